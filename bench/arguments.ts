@@ -45,6 +45,16 @@ export function readArguments(argv: readonly string[]): Arguments {
     return target;
   });
   const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
-  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= 1 && rounds <= 50)) throw new Error("--rounds must be a whole number from 1 to 50");
-  return { cases: positionals, targets, quick: values.quick, rounds, pin: values.pin, json: values.json, record: values.record, help: values.help };
+  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= 1 && rounds <= 50))
+    throw new Error("--rounds must be a whole number from 1 to 50");
+  return {
+    cases: positionals,
+    targets,
+    quick: values.quick,
+    rounds,
+    pin: values.pin,
+    json: values.json,
+    record: values.record,
+    help: values.help,
+  };
 }

@@ -13,7 +13,14 @@ import { startPeer } from "./targets/peer.ts";
 import { type Entrance, type StartTarget, type Target, type TargetName, USUAL_TARGETS } from "./targets/target.ts";
 import { Upstream } from "./upstream/upstream.ts";
 
-const STARTS: Readonly<Record<TargetName, StartTarget>> = { direct: startDirect, bare: startBare, gatehouse: startGatehouse, relaxed: startRelaxed, unrecorded: startUnrecorded, peer: startPeer };
+const STARTS: Readonly<Record<TargetName, StartTarget>> = {
+  direct: startDirect,
+  bare: startBare,
+  gatehouse: startGatehouse,
+  relaxed: startRelaxed,
+  unrecorded: startUnrecorded,
+  peer: startPeer,
+};
 
 const FULL: Pace = { rounds: 5, warmUpMs: 400, measureMs: 2_000, settleInMs: 10_000, firstWarmUpMs: 1_500 };
 const QUICK: Pace = { rounds: 2, warmUpMs: 200, measureMs: 700, settleInMs: 700, firstWarmUpMs: 700 };
@@ -45,7 +52,9 @@ async function startTargets(names: readonly TargetName[], upstream: Upstream, fa
 export async function runBenchmark(cases: ReadonlyMap<string, Case>, options: Arguments, deadline: number): Promise<Outcome> {
   const failures: string[] = [];
   const results: Record<string, Results[string]> = {};
-  const needed = options.targets.filter((name) => [...cases.values()].some((it) => (it.kind === "soak" ? it.target === name : (it.targets ?? USUAL_TARGETS).includes(name))));
+  const needed = options.targets.filter((name) =>
+    [...cases.values()].some((it) => (it.kind === "soak" ? it.target === name : (it.targets ?? USUAL_TARGETS).includes(name))),
+  );
   const pace = { ...(options.quick ? QUICK : FULL), ...(options.rounds !== undefined && { rounds: options.rounds }) };
 
   const upstream = await Upstream.start();
@@ -57,7 +66,9 @@ export async function runBenchmark(cases: ReadonlyMap<string, Case>, options: Ar
   for (const [name, it] of cases) {
     // A case that has to stop early leaves the later ones their share of the time.
     const caseDeadline = Date.now() + (deadline - Date.now()) / left--;
-    const wanted = targets.filter((target) => (it.kind === "soak" ? it.target === target.name : (it.targets ?? USUAL_TARGETS).includes(target.name)));
+    const wanted = targets.filter((target) =>
+      it.kind === "soak" ? it.target === target.name : (it.targets ?? USUAL_TARGETS).includes(target.name),
+    );
     try {
       // A tool server is asked what it is when it is registered.
       await upstream.answerWith(it.call.upstream);
@@ -75,7 +86,9 @@ export async function runBenchmark(cases: ReadonlyMap<string, Case>, options: Ar
         const calls = options.quick ? Math.min(it.calls, QUICK_SOAK_CALLS) : it.calls;
         console.log(`\n${name}: ${calls} calls, ${it.connections} connections`);
         const result = await soak(it, ...entry, client, upstream, calls, caseDeadline);
-        console.log(`  slope per ${it.sampleEvery} calls: first quarter ${result.firstQuarterSlope.toFixed(2)} MB, last quarter ${result.lastQuarterSlope.toFixed(2)} MB; ${result.requestsPerSecond.toFixed(0)} requests/s`);
+        console.log(
+          `  slope per ${it.sampleEvery} calls: first quarter ${result.firstQuarterSlope.toFixed(2)} MB, last quarter ${result.lastQuarterSlope.toFixed(2)} MB; ${result.requestsPerSecond.toFixed(0)} requests/s`,
+        );
         results[name] = result;
       } else if (entrances.size > 0) {
         const { rounds, failed } = await compare(it, entrances, client, upstream, pace, caseDeadline, fresh);

@@ -38,7 +38,8 @@ async function main(): Promise<number> {
   const { results, failures } = await runBenchmark(cases, options, Date.now() + LIMIT_MS);
 
   const date = new Date().toISOString().slice(0, 10);
-  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ date, machine, options, results, failures }, null, 2)}\n`);
+  if (options.json !== undefined)
+    writeFileSync(options.json, `${JSON.stringify({ date, machine, options, results, failures }, null, 2)}\n`);
   // Without Gatehouse among the targets there is nothing that the baseline says anything about.
   const verdicts = options.targets.includes("gatehouse") ? compareWithBaseline(results, readBaseline()) : [];
   if (options.record) recordFigures(results, date, machine);
@@ -48,7 +49,12 @@ async function main(): Promise<number> {
   return failures.length > 0 || verdicts.some(({ pass }) => !pass) ? 1 : 0;
 }
 
-for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const) process.on(signal, () => void end(code));
+for (const [signal, code] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)
+  process.on(signal, () => void end(code));
 setTimeout(() => {
   console.log("FAIL  the run took too long and was stopped");
   void end(1);

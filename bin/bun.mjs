@@ -20,7 +20,11 @@ function installed(packageName) {
   const from = [import.meta.url, new URL("../server/package.json", import.meta.url)];
   const folders = from.flatMap((url) => createRequire(url).resolve.paths(packageName) ?? []);
   for (const folder of folders) {
-    for (const parts of [[packageName, "bin", "bun"], ["bun", "node_modules", packageName, "bin", "bun"], ["bun", "bin", "bun.exe"]]) {
+    for (const parts of [
+      [packageName, "bin", "bun"],
+      ["bun", "node_modules", packageName, "bin", "bun"],
+      ["bun", "bin", "bun.exe"],
+    ]) {
       const path = join(folder, ...parts);
       if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > SMALLEST_BINARY) return path;
     }
@@ -37,7 +41,8 @@ export function findBun() {
   }
   const name = `@oven/bun-${process.platform}-${arch}${usesMusl() ? "-musl" : ""}`;
   const path = installed(name);
-  if (path === undefined) throw new Error(`Bun for ${here} is not installed (package ${name}): run npm ci, without --omit=optional, on this machine.`);
+  if (path === undefined)
+    throw new Error(`Bun for ${here} is not installed (package ${name}): run npm ci, without --omit=optional, on this machine.`);
   return path;
 }
 

@@ -60,7 +60,8 @@ function fail(error) {
 
 /** A gateway that started with what it was told passed over would be taken for one that heard it. */
 function withoutArguments(command, rest) {
-  if (rest.length > 0) throw new Error(`${command} takes no arguments (it got ${rest.join(" ")}): settings are environment variables (see gatehouse --help)`);
+  if (rest.length > 0)
+    throw new Error(`${command} takes no arguments (it got ${rest.join(" ")}): settings are environment variables (see gatehouse --help)`);
 }
 
 function main([command = "start", ...rest]) {

@@ -8,6 +8,7 @@ const local = (name) => join(ROOT, "node_modules", ".bin", name);
 
 const CHECKS = [
   { name: "types", command: local("tsc"), args: ["-p", "."] },
+  { name: "format", command: local("oxfmt"), args: ["--check"] },
   { name: "lint", command: local("oxlint"), args: ["--deny-warnings"] },
   { name: "unused", command: local("knip"), args: ["--no-progress"] },
   { name: "architecture", command: findBun(), args: [...BUN_FLAGS, "test", "--only-failures", "./server/architecture.test.ts"] },

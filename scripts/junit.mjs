@@ -8,7 +8,10 @@ export function readJunit(xml) {
   const count = (name) => Number(attribute(root, name) ?? 0);
   const [tests, failed, skipped] = [count("tests"), count("failures") + count("errors"), count("skipped")];
   const failures = [...xml.matchAll(/(<testcase\b[^>]*[^/])>\s*<(?:failure|error)\b/g)].map(([, element]) =>
-    ["file", "classname", "name"].map((name) => attribute(element, name)).filter(Boolean).join(" > "),
+    ["file", "classname", "name"]
+      .map((name) => attribute(element, name))
+      .filter(Boolean)
+      .join(" > "),
   );
   return { passed: tests - failed - skipped, failed, skipped, failures };
 }

@@ -10,7 +10,9 @@ import { startWorld } from "../tests/support/world.ts";
 
 /** Measures everything once, with a gateway and a database that are only there for it, and writes the page. */
 
-const postgres = spawn(process.execPath, [fileURLToPath(new URL("throwaway-postgres.ts", import.meta.url))], { stdio: ["pipe", "pipe", "inherit"] });
+const postgres = spawn(process.execPath, [fileURLToPath(new URL("throwaway-postgres.ts", import.meta.url))], {
+  stdio: ["pipe", "pipe", "inherit"],
+});
 const ended = new Promise((resolve) => postgres.once("exit", resolve));
 try {
   for await (const url of createInterface({ input: postgres.stdout })) {

@@ -12,26 +12,53 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 function configuration(): string {
-  const rows = Object.entries(VARIABLES).map(([name, variable]) => [`\`${name}\``, "default" in variable ? `\`${variable.default}\`` : "", variable.meaning]);
+  const rows = Object.entries(VARIABLES).map(([name, variable]) => [
+    `\`${name}\``,
+    "default" in variable ? `\`${variable.default}\`` : "",
+    variable.meaning,
+  ]);
   return `# Configuration\n\n${NOTE}\n\nThe gateway is configured by environment variables, read once at start. A bad value, or a name that starts with \`GW_\` and is not here, stops the start with one line that says so.\n\n${table(["variable", "default", "meaning"], rows)}\n`;
 }
 
 function errors(): string {
-  const rows = Object.entries(ERRORS).map(([code, { status, message, retry }]) => [`\`${code}\``, String(status), retry ? "yes" : "no", message]);
+  const rows = Object.entries(ERRORS).map(([code, { status, message, retry }]) => [
+    `\`${code}\``,
+    String(status),
+    retry ? "yes" : "no",
+    message,
+  ]);
   return `# Errors\n\n${NOTE}\n\nEvery error the gateway itself answers with. \`retry\` says whether the same request may succeed later. Runtime errors are \`{"error": <message>, "code": <code>}\`; admin errors are \`{"detail": <message>, "code": <code>}\`, with \`fields\` where fields are at fault. What a model provider refused (4xx) is passed on as the provider wrote it.\n\n${table(["code", "status", "retry", "message"], rows)}\n`;
 }
 
 function auditRow(): string {
   const v1 = new Set<string>(HASH_FORMATS.v1);
   const v2 = new Set<string>(HASH_FORMATS.v2);
-  const rows = Object.entries(FIELDS).map(([name, { kind, type, about }]) => [`\`${name}\``, kind, type, v1.has(name) ? "v1, v2" : v2.has(name) ? "v2" : "", about]);
+  const rows = Object.entries(FIELDS).map(([name, { kind, type, about }]) => [
+    `\`${name}\``,
+    kind,
+    type,
+    v1.has(name) ? "v1, v2" : v2.has(name) ? "v2" : "",
+    about,
+  ]);
   return `# The audit row\n\n${NOTE}\n\nOne row for each call. *Witnessed* was seen by the gateway, *asserted* was claimed by the caller, *derived* was computed when the row was written. The column *hashed* says which hash formats cover the field; the canonical bytes hold those fields in the order [of the format](ledger-export.md#the-hash-of-a-row). A field that does not apply is null.\n\n${table(["field", "kind", "type", "hashed", "what it is"], rows)}\n`;
 }
 
-const CREDENTIALS = { group: "API key or portal token", key: "API key", user: "portal token", user_or_key: "portal token or API key", anyone: "none", key_or_none: "none, or API key" } as const;
+const CREDENTIALS = {
+  group: "API key or portal token",
+  key: "API key",
+  user: "portal token",
+  user_or_key: "portal token or API key",
+  anyone: "none",
+  key_or_none: "none, or API key",
+} as const;
 
 function routes(): string {
-  const governed = GOVERNED_ROUTES.map(({ method, path, audit, admits }) => [method, `\`${path.replace(/\{(?:\.\+)?([^}]*)\}/, "$1")}\``, CREDENTIALS[admits ?? "group"], `${audit.proxyType} / ${audit.proxySubtype}`]);
+  const governed = GOVERNED_ROUTES.map(({ method, path, audit, admits }) => [
+    method,
+    `\`${path.replace(/\{(?:\.\+)?([^}]*)\}/, "$1")}\``,
+    CREDENTIALS[admits ?? "group"],
+    `${audit.proxyType} / ${audit.proxySubtype}`,
+  ]);
   const open = OPEN_ROUTES.map((path) => ["GET", `\`${path}\``, "none", "no row"]);
   return `# Routes of the runtime plane\n\n${NOTE}\n\nThe control plane describes its own at \`/openapi.json\` and \`/docs\`.\n\n${table(["method", "path", "credential", "audit row"], [...governed, ...open])}\n`;
 }

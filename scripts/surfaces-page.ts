@@ -14,7 +14,14 @@ const PATHS: Readonly<Record<SurfaceName, string>> = {
   gemini: "/v1beta/models/{model}:generateContent",
 };
 
-const FORMAT_NAMES: Readonly<Record<ConversationFormat, string>> = { chat: "chat", responses: "responses", completions: "completions", messages: "messages", gemini: "Gemini", converse: "Converse" };
+const FORMAT_NAMES: Readonly<Record<ConversationFormat, string>> = {
+  chat: "chat",
+  responses: "responses",
+  completions: "completions",
+  messages: "messages",
+  gemini: "Gemini",
+  converse: "Converse",
+};
 
 const ABOUT: Readonly<Record<(typeof PROVIDERS)[number]["id"], string>> = {
   openai: "`openai`, modes chat and completion",
@@ -38,9 +45,18 @@ function way(model: Spoken, surface: SurfaceName): string {
 function waysTable(table: Table): string {
   const rows = PROVIDERS.map((provider) => {
     const model = spoken(provider);
-    return [ABOUT[provider.id], ...SURFACES.map((surface) => way(model, surface)), embeddingsWay(model.provider), counts(model, "count_tokens") ? "passes" : "estimate", counts(model, "gemini_count") ? "passes" : "estimate"];
+    return [
+      ABOUT[provider.id],
+      ...SURFACES.map((surface) => way(model, surface)),
+      embeddingsWay(model.provider),
+      counts(model, "count_tokens") ? "passes" : "estimate",
+      counts(model, "gemini_count") ? "passes" : "estimate",
+    ];
   });
-  return table(["model's provider", ...SURFACES.map((surface) => FORMAT_NAMES[surface]), "embeddings", "count_tokens", "countTokens"], rows);
+  return table(
+    ["model's provider", ...SURFACES.map((surface) => FORMAT_NAMES[surface]), "embeddings", "count_tokens", "countTokens"],
+    rows,
+  );
 }
 
 const PROVED = { text: "text", tools: "tools", structured: "structured output", picture: "images" } as const;
@@ -49,17 +65,29 @@ const PROVED = { text: "text", tools: "tools", structured: "structured output", 
 function proof(surface: SurfaceName, provider: string, feature: string): string {
   const clients = new Set<string>(CLIENTS.filter((client) => client.surface === surface).map(({ id }) => id));
   const cells = CELLS.filter((cell) => clients.has(cell.client) && cell.provider === provider && cell.feature === feature);
-  const forms = [cells.some(({ stream }) => !stream) ? "whole" : "", cells.some(({ stream }) => stream) ? "stream" : ""].filter((form) => form !== "");
+  const forms = [cells.some(({ stream }) => !stream) ? "whole" : "", cells.some(({ stream }) => stream) ? "stream" : ""].filter(
+    (form) => form !== "",
+  );
   return forms.length === 0 ? "–" : forms.join(", ");
 }
 
 function reasoningProof(surface: SurfaceName, provider: string): string {
-  return (REASONING.surfaces as readonly string[]).includes(surface) && (REASONING.providers as readonly string[]).includes(provider) ? "whole, stream" : "–";
+  return (REASONING.surfaces as readonly string[]).includes(surface) && (REASONING.providers as readonly string[]).includes(provider)
+    ? "whole, stream"
+    : "–";
 }
 
 function proofTable(surface: SurfaceName, table: Table): string {
-  const rows = PROVIDERS.map(({ id }) => [ABOUT[id], ...FEATURES.map((feature) => proof(surface, id, feature)), reasoningProof(surface, id)]);
-  const packages = [...new Set(CLIENTS.filter((client) => client.surface === surface).map((client) => client.packages.map((name) => `\`${name}\``).join(" with ")))];
+  const rows = PROVIDERS.map(({ id }) => [
+    ABOUT[id],
+    ...FEATURES.map((feature) => proof(surface, id, feature)),
+    reasoningProof(surface, id),
+  ]);
+  const packages = [
+    ...new Set(
+      CLIENTS.filter((client) => client.surface === surface).map((client) => client.packages.map((name) => `\`${name}\``).join(" with ")),
+    ),
+  ];
   return `### \`${PATHS[surface]}\`\n\nClients: ${packages.join(", ")}.\n\n${table(["model's provider", ...FEATURES.map((feature) => PROVED[feature]), "reasoning shown"], rows)}`;
 }
 

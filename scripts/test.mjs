@@ -23,7 +23,11 @@ const ROUNDS = [
   ],
   [
     { name: "end to end, people and tools", folders: ["tests"], takes: isOfPeopleOrTools },
-    { name: "end to end, all else", folders: ["tests"], takes: (file) => isEndToEnd(file) && !isOfPeopleOrTools(file) && !isMeasured(file) },
+    {
+      name: "end to end, all else",
+      folders: ["tests"],
+      takes: (file) => isEndToEnd(file) && !isOfPeopleOrTools(file) && !isMeasured(file),
+    },
     { name: "faults, conformance and inventory", folders: ["tests"], takes: (file) => !isEndToEnd(file) },
   ],
   [{ name: "starts and stops", folders: ["tests"], takes: isMeasured }],
@@ -62,7 +66,8 @@ function testFiles(folder) {
 /** The tests get none of the settings of whoever runs them. */
 function testEnvironment(databaseUrl) {
   const env = bunEnvironment();
-  for (const name of Object.keys(env)) if (name.startsWith("GW_") || name === "DATABASE_URL" || name === "VALKEY_URL" || name === "GATEHOUSE_LAUNCHER_PID") delete env[name];
+  for (const name of Object.keys(env))
+    if (name.startsWith("GW_") || name === "DATABASE_URL" || name === "VALKEY_URL" || name === "GATEHOUSE_LAUNCHER_PID") delete env[name];
   return { ...env, TEST_DATABASE_URL: databaseUrl };
 }
 
@@ -86,7 +91,8 @@ function countsOf(report) {
   return existsSync(report) ? readJunit(readFileSync(report, "utf8")) : undefined;
 }
 
-const filesOf = ({ folders, takes }) => folders.flatMap(testFiles).filter((file) => takes(file) && (filters.length === 0 || filters.some((part) => file.includes(part))));
+const filesOf = ({ folders, takes }) =>
+  folders.flatMap(testFiles).filter((file) => takes(file) && (filters.length === 0 || filters.some((part) => file.includes(part))));
 
 /** What a suite beside another prints is shown when it has ended, in one piece. */
 async function runSuite({ name, files }, alone, env, reportFolder) {
@@ -94,7 +100,10 @@ async function runSuite({ name, files }, alone, env, reportFolder) {
   const title = `\n${name}: ${files.length} ${files.length === 1 ? "file" : "files"}\n`;
   if (alone) process.stdout.write(title);
   const report = join(reportFolder, `${name}.xml`);
-  const child = start(["test", `--timeout=${TIMEOUT_MS}`, "--reporter=junit", `--reporter-outfile=${report}`, ...flags, ...files.map((file) => `./${file}`)], { stdio: alone ? "inherit" : ["inherit", "pipe", "pipe"], env });
+  const child = start(
+    ["test", `--timeout=${TIMEOUT_MS}`, "--reporter=junit", `--reporter-outfile=${report}`, ...flags, ...files.map((file) => `./${file}`)],
+    { stdio: alone ? "inherit" : ["inherit", "pipe", "pipe"], env },
+  );
   const printed = [];
   child.stdout?.on("data", (piece) => printed.push(piece));
   child.stderr?.on("data", (piece) => printed.push(piece));
@@ -127,7 +136,9 @@ const failures = [];
 try {
   for (const round of ROUNDS) {
     const suites = round.map((suite) => ({ name: suite.name, files: filesOf(suite) })).filter(({ files }) => files.length > 0);
-    for (const counts of await Promise.all(suites.map((suite) => runSuite(suite, suites.length === 1, testEnvironment(postgres.url), folder)))) {
+    for (const counts of await Promise.all(
+      suites.map((suite) => runSuite(suite, suites.length === 1, testEnvironment(postgres.url), folder)),
+    )) {
       for (const key of Object.keys(total)) total[key] += counts[key];
       failures.push(...counts.failures);
     }

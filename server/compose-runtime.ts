@@ -103,7 +103,20 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     },
     (tenantId, serverId, error) => log.warn("connected_discovery_failed", { tenant_id: tenantId, server_id: serverId, error }),
   );
-  const authorization: AuthorizationParts = { db: connection.db, secrets, clock, send, credentials, users, tokens, snapshots, publicUrl: config.publicUrl ?? null, allowPrivate: config.allowPrivateUpstreams, memory: authorizationMemory(), discovery };
+  const authorization: AuthorizationParts = {
+    db: connection.db,
+    secrets,
+    clock,
+    send,
+    credentials,
+    users,
+    tokens,
+    snapshots,
+    publicUrl: config.publicUrl ?? null,
+    allowPrivate: config.allowPrivateUpstreams,
+    memory: authorizationMemory(),
+    discovery,
+  };
   const follower = new ConfigFollower(
     connection,
     {
@@ -124,10 +137,21 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const usesWriter: Worker = every(USES_WRITTEN_MS, "write_key_uses", () => credentials.writeUses(), log);
   // Steady: its own clock counts microseconds from the start of the process, whatever is done to the wall clock.
   const steady = () => clock.micros() / 1000;
-  const counters = config.valkeyUrl === undefined ? new InProcessCounters(steady) : new ValkeyCounters({ valkey: openValkey(config.valkeyUrl), now: steady, log });
+  const counters =
+    config.valkeyUrl === undefined
+      ? new InProcessCounters(steady)
+      : new ValkeyCounters({ valkey: openValkey(config.valkeyUrl), now: steady, log });
   const alerts = new AlertWriter(connection.db, log);
   const truth = new UsageTruth(connection.db, () => ledger.shipped());
-  const limits = new Limits({ counters, truth, alerts, clock, log, whenAway: config.limitsWhenCountersAway, waitMs: config.upstreamTimeoutMs });
+  const limits = new Limits({
+    counters,
+    truth,
+    alerts,
+    clock,
+    log,
+    whenAway: config.limitsWhenCountersAway,
+    waitMs: config.upstreamTimeoutMs,
+  });
   const limitWorkers = [
     every(ALERTS_WRITTEN_MS, "write_alerts", () => alerts.flush(), log),
     every(ALERTS_RESOLVED_MS, "resolve_alerts", () => alerts.resolve(), log),
@@ -137,11 +161,25 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const storedAnswers = new StoredAnswers(connection.db, clock);
   const answersPruner = every(ANSWERS_PRUNED_MS, "prune_semantic_cache", () => storedAnswers.prune(), log);
   const notices = new Notices({ conversations: new ConversationNotices(connection.db, clock, log), db: connection.db, clock });
-  const signatures = new KeptSignatures({ now: () => clock.now(), store: { write: (rows) => writeKeptSignatures(connection.db, rows), read: (tenantId, names) => readKeptSignatures(connection.db, tenantId, names) }, secrets, log });
+  const signatures = new KeptSignatures({
+    now: () => clock.now(),
+    store: {
+      write: (rows) => writeKeptSignatures(connection.db, rows),
+      read: (tenantId, names) => readKeptSignatures(connection.db, tenantId, names),
+    },
+    secrets,
+    log,
+  });
   const toolsMemory = toolMemory((session) => void endSession(session, send));
   const kept = { send, memory: toolsMemory };
   const farewells: Worker = every(IDLE_SESSIONS_ENDED_MS, "end_idle_tool_sessions", () => endIdleSessions(kept), log);
-  const sessionNotes = await SessionNotes.open({ connection, secrets, log, cancelled: (mark) => cancelMarked({ memory: toolsMemory, secrets }, mark), ended: (name) => void endSessionsOf(name, kept) });
+  const sessionNotes = await SessionNotes.open({
+    connection,
+    secrets,
+    log,
+    cancelled: (mark) => cancelMarked({ memory: toolsMemory, secrets }, mark),
+    ended: (name) => void endSessionsOf(name, kept),
+  });
   const road = new Road({
     storedAnswers,
     judgeModel: config.judgeModel ?? null,
@@ -157,7 +195,9 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     ...parts.upstream,
     signatures,
     guardrailEngines: guardrailEngines(parts.upstream.outbound, clock),
-    media: media((url, abort, timeoutMs) => parts.upstream.media.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
+    media: media((url, abort, timeoutMs) =>
+      parts.upstream.media.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs }),
+    ),
     health: new MemberHealth(),
     random: Math.random,
     authorization,
@@ -175,7 +215,13 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     maxBodyBytes: config.maxBodyBytes,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
     unrecorded: () => metrics.callUnrecorded(),
-    observe: ({ audit, row }) => metrics.callEnded({ proxyType: audit.proxyType, proxySubtype: audit.proxySubtype, status: row.http_status_code ?? 0, durationMs: row.duration_ms ?? 0 }),
+    observe: ({ audit, row }) =>
+      metrics.callEnded({
+        proxyType: audit.proxyType,
+        proxySubtype: audit.proxySubtype,
+        status: row.http_status_code ?? 0,
+        durationMs: row.duration_ms ?? 0,
+      }),
   });
   const shipped = () => shippedSoon(ledger.shipped());
   const reading = { db: connection.db, secrets, clock, log, shipped };
@@ -211,15 +257,38 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   };
 }
 
-async function openWatchedLedger(config: Configuration, { openLedger: open, journal, connection, signingKey, clock, log, metrics, targets }: RuntimeParts) {
-  const ledger = await open({ directory: journal, db: connection.db, durability: config.auditDurability, maxBytes: config.auditJournalMaxBytes, signingKey, clock, log, checkpointed: targets.keep });
+async function openWatchedLedger(
+  config: Configuration,
+  { openLedger: open, journal, connection, signingKey, clock, log, metrics, targets }: RuntimeParts,
+) {
+  const ledger = await open({
+    directory: journal,
+    db: connection.db,
+    durability: config.auditDurability,
+    maxBytes: config.auditJournalMaxBytes,
+    signingKey,
+    clock,
+    log,
+    checkpointed: targets.keep,
+  });
   // What an earlier process left in the journal is in the database before anybody can ask for it, if that takes no longer than this.
   await Promise.race([ledger.shipped(), new Promise((resolve) => setTimeout(resolve, BACKLOG_WAIT_MS))]);
   const firstSeq = ledger.status().headSeq;
   metrics.watchLedger(() => {
     const status = ledger.status();
     const oldest = status.oldestUnshippedAt === null ? 0 : Math.max(0, (clock.now() - Date.parse(status.oldestUnshippedAt)) / 1000);
-    return { openCalls: status.openCalls, unshippedBytes: status.unshippedBytes, unshippedRows: status.unshippedRows, oldestUnshippedSeconds: oldest, headSeq: status.headSeq, writtenRows: status.headSeq - firstSeq, syncs: status.syncs, syncSeconds: status.syncMs / 1000, failed: status.failed !== null, shipping: status.shippingError === null };
+    return {
+      openCalls: status.openCalls,
+      unshippedBytes: status.unshippedBytes,
+      unshippedRows: status.unshippedRows,
+      oldestUnshippedSeconds: oldest,
+      headSeq: status.headSeq,
+      writtenRows: status.headSeq - firstSeq,
+      syncs: status.syncs,
+      syncSeconds: status.syncMs / 1000,
+      failed: status.failed !== null,
+      shipping: status.shippingError === null,
+    };
   });
   return ledger;
 }

@@ -75,7 +75,12 @@ export interface ComposeHooks {
   readonly openLedger?: typeof openLedger;
 }
 
-export async function compose(config: Configuration, env: Readonly<Record<string, string | undefined>>, log: Log, hooks: ComposeHooks = {}): Promise<Gateway> {
+export async function compose(
+  config: Configuration,
+  env: Readonly<Record<string, string | undefined>>,
+  log: Log,
+  hooks: ComposeHooks = {},
+): Promise<Gateway> {
   const clock = systemClock();
   const directory = openDataDirectory(config.dataDir);
   const keys = keysOf(config, directory);
@@ -98,14 +103,31 @@ export async function compose(config: Configuration, env: Readonly<Record<string
 
     const targets = checkpointTargets(config, db, log);
     closers.push(() => targets.close());
-    const runtime = config.roles.includes("runtime") ? await openRuntime(config, { targets, openLedger: hooks.openLedger ?? openLedger, connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey, jwtSecret: keys.jwtSecret }) : null;
+    const runtime = config.roles.includes("runtime")
+      ? await openRuntime(config, {
+          targets,
+          openLedger: hooks.openLedger ?? openLedger,
+          connection,
+          secrets,
+          clock,
+          upstream,
+          log,
+          metrics,
+          journal: directory.journalPath,
+          signingKey: keys.auditSigningKey,
+          jwtSecret: keys.jwtSecret,
+        })
+      : null;
     if (runtime !== null) closers.push(() => runtime.close());
     const signAdminLog = async () => {
       const signer = noteSigner(CHECKPOINT_KEY_NAME, keys.auditSigningKey);
       const signed = await signAdminChain(db, signer, await registerSigningKey(db, signer, clock), clock);
       if (signed !== null) targets.keep([signed]);
     };
-    const signing = config.roles.includes("control") || config.roles.includes("worker") ? [every(ADMIN_LOG_SIGNED_MS, "sign_admin_log", signAdminLog, log)] : [];
+    const signing =
+      config.roles.includes("control") || config.roles.includes("worker")
+        ? [every(ADMIN_LOG_SIGNED_MS, "sign_admin_log", signAdminLog, log)]
+        : [];
     const workers = config.roles.includes("worker")
       ? [
           every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log),
@@ -124,8 +146,13 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     });
 
     const databaseAway = boundedAnswer(() => databaseFailure(db));
-    const notReady = async (): Promise<string | null> => (runtime !== null && !runtime.ledger.accepting() ? "the audit journal takes no calls" : databaseAway());
-    const health = { "/healthz": () => Response.json({ status: "ok" }), "/readyz": async () => readyResponse(notReady), "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }) };
+    const notReady = async (): Promise<string | null> =>
+      runtime !== null && !runtime.ledger.accepting() ? "the audit journal takes no calls" : databaseAway();
+    const health = {
+      "/healthz": () => Response.json({ status: "ok" }),
+      "/readyz": async () => readyResponse(notReady),
+      "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }),
+    };
     const attempts = new RefusedAttempts(db, clock);
     const attemptsWriter = every(ATTEMPTS_WRITTEN_MS, "write_refused_attempts", () => attempts.write(), log);
     closers.push(async () => {
@@ -135,14 +162,49 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     // A queue of its own: whoever storms the portal's logins keeps no administrator out.
     const adminHashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
     const control = config.roles.includes("control")
-      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, fallbackJudge: config.judgeModel ?? null, passwords: { hashPassword, verifyPassword: adminHashing.verifyPassword, dummyVerify: adminHashing.dummyVerify }, attempts, refused: (reason) => metrics.adminRefused(reason), ...(config.mail === null ? {} : { welcome: welcomeMailer({ send: mailSender(config.mail.server, config.mail.from), publicUrl: config.publicUrl ?? null, log }) }), health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
+      ? adminApp({
+          db,
+          secrets,
+          clock,
+          log,
+          upstream,
+          toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams),
+          jwtSecret: keys.jwtSecret,
+          jwtExpirySeconds: config.jwtExpirySeconds,
+          fallbackJudge: config.judgeModel ?? null,
+          passwords: { hashPassword, verifyPassword: adminHashing.verifyPassword, dummyVerify: adminHashing.dummyVerify },
+          attempts,
+          refused: (reason) => metrics.adminRefused(reason),
+          ...(config.mail === null
+            ? {}
+            : {
+                welcome: welcomeMailer({
+                  send: mailSender(config.mail.server, config.mail.from),
+                  publicUrl: config.publicUrl ?? null,
+                  log,
+                }),
+              }),
+          health,
+          liveChain: () => runtime?.ledger.status() ?? null,
+          verified: (verdict) => metrics.chainVerified(verdict),
+        })
       : healthOnly(health);
 
     const { unreadable } = await openStoredKeys(db, secrets);
-    if (unreadable.length > 0) log.error("stored_keys_unreadable", { keys: unreadable.length, first: unreadable[0], reason: "GW_SECRET_KEY is not the one they were stored under" });
+    if (unreadable.length > 0)
+      log.error("stored_keys_unreadable", {
+        keys: unreadable.length,
+        first: unreadable[0],
+        reason: "GW_SECRET_KEY is not the one they were stored under",
+      });
 
     // Last: whatever fails before it must not have made secrets that are never shown.
-    const started = await firstStart({ directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null }, bootstrapAdminPassword: config.bootstrapAdminPassword, quickstart: config.quickstart, env });
+    const started = await firstStart({
+      directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null },
+      bootstrapAdminPassword: config.bootstrapAdminPassword,
+      quickstart: config.quickstart,
+      env,
+    });
     const firstModel = started.models[0] ?? (await readAnyModelName(db));
 
     adminPlane.answer(async (request, info) => {
@@ -152,7 +214,8 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       return response;
     });
     closers.push(() => adminPlane.serving.stop({ graceSeconds: 2 }));
-    if (runtimePlaneOpen !== null && runtime !== null) runtimePlaneOpen.answer(runtimePlane(runtime.road, runtime.services, { notReady }, new Set(config.mcpAllowedOrigins)));
+    if (runtimePlaneOpen !== null && runtime !== null)
+      runtimePlaneOpen.answer(runtimePlane(runtime.road, runtime.services, { notReady }, new Set(config.mcpAllowedOrigins)));
 
     return {
       runtimeUrl: runtimePlaneOpen?.serving.url ?? null,
@@ -164,7 +227,10 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       async stop(drainSeconds = config.drainSeconds) {
         if (runtimePlaneOpen !== null && runtime !== null) {
           runtime.services.portal.feed.endAll();
-          await Promise.all([runtimePlaneOpen.serving.stop({ graceSeconds: drainSeconds + AFTER_DRAIN_SECONDS }), runtime.road.drain(drainSeconds * 1000)]);
+          await Promise.all([
+            runtimePlaneOpen.serving.stop({ graceSeconds: drainSeconds + AFTER_DRAIN_SECONDS }),
+            runtime.road.drain(drainSeconds * 1000),
+          ]);
         }
         await closeAll(closers, log);
       },
@@ -196,7 +262,11 @@ function keysOf(config: Configuration, directory: DataDirectory): Keys {
   return {
     secretKey: config.secretKey ?? directory.secret("secret-key", () => randomBytes(32).toString("base64")),
     jwtSecret: config.jwtSecret ?? directory.secret("jwt-secret", () => randomBytes(32).toString("base64url")),
-    auditSigningKey: config.auditSigningKey ?? directory.secret("audit-signing-key.pem", () => generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString()),
+    auditSigningKey:
+      config.auditSigningKey ??
+      directory.secret("audit-signing-key.pem", () =>
+        generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+      ),
   };
 }
 
@@ -209,7 +279,12 @@ function openNamed(url: string, options: Parameters<typeof openDatabase>[1]): Da
   }
 }
 
-async function connect(config: Configuration, directory: DataDirectory, log: Log, hooks: ComposeHooks): Promise<{ connection: DatabaseConnection; description: string; close: () => Promise<void> }> {
+async function connect(
+  config: Configuration,
+  directory: DataDirectory,
+  log: Log,
+  hooks: ComposeHooks,
+): Promise<{ connection: DatabaseConnection; description: string; close: () => Promise<void> }> {
   const options = { log, ...(hooks.onQuery === undefined ? {} : { onQuery: hooks.onQuery }) };
   if (config.databaseUrl !== undefined) {
     const connection = openNamed(config.databaseUrl, options);

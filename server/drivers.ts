@@ -43,5 +43,10 @@ export function upstreamOf(config: Configuration, clock: Clock) {
 
 /** What guardrail configurations may name beside the built-in checks. */
 export function guardrailEngines(out: Outbound, clock: Clock) {
-  return { openai_moderation: openaiModeration(out), azure_content_safety: azureContentSafety(out), bedrock_guardrails: bedrockGuardrails(out, clock), webhook: webhook(out) };
+  return {
+    openai_moderation: openaiModeration(out),
+    azure_content_safety: azureContentSafety(out),
+    bedrock_guardrails: bedrockGuardrails(out, clock),
+    webhook: webhook(out),
+  };
 }

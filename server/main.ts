@@ -14,7 +14,15 @@ import { EmbeddedPostgresError } from "./store/embedded/error.ts";
 import { MigrationError } from "./store/migrate.ts";
 
 /** Reasons not to start that need no stack: one line, exit code 1. */
-const EXPECTED = [ConfigurationError, ListenError, DataDirectoryError, EmbeddedPostgresError, MigrationError, JournalDamaged, ChainUnproven];
+const EXPECTED = [
+  ConfigurationError,
+  ListenError,
+  DataDirectoryError,
+  EmbeddedPostgresError,
+  MigrationError,
+  JournalDamaged,
+  ChainUnproven,
+];
 
 async function start(): Promise<void> {
   const config = readConfiguration(process.env);
@@ -69,7 +77,8 @@ function endWithReader(): void {
 async function main([command = "start", ...rest]: string[]): Promise<void> {
   if (command === "audit" || command === "doctor") endWithReader();
   if (command === "audit") process.exit(await auditCommand(rest, { stdout: written, stderr: (text) => void process.stderr.write(text) }));
-  if (command === "doctor") process.exit(await doctorCommand(rest, process.env, { stdout: written, stderr: (text) => void process.stderr.write(text) }));
+  if (command === "doctor")
+    process.exit(await doctorCommand(rest, process.env, { stdout: written, stderr: (text) => void process.stderr.write(text) }));
   await start();
 }
 

@@ -12,7 +12,19 @@ import { embeddings } from "./surfaces/llm/embeddings.ts";
 import { modelDetail, modelsList } from "./surfaces/llm/models.ts";
 import { responses } from "./surfaces/llm/responses.ts";
 import { countTokens } from "./surfaces/messages/count-tokens.ts";
-import { authorize, callback, clientMetadata, decide, deleteToken, listTokens, register, resourceMetadata, revoke, serverMetadata, token } from "./surfaces/oauth/broker.ts";
+import {
+  authorize,
+  callback,
+  clientMetadata,
+  decide,
+  deleteToken,
+  listTokens,
+  register,
+  resourceMetadata,
+  revoke,
+  serverMetadata,
+  token,
+} from "./surfaces/oauth/broker.ts";
 import { toolServer, virtualToolServer } from "./surfaces/mcp/tool-server.ts";
 import { byVendor } from "./surfaces/by-vendor.ts";
 import { messages } from "./surfaces/messages/messages.ts";
@@ -58,24 +70,65 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "POST", path: "/v1/messages/count_tokens", surface: countTokens, audit: llm("anthropic_count_tokens"), body: true },
   // Google's current client says v1 by default, its older ones and its documentation v1beta.
   ...["/v1beta", "/v1"].flatMap((version): Governed[] => [
-    { method: "POST", path: `${version}/models/:call{.+:generateContent}`, surface: generateContent, audit: llm("gemini_generate_content"), body: true },
-    { method: "POST", path: `${version}/models/:call{.+:streamGenerateContent}`, surface: streamGenerateContent, audit: llm("gemini_stream_generate_content"), body: true },
-    { method: "POST", path: `${version}/models/:call{.+:countTokens}`, surface: geminiCountTokens, audit: llm("gemini_count_tokens"), body: true },
+    {
+      method: "POST",
+      path: `${version}/models/:call{.+:generateContent}`,
+      surface: generateContent,
+      audit: llm("gemini_generate_content"),
+      body: true,
+    },
+    {
+      method: "POST",
+      path: `${version}/models/:call{.+:streamGenerateContent}`,
+      surface: streamGenerateContent,
+      audit: llm("gemini_stream_generate_content"),
+      body: true,
+    },
+    {
+      method: "POST",
+      path: `${version}/models/:call{.+:countTokens}`,
+      surface: geminiCountTokens,
+      audit: llm("gemini_count_tokens"),
+      body: true,
+    },
   ]),
   { method: "GET", path: "/v1beta/models", surface: geminiModels, audit: llm("gemini_models_list"), body: false },
   { method: "GET", path: "/v1beta/models/:model{.+}", surface: geminiModel, audit: llm("gemini_model_detail"), body: false },
   { method: "GET", path: "/v1/models", surface: byVendor(messagesModels, geminiModels), audit: llm("models_list"), body: false },
   { method: "GET", path: "/v1/models/:model{.+}", surface: byVendor(messagesModel, geminiModel), audit: llm("model_detail"), body: false },
   // Before the sub-paths of tool servers, which these would be. A client has no credential yet when it asks for them.
-  ...["/v1/proxy/mcp/:server_id/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/v1/proxy/mcp/:server_id", `${BROKER}/.well-known/oauth-protected-resource`].map(
-    (path): Governed => ({ method: "GET", path, surface: resourceMetadata, audit: oauth("oauth_discovery"), body: false, admits: "key_or_none" }),
-  ),
+  ...[
+    "/v1/proxy/mcp/:server_id/.well-known/oauth-protected-resource",
+    "/.well-known/oauth-protected-resource/v1/proxy/mcp/:server_id",
+    `${BROKER}/.well-known/oauth-protected-resource`,
+  ].map((path): Governed => ({
+    method: "GET",
+    path,
+    surface: resourceMetadata,
+    audit: oauth("oauth_discovery"),
+    body: false,
+    admits: "key_or_none",
+  })),
   ...["openid-configuration", "oauth-authorization-server"].flatMap((document) =>
     [`/v1/proxy/mcp/:server_id/.well-known/${document}`, `/.well-known/${document}${BROKER}`, `${BROKER}/.well-known/${document}`].map(
-      (path): Governed => ({ method: "GET", path, surface: serverMetadata, audit: oauth("oauth_discovery"), body: false, admits: "key_or_none" }),
+      (path): Governed => ({
+        method: "GET",
+        path,
+        surface: serverMetadata,
+        audit: oauth("oauth_discovery"),
+        body: false,
+        admits: "key_or_none",
+      }),
     ),
   ),
-  { method: "GET", path: `${BROKER}/client-metadata.json`, surface: clientMetadata, audit: oauth("oauth_discovery"), body: false, admits: "key_or_none" },
+  {
+    method: "GET",
+    path: `${BROKER}/client-metadata.json`,
+    surface: clientMetadata,
+    audit: oauth("oauth_discovery"),
+    body: false,
+    admits: "key_or_none",
+  },
   { method: "GET", path: `${BROKER}/authorize`, surface: authorize, audit: oauth("oauth_authorize"), body: false, admits: "key_or_none" },
   { method: "POST", path: `${BROKER}/authorize`, surface: decide, audit: oauth("oauth_authorize"), body: true, admits: "key_or_none" },
   { method: "GET", path: `${BROKER}/callback`, surface: callback, audit: oauth("oauth_callback"), body: false, admits: "key_or_none" },
@@ -94,10 +147,23 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "DELETE", path: "/v1/proxy/mcp/:server_id/:path{.+}", surface: toolServer, audit: mcp("mcp_sub_path"), body: true },
   { method: "POST", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("mcp_jsonrpc"), body: true },
   { method: "GET", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("sse_stream"), body: false },
-  { method: "DELETE", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("mcp_session_end"), body: false },
+  {
+    method: "DELETE",
+    path: "/v1/proxy/vmcp/:virtual_server_id",
+    surface: virtualToolServer,
+    audit: virtualMcp("mcp_session_end"),
+    body: false,
+  },
   { method: "GET", path: "/v1/runs/:root_task_id", surface: ({ runs }) => runInspect(runs), audit: llm("run_inspect"), body: false },
   { method: "POST", path: "/v1/runs/:root_task_id/end", surface: ({ runs }) => runEnd(runs), audit: llm("run_end"), body: true },
-  { method: "POST", path: "/v1/ingest/otel/v1/traces", surface: ({ traces }) => otelTraces(traces), audit: llm("otel_traces"), admits: "key", body: "may_be_gzip" },
+  {
+    method: "POST",
+    path: "/v1/ingest/otel/v1/traces",
+    surface: ({ traces }) => otelTraces(traces),
+    audit: llm("otel_traces"),
+    admits: "key",
+    body: "may_be_gzip",
+  },
   ...PORTAL_ROUTES,
 ];
 

@@ -21,7 +21,12 @@ const REMEMBERED_WAYS = 4_096;
 const LONGEST_WAY = 256;
 
 /** The runtime plane as one fetch function: no socket, so tests call it as the server does. */
-export function runtimePlane(road: Road, services: Services, health: Health, origins: ReadonlySet<string>): (request: Request, info: { ip: string }) => Response | Promise<Response> {
+export function runtimePlane(
+  road: Road,
+  services: Services,
+  health: Health,
+  origins: ReadonlySet<string>,
+): (request: Request, info: { ip: string }) => Response | Promise<Response> {
   const app = new Hono<Env>();
   // What the router answered, so that a call in steady state does not ask it again.
   const ways = new BoundedMap<string, GovernedRoute>(REMEMBERED_WAYS);
@@ -53,7 +58,9 @@ export function runtimePlane(road: Road, services: Services, health: Health, ori
     // A call without an Origin comes from no page, which is nearly every one.
     if (!request.headers.has("origin")) return answer(request, info);
     const answered = preflight(request, origins) ?? answer(request, info);
-    return answered instanceof Promise ? answered.then((response) => readable(request, response, origins)) : readable(request, answered, origins);
+    return answered instanceof Promise
+      ? answered.then((response) => readable(request, response, origins))
+      : readable(request, answered, origins);
   };
 }
 

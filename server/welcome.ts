@@ -6,7 +6,12 @@ export function welcome(gateway: Gateway, config: Configuration): string {
   const lines = ["", "Gatehouse is ready.", ""];
   const row = (name: string, value: string) => lines.push(`  ${name.padEnd(16)}${value}`);
   if (gateway.runtimeUrl !== null) row("runtime plane", gateway.runtimeUrl);
-  row("control plane", config.roles.includes("control") ? `${gateway.adminUrl}   (API: ${gateway.adminUrl}/docs)` : `${gateway.adminUrl}   (health and metrics only)`);
+  row(
+    "control plane",
+    config.roles.includes("control")
+      ? `${gateway.adminUrl}   (API: ${gateway.adminUrl}/docs)`
+      : `${gateway.adminUrl}   (health and metrics only)`,
+  );
   row("data", gateway.dataDir);
   row("database", gateway.database);
 
@@ -23,7 +28,9 @@ export function welcome(gateway: Gateway, config: Configuration): string {
     const body = JSON.stringify({ model: gateway.firstModel, stream: true, messages: [{ role: "user", content: "Hello, who is there?" }] });
     lines.push("", made.api_key === undefined ? "A governed call, with your key in GATEHOUSE_KEY:" : "Your first governed call:", "");
     const key = made.api_key ?? "$GATEHOUSE_KEY";
-    lines.push(`  curl -N ${gateway.runtimeUrl}/v1/proxy/llm/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${body}'`);
+    lines.push(
+      `  curl -N ${gateway.runtimeUrl}/v1/proxy/llm/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${body}'`,
+    );
   }
   return `${lines.join("\n")}\n\n`;
 }

@@ -12,8 +12,15 @@ const server = Bun.serve({
     const text = await request.text();
     JSON.parse(text);
     const { pathname } = new URL(request.url);
-    const answer = await fetch(upstream + pathname, { method: "POST", headers: { "content-type": "application/json", authorization: "Bearer sk-bench-upstream" }, body: text });
-    return new Response(answer.body, { status: answer.status, headers: { "content-type": answer.headers.get("content-type") ?? "application/json" } });
+    const answer = await fetch(upstream + pathname, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer sk-bench-upstream" },
+      body: text,
+    });
+    return new Response(answer.body, {
+      status: answer.status,
+      headers: { "content-type": answer.headers.get("content-type") ?? "application/json" },
+    });
   },
 });
 

@@ -9,7 +9,11 @@ async function allCases(): Promise<Map<string, Case>> {
     .filter((entry) => entry.isDirectory() && existsSync(new URL(`${entry.name}/case.ts`, folder)))
     .map((entry) => entry.name)
     .sort(new Intl.Collator("en", { numeric: true }).compare);
-  return new Map(await Promise.all(names.map(async (name) => [name, ((await import(new URL(`${name}/case.ts`, folder).href)) as { default: Case }).default] as const)));
+  return new Map(
+    await Promise.all(
+      names.map(async (name) => [name, ((await import(new URL(`${name}/case.ts`, folder).href)) as { default: Case }).default] as const),
+    ),
+  );
 }
 
 /** The named ones, or all comparisons but those that run by name only. Throws on a name that is none. */
@@ -17,5 +21,7 @@ export async function selectCases(names: readonly string[]): Promise<Map<string,
   const all = await allCases();
   const unknown = names.filter((name) => !all.has(name));
   if (unknown.length > 0) throw new Error(`${unknown.join(", ")}: no such case; there are ${[...all.keys()].join(", ")}`);
-  return new Map([...all].filter(([name, it]) => (names.length === 0 ? it.kind === "comparison" && !("byName" in it) : names.includes(name))));
+  return new Map(
+    [...all].filter(([name, it]) => (names.length === 0 ? it.kind === "comparison" && !("byName" in it) : names.includes(name))),
+  );
 }

@@ -4,23 +4,56 @@ import type { CallShape, ToolServerAnswer } from "./case.ts";
 /** A call of one tool: about 0.6 KB asked, about 1 KB answered, in either dialect of the protocol. */
 
 const NAME = "find_orders";
-const ARGUMENTS = { query: "SELECT number, state, shipped_at FROM orders WHERE customer = 48209 ORDER BY shipped_at DESC LIMIT 5", reason: "The customer asks where the second of two desk lamps is, which was not in the parcel that came on Tuesday.", limit: 5 };
-const ROWS = ["shipped", "delivered", "returned", "delivered", "delivered"].map((state, index) => ({ number: `48-${20_913 - index}`, state, lines: index + 1, note: "Handed over to the carrier; the last scan is from this morning, at the depot in the customer's city." }));
+const ARGUMENTS = {
+  query: "SELECT number, state, shipped_at FROM orders WHERE customer = 48209 ORDER BY shipped_at DESC LIMIT 5",
+  reason: "The customer asks where the second of two desk lamps is, which was not in the parcel that came on Tuesday.",
+  limit: 5,
+};
+const ROWS = ["shipped", "delivered", "returned", "delivered", "delivered"].map((state, index) => ({
+  number: `48-${20_913 - index}`,
+  state,
+  lines: index + 1,
+  note: "Handed over to the carrier; the last scan is from this morning, at the depot in the customer's city.",
+}));
 const RESULT = { content: [{ type: "text", text: JSON.stringify(ROWS) }], isError: false };
 const TOOLS = [
-  { name: NAME, description: "Finds orders with a query of the order database.", inputSchema: { type: "object", properties: { query: { type: "string" }, reason: { type: "string" }, limit: { type: "integer" } }, required: ["query"] } },
-  { name: "cancel_order", description: "Cancels an order.", inputSchema: { type: "object", properties: { number: { type: "string" } }, required: ["number"] } },
+  {
+    name: NAME,
+    description: "Finds orders with a query of the order database.",
+    inputSchema: {
+      type: "object",
+      properties: { query: { type: "string" }, reason: { type: "string" }, limit: { type: "integer" } },
+      required: ["query"],
+    },
+  },
+  {
+    name: "cancel_order",
+    description: "Cancels an order.",
+    inputSchema: { type: "object", properties: { number: { type: "string" } }, required: ["number"] },
+  },
 ];
 const INFO = { name: "bench-tools", version: "1.0.0" };
-const STATELESS_META = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" } };
+const STATELESS_META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+  "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
+};
 
-const both = (results: Record<string, object>) => Object.fromEntries(Object.entries(results).map(([method, result]) => [method, JSON.stringify(result)]));
+const both = (results: Record<string, object>) =>
+  Object.fromEntries(Object.entries(results).map(([method, result]) => [method, JSON.stringify(result)]));
 
 const statelessServer: ToolServerAnswer = {
   kind: "tool_server",
   dialect: "stateless",
   results: both({
-    "server/discover": { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: { tools: {} }, ttlMs: 0, cacheScope: "private", _meta: { "io.modelcontextprotocol/serverInfo": INFO } },
+    "server/discover": {
+      resultType: "complete",
+      supportedVersions: ["2026-07-28"],
+      capabilities: { tools: {} },
+      ttlMs: 0,
+      cacheScope: "private",
+      _meta: { "io.modelcontextprotocol/serverInfo": INFO },
+    },
     "tools/list": { resultType: "complete", tools: TOOLS, ttlMs: 0, cacheScope: "private" },
     "tools/call": { resultType: "complete", ...RESULT },
   }),
@@ -67,16 +100,44 @@ export const bridgedToolCall: CallShape = { ...statelessToolCall, upstream: hand
 /** Everything a call of a tool can be governed by, and nothing that stops this one. */
 export async function governTools(admin: Admin, groupId: string, serverId: string | null): Promise<void> {
   const tenant = { tenant_id: "default" };
-  const limits = { frequency: { max_calls_per_minute: 10_000_000, max_calls_per_day: 100_000_000 }, execution: { timeout_seconds: 20 }, data: { max_payload_size_mb: 5, max_rows_per_query: 1_000, max_items_per_response: 100 } };
+  const limits = {
+    frequency: { max_calls_per_minute: 10_000_000, max_calls_per_day: 100_000_000 },
+    execution: { timeout_seconds: 20 },
+    data: { max_payload_size_mb: 5, max_rows_per_query: 1_000, max_items_per_response: 100 },
+  };
   await admin.send("PATCH", `/v1/admin/resource-groups/${groupId}/mcp-global-limits`, { mcp_global_limits: limits });
-  await admin.send("PATCH", `/v1/admin/resource-groups/${groupId}/mcp-servers/${serverId}/limits`, { limits: { frequency: { max_calls_per_day: 100_000_000 } } });
-  await admin.post("/v1/admin/server-configs", { ...tenant, name: `rules of ${groupId}`, mcp_server_id: serverId, group_ids: [groupId], enabled: true, enabled_tools: [NAME, "cancel_order"], approval_required_tools: ["cancel_order"] });
+  await admin.send("PATCH", `/v1/admin/resource-groups/${groupId}/mcp-servers/${serverId}/limits`, {
+    limits: { frequency: { max_calls_per_day: 100_000_000 } },
+  });
+  await admin.post("/v1/admin/server-configs", {
+    ...tenant,
+    name: `rules of ${groupId}`,
+    mcp_server_id: serverId,
+    group_ids: [groupId],
+    enabled: true,
+    enabled_tools: [NAME, "cancel_order"],
+    approval_required_tools: ["cancel_order"],
+  });
   await admin.post("/v1/admin/guardrails/configs", {
     ...tenant,
     name: `tools of ${groupId}`,
     group_ids: [groupId],
     surfaces: { mcp_input: true, mcp_output: true },
-    builtin: { pii_enabled: true, secrets_enabled: true, prompt_injection_enabled: true, banned_words: ["project titan", "desk of the chairman"], banned_patterns: ["(?i)internal use only"] },
+    builtin: {
+      pii_enabled: true,
+      secrets_enabled: true,
+      prompt_injection_enabled: true,
+      banned_words: ["project titan", "desk of the chairman"],
+      banned_patterns: ["(?i)internal use only"],
+    },
   });
-  await admin.post("/v1/admin/argument-policies", { ...tenant, name: `reading of ${groupId}`, target: NAME, argument_key: "query", analyzer: "sql", rules: [{ deny_if: "writes", message: "Reading only." }], group_ids: [groupId] });
+  await admin.post("/v1/admin/argument-policies", {
+    ...tenant,
+    name: `reading of ${groupId}`,
+    target: NAME,
+    argument_key: "query",
+    analyzer: "sql",
+    rules: [{ deny_if: "writes", message: "Reading only." }],
+    group_ids: [groupId],
+  });
 }

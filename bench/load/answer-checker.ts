@@ -12,7 +12,8 @@ export class AnswerChecker {
   }
 
   problem(head: string, body: Buffer, length: number): string | undefined {
-    if (!head.startsWith("HTTP/1.1 200 ")) return `${head.slice(0, head.indexOf("\r\n"))}: ${body.toString("utf8", 0, Math.min(length, 300))}`;
+    if (!head.startsWith("HTTP/1.1 200 "))
+      return `${head.slice(0, head.indexOf("\r\n"))}: ${body.toString("utf8", 0, Math.min(length, 300))}`;
     // Same length and same end as an answer that was read in full: whole.
     if (length === this.#knownLength && this.#endsRight(body, length)) return undefined;
     const problem = this.#readInFull(body.toString("utf8", 0, length));

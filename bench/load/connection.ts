@@ -105,7 +105,10 @@ export class Connection {
     if (this.#inFlight) return this.#broken("the connection closed before the answer was complete");
     if (this.#done) return;
     // Closed between two calls, which keep-alive allows: open another and go on.
-    this.open().then(() => this.next(), (error: Error) => this.#broken(error.message));
+    this.open().then(
+      () => this.next(),
+      (error: Error) => this.#broken(error.message),
+    );
   }
 
   #finish(): void {

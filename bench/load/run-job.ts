@@ -7,7 +7,12 @@ const DRAIN_MS = 10_000;
 const MAX_MESSAGES = 5;
 
 function requestBytes(job: Job): Buffer {
-  const headers = Object.entries({ host: `127.0.0.1:${job.port}`, "content-type": "application/json", ...job.headers, "content-length": String(Buffer.byteLength(job.body)) });
+  const headers = Object.entries({
+    host: `127.0.0.1:${job.port}`,
+    "content-type": "application/json",
+    ...job.headers,
+    "content-length": String(Buffer.byteLength(job.body)),
+  });
   return Buffer.from(`POST ${job.path} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${job.body}`);
 }
 

@@ -66,7 +66,10 @@ export async function compare(
   };
 
   const settleIn: Load = { connections: Math.max(connections, SETTLE_IN_CONNECTIONS), durationMs: pace.settleInMs };
-  await eachTarget("first warm-up", (target) => [...(fresh.delete(target) ? [settleIn] : []), { connections, durationMs: pace.firstWarmUpMs }]);
+  await eachTarget("first warm-up", (target) => [
+    ...(fresh.delete(target) ? [settleIn] : []),
+    { connections, durationMs: pace.firstWarmUpMs },
+  ]);
   let longestMs = 0;
   for (let index = 1; index <= pace.rounds; index++) {
     const start = Date.now();

@@ -52,7 +52,14 @@ function watchMemory(pid: number): () => Split {
   };
 }
 
-export async function measureSlice(client: LoadClient, upstream: Upstream, target: Target, entrance: Entrance, load: Load, settle = true): Promise<Slice> {
+export async function measureSlice(
+  client: LoadClient,
+  upstream: Upstream,
+  target: Target,
+  entrance: Entrance,
+  load: Load,
+  settle = true,
+): Promise<Slice> {
   await upstream.restartCount();
   const before = cpuSeconds(target.pid);
   const stopWatching = watchMemory(target.pid);
@@ -65,7 +72,10 @@ export async function measureSlice(client: LoadClient, upstream: Upstream, targe
   const unserved = result.calls - served;
   return {
     ...result,
-    ...(unserved > 0 && { errors: result.errors + unserved, messages: [...result.messages, `${unserved} answers never came from the upstream`] }),
+    ...(unserved > 0 && {
+      errors: result.errors + unserved,
+      messages: [...result.messages, `${unserved} answers never came from the upstream`],
+    }),
     cpu: { own: after.own - before.own, database: after.database - before.database },
     peakMemory,
     trailingMs,

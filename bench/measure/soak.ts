@@ -27,7 +27,15 @@ async function reading(pid: number): Promise<Split> {
   return { own: spread(looks.map((look) => look.own)).median, database: spread(looks.map((look) => look.database)).median };
 }
 
-export async function soak(soakCase: SoakCase, target: Target, entrance: Entrance, client: LoadClient, upstream: Upstream, calls: number, deadline: number): Promise<SoakResult> {
+export async function soak(
+  soakCase: SoakCase,
+  target: Target,
+  entrance: Entrance,
+  client: LoadClient,
+  upstream: Upstream,
+  calls: number,
+  deadline: number,
+): Promise<SoakResult> {
   const { connections, sampleEvery } = soakCase;
   const readings: Split[] = [];
   let done = 0;

@@ -4,6 +4,7 @@ import { Server } from "node:net";
 
 const listen = Server.prototype.listen;
 Server.prototype.listen = function (first, ...rest) {
-  if (typeof first === "number") return listen.call(this, { port: first, host: "127.0.0.1" }, ...rest.filter((value) => typeof value === "function"));
+  if (typeof first === "number")
+    return listen.call(this, { port: first, host: "127.0.0.1" }, ...rest.filter((value) => typeof value === "function"));
   return listen.call(this, first, ...rest);
 };

@@ -11,7 +11,12 @@ export interface Helper<Question, Answer> {
   ask(question: Question, timeoutMs?: number): Promise<Answer>;
 }
 
-export function startHelper<Question, Answer>(name: string, script: URL, side: Side, args: readonly string[] = []): Helper<Question, Answer> {
+export function startHelper<Question, Answer>(
+  name: string,
+  script: URL,
+  side: Side,
+  args: readonly string[] = [],
+): Helper<Question, Answer> {
   const received: Answer[] = [];
   let wake = () => {};
   let ended = false;

@@ -30,7 +30,13 @@ function statOf(pid: number): ProcessStat | undefined {
   const fields = text.slice(nameEnd + 2).split(" ");
   const number = (index: number) => Number(fields[index - 3]);
   if (fields[0] === "Z") return undefined;
-  return { pid, name: text.slice(text.indexOf("(") + 1, nameEnd), parent: number(4), startTime: number(22), ticks: number(14) + number(15) + number(16) + number(17) };
+  return {
+    pid,
+    name: text.slice(text.indexOf("(") + 1, nameEnd),
+    parent: number(4),
+    startTime: number(22),
+    ticks: number(14) + number(15) + number(16) + number(17),
+  };
 }
 
 export function isAlive({ pid, startTime }: ProcessId): boolean {

@@ -15,7 +15,8 @@ export function register(process: Started): void {
   void process.exited.then(() => started.delete(process));
 }
 
-const within = (ms: number, promise: Promise<unknown>): Promise<boolean> => Promise.race([promise.then(() => true), Bun.sleep(ms).then(() => false)]);
+const within = (ms: number, promise: Promise<unknown>): Promise<boolean> =>
+  Promise.race([promise.then(() => true), Bun.sleep(ms).then(() => false)]);
 
 function kill({ pid }: { pid: number }, signal: NodeJS.Signals): void {
   try {

@@ -35,7 +35,11 @@ const isSoak = (result: CaseSummary | SoakResult): result is SoakResult => "read
 function judged(result: CaseSummary | SoakResult): Record<string, number | undefined> {
   if (isSoak(result)) return { lastQuarterSlopeMb: result.lastQuarterSlope };
   const { gatehouse } = result.targets;
-  return { throughputVsBare: gatehouse?.throughputVsBare?.median, cpuVsBare: gatehouse?.cpuVsBare?.median, addedP50LessSyncMs: result.addedP50LessSyncMs?.median };
+  return {
+    throughputVsBare: gatehouse?.throughputVsBare?.median,
+    cpuVsBare: gatehouse?.cpuVsBare?.median,
+    addedP50LessSyncMs: result.addedP50LessSyncMs?.median,
+  };
 }
 
 const round = (value: number): number => Number(value.toPrecision(3));
@@ -51,7 +55,10 @@ export function compareWithBaseline(results: Results, { bounds, last }: Baseline
       // A figure that could not be taken is a failure: silence would look like a pass.
       const pass = value !== undefined && Number.isFinite(value) && (isMinimum ? value >= limit : value <= limit);
       const shown = value === undefined ? "not measured" : `${round(value)}`;
-      return { pass, line: `${pass ? "PASS" : "FAIL"}  ${name}  ${figureName} ${shown}, ${isMinimum ? "at least" : "at most"} ${limit}${before === undefined ? "" : ` (last recorded ${before})`}` };
+      return {
+        pass,
+        line: `${pass ? "PASS" : "FAIL"}  ${name}  ${figureName} ${shown}, ${isMinimum ? "at least" : "at most"} ${limit}${before === undefined ? "" : ` (last recorded ${before})`}`,
+      };
     });
   });
 }
@@ -61,7 +68,12 @@ export function recordFigures(results: Results, date: string, machine: string): 
   const { bounds, last } = readBaseline();
   const figures = Object.entries(results).map(([name, result]) => {
     const all = isSoak(result)
-      ? { ...judged(result), firstQuarterSlopeMb: result.firstQuarterSlope, requestsPerSecond: result.requestsPerSecond, peakMb: result.peakMb }
+      ? {
+          ...judged(result),
+          firstQuarterSlopeMb: result.firstQuarterSlope,
+          requestsPerSecond: result.requestsPerSecond,
+          peakMb: result.peakMb,
+        }
       : {
           ...judged(result),
           diskSyncP50Ms: result.diskSyncP50Ms.median,
@@ -75,7 +87,10 @@ export function recordFigures(results: Results, date: string, machine: string): 
             ]),
           ),
         };
-    return [name, Object.fromEntries(Object.entries(all).flatMap(([key, value]) => (value === undefined ? [] : [[key, round(value)]])))] as const;
+    return [
+      name,
+      Object.fromEntries(Object.entries(all).flatMap(([key, value]) => (value === undefined ? [] : [[key, round(value)]]))),
+    ] as const;
   });
   const recorded: Baseline = { bounds, last: { date, machine, cases: { ...last?.cases, ...Object.fromEntries(figures) } } };
   writeFileSync(file, `${JSON.stringify(recorded, null, 2)}\n`);

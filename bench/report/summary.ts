@@ -46,7 +46,11 @@ const perTenThousand = (cpu: number, slice: Slice): number => (cpu / slice.calls
 const cpu = (slice: Slice): number => perTenThousand(total(slice.cpu), slice);
 
 export function summarise(rounds: readonly Round[], { connections, call }: ComparisonCase): CaseSummary {
-  const pairs = (name: TargetName, other: TargetName, compare: (slice: Slice, other: Slice, round: Round) => number): Spread | undefined => {
+  const pairs = (
+    name: TargetName,
+    other: TargetName,
+    compare: (slice: Slice, other: Slice, round: Round) => number,
+  ): Spread | undefined => {
     const values = rounds.flatMap((round) => {
       const [mine, theirs] = [round.slices.get(name), round.slices.get(other)];
       return mine && theirs ? [compare(mine, theirs, round)] : [];
@@ -70,14 +74,38 @@ export function summarise(rounds: readonly Round[], { connections, call }: Compa
       peakMemoryOfDatabaseMb: over((slice) => slice.peakMemory.database).max,
       trailingMs: over((slice) => slice.trailingMs).median,
       ...(name !== "direct" && {
-        ...only("addedP50Ms", pairs(name, "direct", (a, b) => a.p50Ms - b.p50Ms)),
-        ...only("addedP99Ms", pairs(name, "direct", (a, b) => a.p99Ms - b.p99Ms)),
-        ...only("throughputVsBare", pairs(name, "bare", (a, b) => rate(a) / rate(b))),
-        ...only("cpuVsBare", pairs(name, "bare", (a, b) => cpu(a) / cpu(b))),
-        ...only("throughputVsUnrecorded", pairs(name, "unrecorded", (a, b) => rate(a) / rate(b))),
-        ...only("cpuVsUnrecorded", pairs(name, "unrecorded", (a, b) => cpu(a) / cpu(b))),
-        ...only("throughputVsPeer", pairs(name, "peer", (a, b) => rate(a) / rate(b))),
-        ...only("cpuVsPeer", pairs(name, "peer", (a, b) => cpu(a) / cpu(b))),
+        ...only(
+          "addedP50Ms",
+          pairs(name, "direct", (a, b) => a.p50Ms - b.p50Ms),
+        ),
+        ...only(
+          "addedP99Ms",
+          pairs(name, "direct", (a, b) => a.p99Ms - b.p99Ms),
+        ),
+        ...only(
+          "throughputVsBare",
+          pairs(name, "bare", (a, b) => rate(a) / rate(b)),
+        ),
+        ...only(
+          "cpuVsBare",
+          pairs(name, "bare", (a, b) => cpu(a) / cpu(b)),
+        ),
+        ...only(
+          "throughputVsUnrecorded",
+          pairs(name, "unrecorded", (a, b) => rate(a) / rate(b)),
+        ),
+        ...only(
+          "cpuVsUnrecorded",
+          pairs(name, "unrecorded", (a, b) => cpu(a) / cpu(b)),
+        ),
+        ...only(
+          "throughputVsPeer",
+          pairs(name, "peer", (a, b) => rate(a) / rate(b)),
+        ),
+        ...only(
+          "cpuVsPeer",
+          pairs(name, "peer", (a, b) => cpu(a) / cpu(b)),
+        ),
       }),
     };
   };
@@ -88,14 +116,21 @@ export function summarise(rounds: readonly Round[], { connections, call }: Compa
     connections,
     isStream: call.check.kind === "stream",
     diskSyncP50Ms: spread(rounds.map((round) => round.diskSyncMs)),
-    ...only("addedP50LessSyncMs", pairs("gatehouse", "direct", (a, b, round) => a.p50Ms - b.p50Ms - round.diskSyncMs)),
+    ...only(
+      "addedP50LessSyncMs",
+      pairs("gatehouse", "direct", (a, b, round) => a.p50Ms - b.p50Ms - round.diskSyncMs),
+    ),
     clientCpu: median(all.map((slice) => perTenThousand(slice.clientCpuSeconds, slice))),
     clientBusy: Object.fromEntries(
       TARGETS.flatMap((name) => {
-        const busy = rounds.flatMap((round) => round.slices.get(name) ?? []).map((slice) => (slice.clientCpuSeconds * 1000) / slice.elapsedMs);
+        const busy = rounds
+          .flatMap((round) => round.slices.get(name) ?? [])
+          .map((slice) => (slice.clientCpuSeconds * 1000) / slice.elapsedMs);
         return busy.length === 0 ? [] : [[name, median(busy)] as const];
       }),
     ),
-    targets: Object.fromEntries(TARGETS.flatMap((name) => [[name, summaryOf(name)]] as const).filter(([, summary]) => summary !== undefined)),
+    targets: Object.fromEntries(
+      TARGETS.flatMap((name) => [[name, summaryOf(name)]] as const).filter(([, summary]) => summary !== undefined),
+    ),
   };
 }

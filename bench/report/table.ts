@@ -4,7 +4,8 @@ import type { CaseSummary, TargetSummary } from "./summary.ts";
 const digits = (value: number): number => (Math.abs(value) >= 1000 ? 0 : Math.abs(value) >= 100 ? 1 : 2);
 const figure = (value: number | undefined): string => (value === undefined || Number.isNaN(value) ? "-" : value.toFixed(digits(value)));
 const range = (value: Spread | undefined): string => (value ? `${figure(value.median)} (${figure(value.min)}..${figure(value.max)})` : "-");
-const times = (value: Spread | undefined): string => (value ? `${value.median.toFixed(2)} (${value.min.toFixed(2)}..${value.max.toFixed(2)})` : "-");
+const times = (value: Spread | undefined): string =>
+  value ? `${value.median.toFixed(2)} (${value.min.toFixed(2)}..${value.max.toFixed(2)})` : "-";
 
 type Column = readonly [heading: string, cell: (summary: TargetSummary) => string];
 
@@ -39,9 +40,20 @@ const COST_OF_LEDGER: readonly Column[] = [
 ];
 
 function table(columns: readonly Column[], targets: CaseSummary["targets"]): string {
-  const rows = [["", ...columns.map(([heading]) => heading)], ...Object.entries(targets).map(([name, summary]) => [name, ...columns.map(([, cell]) => cell(summary))])];
+  const rows = [
+    ["", ...columns.map(([heading]) => heading)],
+    ...Object.entries(targets).map(([name, summary]) => [name, ...columns.map(([, cell]) => cell(summary))]),
+  ];
   const widths = columns.map((_, index) => Math.max(...rows.map((row) => (row[index + 1] as string).length)));
-  return rows.map((row) => `  ${(row[0] as string).padEnd(12)}${row.slice(1).map((cell, index) => cell.padStart((widths[index] as number) + 2)).join("")}`).join("\n");
+  return rows
+    .map(
+      (row) =>
+        `  ${(row[0] as string).padEnd(12)}${row
+          .slice(1)
+          .map((cell, index) => cell.padStart((widths[index] as number) + 2))
+          .join("")}`,
+    )
+    .join("\n");
 }
 
 export function showCase(name: string, summary: CaseSummary): string {
@@ -53,6 +65,8 @@ export function showCase(name: string, summary: CaseSummary): string {
     table(COST, summary.targets),
     ...("unrecorded" in summary.targets ? [table(COST_OF_LEDGER, summary.targets)] : []),
     `  disk sync p50 ${range(summary.diskSyncP50Ms)} ms${less ? `, gatehouse added p50 less one sync ${range(less)} ms` : ""}`,
-    `  load client ${figure(summary.clientCpu)} CPU s/10k; its thread was busy ${Object.entries(summary.clientBusy).map(([target, share]) => `${(share * 100).toFixed(0)} % with ${target}`).join(", ")}`,
+    `  load client ${figure(summary.clientCpu)} CPU s/10k; its thread was busy ${Object.entries(summary.clientBusy)
+      .map(([target, share]) => `${(share * 100).toFixed(0)} % with ${target}`)
+      .join(", ")}`,
   ].join("\n");
 }

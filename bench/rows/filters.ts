@@ -17,7 +17,14 @@ export const RARE: Partial<Record<FieldName, unknown>> = {
   request_size_bytes: 9_400,
 };
 
-const NOWHERE = { text: "nowhere", integer: 987_654_321, number: 0.987654, boolean: true, timestamp: "2020-01-01T00:00:00.000000Z", json: "nowhere" } as const;
+const NOWHERE = {
+  text: "nowhere",
+  integer: 987_654_321,
+  number: 0.987654,
+  boolean: true,
+  timestamp: "2020-01-01T00:00:00.000000Z",
+  json: "nowhere",
+} as const;
 
 /** A value of the field's type that no row has; a truth value may well be had. */
 export const nowhere = (field: FieldName): unknown => NOWHERE[FIELDS[field].type];

@@ -7,7 +7,9 @@ export interface GeneratedRange {
 }
 
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const TIME_DIGITS = Array.from({ length: 10 }, (_, place) => `substr('${DIGITS}', ((ms >> ${5 * (9 - place)}) & 31)::int + 1, 1)`).join(" || ");
+const TIME_DIGITS = Array.from({ length: 10 }, (_, place) => `substr('${DIGITS}', ((ms >> ${5 * (9 - place)}) & 31)::int + 1, 1)`).join(
+  " || ",
+);
 
 /**
  * SQL that stores generated rows: three tenants of very different size, forty groups and thousands of users of which few

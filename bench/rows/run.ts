@@ -18,7 +18,11 @@ import { generateRuns } from "./generated-runs.ts";
  * processor time of the database and of this process. Arguments: rows (100,000), days (60). Of a quarter as many runs.
  * With `--database URL` it asks a database that was filled before, and changes nothing in it.
  */
-const { values: options, positionals } = parseArgs({ args: process.argv.slice(2), allowPositionals: true, options: { database: { type: "string" }, only: { type: "string" }, turns: { type: "string", default: "3" } } });
+const { values: options, positionals } = parseArgs({
+  args: process.argv.slice(2),
+  allowPositionals: true,
+  options: { database: { type: "string" }, only: { type: "string" }, turns: { type: "string", default: "3" } },
+});
 const ROWS = Number(positionals[0] ?? 100_000);
 const DAYS = Number(positionals[1] ?? 60);
 const TURNS = Number(options.turns);
@@ -54,15 +58,24 @@ async function fill(url: string): Promise<void> {
     await filled(db, generateRuns, Math.floor(ROWS / 4), startMs, endMs);
     await poolOf(db).query("ANALYZE");
     const stored = performance.now();
-    for (let blocks = -1; blocks !== 0; ) blocks = await describeRows(db, new Date());
-    console.log(`${ROWS} rows and ${Math.floor(ROWS / 4)} runs stored in ${seconds(stored - started)}, described in ${seconds(performance.now() - stored)}`);
+    for (let blocks = -1; blocks !== 0;) blocks = await describeRows(db, new Date());
+    console.log(
+      `${ROWS} rows and ${Math.floor(ROWS / 4)} runs stored in ${seconds(stored - started)}, described in ${seconds(performance.now() - stored)}`,
+    );
   } finally {
     await close();
   }
 }
 
-async function filled(db: Database, generated: (range: GeneratedRange) => string, count: number, startMs: number, endMs: number): Promise<void> {
-  for (let from = 0; from < count; from += AT_ONCE) await poolOf(db).query(generated({ from, to: Math.min(count, from + AT_ONCE), startMs, stepMs: (endMs - startMs) / count }));
+async function filled(
+  db: Database,
+  generated: (range: GeneratedRange) => string,
+  count: number,
+  startMs: number,
+  endMs: number,
+): Promise<void> {
+  for (let from = 0; from < count; from += AT_ONCE)
+    await poolOf(db).query(generated({ from, to: Math.min(count, from + AT_ONCE), startMs, stepMs: (endMs - startMs) / count }));
 }
 
 function seconds(ms: number): string {
@@ -81,7 +94,9 @@ async function measure(url: string): Promise<void> {
   const backends = new Set<number>();
   poolOf(db).on("connect", (client) => backends.add((client as unknown as { processID: number }).processID));
   try {
-    const asked = [...(await rowQueries(db)), ...(await runQueries(db))].filter(({ what }) => options.only === undefined || what.includes(options.only));
+    const asked = [...(await rowQueries(db)), ...(await runQueries(db))].filter(
+      ({ what }) => options.only === undefined || what.includes(options.only),
+    );
     for (const kind of ["page", "figures"] as const) {
       const figures: Figure[] = [];
       for (const query of asked.filter((one) => one.kind === kind)) figures.push(await figureOf(query, backends));
@@ -120,9 +135,13 @@ function processorMs(backends: ReadonlySet<number>): number {
 }
 
 function report(kind: string, figures: readonly Figure[], bound: number): void {
-  const at = (of: (figure: Figure) => number, share: number): string => ([...figures].sort((a, b) => of(b) - of(a)).map(of)[Math.floor((figures.length - 1) * share)] ?? 0).toFixed(1);
+  const at = (of: (figure: Figure) => number, share: number): string =>
+    ([...figures].sort((a, b) => of(b) - of(a)).map(of)[Math.floor((figures.length - 1) * share)] ?? 0).toFixed(1);
   const line = (of: (figure: Figure) => number) => `median ${at(of, 0.5)}, slowest tenth from ${at(of, 0.1)}, slowest ${at(of, 0)}`;
   console.log(`${kind}: ${figures.length} queries, of which over ${bound} ms: ${figures.filter(({ wallMs }) => wallMs > bound).length}`);
-  console.log(`  wall time, ms: ${line((figure) => figure.wallMs)}\n  processor time of the database, ms: ${line((figure) => figure.databaseMs)}\n  processor time of this process, ms: ${line((figure) => figure.clientMs)}`);
-  for (const { what, wallMs, databaseMs } of [...figures].sort((a, b) => b.databaseMs - a.databaseMs).slice(0, 20)) console.log(`${wallMs.toFixed(1).padStart(9)} ms, database ${databaseMs.toFixed(1).padStart(7)} ms  ${what}`);
+  console.log(
+    `  wall time, ms: ${line((figure) => figure.wallMs)}\n  processor time of the database, ms: ${line((figure) => figure.databaseMs)}\n  processor time of this process, ms: ${line((figure) => figure.clientMs)}`,
+  );
+  for (const { what, wallMs, databaseMs } of [...figures].sort((a, b) => b.databaseMs - a.databaseMs).slice(0, 20))
+    console.log(`${wallMs.toFixed(1).padStart(9)} ms, database ${databaseMs.toFixed(1).padStart(7)} ms  ${what}`);
 }

@@ -21,7 +21,11 @@ export class Admin {
   async send(method: string, path: string, body: object): Promise<Record<string, unknown>> {
     const answer = await fetch(this.#base + path, {
       method,
-      headers: { "content-type": "application/json", "x-tenant-id": "default", ...(this.#token !== "" && { authorization: `Bearer ${this.#token}` }) },
+      headers: {
+        "content-type": "application/json",
+        "x-tenant-id": "default",
+        ...(this.#token !== "" && { authorization: `Bearer ${this.#token}` }),
+      },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(15_000),
     });

@@ -21,7 +21,8 @@ export const startGatehouse: StartTarget = (upstream) => start(upstream, "gateho
 export const startRelaxed: StartTarget = (upstream) => start(upstream, "relaxed", ["node", launcher, "start"], "relaxed");
 
 /** The same without a ledger. */
-export const startUnrecorded: StartTarget = (upstream) => start(upstream, "unrecorded", [process.execPath, fileURLToPath(new URL("../unrecorded/start.ts", import.meta.url))], "relaxed");
+export const startUnrecorded: StartTarget = (upstream) =>
+  start(upstream, "unrecorded", [process.execPath, fileURLToPath(new URL("../unrecorded/start.ts", import.meta.url))], "relaxed");
 
 async function start(upstream: Upstream, name: Target["name"], command: string[], durability: "strict" | "relaxed"): Promise<Target> {
   const scratch = scratchDirectory();
@@ -40,7 +41,9 @@ async function start(upstream: Upstream, name: Target["name"], command: string[]
   register({ name, pid: child.pid, exited: child.exited });
   const output = new ProcessOutput(child.stdout, child.stderr);
   let epitaph: string | undefined;
-  void child.exited.then(() => (epitaph = `it has ended (${child.signalCode ?? `code ${child.exitCode}`}); its last words: ${output.lastWords()}`));
+  void child.exited.then(
+    () => (epitaph = `it has ended (${child.signalCode ?? `code ${child.exitCode}`}); its last words: ${output.lastWords()}`),
+  );
   const { runtime, control } = await announcedAddresses(output, 120_000);
   await respondsAt(`${runtime}/readyz`, child.exited, 30_000);
 
@@ -65,24 +68,31 @@ async function start(upstream: Upstream, name: Target["name"], command: string[]
     const format = call.upstreamFormat;
     if (format !== "mcp" && !providers.has(format)) await makeProvider(format);
     providers.add(format);
-    const group = await admin.post("/v1/admin/resource-groups", { name: `bench-${caseName}`, display_name: `Benchmark ${caseName}`, group_type: "team" });
+    const group = await admin.post("/v1/admin/resource-groups", {
+      name: `bench-${caseName}`,
+      display_name: `Benchmark ${caseName}`,
+      group_type: "team",
+    });
     const groupId = String(group["id"]);
     const model = `bench-${caseName}`;
     const serverId = format === "mcp" ? await registerToolServer(admin, caseName, `http://127.0.0.1:${upstream.port}`, groupId) : null;
-    if (serverId === null) await admin.post("/v1/admin/llms", { name: model, model_name: UPSTREAM_MODEL, mode: "chat", provider: `bench-${format}`, enabled: true, group_ids: [groupId] });
+    if (serverId === null)
+      await admin.post("/v1/admin/llms", {
+        name: model,
+        model_name: UPSTREAM_MODEL,
+        mode: "chat",
+        provider: `bench-${format}`,
+        enabled: true,
+        group_ids: [groupId],
+      });
     const key = await admin.post(`/v1/admin/resource-groups/${groupId}/api-keys`, { name: `bench-${caseName}`, access_mode: "shared" });
     await configure?.(admin, groupId, serverId);
     const { body = call.body, check = call.check } = call.atGatehouse;
     const path = call.atGatehouse.path + (serverId ?? "");
     const headers = { ...call.headers, authorization: `Bearer ${String(key["key_value"])}` };
-    const session = serverId === null || call.headers?.["mcp-session-id"] === undefined ? {} : await openSession(`${runtime}${path}`, headers);
-    return {
-      port: Number(new URL(runtime).port),
-      path,
-      headers: { ...headers, ...session },
-      body: JSON.stringify(body(model)),
-      check,
-    };
+    const session =
+      serverId === null || call.headers?.["mcp-session-id"] === undefined ? {} : await openSession(`${runtime}${path}`, headers);
+    return { port: Number(new URL(runtime).port), path, headers: { ...headers, ...session }, body: JSON.stringify(body(model)), check };
   }
 
   return { name, pid: child.pid, prepare, epitaph: () => epitaph };

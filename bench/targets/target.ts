@@ -20,7 +20,11 @@ export interface Entrance {
 export const UPSTREAM_MODEL = "bench";
 
 /** The entrance of a target that is called just as the upstream is. */
-export function plainEntrance(port: number, { path, body, headers, check }: CallShape, extra: Readonly<Record<string, string>> = {}): Entrance {
+export function plainEntrance(
+  port: number,
+  { path, body, headers, check }: CallShape,
+  extra: Readonly<Record<string, string>> = {},
+): Entrance {
   return { port, path, headers: { ...headers, ...extra }, body: JSON.stringify(body(UPSTREAM_MODEL)), check };
 }
 

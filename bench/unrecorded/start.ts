@@ -13,7 +13,21 @@ const nothing: Ledger = {
   begin: () => undefined,
   seal: () => Promise.resolve(),
   accepting: () => true,
-  status: () => ({ chainId: "none", headSeq: 0, headHash: "", shippedSeq: 0, shippedHash: "", openCalls: 0, unshippedBytes: 0, unshippedRows: 0, oldestUnshippedAt: null, failed: null, shippingError: null, syncs: 0, syncMs: 0 }),
+  status: () => ({
+    chainId: "none",
+    headSeq: 0,
+    headHash: "",
+    shippedSeq: 0,
+    shippedHash: "",
+    openCalls: 0,
+    unshippedBytes: 0,
+    unshippedRows: 0,
+    oldestUnshippedAt: null,
+    failed: null,
+    shippingError: null,
+    syncs: 0,
+    syncMs: 0,
+  }),
   shipped: () => Promise.resolve(),
   scrub: () => Promise.resolve(),
   close: () => Promise.resolve(),
@@ -22,4 +36,5 @@ const nothing: Ledger = {
 const config = readConfiguration(process.env);
 const gateway = await compose(config, process.env, jsonLog(config.logLevel), { openLedger: () => Promise.resolve(nothing) });
 process.stdout.write(welcome(gateway, config));
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void gateway.stop(config.drainSeconds).then(() => process.exit(0)));
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () => void gateway.stop(config.drainSeconds).then(() => process.exit(0)));

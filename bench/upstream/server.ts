@@ -12,19 +12,27 @@ interface Connection {
   unsent: Buffer[];
 }
 
-const EMPTY_LIST = [Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 27\r\n\r\n{"object":"list","data":[]}')];
+const EMPTY_LIST = [
+  Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 27\r\n\r\n{"object":"list","data":[]}'),
+];
 let answerTo: (body: () => string) => readonly Buffer[] = () => EMPTY_LIST;
 let served = 0;
 
 function bytesOf(given: Exclude<UpstreamAnswer, { kind: "tool_server" }>): Buffer[] {
   const common = "x-request-id: req_bench_0f3c1d\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\n";
   if (given.kind === "json") {
-    return [Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${common}Content-Length: ${Buffer.byteLength(given.body)}\r\n\r\n${given.body}`)];
+    return [
+      Buffer.from(
+        `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${common}Content-Length: ${Buffer.byteLength(given.body)}\r\n\r\n${given.body}`,
+      ),
+    ];
   }
   const head = `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\n${common}Transfer-Encoding: chunked\r\n\r\n`;
   const chunks = given.frames.map((frame) => `${Buffer.byteLength(frame).toString(16)}\r\n${frame}\r\n`);
   const pieces = [...chunks, "0\r\n\r\n"];
-  const writes = Array.from({ length: Math.ceil(pieces.length / given.framesPerWrite) }, (_, index) => pieces.slice(index * given.framesPerWrite, (index + 1) * given.framesPerWrite).join(""));
+  const writes = Array.from({ length: Math.ceil(pieces.length / given.framesPerWrite) }, (_, index) =>
+    pieces.slice(index * given.framesPerWrite, (index + 1) * given.framesPerWrite).join(""),
+  );
   return writes.map((text, index) => Buffer.from(index === 0 ? head + text : text));
 }
 

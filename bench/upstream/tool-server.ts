@@ -6,7 +6,9 @@ const METHOD = /"method":"([^"]*)"/;
 const SESSION = "bench-session";
 
 function answer(status: string, headers: string, body: string): Buffer {
-  return Buffer.from(`HTTP/1.1 ${status}\r\n${headers}Date: Thu, 01 Jan 2026 00:00:00 GMT\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  return Buffer.from(
+    `HTTP/1.1 ${status}\r\n${headers}Date: Thu, 01 Jan 2026 00:00:00 GMT\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
 }
 
 /** A tool server that does as little as one can: nothing is parsed, and what follows the id is made beforehand. */
@@ -19,7 +21,8 @@ export function toolServerAnswers({ dialect, results }: ToolServerAnswer): (body
     if (id === undefined) return accepted;
     const method = METHOD.exec(body)?.[1] ?? "";
     const result = results[method];
-    if (result === undefined) return [answer("200 OK", json, `{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"no such method"}}`)];
+    if (result === undefined)
+      return [answer("200 OK", json, `{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"no such method"}}`)];
     const session = dialect === "handshake" && method === "initialize" ? `Mcp-Session-Id: ${SESSION}\r\n` : "";
     return [answer("200 OK", json + session, `{"jsonrpc":"2.0","id":${id},"result":${result}}`)];
   };

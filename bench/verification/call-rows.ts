@@ -8,7 +8,11 @@ const WORDS = "the quick brown fox jumps over the lazy dog and tells of it at so
 /** Row `i` as the gateway writes it for a model call with a few hundred words in and out: about 3 KB with its previews. */
 export function callRow(i: number): AuditRow {
   const id = ulid();
-  const hex = (length: number) => i.toString(16).padStart(8, "0").repeat(length / 8);
+  const hex = (length: number) =>
+    i
+      .toString(16)
+      .padStart(8, "0")
+      .repeat(length / 8);
   return {
     id,
     tenant_id: TENANT,
@@ -44,7 +48,12 @@ export function callRow(i: number): AuditRow {
     upstream_request_id: `req_${hex(32)}`,
     request_size_bytes: 900 + (i % 400),
     response_size_bytes: 1_400 + (i % 200),
-    request_headers: { "content-type": "application/json", "user-agent": "openai-node/6.1.0", accept: "application/json", host: "gateway.example.com" },
+    request_headers: {
+      "content-type": "application/json",
+      "user-agent": "openai-node/6.1.0",
+      accept: "application/json",
+      host: "gateway.example.com",
+    },
     response_headers: { "content-type": "application/json", "x-request-id": id },
     request_body_preview: JSON.stringify({ model: "gpt-x", messages: [{ role: "user", content: WORDS.repeat(8) }] }),
     response_body_preview: JSON.stringify({ id: "chatcmpl", choices: [{ message: { role: "assistant", content: WORDS.repeat(10) } }] }),

@@ -58,7 +58,15 @@ try {
 /** Through the ledger, as calls do it. Gives the chain. */
 async function fill(database: Database): Promise<string> {
   const signingKey = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }) as string;
-  const ledger = await openLedger({ directory: join(path, "journal"), db: database, durability: "relaxed", maxBytes: 2 ** 40, signingKey, clock: systemClock(), log });
+  const ledger = await openLedger({
+    directory: join(path, "journal"),
+    db: database,
+    durability: "relaxed",
+    maxBytes: 2 ** 40,
+    signingKey,
+    clock: systemClock(),
+    log,
+  });
   for (let i = 0; i < ROWS; i += AT_ONCE) {
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, ROWS - i) }, (_, more) => ledger.seal(callRow(i + more))));
     if (ledger.status().unshippedRows > 10_000) await ledger.shipped();
@@ -71,7 +79,13 @@ async function fill(database: Database): Promise<string> {
 function memoryRows(): AuditRow[] {
   let prev_hash = GENESIS_HASH;
   return Array.from({ length: ROWS }, (_, i) => {
-    const row: AuditRow = { ...callRow(i), created_at: new Date().toISOString().replace("Z", "000Z"), chain_id: "chain", chain_seq: i + 1, prev_hash };
+    const row: AuditRow = {
+      ...callRow(i),
+      created_at: new Date().toISOString().replace("Z", "000Z"),
+      chain_id: "chain",
+      chain_seq: i + 1,
+      prev_hash,
+    };
     row.row_hash = rowHash(row, "v2", prev_hash);
     prev_hash = row.row_hash;
     return row;
@@ -94,7 +108,13 @@ async function measure(what: string, verify: () => Promise<Verification> | Verif
   const used = process.cpuUsage(cpu);
   const own = (used.user + used.system) / 1e6;
   const theirs = cpuSeconds(process.pid).database - database;
-  if (result.rows_checked !== ROWS || result.findings.some(({ verdict }) => verdict !== "unanchored")) throw new Error(`${what}: ${result.verdict} over ${result.rows_checked} rows`);
-  const per = (seconds: number) => `${Math.round(ROWS / seconds).toString().padStart(8)} rows/s`;
-  console.log(`${what.padEnd(10)}${per(own)} of its processor time, ${per(wall)} by the clock${theirs > 0 ? `, ${((theirs / ROWS) * 1e6).toFixed(1)} us of the database's processor time for a row` : ""}`);
+  if (result.rows_checked !== ROWS || result.findings.some(({ verdict }) => verdict !== "unanchored"))
+    throw new Error(`${what}: ${result.verdict} over ${result.rows_checked} rows`);
+  const per = (seconds: number) =>
+    `${Math.round(ROWS / seconds)
+      .toString()
+      .padStart(8)} rows/s`;
+  console.log(
+    `${what.padEnd(10)}${per(own)} of its processor time, ${per(wall)} by the clock${theirs > 0 ? `, ${((theirs / ROWS) * 1e6).toFixed(1)} us of the database's processor time for a row` : ""}`,
+  );
 }

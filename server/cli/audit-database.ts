@@ -23,8 +23,10 @@ export async function openAuditDatabase(source: { url: string | undefined; dataD
     return { db: connection.db, close: connection.close };
   }
   const password = join(source.dataDir, "secrets", EMBEDDED_PASSWORD);
-  if (!existsSync(password) && existsSync(join(source.dataDir, "postgresql", "cluster"))) throw new Error(`the database in ${source.dataDir} was made with a password that is gone: put ${password} back`);
-  if (!existsSync(password)) throw new Error(`there is no embedded database in ${source.dataDir}: name one with --database-url or --data-dir`);
+  if (!existsSync(password) && existsSync(join(source.dataDir, "postgresql", "cluster")))
+    throw new Error(`the database in ${source.dataDir} was made with a password that is gone: put ${password} back`);
+  if (!existsSync(password))
+    throw new Error(`there is no embedded database in ${source.dataDir}: name one with --database-url or --data-dir`);
   const running = runningUrl(source.dataDir);
   if (running !== null) {
     const connection = openDatabase(running, { log, max: 2 });

@@ -55,7 +55,8 @@ export async function auditCommand(argv: string[], io: CommandIo): Promise<numbe
       return 0;
     }
     if (action === undefined) throw new Error(`say what to do\n${USAGE}`);
-    if (rest.length > 0 || (action !== "verify" && action !== "export" && action !== "checkpoints")) throw new Error(`cannot understand "audit ${positionals.join(" ")}"\n${USAGE}`);
+    if (rest.length > 0 || (action !== "verify" && action !== "export" && action !== "checkpoints"))
+      throw new Error(`cannot understand "audit ${positionals.join(" ")}"\n${USAGE}`);
     const publicKeys = (values["public-key"] ?? []).flatMap((path) => readPublicKeys(readFileSync(path, "utf8")));
     const source = {
       url: values["database-url"] ?? (values["data-dir"] === undefined ? process.env["DATABASE_URL"] : undefined),
@@ -70,7 +71,12 @@ export async function auditCommand(argv: string[], io: CommandIo): Promise<numbe
       const { chain } = values;
       return await withDatabase(source, (db) => print(io, exportChain(db, chain)));
     }
-    const options: VerifyOptions = { publicKeys, chain: values.chain, json: values.json, kept: values.checkpoints === undefined ? [] : await readKeptCheckpoints(values.checkpoints, values.chain, process.env) };
+    const options: VerifyOptions = {
+      publicKeys,
+      chain: values.chain,
+      json: values.json,
+      kept: values.checkpoints === undefined ? [] : await readKeptCheckpoints(values.checkpoints, values.chain, process.env),
+    };
     if (file !== undefined) return await verifyFile(io, file, options);
     return await withDatabase(source, (db) => verifyDatabase(io, db, options));
   } catch (error) {
@@ -94,12 +100,16 @@ async function verifyFile(io: CommandIo, file: string, options: VerifyOptions): 
     throw new Error(`${file}: ${error.message}`, { cause: error });
   });
   if (options.chain !== undefined && options.chain !== result.chain_id) throw new Error(`${file} is of chain ${result.chain_id}`);
-  if (options.kept.length > 0 && !options.kept.some((one) => one.chainId === result.chain_id)) throw new Error(`the kept checkpoints are of other chains than ${result.chain_id}`);
+  if (options.kept.length > 0 && !options.kept.some((one) => one.chainId === result.chain_id))
+    throw new Error(`the kept checkpoints are of other chains than ${result.chain_id}`);
   if (options.json) await io.stdout(`${JSON.stringify(result)}\n`);
   else {
     await io.stdout(report(result));
     await io.stdout(`as of         ${result.exported_at}\n`);
-    if (result.keys_from_export) await io.stdout("NOTE          the public keys came from the file itself: name a key of your own with --public-key to prove who signed\n");
+    if (result.keys_from_export)
+      await io.stdout(
+        "NOTE          the public keys came from the file itself: name a key of your own with --public-key to prove who signed\n",
+      );
   }
   return exitCode(result.verdict);
 }
@@ -114,12 +124,20 @@ async function verifyDatabase(io: CommandIo, db: Database, { chain, publicKeys, 
     worst = Math.max(worst, exitCode(result.verdict));
   }
   for (const id of gone) {
-    await io.stdout(json ? `${JSON.stringify({ chain_id: id, verdict: "missing" })}\n` : `chain         ${id}\nverdict       missing\n  the kept checkpoints are of a chain the database does not have\n`);
+    await io.stdout(
+      json
+        ? `${JSON.stringify({ chain_id: id, verdict: "missing" })}\n`
+        : `chain         ${id}\nverdict       missing\n  the kept checkpoints are of a chain the database does not have\n`,
+    );
     worst = Math.max(worst, exitCode("missing"));
   }
   const unchained = chain === undefined ? await countUnchained(db) : 0;
   if (unchained > 0) {
-    await io.stdout(json ? `${JSON.stringify({ chain_id: null, verdict: "broken_link", rows: unchained })}\n` : `chain         none\nverdict       broken_link\n  ${unchained} row(s) name no chain: no gateway wrote them\n`);
+    await io.stdout(
+      json
+        ? `${JSON.stringify({ chain_id: null, verdict: "broken_link", rows: unchained })}\n`
+        : `chain         none\nverdict       broken_link\n  ${unchained} row(s) name no chain: no gateway wrote them\n`,
+    );
     worst = Math.max(worst, exitCode("broken_link"));
   }
   return worst;
@@ -145,7 +163,10 @@ function exitCode(verdict: Verdict): number {
 }
 
 function report(result: Verification): string {
-  const findings = result.findings.map((finding) => `  row ${finding.chain_seq}${finding.row_id === null ? "" : ` (${finding.row_id})`}: ${finding.verdict}: ${finding.detail}\n`);
+  const findings = result.findings.map(
+    (finding) =>
+      `  row ${finding.chain_seq}${finding.row_id === null ? "" : ` (${finding.row_id})`}: ${finding.verdict}: ${finding.detail}\n`,
+  );
   const unlisted = result.findings_total - result.findings.length;
   return [
     `chain         ${result.chain_id}\n`,
@@ -154,7 +175,9 @@ function report(result: Verification): string {
     `checkpoints   ${result.checkpoints_checked} checked\n`,
     `head          ${result.head === null ? "none" : `${result.head.chain_seq} ${result.head.row_hash}`}\n`,
     `pending       ${result.pending_anchor} row(s) wait for the next checkpoint\n`,
-    ...(result.pruned_through === null ? [] : [`pruned        rows up to ${result.pruned_through} were dropped by retention; the checkpoint over them holds their place\n`]),
+    ...(result.pruned_through === null
+      ? []
+      : [`pruned        rows up to ${result.pruned_through} were dropped by retention; the checkpoint over them holds their place\n`]),
     `bodies        ${result.bodies_expired} expired, ${result.bodies_erased} erased\n`,
     ...(findings.length > 0 ? [`findings      ${result.findings_total}\n`, ...findings] : []),
     ...(unlisted > 0 ? [`  and ${unlisted} more\n`] : []),

@@ -53,7 +53,10 @@ const FILE_TAIL = MIB;
 /** `gatehouse doctor`. Resolves with the exit code; never throws. */
 export async function doctorCommand(argv: string[], env: Readonly<Record<string, string | undefined>>, io: CommandIo): Promise<number> {
   try {
-    const { values } = parseArgs({ args: argv, options: { json: { type: "boolean", default: false }, help: { type: "boolean", default: false } } });
+    const { values } = parseArgs({
+      args: argv,
+      options: { json: { type: "boolean", default: false }, help: { type: "boolean", default: false } },
+    });
     if (values.help) {
       await io.stdout(USAGE);
       return 0;
@@ -84,8 +87,13 @@ async function* examine(env: Readonly<Record<string, string | undefined>>): Asyn
   }
   yield* examineFiles(config);
   if (config.valkeyUrl !== undefined) yield await examineValkey(config.valkeyUrl);
-  if (config.databaseUrl === undefined && !existsSync(join(config.dataDir, "secrets", EMBEDDED_PASSWORD)) && !existsSync(join(config.dataDir, "postgresql", "cluster"))) {
-    if (existsSync(config.dataDir)) yield finding("warning", "database", `there is none in ${config.dataDir} yet: the next start makes it, unless DATABASE_URL is given`);
+  if (
+    config.databaseUrl === undefined &&
+    !existsSync(join(config.dataDir, "secrets", EMBEDDED_PASSWORD)) &&
+    !existsSync(join(config.dataDir, "postgresql", "cluster"))
+  ) {
+    if (existsSync(config.dataDir))
+      yield finding("warning", "database", `there is none in ${config.dataDir} yet: the next start makes it, unless DATABASE_URL is given`);
     return;
   }
   let database: Awaited<ReturnType<typeof openAuditDatabase>>;
@@ -106,7 +114,11 @@ async function* examine(env: Readonly<Record<string, string | undefined>>): Asyn
 
 function* examineFiles(config: Configuration): Generator<Finding> {
   if (!existsSync(config.dataDir)) {
-    yield finding(config.databaseUrl === undefined ? "warning" : "ok", "data directory", `${config.dataDir} is not there: the first start makes it`);
+    yield finding(
+      config.databaseUrl === undefined ? "warning" : "ok",
+      "data directory",
+      `${config.dataDir} is not there: the first start makes it`,
+    );
     return;
   }
   const open = (statSync(config.dataDir).mode & 0o077) !== 0;
@@ -118,9 +130,19 @@ function* examineFiles(config: Configuration): Generator<Finding> {
   const bytes = segments.reduce((sum, segment) => sum + segment.size, 0);
   const free = journalFiles.free(existsSync(journal) ? journal : config.dataDir);
   const room = Math.max(0, config.auditJournalMaxBytes - bytes);
-  yield finding("ok", "journal", `${segments.length} segment(s), ${Math.ceil(bytes / MIB)} MiB of ${Math.round(config.auditJournalMaxBytes / MIB)} it may take`);
-  if (free < KEPT_FREE_BYTES) yield finding("wrong", "disk", `${Math.floor(free / MIB)} MiB free: a gateway refuses calls below ${KEPT_FREE_BYTES / MIB} MiB`);
-  else yield finding(free < room ? "warning" : "ok", "disk", `${Math.round(free / MIB)} MiB free${free < room ? `, less than the ${Math.round(room / MIB)} MiB the journal may still take while the database is away` : ""}`);
+  yield finding(
+    "ok",
+    "journal",
+    `${segments.length} segment(s), ${Math.ceil(bytes / MIB)} MiB of ${Math.round(config.auditJournalMaxBytes / MIB)} it may take`,
+  );
+  if (free < KEPT_FREE_BYTES)
+    yield finding("wrong", "disk", `${Math.floor(free / MIB)} MiB free: a gateway refuses calls below ${KEPT_FREE_BYTES / MIB} MiB`);
+  else
+    yield finding(
+      free < room ? "warning" : "ok",
+      "disk",
+      `${Math.round(free / MIB)} MiB free${free < room ? `, less than the ${Math.round(room / MIB)} MiB the journal may still take while the database is away` : ""}`,
+    );
 }
 
 /** What stops a start; that nothing is wrong with it needs no line. */
@@ -140,8 +162,11 @@ async function examineValkey(url: string): Promise<Finding> {
     const told = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(info)?.[1] ?? "";
     const version = told("valkey_version") || told("redis_version");
     const policy = told("maxmemory_policy");
-    if (Number.parseInt(version, 10) < OLDEST_VALKEY) return finding("wrong", "valkey", `version ${version} is older than ${OLDEST_VALKEY}`);
-    return policy === "noeviction" ? finding("ok", "valkey", `version ${version} answers`) : finding("warning", "valkey", `maxmemory-policy is ${policy}: a server short of memory drops counters; set noeviction`);
+    if (Number.parseInt(version, 10) < OLDEST_VALKEY)
+      return finding("wrong", "valkey", `version ${version} is older than ${OLDEST_VALKEY}`);
+    return policy === "noeviction"
+      ? finding("ok", "valkey", `version ${version} answers`)
+      : finding("warning", "valkey", `maxmemory-policy is ${policy}: a server short of memory drops counters; set noeviction`);
   } catch (error) {
     return finding("wrong", "valkey", `it is away, or refuses the user or password: ${(error as Error).message}`);
   } finally {
@@ -153,23 +178,43 @@ async function* examineDatabase(db: Database, config: Configuration): AsyncGener
   const version = await serverVersion(db);
   yield finding(version < OLDEST_POSTGRES ? "wrong" : "ok", "database", `PostgreSQL ${version} answers`);
   const pending = await pendingMigrations(db);
-  yield finding(pending.length > 0 ? "warning" : "ok", "migrations", pending.length > 0 ? `${pending.length} to apply at the next start: ${pending.join(", ")}` : "all applied");
+  yield finding(
+    pending.length > 0 ? "warning" : "ok",
+    "migrations",
+    pending.length > 0 ? `${pending.length} to apply at the next start: ${pending.join(", ")}` : "all applied",
+  );
   if (pending.length > 0) return;
   const until = await ensuredUntil(db);
   const soon = until === null || Date.parse(until) - Date.now() < 7 * 86_400_000;
-  yield finding(soon ? "warning" : "ok", "partitions", until === null ? "there are none: is a process with the worker role running?" : `made up to ${until.slice(0, 10)}${soon ? ": is a process with the worker role running?" : ""}`);
+  yield finding(
+    soon ? "warning" : "ok",
+    "partitions",
+    until === null
+      ? "there are none: is a process with the worker role running?"
+      : `made up to ${until.slice(0, 10)}${soon ? ": is a process with the worker role running?" : ""}`,
+  );
 
   const secretKey = config.secretKey ?? storedSecret(config, "secret-key");
   if (secretKey !== null) {
     const { looked, unreadable } = await openStoredKeys(db, secretBox(Buffer.from(secretKey, "base64")));
-    yield finding(unreadable.length > 0 ? "wrong" : "ok", "secret key", unreadable.length > 0 ? `opens ${looked - unreadable.length} of ${looked} stored upstream keys, not that of ${unreadable[0]}: give the GW_SECRET_KEY they were stored under, or store them again` : `opens ${looked} stored upstream key(s)`);
+    yield finding(
+      unreadable.length > 0 ? "wrong" : "ok",
+      "secret key",
+      unreadable.length > 0
+        ? `opens ${looked - unreadable.length} of ${looked} stored upstream keys, not that of ${unreadable[0]}: give the GW_SECRET_KEY they were stored under, or store them again`
+        : `opens ${looked} stored upstream key(s)`,
+    );
   }
   const pem = config.auditSigningKey ?? storedSecret(config, "audit-signing-key.pem");
   const keys = await listSigningKeys(db);
   if (pem !== null) {
     const publicKey = Buffer.from(readPublicKey(pem)).toString("base64");
     const known = keys.some((key) => key.public_key === publicKey);
-    yield finding(known || keys.length === 0 ? "ok" : "warning", "signing key", known ? `registered; ${keys.length} key(s) in all` : "this key has signed nothing in this database yet");
+    yield finding(
+      known || keys.length === 0 ? "ok" : "warning",
+      "signing key",
+      known ? `registered; ${keys.length} key(s) in all` : "this key has signed nothing in this database yet",
+    );
   }
   const kept = yield* examineFile(config.auditCheckpointFile);
   yield* examineChains(db, kept);
@@ -194,7 +239,11 @@ function* examineFile(file: string | undefined): Generator<Finding, ReadonlyMap<
   }
   try {
     if (there) for (const one of keptCheckpoints(tailOf(file))) newest.set(one.chainId, one);
-    yield finding("ok", "checkpoint file", there ? `${file} has checkpoints of ${newest.size} chain(s)` : `${file} is made with the next checkpoint`);
+    yield finding(
+      "ok",
+      "checkpoint file",
+      there ? `${file} has checkpoints of ${newest.size} chain(s)` : `${file} is made with the next checkpoint`,
+    );
   } catch (error) {
     yield finding("wrong", "checkpoint file", `${file}, in its newest part, ${(error as Error).message}`);
   }
@@ -220,7 +269,11 @@ async function* examineBucket(db: Database, { auditCheckpointBucket: settings }:
   const bucket = openBucket(settings, outbound({ allowPrivate: true }));
   try {
     const { kept, lacking } = await bucketState(bucket, db);
-    yield finding(lacking.length > 0 ? "warning" : "ok", "checkpoint bucket", `${bucket.address} answers; ${lacking.length > 0 ? `the newest checkpoint of ${lacking.join(", ")} is not there: is a gateway with these settings running?` : `it has the newest checkpoint of ${kept} chain(s)`}`);
+    yield finding(
+      lacking.length > 0 ? "warning" : "ok",
+      "checkpoint bucket",
+      `${bucket.address} answers; ${lacking.length > 0 ? `the newest checkpoint of ${lacking.join(", ")} is not there: is a gateway with these settings running?` : `it has the newest checkpoint of ${kept} chain(s)`}`,
+    );
   } catch (error) {
     yield finding("wrong", "checkpoint bucket", `${bucket.address}: ${(error as Error).message}`);
   }
@@ -242,26 +295,38 @@ async function* examineChains(db: Database, kept: ReadonlyMap<string, KeptCheckp
     const covered = chain.last_checkpoint_seq ?? 0;
     const from = Math.max(chain.first_seq, Math.min(covered, chain.head_seq) - VERIFIED_ROWS);
     try {
-      const result = await verifyChain(db, chain.chain_id, { kept: checkpoint === undefined ? [] : [checkpoint], ...(from > chain.first_seq ? { fromSeq: await afterCheckpoint(db, chain.chain_id, from) } : {}) });
+      const result = await verifyChain(db, chain.chain_id, {
+        kept: checkpoint === undefined ? [] : [checkpoint],
+        ...(from > chain.first_seq ? { fromSeq: await afterCheckpoint(db, chain.chain_id, from) } : {}),
+      });
       if (result.verdict === "intact" && chain.head_seq < chain.first_seq) {
         yield finding("ok", "audit chain", `${chain.chain_id} is empty`);
         continue;
       }
       const silent = Date.now() - Date.parse(chain.updated_at) > 3 * CHECKPOINT_MS;
       const seen = silent ? `; its writer was last heard ${chain.updated_at.slice(0, 19)}Z` : "";
-      yield finding(stateOf(result.verdict), "audit chain", `${chain.chain_id} ${result.verdict} over its newest ${result.rows_checked} row(s), head ${chain.head_seq}${result.findings.length > 0 ? `: ${result.findings[0]?.detail}` : ""}${seen}`);
+      yield finding(
+        stateOf(result.verdict),
+        "audit chain",
+        `${chain.chain_id} ${result.verdict} over its newest ${result.rows_checked} row(s), head ${chain.head_seq}${result.findings.length > 0 ? `: ${result.findings[0]?.detail}` : ""}${seen}`,
+      );
     } catch (error) {
       yield finding("wrong", "audit chain", `${chain.chain_id}: ${(error as Error).message}`);
     }
   }
   const gone = [...kept.keys()].filter((id) => id !== ADMIN_CHAIN && !chains.some(({ chain_id: there }) => there === id));
-  for (const id of gone) yield finding("wrong", "audit chain", `${id} is missing: the checkpoint file has a checkpoint of it, and the database nothing`);
+  for (const id of gone)
+    yield finding("wrong", "audit chain", `${id} is missing: the checkpoint file has a checkpoint of it, and the database nothing`);
 }
 
 async function* examineAdminLog(db: Database, kept: KeptCheckpoint | undefined): AsyncGenerator<Finding> {
   try {
     const { verdict, rows_checked: entries, findings } = await verifyChain(db, ADMIN_CHAIN, { kept: kept === undefined ? [] : [kept] });
-    yield finding(stateOf(verdict), "admin log", `${verdict} over ${entries} entries${findings[0] === undefined ? "" : `: ${findings[0].detail}`}`);
+    yield finding(
+      stateOf(verdict),
+      "admin log",
+      `${verdict} over ${entries} entries${findings[0] === undefined ? "" : `: ${findings[0].detail}`}`,
+    );
   } catch (error) {
     yield finding("wrong", "admin log", (error as Error).message);
   }
@@ -274,6 +339,11 @@ function stateOf(verdict: Verdict): Finding["state"] {
 
 /** First row of a range that a checkpoint at or before `seq` gives its footing. */
 async function afterCheckpoint(db: Database, chainId: string, seq: number): Promise<number> {
-  const row = await db.selectFrom("audit_checkpoints").select(({ fn }) => fn.max("chain_seq").as("seq")).where("chain_id", "=", chainId).where("chain_seq", "<=", seq).executeTakeFirst();
+  const row = await db
+    .selectFrom("audit_checkpoints")
+    .select(({ fn }) => fn.max("chain_seq").as("seq"))
+    .where("chain_id", "=", chainId)
+    .where("chain_seq", "<=", seq)
+    .executeTakeFirst();
   return Number(row?.seq ?? 0) + 1;
 }

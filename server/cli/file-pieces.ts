@@ -10,7 +10,8 @@ export function* filePieces(path: string): Generator<Uint8Array> {
   const piece = Buffer.allocUnsafe(PIECE_BYTES);
   const fd = openSync(path, "r");
   try {
-    for (let bytes = readSync(fd, piece, 0, PIECE_BYTES, null); bytes > 0; bytes = readSync(fd, piece, 0, PIECE_BYTES, null)) yield piece.subarray(0, bytes);
+    for (let bytes = readSync(fd, piece, 0, PIECE_BYTES, null); bytes > 0; bytes = readSync(fd, piece, 0, PIECE_BYTES, null))
+      yield piece.subarray(0, bytes);
   } finally {
     closeSync(fd);
   }

@@ -9,7 +9,11 @@ import { openBucket } from "../store/bucket.ts";
  * Checkpoints from a file, or from `s3://bucket/prefix` with the AWS_ variables of `env`; those of `chain` when it is
  * given. Throws when they cannot be read, and when there is none: held to nothing, whatever is left of a chain is intact.
  */
-export async function readKeptCheckpoints(place: string, chain: string | undefined, env: Readonly<Record<string, string | undefined>>): Promise<KeptCheckpoint[]> {
+export async function readKeptCheckpoints(
+  place: string,
+  chain: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<KeptCheckpoint[]> {
   try {
     const kept = keptCheckpoints(await read(place, chain, env)).filter((one) => chain === undefined || one.chainId === chain);
     if (kept.length === 0) throw new Error(chain === undefined ? "holds no checkpoint" : `holds no checkpoint of chain ${chain}`);

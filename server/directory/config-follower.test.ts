@@ -11,7 +11,8 @@ const ENOUGH = 100;
 test("whoever waits for a change is told once it is in force, although others never stop changing things", async () => {
   const database = await testDatabase();
   const connection = openDatabase(database.url, { log: jsonLog("error") });
-  const change = (tenantId: string) => database.db.transaction().execute((trx) => recordChange(trx, { tenant_id: tenantId, topic: "policy" }));
+  const change = (tenantId: string) =>
+    database.db.transaction().execute((trx) => recordChange(trx, { tenant_id: tenantId, topic: "policy" }));
   const renewed: string[] = [];
   // Whenever one change is in force, the next is there already.
   const listener: ConfigListener = {

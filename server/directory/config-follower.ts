@@ -112,9 +112,13 @@ export class ConfigFollower {
         await this.listener.everythingChanged();
       } else {
         for (const change of changes) if (change.topic === "api_key" && change.ref !== null) this.listener.credentialChanged(change.ref);
-        for (const change of changes) if (change.topic === "oauth_tokens" && change.ref !== null) this.listener.oauthTokensChanged?.(change.tenant_id, change.ref);
+        for (const change of changes)
+          if (change.topic === "oauth_tokens" && change.ref !== null) this.listener.oauthTokensChanged?.(change.tenant_id, change.ref);
         for (const change of changes) if (change.topic === "end_user") this.listener.userChanged(change.tenant_id, change.ref);
-        for (const tenantId of new Set(changes.filter(({ topic }) => topic === "tenant" || topic === "policy").map(({ tenant_id }) => tenant_id))) await this.listener.tenantChanged(tenantId);
+        for (const tenantId of new Set(
+          changes.filter(({ topic }) => topic === "tenant" || topic === "policy").map(({ tenant_id }) => tenant_id),
+        ))
+          await this.listener.tenantChanged(tenantId);
       }
       this.version = last.version;
       if (changes.length < CHANGES_AT_ONCE) tell();

@@ -115,7 +115,13 @@ function checked(variable: string, read: () => string): string {
 
 async function makeProvider(change: Write, groupId: string, { known, about, apiKey, baseUrl }: ProviderHere): Promise<void> {
   const key = apiKey === undefined ? {} : { api_key: apiKey };
-  await providers.create(change, DEFAULT, { provider_key: known.provider_key, name: about.name, api_format: about.api_format, base_url: baseUrl, ...key });
+  await providers.create(change, DEFAULT, {
+    provider_key: known.provider_key,
+    name: about.name,
+    api_format: about.api_format,
+    base_url: baseUrl,
+    ...key,
+  });
   for (const name of known.models) await models.create(change, DEFAULT, { name, provider: known.provider_key, group_ids: [groupId] });
 }
 

@@ -121,7 +121,11 @@ export function originOf(address: string | null): string {
 const CLAUDE = /claude/i;
 
 /** `open` gives null for a secret that is not there or cannot be opened; the record is then one without a secret. */
-export function compileTenant(rows: TenantPolicyRows, open: SecretBox["openOrNull"], argumentPolicies: readonly ArgumentPolicyEntry[]): TenantSnapshot {
+export function compileTenant(
+  rows: TenantPolicyRows,
+  open: SecretBox["openOrNull"],
+  argumentPolicies: readonly ArgumentPolicyEntry[],
+): TenantSnapshot {
   const providers = new Map(rows.providers.map((row) => [row.id, row]));
   const providerKeys = new Map(rows.providers.map((row) => [row.id, open(row.api_key_sealed, sealContext("providers", row.id))]));
   const models = new Map<string, ModelEntry>();
@@ -163,7 +167,12 @@ export function compileTenant(rows: TenantPolicyRows, open: SecretBox["openOrNul
         providerKey: provider.provider_key,
         apiFormat: provider.api_format,
         baseUrl: (row.base_url ?? provider.base_url ?? "").replace(/\/+$/, ""),
-        apiKey: row.api_key_sealed === null ? (providersHost ? (providerKeys.get(provider.id) ?? null) : null) : open(row.api_key_sealed, sealContext("models", row.id)),
+        apiKey:
+          row.api_key_sealed === null
+            ? providersHost
+              ? (providerKeys.get(provider.id) ?? null)
+              : null
+            : open(row.api_key_sealed, sealContext("models", row.id)),
         headers: provider.headers,
         region: row.residency_region ?? provider.region,
       },
@@ -241,7 +250,9 @@ class ChainScope implements GroupScope {
   }
 
   get tools(): ReadonlyMap<string, ToolAccess> {
-    return (this.known.tools ??= toolAccessOf(this.chain.flatMap((row) => row.config_ids).flatMap((id) => this.tenant.serverConfigs.get(id) ?? [])));
+    return (this.known.tools ??= toolAccessOf(
+      this.chain.flatMap((row) => row.config_ids).flatMap((id) => this.tenant.serverConfigs.get(id) ?? []),
+    ));
   }
 
   get grantingGroups(): ReadonlySet<string> {

@@ -10,11 +10,35 @@ const nothing = () => Promise.reject(new Error("there is no policy"));
 const snapshotsOf = (database: TestDatabase) => new Snapshots(database.db, secretBox(Buffer.alloc(32)), nothing, recordedLog());
 
 async function addTenant({ db }: TestDatabase, id: string): Promise<void> {
-  await db.insertInto("tenants").values({ id, name: id, display_name: null, data_retention: JSON.stringify({}), default_judge_model_id: null }).execute();
+  await db
+    .insertInto("tenants")
+    .values({ id, name: id, display_name: null, data_retention: JSON.stringify({}), default_judge_model_id: null })
+    .execute();
 }
 
-async function addGroups({ db }: TestDatabase, tenant_id: string, parent_group_id: string | null, ids: readonly string[], inherits = true): Promise<void> {
-  await db.insertInto("resource_groups").values(ids.map((id) => ({ id, tenant_id, parent_group_id, name: id, display_name: null, description: null, inherit_resources: inherits, eu_ai_act_risk_tier: null, phi_resource: null }))).execute();
+async function addGroups(
+  { db }: TestDatabase,
+  tenant_id: string,
+  parent_group_id: string | null,
+  ids: readonly string[],
+  inherits = true,
+): Promise<void> {
+  await db
+    .insertInto("resource_groups")
+    .values(
+      ids.map((id) => ({
+        id,
+        tenant_id,
+        parent_group_id,
+        name: id,
+        display_name: null,
+        description: null,
+        inherit_resources: inherits,
+        eu_ai_act_risk_tier: null,
+        phi_resource: null,
+      })),
+    )
+    .execute();
 }
 
 test("calls that meet a group for the first time at once share one read of it", async () => {
@@ -48,10 +72,20 @@ test("a group has what is bound to it and to the groups it inherits from", async
   await addGroups(database, "acme", middle, [leaf]);
   await addGroups(database, "acme", root, [apart], false);
   const provider = crypto.randomUUID();
-  await sql`INSERT INTO providers (id, tenant_id, provider_key, name, api_format) VALUES (${provider}, 'acme', 'echo', 'Echo', 'echo')`.execute(database.db);
+  await sql`INSERT INTO providers (id, tenant_id, provider_key, name, api_format) VALUES (${provider}, 'acme', 'echo', 'Echo', 'echo')`.execute(
+    database.db,
+  );
   const [of, at] = [crypto.randomUUID(), crypto.randomUUID()];
-  for (const [id, name] of [[of, "of the root"], [at, "of the leaf"]] as const) await sql`INSERT INTO models (id, tenant_id, provider_id, name, model_name, modes) VALUES (${id}, 'acme', ${provider}, ${name}, ${name}, '{chat}')`.execute(database.db);
-  await sql`INSERT INTO resource_group_models (tenant_id, group_id, model_id, portal_visible) VALUES ('acme', ${root}, ${of}, false), ('acme', ${leaf}, ${of}, true), ('acme', ${leaf}, ${at}, true)`.execute(database.db);
+  for (const [id, name] of [
+    [of, "of the root"],
+    [at, "of the leaf"],
+  ] as const)
+    await sql`INSERT INTO models (id, tenant_id, provider_id, name, model_name, modes) VALUES (${id}, 'acme', ${provider}, ${name}, ${name}, '{chat}')`.execute(
+      database.db,
+    );
+  await sql`INSERT INTO resource_group_models (tenant_id, group_id, model_id, portal_visible) VALUES ('acme', ${root}, ${of}, false), ('acme', ${leaf}, ${of}, true), ('acme', ${leaf}, ${at}, true)`.execute(
+    database.db,
+  );
 
   const snapshots = snapshotsOf(database);
   const scopes = await Promise.all([root, middle, leaf, apart].map((id) => snapshots.scope("acme", id)));
@@ -69,9 +103,15 @@ test("a change costs what it has to read, and not everything above each group in
   await addTenant(database, "acme");
   await addGroups(database, "acme", null, [root]);
   await addGroups(database, "acme", root, groups);
-  await sql`INSERT INTO mcp_servers (id, tenant_id, name, base_url, mcp_endpoint_path) SELECT 'mcp-' || i, 'acme', 'server ' || i, 'https://tools.example/' || i, '/mcp' FROM generate_series(1, 300) i`.execute(database.db);
-  await sql`INSERT INTO server_configs (id, tenant_id, mcp_server_id, name) SELECT gen_random_uuid(), 'acme', id, id FROM mcp_servers`.execute(database.db);
-  await sql`INSERT INTO server_config_groups (config_id, group_id, tenant_id) SELECT id, ${root}, 'acme' FROM server_configs`.execute(database.db);
+  await sql`INSERT INTO mcp_servers (id, tenant_id, name, base_url, mcp_endpoint_path) SELECT 'mcp-' || i, 'acme', 'server ' || i, 'https://tools.example/' || i, '/mcp' FROM generate_series(1, 300) i`.execute(
+    database.db,
+  );
+  await sql`INSERT INTO server_configs (id, tenant_id, mcp_server_id, name) SELECT gen_random_uuid(), 'acme', id, id FROM mcp_servers`.execute(
+    database.db,
+  );
+  await sql`INSERT INTO server_config_groups (config_id, group_id, tenant_id) SELECT id, ${root}, 'acme' FROM server_configs`.execute(
+    database.db,
+  );
   const snapshots = snapshotsOf(database);
   for (const id of groups) await snapshots.scope("acme", id);
   const before = cpuMs();

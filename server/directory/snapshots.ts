@@ -98,7 +98,11 @@ export class Snapshots {
   private async read(tenantId: string, groupIds: readonly string[]): Promise<Held | null> {
     const rows = await readTenantPolicy(this.db, tenantId);
     if (rows === null) return null;
-    const argumentPolicies = await argumentPolicyEntries(rows.argument_policies, this.compileArgumentPolicy, this.held.get(tenantId)?.tenant.argumentPolicies ?? []);
+    const argumentPolicies = await argumentPolicyEntries(
+      rows.argument_policies,
+      this.compileArgumentPolicy,
+      this.held.get(tenantId)?.tenant.argumentPolicies ?? [],
+    );
     const unreadable: string[] = [];
     const open: SecretBox["openOrNull"] = (sealed, context) => {
       const secret = this.secrets.openOrNull(sealed, context);
@@ -107,7 +111,8 @@ export class Snapshots {
     };
     const tenant = compileTenant(rows, open, argumentPolicies);
     // One secret that this process's key does not open must not keep a whole tenant from being served, or its changes.
-    if (unreadable.length > 0) this.log.error("stored_keys_unreadable", { tenant_id: tenantId, keys: unreadable.length, first: unreadable[0] });
+    if (unreadable.length > 0)
+      this.log.error("stored_keys_unreadable", { tenant_id: tenantId, keys: unreadable.length, first: unreadable[0] });
     const scopes = new BoundedMap<string, GroupScope>(MAX_SCOPES_OF_A_TENANT);
     if (groupIds.length > 0) {
       for (const [id, scope] of compileScopes(tenant, await readGroupChains(this.db, tenantId, groupIds))) scopes.set(id, scope);

@@ -51,7 +51,8 @@ export async function admit(call: Call, admits: Admits, parts: AdmissionParts): 
   try {
     if (admits === "anyone") return await admitAnyone(call, parts);
     const presented = presentedCredential(call.headers, call.request.url);
-    if (admits === "key_or_none") return presented.kind === "missing" || presented.kind === "malformed" ? null : await admitAs(call, presented, "group", parts);
+    if (admits === "key_or_none")
+      return presented.kind === "missing" || presented.kind === "malformed" ? null : await admitAs(call, presented, "group", parts);
     return await admitAs(call, presented, admits, parts);
   } catch (error) {
     // The directory is needed for a credential not seen before, and cannot be asked: not the caller's fault.
@@ -60,7 +61,12 @@ export async function admit(call: Call, admits: Admits, parts: AdmissionParts): 
 }
 
 /** Admits the holder of a credential that was not presented with the request itself. May reject where `admit` does not. */
-export async function admitAs(call: Call, presented: Presented, admits: Exclude<Admits, "anyone" | "key_or_none">, parts: AdmissionParts): Promise<Refusal | null> {
+export async function admitAs(
+  call: Call,
+  presented: Presented,
+  admits: Exclude<Admits, "anyone" | "key_or_none">,
+  parts: AdmissionParts,
+): Promise<Refusal | null> {
   const recognised = recognise(call, presented, admits, parts);
   const groups = recognised instanceof Promise ? await recognised : recognised;
   if (isRefusal(groups)) return groups;
@@ -75,7 +81,8 @@ export async function admitAs(call: Call, presented: Presented, admits: Exclude<
   if (named !== null && named !== tenant.id) return unauthenticated("tenant_mismatch");
   const chosen = chosenGroup(call, tenant, groups);
   if (isRefusal(chosen)) return chosen;
-  if (chosen.id === null && (admits === "group" || admits === "key")) return call.user === null ? unauthenticated("credential_without_group") : refuse("no_resource_group");
+  if (chosen.id === null && (admits === "group" || admits === "key"))
+    return call.user === null ? unauthenticated("credential_without_group") : refuse("no_resource_group");
   if (chosen.id !== null) {
     const found = parts.snapshots.scope(tenant.id, chosen.id);
     const scope = found instanceof Promise ? await found : found;
@@ -125,7 +132,8 @@ function recogniseKey(call: Call, key: Credential | null, parts: AdmissionParts)
   const now = parts.clock.now();
   if (key.revoked_at !== null) return unauthenticated("credential_revoked");
   if (key.expires_at !== null && key.expires_at.getTime() <= now) return unauthenticated("credential_expired");
-  if (key.is_previous && (key.previous_valid_until === null || key.previous_valid_until.getTime() <= now)) return unauthenticated("credential_rotated");
+  if (key.is_previous && (key.previous_valid_until === null || key.previous_valid_until.getTime() <= now))
+    return unauthenticated("credential_rotated");
   parts.credentials.used(key.id);
   if (key.end_user_id === null) {
     row.subject_kind = "service";
@@ -186,7 +194,13 @@ function userWithToken(call: Call, user: EndUserIdentity, issuedAt: number): Gro
   // Before what ended the token: whoever is switched off is told so, with any token that was theirs.
   if (!user.is_active) return refuse("inactive_user");
   if (issuedAt < user.tokens_valid_from.getTime()) return unauthenticated("credential_revoked");
-  call.identity = { tenantId: user.tenant_id, credentialId: user.id, credentialName: user.username, userId: user.id, username: user.username };
+  call.identity = {
+    tenantId: user.tenant_id,
+    credentialId: user.id,
+    credentialName: user.username,
+    userId: user.id,
+    username: user.username,
+  };
   return groupsOf(user);
 }
 

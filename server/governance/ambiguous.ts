@@ -6,5 +6,7 @@ import type { RequestView } from "./view.ts";
  * and the provider may take the other.
  */
 export function ambiguous({ repeatedName }: RequestView): Refusal | null {
-  return repeatedName === null ? null : refuse("invalid_body", undefined, { fields: [{ field: repeatedName, message: "stands more than once in one object" }] });
+  return repeatedName === null
+    ? null
+    : refuse("invalid_body", undefined, { fields: [{ field: repeatedName, message: "stands more than once in one object" }] });
 }

@@ -7,6 +7,10 @@ import { parameters } from "./parameters/parameters.ts";
  * The request controls in the order every call passes them. The order is part of the product (docs/lifecycle.md): who
  * may use the model is settled before anything is counted, changed or looked at.
  */
-export function requestControls(limits: RequestControl, guardrails: RequestControl, semanticPolicies: RequestControl): readonly RequestControl[] {
+export function requestControls(
+  limits: RequestControl,
+  guardrails: RequestControl,
+  semanticPolicies: RequestControl,
+): readonly RequestControl[] {
   return [access, toolAccess, limits, parameters, guardrails, semanticPolicies];
 }

@@ -37,8 +37,28 @@ export type Nest = (parent: Call, errand: NestedErrand) => Promise<WholeAnswer |
 
 /** What a nested call has from its parent: who is asking, for whom, and in which run. */
 const INHERITED = [
-  "tenant_id", "api_key_id", "api_key_name", "resource_group_id", "gateway_user_id", "gateway_user_username", "subject_kind", "subject_id", "actor_agent_id", "end_user_session_id", "idp_user_id", "idp_user_username", "idp_user_email",
-  "root_task_id", "trace_continuity", "trace_root_kind", "turn_id", "turn_seq", "step_id", "step_name", "trace_id", "span_id",
+  "tenant_id",
+  "api_key_id",
+  "api_key_name",
+  "resource_group_id",
+  "gateway_user_id",
+  "gateway_user_username",
+  "subject_kind",
+  "subject_id",
+  "actor_agent_id",
+  "end_user_session_id",
+  "idp_user_id",
+  "idp_user_username",
+  "idp_user_email",
+  "root_task_id",
+  "trace_continuity",
+  "trace_root_kind",
+  "turn_id",
+  "turn_seq",
+  "step_id",
+  "step_name",
+  "trace_id",
+  "span_id",
 ] as const;
 
 export function openNested(parent: Call, { audit, path, model, body }: NestedErrand, clock: Clock): Call {

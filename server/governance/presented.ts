@@ -3,7 +3,9 @@ import { looksLikeAccessToken } from "./authorization/gateway-tokens.ts";
 import type { NamedHeaders } from "../kernel/request-headers.ts";
 import { looksLikeApiKey } from "../kernel/secrets.ts";
 
-export type Presented = { readonly kind: "api_key" | "token" | "broker_token"; readonly text: string } | { readonly kind: "missing" | "malformed" };
+export type Presented =
+  | { readonly kind: "api_key" | "token" | "broker_token"; readonly text: string }
+  | { readonly kind: "missing" | "malformed" };
 
 /**
  * The credential a request presents (interface 5.1): an API key in any of the forms the vendors' clients send one, then

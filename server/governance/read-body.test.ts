@@ -6,7 +6,11 @@ import { isRefusal } from "./surface.ts";
 const MOST = 1_000;
 
 async function bodyOf(coding: string, body: Uint8Array | string, mayBeGzip: boolean): Promise<string> {
-  const read = await readBody(new Request("http://gateway/", { method: "POST", headers: { "content-encoding": coding }, body: body as string }), MOST, mayBeGzip);
+  const read = await readBody(
+    new Request("http://gateway/", { method: "POST", headers: { "content-encoding": coding }, body: body as string }),
+    MOST,
+    mayBeGzip,
+  );
   return isRefusal(read) ? read.code : new TextDecoder().decode(read);
 }
 

@@ -20,17 +20,21 @@ export async function readBody(request: Request, maxBytes: number, mayBeGzip = f
     const packed = await readPlain(request, maxBytes);
     return isRefusal(packed) ? packed : unpacked(packed, maxBytes);
   }
-  if (encoding !== null && encoding !== "identity") return refuse("invalid_header", `content-encoding ${JSON.stringify(encoding)} is not accepted: send the body as it is.`);
+  if (encoding !== null && encoding !== "identity")
+    return refuse("invalid_header", `content-encoding ${JSON.stringify(encoding)} is not accepted: send the body as it is.`);
   return readPlain(request, maxBytes);
 }
 
-const tooLarge = (maxBytes: number) => refuse("body_too_large", `The request body is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB.`);
+const tooLarge = (maxBytes: number) =>
+  refuse("body_too_large", `The request body is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB.`);
 
 async function unpacked(packed: Uint8Array, maxBytes: number): Promise<Uint8Array | Refusal> {
   try {
     return await inflate(packed, { maxOutputLength: maxBytes });
   } catch (error) {
-    return (error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE" ? tooLarge(maxBytes) : refuse("invalid_body", "The request body is not gzip.");
+    return (error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE"
+      ? tooLarge(maxBytes)
+      : refuse("invalid_body", "The request body is not gzip.");
   }
 }
 

@@ -88,9 +88,25 @@ export class Road {
     this.clock = parts.clock;
     this.listeners = new Listeners(parts);
     const engines: EngineParts = { engines: parts.guardrailEngines, nest: (parent, errand) => this.nest(parent, errand) };
-    this.models = dispatch({ ...parts, engines, begin: (call) => parts.ledger.begin(rowUnderWay(call)), timeoutMs: parts.upstreamTimeoutMs });
-    this.cache = new SemanticCache({ stored: parts.storedAnswers, clock: parts.clock, log: parts.log, nest: (parent, errand) => this.nest(parent, errand) });
-    this.policies = new SemanticPolicies({ nest: (parent, errand) => this.nest(parent, errand), clock: parts.clock, log: parts.log, fallbackModel: parts.judgeModel, idleMs: parts.upstreamTimeoutMs });
+    this.models = dispatch({
+      ...parts,
+      engines,
+      begin: (call) => parts.ledger.begin(rowUnderWay(call)),
+      timeoutMs: parts.upstreamTimeoutMs,
+    });
+    this.cache = new SemanticCache({
+      stored: parts.storedAnswers,
+      clock: parts.clock,
+      log: parts.log,
+      nest: (parent, errand) => this.nest(parent, errand),
+    });
+    this.policies = new SemanticPolicies({
+      nest: (parent, errand) => this.nest(parent, errand),
+      clock: parts.clock,
+      log: parts.log,
+      fallbackModel: parts.judgeModel,
+      idleMs: parts.upstreamTimeoutMs,
+    });
     this.guardrails = new Guardrails({ ...engines, idleMs: parts.upstreamTimeoutMs });
     this.controls = requestControls(parts.limits, this.guardrails, this.policies);
     this.dispatch = this.cache.before(this.models);
@@ -98,7 +114,8 @@ export class Road {
 
   async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
     if (this.draining) return withoutRecord(route, refuse("draining", undefined, { headers: { "retry-after": "1", connection: "close" } }));
-    if (!this.parts.ledger.accepting(this.open.size)) return this.unrecorded(route, refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } }));
+    if (!this.parts.ledger.accepting(this.open.size))
+      return this.unrecorded(route, refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } }));
     const call = openCall(request, ip, route.audit, this.clock);
     this.open.add(call);
     request.signal.addEventListener("abort", () => call.abort.abort("client_disconnected" satisfies AbortReason), { once: true });
@@ -116,7 +133,10 @@ export class Road {
       const sealed = await this.sealBroken(call, ERRORS.internal_error.status);
       // Without the surface's own words: they may be what failed.
       const { status, message } = ERRORS[sealed ? "internal_error" : "audit_unavailable"];
-      return Response.json({ error: message, code: sealed ? "internal_error" : "audit_unavailable" }, { status, headers: call.answerHeaders });
+      return Response.json(
+        { error: message, code: sealed ? "internal_error" : "audit_unavailable" },
+        { status, headers: call.answerHeaders },
+      );
     }
   }
 
@@ -153,7 +173,11 @@ export class Road {
 
     let body: Uint8Array | null = null;
     if (route.body !== false) {
-      const read = await readBody(call.request, Math.min(route.maxBodyBytes ?? Number.POSITIVE_INFINITY, this.parts.maxBodyBytes), route.body === "may_be_gzip");
+      const read = await readBody(
+        call.request,
+        Math.min(route.maxBodyBytes ?? Number.POSITIVE_INFINITY, this.parts.maxBodyBytes),
+        route.body === "may_be_gzip",
+      );
       if (isRefusal(read)) return read;
       body = read;
       // What people tell the portal of themselves, passwords among it, is neither kept nor hashed.
@@ -180,9 +204,12 @@ export class Road {
     // Each sees what the one before it let through: guardrails have looked, then policies on tool calls, then those in words.
     const governed = governToolCalls(call, exchange, guarded);
     if (isRefusal(governed)) return governed;
-    if (governed.kind === "stream" && exchange.view.tool?.listens === true) return this.listeners.follow(call, route.admits ?? "group", exchange.view, governed);
+    if (governed.kind === "stream" && exchange.view.tool?.listens === true)
+      return this.listeners.follow(call, route.admits ?? "group", exchange.view, governed);
     const judged = await this.policies.judgeAnswer(call, exchange, governed);
-    return !isRefusal(judged) && judged.kind === "stream" && exchange.conversation !== undefined ? { ...judged, form: outputFormOf(exchange.conversation) } : judged;
+    return !isRefusal(judged) && judged.kind === "stream" && exchange.conversation !== undefined
+      ? { ...judged, form: outputFormOf(exchange.conversation) }
+      : judged;
   }
 
   /** A call of the gateway's own, with its row: see `Nest`. */
@@ -198,7 +225,12 @@ export class Road {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let answer: WholeAnswer | Refusal;
     try {
-      const overLimit = await this.parts.limits.enterNested(call, parent, { bodyBytes: errand.body.byteLength, outputTokens: errand.outputTokens, waitMs: errand.waitMs, lends: errand.endsWithParent });
+      const overLimit = await this.parts.limits.enterNested(call, parent, {
+        bodyBytes: errand.body.byteLength,
+        outputTokens: errand.outputTokens,
+        waitMs: errand.waitMs,
+        lends: errand.endsWithParent,
+      });
       timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), errand.timeoutMs);
       const given = overLimit ?? (await errand.send(call, this.models));
       answer = isRefusal(given) || given.kind === "whole" ? given : refuse("upstream_invalid_response");
@@ -214,7 +246,12 @@ export class Road {
     if (errand.unkept === true) forget(call);
     const body = isRefusal(answer) ? new Uint8Array(0) : answer.body;
     const outcome: Outcome = isRefusal(answer) ? refusedOutcome(call, answer) : answeredOutcome(answer);
-    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: errand.unkept === true ? null : previewOf(body, keptBodies(call)), headers: {} });
+    closeRecord(call, outcome, {
+      bytes: body.byteLength,
+      hash: sha256Hex(body),
+      preview: errand.unkept === true ? null : previewOf(body, keptBodies(call)),
+      headers: {},
+    });
     return (await this.seal(call)) ? answer : refuse("audit_unavailable");
   }
 
@@ -223,11 +260,17 @@ export class Road {
     const { headers, body } = route.surface.refusal(shown, call);
     const { status, retry } = ERRORS[shown.code];
     // Official clients try again by the status alone, unless they are told.
-    const inVain: Record<string, string> = !retry && (status === 409 || status === 429 || status >= 500) ? { "x-should-retry": "false" } : {};
+    const inVain: Record<string, string> =
+      !retry && (status === 409 || status === 429 || status >= 500) ? { "x-should-retry": "false" } : {};
     return this.sendWhole(call, route, ownAnswer(status, { ...headers, ...inVain, ...shown.headers }, body), refusedOutcome(call, refusal));
   }
 
-  private async sendWhole(call: Call, route: GovernedRoute, { status, headers: ownHeaders, body }: WholeAnswer, outcome: Outcome): Promise<Response> {
+  private async sendWhole(
+    call: Call,
+    route: GovernedRoute,
+    { status, headers: ownHeaders, body }: WholeAnswer,
+    outcome: Outcome,
+  ): Promise<Response> {
     const headers = { ...call.answerHeaders, ...ownHeaders };
     closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, keptBodies(call)), headers });
     const sealed = await this.seal(call);
@@ -243,7 +286,16 @@ export class Road {
       const tail = errorFrame ?? last;
       if (tail !== null) content.add(tail);
       settle(call, streamUsage(answer));
-      const outcome: Outcome = abandoned !== null ? { status: answer.status, errorType: abandoned, errorMessage: abandoned === "client_disconnected" ? "the caller hung up in mid-stream" : "the gateway stopped in mid-stream" } : failure !== null ? { ...outcomeOf(failure), status: answer.status } : { status: answer.status, errorType: null, errorMessage: null };
+      const outcome: Outcome =
+        abandoned !== null
+          ? {
+              status: answer.status,
+              errorType: abandoned,
+              errorMessage: abandoned === "client_disconnected" ? "the caller hung up in mid-stream" : "the gateway stopped in mid-stream",
+            }
+          : failure !== null
+            ? { ...outcomeOf(failure), status: answer.status }
+            : { status: answer.status, errorType: null, errorMessage: null };
       const { hash, preview } = content.close(keptBodies(call), answer.form);
       closeRecord(call, outcome, { bytes: content.bytes, hash, preview, headers });
       // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
@@ -268,7 +320,13 @@ export class Road {
   /** The row of a call whose end could not be told as it should, so that it has one all the same. `status` is the one sent. True when it has. */
   private async sealBroken(call: Call, status: number): Promise<boolean> {
     if (!this.open.has(call)) return true;
-    Object.assign(call.row, { http_status_code: status, success: false, error_type: "internal_error", error_message: "the answer could not be given", duration_ms: Math.round(performance.now() - call.arrivedAt) } satisfies AuditRow);
+    Object.assign(call.row, {
+      http_status_code: status,
+      success: false,
+      error_type: "internal_error",
+      error_message: "the answer could not be given",
+      duration_ms: Math.round(performance.now() - call.arrivedAt),
+    } satisfies AuditRow);
     return this.seal(call);
   }
 

@@ -33,11 +33,31 @@ function breakingOff(pieces: readonly Uint8Array[]): StreamAnswer["upstream"] {
 /** What the caller is told and how the stream ended, when an output control comes to `refusal` of what it was shown. */
 async function endingOf(refusal: Refusal | null): Promise<{ sent: number; end: StreamEnd | undefined }> {
   let seen = false;
-  const codec: StreamAnswer["codec"] = { push: () => ((seen = true), null), end: () => ({ complete: false, last: null, told: false }), begun: true, usage: null, outputLength: 0, providerError: null };
-  const answer: StreamAnswer = { kind: "stream", status: 200, headers: {}, upstream: breakingOff([bytes]), codec, head: [], inputCharacters: 0, refusal: (ended) => (ended && seen ? refusal : null) };
+  const codec: StreamAnswer["codec"] = {
+    push: () => ((seen = true), null),
+    end: () => ({ complete: false, last: null, told: false }),
+    begun: true,
+    usage: null,
+    outputLength: 0,
+    providerError: null,
+  };
+  const answer: StreamAnswer = {
+    kind: "stream",
+    status: 200,
+    headers: {},
+    upstream: breakingOff([bytes]),
+    codec,
+    head: [],
+    inputCharacters: 0,
+    refusal: (ended) => (ended && seen ? refusal : null),
+  };
   let end: StreamEnd | undefined;
   let sent = 0;
-  const stream = streamOut(call, answer, { idleMs: 60_000, sent: (piece) => void (sent += piece.byteLength), end: async (how) => ((end = how), null) });
+  const stream = streamOut(call, answer, {
+    idleMs: 60_000,
+    sent: (piece) => void (sent += piece.byteLength),
+    end: async (how) => ((end = how), null),
+  });
   for await (const piece of stream) sent += piece.byteLength;
   return { sent, end };
 }
@@ -54,7 +74,8 @@ test("an upstream that breaks off with nothing denied is told as that", async ()
 
 describe("an upstream that has said its last word", () => {
   const encoder = new TextEncoder();
-  const chunk = (choice: object) => `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, ...choice }] })}\n\n`;
+  const chunk = (choice: object) =>
+    `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, ...choice }] })}\n\n`;
   const event = (data: { readonly type: string }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
   const CHAT = `${chunk({ delta: { role: "assistant", content: "four" } })}${chunk({ delta: {}, finish_reason: "stop" })}data: [DONE]\n\n`;
   const COMPLETION = `data: {"choices":[{"index":0,"text":"four","finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
@@ -65,8 +86,12 @@ describe("an upstream that has said its last word", () => {
     { type: "content_block_stop", index: 0 },
     { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null } },
     { type: "message_stop" },
-  ].map(event).join("");
-  const output = [{ id: "i", type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text: "four", annotations: [] }] }];
+  ]
+    .map(event)
+    .join("");
+  const output = [
+    { id: "i", type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text: "four", annotations: [] }] },
+  ];
   const RESPONSE = event({ type: "response.completed", response: { id: "r", status: "completed", output } } as { type: string });
   const writer = () => chatCodec.streamWriter({ callId: "1", model: "m", created: 1, request: {}, includeUsage: false });
   const CASES: readonly (readonly [string, string, () => StreamAnswer["codec"]])[] = [
@@ -81,7 +106,10 @@ describe("an upstream that has said its last word", () => {
   ];
 
   /** Says it all in one piece, and then neither ends its body nor says anything more, or breaks off. */
-  function speaking(text: string, then: "stays open" | "breaks off"): { readonly upstream: StreamAnswer["upstream"]; readonly cancelled: Promise<void> } {
+  function speaking(
+    text: string,
+    then: "stays open" | "breaks off",
+  ): { readonly upstream: StreamAnswer["upstream"]; readonly cancelled: Promise<void> } {
     const cancelled = Promise.withResolvers<void>();
     const upstream = new ReadableStream<Uint8Array>(
       {
@@ -97,12 +125,26 @@ describe("an upstream that has said its last word", () => {
     return { upstream, cancelled: cancelled.promise };
   }
 
-  const answered = (upstream: StreamAnswer["upstream"], codec: StreamAnswer["codec"]): StreamAnswer => ({ kind: "stream", status: 200, headers: {}, upstream, codec, head: [], inputCharacters: 0 });
+  const answered = (upstream: StreamAnswer["upstream"], codec: StreamAnswer["codec"]): StreamAnswer => ({
+    kind: "stream",
+    status: 200,
+    headers: {},
+    upstream,
+    codec,
+    head: [],
+    inputCharacters: 0,
+  });
 
-  test.each(CASES.flatMap(([name, text, codec]) => (["stays open", "breaks off"] as const).map((then) => [name, then, text, codec] as const)))("%s, and %s: the answer ends whole", async (_name, then, text, codec) => {
+  test.each(
+    CASES.flatMap(([name, text, codec]) => (["stays open", "breaks off"] as const).map((then) => [name, then, text, codec] as const)),
+  )("%s, and %s: the answer ends whole", async (_name, then, text, codec) => {
     const { upstream } = speaking(text, then);
     let end: StreamEnd | undefined;
-    const stream = streamOut({ abort: new AbortController() } as Call, answered(upstream, codec()), { idleMs: 60_000, sent: () => undefined, end: async (how) => ((end = how), how.last) });
+    const stream = streamOut({ abort: new AbortController() } as Call, answered(upstream, codec()), {
+      idleMs: 60_000,
+      sent: () => undefined,
+      end: async (how) => ((end = how), how.last),
+    });
     expect(await new Response(stream).text()).toContain("four");
     expect(end).toMatchObject({ failure: null, abandoned: null });
   });

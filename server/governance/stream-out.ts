@@ -43,7 +43,10 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
   };
 
   const told = (what: string) => (answer.sender === undefined ? undefined : `The ${answer.sender} ${what}.`);
-  const torn = (reason: string): Refusal => (abortReason(call) === "upstream_timeout" ? refuse("upstream_timeout", told("did not answer in time")) : refuse("upstream_interrupted", told("broke off its answer"), { reason }));
+  const torn = (reason: string): Refusal =>
+    abortReason(call) === "upstream_timeout"
+      ? refuse("upstream_timeout", told("did not answer in time"))
+      : refuse("upstream_interrupted", told("broke off its answer"), { reason });
 
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -69,7 +72,13 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
           if (done) {
             const { complete, last, told: known } = answer.codec.end();
             const refusal = answer.refusal?.(true) ?? null;
-            const failure = refusal ?? (complete ? null : answer.codec.providerError !== null ? refuse("upstream_interrupted", undefined, { reason: answer.codec.providerError }) : torn("the stream ended before its answer did"));
+            const failure =
+              refusal ??
+              (complete
+                ? null
+                : answer.codec.providerError !== null
+                  ? refuse("upstream_interrupted", undefined, { reason: answer.codec.providerError })
+                  : torn("the stream ended before its answer did"));
             how = { failure, abandoned: null, last, told: known && refusal === null };
             break;
           }
@@ -82,7 +91,10 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
         }
       } catch (error) {
         const reason = abortReason(call);
-        how = reason === "client_disconnected" || reason === "gateway_interrupted" ? { failure: null, abandoned: reason, last: null, told: false } : { failure: answer.refusal?.(true) ?? torn(reasonOf(error)), abandoned: null, last: null, told: false };
+        how =
+          reason === "client_disconnected" || reason === "gateway_interrupted"
+            ? { failure: null, abandoned: reason, last: null, told: false }
+            : { failure: answer.refusal?.(true) ?? torn(reasonOf(error)), abandoned: null, last: null, told: false };
         void reader.cancel().catch(() => undefined);
       }
       const last = await end(how);

@@ -21,7 +21,10 @@ export interface AwsRequest {
 }
 
 /** AWS Signature Version 4. Gives the headers to send, those that were given among them. */
-export async function signAwsRequest({ accessKeyId, secretAccessKey, sessionToken }: AwsKeys, request: AwsRequest): Promise<Record<string, string>> {
+export async function signAwsRequest(
+  { accessKeyId, secretAccessKey, sessionToken }: AwsKeys,
+  request: AwsRequest,
+): Promise<Record<string, string>> {
   const { service, region, method, body } = request;
   const { protocol, host, hostname, port, pathname, searchParams } = new URL(request.url);
   const signer = new SignatureV4({
@@ -33,7 +36,19 @@ export async function signAwsRequest({ accessKeyId, secretAccessKey, sessionToke
     uriEscapePath: service !== "s3",
   });
   const headers = { host, ...request.headers };
-  const signed = await signer.sign({ method, protocol, hostname, ...(port === "" ? {} : { port: Number(port) }), path: pathname, query: Object.fromEntries(searchParams), headers, body }, { signingDate: request.now });
+  const signed = await signer.sign(
+    {
+      method,
+      protocol,
+      hostname,
+      ...(port === "" ? {} : { port: Number(port) }),
+      path: pathname,
+      query: Object.fromEntries(searchParams),
+      headers,
+      body,
+    },
+    { signingDate: request.now },
+  );
   // The client writes the host itself, the same one.
   const { host: _host, ...sent } = signed.headers;
   return sent;

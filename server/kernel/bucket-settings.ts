@@ -22,7 +22,8 @@ const PLACE = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]*)
 export const bucketPlace = z.string().transform((value, ctx): BucketPlace => {
   const match = PLACE.exec(value);
   const prefix = (match?.[2] ?? "").replace(/^\/+|\/+$/g, "");
-  if (match !== null && !prefix.split("/").some((part) => part === "." || part === "..") && !prefix.includes("//")) return { bucket: match[1] as string, prefix: prefix === "" ? "" : `${prefix}/` };
+  if (match !== null && !prefix.split("/").some((part) => part === "." || part === "..") && !prefix.includes("//"))
+    return { bucket: match[1] as string, prefix: prefix === "" ? "" : `${prefix}/` };
   ctx.addIssue({ code: "custom", message: "must be an address such as s3://bucket/prefix, of letters, digits and . _ - /" });
   return z.NEVER;
 });

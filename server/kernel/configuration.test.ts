@@ -19,14 +19,27 @@ const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 test("the signing key is an Ed25519 private key, and is never shown", () => {
   const given = ed25519.privateKey.export({ ...pem, type: "pkcs8" }).toString();
   expect(readConfiguration({ GW_AUDIT_SIGNING_KEY: given }).auditSigningKey).toBe(given);
-  for (const bad of ["hunter2", ed25519.publicKey.export({ ...pem, type: "spki" }).toString(), rsa.privateKey.export({ ...pem, type: "pkcs8" }).toString()]) {
+  for (const bad of [
+    "hunter2",
+    ed25519.publicKey.export({ ...pem, type: "spki" }).toString(),
+    rsa.privateKey.export({ ...pem, type: "pkcs8" }).toString(),
+  ]) {
     expect(refusal({ GW_AUDIT_SIGNING_KEY: bad })).toBe("GW_AUDIT_SIGNING_KEY must be an Ed25519 private key, PEM");
   }
 });
 
 test("blanks and line breaks around the bucket's keys are not part of them", () => {
-  const store = { GW_AUDIT_CHECKPOINT_URL: "s3://bucket", AWS_ACCESS_KEY_ID: "id\n", AWS_SECRET_ACCESS_KEY: " secret\n", AWS_SESSION_TOKEN: "token\r\n" };
-  expect(readConfiguration(store).auditCheckpointBucket?.keys).toEqual({ accessKeyId: "id", secretAccessKey: "secret", sessionToken: "token" });
+  const store = {
+    GW_AUDIT_CHECKPOINT_URL: "s3://bucket",
+    AWS_ACCESS_KEY_ID: "id\n",
+    AWS_SECRET_ACCESS_KEY: " secret\n",
+    AWS_SESSION_TOKEN: "token\r\n",
+  };
+  expect(readConfiguration(store).auditCheckpointBucket?.keys).toEqual({
+    accessKeyId: "id",
+    secretAccessKey: "secret",
+    sessionToken: "token",
+  });
   expect(refusal({ ...store, AWS_SECRET_ACCESS_KEY: "\n" })).toBe("AWS_SECRET_ACCESS_KEY must not be blank");
 });
 
@@ -37,22 +50,61 @@ test("the first password is one that a login takes", () => {
   expect(refusal({ GW_BOOTSTRAP_ADMIN_PASSWORD: "x".repeat(201) })).toBe("GW_BOOTSTRAP_ADMIN_PASSWORD must be at most 200 characters");
 });
 
-test.each(["redis://:hunter2@valkey.example:6379/1", "rediss://valkey.example", "valkey://[::1]:6379", "valkeys://valkey.example", "redis+unix:///run/valkey.sock", "valkey.example:6379", "localhost"])("VALKEY_URL may be %s", (url) => {
+test.each([
+  "redis://:hunter2@valkey.example:6379/1",
+  "rediss://valkey.example",
+  "valkey://[::1]:6379",
+  "valkeys://valkey.example",
+  "redis+unix:///run/valkey.sock",
+  "valkey.example:6379",
+  "localhost",
+])("VALKEY_URL may be %s", (url) => {
   expect(readConfiguration({ VALKEY_URL: url }).valkeyUrl).toBe(url);
 });
 
-test.each(["http://:hunter2@valkey.example:6379", "redis://:hunter2@valkey.example:99999", "postgres://hunter2@valkey.example", "two words", "redis://valkey.example:6379 "])("VALKEY_URL may not be %s", (url) => {
+test.each([
+  "http://:hunter2@valkey.example:6379",
+  "redis://:hunter2@valkey.example:99999",
+  "postgres://hunter2@valkey.example",
+  "two words",
+  "redis://valkey.example:6379 ",
+])("VALKEY_URL may not be %s", (url) => {
   expect(refusal({ VALKEY_URL: url })).toBe("VALKEY_URL must be an address such as redis://valkey.example:6379");
 });
 
-test.each(["postgres://me:hunter2@pg.example:5432/gatehouse?sslmode=require", "postgresql:///gatehouse?host=/run/postgresql", "socket:/run/postgresql?db=gatehouse", "/run/postgresql gatehouse"])("DATABASE_URL may be %s", (url) => {
+test.each([
+  "postgres://me:hunter2@pg.example:5432/gatehouse?sslmode=require",
+  "postgresql:///gatehouse?host=/run/postgresql",
+  "socket:/run/postgresql?db=gatehouse",
+  "/run/postgresql gatehouse",
+])("DATABASE_URL may be %s", (url) => {
   expect(readConfiguration({ DATABASE_URL: url }).databaseUrl).toBe(url);
 });
 
-test.each([" postgres://me:hunter2@pg.example/gatehouse", "mysql://me:hunter2@pg.example/gatehouse", "pg.example:5432/gatehouse", "host=pg.example password=hunter2", " "])("DATABASE_URL may not be %s, which is not shown", (url) => {
-  expect(refusal({ DATABASE_URL: url })).toBe("DATABASE_URL must be an address such as postgres://user:password@postgres.example:5432/gatehouse");
+test.each([
+  " postgres://me:hunter2@pg.example/gatehouse",
+  "mysql://me:hunter2@pg.example/gatehouse",
+  "pg.example:5432/gatehouse",
+  "host=pg.example password=hunter2",
+  " ",
+])("DATABASE_URL may not be %s, which is not shown", (url) => {
+  expect(refusal({ DATABASE_URL: url })).toBe(
+    "DATABASE_URL must be an address such as postgres://user:password@postgres.example:5432/gatehouse",
+  );
 });
 
-test.each([" https://gateway.example", "https://gateway.example ", "https://me:hunter2@gateway.example", "https://gateway.example?a", "gateway.example", "https://gateway.example/?", "https://gateway.example#", "https://@gateway.example", "https:\\\\gateway.example", "https://gateway.example\\a", "https:gateway.example"])("GW_PUBLIC_URL may not be %s: it is made part of other addresses as it is", (url) => {
+test.each([
+  " https://gateway.example",
+  "https://gateway.example ",
+  "https://me:hunter2@gateway.example",
+  "https://gateway.example?a",
+  "gateway.example",
+  "https://gateway.example/?",
+  "https://gateway.example#",
+  "https://@gateway.example",
+  "https:\\\\gateway.example",
+  "https://gateway.example\\a",
+  "https:gateway.example",
+])("GW_PUBLIC_URL may not be %s: it is made part of other addresses as it is", (url) => {
   expect(refusal({ GW_PUBLIC_URL: url })).toStartWith("GW_PUBLIC_URL must be an address such as https://gateway.example");
 });

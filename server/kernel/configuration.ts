@@ -21,7 +21,10 @@ export const ROLES = ["runtime", "control", "worker"] as const;
 export type Role = (typeof ROLES)[number];
 
 const roles = z.string().transform((value, ctx) => {
-  const names = value.split(",").map((name) => name.trim()).filter((name) => name !== "");
+  const names = value
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
   const bad = names.filter((name) => !(ROLES as readonly string[]).includes(name));
   if (bad.length > 0 || names.length === 0) {
     ctx.addIssue({ code: "custom", message: `must be a comma list of ${ROLES.join(", ")}` });
@@ -31,7 +34,10 @@ const roles = z.string().transform((value, ctx) => {
 });
 
 const origins = z.string().transform((value, ctx) => {
-  const given = value.split(",").map((origin) => origin.trim()).filter((origin) => origin !== "");
+  const given = value
+    .split(",")
+    .map((origin) => origin.trim())
+    .filter((origin) => origin !== "");
   const bad = given.filter((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin);
   if (bad.length === 0) return given;
   ctx.addIssue({ code: "custom", message: `must be a comma list of origins such as https://app.example, which ${bad[0]} is not` });
@@ -45,7 +51,10 @@ const publicUrl = z.string().transform((value, ctx) => {
 });
 
 /** What a login takes: no more, and not the line break a file ends with. */
-const firstPassword = z.string().transform((value) => value.replace(/[\r\n]+$/, "")).pipe(z.string().min(8, "must be at least 8 characters").max(200, "must be at most 200 characters"));
+const firstPassword = z
+  .string()
+  .transform((value) => value.replace(/[\r\n]+$/, ""))
+  .pipe(z.string().min(8, "must be at least 8 characters").max(200, "must be at most 200 characters"));
 
 const base64Of32Bytes = z.string().refine((value) => Buffer.from(value, "base64").byteLength === 32, "must be 32 bytes, base64");
 
@@ -61,10 +70,17 @@ const signingKey = z.string().refine(isSigningKey, "must be an Ed25519 private k
 
 /** What its client takes: an address of one of these schemes, or a host alone. */
 const VALKEY_SCHEME = /^(?:(?:redis|valkey)s?|redis\+tls|(?:redis|valkey|redis\+tls)\+unix):\/\//;
-const valkeyUrl = z.string().refine((value) => (value.includes("://") ? VALKEY_SCHEME.test(value) && isAddress(value) : isAddress(`redis://${value}`)), "must be an address such as redis://valkey.example:6379");
+const valkeyUrl = z
+  .string()
+  .refine(
+    (value) => (value.includes("://") ? VALKEY_SCHEME.test(value) && isAddress(value) : isAddress(`redis://${value}`)),
+    "must be an address such as redis://valkey.example:6379",
+  );
 
 /** What its driver reads as the address of a server; it takes anything else for the name of a database on a host it makes up. */
-const databaseUrl = z.string().regex(/^(?:postgres(?:ql)?:\/\/|socket:|\/)/, "must be an address such as postgres://user:password@postgres.example:5432/gatehouse");
+const databaseUrl = z
+  .string()
+  .regex(/^(?:postgres(?:ql)?:\/\/|socket:|\/)/, "must be an address such as postgres://user:password@postgres.example:5432/gatehouse");
 
 interface Variable {
   readonly schema: z.ZodType;
@@ -77,36 +93,117 @@ export const VARIABLES = {
   GW_HOST: { schema: text, default: "127.0.0.1", meaning: "address both planes bind to" },
   GW_RUNTIME_PORT: { schema: integer(0, 65535), default: "8080", meaning: "port of the runtime plane; 0 picks a free one" },
   GW_ADMIN_PORT: { schema: integer(0, 65535), default: "8081", meaning: "port of the control plane; 0 picks a free one" },
-  GW_PUBLIC_URL: { schema: publicUrl, meaning: "address of the runtime plane as clients and browsers know it, such as https://gateway.example; without it the one each request came to" },
-  GW_TRUSTED_PROXIES: { schema: trustedProxies, default: "", meaning: "comma list of addresses and ranges (IPv4 and IPv6, such as 10.0.0.0/8) of the proxies in front of both planes: from these, and from no one else, X-Forwarded-For is believed" },
+  GW_PUBLIC_URL: {
+    schema: publicUrl,
+    meaning:
+      "address of the runtime plane as clients and browsers know it, such as https://gateway.example; without it the one each request came to",
+  },
+  GW_TRUSTED_PROXIES: {
+    schema: trustedProxies,
+    default: "",
+    meaning:
+      "comma list of addresses and ranges (IPv4 and IPv6, such as 10.0.0.0/8) of the proxies in front of both planes: from these, and from no one else, X-Forwarded-For is believed",
+  },
   GW_ROLES: { schema: roles, default: ROLES.join(","), meaning: "which roles this process has; a fleet runs them apart" },
   GW_DATA_DIR: { schema: text, default: "./data", meaning: "embedded database, audit journal and generated secrets (mode 0700)" },
-  DATABASE_URL: { schema: databaseUrl, secret: true, meaning: "PostgreSQL 15 or newer; without it an embedded PostgreSQL runs under GW_DATA_DIR" },
-  VALKEY_URL: { schema: valkeyUrl, secret: true, meaning: "Valkey or Redis 7 or newer, for counters that many processes share; without it each process counts for itself" },
-  GW_LIMITS_WHEN_COUNTERS_AWAY: { schema: z.enum(["closed", "open"]), default: "closed", meaning: "whether calls under rate limits alone go on while the shared counters are away; quotas and hard budgets always refuse then" },
-  GW_SECRET_KEY: { schema: base64Of32Bytes, secret: true, meaning: "32 bytes, base64: wraps stored upstream secrets and derives the HMAC keys; generated into GW_DATA_DIR" },
-  GW_JWT_SECRET: { schema: z.string().min(32, "must be at least 32 characters"), secret: true, meaning: "signs portal and admin tokens (HS256); generated into GW_DATA_DIR" },
+  DATABASE_URL: {
+    schema: databaseUrl,
+    secret: true,
+    meaning: "PostgreSQL 15 or newer; without it an embedded PostgreSQL runs under GW_DATA_DIR",
+  },
+  VALKEY_URL: {
+    schema: valkeyUrl,
+    secret: true,
+    meaning: "Valkey or Redis 7 or newer, for counters that many processes share; without it each process counts for itself",
+  },
+  GW_LIMITS_WHEN_COUNTERS_AWAY: {
+    schema: z.enum(["closed", "open"]),
+    default: "closed",
+    meaning: "whether calls under rate limits alone go on while the shared counters are away; quotas and hard budgets always refuse then",
+  },
+  GW_SECRET_KEY: {
+    schema: base64Of32Bytes,
+    secret: true,
+    meaning: "32 bytes, base64: wraps stored upstream secrets and derives the HMAC keys; generated into GW_DATA_DIR",
+  },
+  GW_JWT_SECRET: {
+    schema: z.string().min(32, "must be at least 32 characters"),
+    secret: true,
+    meaning: "signs portal and admin tokens (HS256); generated into GW_DATA_DIR",
+  },
   GW_JWT_EXPIRY_SECONDS: { schema: integer(60, 86_400 * 30), default: "3600", meaning: "lifetime of those tokens" },
-  GW_AUDIT_SIGNING_KEY: { schema: signingKey, secret: true, meaning: "Ed25519 private key (PEM) that signs checkpoints; generated into GW_DATA_DIR" },
-  GW_AUDIT_DURABILITY: { schema: z.enum(["strict", "relaxed"]), default: "strict", meaning: "strict: an answer ends only after its audit row is on stable storage; relaxed: it does not wait" },
-  GW_AUDIT_JOURNAL_MAX_MB: { schema: integer(16, 1_048_576), default: "4096", meaning: "disk the audit journal may take while the database is away; then calls are refused" },
-  GW_AUDIT_CHECKPOINT_FILE: { schema: text, meaning: "file every signed checkpoint is appended to as well, best where the database's administrator cannot write" },
-  GW_AUDIT_CHECKPOINT_URL: { schema: bucketPlace, meaning: "s3://bucket/prefix: where every signed checkpoint is put as an object of its own, in an S3-compatible store; with the AWS_ variables below" },
+  GW_AUDIT_SIGNING_KEY: {
+    schema: signingKey,
+    secret: true,
+    meaning: "Ed25519 private key (PEM) that signs checkpoints; generated into GW_DATA_DIR",
+  },
+  GW_AUDIT_DURABILITY: {
+    schema: z.enum(["strict", "relaxed"]),
+    default: "strict",
+    meaning: "strict: an answer ends only after its audit row is on stable storage; relaxed: it does not wait",
+  },
+  GW_AUDIT_JOURNAL_MAX_MB: {
+    schema: integer(16, 1_048_576),
+    default: "4096",
+    meaning: "disk the audit journal may take while the database is away; then calls are refused",
+  },
+  GW_AUDIT_CHECKPOINT_FILE: {
+    schema: text,
+    meaning: "file every signed checkpoint is appended to as well, best where the database's administrator cannot write",
+  },
+  GW_AUDIT_CHECKPOINT_URL: {
+    schema: bucketPlace,
+    meaning:
+      "s3://bucket/prefix: where every signed checkpoint is put as an object of its own, in an S3-compatible store; with the AWS_ variables below",
+  },
   AWS_ACCESS_KEY_ID: { schema: key, meaning: "access key of that store; needed with GW_AUDIT_CHECKPOINT_URL" },
   AWS_SECRET_ACCESS_KEY: { schema: key, secret: true, meaning: "its secret; needed with GW_AUDIT_CHECKPOINT_URL" },
   AWS_SESSION_TOKEN: { schema: key, secret: true, meaning: "token that goes with keys for a time" },
-  AWS_REGION: { schema: z.string().regex(/^[a-z0-9-]{1,40}$/, "must be a region such as eu-central-1"), default: "us-east-1", meaning: "region of the bucket" },
-  AWS_ENDPOINT_URL_S3: { schema: bucketEndpoint, meaning: "address of the store, such as https://minio.example:9000; without it that of AWS in the region" },
-  GW_BOOTSTRAP_ADMIN_PASSWORD: { schema: firstPassword, secret: true, meaning: "password of the first system admin `admin`; generated and printed once" },
+  AWS_REGION: {
+    schema: z.string().regex(/^[a-z0-9-]{1,40}$/, "must be a region such as eu-central-1"),
+    default: "us-east-1",
+    meaning: "region of the bucket",
+  },
+  AWS_ENDPOINT_URL_S3: {
+    schema: bucketEndpoint,
+    meaning: "address of the store, such as https://minio.example:9000; without it that of AWS in the region",
+  },
+  GW_BOOTSTRAP_ADMIN_PASSWORD: {
+    schema: firstPassword,
+    secret: true,
+    meaning: "password of the first system admin `admin`; generated and printed once",
+  },
   GW_QUICKSTART: { schema: onOff, default: "on", meaning: "off: the first start makes no group, key, user and models" },
   GW_DRAIN_SECONDS: { schema: integer(0, 3600), default: "30", meaning: "how long calls in flight may take to finish after SIGTERM" },
   GW_MAX_BODY_MB: { schema: integer(1, 1024), default: "32", meaning: "largest request body of a model call" },
-  GW_UPSTREAM_TIMEOUT_SECONDS: { schema: integer(1, 86_400), default: "600", meaning: "longest silence of an upstream: until its first byte, and between two pieces of a stream" },
-  GW_JUDGE_MODEL: { schema: z.string().min(1).max(200), meaning: "name of the model that judges semantic policies where neither the policy nor its tenant names one" },
-  GW_ALLOW_PRIVATE_UPSTREAMS: { schema: onOff, meaning: "whether upstream addresses may be private or loopback; on by default when GW_HOST is loopback" },
-  GW_MCP_STATELESS_PROBE: { schema: onOff, default: "on", meaning: "whether tool servers are asked for the stateless dialect first when they are discovered" },
-  GW_MCP_ALLOWED_ORIGINS: { schema: origins, default: "", meaning: "comma list of web origins whose pages may call tool servers; the gateway's own may" },
-  GW_SMTP_URL: { schema: smtpUrl, secret: true, meaning: "mail server for welcome mails, smtp[s]://user:pass@host:port; together with GW_SMTP_FROM. Without it no mail is sent" },
+  GW_UPSTREAM_TIMEOUT_SECONDS: {
+    schema: integer(1, 86_400),
+    default: "600",
+    meaning: "longest silence of an upstream: until its first byte, and between two pieces of a stream",
+  },
+  GW_JUDGE_MODEL: {
+    schema: z.string().min(1).max(200),
+    meaning: "name of the model that judges semantic policies where neither the policy nor its tenant names one",
+  },
+  GW_ALLOW_PRIVATE_UPSTREAMS: {
+    schema: onOff,
+    meaning: "whether upstream addresses may be private or loopback; on by default when GW_HOST is loopback",
+  },
+  GW_MCP_STATELESS_PROBE: {
+    schema: onOff,
+    default: "on",
+    meaning: "whether tool servers are asked for the stateless dialect first when they are discovered",
+  },
+  GW_MCP_ALLOWED_ORIGINS: {
+    schema: origins,
+    default: "",
+    meaning: "comma list of web origins whose pages may call tool servers; the gateway's own may",
+  },
+  GW_SMTP_URL: {
+    schema: smtpUrl,
+    secret: true,
+    meaning: "mail server for welcome mails, smtp[s]://user:pass@host:port; together with GW_SMTP_FROM. Without it no mail is sent",
+  },
   GW_SMTP_FROM: { schema: mailFrom, meaning: "who those mails are from, such as Gatehouse <gateway@mail.example>" },
   GW_LOG_LEVEL: { schema: z.enum(["debug", "info", "warn", "error"]), default: "info", meaning: "least important level that is logged" },
 } as const satisfies Record<string, Variable>;
@@ -115,7 +212,10 @@ type Name = keyof typeof VARIABLES;
 
 export class ConfigurationError extends Error {}
 
-function read<N extends Name>(env: Readonly<Record<string, string | undefined>>, name: N): z.output<(typeof VARIABLES)[N]["schema"]> | undefined {
+function read<N extends Name>(
+  env: Readonly<Record<string, string | undefined>>,
+  name: N,
+): z.output<(typeof VARIABLES)[N]["schema"]> | undefined {
   const variable: Variable = VARIABLES[name];
   const given = env[name];
   const value = given === undefined || given === "" ? variable.default : given;
@@ -168,9 +268,17 @@ export function checkpointBucket(env: Readonly<Record<string, string | undefined
   if (place === undefined) return undefined;
   const accessKeyId = read(env, "AWS_ACCESS_KEY_ID");
   const secretAccessKey = read(env, "AWS_SECRET_ACCESS_KEY");
-  if (accessKeyId === undefined || secretAccessKey === undefined) throw new ConfigurationError(`GW_AUDIT_CHECKPOINT_URL needs ${accessKeyId === undefined ? "AWS_ACCESS_KEY_ID" : "AWS_SECRET_ACCESS_KEY"}`);
+  if (accessKeyId === undefined || secretAccessKey === undefined)
+    throw new ConfigurationError(
+      `GW_AUDIT_CHECKPOINT_URL needs ${accessKeyId === undefined ? "AWS_ACCESS_KEY_ID" : "AWS_SECRET_ACCESS_KEY"}`,
+    );
   const region = read(env, "AWS_REGION") as string;
-  return { ...place, region, endpoint: read(env, "AWS_ENDPOINT_URL_S3") ?? `https://s3.${region}.amazonaws.com`, keys: { accessKeyId, secretAccessKey, sessionToken: read(env, "AWS_SESSION_TOKEN") ?? null } };
+  return {
+    ...place,
+    region,
+    endpoint: read(env, "AWS_ENDPOINT_URL_S3") ?? `https://s3.${region}.amazonaws.com`,
+    keys: { accessKeyId, secretAccessKey, sessionToken: read(env, "AWS_SESSION_TOKEN") ?? null },
+  };
 }
 
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
@@ -183,7 +291,8 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
   const host = read(env, "GW_HOST") as string;
   const mailServer = read(env, "GW_SMTP_URL");
   const mailSender = read(env, "GW_SMTP_FROM");
-  if ((mailServer === undefined) !== (mailSender === undefined)) throw new ConfigurationError("GW_SMTP_URL and GW_SMTP_FROM must be set together");
+  if ((mailServer === undefined) !== (mailSender === undefined))
+    throw new ConfigurationError("GW_SMTP_URL and GW_SMTP_FROM must be set together");
   return {
     host,
     runtimePort: read(env, "GW_RUNTIME_PORT") as number,

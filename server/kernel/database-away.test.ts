@@ -31,10 +31,15 @@ test("a database whose disk is full is away", async () => {
   expect(isDatabaseAway(thrown)).toBe(true);
 });
 
-test.each(["invalid_password", "invalid_authorization_specification", "invalid_catalog_name", "database_dropped"])("one that refuses the connection (%s) is away, too", async (condition) => {
-  const thrown: unknown = await sql`DO $$ BEGIN RAISE ${sql.raw(condition)}; END $$`.execute(database.db).catch((error: unknown) => error);
-  expect(isDatabaseAway(thrown)).toBe(true);
-});
+test.each(["invalid_password", "invalid_authorization_specification", "invalid_catalog_name", "database_dropped"])(
+  "one that refuses the connection (%s) is away, too",
+  async (condition) => {
+    const thrown: unknown = await sql`DO $$ BEGIN RAISE ${sql.raw(condition)}; END $$`
+      .execute(database.db)
+      .catch((error: unknown) => error);
+    expect(isDatabaseAway(thrown)).toBe(true);
+  },
+);
 
 test("what was asked wrongly is not", async () => {
   const thrown: unknown = await sql`SELECT nothing`.execute(database.db).catch((error: unknown) => error);

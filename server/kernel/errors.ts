@@ -43,7 +43,11 @@ export const ERRORS = {
 
   // What is asked for
   residency_violation: { status: 403, message: "No model for this request is in a region the tenant allows.", retry: false },
-  media_unavailable: { status: 400, message: "An image or file the request names by address could not be fetched for the model's provider.", retry: true },
+  media_unavailable: {
+    status: 400,
+    message: "An image or file the request names by address could not be fetched for the model's provider.",
+    retry: true,
+  },
   unsupported_parameter: { status: 400, message: "The model's provider cannot be told everything the request asks for.", retry: false },
   model_not_found: { status: 404, message: "There is no such model.", retry: false },
   model_not_allowed: { status: 403, message: "The model is not granted to the caller's resource group.", retry: false },
@@ -55,7 +59,11 @@ export const ERRORS = {
   tool_server_disabled: { status: 403, message: "The tool server is switched off.", retry: false },
   tool_not_allowed: { status: 403, message: "There is no such tool, prompt or resource for this caller.", retry: false },
   // 200, because the protocol's clients take a 403 for a missing OAuth scope.
-  approval_required: { status: 200, message: "This call needs approval. Send it again with X-Approval-Token once it is approved.", retry: false },
+  approval_required: {
+    status: 200,
+    message: "This call needs approval. Send it again with X-Approval-Token once it is approved.",
+    retry: false,
+  },
   approval_rejected: { status: 403, message: "This call was not approved.", retry: false },
   approval_token_invalid: { status: 403, message: "The approval token is not valid for this call, or was used.", retry: false },
   approval_not_pending: { status: 409, message: "This approval was resolved already, or has expired.", retry: false },
@@ -68,13 +76,25 @@ export const ERRORS = {
   rpc_method_not_found: { status: 404, message: "This method is not served here.", retry: false },
   rpc_header_mismatch: { status: 400, message: "A header says something else than the body.", retry: false },
   rpc_unsupported_version: { status: 400, message: "This version of the protocol is not served here.", retry: false },
-  tool_payload_too_large: { status: 413, message: "The request is larger than the caller's group may send to this tool server.", retry: false },
+  tool_payload_too_large: {
+    status: 413,
+    message: "The request is larger than the caller's group may send to this tool server.",
+    retry: false,
+  },
   tool_result_too_large: { status: 502, message: "The tool server's answer is larger than the caller's group may have.", retry: false },
   input_not_supported: { status: 200, message: "The tool server asks for input that this client cannot give.", retry: false },
 
   // Authorization for tool servers
-  upstream_authorization_required: { status: 401, message: "The tool server needs your authorization. Connect your account, then send the request again.", retry: false },
-  upstream_scope_required: { status: 403, message: "What you authorized for the tool server does not cover this. Connect your account again, then send the request again.", retry: false },
+  upstream_authorization_required: {
+    status: 401,
+    message: "The tool server needs your authorization. Connect your account, then send the request again.",
+    retry: false,
+  },
+  upstream_scope_required: {
+    status: 403,
+    message: "What you authorized for the tool server does not cover this. Connect your account again, then send the request again.",
+    retry: false,
+  },
   oauth_invalid_request: { status: 400, message: "The authorization request is not valid.", retry: false },
   oauth_invalid_client: { status: 401, message: "The client is not known here.", retry: false },
   oauth_invalid_grant: { status: 400, message: "The code or refresh token is not valid, or was used.", retry: false },
@@ -82,14 +102,22 @@ export const ERRORS = {
   oauth_unsupported_grant_type: { status: 400, message: "This grant type is not served.", retry: false },
   oauth_invalid_client_metadata: { status: 400, message: "A client with this metadata is not registered.", retry: false },
   oauth_invalid_redirect_uri: { status: 400, message: "The redirect address is not one of the client's.", retry: false },
-  oauth_answer_refused: { status: 400, message: "The answer of the authorization server does not belong to an authorization begun in this browser. Begin again.", retry: false },
+  oauth_answer_refused: {
+    status: 400,
+    message: "The answer of the authorization server does not belong to an authorization begun in this browser. Begin again.",
+    retry: false,
+  },
 
   // What limits and parameter governance say
   rate_limit_exceeded: { status: 429, message: "A rate limit is reached.", retry: true },
   usage_limit_reached: { status: 429, message: "A usage limit is reached.", retry: false },
   run_ceiling_reached: { status: 429, message: "A ceiling of this run is reached.", retry: false },
   model_unpriced: { status: 403, message: "The model has no price, so a budget that stops hard cannot cover a call to it.", retry: false },
-  limits_unavailable: { status: 503, message: "The counters of a limit cannot be reached just now, and the limit does not let calls through without them.", retry: true },
+  limits_unavailable: {
+    status: 503,
+    message: "The counters of a limit cannot be reached just now, and the limit does not let calls through without them.",
+    retry: true,
+  },
   parameter_rejected: { status: 400, message: "A parameter is outside what the resource group allows.", retry: false },
   tools_not_allowed: { status: 403, message: "Tools are not allowed in this resource group.", retry: false },
   guardrail_blocked: { status: 403, message: "The request was blocked by a policy.", retry: false },

@@ -52,13 +52,25 @@ function withExact(value: unknown, exact: unknown, names: ReadonlySet<string>): 
   if (typeof value !== "object" || value === null || typeof exact !== "object" || exact === null) return value;
   const members = exact as Record<string, unknown>;
   if (Array.isArray(value)) return value.map((item, index) => withExact(item, members[index], names));
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, names.has(name) && typeof member === "object" && Object.hasOwn(members, name) ? members[name] : withExact(member, members[name], names)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      names.has(name) && typeof member === "object" && Object.hasOwn(members, name)
+        ? members[name]
+        : withExact(member, members[name], names),
+    ]),
+  );
 }
 
 /** JSON of a value that was read from `source` and changed since: a number that still stands where it stood keeps its digits. */
 export function exactlyWritten(value: unknown, source: string): string {
   if (!MAYBE_INEXACT.test(source)) return JSON.stringify(value);
-  return JSON.stringify(withDigits(value, parsedExactly(source, (digits) => new Digits(digits))));
+  return JSON.stringify(
+    withDigits(
+      value,
+      parsedExactly(source, (digits) => new Digits(digits)),
+    ),
+  );
 }
 
 const MAYBE_INEXACT = /\d[\d.]{15}|\d[eE]|-0/;
@@ -76,5 +88,7 @@ function withDigits(value: unknown, read: unknown): unknown {
   if (typeof value !== "object" || value === null || typeof read !== "object" || read === null) return value;
   const before = read as Record<string, unknown>;
   if (Array.isArray(value)) return value.map((item, index) => withDigits(item, before[index]));
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, Object.hasOwn(before, name) ? withDigits(member, before[name]) : member]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, Object.hasOwn(before, name) ? withDigits(member, before[name]) : member]),
+  );
 }

@@ -13,13 +13,15 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export function jsonLog(level: LogLevel, write: (line: string) => void = (line) => process.stderr.write(line)): Log {
   const floor = LOG_LEVELS.indexOf(level);
-  const at = (name: LogLevel) => (event: string, fields: LogFields = {}) => {
-    if (LOG_LEVELS.indexOf(name) < floor) return;
-    const entry: Record<string, unknown> = { time: new Date().toISOString(), level: name, event };
-    for (const [key, value] of Object.entries(fields)) {
-      entry[key] = value instanceof Error ? { name: value.name, message: value.message, stack: value.stack } : value;
-    }
-    write(`${JSON.stringify(entry)}\n`);
-  };
+  const at =
+    (name: LogLevel) =>
+    (event: string, fields: LogFields = {}) => {
+      if (LOG_LEVELS.indexOf(name) < floor) return;
+      const entry: Record<string, unknown> = { time: new Date().toISOString(), level: name, event };
+      for (const [key, value] of Object.entries(fields)) {
+        entry[key] = value instanceof Error ? { name: value.name, message: value.message, stack: value.stack } : value;
+      }
+      write(`${JSON.stringify(entry)}\n`);
+    };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }

@@ -6,21 +6,34 @@ const mailOf = (url: string, from = FROM) => readConfiguration({ GW_SMTP_URL: ur
 
 test("without a mail server there is no mail, and half of its settings stop the start", () => {
   expect(readConfiguration({}).mail).toBeNull();
-  for (const env of [{ GW_SMTP_URL: "smtp://mail.example" }, { GW_SMTP_FROM: FROM }]) expect(() => readConfiguration(env)).toThrow("must be set together");
+  for (const env of [{ GW_SMTP_URL: "smtp://mail.example" }, { GW_SMTP_FROM: FROM }])
+    expect(() => readConfiguration(env)).toThrow("must be set together");
 });
 
 test.each([
   ["smtp://mail.example", { host: "mail.example", port: 587, secure: false, login: null }],
   ["smtps://mail.example/", { host: "mail.example", port: 465, secure: true, login: null }],
-  ["smtp://ada%40example.com:p%40ss%3A%2F@[::1]:2525", { host: "::1", port: 2525, secure: false, login: { user: "ada@example.com", pass: "p@ss:/" } }],
+  [
+    "smtp://ada%40example.com:p%40ss%3A%2F@[::1]:2525",
+    { host: "::1", port: 2525, secure: false, login: { user: "ada@example.com", pass: "p@ss:/" } },
+  ],
 ])("%s", (url, server) => {
   expect(mailOf(url)).toEqual({ server, from: { name: "Gatehouse", address: "gateway@mail.example" } });
 });
 
-test("a sender may be an address alone", () => expect(mailOf("smtp://mail.example", "gateway@mail.example")?.from).toEqual({ name: "", address: "gateway@mail.example" }));
+test("a sender may be an address alone", () =>
+  expect(mailOf("smtp://mail.example", "gateway@mail.example")?.from).toEqual({ name: "", address: "gateway@mail.example" }));
 
 describe("is refused without its password being shown", () => {
-  test.each(["https://u:hidden@mail.example", "smtp://", "smtp://u@mail.example", "smtp://u:hidden@mail.example/x", "smtp://u:hidden@mail.example?tls=no", "smtp://u:hidden%zz@mail.example", "hidden"])("%s", (url) => {
+  test.each([
+    "https://u:hidden@mail.example",
+    "smtp://",
+    "smtp://u@mail.example",
+    "smtp://u:hidden@mail.example/x",
+    "smtp://u:hidden@mail.example?tls=no",
+    "smtp://u:hidden%zz@mail.example",
+    "hidden",
+  ])("%s", (url) => {
     let thrown: unknown;
     try {
       mailOf(url);
@@ -33,6 +46,9 @@ describe("is refused without its password being shown", () => {
   });
 });
 
-test.each(["Gatehouse", "a@b.example, c@d.example", "A\r\nBcc: x@y.example <a@b.example>", "<a@b.example> x"])("a sender %j is refused", (from) => {
-  expect(() => mailOf("smtp://mail.example", from)).toThrow("GW_SMTP_FROM must be");
-});
+test.each(["Gatehouse", "a@b.example, c@d.example", "A\r\nBcc: x@y.example <a@b.example>", "<a@b.example> x"])(
+  "a sender %j is refused",
+  (from) => {
+    expect(() => mailOf("smtp://mail.example", from)).toThrow("GW_SMTP_FROM must be");
+  },
+);

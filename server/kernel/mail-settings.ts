@@ -25,7 +25,12 @@ function mailServer(text: string): MailServer | null {
   if ((username === "") !== (password === "")) return null;
   try {
     const login = username === "" ? null : { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
-    return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? PORTS[protocol] : Number(port), secure: protocol === "smtps:", login };
+    return {
+      host: hostname.replace(/^\[(.*)\]$/, "$1"),
+      port: port === "" ? PORTS[protocol] : Number(port),
+      secure: protocol === "smtps:",
+      login,
+    };
   } catch {
     return null;
   }

@@ -1,12 +1,20 @@
 import { expect, test } from "bun:test";
 import { RequestHeaders } from "./request-headers.ts";
 
-const MANY: [string, string][] = [["X-Gw-Run-Id", "r"], ["Accept", "a"], ["accept", "b"], ["Set-Cookie", "c=1"], ["set-cookie", "d=2"], ["X-Empty", ""]];
+const MANY: [string, string][] = [
+  ["X-Gw-Run-Id", "r"],
+  ["Accept", "a"],
+  ["accept", "b"],
+  ["Set-Cookie", "c=1"],
+  ["set-cookie", "d=2"],
+  ["X-Empty", ""],
+];
 
 test("headers are found by their name, as the platform finds them", () => {
   const platform = new Headers(MANY);
   const headers = new RequestHeaders(platform);
-  for (const name of ["x-gw-run-id", "X-Gw-Run-ID", "accept", "x-empty", "missing", "constructor"]) expect(headers.get(name)).toBe(platform.get(name));
+  for (const name of ["x-gw-run-id", "X-Gw-Run-ID", "accept", "x-empty", "missing", "constructor"])
+    expect(headers.get(name)).toBe(platform.get(name));
   expect(headers.all).toEqual({ "x-gw-run-id": "r", accept: "a, b", "x-empty": "" });
 });
 

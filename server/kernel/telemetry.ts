@@ -48,12 +48,44 @@ const ADDED_AT_ONCE = 256;
 export function telemetry(): Telemetry {
   const registry = new Registry();
   const registers = [registry];
-  const calls = new Counter({ name: "gatehouse_calls_total", help: "Governed calls ended, by what was called and the status sent", labelNames: ["proxy_type", "proxy_subtype", "status"], registers });
-  const seconds = new Histogram({ name: "gatehouse_call_duration_seconds", help: "From arrival to the end of the answer", labelNames: ["proxy_type", "proxy_subtype"], buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300], registers });
-  const unrecorded = new Counter({ name: "gatehouse_ledger_refused_total", help: "Calls refused because their row could not be written", registers });
-  const verifications = new Counter({ name: "gatehouse_ledger_verifications_total", help: "Verifications of audit chains, by verdict", labelNames: ["verdict"], registers });
-  const adminRefusals = new Counter({ name: "gatehouse_admin_refused_total", help: "Requests the control plane refused, by reason", labelNames: ["reason"], registers });
-  new Gauge({ name: "gatehouse_resident_memory_bytes", help: "Resident memory of the gateway process", registers, collect() { this.set(process.memoryUsage.rss()); } });
+  const calls = new Counter({
+    name: "gatehouse_calls_total",
+    help: "Governed calls ended, by what was called and the status sent",
+    labelNames: ["proxy_type", "proxy_subtype", "status"],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: "gatehouse_call_duration_seconds",
+    help: "From arrival to the end of the answer",
+    labelNames: ["proxy_type", "proxy_subtype"],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300],
+    registers,
+  });
+  const unrecorded = new Counter({
+    name: "gatehouse_ledger_refused_total",
+    help: "Calls refused because their row could not be written",
+    registers,
+  });
+  const verifications = new Counter({
+    name: "gatehouse_ledger_verifications_total",
+    help: "Verifications of audit chains, by verdict",
+    labelNames: ["verdict"],
+    registers,
+  });
+  const adminRefusals = new Counter({
+    name: "gatehouse_admin_refused_total",
+    help: "Requests the control plane refused, by reason",
+    labelNames: ["reason"],
+    registers,
+  });
+  new Gauge({
+    name: "gatehouse_resident_memory_bytes",
+    help: "Resident memory of the gateway process",
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
   // Adding to a series costs more than remembering what to add: it is done for many calls at once, at the latest when
   // somebody looks.
   const series = new Map<string, Series>();
@@ -67,7 +99,11 @@ export function telemetry(): Telemetry {
       const key = `${proxyType} ${proxySubtype} ${status}`;
       let found = series.get(key);
       if (found === undefined) {
-        found = { count: calls.labels(proxyType, proxySubtype, String(status)), time: seconds.labels(proxyType, proxySubtype), waiting: [] };
+        found = {
+          count: calls.labels(proxyType, proxySubtype, String(status)),
+          time: seconds.labels(proxyType, proxySubtype),
+          waiting: [],
+        };
         series.set(key, found);
       }
       if (found.waiting.push(durationMs / 1000) >= ADDED_AT_ONCE) addUp(found);
@@ -76,18 +112,41 @@ export function telemetry(): Telemetry {
     chainVerified: (verdict) => verifications.labels(verdict).inc(),
     adminRefused: (reason) => adminRefusals.labels(reason).inc(),
     watchLedger(read) {
-      const counter = (name: string, help: string, value: (figures: LedgerFigures) => number) => new Counter({ name, help, registers, collect() { this.reset(); this.inc(value(read())); } });
-      const gauge = (name: string, help: string, value: (figures: LedgerFigures) => number) => new Gauge({ name, help, registers, collect() { this.set(value(read())); } });
+      const counter = (name: string, help: string, value: (figures: LedgerFigures) => number) =>
+        new Counter({
+          name,
+          help,
+          registers,
+          collect() {
+            this.reset();
+            this.inc(value(read()));
+          },
+        });
+      const gauge = (name: string, help: string, value: (figures: LedgerFigures) => number) =>
+        new Gauge({
+          name,
+          help,
+          registers,
+          collect() {
+            this.set(value(read()));
+          },
+        });
       gauge("gatehouse_ledger_open_calls", "Calls begun and not yet sealed", (figures) => figures.openCalls);
       gauge("gatehouse_ledger_unshipped_bytes", "Journal bytes not yet in the database", (figures) => figures.unshippedBytes);
       gauge("gatehouse_ledger_unshipped_rows", "Audit rows not yet in the database", (figures) => figures.unshippedRows);
-      gauge("gatehouse_ledger_oldest_unshipped_seconds", "Age of the oldest audit row not yet in the database", (figures) => figures.oldestUnshippedSeconds);
+      gauge(
+        "gatehouse_ledger_oldest_unshipped_seconds",
+        "Age of the oldest audit row not yet in the database",
+        (figures) => figures.oldestUnshippedSeconds,
+      );
       gauge("gatehouse_ledger_head_seq", "Position of the newest row of this process's chain", (figures) => figures.headSeq);
       counter("gatehouse_ledger_rows_written_total", "Audit rows written by this process", (figures) => figures.writtenRows);
       counter("gatehouse_ledger_syncs_total", "Times the journal was brought to stable storage", (figures) => figures.syncs);
       counter("gatehouse_ledger_sync_seconds_total", "Time that took", (figures) => figures.syncSeconds);
       gauge("gatehouse_ledger_shipping", "0 while rows do not reach the database", (figures) => (figures.shipping ? 1 : 0));
-      gauge("gatehouse_ledger_failed", "1 when the journal can no longer be written and calls are refused", (figures) => (figures.failed ? 1 : 0));
+      gauge("gatehouse_ledger_failed", "1 when the journal can no longer be written and calls are refused", (figures) =>
+        figures.failed ? 1 : 0,
+      );
     },
     render() {
       for (const one of series.values()) addUp(one);

@@ -48,32 +48,57 @@ test.each(TABLE)("%s with %j is %s", (peer, lines, caller) => {
 
 test("by default nobody's word is taken", () => {
   const headers = new Headers({ "x-forwarded-for": "203.0.113.7", forwarded: "for=203.0.113.7", "x-real-ip": "203.0.113.7" });
-  for (const peer of ["127.0.0.1", "10.0.0.1", "::1"]) expect(callerAddress(peer, headers, readConfiguration({}).trustedProxies)).toBe(peer);
+  for (const peer of ["127.0.0.1", "10.0.0.1", "::1"])
+    expect(callerAddress(peer, headers, readConfiguration({}).trustedProxies)).toBe(peer);
 });
 
 test("whatever a caller writes, the address taken is the one the proxy saw", () => {
   const proxies = trusting(PROXIES);
   fc.assert(
-    fc.property(fc.string({ unit: "grapheme-ascii" }), fc.ipV4().filter((address) => !proxies.has(address)), (claimed, seen) => {
-      const headers = new Headers();
-      headers.append("x-forwarded-for", `${claimed}, ${seen}`);
-      expect(callerAddress("10.0.0.1", headers, proxies)).toBe(seen);
-    }),
+    fc.property(
+      fc.string({ unit: "grapheme-ascii" }),
+      fc.ipV4().filter((address) => !proxies.has(address)),
+      (claimed, seen) => {
+        const headers = new Headers();
+        headers.append("x-forwarded-for", `${claimed}, ${seen}`);
+        expect(callerAddress("10.0.0.1", headers, proxies)).toBe(seen);
+      },
+    ),
   );
 });
 
-test.each(["10.0.0.1", "10.0.0.0/8", "0.0.0.0/0", "::/0", "2001:db8::/32", "::ffff:10.0.0.0/104", " 10.0.0.1 , ::1 ,"])("the setting may be %p", (setting) => {
-  expect([trusting(setting).has("203.0.113.7"), trusting(setting).has("2001:db9::1")]).toEqual([setting === "0.0.0.0/0", setting === "::/0"]);
-});
+test.each(["10.0.0.1", "10.0.0.0/8", "0.0.0.0/0", "::/0", "2001:db8::/32", "::ffff:10.0.0.0/104", " 10.0.0.1 , ::1 ,"])(
+  "the setting may be %p",
+  (setting) => {
+    expect([trusting(setting).has("203.0.113.7"), trusting(setting).has("2001:db9::1")]).toEqual([
+      setting === "0.0.0.0/0",
+      setting === "::/0",
+    ]);
+  },
+);
 
 test("a range written as mapped addresses is the range of IPv4", () => {
   const proxies = trusting("::ffff:10.0.0.0/104");
   expect([proxies.has("10.255.0.1"), proxies.has("11.0.0.1")]).toEqual([true, false]);
 });
 
-test.each(["10.0.0.0/33", "10.0.0/8", "2001:db8::/129", "::ffff:10.0.0.0/95", "proxy.example", "10.0.0.1/", "10.0.0.1/-1", "10.0.0.1 10.0.0.2", "[::1]", "fe80::1%eth0", "*"])("a wrong entry %p is named with the setting", (entry) => {
+test.each([
+  "10.0.0.0/33",
+  "10.0.0/8",
+  "2001:db8::/129",
+  "::ffff:10.0.0.0/95",
+  "proxy.example",
+  "10.0.0.1/",
+  "10.0.0.1/-1",
+  "10.0.0.1 10.0.0.2",
+  "[::1]",
+  "fe80::1%eth0",
+  "*",
+])("a wrong entry %p is named with the setting", (entry) => {
   expect(() => trusting(`192.0.2.1,${entry}`)).toThrow(ConfigurationError);
-  expect(() => trusting(`192.0.2.1,${entry}`)).toThrow(`GW_TRUSTED_PROXIES must be a comma list of addresses and ranges such as 10.0.0.0/8 or 2001:db8::1, which ${entry} is not`);
+  expect(() => trusting(`192.0.2.1,${entry}`)).toThrow(
+    `GW_TRUSTED_PROXIES must be a comma list of addresses and ranges such as 10.0.0.0/8 or 2001:db8::1, which ${entry} is not`,
+  );
 });
 
 test("every way to write an address comes to one", () => {
@@ -85,8 +110,34 @@ test("every way to write an address comes to one", () => {
       expect(ipAddress(address ?? "")).toBe(address);
     }),
   );
-  const written = ["2001:DB8:0:0:1:0:0:1", "2001:db8:0:1:1:1:1:1", "0:0:0:0:0:0:0:0", "1:0:0:0:0:0:0:0", "0:0:0:0:0:0:0:1", "1:2:3:4::5.6.7.8", "::ffff:1.2.3.4", "fe80::1%eth0", "1.2.3.4", "1.2.3", "01.2.3.4", ""];
-  expect(written.map(ipAddress)).toEqual(["2001:db8::1:0:0:1", "2001:db8:0:1:1:1:1:1", "::", "1::", "::1", "1:2:3:4::506:708", "1.2.3.4", "fe80::1", "1.2.3.4", null, null, null]);
+  const written = [
+    "2001:DB8:0:0:1:0:0:1",
+    "2001:db8:0:1:1:1:1:1",
+    "0:0:0:0:0:0:0:0",
+    "1:0:0:0:0:0:0:0",
+    "0:0:0:0:0:0:0:1",
+    "1:2:3:4::5.6.7.8",
+    "::ffff:1.2.3.4",
+    "fe80::1%eth0",
+    "1.2.3.4",
+    "1.2.3",
+    "01.2.3.4",
+    "",
+  ];
+  expect(written.map(ipAddress)).toEqual([
+    "2001:db8::1:0:0:1",
+    "2001:db8:0:1:1:1:1:1",
+    "::",
+    "1::",
+    "::1",
+    "1:2:3:4::506:708",
+    "1.2.3.4",
+    "fe80::1",
+    "1.2.3.4",
+    null,
+    null,
+    null,
+  ]);
 });
 
 test("addresses of one /64 are one place, and no two IPv4 addresses are", () => {
@@ -95,9 +146,15 @@ test("addresses of one /64 are one place, and no two IPv4 addresses are", () => 
   fc.assert(
     fc.property(groups, groups, groups, (network, one, another) => {
       const [here, there] = [one, another].map((host) => placeOf(ipAddress([...network, ...host].join(":")) ?? ""));
-      if (ipAddress([...network, ...one].join(":"))?.includes(":") && ipAddress([...network, ...another].join(":"))?.includes(":")) expect(here).toBe(there as string);
+      if (ipAddress([...network, ...one].join(":"))?.includes(":") && ipAddress([...network, ...another].join(":"))?.includes(":"))
+        expect(here).toBe(there as string);
     }),
   );
-  expect([placeOf("2001:db8::1"), placeOf("2001:db8:0:1::1"), placeOf("::1"), placeOf("2001:db8:1:2:3:4:5:6")]).toEqual(["2001:db8:0:0", "2001:db8:0:1", "0:0:0:0", "2001:db8:1:2"]);
+  expect([placeOf("2001:db8::1"), placeOf("2001:db8:0:1::1"), placeOf("::1"), placeOf("2001:db8:1:2:3:4:5:6")]).toEqual([
+    "2001:db8:0:0",
+    "2001:db8:0:1",
+    "0:0:0:0",
+    "2001:db8:1:2",
+  ]);
   expect([placeOf("203.0.113.7"), placeOf(""), placeOf("home")]).toEqual(["203.0.113.7", "", "home"]);
 });

@@ -33,12 +33,18 @@ function addTo(ranges: Ranges, entry: string): boolean {
 
 /** A comma list of addresses and CIDR ranges, IPv4 and IPv6. */
 export const trustedProxies = z.string().transform((value, ctx): TrustedProxies => {
-  const entries = value.split(",").map((entry) => entry.trim()).filter((entry) => entry !== "");
+  const entries = value
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
   if (entries.length === 0) return NOBODY;
   const ranges: Ranges = { ipv4: new BlockList(), ipv6: new BlockList() };
   const bad = entries.find((entry) => !addTo(ranges, entry));
   if (bad === undefined) return { has: (address) => ranges[familyOf(address)].check(address, familyOf(address)) };
-  ctx.addIssue({ code: "custom", message: `must be a comma list of addresses and ranges such as 10.0.0.0/8 or 2001:db8::1, which ${bad} is not` });
+  ctx.addIssue({
+    code: "custom",
+    message: `must be a comma list of addresses and ranges such as 10.0.0.0/8 or 2001:db8::1, which ${bad} is not`,
+  });
   return z.NEVER;
 });
 

@@ -43,7 +43,8 @@ async function* readHeld(db: Database, tenantId: string | undefined): AsyncGener
     const beginning = tenantId === undefined ? 0 : await beginningOf(trx, tenantId);
     let next = 0;
     for await (const entry of readEntries(trx)) {
-      for (; next < checkpoints.length && (checkpoints[next]?.chain_seq ?? 0) < entry.chain_seq; next++) yield { type: "checkpoint", ...(checkpoints[next] as (typeof checkpoints)[number]) };
+      for (; next < checkpoints.length && (checkpoints[next]?.chain_seq ?? 0) < entry.chain_seq; next++)
+        yield { type: "checkpoint", ...(checkpoints[next] as (typeof checkpoints)[number]) };
       if (tenantId === undefined || (entry.tenant_id === tenantId && (entry.chain_seq ?? 0) >= beginning)) yield { type: "entry", entry };
       else yield { type: "link", chain_seq: entry.chain_seq, prev_hash: entry.prev_hash, row_hash: entry.entry_hash };
     }
@@ -56,15 +57,21 @@ async function* readHeld(db: Database, tenantId: string | undefined): AsyncGener
 async function* readEntries(trx: Trx): AsyncGenerator<AdminEntry> {
   const entries = () => trx.selectFrom("admin_log").selectAll();
   const given = ({ at, ...row }: AdminLogRow) => ({ ...row, at: at.toISOString() }) as AdminEntry;
-  for (let after = Number.MIN_SAFE_INTEGER; ; ) {
+  for (let after = Number.MIN_SAFE_INTEGER; ;) {
     const rows = await entries().where("chain_seq", ">", after).orderBy("chain_seq").limit(BATCH).execute();
     for (const row of rows) yield given(row);
     if (rows.length < BATCH) break;
     after = rows.at(-1)?.chain_seq ?? after;
   }
   // Entries from before there was a chain have no place in it; younger ones were put in behind its back.
-  for (let after = ""; ; ) {
-    const rows = await entries().where("chain_seq", "is", null).where("id", ">", after).where("at", ">", sql<Date>`(SELECT at FROM admin_log WHERE chain_seq = 1)`).orderBy("id").limit(BATCH).execute();
+  for (let after = ""; ;) {
+    const rows = await entries()
+      .where("chain_seq", "is", null)
+      .where("id", ">", after)
+      .where("at", ">", sql<Date>`(SELECT at FROM admin_log WHERE chain_seq = 1)`)
+      .orderBy("id")
+      .limit(BATCH)
+      .execute();
     for (const row of rows) yield given(row);
     if (rows.length < BATCH) return;
     after = rows.at(-1)?.id ?? after;
@@ -100,17 +107,32 @@ export async function* exportAdminChain(db: Database, tenantId: string | undefin
 }
 
 /** Signs the head of the admin log when it has moved, or when an hour has passed. Safe in many processes at once. Gives what it signed. */
-export async function signAdminChain(db: Database, signer: NoteSigner, keyValidFrom: string, clock: Clock): Promise<SignedCheckpoint | null> {
+export async function signAdminChain(
+  db: Database,
+  signer: NoteSigner,
+  keyValidFrom: string,
+  clock: Clock,
+): Promise<SignedCheckpoint | null> {
   return db.transaction().execute(async (trx) => {
     const head = await trx.selectFrom("admin_log_head").select(["seq", "hash"]).forUpdate().executeTakeFirstOrThrow();
     const last = await trx.selectFrom("admin_log_checkpoints").selectAll().orderBy("checkpoint_no", "desc").limit(1).executeTakeFirst();
     if (head.seq === 0 || (last?.chain_seq === head.seq && clock.now() - last.signed_at.getTime() < SILENCE_MS)) return null;
     const now = isoMicros(clock.micros());
     const previous = last === undefined ? null : noteText(last.note);
-    const checkpoint: Checkpoint = { chainId: ADMIN_CHAIN, chainSeq: head.seq, rowHash: head.hash, time: now < keyValidFrom ? keyValidFrom : now, firstSeq: (last?.chain_seq ?? 0) + 1, previous: previous === null ? null : checkpointDigest(previous) };
+    const checkpoint: Checkpoint = {
+      chainId: ADMIN_CHAIN,
+      chainSeq: head.seq,
+      rowHash: head.hash,
+      time: now < keyValidFrom ? keyValidFrom : now,
+      firstSeq: (last?.chain_seq ?? 0) + 1,
+      previous: previous === null ? null : checkpointDigest(previous),
+    };
     const note = signer.sign(checkpointText(checkpoint));
     const checkpoint_no = (last?.checkpoint_no ?? 0) + 1;
-    await trx.insertInto("admin_log_checkpoints").values({ checkpoint_no, chain_seq: head.seq, note, signed_at: checkpoint.time }).execute();
+    await trx
+      .insertInto("admin_log_checkpoints")
+      .values({ checkpoint_no, chain_seq: head.seq, note, signed_at: checkpoint.time })
+      .execute();
     return { chain_id: ADMIN_CHAIN, checkpoint_no, chain_seq: head.seq, note };
   });
 }

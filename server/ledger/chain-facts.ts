@@ -43,7 +43,9 @@ export async function readChainFacts(db: Database, chainId: string): Promise<Cha
   if (recorded.rows[0] !== undefined) return recorded.rows[0];
   const named = await sql<ChainFacts>`
     SELECT ${FACTS} FROM (SELECT ${chainId}::text AS chain_id, ${WITHOUT_RECORD}) AS unrecorded
-    WHERE EXISTS (SELECT FROM audit_rows WHERE chain_id = ${chainId}) OR EXISTS (SELECT FROM audit_checkpoints WHERE chain_id = ${chainId})`.execute(db);
+    WHERE EXISTS (SELECT FROM audit_rows WHERE chain_id = ${chainId}) OR EXISTS (SELECT FROM audit_checkpoints WHERE chain_id = ${chainId})`.execute(
+    db,
+  );
   return named.rows[0] ?? null;
 }
 

@@ -67,7 +67,9 @@ async function* readHeld(db: Database, chainId: string): AsyncGenerator<ChainSna
 async function* readSnapshot(held: HeldConnection, chainId: string): AsyncGenerator<ChainSnapshot> {
   const facts = await readChainFacts(held.db, chainId);
   if (facts === null) return;
-  const { rows } = await sql<{ now: string }>`SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS now`.execute(held.db);
+  const { rows } = await sql<{ now: string }>`SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS now`.execute(
+    held.db,
+  );
   const chain: ChainLine = { type: "chain", ...facts, exported_at: rows[0]?.now ?? "" };
   yield { chain, entries: (reading) => readEntries(held, chain, reading) };
 }
@@ -117,12 +119,14 @@ async function checkpointBefore(trx: Database, chainId: string, seq: number): Pr
 }
 
 async function nextCheckpointSeq(trx: Database, chainId: string, seq: number): Promise<number> {
-  const found = await sql<{ seq: number | null }>`SELECT min(chain_seq) AS seq FROM audit_checkpoints WHERE chain_id = ${chainId} AND chain_seq >= ${seq}`.execute(trx);
+  const found = await sql<{
+    seq: number | null;
+  }>`SELECT min(chain_seq) AS seq FROM audit_checkpoints WHERE chain_id = ${chainId} AND chain_seq >= ${seq}`.execute(trx);
   return found.rows[0]?.seq ?? seq;
 }
 
 async function* readCheckpoints(trx: Database, chainId: string, afterNo: number, last: number | null): AsyncGenerator<CheckpointLine> {
-  for (let no = afterNo; ; ) {
+  for (let no = afterNo; ;) {
     const { rows } = await sql<CheckpointLine & { no: number }>`
       SELECT checkpoint_no AS no, chain_seq, note FROM audit_checkpoints
       WHERE chain_id = ${chainId} AND checkpoint_no > ${no} AND (${last}::bigint IS NULL OR chain_seq <= ${last}::bigint)
@@ -137,7 +141,9 @@ async function* readRows(trx: Database, { chainId, from, last }: ChainRange, col
   const bounds = [sql`chain_id = ${chainId}`];
   if (from !== null) bounds.push(sql`chain_seq >= ${from}`);
   if (last !== null) bounds.push(sql`chain_seq <= ${last}`);
-  await sql`DECLARE ledger_rows NO SCROLL CURSOR FOR SELECT ${auditLine(columns)} FROM audit_rows WHERE ${sql.join(bounds, sql` AND `)} ORDER BY chain_seq, audit_rows.id`.execute(trx);
+  await sql`DECLARE ledger_rows NO SCROLL CURSOR FOR SELECT ${auditLine(columns)} FROM audit_rows WHERE ${sql.join(bounds, sql` AND `)} ORDER BY chain_seq, audit_rows.id`.execute(
+    trx,
+  );
   for (;;) {
     const { rows } = await sql<{ line: string }>`FETCH ${sql.lit(BATCH)} FROM ledger_rows`.execute(trx);
     yield rows.map(({ line }) => ({ proven: false, row: rowOf(line, columns) }));

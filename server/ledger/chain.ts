@@ -2,7 +2,9 @@ import { rowHash } from "@gatehouse/ledger-format/canonical";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { LINE_COLUMNS, type RowColumns } from "./row-line.ts";
 
-const [CHAIN_ID, CHAIN_SEQ, PREV_HASH, ROW_HASH] = (["chain_id", "chain_seq", "prev_hash", "row_hash"] as const).map((name) => LINE_COLUMNS.indexOf(name)) as [number, number, number, number];
+const [CHAIN_ID, CHAIN_SEQ, PREV_HASH, ROW_HASH] = (["chain_id", "chain_seq", "prev_hash", "row_hash"] as const).map((name) =>
+  LINE_COLUMNS.indexOf(name),
+) as [number, number, number, number];
 
 export interface ChainHead {
   /** 0 before the first row. */

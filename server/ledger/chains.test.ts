@@ -57,30 +57,72 @@ describe("verification of the stored chain and of its export finds", () => {
     expect(await findings()).toEqual([]);
     await edit("UPDATE audit_rows SET request_body_preview = NULL, bodies_pruned_at = now() WHERE CHAIN AND chain_seq < 4");
     expect(await findings()).toEqual([]);
-    expect(await verifyChain(database.db, chain)).toMatchObject({ bodies_expired: 3, head: { chain_seq: 20 }, rows_checked: 20, checkpoints_checked: 1, pending_anchor: 0 });
+    expect(await verifyChain(database.db, chain)).toMatchObject({
+      bodies_expired: 3,
+      head: { chain_seq: 20 },
+      rows_checked: 20,
+      checkpoints_checked: 1,
+      pending_anchor: 0,
+    });
   });
 
   const edits: readonly (readonly [what: string, statement: string, found: readonly string[]])[] = [
     ["an edited field", "UPDATE audit_rows SET http_status_code = 500 WHERE CHAIN AND chain_seq = 7", ["altered@7"]],
     ["a field made absent", "UPDATE audit_rows SET tenant_id = NULL WHERE CHAIN AND chain_seq = 7", ["altered@7"]],
-    ["a time moved by a microsecond", "UPDATE audit_rows SET timestamp = timestamp + interval '1 microsecond' WHERE CHAIN AND chain_seq = 7", ["altered@7"]],
+    [
+      "a time moved by a microsecond",
+      "UPDATE audit_rows SET timestamp = timestamp + interval '1 microsecond' WHERE CHAIN AND chain_seq = 7",
+      ["altered@7"],
+    ],
     ["an edited row_hash", "UPDATE audit_rows SET row_hash = repeat('ab', 32) WHERE CHAIN AND chain_seq = 7", ["altered@7"]],
-    ["an edited prev_hash", "UPDATE audit_rows SET prev_hash = repeat('ab', 32) WHERE CHAIN AND chain_seq = 7", ["altered@7", "broken_link@7"]],
+    [
+      "an edited prev_hash",
+      "UPDATE audit_rows SET prev_hash = repeat('ab', 32) WHERE CHAIN AND chain_seq = 7",
+      ["altered@7", "broken_link@7"],
+    ],
     ["a deleted row", "DELETE FROM audit_rows WHERE CHAIN AND chain_seq = 7", ["missing@7"]],
     ["the first row deleted", "DELETE FROM audit_rows WHERE CHAIN AND chain_seq = 1", ["missing@1"]],
     ["the last row deleted", "DELETE FROM audit_rows WHERE CHAIN AND chain_seq = 20", ["missing@20"]],
     ["all rows deleted", "DELETE FROM audit_rows WHERE CHAIN", ["missing@1"]],
-    ["two rows swapped", "UPDATE audit_rows SET chain_seq = 15 - chain_seq WHERE CHAIN AND chain_seq IN (7, 8)", ["broken_link@7", "broken_link@8", "broken_link@9"]],
-    ["a row taken out of the order", "UPDATE audit_rows SET chain_seq = NULL WHERE CHAIN AND chain_seq = 7", ["missing@7", "broken_link@21"]],
-    ["a row copied to its place", "INSERT INTO audit_rows (id, chain_id, chain_seq, prev_hash, row_hash) SELECT 'zcopy', chain_id, chain_seq, prev_hash, row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 7", ["altered@7", "broken_link@7"]],
-    ["a row appended", "INSERT INTO audit_rows (id, chain_id, chain_seq, prev_hash, row_hash) SELECT 'zcopy', chain_id, 21, row_hash, row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 20", ["altered@21", "unanchored@21"]],
-    ["an edited checkpoint", "UPDATE audit_checkpoints SET note = replace(note, 'time 2', 'time 1') WHERE CHAIN", ["checkpoint_invalid@20"]],
+    [
+      "two rows swapped",
+      "UPDATE audit_rows SET chain_seq = 15 - chain_seq WHERE CHAIN AND chain_seq IN (7, 8)",
+      ["broken_link@7", "broken_link@8", "broken_link@9"],
+    ],
+    [
+      "a row taken out of the order",
+      "UPDATE audit_rows SET chain_seq = NULL WHERE CHAIN AND chain_seq = 7",
+      ["missing@7", "broken_link@21"],
+    ],
+    [
+      "a row copied to its place",
+      "INSERT INTO audit_rows (id, chain_id, chain_seq, prev_hash, row_hash) SELECT 'zcopy', chain_id, chain_seq, prev_hash, row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 7",
+      ["altered@7", "broken_link@7"],
+    ],
+    [
+      "a row appended",
+      "INSERT INTO audit_rows (id, chain_id, chain_seq, prev_hash, row_hash) SELECT 'zcopy', chain_id, 21, row_hash, row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 20",
+      ["altered@21", "unanchored@21"],
+    ],
+    [
+      "an edited checkpoint",
+      "UPDATE audit_checkpoints SET note = replace(note, 'time 2', 'time 1') WHERE CHAIN",
+      ["checkpoint_invalid@20"],
+    ],
     ["a deleted checkpoint", "DELETE FROM audit_checkpoints WHERE CHAIN", ["missing@20"]],
-    ["a checkpoint at a place there is not", "UPDATE audit_checkpoints SET chain_seq = -20 WHERE CHAIN", ["checkpoint_invalid@-20", "missing@20"]],
+    [
+      "a checkpoint at a place there is not",
+      "UPDATE audit_checkpoints SET chain_seq = -20 WHERE CHAIN",
+      ["checkpoint_invalid@-20", "missing@20"],
+    ],
     ["a recorded head before all rows", "UPDATE audit_chains SET head_seq = -1 WHERE CHAIN", ["unanchored@1"]],
     ["a recorded beginning before all rows", "UPDATE audit_chains SET first_seq = -5 WHERE CHAIN", ["missing@-5"]],
     ["the record of the chain deleted", "DELETE FROM audit_chains WHERE CHAIN", ["unanchored@1"]],
-    ["all but the checkpoints deleted", "WITH gone AS (DELETE FROM audit_chains WHERE CHAIN) DELETE FROM audit_rows WHERE CHAIN", ["missing@1"]],
+    [
+      "all but the checkpoints deleted",
+      "WITH gone AS (DELETE FROM audit_chains WHERE CHAIN) DELETE FROM audit_rows WHERE CHAIN",
+      ["missing@1"],
+    ],
     ["an edited recorded head", "UPDATE audit_chains SET head_hash = repeat('ab', 32) WHERE CHAIN", ["altered@20"]],
   ];
   for (const [what, statement, found] of edits) {
@@ -103,9 +145,14 @@ describe("verification of the stored chain and of its export finds", () => {
     const { headSeq: chainSeq, headHash: rowHash } = ledger.status();
     await edit("DELETE FROM audit_rows WHERE CHAIN AND chain_seq > 10");
     await edit("DELETE FROM audit_checkpoints WHERE CHAIN");
-    await edit("UPDATE audit_chains SET head_seq = 10, last_checkpoint_seq = NULL, head_hash = (SELECT row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 10) WHERE CHAIN");
+    await edit(
+      "UPDATE audit_chains SET head_seq = 10, last_checkpoint_seq = NULL, head_hash = (SELECT row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 10) WHERE CHAIN",
+    );
     expect((await verifyChain(database.db, chain)).verdict).toBe("intact");
-    expect(await verifyChain(database.db, chain, { knownHeads: [{ chainSeq, rowHash }] })).toMatchObject({ verdict: "missing", findings: [{ chain_seq: 11 }] });
+    expect(await verifyChain(database.db, chain, { knownHeads: [{ chainSeq, rowHash }] })).toMatchObject({
+      verdict: "missing",
+      findings: [{ chain_seq: 11 }],
+    });
   });
 });
 
@@ -116,12 +163,21 @@ test("a tenant sees the links of other tenants' rows, and nothing else of them",
   expect(lines.filter((line) => line.type === "link")).toHaveLength(10);
   expect(JSON.stringify(lines)).not.toContain(OTHERS);
   await edit("UPDATE audit_rows SET prev_hash = repeat('ab', 32) WHERE CHAIN AND chain_seq = 7");
-  expect(await verifyChain(database.db, chain, { tenantId: MINE })).toMatchObject({ rows_checked: 10, rows_withheld: 10, findings: [{ verdict: "broken_link", chain_seq: 7, row_id: null }] });
+  expect(await verifyChain(database.db, chain, { tenantId: MINE })).toMatchObject({
+    rows_checked: 10,
+    rows_withheld: 10,
+    findings: [{ verdict: "broken_link", chain_seq: 7, row_id: null }],
+  });
 });
 
 test("another tenant's row at a place there is not is found by a tenant too, stored and exported", async () => {
-  for (const [place, found] of [["-7", ["broken_link@-7", "missing@7"]], ["NULL", ["missing@7", "broken_link@21"]]] as const) {
-    await edit(`UPDATE audit_rows SET chain_seq = ${place} WHERE CHAIN AND prev_hash = (SELECT row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 6)`);
+  for (const [place, found] of [
+    ["-7", ["broken_link@-7", "missing@7"]],
+    ["NULL", ["missing@7", "broken_link@21"]],
+  ] as const) {
+    await edit(
+      `UPDATE audit_rows SET chain_seq = ${place} WHERE CHAIN AND prev_hash = (SELECT row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 6)`,
+    );
     const lines = (await Array.fromAsync(exportChain(database.db, chain, { tenantId: MINE }))).map((line) => line.trimEnd());
     for (const result of [await verifyChain(database.db, chain, { tenantId: MINE }), await verifyExport(lines)]) {
       expect(result.findings.map((finding) => `${finding.verdict}@${finding.chain_seq}`)).toEqual([...found]);
@@ -137,7 +193,11 @@ test("what is no key among the keys signed nothing, and keeps nobody from verify
 
 test("a part of a chain, a chain that is not there, a range that is none", async () => {
   expect(await verifyChain(database.db, chain, { fromSeq: 1, toSeq: 5 })).toMatchObject({ verdict: "intact", rows_checked: 5 });
-  expect(await verifyChain(database.db, chain, { fromSeq: 6, toSeq: 9 })).toMatchObject({ verdict: "unanchored", rows_checked: 4, findings: [{ chain_seq: 6 }] });
+  expect(await verifyChain(database.db, chain, { fromSeq: 6, toSeq: 9 })).toMatchObject({
+    verdict: "unanchored",
+    rows_checked: 4,
+    findings: [{ chain_seq: 6 }],
+  });
   await edit("UPDATE audit_rows SET success = false WHERE CHAIN AND chain_seq = 8");
   expect(await verifyChain(database.db, chain, { fromSeq: 6, toSeq: 9 })).toMatchObject({ verdict: "altered" });
   await expect(verifyChain(database.db, "01JQ0000000000000000000000")).rejects.toThrow(Refused);
@@ -155,7 +215,26 @@ test("a chain whose prefix retention dropped is intact from its last checkpoint 
 test("texts that need care in CSV or in JSON are verified as they are", async () => {
   const odd = await testLedger(database.db, temporaryDirectory());
   chain = odd.chainId;
-  const texts = ["null", "", " ", "a,b", 'a"b', '""', "a\\b", "\\N", "\\.", "line\nline", "line\r\n", "tab\t", "\u0001", "\u007f", "é", "\u2028", "𝔘", '","x'];
+  const texts = [
+    "null",
+    "",
+    " ",
+    "a,b",
+    'a"b',
+    '""',
+    "a\\b",
+    "\\N",
+    "\\.",
+    "line\nline",
+    "line\r\n",
+    "tab\t",
+    "\u0001",
+    "\u007f",
+    "é",
+    "\u2028",
+    "𝔘",
+    '","x',
+  ];
   for (const text of texts) await odd.seal(callRow({ endpoint: text, mcp_capability_name: text, turn_id: text }));
   await odd.close();
   expect(await findings()).toEqual([]);
@@ -168,20 +247,38 @@ test("texts that need care in CSV or in JSON are verified as they are", async ()
 test("a chain of many pages is read without losing or doubling a row between two", async () => {
   const long = await testLedger(database.db, temporaryDirectory());
   chain = long.chainId;
-  for (let i = 0; i < 45; i++) await Promise.all(Array.from({ length: 100 }, () => long.seal(callRow({ request_body_preview: null, response_body_preview: null }))));
+  for (let i = 0; i < 45; i++)
+    await Promise.all(Array.from({ length: 100 }, () => long.seal(callRow({ request_body_preview: null, response_body_preview: null }))));
   await long.close();
   expect(await verifyChain(database.db, chain)).toMatchObject({ verdict: "intact", rows_checked: 4_500 });
   expect(await verifyChain(database.db, chain, { fromSeq: 1_001, toSeq: 3_500 })).toMatchObject({ verdict: "intact", rows_checked: 2_500 });
-  expect(await verifyChain(database.db, chain, { tenantId: MINE })).toMatchObject({ verdict: "intact", rows_checked: 0, rows_withheld: 4_500 });
-  await edit("INSERT INTO audit_rows (id, chain_id, chain_seq, prev_hash, row_hash) SELECT chr(39) || 'copy' || chain_seq, chain_id, chain_seq, prev_hash, row_hash FROM audit_rows WHERE CHAIN AND chain_seq IN (2000, 2001)");
+  expect(await verifyChain(database.db, chain, { tenantId: MINE })).toMatchObject({
+    verdict: "intact",
+    rows_checked: 0,
+    rows_withheld: 4_500,
+  });
+  await edit(
+    "INSERT INTO audit_rows (id, chain_id, chain_seq, prev_hash, row_hash) SELECT chr(39) || 'copy' || chain_seq, chain_id, chain_seq, prev_hash, row_hash FROM audit_rows WHERE CHAIN AND chain_seq IN (2000, 2001)",
+  );
   await edit("UPDATE audit_rows SET chain_seq = NULL WHERE CHAIN AND chain_seq = 4000");
   expect(await findings()).toContain("missing@4000");
 }, 60_000);
 
 test("chains and keys are listed as they stand", async () => {
   const { headHash } = ledger.status();
-  expect(await listChains(database.db)).toMatchObject([{ chain_id: chain, first_seq: 1, head_seq: 20, head_hash: headHash, last_checkpoint_seq: 20, updated_at: expect.stringMatching(/^\d{4}-.*\.\d{6}Z$/) }]);
-  expect(await listSigningKeys(database.db)).toMatchObject([{ name: "gw.audit", key_id: expect.stringMatching(/^[0-9a-f]{8}$/), valid_to: null }]);
+  expect(await listChains(database.db)).toMatchObject([
+    {
+      chain_id: chain,
+      first_seq: 1,
+      head_seq: 20,
+      head_hash: headHash,
+      last_checkpoint_seq: 20,
+      updated_at: expect.stringMatching(/^\d{4}-.*\.\d{6}Z$/),
+    },
+  ]);
+  expect(await listSigningKeys(database.db)).toMatchObject([
+    { name: "gw.audit", key_id: expect.stringMatching(/^[0-9a-f]{8}$/), valid_to: null },
+  ]);
 });
 
 test("verification while the chain is being written never finds anything", async () => {
@@ -213,7 +310,11 @@ describe("gatehouse audit", () => {
 
   test("says what it can do to whoever asks for nothing, or for what it cannot", async () => {
     expect(await run()).toMatchObject({ code: 3, out: "", err: expect.stringMatching(/^gatehouse audit: say what to do\nUsage:/) });
-    expect(await run("prove")).toMatchObject({ code: 3, out: "", err: expect.stringMatching(/^gatehouse audit: cannot understand "audit prove"\nUsage:/) });
+    expect(await run("prove")).toMatchObject({
+      code: 3,
+      out: "",
+      err: expect.stringMatching(/^gatehouse audit: cannot understand "audit prove"\nUsage:/),
+    });
   });
 
   test("verifies the database and an exported file alike, and tells by its exit code", async () => {
@@ -255,16 +356,27 @@ describe("gatehouse audit", () => {
 
     await sql`DELETE FROM audit_rows WHERE chain_id = ${kept.chainId} AND chain_seq > 3`.execute(database.db);
     await sql`DELETE FROM audit_checkpoints WHERE chain_id = ${kept.chainId} AND chain_seq > 3`.execute(database.db);
-    await database.db.updateTable("audit_chains").set({ head_seq: backup.head_seq, head_hash: backup.head_hash, last_checkpoint_seq: backup.last_checkpoint_seq }).where("chain_id", "=", kept.chainId).execute();
+    await database.db
+      .updateTable("audit_chains")
+      .set({ head_seq: backup.head_seq, head_hash: backup.head_hash, last_checkpoint_seq: backup.last_checkpoint_seq })
+      .where("chain_id", "=", kept.chainId)
+      .execute();
     expect((await run("verify", ...url)).code).toBe(0);
-    expect(await run("verify", ...url, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("rows 4 to 5 are missing") });
+    expect(await run("verify", ...url, "--checkpoints", file)).toMatchObject({
+      code: 2,
+      out: expect.stringContaining("rows 4 to 5 are missing"),
+    });
     writeFileSync(restored, (await run("export", ...url)).out);
     expect(await run("verify", restored, "--checkpoints", printed)).toMatchObject({ code: 2, out: expect.stringContaining("missing") });
 
     await sql`DELETE FROM audit_chains WHERE chain_id = ${kept.chainId}`.execute(database.db);
     await sql`DELETE FROM audit_rows WHERE chain_id = ${kept.chainId}`.execute(database.db);
     await sql`DELETE FROM audit_checkpoints WHERE chain_id = ${kept.chainId}`.execute(database.db);
-    for (const which of [[], ["--chain", kept.chainId]]) expect(await run("verify", "--database-url", database.url, ...which, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("of a chain the database does not have") });
+    for (const which of [[], ["--chain", kept.chainId]])
+      expect(await run("verify", "--database-url", database.url, ...which, "--checkpoints", file)).toMatchObject({
+        code: 2,
+        out: expect.stringContaining("of a chain the database does not have"),
+      });
     writeFileSync(file, readFileSync(file, "utf8").replace("\\n4\\n", "\\n6\\n").replace("\\n5\\n", "\\n6\\n"));
     expect((await run("verify", restored, "--checkpoints", file)).code).toBe(3);
   });
@@ -283,42 +395,72 @@ describe("gatehouse audit", () => {
     await sql`DELETE FROM audit_chains WHERE chain_id = ${kept.chainId}`.execute(database.db);
     await sql`DELETE FROM audit_rows WHERE chain_id = ${kept.chainId}`.execute(database.db);
     await sql`DELETE FROM audit_checkpoints WHERE chain_id = ${kept.chainId}`.execute(database.db);
-    expect(await run("verify", ...url, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("of a chain the database does not have") });
+    expect(await run("verify", ...url, "--checkpoints", file)).toMatchObject({
+      code: 2,
+      out: expect.stringContaining("of a chain the database does not have"),
+    });
     writeFileSync(file, "hello\n");
     expect((await run("verify", ...url, "--checkpoints", file)).code).toBe(3);
   });
 
   test("holds nothing to no checkpoint", async () => {
     const directory = temporaryDirectory();
-    const [none, others, whole] = ["none.jsonl", "others.jsonl", "exported.jsonl"].map((name) => join(directory, name)) as [string, string, string];
+    const [none, others, whole] = ["none.jsonl", "others.jsonl", "exported.jsonl"].map((name) => join(directory, name)) as [
+      string,
+      string,
+      string,
+    ];
     const url = ["--database-url", database.url];
     const other = await testLedger(database.db, temporaryDirectory(), { checkpointed: checkpointFile(others, recordedLog()) });
     await other.seal(callRow());
     await other.close();
     writeFileSync(none, "");
     writeFileSync(whole, (await run("export", ...url, "--chain", chain)).out);
-    expect(await run("verify", ...url, "--checkpoints", none)).toEqual({ code: 3, out: "", err: `gatehouse audit: ${none}: holds no checkpoint\n` });
-    expect(await run("verify", ...url, "--chain", chain, "--checkpoints", others)).toEqual({ code: 3, out: "", err: `gatehouse audit: ${others}: holds no checkpoint of chain ${chain}\n` });
-    expect(await run("verify", whole, "--checkpoints", others)).toEqual({ code: 3, out: "", err: `gatehouse audit: the kept checkpoints are of other chains than ${chain}\n` });
+    expect(await run("verify", ...url, "--checkpoints", none)).toEqual({
+      code: 3,
+      out: "",
+      err: `gatehouse audit: ${none}: holds no checkpoint\n`,
+    });
+    expect(await run("verify", ...url, "--chain", chain, "--checkpoints", others)).toEqual({
+      code: 3,
+      out: "",
+      err: `gatehouse audit: ${others}: holds no checkpoint of chain ${chain}\n`,
+    });
+    expect(await run("verify", whole, "--checkpoints", others)).toEqual({
+      code: 3,
+      out: "",
+      err: `gatehouse audit: the kept checkpoints are of other chains than ${chain}\n`,
+    });
     expect((await run("verify", ...url, "--chain", other.chainId, "--checkpoints", others)).code).toBe(0);
   });
 
   test("holds the database to checkpoints of a gateway whose clock is ahead", async () => {
     const file = join(temporaryDirectory(), "checkpoints.jsonl");
     const ahead = () => Date.now() + 86_400_000;
-    const kept = await testLedger(database.db, temporaryDirectory(), { clock: { now: ahead, micros: () => ahead() * 1000 }, checkpointed: checkpointFile(file, recordedLog()) });
+    const kept = await testLedger(database.db, temporaryDirectory(), {
+      clock: { now: ahead, micros: () => ahead() * 1000 },
+      checkpointed: checkpointFile(file, recordedLog()),
+    });
     for (let i = 0; i < 3; i++) await kept.seal(callRow());
     await kept.close();
     await sql`DELETE FROM audit_rows WHERE chain_id = ${kept.chainId} AND chain_seq > 1`.execute(database.db);
     await sql`DELETE FROM audit_checkpoints WHERE chain_id = ${kept.chainId}`.execute(database.db);
-    await sql`UPDATE audit_chains SET head_seq = 1, head_hash = (SELECT row_hash FROM audit_rows WHERE chain_id = ${kept.chainId}), last_checkpoint_seq = NULL WHERE chain_id = ${kept.chainId}`.execute(database.db);
-    expect(await run("verify", "--database-url", database.url, "--chain", kept.chainId, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("rows 2 to 3 are missing") });
+    await sql`UPDATE audit_chains SET head_seq = 1, head_hash = (SELECT row_hash FROM audit_rows WHERE chain_id = ${kept.chainId}), last_checkpoint_seq = NULL WHERE chain_id = ${kept.chainId}`.execute(
+      database.db,
+    );
+    expect(await run("verify", "--database-url", database.url, "--chain", kept.chainId, "--checkpoints", file)).toMatchObject({
+      code: 2,
+      out: expect.stringContaining("rows 2 to 3 are missing"),
+    });
   });
 
   test("finds rows of a chain that has no record, and of none", async () => {
     const url = ["--database-url", database.url];
     await sql`INSERT INTO audit_rows (id, chain_id, chain_seq) VALUES ('zforged', 'zother', 1)`.execute(database.db);
-    expect((await listChains(database.db)).map(({ chain_id, writer }) => [chain_id, writer === ""])).toEqual([[chain, false], ["zother", true]]);
+    expect((await listChains(database.db)).map(({ chain_id, writer }) => [chain_id, writer === ""])).toEqual([
+      [chain, false],
+      ["zother", true],
+    ]);
     expect(await run("verify", ...url)).toMatchObject({ code: 2, out: expect.stringMatching(/chain {9}zother\nverdict {7}altered\n/) });
     await sql`UPDATE audit_rows SET chain_id = NULL WHERE id = 'zforged'`.execute(database.db);
     expect(await run("verify", ...url)).toMatchObject({ code: 2, out: expect.stringContaining("1 row(s) name no chain") });
@@ -332,7 +474,10 @@ describe("gatehouse audit", () => {
     expect(await run("verify", join(directory, "other.txt"))).toMatchObject({ code: 3, err: expect.stringContaining("line 1") });
     expect((await run("verify", "--data-dir", directory)).code).toBe(3);
     expect((await run("verify", "--chain", "nope", "--database-url", database.url)).code).toBe(3);
-    expect(await run("checkpoints", "--chain", "nope", "--database-url", database.url)).toMatchObject({ code: 3, err: expect.stringContaining("no such audit chain") });
+    expect(await run("checkpoints", "--chain", "nope", "--database-url", database.url)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("no such audit chain"),
+    });
     expect((await run("frobnicate")).code).toBe(3);
   });
 });

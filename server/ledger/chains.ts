@@ -44,7 +44,9 @@ async function keysFor(db: Database, publicKeys: readonly Uint8Array[] | undefin
   if (publicKeys === undefined || publicKeys.length === 0) return listed;
   return publicKeys.map((bytes) => {
     const key = noteKey(CHECKPOINT_KEY_NAME, bytes);
-    return listed.find((other) => other.publicKey === key.publicKey && other.name === key.name) ?? { ...key, validFrom: null, validTo: null };
+    return (
+      listed.find((other) => other.publicKey === key.publicKey && other.name === key.name) ?? { ...key, validFrom: null, validTo: null }
+    );
   });
 }
 
@@ -52,7 +54,8 @@ function checkRange({ fromSeq, toSeq }: VerifyChainOptions): void {
   const problems = Object.entries({ from_seq: fromSeq, to_seq: toSeq })
     .filter(([, value]) => value !== undefined && (!Number.isSafeInteger(value) || (value as number) < 1))
     .map(([field]) => ({ field, message: "must be an integer from 1" }));
-  if (problems.length === 0 && fromSeq !== undefined && toSeq !== undefined && toSeq < fromSeq) problems.push({ field: "to_seq", message: "must not be before from_seq" });
+  if (problems.length === 0 && fromSeq !== undefined && toSeq !== undefined && toSeq < fromSeq)
+    problems.push({ field: "to_seq", message: "must not be before from_seq" });
   if (problems.length > 0) throw invalidFields("invalid_body", problems);
 }
 
@@ -64,9 +67,17 @@ export async function verifyChain(db: Database, chainId: string, options: Verify
   const keys = await keysFor(db, options.publicKeys);
   // A checkpoint is kept once the database has it, so it has all that are kept by now: whatever a clock says.
   const knownHeads = [...(options.knownHeads ?? []), ...(toSeq === undefined ? keptAnchors(kept, chainId, keys) : [])];
-  if (chainId === ADMIN_CHAIN) return { ...(await verifyAdminChain(db, { keys, tenantId, knownHeads })), duration_ms: Math.round(performance.now() - started) };
+  if (chainId === ADMIN_CHAIN)
+    return { ...(await verifyAdminChain(db, { keys, tenantId, knownHeads })), duration_ms: Math.round(performance.now() - started) };
   for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
-    const verifier = createVerifier({ chain, keys, now: chain.exported_at, ...(fromSeq === undefined ? {} : { fromSeq }), ...(toSeq === undefined ? {} : { toSeq }), knownHeads });
+    const verifier = createVerifier({
+      chain,
+      keys,
+      now: chain.exported_at,
+      ...(fromSeq === undefined ? {} : { fromSeq }),
+      ...(toSeq === undefined ? {} : { toSeq }),
+      knownHeads,
+    });
     for await (const batch of entries({ tenantId, fromSeq, toSeq })) {
       for (const entry of batch) {
         if (entry.type === "proven") verifier.proven(entry.row);
@@ -86,7 +97,11 @@ function withoutNulls(row: AuditRow): AuditRow {
 }
 
 /** The chain as JSON lines the offline verifier reads. The first `next()` throws `Refused` when there is no such chain. */
-export async function* exportChain(db: Database, chainId: string, options: { readonly tenantId?: string | undefined } = {}): AsyncGenerator<string> {
+export async function* exportChain(
+  db: Database,
+  chainId: string,
+  options: { readonly tenantId?: string | undefined } = {},
+): AsyncGenerator<string> {
   if (chainId === ADMIN_CHAIN) {
     yield* exportAdminChain(db, options.tenantId);
     return;
@@ -96,7 +111,8 @@ export async function* exportChain(db: Database, chainId: string, options: { rea
     yield printExportLine(chain);
     for (const key of keys) yield printExportLine({ type: "key", ...key });
     for await (const batch of entries({ columns: EXPORTED, tenantId: options.tenantId })) {
-      for (const entry of batch) yield printExportLine(entry.type === "row" || entry.type === "proven" ? { type: "row", row: withoutNulls(entry.row) } : entry);
+      for (const entry of batch)
+        yield printExportLine(entry.type === "row" || entry.type === "proven" ? { type: "row", row: withoutNulls(entry.row) } : entry);
     }
     return;
   }
@@ -108,9 +124,16 @@ export async function* checkpointLines(db: Database, chainId: string | undefined
   if (chainId !== undefined && chainId !== ADMIN_CHAIN && (await readChainFacts(db, chainId)) === null) throw noSuchChain();
   const chains = chainId === undefined ? [...(await listChains(db)).map((chain) => chain.chain_id), ADMIN_CHAIN] : [chainId];
   for (const id of chains) {
-    for (let after = 0; ; ) {
-      const from = id === ADMIN_CHAIN ? sql`admin_log_checkpoints WHERE checkpoint_no > ${after}` : sql`audit_checkpoints WHERE chain_id = ${id} AND checkpoint_no > ${after}`;
-      const { rows } = await sql<{ checkpoint_no: number; chain_seq: number; note: string }>`SELECT checkpoint_no, chain_seq, note FROM ${from} ORDER BY checkpoint_no LIMIT 500`.execute(db);
+    for (let after = 0; ;) {
+      const from =
+        id === ADMIN_CHAIN
+          ? sql`admin_log_checkpoints WHERE checkpoint_no > ${after}`
+          : sql`audit_checkpoints WHERE chain_id = ${id} AND checkpoint_no > ${after}`;
+      const { rows } = await sql<{
+        checkpoint_no: number;
+        chain_seq: number;
+        note: string;
+      }>`SELECT checkpoint_no, chain_seq, note FROM ${from} ORDER BY checkpoint_no LIMIT 500`.execute(db);
       for (const { chain_seq, note } of rows) yield printExportLine({ type: "checkpoint", chain_seq, note });
       if (rows.length < 500) break;
       after = rows.at(-1)?.checkpoint_no ?? after;

@@ -18,7 +18,14 @@ let bucket: Bucket;
 let log: RecordedLog;
 let keepers: CheckpointBucket[];
 
-const settings = (given: Partial<BucketSettings> = {}): BucketSettings => ({ bucket: NAME, prefix: "fleet/one/", region: "eu-central-1", endpoint: store.endpoint, keys: { ...BUCKET_KEYS, sessionToken: null }, ...given });
+const settings = (given: Partial<BucketSettings> = {}): BucketSettings => ({
+  bucket: NAME,
+  prefix: "fleet/one/",
+  region: "eu-central-1",
+  endpoint: store.endpoint,
+  keys: { ...BUCKET_KEYS, sessionToken: null },
+  ...given,
+});
 const open = (given: Partial<BucketSettings> = {}): Bucket => openBucket(settings(given), outbound({ allowPrivate: true }));
 const keeper = (): CheckpointBucket => {
   const made = checkpointBucket(bucket, database.db, log, 1);
@@ -43,7 +50,11 @@ afterEach(async () => {
   await sql`DELETE FROM audit_rows`.execute(database.db);
 });
 
-async function chainOf(checkpoints: number, kept?: CheckpointBucket, directory = temporaryDirectory()): Promise<{ chainId: string; directory: string }> {
+async function chainOf(
+  checkpoints: number,
+  kept?: CheckpointBucket,
+  directory = temporaryDirectory(),
+): Promise<{ chainId: string; directory: string }> {
   let chainId = "";
   for (let i = 0; i < checkpoints; i++) {
     const ledger = await testLedger(database.db, directory, kept === undefined ? {} : { checkpointed: kept.keep });
@@ -64,7 +75,9 @@ describe("the store", () => {
     expect(await bucket.putNew("chain/3.jsonl", "another")).toBe(false);
     expect(await bucket.get("chain/3.jsonl")).toBe("body 3");
     expect(await bucket.get("chain/9.jsonl")).toBeNull();
-    expect(await Array.fromAsync(bucket.list("chain/", { after: "chain/2.jsonl" }))).toEqual([3, 4, 5, 6, 7].map((no) => `chain/${no}.jsonl`));
+    expect(await Array.fromAsync(bucket.list("chain/", { after: "chain/2.jsonl" }))).toEqual(
+      [3, 4, 5, 6, 7].map((no) => `chain/${no}.jsonl`),
+    );
     expect([...store.objects.keys()][0]).toBe("fleet/one/chain/1.jsonl");
   });
 
@@ -84,7 +97,9 @@ test("every checkpoint is an object of its own as soon as it is in the database"
   const kept = keeper();
   const { chainId } = await chainOf(3, kept);
   await until(() => store.objects.size === 3);
-  expect([...store.objects.keys()].toSorted()).toEqual([1, 2, 3].map((no) => `fleet/one/${chainId}/${String(no).padStart(12, "0")}-${String(no).padStart(16, "0")}.jsonl`));
+  expect([...store.objects.keys()].toSorted()).toEqual(
+    [1, 2, 3].map((no) => `fleet/one/${chainId}/${String(no).padStart(12, "0")}-${String(no).padStart(16, "0")}.jsonl`),
+  );
   expect(await bucketState(bucket, database.db)).toEqual({ kept: 1, lacking: [] });
 });
 
@@ -127,7 +142,10 @@ describe("gatehouse audit verify --checkpoints s3://", () => {
     Object.assign(process.env, AWS, { AWS_ENDPOINT_URL_S3: store.endpoint }, env);
     let said = "";
     try {
-      const code = await auditCommand(["verify", "--database-url", database.url, "--checkpoints", place], { stdout: (text) => void (said += text), stderr: (text) => void (said += text) });
+      const code = await auditCommand(["verify", "--database-url", database.url, "--checkpoints", place], {
+        stdout: (text) => void (said += text),
+        stderr: (text) => void (said += text),
+      });
       return { code, said };
     } finally {
       for (const name of [...Object.keys(AWS), "AWS_ENDPOINT_URL_S3"]) {
@@ -146,7 +164,9 @@ describe("gatehouse audit verify --checkpoints s3://", () => {
 
     await sql`DELETE FROM audit_rows WHERE chain_seq > 3`.execute(database.db);
     await sql`DELETE FROM audit_checkpoints WHERE chain_seq > 3`.execute(database.db);
-    await sql`UPDATE audit_chains SET head_seq = 3, head_hash = (SELECT row_hash FROM audit_rows WHERE chain_seq = 3), last_checkpoint_seq = 3 WHERE chain_id = ${chainId}`.execute(database.db);
+    await sql`UPDATE audit_chains SET head_seq = 3, head_hash = (SELECT row_hash FROM audit_rows WHERE chain_seq = 3), last_checkpoint_seq = 3 WHERE chain_id = ${chainId}`.execute(
+      database.db,
+    );
     expect(await verify(place)).toMatchObject({ code: 2, said: expect.stringContaining("row 4 is missing") });
 
     store.objects.delete([...store.objects.keys()].toSorted()[3] as string);
@@ -155,7 +175,13 @@ describe("gatehouse audit verify --checkpoints s3://", () => {
 
   test("says why it cannot be read", async () => {
     expect(await verify("s3://nobody-has-this/x")).toMatchObject({ code: 3, said: expect.stringContaining("404 NoSuchBucket") });
-    expect(await verify("s3://Not A Bucket")).toMatchObject({ code: 3, said: expect.stringContaining("GW_AUDIT_CHECKPOINT_URL must be an address") });
-    expect(await verify(`s3://${NAME}`, { AWS_SECRET_ACCESS_KEY: "" })).toMatchObject({ code: 3, said: expect.stringContaining("needs AWS_SECRET_ACCESS_KEY") });
+    expect(await verify("s3://Not A Bucket")).toMatchObject({
+      code: 3,
+      said: expect.stringContaining("GW_AUDIT_CHECKPOINT_URL must be an address"),
+    });
+    expect(await verify(`s3://${NAME}`, { AWS_SECRET_ACCESS_KEY: "" })).toMatchObject({
+      code: 3,
+      said: expect.stringContaining("needs AWS_SECRET_ACCESS_KEY"),
+    });
   });
 });

@@ -53,7 +53,7 @@ export function checkpointBucket(bucket: Bucket, db: Database, log: Log, backoff
   }
 
   async function run(): Promise<void> {
-    for (let backoff = backoffMs; ; ) {
+    for (let backoff = backoffMs; ;) {
       try {
         if (behind) {
           behind = false;
@@ -91,7 +91,7 @@ export function checkpointBucket(bucket: Bucket, db: Database, log: Log, backoff
   /** From the newest back, until a stretch that is there whole. */
   async function catchUp(): Promise<void> {
     for (const chainId of await signedChains(db)) {
-      for (let before = Number.MAX_SAFE_INTEGER; !closing; ) {
+      for (let before = Number.MAX_SAFE_INTEGER; !closing;) {
         const stretch = await storedCheckpoints(db, chainId, before, WINDOW);
         const [first] = stretch;
         if (first === undefined) break;
@@ -158,6 +158,8 @@ async function signedChains(db: Database): Promise<string[]> {
 /** The newest checkpoints of a chain before number `before`, oldest first. */
 async function storedCheckpoints(db: Database, chainId: string, before: number, limit: number): Promise<SignedCheckpoint[]> {
   const from = chainId === ADMIN_CHAIN ? sql`admin_log_checkpoints WHERE` : sql`audit_checkpoints WHERE chain_id = ${chainId} AND`;
-  const { rows } = await sql<Omit<SignedCheckpoint, "chain_id">>`SELECT checkpoint_no, chain_seq, note FROM ${from} checkpoint_no < ${before} ORDER BY checkpoint_no DESC LIMIT ${limit}`.execute(db);
+  const { rows } = await sql<
+    Omit<SignedCheckpoint, "chain_id">
+  >`SELECT checkpoint_no, chain_seq, note FROM ${from} checkpoint_no < ${before} ORDER BY checkpoint_no DESC LIMIT ${limit}`.execute(db);
   return rows.toReversed().map((row) => ({ chain_id: chainId, ...row }));
 }

@@ -17,7 +17,7 @@ export function checkpointFile(path: string, log: Log): (checkpoints: readonly S
       try {
         const lines = checkpoints.map(({ chain_seq, note }) => printExportLine({ type: "checkpoint", chain_seq, note })).join("");
         const bytes = Buffer.from(endsInLine(path) ? lines : `\n${lines}`);
-        for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+        for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
         fsyncSync(fd);
       } finally {
         closeSync(fd);

@@ -15,10 +15,17 @@ export interface CheckpointTargets {
 
 const CLOSE_MS = 5_000;
 
-export function checkpointTargets(config: Pick<Configuration, "auditCheckpointFile" | "auditCheckpointBucket">, db: Database, log: Log): CheckpointTargets {
+export function checkpointTargets(
+  config: Pick<Configuration, "auditCheckpointFile" | "auditCheckpointBucket">,
+  db: Database,
+  log: Log,
+): CheckpointTargets {
   const file = config.auditCheckpointFile === undefined ? null : checkpointFile(config.auditCheckpointFile, log);
   // The operator named the address, so it may be a private one.
-  const bucket = config.auditCheckpointBucket === undefined ? null : checkpointBucket(openBucket(config.auditCheckpointBucket, outbound({ allowPrivate: true })), db, log);
+  const bucket =
+    config.auditCheckpointBucket === undefined
+      ? null
+      : checkpointBucket(openBucket(config.auditCheckpointBucket, outbound({ allowPrivate: true })), db, log);
   return {
     keep(checkpoints) {
       file?.(checkpoints);

@@ -42,7 +42,14 @@ export function checkpointer({ chain, signer, clock, log, last, keyValidFrom }: 
     };
     const text = checkpointText(checkpoint);
     const next: CheckpointState = { no: (state?.no ?? 0) + 1, seq, digest: checkpointDigest(text) };
-    const record: CheckpointRecord = { chain_id: chain.chainId, checkpoint_no: next.no, chain_seq: seq, note: signer.sign(text), signed_at: checkpoint.time, digest: next.digest };
+    const record: CheckpointRecord = {
+      chain_id: chain.chainId,
+      checkpoint_no: next.no,
+      chain_seq: seq,
+      note: signer.sign(text),
+      signed_at: checkpoint.time,
+      digest: next.digest,
+    };
     // Before it is written: a segment begun by that write states it in its header.
     state = next;
     try {

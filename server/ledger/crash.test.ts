@@ -38,7 +38,11 @@ test("a process killed under load, ten times, loses no call and doubles none", a
   const ledger = await testLedger(database.db, directory, { signingKey: SIGNING_KEY });
   await ledger.shipped();
   await ledger.close();
-  const rows = await database.db.selectFrom("audit_rows").select(["id", "success", "error_type"]).where("chain_id", "=", ledger.chainId).execute();
+  const rows = await database.db
+    .selectFrom("audit_rows")
+    .select(["id", "success", "error_type"])
+    .where("chain_id", "=", ledger.chainId)
+    .execute();
   const byId = new Map(rows.map((row) => [row.id as string, row]));
   expect(byId.size).toBe(rows.length);
   expect([...begun].filter((id) => !byId.has(id))).toEqual([]);
@@ -46,6 +50,9 @@ test("a process killed under load, ten times, loses no call and doubles none", a
   expect(rows.filter((row) => row.success === false).every((row) => row.error_type === "gateway_interrupted")).toBe(true);
   expect(answered.size).toBeGreaterThan(3_000);
   expect(await verifyChain(database.db, ledger.chainId)).toMatchObject({ verdict: "intact", findings: [], rows_checked: rows.length });
-  const usage = await database.db.selectFrom("usage_hourly").select(({ fn }) => fn.sum<number>("requests").as("requests")).executeTakeFirstOrThrow();
+  const usage = await database.db
+    .selectFrom("usage_hourly")
+    .select(({ fn }) => fn.sum<number>("requests").as("requests"))
+    .executeTakeFirstOrThrow();
   expect(Number(usage.requests)).toBe(rows.length);
 }, 60_000);

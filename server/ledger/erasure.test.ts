@@ -30,8 +30,28 @@ afterAll(async () => {
   await database.close();
 });
 
-const MARY = { tenant_id: "t", api_key_id: null, api_key_name: "marys key", gateway_user_id: "u-mary", gateway_user_username: "mary", idp_user_email: "mary@example.com", subject_id: "u-mary", subject_kind: "user", client_ip: "192.0.2.77", request_body_preview: "a secret of mary", root_task_id: "run-mary", trace_continuity: "client_asserted", request_headers: { "x-gw-run-id": "marys divorce" } };
-const JOHN = { tenant_id: "t", gateway_user_username: "john", idp_user_email: "john@example.com", subject_id: "u-john", request_body_preview: "what john said" };
+const MARY = {
+  tenant_id: "t",
+  api_key_id: null,
+  api_key_name: "marys key",
+  gateway_user_id: "u-mary",
+  gateway_user_username: "mary",
+  idp_user_email: "mary@example.com",
+  subject_id: "u-mary",
+  subject_kind: "user",
+  client_ip: "192.0.2.77",
+  request_body_preview: "a secret of mary",
+  root_task_id: "run-mary",
+  trace_continuity: "client_asserted",
+  request_headers: { "x-gw-run-id": "marys divorce" },
+};
+const JOHN = {
+  tenant_id: "t",
+  gateway_user_username: "john",
+  idp_user_email: "john@example.com",
+  subject_id: "u-john",
+  request_body_preview: "what john said",
+};
 
 const MARYS_CALL = ulid();
 
@@ -39,19 +59,31 @@ const MARYS_CALL = ulid();
 async function keepAnswer(callId: string, answer: string): Promise<void> {
   const config = crypto.randomUUID();
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}') ON CONFLICT DO NOTHING`.execute(database.db);
-  await sql`INSERT INTO semantic_cache_configs (id, tenant_id, name, exact_match, semantic_match, generation) VALUES (${config}, 't', ${config}, '{}', '{}', gen_random_uuid())`.execute(database.db);
-  await sql`INSERT INTO semantic_cache_entries (id, tenant_id, config_id, exact_key, model_id, model_name, answer, tokens, call_id, created_at) VALUES (${ulid()}, 't', ${config}, 'k', gen_random_uuid(), 'm', ${JSON.stringify({ answer })}::text::jsonb, 1, ${callId}, now())`.execute(database.db);
+  await sql`INSERT INTO semantic_cache_configs (id, tenant_id, name, exact_match, semantic_match, generation) VALUES (${config}, 't', ${config}, '{}', '{}', gen_random_uuid())`.execute(
+    database.db,
+  );
+  await sql`INSERT INTO semantic_cache_entries (id, tenant_id, config_id, exact_key, model_id, model_name, answer, tokens, call_id, created_at) VALUES (${ulid()}, 't', ${config}, 'k', gen_random_uuid(), 'm', ${JSON.stringify({ answer })}::text::jsonb, 1, ${callId}, now())`.execute(
+    database.db,
+  );
 }
 
-const erase = (subject: object) => database.db.transaction().execute((trx) => eraseDataSubject(trx, { tenantId: "t", subject, reason: "asked for", requestedBy: "admin" }, clock));
-const journal = () => readdirSync(directory).filter((name) => name.endsWith(".log")).map((name) => readFileSync(join(directory, name), "utf8")).join("");
+const erase = (subject: object) =>
+  database.db
+    .transaction()
+    .execute((trx) => eraseDataSubject(trx, { tenantId: "t", subject, reason: "asked for", requestedBy: "admin" }, clock));
+const journal = () =>
+  readdirSync(directory)
+    .filter((name) => name.endsWith(".log"))
+    .map((name) => readFileSync(join(directory, name), "utf8"))
+    .join("");
 async function everythingStored(): Promise<string> {
   const lines: string[] = [];
-  for (const table of ["audit_rows", "runs", "data_erasures", "semantic_cache_entries"]) lines.push(JSON.stringify((await sql`SELECT * FROM ${sql.table(table)} WHERE tenant_id = 't'`.execute(database.db)).rows));
+  for (const table of ["audit_rows", "runs", "data_erasures", "semantic_cache_entries"])
+    lines.push(JSON.stringify((await sql`SELECT * FROM ${sql.table(table)} WHERE tenant_id = 't'`.execute(database.db)).rows));
   for await (const line of exportChain(database.db, ledger.chainId)) if (!line.includes('"tenant_id":"other"')) lines.push(line);
   return lines.join("");
 }
-const TRACES = ["secret of mary", "mary@example.com", "192.0.2.77", "marys divorce", '"mary"', "u-mary\"]", "marys key"];
+const TRACES = ["secret of mary", "mary@example.com", "192.0.2.77", "marys divorce", '"mary"', 'u-mary"]', "marys key"];
 
 test("content and identifiers go from rows, runs, exports and the journal, also of rows still on their way; the chain stays whole", async () => {
   const scrub = await journalScrubber(database.db, ledger);
@@ -67,8 +99,19 @@ test("content and identifiers go from rows, runs, exports and the journal, also 
   await ledger.shipped();
   await scrub();
 
-  const rows = await database.db.selectFrom("audit_rows").select(["tenant_id", "erased_at", "subject_id", "request_body_preview", "request_content_hash"]).orderBy("chain_seq").execute();
-  expect(rows.map((row) => [row.tenant_id, row.erased_at !== null])).toEqual([["t", true], ["t", false], ["t", true], ["other", false], ["t", true], ["t", false]]);
+  const rows = await database.db
+    .selectFrom("audit_rows")
+    .select(["tenant_id", "erased_at", "subject_id", "request_body_preview", "request_content_hash"])
+    .orderBy("chain_seq")
+    .execute();
+  expect(rows.map((row) => [row.tenant_id, row.erased_at !== null])).toEqual([
+    ["t", true],
+    ["t", false],
+    ["t", true],
+    ["other", false],
+    ["t", true],
+    ["t", false],
+  ]);
   expect(rows[0]).toMatchObject({ subject_id: "u-mary", request_body_preview: null, request_content_hash: "ab".repeat(32) });
   const stored = await everythingStored();
   for (const trace of TRACES) {
@@ -86,7 +129,8 @@ test("an answer kept of a call that arrives erased is forgotten, and every proce
   await ledger.seal(callRow({ ...MARY, id: call }));
   await keepAnswer(call, "an answer that was kept before its row arrived");
   await erase({ idp_user_email: "mary@example.com" });
-  const generations = async () => (await database.db.selectFrom("semantic_cache_configs").select("generation").execute()).map(({ generation }) => generation).toSorted();
+  const generations = async () =>
+    (await database.db.selectFrom("semantic_cache_configs").select("generation").execute()).map(({ generation }) => generation).toSorted();
   const [before, version] = [await generations(), await latestVersion(database.db)];
   away = false;
   await ledger.shipped();
@@ -101,15 +145,31 @@ test("an answer that comes to be stored after its call was erased is not", async
   await ledger.seal(callRow({ ...MARY, id: call }));
   await ledger.shipped();
   await erase({ gateway_user_id: "u-mary" });
-  const { id: config, generation } = await database.db.selectFrom("semantic_cache_configs").select(["id", "generation"]).limit(1).executeTakeFirstOrThrow();
-  const answer = { tenant_id: "t", config_id: config, model_id: crypto.randomUUID(), model_name: "m", answer: "{}", tokens: 1, created_at: new Date() };
+  const { id: config, generation } = await database.db
+    .selectFrom("semantic_cache_configs")
+    .select(["id", "generation"])
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  const answer = {
+    tenant_id: "t",
+    config_id: config,
+    model_id: crypto.randomUUID(),
+    model_name: "m",
+    answer: "{}",
+    tokens: 1,
+    created_at: new Date(),
+  };
   await storeAnswer(database.db, generation, { ...answer, id: ulid(), exact_key: "late", call_id: call });
   await storeAnswer(database.db, generation, { ...answer, id: ulid(), exact_key: "of another", call_id: ulid() });
-  expect((await database.db.selectFrom("semantic_cache_entries").select("exact_key").execute()).map(({ exact_key }) => exact_key)).toEqual(["of another"]);
+  expect((await database.db.selectFrom("semantic_cache_entries").select("exact_key").execute()).map(({ exact_key }) => exact_key)).toEqual([
+    "of another",
+  ]);
 });
 
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString().replace("Z", "000Z");
-const newestErasedAt = async () => (await database.db.selectFrom("audit_rows").select("erased_at").orderBy("chain_seq", "desc").limit(1).executeTakeFirstOrThrow()).erased_at;
+const newestErasedAt = async () =>
+  (await database.db.selectFrom("audit_rows").select("erased_at").orderBy("chain_seq", "desc").limit(1).executeTakeFirstOrThrow())
+    .erased_at;
 
 test("a call after the erasure is a new fact and stays", async () => {
   await ledger.seal(callRow({ ...MARY, timestamp: inAnHour() }));

@@ -40,14 +40,43 @@ export async function eraseDataSubject(trx: Trx, request: ErasureRequest, clock:
   const at = isoMicros(clock.micros());
   const id = ulid();
   const { account, approvals } = request.gone ?? { account: false, approvals: 0 };
-  const { rows, runs } = await eraseSubject(trx, { id, tenantId: request.tenantId, at, requestedBy: request.requestedBy, reason: request.reason, salt, values, digests, accountErased: account, approvalsErased: approvals });
-  return { id, tenant_id: request.tenantId, at, requested_by: request.requestedBy, reason: request.reason, identifiers: Object.keys(values), rows_erased: rows, runs_changed: runs, account_erased: account, approvals_erased: approvals };
+  const { rows, runs } = await eraseSubject(trx, {
+    id,
+    tenantId: request.tenantId,
+    at,
+    requestedBy: request.requestedBy,
+    reason: request.reason,
+    salt,
+    values,
+    digests,
+    accountErased: account,
+    approvalsErased: approvals,
+  });
+  return {
+    id,
+    tenant_id: request.tenantId,
+    at,
+    requested_by: request.requestedBy,
+    reason: request.reason,
+    identifiers: Object.keys(values),
+    rows_erased: rows,
+    runs_changed: runs,
+    account_erased: account,
+    approvals_erased: approvals,
+  };
 }
 
 /** Newest first; a null tenant means all. */
-export async function listErasures(db: Database, tenantId: string | null, page: { limit: number; offset: number }): Promise<{ items: ErasureEvent[]; total: number }> {
+export async function listErasures(
+  db: Database,
+  tenantId: string | null,
+  page: { limit: number; offset: number },
+): Promise<{ items: ErasureEvent[]; total: number }> {
   const { items, total } = await erasurePage(db, tenantId, page);
-  return { total, items: items.map(({ subject, at, ...event }) => ({ ...event, at: at.toISOString(), identifiers: Object.keys(subject) })) };
+  return {
+    total,
+    items: items.map(({ subject, at, ...event }) => ({ ...event, at: at.toISOString(), identifiers: Object.keys(subject) })),
+  };
 }
 
 /** A job that clears this process's journal of what it has shipped whenever there was another erasure. */

@@ -13,11 +13,16 @@ const BATCH = 500;
  * their number. JSON lines leave absent fields out; CSV has a header line and nothing between the commas for them.
  * Throws `Refused` (invalid_body) at the first line when the query is not valid.
  */
-export async function* exportRows(db: Database, query: RowExport, access: { readonly bodies: boolean }, format: "jsonl" | "csv"): AsyncGenerator<string> {
+export async function* exportRows(
+  db: Database,
+  query: RowExport,
+  access: { readonly bodies: boolean },
+  format: "jsonl" | "csv",
+): AsyncGenerator<string> {
   const search = searchOf(query);
   const fields = readableFields(access.bodies);
   if (format === "csv") yield `${fields.join(",")}\r\n`;
-  for (let after: string | null = null; ; ) {
+  for (let after: string | null = null; ;) {
     const ids = await matchingIds(db, search, after, BATCH);
     const rows = await rowsById(db, ids, fields, search.newestFirst);
     // A batch is one piece: a stream of single rows would spend more on its pieces than on the rows.

@@ -22,7 +22,8 @@ function controlled() {
 }
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
-const state = (promise: Promise<void>) => Promise.race([promise.then(() => "released"), Promise.resolve().then(() => Promise.resolve("waiting"))]);
+const state = (promise: Promise<void>) =>
+  Promise.race([promise.then(() => "released"), Promise.resolve().then(() => Promise.resolve("waiting"))]);
 
 test("a sync releases those who waited when it started, and only them", async () => {
   const { sync, rounds } = controlled();

@@ -8,7 +8,17 @@ import { recordedLog, temporaryDirectory } from "./test-support.ts";
 
 function open(options: Partial<JournalOptions> = {}): { journal: Journal; directory: string } {
   const directory = options.directory ?? temporaryDirectory();
-  const journal = openJournal({ directory, files: journalFiles, log: recordedLog(), maxBytes: 1_000_000, segmentBytes: 1_000_000, existing: [], number: 1, header: () => "{}", ...options });
+  const journal = openJournal({
+    directory,
+    files: journalFiles,
+    log: recordedLog(),
+    maxBytes: 1_000_000,
+    segmentBytes: 1_000_000,
+    existing: [],
+    number: 1,
+    header: () => "{}",
+    ...options,
+  });
   return { journal, directory };
 }
 
@@ -18,7 +28,7 @@ const line = (id: string, filler = 0): string => `${id}	${"x".repeat(filler)}`;
 function recordsOf(directory: string, number: number): string[] {
   const bytes = readFileSync(segmentPath(directory, number));
   const found: string[] = [];
-  for (let offset = 0; offset < bytes.length; ) {
+  for (let offset = 0; offset < bytes.length;) {
     const record = readRecord(bytes, offset);
     if (record === null || record === "damaged") throw new Error("the segment is damaged");
     found.push(record.type === "H" ? "H" : `${record.type}:${lineId(record.payload)}`);

@@ -187,7 +187,8 @@ export function openJournal(options: JournalOptions): Journal {
         let reader = readers.get(marker.segment);
         if (reader === undefined) readers.set(marker.segment, (reader = openSync(segmentPath(directory, marker.segment), "r")));
         const bytes = Buffer.allocUnsafe(marker.length);
-        if (readSync(reader, bytes, 0, marker.length, marker.offset) !== marker.length) throw new Error("a begin marker could not be read back");
+        if (readSync(reader, bytes, 0, marker.length, marker.offset) !== marker.length)
+          throw new Error("a begin marker could not be read back");
         const offset = size;
         writeFile(bytes);
         grew(marker.length);
@@ -214,7 +215,8 @@ export function openJournal(options: JournalOptions): Journal {
     if (size - carried >= options.segmentBytes) rotate();
   }
 
-  const syncFile = (file: number) => new Promise<void>((resolve, reject) => files.sync(file, (error) => (error ? reject(error) : resolve())));
+  const syncFile = (file: number) =>
+    new Promise<void>((resolve, reject) => files.sync(file, (error) => (error ? reject(error) : resolve())));
 
   function syncNow(): void {
     guard();
@@ -228,29 +230,33 @@ export function openJournal(options: JournalOptions): Journal {
     stable = { segment, offset: size };
   }
 
-  const sync = groupSync(async () => {
-    guard();
-    writePending();
-    const target: Position = { segment, offset: size };
-    const ended = retired;
-    const current = fd;
-    const isNew = newFile;
-    retired = [];
-    newFile = false;
-    try {
-      for (const file of ended) {
-        await syncFile(file);
-        files.close(file);
+  const sync = groupSync(
+    async () => {
+      guard();
+      writePending();
+      const target: Position = { segment, offset: size };
+      const ended = retired;
+      const current = fd;
+      const isNew = newFile;
+      retired = [];
+      newFile = false;
+      try {
+        for (const file of ended) {
+          await syncFile(file);
+          files.close(file);
+        }
+        await syncFile(current);
+        if (isNew) files.syncDirectory(directory);
+      } catch (error) {
+        fail(UNSYNCED, error);
+        throw new JournalFailed(UNSYNCED, { cause: error });
       }
-      await syncFile(current);
-      if (isNew) files.syncDirectory(directory);
-    } catch (error) {
-      fail(UNSYNCED, error);
-      throw new JournalFailed(UNSYNCED, { cause: error });
-    }
-    // A record that could not be written in the meantime does not take back what was stored before it.
-    stable = target;
-  }, syncNow, () => performance.now());
+      // A record that could not be written in the meantime does not take back what was stored before it.
+      stable = target;
+    },
+    syncNow,
+    () => performance.now(),
+  );
 
   const unshipped = () => Math.max(0, total - shippedInFirst);
 
@@ -289,7 +295,8 @@ export function openJournal(options: JournalOptions): Journal {
         files.remove(segmentPath(directory, number));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "ENOENT") {
-          if (unremoved !== number) log.warn("audit_segment_not_removed", { segment: number, error: error instanceof Error ? error : String(error) });
+          if (unremoved !== number)
+            log.warn("audit_segment_not_removed", { segment: number, error: error instanceof Error ? error : String(error) });
           unremoved = number;
           return;
         }

@@ -17,7 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const rowsOf = (chainId: string) => database.db.selectFrom("audit_rows").selectAll().where("chain_id", "=", chainId).orderBy("chain_seq").execute();
+const rowsOf = (chainId: string) =>
+  database.db.selectFrom("audit_rows").selectAll().where("chain_id", "=", chainId).orderBy("chain_seq").execute();
 
 async function expectIntact(chainId: string, rows: number): Promise<void> {
   expect(await verifyChain(database.db, chainId)).toMatchObject({ verdict: "intact", findings: [], rows_checked: rows });
@@ -33,8 +34,22 @@ test("a sealed row arrives in the database as it was, once, in its place", async
   await ledger.shipped();
   const [stored, ...others] = await rowsOf(ledger.chainId);
   expect(others).toEqual([]);
-  expect(stored).toMatchObject({ id: row.id as string, row_hash: row.row_hash as string, endpoint: row.endpoint as string, tags: ["late"], custom_metadata: { a: 1 }, llm_estimated_cost_usd: 0.000375 });
-  expect(ledger.status()).toMatchObject({ headSeq: 1, shippedSeq: 1, openCalls: 0, unshippedRows: 0, oldestUnshippedAt: null, failed: null });
+  expect(stored).toMatchObject({
+    id: row.id as string,
+    row_hash: row.row_hash as string,
+    endpoint: row.endpoint as string,
+    tags: ["late"],
+    custom_metadata: { a: 1 },
+    llm_estimated_cost_usd: 0.000375,
+  });
+  expect(ledger.status()).toMatchObject({
+    headSeq: 1,
+    shippedSeq: 1,
+    openCalls: 0,
+    unshippedRows: 0,
+    oldestUnshippedAt: null,
+    failed: null,
+  });
   await ledger.close();
   await expectIntact(ledger.chainId, 1);
 });
@@ -121,7 +136,16 @@ test("usage is added up per hour from rows really inserted", async () => {
   await ledger.close();
   const usage = await database.db.selectFrom("usage_hourly").selectAll().where("tenant_id", "=", tenant_id).orderBy("hour").execute();
   expect(usage).toMatchObject([
-    { api_key_id: "", requests: 2, errors: 1, prompt_tokens: 240, completion_tokens: 60, cost_micro_usd: 375, unpriced_requests: 1, hour: new Date("2026-11-21T09:00:00Z") },
+    {
+      api_key_id: "",
+      requests: 2,
+      errors: 1,
+      prompt_tokens: 240,
+      completion_tokens: 60,
+      cost_micro_usd: 375,
+      unpriced_requests: 1,
+      hour: new Date("2026-11-21T09:00:00Z"),
+    },
     { requests: 1, errors: 0, cost_micro_usd: 2, unpriced_requests: 0, hour: new Date("2026-11-21T10:00:00Z") },
   ]);
 });
@@ -129,14 +153,20 @@ test("usage is added up per hour from rows really inserted", async () => {
 test("the head is signed when idle, after a thousand rows, and at the end", async () => {
   const ledger = await testLedger(database.db, temporaryDirectory(), { checkpointMs: 10 });
   await ledger.seal(callRow());
-  const count = async () => (await database.db.selectFrom("audit_checkpoints").select("chain_seq").where("chain_id", "=", ledger.chainId).execute()).length;
+  const count = async () =>
+    (await database.db.selectFrom("audit_checkpoints").select("chain_seq").where("chain_id", "=", ledger.chainId).execute()).length;
   while ((await count()) < 3) await ledger.shipped();
   await ledger.close();
   await expectIntact(ledger.chainId, 1);
   const busy = await testLedger(database.db, temporaryDirectory());
   await Promise.all(Array.from({ length: 2_500 }, () => busy.seal(callRow())));
   await busy.close();
-  const signed = await database.db.selectFrom("audit_checkpoints").select("chain_seq").where("chain_id", "=", busy.chainId).orderBy("checkpoint_no").execute();
+  const signed = await database.db
+    .selectFrom("audit_checkpoints")
+    .select("chain_seq")
+    .where("chain_id", "=", busy.chainId)
+    .orderBy("checkpoint_no")
+    .execute();
   expect(signed.map((checkpoint) => checkpoint.chain_seq)).toEqual([1_000, 2_000, 2_500]);
   await expectIntact(busy.chainId, 2_500);
 }, 30_000);
@@ -175,7 +205,7 @@ describe("after a crash", () => {
     await ledger.seal(callRow());
     const left = asLeftByCrash(directory);
     await ledger.close();
-    for (const torn of ["R12345678{\"id\":\"half", "\0".repeat(50), "Rffffffff{}\n"]) {
+    for (const torn of ['R12345678{"id":"half', "\0".repeat(50), "Rffffffff{}\n"]) {
       const last = listSegments(left).at(-1)?.number as number;
       appendFileSync(segmentPath(left, last), torn);
       const log = recordedLog();
@@ -191,7 +221,11 @@ describe("after a crash", () => {
 
   test("a flipped byte in what was stored is refused, naming file and place", async () => {
     const directory = temporaryDirectory();
-    const ledger = await testLedger(database.db, directory, { segmentBytes: 4_000, ship: () => Promise.reject(new Error("away")), closeMs: 1 });
+    const ledger = await testLedger(database.db, directory, {
+      segmentBytes: 4_000,
+      ship: () => Promise.reject(new Error("away")),
+      closeMs: 1,
+    });
     for (let i = 0; i < 6; i++) await ledger.seal(callRow());
     await ledger.close();
     const [first, ...rest] = listSegments(directory);
@@ -208,7 +242,11 @@ describe("after a crash", () => {
 
   test("segments that changed places are refused: the chain would go on in the middle of itself", async () => {
     const directory = temporaryDirectory();
-    const ledger = await testLedger(database.db, directory, { segmentBytes: 4_000, ship: () => Promise.reject(new Error("away")), closeMs: 1 });
+    const ledger = await testLedger(database.db, directory, {
+      segmentBytes: 4_000,
+      ship: () => Promise.reject(new Error("away")),
+      closeMs: 1,
+    });
     for (let i = 0; i < 6; i++) await ledger.seal(callRow());
     await ledger.close();
     const [first, second] = listSegments(directory).map(({ number }) => segmentPath(directory, number)) as [string, string];
@@ -247,12 +285,17 @@ describe("after a crash", () => {
     const { chainId, headHash } = ledger.status();
     const forged = callRow({ chain_id: chainId, chain_seq: 2, prev_hash: headHash });
     forged.row_hash = rowHash(forged, "v2", headHash);
-    await sql`INSERT INTO audit_rows SELECT * FROM json_populate_record(null::audit_rows, ${JSON.stringify(forged)}::text::json)`.execute(database.db);
+    await sql`INSERT INTO audit_rows SELECT * FROM json_populate_record(null::audit_rows, ${JSON.stringify(forged)}::text::json)`.execute(
+      database.db,
+    );
     await sql`UPDATE audit_chains SET head_seq = 2, head_hash = ${forged.row_hash} WHERE chain_id = ${chainId}`.execute(database.db);
     const refused = await testLedger(database.db, directory).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(ChainUnproven);
     expect((refused as Error).message).toContain(chainId);
-    expect(await verifyChain(database.db, chainId)).toMatchObject({ verdict: "unanchored", findings: [{ chain_seq: 2, row_id: forged.id as string }] });
+    expect(await verifyChain(database.db, chainId)).toMatchObject({
+      verdict: "unanchored",
+      findings: [{ chain_seq: 2, row_id: forged.id as string }],
+    });
   });
 });
 
@@ -264,7 +307,10 @@ test("a journal that goes on in another database says so, and keeps to its chain
   const other = await testDatabase();
   const log = recordedLog();
   const moved = await testLedger(other.db, directory, { log });
-  expect([moved.chainId, log.events.filter(({ event }) => event === "audit_chain_unknown_to_database")]).toEqual([ledger.chainId, [{ event: "audit_chain_unknown_to_database", fields: { chain_id: ledger.chainId, journal_seq: 1 } }]]);
+  expect([moved.chainId, log.events.filter(({ event }) => event === "audit_chain_unknown_to_database")]).toEqual([
+    ledger.chainId,
+    [{ event: "audit_chain_unknown_to_database", fields: { chain_id: ledger.chainId, journal_seq: 1 } }],
+  ]);
   await moved.close();
   const again = recordedLog();
   await (await testLedger(other.db, directory, { log: again })).close();
@@ -278,7 +324,7 @@ test("a disk filled by rows that are in the database already is freed of them, a
   const used = () => listSegments(directory).reduce((sum, segment) => sum + segment.size, 0);
   const ledger = await testLedger(database.db, directory, { diskMs: 5, files: { ...journalFiles, free: () => size - used() } });
   let accepted = 0;
-  for (const deadline = Date.now() + 20_000; accepted < 400 && Date.now() < deadline; ) {
+  for (const deadline = Date.now() + 20_000; accepted < 400 && Date.now() < deadline;) {
     if (!ledger.accepting()) {
       await ledger.shipped();
       await new Promise((resolve) => setImmediate(resolve));
@@ -306,7 +352,8 @@ test("one directory has one writer", async () => {
 describe("while the database is away", () => {
   test("no call fails, and everything arrives in order when it is back", async () => {
     let away = true;
-    const ship: typeof shipAuditRows = (db, shipment) => (away ? Promise.reject(new Error("connection refused")) : shipAuditRows(db, shipment));
+    const ship: typeof shipAuditRows = (db, shipment) =>
+      away ? Promise.reject(new Error("connection refused")) : shipAuditRows(db, shipment);
     const ledger = await testLedger(database.db, temporaryDirectory(), { ship, segmentBytes: 50_000 });
     const open = callRow();
     ledger.begin(open);
@@ -337,7 +384,11 @@ describe("while the database is away", () => {
     await ledger.close();
     expect(cuts).toBeGreaterThan(4);
     await expectIntact(ledger.chainId, 5);
-    const { requests } = await database.db.selectFrom("usage_hourly").select(sql<number>`sum(requests)`.as("requests")).where("tenant_id", "=", tenant_id).executeTakeFirstOrThrow();
+    const { requests } = await database.db
+      .selectFrom("usage_hourly")
+      .select(sql<number>`sum(requests)`.as("requests"))
+      .where("tenant_id", "=", tenant_id)
+      .executeTakeFirstOrThrow();
     expect(requests).toBe(5);
   }, 30_000);
 
@@ -355,7 +406,16 @@ describe("while the database is away", () => {
     const backup = await database.db.selectFrom("audit_chains").selectAll().where("chain_id", "=", chainId).executeTakeFirstOrThrow();
     await sealed(6);
     await sql`DELETE FROM audit_rows WHERE chain_id = ${chainId} AND chain_seq > ${backup.head_seq}`.execute(database.db);
-    await database.db.updateTable("audit_chains").set({ head_seq: backup.head_seq, head_hash: backup.head_hash, shipped_segment: backup.shipped_segment, shipped_offset: backup.shipped_offset }).where("chain_id", "=", chainId).execute();
+    await database.db
+      .updateTable("audit_chains")
+      .set({
+        head_seq: backup.head_seq,
+        head_hash: backup.head_hash,
+        shipped_segment: backup.shipped_segment,
+        shipped_offset: backup.shipped_offset,
+      })
+      .where("chain_id", "=", chainId)
+      .execute();
     await sealed(1);
     expect(ledger.status()).toMatchObject({ headSeq: 9, shippedSeq: 9, unshippedRows: 0, shippingError: null, failed: null });
     expect(log.events.map(({ event }) => event)).toContain("audit_database_set_back");
@@ -365,7 +425,8 @@ describe("while the database is away", () => {
 
   test("calls are refused once the journal holds what it may, and accepted again when it is shipped", async () => {
     let away = true;
-    const ship: typeof shipAuditRows = (db, shipment) => (away ? Promise.reject(new Error("connection refused")) : shipAuditRows(db, shipment));
+    const ship: typeof shipAuditRows = (db, shipment) =>
+      away ? Promise.reject(new Error("connection refused")) : shipAuditRows(db, shipment);
     const ledger = await testLedger(database.db, temporaryDirectory(), { ship, maxBytes: 300_000 });
     let served = 0;
     while (ledger.accepting()) {

@@ -129,8 +129,25 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
 
     const chain = chainAt(chainId, resume.head);
     const checkpoints = checkpointer({ chain, signer, clock, log, last: resume.checkpoint, keyValidFrom });
-    const header = (): string => JSON.stringify({ format: 1, columns: LINE_COLUMNS, chain_id: chainId, writer, head: chain.head, checkpoint: checkpoints.state } satisfies SegmentHeader);
-    const journal = openJournal({ directory, files, log, maxBytes: options.maxBytes, segmentBytes: options.segmentBytes ?? SEGMENT_BYTES, existing: scan?.segments ?? [], number: resume.segment, header });
+    const header = (): string =>
+      JSON.stringify({
+        format: 1,
+        columns: LINE_COLUMNS,
+        chain_id: chainId,
+        writer,
+        head: chain.head,
+        checkpoint: checkpoints.state,
+      } satisfies SegmentHeader);
+    const journal = openJournal({
+      directory,
+      files,
+      log,
+      maxBytes: options.maxBytes,
+      segmentBytes: options.segmentBytes ?? SEGMENT_BYTES,
+      existing: scan?.segments ?? [],
+      number: resume.segment,
+      header,
+    });
     journal.free(resume.shipped);
 
     const sealed = recentIds();
@@ -197,7 +214,9 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       checkpoints.sign(journal);
       const bound = Promise.withResolvers<void>();
       const alarm = setTimeout(bound.resolve, options.closeMs ?? 5_000);
-      await Promise.race([shipping.shipped(), bound.promise]).catch((error: unknown) => log.warn("audit_rows_left_in_journal", { error: error as Error }));
+      await Promise.race([shipping.shipped(), bound.promise]).catch((error: unknown) =>
+        log.warn("audit_rows_left_in_journal", { error: error as Error }),
+      );
       await Promise.race([shipping.stop(), bound.promise]);
       clearTimeout(alarm);
       await journal.synced().catch(() => undefined);

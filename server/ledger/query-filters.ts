@@ -8,7 +8,14 @@ export const BODY_FIELDS: readonly FieldName[] = ["request_body_preview", "respo
 
 type Condition = RawBuilder<boolean>;
 
-const CASTS: Readonly<Record<FieldType, string>> = { text: "text", integer: "bigint", number: "numeric", boolean: "boolean", timestamp: "timestamptz", json: "jsonb" };
+const CASTS: Readonly<Record<FieldType, string>> = {
+  text: "text",
+  integer: "bigint",
+  number: "numeric",
+  boolean: "boolean",
+  timestamp: "timestamptz",
+  json: "jsonb",
+};
 
 const WANTED: Readonly<Record<FieldType, string>> = {
   text: "text",
@@ -52,7 +59,11 @@ function fits(type: FieldType, value: unknown): boolean {
  * Conditions on `audit_rows` and how to look for rows that meet them, or what is wrong with the filters. A value matches
  * itself, an array any of its members, null absence.
  */
-export function filterConditions(filters: Readonly<Record<string, unknown>>): { conditions: Condition[]; lookups: RowLookup[]; errors: FieldError[] } {
+export function filterConditions(filters: Readonly<Record<string, unknown>>): {
+  conditions: Condition[];
+  lookups: RowLookup[];
+  errors: FieldError[];
+} {
   const conditions: Condition[] = [];
   const lookups: RowLookup[] = [];
   const errors: FieldError[] = [];
@@ -71,7 +82,8 @@ export function filterConditions(filters: Readonly<Record<string, unknown>>): { 
     const values = type === "timestamp" ? told.map((value) => timeOf(value) ?? value) : told;
     const present = values.filter((value) => value !== null);
     if (values.length > 1_000) errors.push({ field, message: "must name at most 1000 values" });
-    else if (!present.every((value) => fits(type, value))) errors.push({ field, message: `must be ${WANTED[type]}, or an array of such values` });
+    else if (!present.every((value) => fits(type, value)))
+      errors.push({ field, message: `must be ${WANTED[type]}, or an array of such values` });
     else {
       conditions.push(matches(name, type, present, present.length < values.length));
       lookups.push(...lookupsOf(name as FieldName, values));

@@ -40,10 +40,23 @@ export interface RowPage {
 }
 
 const SEARCHED: readonly FieldName[] = [
-  "id", "correlation_id", "request_id", "upstream_request_id", "root_task_id", "trace_id",
-  "endpoint", "llm_model_requested", "llm_model_used", "server_id", "mcp_capability_name",
-  "api_key_name", "gateway_user_username", "idp_user_username", "idp_user_email",
-  "error_type", "error_message",
+  "id",
+  "correlation_id",
+  "request_id",
+  "upstream_request_id",
+  "root_task_id",
+  "trace_id",
+  "endpoint",
+  "llm_model_requested",
+  "llm_model_used",
+  "server_id",
+  "mcp_capability_name",
+  "api_key_name",
+  "gateway_user_username",
+  "idp_user_username",
+  "idp_user_email",
+  "error_type",
+  "error_message",
 ];
 
 const MAX_PAGE_SIZE = 200;
@@ -57,7 +70,8 @@ export function searchOf(query: RowQuery): RowSearch {
   const { conditions, lookups, errors } = filterConditions(query.filters ?? {});
   const problem = (field: string, message: string): FieldError => ({ field, message });
   if (!Number.isSafeInteger(page) || page < 1 || page > 1_000_000) errors.push(problem("page", "must be an integer from 1"));
-  if (!Number.isSafeInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE_SIZE) errors.push(problem("page_size", `must be an integer from 1 to ${MAX_PAGE_SIZE}`));
+  if (!Number.isSafeInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE_SIZE)
+    errors.push(problem("page_size", `must be an integer from 1 to ${MAX_PAGE_SIZE}`));
   if (order !== "asc" && order !== "desc") errors.push(problem("order", "must be asc or desc"));
   const since = query.from === undefined ? undefined : timeOf(query.from);
   const until = query.to === undefined ? undefined : timeOf(query.to);
@@ -71,7 +85,12 @@ export function searchOf(query: RowQuery): RowSearch {
   if (until !== undefined) conditions.push(sql<boolean>`timestamp < ${until}::timestamptz`);
   if (query.q) {
     const pattern = containing(query.q);
-    conditions.push(sql<boolean>`(${sql.join(SEARCHED.map((name) => sql`${sql.ref(name)} ILIKE ${pattern}`), sql` OR `)})`);
+    conditions.push(
+      sql<boolean>`(${sql.join(
+        SEARCHED.map((name) => sql`${sql.ref(name)} ILIKE ${pattern}`),
+        sql` OR `,
+      )})`,
+    );
   }
   return { conditions, lookups, tenantId: query.tenant_id, since, until, newestFirst: order === "desc" };
 }
@@ -89,13 +108,24 @@ export async function queryRows(db: Database, query: RowQuery, access: { readonl
   // With the first row of the next page `total` is beyond this page while there is more: whoever reads on until it is reached misses none.
   const { ids, total, exact } = await firstMatching(db, search, { skip: first, wanted: pageSize + 1, counted: COUNTED });
   const rows = await rowsById(db, ids.slice(0, pageSize), readableFields(access.bodies), search.newestFirst);
-  const withheld = { bodies_withheld: !access.bodies, ...(access.bodies ? {} : { request_body_preview: null, response_body_preview: null }) };
+  const withheld = {
+    bodies_withheld: !access.bodies,
+    ...(access.bodies ? {} : { request_body_preview: null, response_body_preview: null }),
+  };
   return { rows: rows.map((row) => ({ ...(row as QueriedRow), ...withheld })), total, total_is_exact: exact, page, page_size: pageSize };
 }
 
 /** The rows of the ids in the order of ids. */
-export async function rowsById(db: Database, ids: readonly string[], fields: readonly FieldName[], newestFirst: boolean): Promise<AuditRow[]> {
+export async function rowsById(
+  db: Database,
+  ids: readonly string[],
+  fields: readonly FieldName[],
+  newestFirst: boolean,
+): Promise<AuditRow[]> {
   if (ids.length === 0) return [];
-  const { rows } = await sql<AuditRow>`SELECT ${auditColumns(fields)} FROM audit_rows WHERE audit_rows.id = ANY(${ids}) ORDER BY audit_rows.id ${sql.raw(newestFirst ? "DESC" : "ASC")}`.execute(db);
+  const { rows } =
+    await sql<AuditRow>`SELECT ${auditColumns(fields)} FROM audit_rows WHERE audit_rows.id = ANY(${ids}) ORDER BY audit_rows.id ${sql.raw(newestFirst ? "DESC" : "ASC")}`.execute(
+      db,
+    );
   return rows;
 }

@@ -47,7 +47,8 @@ interface ResumeParts {
 /** Decides from what the journal and the database hold where the chain goes on: at the furthest of the two. Throws `ChainUnproven`. */
 export async function resumePoint({ db, scan, key, newChainId, log }: ResumeParts): Promise<ResumePoint> {
   const start: ChainHead = { seq: 0, hash: GENESIS_HASH };
-  if (scan === null) return { chainId: newChainId(), head: start, checkpoint: null, segment: 1, shipped: { segment: 1, offset: 0 }, shippedHead: start };
+  if (scan === null)
+    return { chainId: newChainId(), head: start, checkpoint: null, segment: 1, shipped: { segment: 1, offset: 0 }, shippedHead: start };
 
   const { chainId, segments } = scan;
   const recorded = await readAuditChain(db, chainId);
@@ -67,7 +68,8 @@ export async function resumePoint({ db, scan, key, newChainId, log }: ResumePart
     if (text !== null) checkpoint = { no: last.no, seq: last.seq, digest: checkpointDigest(text) };
   }
   const oldest = segments[0]?.number ?? 1;
-  const known = recorded !== null && segments.some(({ number, size }) => number === recorded.shipped.segment && recorded.shipped.offset <= size);
+  const known =
+    recorded !== null && segments.some(({ number, size }) => number === recorded.shipped.segment && recorded.shipped.offset <= size);
   if (recorded !== null && !known) log.warn("audit_journal_shipped_again", { chain_id: chainId, segment: oldest });
   return {
     chainId,

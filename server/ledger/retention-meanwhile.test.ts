@@ -16,15 +16,22 @@ const clock: Clock = { now: () => at, micros: () => at * 1000 };
 
 beforeAll(async () => {
   database = await testDatabase();
-  for (const [id, bodyDays, logDays] of [["short", 10, 20], ["long", 30, 60]] as const) {
+  for (const [id, bodyDays, logDays] of [
+    ["short", 10, 20],
+    ["long", 30, 60],
+  ] as const) {
     const retention = { store_bodies: "full", body_days: bodyDays, log_days: logDays, run_days: 60 };
-    await database.db.insertInto("tenants").values({ id, name: id, data_retention: JSON.stringify(retention), default_judge_model_id: null } as never).execute();
+    await database.db
+      .insertInto("tenants")
+      .values({ id, name: id, data_retention: JSON.stringify(retention), default_judge_model_id: null } as never)
+      .execute();
   }
 });
 afterAll(() => database.close());
 
 const retain = () => applyRetention(database.db, clock, recordedLog());
-const counted = async (where: string) => (await sql<{ n: number }>`SELECT count(*) AS n FROM audit_rows WHERE ${sql.raw(where)}`.execute(database.db)).rows[0]?.n;
+const counted = async (where: string) =>
+  (await sql<{ n: number }>`SELECT count(*) AS n FROM audit_rows WHERE ${sql.raw(where)}`.execute(database.db)).rows[0]?.n;
 
 test("a verification that begins while months are dropped sees them or does not, and misses nothing", async () => {
   at = Date.UTC(2026, 7, 2);
@@ -35,7 +42,12 @@ test("a verification that begins while months are dropped sees them or does not,
   const head = await database.db.startTransaction().execute();
   await sql`SELECT FROM admin_log_head FOR UPDATE`.execute(head);
   const waiting = async (sessions: number): Promise<void> => {
-    const count = async () => (await sql<{ n: number }>`SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(database.db)).rows[0]?.n;
+    const count = async () =>
+      (
+        await sql<{
+          n: number;
+        }>`SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(database.db)
+      ).rows[0]?.n;
     while ((await count()) !== sessions) await new Promise(setImmediate);
   };
   at = Date.UTC(2026, 10, 2);
@@ -60,12 +72,21 @@ test("a row that arrives when its time was reduced already is reduced as it is s
     await own.shipped();
     return id;
   };
-  const usage = async () => (await sql<{ calls: number }>`SELECT sum(requests) AS calls FROM usage_hourly WHERE tenant_id = 'short' AND hour > '2027-01-01'`.execute(database.db)).rows[0]?.calls;
+  const usage = async () =>
+    (
+      await sql<{
+        calls: number;
+      }>`SELECT sum(requests) AS calls FROM usage_hourly WHERE tenant_id = 'short' AND hour > '2027-01-01'`.execute(database.db)
+    ).rows[0]?.calls;
   const [reduced] = [await arrived(5), await arrived(29)];
   await retain();
   const [late, inTime] = [await arrived(4), await arrived(28)];
   await own.close();
-  expect(await counted(`id IN ('${reduced}', '${late}') AND client_ip IS NULL AND request_body_preview IS NULL AND bodies_pruned_at IS NOT NULL`)).toBe(2);
+  expect(
+    await counted(
+      `id IN ('${reduced}', '${late}') AND client_ip IS NULL AND request_body_preview IS NULL AND bodies_pruned_at IS NOT NULL`,
+    ),
+  ).toBe(2);
   expect(await counted(`id = '${inTime}' AND client_ip IS NOT NULL`)).toBe(1);
   expect(await usage()).toBe(4);
   expect((await verifyChain(database.db, own.chainId)).verdict).toBe("intact");

@@ -22,9 +22,15 @@ const people = { short: crypto.randomUUID(), long: crypto.randomUUID() };
 
 beforeAll(async () => {
   database = await testDatabase();
-  for (const [id, bodyDays, logDays] of [["short", 10, 20], ["long", 30, 60]] as const) {
+  for (const [id, bodyDays, logDays] of [
+    ["short", 10, 20],
+    ["long", 30, 60],
+  ] as const) {
     const retention = { store_bodies: "full", body_days: bodyDays, log_days: logDays, run_days: 60 };
-    await database.db.insertInto("tenants").values({ id, name: id, data_retention: JSON.stringify(retention), default_judge_model_id: null } as never).execute();
+    await database.db
+      .insertInto("tenants")
+      .values({ id, name: id, data_retention: JSON.stringify(retention), default_judge_model_id: null } as never)
+      .execute();
     await database.db.insertInto("end_users").values({ id: people[id], tenant_id: id, username: "person", password_hash: "-" }).execute();
   }
   ledger = await testLedger(database.db, temporaryDirectory(), { clock, checkpointMs: 1_000_000 });
@@ -50,7 +56,8 @@ async function month(start: number, calls: number): Promise<void> {
 
 const retain = () => applyRetention(database.db, clock, recordedLog());
 const verify = () => verifyChain(database.db, ledger.chainId);
-const counted = async (where: string) => (await sql<{ n: number }>`SELECT count(*) AS n FROM audit_rows WHERE ${sql.raw(where)}`.execute(database.db)).rows[0]?.n;
+const counted = async (where: string) =>
+  (await sql<{ n: number }>`SELECT count(*) AS n FROM audit_rows WHERE ${sql.raw(where)}`.execute(database.db)).rows[0]?.n;
 
 test("approvals that are over lose what their calls said, and then go; those that are open stay whole", async () => {
   at = Date.UTC(2026, 0, 1);
@@ -58,9 +65,38 @@ test("approvals that are over lose what their calls said, and then go; those tha
   const asked = async (id: string, tenantId: string, settled: object) =>
     database.db
       .insertInto("approvals")
-      .values({ id, tenant_id: tenantId, server_config_id: null, server_id: "mcp-1", server_name: "s", capability_type: "tool", capability_name: "t", requester_type: "api_key", requester_id: "k", requester_display: "k", requester_group_id: crypto.randomUUID(), call_arguments: given, arguments_digest: id, request_metadata: JSON.stringify({ client_ip: "192.0.2.1" }), timeout_seconds: 900, expires_at: new Date(at), token_nonce: null, resolved_by: null, resolution_note: null, consumed_by_call: null, created_at: new Date(at), ...settled })
+      .values({
+        id,
+        tenant_id: tenantId,
+        server_config_id: null,
+        server_id: "mcp-1",
+        server_name: "s",
+        capability_type: "tool",
+        capability_name: "t",
+        requester_type: "api_key",
+        requester_id: "k",
+        requester_display: "k",
+        requester_group_id: crypto.randomUUID(),
+        call_arguments: given,
+        arguments_digest: id,
+        request_metadata: JSON.stringify({ client_ip: "192.0.2.1" }),
+        timeout_seconds: 900,
+        expires_at: new Date(at),
+        token_nonce: null,
+        resolved_by: null,
+        resolution_note: null,
+        consumed_by_call: null,
+        created_at: new Date(at),
+        ...settled,
+      })
       .execute();
-  const [used, rejected, pending, unused, kept] = Array.from({ length: 5 }, () => crypto.randomUUID()) as [string, string, string, string, string];
+  const [used, rejected, pending, unused, kept] = Array.from({ length: 5 }, () => crypto.randomUUID()) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
   await asked(used, "short", { status: "approved", consumed_at: new Date(at) });
   await asked(rejected, "short", { status: "rejected" });
   await asked(pending, "short", { status: "pending" });
@@ -68,16 +104,41 @@ test("approvals that are over lose what their calls said, and then go; those tha
   await asked(kept, "long", { status: "rejected" });
   for (const id of [used, pending, kept]) {
     const tenant_id = id === kept ? "long" : "short";
-    await database.db.insertInto("notifications").values({ id, tenant_id, end_user_id: people[tenant_id], notification_type: "approval_requested", title: "t", body: "k asks to call t on s.", metadata: JSON.stringify({ approval_id: id }) }).execute();
+    await database.db
+      .insertInto("notifications")
+      .values({
+        id,
+        tenant_id,
+        end_user_id: people[tenant_id],
+        notification_type: "approval_requested",
+        title: "t",
+        body: "k asks to call t on s.",
+        metadata: JSON.stringify({ approval_id: id }),
+      })
+      .execute();
   }
-  const left = async () => Object.fromEntries((await database.db.selectFrom("approvals").select(["id", "call_arguments", "request_metadata"]).execute()).map((row) => [row.id, `${row.call_arguments} ${Object.keys(row.request_metadata).length}`]));
+  const left = async () =>
+    Object.fromEntries(
+      (await database.db.selectFrom("approvals").select(["id", "call_arguments", "request_metadata"]).execute()).map((row) => [
+        row.id,
+        `${row.call_arguments} ${Object.keys(row.request_metadata).length}`,
+      ]),
+    );
   at += 11 * DAY;
   await retain();
-  expect(await left()).toEqual({ [used]: "{} 0", [rejected]: "{} 0", [pending]: `${given} 1`, [unused]: `${given} 1`, [kept]: `${given} 1` });
+  expect(await left()).toEqual({
+    [used]: "{} 0",
+    [rejected]: "{} 0",
+    [pending]: `${given} 1`,
+    [unused]: `${given} 1`,
+    [kept]: `${given} 1`,
+  });
   at += 10 * DAY;
   await retain();
   expect(Object.keys(await left()).toSorted()).toEqual([pending, unused, kept].toSorted());
-  expect((await database.db.selectFrom("notifications").select("id").execute()).map(({ id }) => id).toSorted()).toEqual([pending, kept].toSorted());
+  expect((await database.db.selectFrom("notifications").select("id").execute()).map(({ id }) => id).toSorted()).toEqual(
+    [pending, kept].toSorted(),
+  );
 });
 
 test("usage no limit asks for goes", async () => {
@@ -89,13 +150,27 @@ test("usage no limit asks for goes", async () => {
     const when = new Date(at);
     await sql`INSERT INTO tool_usage_hourly VALUES ('long', ${when}, ${group}, ${name}, 1)`.execute(db);
     await sql`INSERT INTO tool_results_hourly VALUES ('long', ${when}, ${group}, ${name}, 1)`.execute(db);
-    await sql`INSERT INTO model_usage_daily VALUES ('long', (${when}::timestamptz AT TIME ZONE 'UTC')::date, ${group}, ${name}, 1, 1, 1)`.execute(db);
-    await sql`INSERT INTO usage_daily VALUES ('long', (${when}::timestamptz AT TIME ZONE 'UTC')::date, ${group}, ${name}, 1, 0, 1, 1, 1, 0)`.execute(db);
+    await sql`INSERT INTO model_usage_daily VALUES ('long', (${when}::timestamptz AT TIME ZONE 'UTC')::date, ${group}, ${name}, 1, 1, 1)`.execute(
+      db,
+    );
+    await sql`INSERT INTO usage_daily VALUES ('long', (${when}::timestamptz AT TIME ZONE 'UTC')::date, ${group}, ${name}, 1, 0, 1, 1, 1, 0)`.execute(
+      db,
+    );
   };
   await used("old");
   const left = async () => {
-    const names = async (table: string, column: string) => (await sql<{ name: string }>`SELECT ${sql.ref(column)} AS name FROM ${sql.table(table)} WHERE tenant_id = 'long' ORDER BY 1`.execute(db)).rows.map(({ name }) => name);
-    return { tools: await names("tool_usage_hourly", "server_id"), results: await names("tool_results_hourly", "model_id"), models: await names("model_usage_daily", "model_id"), days: await names("usage_daily", "llm_model_used") };
+    const names = async (table: string, column: string) =>
+      (
+        await sql<{ name: string }>`SELECT ${sql.ref(column)} AS name FROM ${sql.table(table)} WHERE tenant_id = 'long' ORDER BY 1`.execute(
+          db,
+        )
+      ).rows.map(({ name }) => name);
+    return {
+      tools: await names("tool_usage_hourly", "server_id"),
+      results: await names("tool_results_hourly", "model_id"),
+      models: await names("model_usage_daily", "model_id"),
+      days: await names("usage_daily", "llm_model_used"),
+    };
   };
   at += 2 * DAY + 3_600_000;
   await used("new");
@@ -113,29 +188,83 @@ test("usage no limit asks for goes", async () => {
 test("what people were told goes with the time it was for and with the calls, and alerts and notices of conversations with the calls", async () => {
   at = Date.UTC(2026, 0, 1);
   const told = (id: string, tenantId: "short" | "long", days: number | null) =>
-    database.db.insertInto("notifications").values({ id, tenant_id: tenantId, end_user_id: people[tenantId], notification_type: "usage_warning", title: "t", body: "b", created_at: new Date(at), expires_at: days === null ? null : new Date(at + days * DAY) }).execute();
+    database.db
+      .insertInto("notifications")
+      .values({
+        id,
+        tenant_id: tenantId,
+        end_user_id: people[tenantId],
+        notification_type: "usage_warning",
+        title: "t",
+        body: "b",
+        created_at: new Date(at),
+        expires_at: days === null ? null : new Date(at + days * DAY),
+      })
+      .execute();
   const alertNames = new Map<string, string>();
   for (const tenant of ["short", "long"] as const) {
-    for (const [name, days] of [["a day", 1], ["long", 30], ["ever", null]] as const) await told(`${tenant} for ${name}`, tenant, days);
-    for (const [id, resolved, expires_at] of [["over", true, new Date(at)], ["open", false, new Date(at + 300 * DAY)], ["of no window", false, null]] as const) {
+    for (const [name, days] of [
+      ["a day", 1],
+      ["long", 30],
+      ["ever", null],
+    ] as const)
+      await told(`${tenant} for ${name}`, tenant, days);
+    for (const [id, resolved, expires_at] of [
+      ["over", true, new Date(at)],
+      ["open", false, new Date(at + 300 * DAY)],
+      ["of no window", false, null],
+    ] as const) {
       const alert = ulidAt(at);
       alertNames.set(alert, `${tenant} ${id}`);
-      await database.db.insertInto("alerts").values({ id: alert, tenant_id: tenant, alert_type: "usage_warning", severity: "warning", title: "t", message: "m", group_id: null, threshold_value: 1, current_value: 1, crossing: id, resolved, resolved_at: null, created_at: new Date(at), expires_at }).execute();
+      await database.db
+        .insertInto("alerts")
+        .values({
+          id: alert,
+          tenant_id: tenant,
+          alert_type: "usage_warning",
+          severity: "warning",
+          title: "t",
+          message: "m",
+          group_id: null,
+          threshold_value: 1,
+          current_value: 1,
+          crossing: id,
+          resolved,
+          resolved_at: null,
+          created_at: new Date(at),
+          expires_at,
+        })
+        .execute();
     }
-    await database.db.insertInto("conversation_notices").values({ tenant_id: tenant, conversation_handle: "h", method: "banner", record_id: "r", noticed_at: new Date(at) }).execute();
+    await database.db
+      .insertInto("conversation_notices")
+      .values({ tenant_id: tenant, conversation_handle: "h", method: "banner", record_id: "r", noticed_at: new Date(at) })
+      .execute();
   }
   const left = async () => ({
-    notifications: (await database.db.selectFrom("notifications").select("id").where("notification_type", "=", "usage_warning").orderBy("id").execute()).map(({ id }) => id),
+    notifications: (
+      await database.db.selectFrom("notifications").select("id").where("notification_type", "=", "usage_warning").orderBy("id").execute()
+    ).map(({ id }) => id),
     alerts: (await database.db.selectFrom("alerts").select("id").execute()).map(({ id }) => alertNames.get(id) ?? id).toSorted(),
-    notices: (await database.db.selectFrom("conversation_notices").select("tenant_id").orderBy("tenant_id").execute()).map(({ tenant_id: id }) => id),
+    notices: (await database.db.selectFrom("conversation_notices").select("tenant_id").orderBy("tenant_id").execute()).map(
+      ({ tenant_id: id }) => id,
+    ),
   });
   const all = (await left()).alerts;
   at += 19 * DAY;
   await retain();
-  expect(await left()).toEqual({ notifications: ["long for ever", "long for long", "short for ever", "short for long"], alerts: all, notices: ["long", "short"] });
+  expect(await left()).toEqual({
+    notifications: ["long for ever", "long for long", "short for ever", "short for long"],
+    alerts: all,
+    notices: ["long", "short"],
+  });
   at += 2 * DAY;
   await retain();
-  expect(await left()).toEqual({ notifications: ["long for ever", "long for long"], alerts: all.filter((id) => id.startsWith("long") || id === "short open"), notices: ["long"] });
+  expect(await left()).toEqual({
+    notifications: ["long for ever", "long for long"],
+    alerts: all.filter((id) => id.startsWith("long") || id === "short open"),
+    notices: ["long"],
+  });
 });
 
 test("bodies, rows and months go when they are due, and what is left verifies, offline too", async () => {
@@ -215,9 +344,18 @@ test("what is kept of a tenant that is gone ends with its rows and runs", async 
   const { db } = database;
   const data_retention = { store_bodies: "none", body_days: 1, log_days: 20, run_days: 60 } as const;
   await db.transaction().execute((trx) => rememberGoneTenant(trx, { id: "brief", data_retention }, new Date(at)));
-  await sql`INSERT INTO usage_hourly (tenant_id, hour, resource_group_id, llm_model_used, api_key_id, requests, errors, prompt_tokens, completion_tokens, cost_micro_usd, unpriced_requests) VALUES ('brief', ${new Date(at)}, '', '', '', 1, 0, 0, 0, 0, 0)`.execute(db);
-  await sql`INSERT INTO runs (tenant_id, root_task_id, state, started_at, active_at) VALUES ('brief', 'r', 'completed', ${new Date(at)}, ${new Date(at)})`.execute(db);
-  const kept = async () => (await sql<{ id: string }>`SELECT id FROM gone_tenants UNION ALL SELECT tenant_id FROM usage_hourly WHERE tenant_id = 'brief' ORDER BY id`.execute(db)).rows.map(({ id }) => id);
+  await sql`INSERT INTO usage_hourly (tenant_id, hour, resource_group_id, llm_model_used, api_key_id, requests, errors, prompt_tokens, completion_tokens, cost_micro_usd, unpriced_requests) VALUES ('brief', ${new Date(at)}, '', '', '', 1, 0, 0, 0, 0, 0)`.execute(
+    db,
+  );
+  await sql`INSERT INTO runs (tenant_id, root_task_id, state, started_at, active_at) VALUES ('brief', 'r', 'completed', ${new Date(at)}, ${new Date(at)})`.execute(
+    db,
+  );
+  const kept = async () =>
+    (
+      await sql<{
+        id: string;
+      }>`SELECT id FROM gone_tenants UNION ALL SELECT tenant_id FROM usage_hourly WHERE tenant_id = 'brief' ORDER BY id`.execute(db)
+    ).rows.map(({ id }) => id);
   at += 59 * DAY;
   await retain();
   expect(await kept()).toEqual(["brief", "brief", "short"]);
@@ -230,7 +368,15 @@ test("what is kept of a tenant that is gone ends with its rows and runs", async 
 test("what people said of runs goes with the runs", async () => {
   const run = await call(at, { run_end_state: "completed" });
   await ledger.shipped();
-  for (const root of [run, "gone before"]) await putFeedback(database.db, { tenantId: "long", rootTaskId: root, userId: people.long, score: 1, comment: "thanks", now: new Date(at) });
+  for (const root of [run, "gone before"])
+    await putFeedback(database.db, {
+      tenantId: "long",
+      rootTaskId: root,
+      userId: people.long,
+      score: 1,
+      comment: "thanks",
+      now: new Date(at),
+    });
   const said = async () => (await database.db.selectFrom("run_feedback").select("root_task_id").execute()).map((row) => row.root_task_id);
   at += 59 * DAY;
   await retain();
@@ -242,7 +388,12 @@ test("what people said of runs goes with the runs", async () => {
 
 test("an hour goes with its last run, and tells of those that are still open until then", async () => {
   const root_task_id = "open for long";
-  const told = async () => (await sql`SELECT hour::text, runs, open, completed, cancelled, calls, prompt_tokens FROM run_hourly WHERE tenant_id = 'long' AND resource_group_id = 'slow' ORDER BY hour`.execute(database.db)).rows;
+  const told = async () =>
+    (
+      await sql`SELECT hour::text, runs, open, completed, cancelled, calls, prompt_tokens FROM run_hourly WHERE tenant_id = 'long' AND resource_group_id = 'slow' ORDER BY hour`.execute(
+        database.db,
+      )
+    ).rows;
   const shipped = async (fields: object) => {
     await call(at, { resource_group_id: "slow", llm_prompt_tokens: 10, ...fields });
     await ledger.shipped();
@@ -262,7 +413,10 @@ test("an hour goes with its last run, and tells of those that are still open unt
 });
 
 test("hours that went while runs of them were open are what those runs say after the update", async () => {
-  const all = () => sql`SELECT tenant_id, resource_group_id, hour::text, runs, open, calls, prompt_tokens FROM run_hourly WHERE runs <> 0 ORDER BY 1, 2, 3`.execute(database.db);
+  const all = () =>
+    sql`SELECT tenant_id, resource_group_id, hour::text, runs, open, calls, prompt_tokens FROM run_hourly WHERE runs <> 0 ORDER BY 1, 2, 3`.execute(
+      database.db,
+    );
   at += DAY;
   await call(at, { resource_group_id: "slow" });
   await ledger.shipped();
@@ -270,7 +424,11 @@ test("hours that went while runs of them were open are what those runs say after
   await sql`DELETE FROM run_hourly WHERE tenant_id = 'long'`.execute(database.db);
   await sql`DROP TRIGGER runs_deleted ON runs`.execute(database.db);
   await sql`DROP FUNCTION runs_deleted`.execute(database.db);
-  await database.db.transaction().execute(async (trx) => sql.raw(await readFile(new URL("../store/migrations/0087_pruned_run_hours.sql", import.meta.url), "utf8")).execute(trx));
+  await database.db
+    .transaction()
+    .execute(async (trx) =>
+      sql.raw(await readFile(new URL("../store/migrations/0087_pruned_run_hours.sql", import.meta.url), "utf8")).execute(trx),
+    );
   expect((await all()).rows).toEqual(meant);
   expect(meant).not.toEqual([]);
 });

@@ -3,7 +3,17 @@ import type { Clock } from "../kernel/clock.ts";
 import { ulid } from "../kernel/ids.ts";
 import type { Log } from "../kernel/log.ts";
 import { appendAdminLog } from "../store/admin-log.ts";
-import { dropPrefixes, droppablePrefixes, ensurePartitions, partitionsBefore, pruneBodies, pruneRuns, reduceRows, tenantRetentions, type DroppablePrefix } from "../store/audit-retention.ts";
+import {
+  dropPrefixes,
+  droppablePrefixes,
+  ensurePartitions,
+  partitionsBefore,
+  pruneBodies,
+  pruneRuns,
+  reduceRows,
+  tenantRetentions,
+  type DroppablePrefix,
+} from "../store/audit-retention.ts";
 import { forgetGoneTenant, forgettableTenants } from "../store/gone-tenants.ts";
 import { pruneAlerts } from "../store/alerts.ts";
 import { pruneApprovals } from "../store/approvals.ts";
@@ -32,7 +42,15 @@ export async function applyRetention(db: Database, clock: Clock, log: Log): Prom
     const approvals = await pruneApprovals(db, tenant.id, { bodies: before(tenant.body_days), calls: before(tenant.log_days) });
     await pruneUsage(db, tenant.id, now);
     const told = await pruneTold(db, tenant.id, before(tenant.log_days));
-    if (bodies + reduced + runs + approvals + told > 0) log.info("retention_applied", { tenant_id: tenant.id, bodies_pruned: bodies, rows_reduced: reduced, runs_pruned: runs, approvals_pruned: approvals, told_pruned: told });
+    if (bodies + reduced + runs + approvals + told > 0)
+      log.info("retention_applied", {
+        tenant_id: tenant.id,
+        bodies_pruned: bodies,
+        rows_reduced: reduced,
+        runs_pruned: runs,
+        approvals_pruned: approvals,
+        told_pruned: told,
+      });
   }
   await forgetExpiredNotifications(db, now);
   if (tenants.length > 0) await dropMonths(db, before(Math.max(...tenants.map((tenant) => tenant.log_days))), now, log);
@@ -44,7 +62,11 @@ export async function applyRetention(db: Database, clock: Clock, log: Log): Prom
 
 /** What people were told beside calls, and what says that they were. */
 async function pruneTold(db: Database, tenantId: string, before: Date): Promise<number> {
-  return (await pruneNotifications(db, tenantId, before)) + (await pruneAlerts(db, tenantId, before)) + (await forgetConversationNotices(db, tenantId, before));
+  return (
+    (await pruneNotifications(db, tenantId, before)) +
+    (await pruneAlerts(db, tenantId, before)) +
+    (await forgetConversationNotices(db, tenantId, before))
+  );
 }
 
 /** Drops the months that ended before `before`. Each chain's drop is told in the admin log. */
@@ -56,7 +78,21 @@ async function dropMonths(db: Database, before: Date, now: Date, log: Log): Prom
     if (partitions.length === 0) return;
     const prefixes = (await droppablePrefixes(trx, boundary)).filter((prefix) => holds(prefix));
     await dropPrefixes(trx, partitions, prefixes, boundary);
-    const entries = prefixes.map((prefix) => ({ id: ulid(), tenant_id: null, at: now, action: "retention_drop", resource: "audit-chains", resource_id: prefix.chain_id, actor_id: null, actor_username: "gatehouse", actor_role: null, before: null, after: JSON.stringify({ through_seq: prefix.through_seq, row_hash: prefix.row_hash, checkpoint_no: prefix.checkpoint_no }), client_ip: null, request_id: null }));
+    const entries = prefixes.map((prefix) => ({
+      id: ulid(),
+      tenant_id: null,
+      at: now,
+      action: "retention_drop",
+      resource: "audit-chains",
+      resource_id: prefix.chain_id,
+      actor_id: null,
+      actor_username: "gatehouse",
+      actor_role: null,
+      before: null,
+      after: JSON.stringify({ through_seq: prefix.through_seq, row_hash: prefix.row_hash, checkpoint_no: prefix.checkpoint_no }),
+      client_ip: null,
+      request_id: null,
+    }));
     await appendAdminLog(trx, entries);
     log.info("audit_months_dropped", { partitions: partitions.join(","), chains: prefixes.length });
   });
@@ -64,8 +100,17 @@ async function dropMonths(db: Database, before: Date, now: Date, log: Log): Prom
   /** What a checkpoint does not hold is evidence of something, and stays. */
   function holds(prefix: DroppablePrefix): boolean {
     const { checkpoint, invalid } = openCheckpoint(prefix.note, keys);
-    const good = invalid === null && checkpoint?.chainId === prefix.chain_id && checkpoint.chainSeq === prefix.through_seq && checkpoint.rowHash === prefix.row_hash;
-    if (!good) log.error("audit_prefix_not_dropped", { chain_id: prefix.chain_id, chain_seq: prefix.through_seq, reason: invalid ?? "the checkpoint is not over the row that stands there" });
+    const good =
+      invalid === null &&
+      checkpoint?.chainId === prefix.chain_id &&
+      checkpoint.chainSeq === prefix.through_seq &&
+      checkpoint.rowHash === prefix.row_hash;
+    if (!good)
+      log.error("audit_prefix_not_dropped", {
+        chain_id: prefix.chain_id,
+        chain_seq: prefix.through_seq,
+        reason: invalid ?? "the checkpoint is not over the row that stands there",
+      });
     return good;
   }
 }

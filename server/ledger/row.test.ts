@@ -7,9 +7,19 @@ import { lineId, readRowLine } from "./row-line.ts";
 const lineOf = (row: AuditRow) => storableRow(row).line();
 
 test("what PostgreSQL cannot hold is replaced, in texts, keys and nested values, in the row as in its line", () => {
-  const row: AuditRow = { id: "a", endpoint: "/x\0\ud800y", custom_metadata: { "k\0": ["\udfff", { deep: "\0" }] }, request_body_preview: "ok" };
+  const row: AuditRow = {
+    id: "a",
+    endpoint: "/x\0\ud800y",
+    custom_metadata: { "k\0": ["\udfff", { deep: "\0" }] },
+    request_body_preview: "ok",
+  };
   const line = lineOf(row);
-  expect(row).toEqual({ id: "a", endpoint: "/x\ufffd\ufffdy", custom_metadata: { "k\ufffd": ["\ufffd", { deep: "\ufffd" }] }, request_body_preview: "ok" });
+  expect(row).toEqual({
+    id: "a",
+    endpoint: "/x\ufffd\ufffdy",
+    custom_metadata: { "k\ufffd": ["\ufffd", { deep: "\ufffd" }] },
+    request_body_preview: "ok",
+  });
   expect(readRowLine(line)).toEqual(row);
 });
 
@@ -19,14 +29,26 @@ test("a text that only spells an escape is kept", () => {
 
 test("any text survives its line, which is one line and names its row first", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "grapheme" }), fc.string({ unit: fc.constantFrom("\\", "\n", "\r", "\t", "N", "n", '"', "é", "👋") }), fc.dictionary(fc.string(), fc.string()), (endpoint, preview, metadata) => {
-      const row: AuditRow = { id: "01ABC", endpoint: endpoint.replaceAll("\0", ""), request_body_preview: preview, custom_metadata: JSON.parse(JSON.stringify(metadata).replaceAll("\\u0000", "")), success: false, http_status_code: 0 };
-      const expected = structuredClone(row);
-      const line = lineOf(row);
-      expect(line).not.toContain("\n");
-      expect(lineId(Buffer.from(line))).toBe("01ABC");
-      expect(readRowLine(line)).toEqual(expected);
-    }),
+    fc.property(
+      fc.string({ unit: "grapheme" }),
+      fc.string({ unit: fc.constantFrom("\\", "\n", "\r", "\t", "N", "n", '"', "é", "👋") }),
+      fc.dictionary(fc.string(), fc.string()),
+      (endpoint, preview, metadata) => {
+        const row: AuditRow = {
+          id: "01ABC",
+          endpoint: endpoint.replaceAll("\0", ""),
+          request_body_preview: preview,
+          custom_metadata: JSON.parse(JSON.stringify(metadata).replaceAll("\\u0000", "")),
+          success: false,
+          http_status_code: 0,
+        };
+        const expected = structuredClone(row);
+        const line = lineOf(row);
+        expect(line).not.toContain("\n");
+        expect(lineId(Buffer.from(line))).toBe("01ABC");
+        expect(readRowLine(line)).toEqual(expected);
+      },
+    ),
     { numRuns: 1000 },
   );
 });
@@ -34,8 +56,26 @@ test("any text survives its line, which is one line and names its row first", ()
 test("unknown fields are left out, and a value of a wrong type is made right or left out: neither costs the row", () => {
   const cycle: Record<string, unknown> = {};
   cycle["self"] = cycle;
-  const given = { id: "a", nonsense: 1, http_status_code: 200.4, duration_ms: Number.NaN, llm_prompt_tokens: 2 ** 60, success: "yes", endpoint: 5, timestamp: "2026-11-21T09:34:16.5Z", llm_temperature: Number.POSITIVE_INFINITY, tags: cycle, custom_metadata: { kept: true } };
-  expect(readRowLine(lineOf(given as unknown as AuditRow))).toEqual({ id: "a", http_status_code: 200, endpoint: "5", timestamp: "2026-11-21T09:34:16.500000Z", custom_metadata: { kept: true } });
+  const given = {
+    id: "a",
+    nonsense: 1,
+    http_status_code: 200.4,
+    duration_ms: Number.NaN,
+    llm_prompt_tokens: 2 ** 60,
+    success: "yes",
+    endpoint: 5,
+    timestamp: "2026-11-21T09:34:16.5Z",
+    llm_temperature: Number.POSITIVE_INFINITY,
+    tags: cycle,
+    custom_metadata: { kept: true },
+  };
+  expect(readRowLine(lineOf(given as unknown as AuditRow))).toEqual({
+    id: "a",
+    http_status_code: 200,
+    endpoint: "5",
+    timestamp: "2026-11-21T09:34:16.500000Z",
+    custom_metadata: { kept: true },
+  });
 });
 
 test("a row without an id of its own is refused", () => {

@@ -55,7 +55,9 @@ export interface JournalScan {
 /** A record that was stored whole is no longer readable. The journal is left as it is for someone to look at. */
 export class JournalDamaged extends Error {
   constructor(path: string, offset: number, why: string) {
-    super(`the audit journal is damaged: ${path} at byte ${offset}: ${why}. No row has been dropped; restore the file, or move the journal directory away to start a new chain`);
+    super(
+      `the audit journal is damaged: ${path} at byte ${offset}: ${why}. No row has been dropped; restore the file, or move the journal directory away to start a new chain`,
+    );
   }
 }
 
@@ -127,7 +129,8 @@ export function scanJournal(directory: string, files: JournalFiles, log: Log): J
       checkpoint = { no, seq, digest };
     } else {
       const next = JSON.parse(payload.toString()) as SegmentHeader;
-      if (header !== null && header.chain_id !== next.chain_id) throw new Error(`the audit journal in ${directory} holds two chains, ${header.chain_id} and ${next.chain_id}`);
+      if (header !== null && header.chain_id !== next.chain_id)
+        throw new Error(`the audit journal in ${directory} holds two chains, ${header.chain_id} and ${next.chain_id}`);
       header = next;
       // A header is written knowing all that stands before it, and what the database knew beyond that.
       lastRow = null;

@@ -1,5 +1,17 @@
 import { randomFillSync } from "node:crypto";
-import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync, readdirSync, statfsSync, statSync, unlinkSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fdatasync,
+  fdatasyncSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  statfsSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 
 /** A place in the journal: segments count up from 1 and their offsets are bytes. */

@@ -30,7 +30,8 @@ export function segmentColumns(directory: string, segment: number): readonly str
   try {
     const buffer = Buffer.allocUnsafe(HEADER_BYTES);
     const record = readRecord(buffer.subarray(0, readSync(fd, buffer, 0, HEADER_BYTES, 0)), 0);
-    if (record === null || record === "damaged" || record.type !== "H") throw new Error(`the audit journal is damaged: ${path} has no header`);
+    if (record === null || record === "damaged" || record.type !== "H")
+      throw new Error(`the audit journal is damaged: ${path} has no header`);
     return (JSON.parse(record.payload.toString()) as SegmentHeader).columns;
   } finally {
     closeSync(fd);
@@ -41,7 +42,13 @@ export function segmentColumns(directory: string, segment: number): readonly str
  * Reads from `from` towards `stable`, at most to the end of a segment. Lines of rows are not read: they are copied as
  * they stand. Null when there is nothing to read. Throws when a record is no longer what was written.
  */
-export function readShipment(directory: string, from: Position, stable: Position, columns: readonly string[], limits: ShipmentLimits): Shipment | null {
+export function readShipment(
+  directory: string,
+  from: Position,
+  stable: Position,
+  columns: readonly string[],
+  limits: ShipmentLimits,
+): Shipment | null {
   const path = segmentPath(directory, from.segment);
   const fd = openSync(path, "r");
   try {
@@ -51,7 +58,8 @@ export function readShipment(directory: string, from: Position, stable: Position
       const wanted = Math.min(window, atMost);
       const buffer = Buffer.allocUnsafe(wanted);
       const bytes = buffer.subarray(0, readSync(fd, buffer, 0, wanted, from.offset));
-      if (bytes.length === 0) return { rows: [], columns, checkpoints: "[]", checkpointCount: 0, end: { segment: from.segment + 1, offset: 0 } };
+      if (bytes.length === 0)
+        return { rows: [], columns, checkpoints: "[]", checkpointCount: 0, end: { segment: from.segment + 1, offset: 0 } };
       const shipment = collect(bytes, from, columns, limits.rows, path);
       if (shipment.end.offset > from.offset) return shipment;
       // The first record is longer than the window.
@@ -74,5 +82,11 @@ function collect(bytes: Buffer, from: Position, columns: readonly string[], maxR
     else if (record.type === "C") checkpoints.push(record.payload.toString());
     offset = record.end;
   }
-  return { rows, columns, checkpoints: `[${checkpoints.join(",")}]`, checkpointCount: checkpoints.length, end: { segment: from.segment, offset: from.offset + offset } };
+  return {
+    rows,
+    columns,
+    checkpoints: `[${checkpoints.join(",")}]`,
+    checkpointCount: checkpoints.length,
+    end: { segment: from.segment, offset: from.offset + offset },
+  };
 }

@@ -114,10 +114,20 @@ export function startShipper(options: ShipperOptions): Shipper {
     const first = shipment.rows[0];
     const last = shipment.rows.at(-1);
     const head = last === undefined ? null : headOf(last, columns);
-    const base = { chainId: chain.chainId, writer, from: recorded, to: shipment.end, columns, checkpoints: shipment.checkpoints, firstSeq: first === undefined ? null : headOf(first, columns).seq, idRange: idRangeOf(shipment.rows), head };
+    const base = {
+      chainId: chain.chainId,
+      writer,
+      from: recorded,
+      to: shipment.end,
+      columns,
+      checkpoints: shipment.checkpoints,
+      firstSeq: first === undefined ? null : headOf(first, columns).seq,
+      idRange: idRangeOf(shipment.rows),
+      head,
+    };
     let rows: AuditShipment["rows"] = shipment.rows;
     let known: AuditShipment["ids"] = null;
-    for (let attempt = 0; ; ) {
+    for (let attempt = 0; ;) {
       try {
         if (!(await ship(db, { ...base, rows, ids: known }))) return await reposition();
         break;
@@ -159,7 +169,8 @@ export function startShipper(options: ShipperOptions): Shipper {
     // A database that was set back to an earlier backup may ask for segments that were freed long ago.
     const oldest = listSegments(directory)[0]?.number ?? recorded.segment;
     cursor = recorded.segment < oldest ? { segment: oldest, offset: 0 } : recorded;
-    if (cursor !== recorded) log.error("audit_database_set_back", { chain_id: chain.chainId, database_seq: state.headSeq, shipped_seq: shippedHead.seq });
+    if (cursor !== recorded)
+      log.error("audit_database_set_back", { chain_id: chain.chainId, database_seq: state.headSeq, shipped_seq: shippedHead.seq });
     shippedHead = { seq: state.headSeq, hash: state.headHash };
     journal.free(cursor);
   }

@@ -17,15 +17,21 @@ export interface AuditKey {
 
 /** Publishes the key, valid from now on if it is new. Returns since when it is valid: it must not sign for earlier times. */
 export async function registerSigningKey(db: Database, key: NoteKey, clock: Clock): Promise<string> {
-  await sql`INSERT INTO audit_keys (key_id, name, public_key, valid_from) VALUES (${key.keyId}, ${key.name}, ${key.publicKey}, ${isoMicros(clock.micros())}) ON CONFLICT (key_id) DO NOTHING`.execute(db);
+  await sql`INSERT INTO audit_keys (key_id, name, public_key, valid_from) VALUES (${key.keyId}, ${key.name}, ${key.publicKey}, ${isoMicros(clock.micros())}) ON CONFLICT (key_id) DO NOTHING`.execute(
+    db,
+  );
   const known = (await listSigningKeys(db)).find((other) => other.key_id === key.keyId);
-  if (known === undefined || known.public_key !== key.publicKey) throw new Error(`another public key is registered under the id of the audit signing key (${key.keyId})`);
+  if (known === undefined || known.public_key !== key.publicKey)
+    throw new Error(`another public key is registered under the id of the audit signing key (${key.keyId})`);
   return known.valid_from;
 }
 
 /** Every public key that ever signed checkpoints, oldest first. */
 export async function listSigningKeys(db: Database): Promise<AuditKey[]> {
-  const result = await sql<AuditKey>`SELECT name, key_id, public_key, ${isoColumn("valid_from")} AS valid_from, ${isoColumn("valid_to")} AS valid_to FROM audit_keys ORDER BY audit_keys.valid_from, key_id`.execute(db);
+  const result =
+    await sql<AuditKey>`SELECT name, key_id, public_key, ${isoColumn("valid_from")} AS valid_from, ${isoColumn("valid_to")} AS valid_to FROM audit_keys ORDER BY audit_keys.valid_from, key_id`.execute(
+      db,
+    );
   return result.rows;
 }
 

@@ -11,10 +11,20 @@ export interface KnownSpans {
   readonly runs: ReadonlyMap<string, string>;
 }
 
-export async function knownSpans(db: Database, tenantId: string, apiKeyId: string, spans: readonly { readonly traceId: string; readonly spanId: string }[]): Promise<KnownSpans> {
+export async function knownSpans(
+  db: Database,
+  tenantId: string,
+  apiKeyId: string,
+  spans: readonly { readonly traceId: string; readonly spanId: string }[],
+): Promise<KnownSpans> {
   const traceIds = spans.map((span) => span.traceId);
   const [rows, firsts] = await Promise.all([
-    rowsOfSpans(db, tenantId, traceIds, spans.map((span) => span.spanId)),
+    rowsOfSpans(
+      db,
+      tenantId,
+      traceIds,
+      spans.map((span) => span.spanId),
+    ),
     firstCallsOfTraces(db, tenantId, apiKeyId, [...new Set(traceIds)]),
   ]);
   const told = new Set<string>();

@@ -26,14 +26,16 @@ export interface ChainRange {
 /** The rows of a chain in the order of chain_seq and id, those without a position last. `held` is in a transaction. */
 export async function* readStoredRows(held: HeldConnection, range: ChainRange): AsyncGenerator<StoredRow[]> {
   // By the index of chains, which has the order: with no statistics yet, sorting all rows for each page looks as cheap.
-  await held.client.query("SET LOCAL enable_sort = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off");
+  await held.client.query(
+    "SET LOCAL enable_sort = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off",
+  );
   yield* readPages(held, range, false);
   if (range.from === null && range.last === null) yield* readPages(held, range, true);
 }
 
 async function* readPages(held: HeldConnection, range: ChainRange, unplaced: boolean): AsyncGenerator<StoredRow[]> {
   const pageAfter = (after: ChainPlace | null) => copyChainRows(held.client, { ...range, unplaced, after, limit: PAGE });
-  for (let page: Promise<string[]> | null = pageAfter(null); page !== null; ) {
+  for (let page: Promise<string[]> | null = pageAfter(null); page !== null;) {
     const lines: string[] = await page;
     // The database makes the next page while this one is read here.
     page = lines.length < PAGE ? null : pageAfter(placeOf(judgedRow(lines.at(-1) as string)));
@@ -52,16 +54,31 @@ async function* readPages(held: HeldConnection, range: ChainRange, unplaced: boo
 const placeOf = ({ chain_seq, id }: AuditRow): ChainPlace => ({ seq: chain_seq ?? 0, id: id ?? "" });
 
 const HASHED: readonly FieldName[] = HASH_FORMATS.v2;
-const plainValue = (name: FieldName): string => `(?:${name === "timestamp" ? PLAIN_VALUES.timestamp : PLAIN_VALUES[FIELDS[name].type as "text"]}|null)`;
+const plainValue = (name: FieldName): string =>
+  `(?:${name === "timestamp" ? PLAIN_VALUES.timestamp : PLAIN_VALUES[FIELDS[name].type as "text"]}|null)`;
 const HASHED_VALUES = HASHED.map((name) => (name === "id" || name === "tenant_id" ? `(${plainValue(name)})` : plainValue(name))).join(",");
 const OPTIONAL = `(${PLAIN_TEXT}|null)`;
 /** The hashed values as one group, id and tenant_id in it, and those that follow. */
-const LINE = new RegExp(`^(${HASHED_VALUES}),${OPTIONAL},"([0-9a-f]{64})","([0-9a-f]{64})",${OPTIONAL},${OPTIONAL},${OPTIONAL},(\\d{1,15}),${PLAIN_TEXT}\\n$`);
+const LINE = new RegExp(
+  `^(${HASHED_VALUES}),${OPTIONAL},"([0-9a-f]{64})","([0-9a-f]{64})",${OPTIONAL},${OPTIONAL},${OPTIONAL},(\\d{1,15}),${PLAIN_TEXT}\\n$`,
+);
 
 function provenRow(line: string): (SealedRow & Pick<AuditRow, "tenant_id">) | null {
   const found = LINE.exec(line) as string[] | null;
   if (found === null) return null;
-  const [, values, id, tenantId, chainId, prevHash, rowHash, createdAt, prunedAt, erasedAt, seq] = found as [string, string, string, string, string, string, string, string, string, string, string];
+  const [, values, id, tenantId, chainId, prevHash, rowHash, createdAt, prunedAt, erasedAt, seq] = found as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
   if (!givesHash(values, prevHash, rowHash)) return null;
   return {
     id: unquoted(id),

@@ -14,6 +14,8 @@ export function lockWriter(directory: string): () => void {
     return () => lock.release();
   } catch (error) {
     if (!(error instanceof LockedError)) throw error;
-    throw new JournalInUse(`the audit journal in ${directory} is in use by ${error.pid === undefined ? "another process" : `process ${error.pid}`}`);
+    throw new JournalInUse(
+      `the audit journal in ${directory} is in use by ${error.pid === undefined ? "another process" : `process ${error.pid}`}`,
+    );
   }
 }

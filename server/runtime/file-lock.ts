@@ -2,7 +2,10 @@ import { dlopen } from "bun:ffi";
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 
 /** Names of the C library, most likely first: glibc, macOS, musl. */
-const LIBRARIES = process.platform === "darwin" ? ["libSystem.B.dylib"] : ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
+const LIBRARIES =
+  process.platform === "darwin"
+    ? ["libSystem.B.dylib"]
+    : ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
 const LOCK_EXCLUSIVE = 2;
 const LOCK_NOT_WAITING = 4;
 

@@ -22,7 +22,9 @@ test("a mail is handed over with its sender, receiver, credentials and whole tex
   expect(await send(MAIL)).toBeNull();
   expect(server.mails).toMatchObject([{ from: FROM.address, to: ["ada@example.com"], login: [LOGIN.user, LOGIN.pass] }]);
   const [headers = "", body] = (server.mails[0]?.data ?? "").split(/\r\n\r\n([^]*)/);
-  expect(headers.split("\r\n")).toEqual(expect.arrayContaining(["From: Gatehouse <gateway@mail.example>", "To: Ada <ada@example.com>", "Subject: Hello"]));
+  expect(headers.split("\r\n")).toEqual(
+    expect.arrayContaining(["From: Gatehouse <gateway@mail.example>", "To: Ada <ada@example.com>", "Subject: Hello"]),
+  );
   expect(body?.trimEnd()).toBe("One\r\n.\r\nTwo");
   await server.idle();
 });
@@ -64,7 +66,14 @@ describe("a mail that is not taken is told by codes alone", () => {
 
 test("no name makes a header or a receiver of its own", async () => {
   const { server, send } = await sender("takes");
-  const names = fc.oneof(fc.string({ unit: "binary", maxLength: 60 }), fc.array(fc.constantFrom("\r\n", "\n", "\r", "Bcc: eve@evil.example", "<eve@evil.example>", ",", ";", '"', "\\", "\0", " ", "\u2028"), { maxLength: 8 }).map((parts) => parts.join("")));
+  const names = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 60 }),
+    fc
+      .array(fc.constantFrom("\r\n", "\n", "\r", "Bcc: eve@evil.example", "<eve@evil.example>", ",", ";", '"', "\\", "\0", " ", "\u2028"), {
+        maxLength: 8,
+      })
+      .map((parts) => parts.join("")),
+  );
   await fc.assert(
     fc.asyncProperty(names, names, async (name, subject) => {
       const before = server.mails.length;
@@ -72,7 +81,10 @@ test("no name makes a header or a receiver of its own", async () => {
       const { to, data } = server.mails[before] as FakeMailServer["mails"][number];
       expect(to).toEqual(["ada@example.com"]);
       // A folded line begins with a space and belongs to the header before it.
-      const headers = (data.split("\r\n\r\n")[0] ?? "").split("\r\n").filter((line) => !/^[ \t]/.test(line)).map((line) => line.split(":")[0] ?? "");
+      const headers = (data.split("\r\n\r\n")[0] ?? "")
+        .split("\r\n")
+        .filter((line) => !/^[ \t]/.test(line))
+        .map((line) => line.split(":")[0] ?? "");
       const allowed = ["Content-Transfer-Encoding", "Content-Type", "Date", "From", "MIME-Version", "Message-ID", "Subject", "To"];
       expect(headers.filter((header) => !allowed.includes(header))).toEqual([]);
       expect(new Set(headers).size).toBe(headers.length);

@@ -24,12 +24,15 @@ describe("an outbound call", () => {
     const closed = outbound({ allowPrivate: false, resolve: async () => ["93.184.216.34", "10.0.0.1"] });
     await expect(closed.fetch(`http://127.0.0.1:${server.port}/`, { ...init, abort: abort() })).rejects.toBeInstanceOf(OutboundDenied);
     await expect(closed.fetch("http://upstream.example/", { ...init, abort: abort() })).rejects.toBeInstanceOf(OutboundDenied);
-    for (const host of ["::1", "2002:7f00:1::", "::7f00:1"]) await expect(closed.fetch(`http://[${host}]:9/`, { ...init, abort: abort() })).rejects.toBeInstanceOf(OutboundDenied);
+    for (const host of ["::1", "2002:7f00:1::", "::7f00:1"])
+      await expect(closed.fetch(`http://[${host}]:9/`, { ...init, abort: abort() })).rejects.toBeInstanceOf(OutboundDenied);
   });
 
   test("has its time for finding the address too, and ends while it is looked up", async () => {
     const silent = outbound({ allowPrivate: false, resolve: () => new Promise(() => undefined) });
-    await expect(silent.fetch("http://upstream.example/", { ...init, timeoutMs: 20, abort: abort() })).rejects.toBeInstanceOf(OutboundTimeout);
+    await expect(silent.fetch("http://upstream.example/", { ...init, timeoutMs: 20, abort: abort() })).rejects.toBeInstanceOf(
+      OutboundTimeout,
+    );
     const hungUp = abort();
     const call = silent.fetch("http://upstream.example/", { ...init, abort: hungUp });
     hungUp.abort("client_disconnected");
@@ -45,7 +48,11 @@ describe("an outbound call", () => {
       return ["::1", "127.0.0.2", "127.0.0.1"];
     };
     const named = outbound({ allowPrivate: false, resolve, isDenied: () => false });
-    const response = await named.fetch(`http://upstream.invalid:${server.port}/host`, { ...init, headers: { "x-own": "kept" }, abort: abort() });
+    const response = await named.fetch(`http://upstream.invalid:${server.port}/host`, {
+      ...init,
+      headers: { "x-own": "kept" },
+      abort: abort(),
+    });
     expect([await response.text(), looked]).toEqual([`upstream.invalid:${server.port} kept`, ["upstream.invalid"]]);
   });
 
@@ -74,7 +81,9 @@ describe("an outbound call", () => {
 
   test("gives up on a silent upstream, and at once when the caller is gone", async () => {
     const open = outbound({ allowPrivate: true });
-    await expect(open.fetch(`http://127.0.0.1:${server.port}/never`, { ...init, timeoutMs: 30, abort: abort() })).rejects.toBeInstanceOf(OutboundTimeout);
+    await expect(open.fetch(`http://127.0.0.1:${server.port}/never`, { ...init, timeoutMs: 30, abort: abort() })).rejects.toBeInstanceOf(
+      OutboundTimeout,
+    );
     const caller = new AbortController();
     const waiting = open.fetch(`http://127.0.0.1:${server.port}/never`, { ...init, abort: caller });
     caller.abort("client_disconnected");

@@ -49,7 +49,11 @@ function destination(url: string, headers: OutboundInit["headers"], address: str
 }
 
 /** Where a request may go, to be tried in this order; throws where one of the addresses is private. */
-async function publicDestinations(url: string, headers: OutboundInit["headers"], { resolve = systemResolve, isDenied = isPrivateAddress }: Checks): Promise<Destination[]> {
+async function publicDestinations(
+  url: string,
+  headers: OutboundInit["headers"],
+  { resolve = systemResolve, isDenied = isPrivateAddress }: Checks,
+): Promise<Destination[]> {
   const { hostname } = new URL(url);
   const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   const isAddress = isIP(host) !== 0;
@@ -92,7 +96,9 @@ export function outbound(options: Checks & { allowPrivate: boolean }): Outbound 
       const { signal } = abort;
       const timer = setTimeout(() => abort.abort(new OutboundTimeout(`no answer within ${timeoutMs} ms`)), timeoutMs);
       try {
-        const destinations = options.allowPrivate ? [{ url, headers }] : await unlessAborted(publicDestinations(url, headers, options), signal);
+        const destinations = options.allowPrivate
+          ? [{ url, headers }]
+          : await unlessAborted(publicDestinations(url, headers, options), signal);
         for (const [at, { url: to, ...rest }] of destinations.entries()) {
           try {
             return await fetch(to, { method, ...rest, ...(body === undefined ? {} : { body }), signal, redirect: "manual" });

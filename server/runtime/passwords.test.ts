@@ -12,15 +12,25 @@ test("a password is the same one however Unicode writes its letters, also where 
   const composed = "l\u00e4ngere P\u00e4sse";
   const decomposed = composed.normalize("NFD");
   expect(decomposed).not.toBe(composed);
-  for (const hash of [await hashPassword(composed), await hashPassword(decomposed), Bun.password.hashSync(composed), Bun.password.hashSync(decomposed)]) {
-    expect([await verifyPassword(composed, hash), await verifyPassword(decomposed, hash), await verifyPassword("langere Passe", hash)]).toEqual([true, true, false]);
+  for (const hash of [
+    await hashPassword(composed),
+    await hashPassword(decomposed),
+    Bun.password.hashSync(composed),
+    Bun.password.hashSync(decomposed),
+  ]) {
+    expect([
+      await verifyPassword(composed, hash),
+      await verifyPassword(decomposed, hash),
+      await verifyPassword("langere Passe", hash),
+    ]).toEqual([true, true, false]);
   }
   const mixed = "l\u00e4ngere Pa\u0308sse";
   expect(await verifyPassword(mixed, Bun.password.hashSync(mixed))).toBe(true);
 });
 
 test("what is no hash verifies nothing", async () => {
-  for (const hash of ["", "plain", "$argon2id$", "$argon2id$v=19$m=1,t=1$x", "$2b$10$abcdefghijklmnopqrstuv"]) expect(await verifyPassword("plain", hash)).toBe(false);
+  for (const hash of ["", "plain", "$argon2id$", "$argon2id$v=19$m=1,t=1$x", "$2b$10$abcdefghijklmnopqrstuv"])
+    expect(await verifyPassword("plain", hash)).toBe(false);
 });
 
 test("a user that does not exist has no right password", async () => {
@@ -30,5 +40,9 @@ test("a user that does not exist has no right password", async () => {
 test("a backup code is kept as bcrypt and verified", async () => {
   const hash = await hashCode("0abc2def3ghj");
   expect(hash).toStartWith("$2b$");
-  expect([await verifyCode("0abc2def3ghj", hash), await verifyCode("0abc2def3ghk", hash), await verifyCode("x", "no hash")]).toEqual([true, false, false]);
+  expect([await verifyCode("0abc2def3ghj", hash), await verifyCode("0abc2def3ghk", hash), await verifyCode("x", "no hash")]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });

@@ -58,7 +58,8 @@ export async function hashPassword(text: string): Promise<string> {
 /** False for a wrong password and for a text that is no password hash. */
 export async function verifyPassword(text: string, hash: string): Promise<boolean> {
   // Keyboards differ in how they write the same letters. Hashes made before passwords were composed may be of any form.
-  for (const form of new Set([text.normalize("NFC"), text, text.normalize("NFD")])) if ((await done({ kind: "argon2id", text: form, hash })) === true) return true;
+  for (const form of new Set([text.normalize("NFC"), text, text.normalize("NFD")]))
+    if ((await done({ kind: "argon2id", text: form, hash })) === true) return true;
   return false;
 }
 

@@ -46,7 +46,10 @@ describe("a client that hangs up", () => {
     const cancelled = Promise.withResolvers<void>();
     const { url } = start((request) => {
       request.signal.addEventListener("abort", () => aborted.resolve());
-      return new Response(new ReadableStream({ start: (controller) => controller.enqueue(encode("data: 1\n\n")), cancel: () => cancelled.resolve() }), { headers: { "content-type": "text/event-stream" } });
+      return new Response(
+        new ReadableStream({ start: (controller) => controller.enqueue(encode("data: 1\n\n")), cancel: () => cancelled.resolve() }),
+        { headers: { "content-type": "text/event-stream" } },
+      );
     });
     const client = new AbortController();
     const reader = (await fetch(url, { signal: client.signal })).body?.getReader();
@@ -142,5 +145,7 @@ test("an exception becomes the application's answer", async () => {
 
 test("a port in use is told in one line", () => {
   const { port } = start(() => new Response());
-  expect(() => serve({ hostname: "127.0.0.1", port, fetch: () => new Response(), onError: () => new Response() })).toThrow(new ListenError(`127.0.0.1:${port} is in use by another process`));
+  expect(() => serve({ hostname: "127.0.0.1", port, fetch: () => new Response(), onError: () => new Response() })).toThrow(
+    new ListenError(`127.0.0.1:${port} is in use by another process`),
+  );
 });

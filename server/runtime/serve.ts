@@ -68,7 +68,12 @@ function listen(options: ServeOptions): Bun.Server<undefined> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     // For a name that is not found the code is whatever failed last, so none is asked for.
-    const why = code === "EADDRINUSE" ? "is in use by another process" : code === "EACCES" ? "may not be used by this user" : `cannot be listened on: is GW_HOST an address of this machine? (${message})`;
+    const why =
+      code === "EADDRINUSE"
+        ? "is in use by another process"
+        : code === "EACCES"
+          ? "may not be used by this user"
+          : `cannot be listened on: is GW_HOST an address of this machine? (${message})`;
     throw new ListenError(`${options.hostname}:${options.port} ${why}`);
   }
 }

@@ -5,5 +5,7 @@ import type { Log } from "../kernel/log.ts";
  * decided by it: whatever lets a call pass or records it is waited for.
  */
 export function outliveStrayRejections(log: Log): void {
-  process.on("unhandledRejection", (reason) => log.error("unhandled_rejection", { error: reason instanceof Error ? reason : String(reason) }));
+  process.on("unhandledRejection", (reason) =>
+    log.error("unhandled_rejection", { error: reason instanceof Error ? reason : String(reason) }),
+  );
 }

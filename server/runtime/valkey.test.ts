@@ -30,7 +30,12 @@ afterAll(() => {
 
 test("a server that is busy with what it was sent is waited for, one that answers nothing is away", async () => {
   const valkey = openValkey(url);
-  const answers = Array.from({ length: 5 }, (_, i) => valkey.run("return 1", [`k${i}`], []).then(() => "answered", (error: Error) => error.message));
+  const answers = Array.from({ length: 5 }, (_, i) =>
+    valkey.run("return 1", [`k${i}`], []).then(
+      () => "answered",
+      (error: Error) => error.message,
+    ),
+  );
   const began = performance.now();
   // Each answer comes within the bound of the one before, the last of them long after its own command was sent.
   for (let i = 0; i < 4; i++) {

@@ -31,7 +31,12 @@ export function openValkey(url: string): Valkey {
     if (client !== null) return Promise.resolve(client);
     if (connecting !== null) return connecting;
     if (closed || performance.now() - failedAt < RECONNECT_AFTER_MS) return Promise.reject(new Error("the Valkey server is away"));
-    const fresh = new Bun.RedisClient(url, { autoReconnect: false, enableOfflineQueue: false, enableAutoPipelining: false, connectionTimeout: CONNECT_WITHIN_MS });
+    const fresh = new Bun.RedisClient(url, {
+      autoReconnect: false,
+      enableOfflineQueue: false,
+      enableAutoPipelining: false,
+      connectionTimeout: CONNECT_WITHIN_MS,
+    });
     Object.assign(fresh, {
       onclose() {
         if (client === fresh) client = null;
@@ -79,7 +84,9 @@ export function openValkey(url: string): Valkey {
         heardAt = performance.now();
         return value;
       });
-      return within(answer, ANSWER_WITHIN_MS, () => (performance.now() - sentAt > BUSY_FOR_MS ? 0 : heardAt + ANSWER_WITHIN_MS - performance.now()));
+      return within(answer, ANSWER_WITHIN_MS, () =>
+        performance.now() - sentAt > BUSY_FOR_MS ? 0 : heardAt + ANSWER_WITHIN_MS - performance.now(),
+      );
     },
     close() {
       closed = true;

@@ -31,25 +31,50 @@ export async function appendAdminLog(db: Database | Trx, entries: readonly Admin
     const place = { ...entry, chain_seq: seq + 1, prev_hash: hash };
     seq = place.chain_seq;
     // What is hashed is what is read back: the members as JSON gives them again.
-    hash = adminEntryHash({ ...place, tenant_id: entry.tenant_id ?? null, at: entry.at.toISOString(), actor_id: entry.actor_id ?? null, actor_username: entry.actor_username ?? null, actor_role: entry.actor_role ?? null, resource_id: entry.resource_id ?? null, before: parsed(entry.before), after: parsed(entry.after), client_ip: entry.client_ip ?? null, request_id: entry.request_id ?? null });
+    hash = adminEntryHash({
+      ...place,
+      tenant_id: entry.tenant_id ?? null,
+      at: entry.at.toISOString(),
+      actor_id: entry.actor_id ?? null,
+      actor_username: entry.actor_username ?? null,
+      actor_role: entry.actor_role ?? null,
+      resource_id: entry.resource_id ?? null,
+      before: parsed(entry.before),
+      after: parsed(entry.after),
+      client_ip: entry.client_ip ?? null,
+      request_id: entry.request_id ?? null,
+    });
     return { ...place, entry_hash: hash };
   });
   await db.insertInto("admin_log").values(chained).execute();
-  await db.updateTable("admin_log_head").set({ seq, hash, updated_at: sql`now()` }).execute();
+  await db
+    .updateTable("admin_log_head")
+    .set({ seq, hash, updated_at: sql`now()` })
+    .execute();
 }
 
 const parsed = (json: string | null | undefined): unknown => (json === null || json === undefined ? null : JSON.parse(json));
 
 /** Where the log of a tenant begins: what is before, under the same id, is of one that was deleted. */
 export async function beginningOf(db: Database | Trx, tenantId: string): Promise<number> {
-  const { rows } = await sql<{ seq: number | null }>`SELECT max(chain_seq) AS seq FROM admin_log WHERE resource = 'tenants' AND action = 'create' AND resource_id = ${tenantId}`.execute(db);
+  const { rows } = await sql<{
+    seq: number | null;
+  }>`SELECT max(chain_seq) AS seq FROM admin_log WHERE resource = 'tenants' AND action = 'create' AND resource_id = ${tenantId}`.execute(
+    db,
+  );
   return rows[0]?.seq ?? 0;
 }
 
 /** Newest first; a null tenant means all. */
-export async function adminLogPage(db: Database, tenantId: string | null, filters: AdminLogFilters, page: Page): Promise<Paged<AdminLogRow>> {
+export async function adminLogPage(
+  db: Database,
+  tenantId: string | null,
+  filters: AdminLogFilters,
+  page: Page,
+): Promise<Paged<AdminLogRow>> {
   let query = db.selectFrom("admin_log");
-  if (tenantId !== null) query = query.where("tenant_id", "=", tenantId).where(sql<boolean>`coalesce(chain_seq, 0) >= ${await beginningOf(db, tenantId)}`);
+  if (tenantId !== null)
+    query = query.where("tenant_id", "=", tenantId).where(sql<boolean>`coalesce(chain_seq, 0) >= ${await beginningOf(db, tenantId)}`);
   if (filters.resource !== undefined) query = query.where("resource", "=", filters.resource);
   if (filters.resource_id !== undefined) query = query.where("resource_id", "=", filters.resource_id);
   if (filters.action !== undefined) query = query.where("action", "=", filters.action);

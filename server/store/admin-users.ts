@@ -23,7 +23,9 @@ export const adminUserStore: RecordStore<AdminUserRow, AdminUserInsert, AdminUse
     if (filters.active_only === "true") query = query.where("is_active", "=", true);
     if (filters.search !== undefined) {
       const pattern = containing(filters.search);
-      query = query.where((eb) => eb.or([eb("username", "ilike", pattern.normalize("NFC")), eb("display_name", "ilike", pattern), eb("email", "ilike", pattern)]));
+      query = query.where((eb) =>
+        eb.or([eb("username", "ilike", pattern.normalize("NFC")), eb("display_name", "ilike", pattern), eb("email", "ilike", pattern)]),
+      );
     }
     const items = await query.selectAll().orderBy("username").orderBy("id").limit(page.limit).offset(page.offset).execute();
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();

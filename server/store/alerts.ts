@@ -51,7 +51,11 @@ export async function raiseAlert(db: Database, alert: NewAlert): Promise<boolean
         FROM resource_groups g WHERE g.tenant_id = ${alert.tenant_id} AND g.id = ${alert.group_id}
       ON CONFLICT (tenant_id, crossing) DO NOTHING`.execute(trx);
     if (numAffectedRows !== 1n) return false;
-    const metadata = JSON.stringify({ group_id: alert.group_id, threshold_value: alert.threshold_value, current_value: alert.current_value });
+    const metadata = JSON.stringify({
+      group_id: alert.group_id,
+      threshold_value: alert.threshold_value,
+      current_value: alert.current_value,
+    });
     await sql`
       WITH RECURSIVE branch AS (
         SELECT id FROM resource_groups WHERE tenant_id = ${alert.tenant_id} AND id = ${alert.group_id}
@@ -67,7 +71,10 @@ export async function raiseAlert(db: Database, alert: NewAlert): Promise<boolean
 
 /** Takes away alerts of before that time that are over, or were of no window. Answers how many. */
 export async function pruneAlerts(db: Database, tenantId: string, before: Date): Promise<number> {
-  const { numAffectedRows } = await sql`DELETE FROM alerts WHERE tenant_id = ${tenantId} AND id < audit_id_floor(${before}) AND (resolved OR expires_at IS NULL)`.execute(db);
+  const { numAffectedRows } =
+    await sql`DELETE FROM alerts WHERE tenant_id = ${tenantId} AND id < audit_id_floor(${before}) AND (resolved OR expires_at IS NULL)`.execute(
+      db,
+    );
   return Number(numAffectedRows ?? 0);
 }
 

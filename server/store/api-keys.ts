@@ -39,7 +39,13 @@ export const apiKeyStore: RecordStore<ApiKeyRow, ApiKeyInsert, ApiKeyPatch, ApiK
 /** The active key of this name in the group. Waits for others who are making a key there. */
 export async function activeKeyByName(trx: Trx, groupId: string, name: string, now: Date): Promise<string | undefined> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`api_keys/${groupId}`}, 0))`.execute(trx);
-  const row = await trx.selectFrom("api_keys").select("id").where("resource_group_id", "=", groupId).where("name", "=", name).where(active(now)).executeTakeFirst();
+  const row = await trx
+    .selectFrom("api_keys")
+    .select("id")
+    .where("resource_group_id", "=", groupId)
+    .where("name", "=", name)
+    .where(active(now))
+    .executeTakeFirst();
   return row?.id;
 }
 

@@ -8,7 +8,8 @@ const APPROVAL_REQUESTED = "approval_requested";
 const APPROVAL_RESOLVED = "approval_resolved";
 const APPROVAL_EXPIRED = "approval_expired";
 
-const isApprover = ({ approver_group_ids: named, requester_group_id: own }: ApprovalRow) => isInGroups(sql`SELECT unnest(${named.length > 0 ? named : [own]}::uuid[])`);
+const isApprover = ({ approver_group_ids: named, requester_group_id: own }: ApprovalRow) =>
+  isInGroups(sql`SELECT unnest(${named.length > 0 ? named : [own]}::uuid[])`);
 
 /** Notifies everyone who may resolve the request. */
 export async function notifyApprovers(db: Database, approval: ApprovalRow): Promise<void> {
@@ -27,7 +28,9 @@ export async function withdrawRequests(db: Database, approval: ApprovalRow): Pro
   await sql`
     UPDATE notifications n SET expires_at = now() FROM end_users u
      WHERE u.tenant_id = ${approval.tenant_id} AND ${isApprover(approval)}
-       AND n.end_user_id = u.id AND n.notification_type = ${APPROVAL_REQUESTED} AND n.metadata->>'approval_id' = ${approval.id}`.execute(db);
+       AND n.end_user_id = u.id AND n.notification_type = ${APPROVAL_REQUESTED} AND n.metadata->>'approval_id' = ${approval.id}`.execute(
+    db,
+  );
 }
 
 /** Notifies the user who asked of what came of it; nobody where a key asked. */
@@ -37,7 +40,11 @@ export async function notifyRequester(db: Database, approval: ApprovalRow): Prom
   const resolver = approval.resolved_by ?? "An administrator";
   const [type, outcome, body] =
     approval.status === "expired"
-      ? [APPROVAL_EXPIRED, "Expired", approval.resolved_at === null ? `Nobody resolved ${call} in time.` : `${resolver} approved ${call}, which was not made in time.`]
+      ? [
+          APPROVAL_EXPIRED,
+          "Expired",
+          approval.resolved_at === null ? `Nobody resolved ${call} in time.` : `${resolver} approved ${call}, which was not made in time.`,
+        ]
       : [APPROVAL_RESOLVED, approval.status === "approved" ? "Approved" : "Rejected", `${resolver} ${approval.status} ${call}.`];
   const title = `${outcome}: ${approval.capability_name}`;
   await sql`

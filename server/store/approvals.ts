@@ -11,14 +11,24 @@ export async function openApproval(db: Database, values: Insertable<ApprovalTabl
   const made = await db
     .insertInto("approvals")
     .values(values)
-    .onConflict((conflict) => conflict.columns(["tenant_id", "requester_id", "requester_group_id", "server_id", "capability_name", "arguments_digest"]).where("status", "=", "pending").doNothing())
+    .onConflict((conflict) =>
+      conflict
+        .columns(["tenant_id", "requester_id", "requester_group_id", "server_id", "capability_name", "arguments_digest"])
+        .where("status", "=", "pending")
+        .doNothing(),
+    )
     .returningAll()
     .executeTakeFirst();
   if (made !== undefined) return made;
   const there = await samePending(db, values);
   // The sweep has not come by yet, or the tool takes something else by now, so that to approve it would let nothing
   // through, or others are to decide by now.
-  if (there !== undefined && (there.expires_at.getTime() <= new Date(values.created_at as Date).getTime() || there.definition_digest !== values.definition_digest || !sameGroups(there.approver_group_ids, values.approver_group_ids ?? []))) {
+  if (
+    there !== undefined &&
+    (there.expires_at.getTime() <= new Date(values.created_at as Date).getTime() ||
+      there.definition_digest !== values.definition_digest ||
+      !sameGroups(there.approver_group_ids, values.approver_group_ids ?? []))
+  ) {
     await db.updateTable("approvals").set({ status: "expired" }).where("id", "=", there.id).where("status", "=", "pending").execute();
     return openApproval(db, values);
   }
@@ -64,7 +74,10 @@ export async function approvalPage(db: Database, tenantId: string, filters: Appr
   if (status !== undefined && status !== "all") {
     const ran = sql<boolean>`(expires_at <= ${now} AND (status = 'pending' OR (status = 'approved' AND consumed_at IS NULL)))`;
     if (status === "pending") query = query.where("status", "=", "pending").where("expires_at", ">", now);
-    else query = query.where((eb) => (status === "expired" ? eb.or([eb("status", "=", "expired"), ran]) : eb.and([eb("status", "=", status), eb.not(ran)])));
+    else
+      query = query.where((eb) =>
+        status === "expired" ? eb.or([eb("status", "=", "expired"), ran]) : eb.and([eb("status", "=", status), eb.not(ran)]),
+      );
   }
   const { visibleTo } = filters;
   if (visibleTo !== undefined) {
@@ -80,7 +93,14 @@ export async function approvalPage(db: Database, tenantId: string, filters: Appr
   }
   // Apart, because the planner takes what a person may see for much, and would look through all from the newest on for a page of it.
   const found = visibleTo === undefined ? query.selectAll() : query.selectAll().offset(0);
-  const items = await db.selectFrom(found.as("found")).selectAll().orderBy("created_at", "desc").orderBy("id").limit(page.limit).offset(page.offset).execute();
+  const items = await db
+    .selectFrom(found.as("found"))
+    .selectAll()
+    .orderBy("created_at", "desc")
+    .orderBy("id")
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
   const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
   return { items, total };
 }
@@ -90,11 +110,27 @@ export async function resolveApproval(
   db: Database,
   tenantId: string,
   id: string,
-  resolution: { readonly status: "approved" | "rejected"; readonly by: string; readonly endUserId: string | null; readonly note: string | null; readonly nonce: string | null; readonly now: Date; readonly expiresAt: Date | null },
+  resolution: {
+    readonly status: "approved" | "rejected";
+    readonly by: string;
+    readonly endUserId: string | null;
+    readonly note: string | null;
+    readonly nonce: string | null;
+    readonly now: Date;
+    readonly expiresAt: Date | null;
+  },
 ): Promise<ApprovalRow | undefined> {
   return db
     .updateTable("approvals")
-    .set({ status: resolution.status, resolved_by: resolution.by, resolver_id: resolution.endUserId, resolved_at: resolution.now, resolution_note: resolution.note, token_nonce: resolution.nonce, ...(resolution.expiresAt === null ? {} : { expires_at: resolution.expiresAt }) })
+    .set({
+      status: resolution.status,
+      resolved_by: resolution.by,
+      resolver_id: resolution.endUserId,
+      resolved_at: resolution.now,
+      resolution_note: resolution.note,
+      token_nonce: resolution.nonce,
+      ...(resolution.expiresAt === null ? {} : { expires_at: resolution.expiresAt }),
+    })
     .where("tenant_id", "=", tenantId)
     .where("id", "=", id)
     .where("status", "=", "pending")
@@ -168,7 +204,10 @@ export async function approvedInSession(db: Database, call: Omit<Redemption, "id
 }
 
 /** Hands a redeemed approval from the call that has it to the next; true for one of all calls that ever try with the same `from`. */
-export async function handOnApproval(db: Database, hand: { readonly id: string; readonly tenantId: string; readonly from: string; readonly to: string; readonly definitionDigest: string }): Promise<boolean> {
+export async function handOnApproval(
+  db: Database,
+  hand: { readonly id: string; readonly tenantId: string; readonly from: string; readonly to: string; readonly definitionDigest: string },
+): Promise<boolean> {
   const row = await db
     .updateTable("approvals")
     .set({ consumed_by_call: hand.to })
@@ -185,7 +224,10 @@ export async function handOnApproval(db: Database, hand: { readonly id: string; 
 
 /** Every request whose time has run out unresolved, or approved and never used. Answers them. */
 export async function expireApprovals(db: Database): Promise<ApprovalRow[]> {
-  const { rows } = await sql<ApprovalRow>`UPDATE approvals SET status = 'expired' WHERE (status = 'pending' OR (status = 'approved' AND consumed_at IS NULL)) AND expires_at <= now() RETURNING *`.execute(db);
+  const { rows } =
+    await sql<ApprovalRow>`UPDATE approvals SET status = 'expired' WHERE (status = 'pending' OR (status = 'approved' AND consumed_at IS NULL)) AND expires_at <= now() RETURNING *`.execute(
+      db,
+    );
   return rows;
 }
 
@@ -193,7 +235,11 @@ export async function expireApprovals(db: Database): Promise<ApprovalRow[]> {
  * Holds approvals that are over to how long their tenant keeps what calls said, and calls at all: they lose the
  * arguments and whence they came, and then go, with what people were told of them. Answers how many were changed.
  */
-export async function pruneApprovals(db: Database, tenantId: string, { bodies, calls }: { readonly bodies: Date; readonly calls: Date }): Promise<number> {
+export async function pruneApprovals(
+  db: Database,
+  tenantId: string,
+  { bodies, calls }: { readonly bodies: Date; readonly calls: Date },
+): Promise<number> {
   const isOver = sql<boolean>`(status IN ('rejected', 'expired') OR consumed_at IS NOT NULL)`;
   const { rows } = await sql<{ gone: number }>`
     WITH gone AS (DELETE FROM approvals WHERE tenant_id = ${tenantId} AND created_at < ${calls} AND ${isOver} RETURNING id::text),

@@ -20,27 +20,62 @@ export const argumentPolicyStore: RecordStore<ArgumentPolicyRow, ArgumentPolicyI
     let query = db.selectFrom("argument_policies as p").where("p.tenant_id", "=", tenantId);
     if (search !== undefined) query = query.where("p.name", "ilike", containing(search));
     if (target !== undefined) query = query.where("p.target", "=", target);
-    const items = await query.selectAll("p").select(groupIds.as("group_ids")).orderBy("p.name").limit(page.limit).offset(page.offset).execute();
+    const items = await query
+      .selectAll("p")
+      .select(groupIds.as("group_ids"))
+      .orderBy("p.name")
+      .limit(page.limit)
+      .offset(page.offset)
+      .execute();
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: lockedFirst("argument_policies", (db, tenantId, id) => db.selectFrom("argument_policies as p").selectAll("p").select(groupIds.as("group_ids")).where("p.tenant_id", "=", tenantId).where("p.id", "=", id).executeTakeFirst()),
+  find: lockedFirst("argument_policies", (db, tenantId, id) =>
+    db
+      .selectFrom("argument_policies as p")
+      .selectAll("p")
+      .select(groupIds.as("group_ids"))
+      .where("p.tenant_id", "=", tenantId)
+      .where("p.id", "=", id)
+      .executeTakeFirst(),
+  ),
   ...writesById("argument_policies"),
 };
 
 export async function argumentPolicyByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db.selectFrom("argument_policies").select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
+  const row = await db
+    .selectFrom("argument_policies")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("name", "=", name)
+    .executeTakeFirst();
   return row?.id;
 }
 
 /** Those switched on, by name. */
 export async function readArgumentPolicies(db: Database | Trx, tenantId: string): Promise<ArgumentPolicyRow[]> {
-  return db.selectFrom("argument_policies as p").selectAll("p").select(groupIds.as("group_ids")).where("p.tenant_id", "=", tenantId).where("p.enabled", "=", true).orderBy("p.name").execute();
+  return db
+    .selectFrom("argument_policies as p")
+    .selectAll("p")
+    .select(groupIds.as("group_ids"))
+    .where("p.tenant_id", "=", tenantId)
+    .where("p.enabled", "=", true)
+    .orderBy("p.name")
+    .execute();
 }
 
 /** Leaves it bound to exactly these groups; null: to every group of the tenant, those still to come included. */
 export async function setArgumentPolicyGroups(trx: Trx, tenantId: string, policyId: string, ids: readonly string[] | null): Promise<void> {
-  await trx.updateTable("argument_policies").set({ all_groups: ids === null }).where("tenant_id", "=", tenantId).where("id", "=", policyId).execute();
+  await trx
+    .updateTable("argument_policies")
+    .set({ all_groups: ids === null })
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", policyId)
+    .execute();
   await trx.deleteFrom("argument_policy_groups").where("tenant_id", "=", tenantId).where("policy_id", "=", policyId).execute();
-  if (ids !== null && ids.length > 0) await trx.insertInto("argument_policy_groups").values(ids.map((groupId) => ({ policy_id: policyId, group_id: groupId, tenant_id: tenantId }))).execute();
+  if (ids !== null && ids.length > 0)
+    await trx
+      .insertInto("argument_policy_groups")
+      .values(ids.map((groupId) => ({ policy_id: policyId, group_id: groupId, tenant_id: tenantId })))
+      .execute();
 }

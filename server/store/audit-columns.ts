@@ -18,11 +18,15 @@ const ARGUMENTS = 90;
  * `names`. One text is read several times faster than as many columns.
  */
 export function auditLine(names: readonly FieldName[]): RawBuilder<unknown> {
-  const arrays = Array.from({ length: Math.ceil(names.length / ARGUMENTS) }, (_, i) => sql`json_build_array(${sql.join(names.slice(i * ARGUMENTS, (i + 1) * ARGUMENTS).map(auditValue))})`);
+  const arrays = Array.from(
+    { length: Math.ceil(names.length / ARGUMENTS) },
+    (_, i) => sql`json_build_array(${sql.join(names.slice(i * ARGUMENTS, (i + 1) * ARGUMENTS).map(auditValue))})`,
+  );
   return sql`json_build_array(${sql.join(arrays)})::text AS line`;
 }
 
-const auditValue = (name: FieldName): RawBuilder<unknown> => (FIELDS[name].type === "timestamp" ? isoColumn(`audit_rows.${name}`) : sql`${sql.ref(`audit_rows.${name}`)}`);
+const auditValue = (name: FieldName): RawBuilder<unknown> =>
+  FIELDS[name].type === "timestamp" ? isoColumn(`audit_rows.${name}`) : sql`${sql.ref(`audit_rows.${name}`)}`;
 
 /** Select list of columns of `audit_rows` in the form an `AuditRow` has. */
 export function auditColumns(names: readonly FieldName[]): RawBuilder<unknown> {

@@ -26,7 +26,7 @@ export async function tenantRetentions(db: Database): Promise<TenantRetention[]>
 
 /** Removes the previews of rows that arrived before `before`. Returns how many. */
 export async function pruneBodies(db: Database, tenantId: string, before: Date, now: Date): Promise<number> {
-  for (let total = 0; ; ) {
+  for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       UPDATE audit_rows SET request_body_preview = NULL, response_body_preview = NULL, bodies_pruned_at = ${now}
       WHERE id IN (SELECT id FROM audit_rows WHERE tenant_id = ${tenantId} AND id < audit_id_floor(${before}) AND bodies_pruned_at IS NULL
@@ -39,7 +39,7 @@ export async function pruneBodies(db: Database, tenantId: string, before: Date, 
 
 /** Reduces the rows of a tenant that arrived before `before` to what their hash covers. Returns how many. */
 export async function reduceRows(db: Database, tenantId: string, before: Date, now: Date): Promise<number> {
-  for (let total = 0; ; ) {
+  for (let total = 0; ;) {
     const reduced = await db.transaction().execute(async (trx) => {
       await sql`SELECT pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(trx);
       const { rows } = await sql<{ reduced: number; least: string | null; most: string | null }>`
@@ -74,28 +74,35 @@ export async function reduceArrivals(client: pg.PoolClient, which: string, param
 
 /** Removes ended runs that started before `before`, hours of which no run is left, and what people said before of runs that are gone. */
 export async function pruneRuns(db: Database, tenantId: string, before: Date): Promise<number> {
-  for (let total = 0; ; ) {
+  for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
-      DELETE FROM runs WHERE (tenant_id, root_task_id) IN (SELECT tenant_id, root_task_id FROM runs WHERE tenant_id = ${tenantId} AND started_at < ${before} AND state <> 'open' LIMIT ${BATCH})`.execute(db);
+      DELETE FROM runs WHERE (tenant_id, root_task_id) IN (SELECT tenant_id, root_task_id FROM runs WHERE tenant_id = ${tenantId} AND started_at < ${before} AND state <> 'open' LIMIT ${BATCH})`.execute(
+      db,
+    );
     const pruned = Number(numAffectedRows ?? 0);
     total += pruned;
     if (pruned === BATCH) continue;
     await sql`DELETE FROM run_hourly WHERE tenant_id = ${tenantId} AND hour < ${before} AND runs = 0`.execute(db);
-    await sql`DELETE FROM run_feedback f WHERE tenant_id = ${tenantId} AND updated_at < ${before} AND NOT EXISTS (SELECT FROM runs r WHERE r.tenant_id = f.tenant_id AND r.root_task_id = f.root_task_id)`.execute(db);
+    await sql`DELETE FROM run_feedback f WHERE tenant_id = ${tenantId} AND updated_at < ${before} AND NOT EXISTS (SELECT FROM runs r WHERE r.tenant_id = f.tenant_id AND r.root_task_id = f.root_task_id)`.execute(
+      db,
+    );
     return total;
   }
 }
 
 /** Makes the partitions of the month of `now` and the two after it. */
 export async function ensurePartitions(db: Database, now: Date): Promise<void> {
-  for (let month = 0; month < 3; month++) await sql`SELECT ensure_audit_partition(date_trunc('month', ${now}::timestamptz, 'UTC') + ${month} * interval '32 days')`.execute(db);
+  for (let month = 0; month < 3; month++)
+    await sql`SELECT ensure_audit_partition(date_trunc('month', ${now}::timestamptz, 'UTC') + ${month} * interval '32 days')`.execute(db);
 }
 
 /** ISO date up to which there are partitions, null without any. */
 export async function ensuredUntil(db: Database): Promise<string | null> {
   const { rows } = await sql<{ until: string | null }>`
     SELECT to_char(to_date(right(max(c.relname), 7), 'YYYY_MM') + interval '1 month', 'YYYY-MM-DD') AS until
-    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'audit_rows'::regclass AND c.relname ~ '^audit_rows_[0-9]{4}_[0-9]{2}$'`.execute(db);
+    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'audit_rows'::regclass AND c.relname ~ '^audit_rows_[0-9]{4}_[0-9]{2}$'`.execute(
+    db,
+  );
   return rows[0]?.until ?? null;
 }
 
@@ -104,7 +111,9 @@ export async function partitionsBefore(trx: Trx, before: Date): Promise<string[]
   const month = `audit_rows_${before.getUTCFullYear()}_${String(before.getUTCMonth() + 1).padStart(2, "0")}`;
   const { rows } = await sql<{ name: string }>`
     SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = 'audit_rows'::regclass AND c.relname ~ '^audit_rows_[0-9]{4}_[0-9]{2}$' AND c.relname < ${month} ORDER BY 1`.execute(trx);
+    WHERE i.inhparent = 'audit_rows'::regclass AND c.relname ~ '^audit_rows_[0-9]{4}_[0-9]{2}$' AND c.relname < ${month} ORDER BY 1`.execute(
+    trx,
+  );
   return rows.map((row) => row.name);
 }
 
@@ -136,7 +145,12 @@ export async function droppablePrefixes(trx: Trx, before: Date): Promise<Droppab
  * Drops partitions but for the rows that stand in no prefix: those go where odd rows go. The chains then begin behind
  * their prefix. `before` is where the partitions end.
  */
-export async function dropPrefixes(trx: Trx, partitions: readonly string[], prefixes: readonly DroppablePrefix[], before: Date): Promise<void> {
+export async function dropPrefixes(
+  trx: Trx,
+  partitions: readonly string[],
+  prefixes: readonly DroppablePrefix[],
+  before: Date,
+): Promise<void> {
   await sql`SET LOCAL lock_timeout = '5s'`.execute(trx);
   const chains = prefixes.map((prefix) => prefix.chain_id);
   const ends = prefixes.map((prefix) => prefix.through_seq);
@@ -144,7 +158,9 @@ export async function dropPrefixes(trx: Trx, partitions: readonly string[], pref
   for (const name of partitions) {
     const table = sql.table(name);
     await sql`ALTER TABLE audit_rows DETACH PARTITION ${table}`.execute(trx);
-    await sql`INSERT INTO audit_rows SELECT a.* FROM ${table} a WHERE NOT EXISTS (SELECT FROM ${dropped} WHERE d.chain_id = a.chain_id AND a.chain_seq <= d.through_seq)`.execute(trx);
+    await sql`INSERT INTO audit_rows SELECT a.* FROM ${table} a WHERE NOT EXISTS (SELECT FROM ${dropped} WHERE d.chain_id = a.chain_id AND a.chain_seq <= d.through_seq)`.execute(
+      trx,
+    );
     await sql`DROP TABLE ${table}`.execute(trx);
   }
   await sql`DELETE FROM audit_rows_rest a USING ${dropped} WHERE a.chain_id = d.chain_id AND a.chain_seq <= d.through_seq`.execute(trx);

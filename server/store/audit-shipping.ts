@@ -45,7 +45,8 @@ const MOVE = `
 // enough to be compiled (JIT), which takes a hundred times as long as the statement.
 const BEGIN = `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off; ${LOCK_AGAINST_ERASURE}`;
 
-const ADD_CHECKPOINTS = "INSERT INTO audit_checkpoints SELECT c.* FROM json_populate_recordset(null::audit_checkpoints, $1::json) c ON CONFLICT (chain_id, checkpoint_no) DO NOTHING";
+const ADD_CHECKPOINTS =
+  "INSERT INTO audit_checkpoints SELECT c.* FROM json_populate_recordset(null::audit_checkpoints, $1::json) c ON CONFLICT (chain_id, checkpoint_no) DO NOTHING";
 
 const READ_ONLY = "25006";
 
@@ -72,16 +73,31 @@ export async function shipAuditRows(db: Database, shipment: AuditShipment): Prom
 
 async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boolean> {
   const { chainId, writer, from, to, head, firstSeq, checkpoints } = shipment;
-  const { rows: [found] } = await client.query<StoredBefore>(prepared(MOVE, [chainId, writer, from.segment, from.offset, to.segment, to.offset, head?.seq ?? null, head?.hash ?? null, checkpoints]));
+  const {
+    rows: [found],
+  } = await client.query<StoredBefore>(
+    prepared(MOVE, [chainId, writer, from.segment, from.offset, to.segment, to.offset, head?.seq ?? null, head?.hash ?? null, checkpoints]),
+  );
   if (found === undefined) return false;
   const leastId = shipment.idRange?.least ?? "";
   if (shipment.ids === null) {
     await copyRows(client, shipment.columns, shipment.rows);
-    if (head !== null) await addUpRows(client, "a.chain_id = $1 AND a.chain_seq BETWEEN $2 AND $3 AND a.id BETWEEN $4 AND $5", [chainId, firstSeq, head.seq, leastId, shipment.idRange?.most], leastId, found);
+    if (head !== null)
+      await addUpRows(
+        client,
+        "a.chain_id = $1 AND a.chain_seq BETWEEN $2 AND $3 AND a.id BETWEEN $4 AND $5",
+        [chainId, firstSeq, head.seq, leastId, shipment.idRange?.most],
+        leastId,
+        found,
+      );
   } else {
     const there = await storedAmong(client, shipment.ids);
     const missing = shipment.ids.filter((id) => !there.has(id));
-    await copyRows(client, shipment.columns, shipment.rows.filter((_, index) => !there.has(shipment.ids?.[index] as string)));
+    await copyRows(
+      client,
+      shipment.columns,
+      shipment.rows.filter((_, index) => !there.has(shipment.ids?.[index] as string)),
+    );
     await addUpRows(client, "a.id = ANY($1)", [missing], leastId, found);
   }
   if (checkpoints !== "[]") await client.query(ADD_CHECKPOINTS, [checkpoints]);
@@ -113,17 +129,40 @@ export interface AuditChainState {
 }
 
 export async function readAuditChain(db: Database, chainId: string): Promise<AuditChainState | null> {
-  const row = await db.selectFrom("audit_chains").select(["writer", "head_seq", "head_hash", "shipped_segment", "shipped_offset"]).where("chain_id", "=", chainId).executeTakeFirst();
-  return row === undefined ? null : { writer: row.writer, headSeq: row.head_seq, headHash: row.head_hash, shipped: { segment: row.shipped_segment, offset: row.shipped_offset } };
+  const row = await db
+    .selectFrom("audit_chains")
+    .select(["writer", "head_seq", "head_hash", "shipped_segment", "shipped_offset"])
+    .where("chain_id", "=", chainId)
+    .executeTakeFirst();
+  return row === undefined
+    ? null
+    : {
+        writer: row.writer,
+        headSeq: row.head_seq,
+        headHash: row.head_hash,
+        shipped: { segment: row.shipped_segment, offset: row.shipped_offset },
+      };
 }
 
 /** Makes `writer` the one that may add to the chain, from `shipped` on. Whoever was it before can add no more. */
-export async function claimAuditChain(db: Database, claim: { chainId: string; writer: string; genesisHash: string; shipped: { segment: number; offset: number } }): Promise<void> {
+export async function claimAuditChain(
+  db: Database,
+  claim: { chainId: string; writer: string; genesisHash: string; shipped: { segment: number; offset: number } },
+): Promise<void> {
   const { segment: shipped_segment, offset: shipped_offset } = claim.shipped;
   await db
     .insertInto("audit_chains")
-    .values({ chain_id: claim.chainId, writer: claim.writer, head_hash: claim.genesisHash, last_checkpoint_seq: null, shipped_segment, shipped_offset })
-    .onConflict((conflict) => conflict.column("chain_id").doUpdateSet({ writer: claim.writer, shipped_segment, shipped_offset, updated_at: sql`now()` }))
+    .values({
+      chain_id: claim.chainId,
+      writer: claim.writer,
+      head_hash: claim.genesisHash,
+      last_checkpoint_seq: null,
+      shipped_segment,
+      shipped_offset,
+    })
+    .onConflict((conflict) =>
+      conflict.column("chain_id").doUpdateSet({ writer: claim.writer, shipped_segment, shipped_offset, updated_at: sql`now()` }),
+    )
     .execute();
 }
 
@@ -134,6 +173,12 @@ export interface LastCheckpoint {
 }
 
 export async function readLastCheckpoint(db: Database, chainId: string): Promise<LastCheckpoint | null> {
-  const row = await db.selectFrom("audit_checkpoints").select(["checkpoint_no", "chain_seq", "note"]).where("chain_id", "=", chainId).orderBy("checkpoint_no", "desc").limit(1).executeTakeFirst();
+  const row = await db
+    .selectFrom("audit_checkpoints")
+    .select(["checkpoint_no", "chain_seq", "note"])
+    .where("chain_id", "=", chainId)
+    .orderBy("checkpoint_no", "desc")
+    .limit(1)
+    .executeTakeFirst();
   return row === undefined ? null : { no: row.checkpoint_no, seq: row.chain_seq, note: row.note };
 }

@@ -24,15 +24,29 @@ const PAGE = 1_000;
 export function openBucket(settings: BucketSettings, out: Outbound, now: () => number = Date.now): Bucket {
   const { bucket, prefix, endpoint, region, keys } = settings;
 
-  async function ask(method: "GET" | "PUT", path: string, query: Record<string, string>, headers: Record<string, string>, body: string): Promise<{ status: number; text: string }> {
+  async function ask(
+    method: "GET" | "PUT",
+    path: string,
+    query: Record<string, string>,
+    headers: Record<string, string>,
+    body: string,
+  ): Promise<{ status: number; text: string }> {
     const url = new URL(`${endpoint}/${bucket}${path}`);
     // Space as %20: a plus sign would be signed as one thing and read as another.
-    url.search = Object.entries(query).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
+    url.search = Object.entries(query)
+      .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+      .join("&");
     const abort = new AbortController();
     const stop = setTimeout(() => abort.abort(new Error(`no whole answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
     try {
       const signed = await signAwsRequest(keys, { method, url: url.href, headers, body, service: "s3", region, now: new Date(now()) });
-      const response = await out.fetch(url.href, { method, headers: signed, ...(method === "PUT" ? { body } : {}), abort, timeoutMs: TIMEOUT_MS });
+      const response = await out.fetch(url.href, {
+        method,
+        headers: signed,
+        ...(method === "PUT" ? { body } : {}),
+        abort,
+        timeoutMs: TIMEOUT_MS,
+      });
       return { status: response.status, text: await response.text() };
     } catch (error) {
       throw new BucketFailed(`${method} ${url.origin}${url.pathname}: ${(error as Error).message}`, { cause: error });
@@ -64,7 +78,7 @@ export function openBucket(settings: BucketSettings, out: Outbound, now: () => n
     },
     async *list(within, options = {}) {
       const base = { "list-type": "2", prefix: `${prefix}${within}`, "max-keys": String(options.pageSize ?? PAGE) };
-      for (let more: Record<string, string> = options.after === undefined ? {} : { "start-after": `${prefix}${options.after}` }; ; ) {
+      for (let more: Record<string, string> = options.after === undefined ? {} : { "start-after": `${prefix}${options.after}` }; ;) {
         const answer = await ask("GET", "", { ...base, ...more }, {}, "");
         if (answer.status !== 200) throw refused("GET", "", answer);
         for (const [, key = ""] of answer.text.matchAll(/<Key>([^<]*)<\/Key>/g)) yield key.slice(prefix.length);

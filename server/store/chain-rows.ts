@@ -4,7 +4,17 @@ import { isoText } from "./audit-columns.ts";
 import { copyOut } from "./copy-out.ts";
 
 /** Columns of a line: what the hash covers, and then what else a verification asks of a row. Its place comes last. */
-export const CHAIN_ROW_COLUMNS = [...HASH_FORMATS.v2, "chain_id", "prev_hash", "row_hash", "created_at", "bodies_pruned_at", "erased_at", "chain_seq", "id"] as const satisfies readonly FieldName[];
+export const CHAIN_ROW_COLUMNS = [
+  ...HASH_FORMATS.v2,
+  "chain_id",
+  "prev_hash",
+  "row_hash",
+  "created_at",
+  "bodies_pruned_at",
+  "erased_at",
+  "chain_seq",
+  "id",
+] as const satisfies readonly FieldName[];
 
 /** A row's place in the order of a chain. */
 export interface ChainPlace {
@@ -47,7 +57,12 @@ export function copyChainRows(client: pg.PoolClient, page: ChainRowsPage): Promi
   const bounds = [`chain_id = ${text(page.chainId)}`, page.unplaced ? "chain_seq IS NULL" : "chain_seq IS NOT NULL"];
   if (page.from !== null) bounds.push(`chain_seq >= ${number(page.from)}`);
   if (page.last !== null) bounds.push(`chain_seq <= ${number(page.last)}`);
-  if (page.after !== null) bounds.push(page.unplaced ? `audit_rows.id > ${text(page.after.id)}` : `(chain_seq, audit_rows.id) > (${number(page.after.seq)}, ${text(page.after.id)})`);
+  if (page.after !== null)
+    bounds.push(
+      page.unplaced
+        ? `audit_rows.id > ${text(page.after.id)}`
+        : `(chain_seq, audit_rows.id) > (${number(page.after.seq)}, ${text(page.after.id)})`,
+    );
   return copyOut(
     client,
     `COPY (SELECT ${SELECTED} FROM audit_rows WHERE ${bounds.join(" AND ")} ORDER BY chain_seq, audit_rows.id LIMIT ${page.limit}) TO STDOUT WITH (FORMAT csv, NULL 'null', FORCE_QUOTE (${QUOTED}))`,

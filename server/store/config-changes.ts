@@ -22,7 +22,10 @@ export async function recordChange(trx: Trx, change: { tenant_id: string; topic:
   const { rows } = await sql<{ version: number }>`UPDATE config_version SET version = version + 1 RETURNING version`.execute(trx);
   const version = rows[0]?.version;
   if (version === undefined) throw new Error("the configuration counter is missing");
-  await trx.insertInto("config_changes").values({ version, tenant_id: change.tenant_id, topic: change.topic, ref: change.ref ?? null }).execute();
+  await trx
+    .insertInto("config_changes")
+    .values({ version, tenant_id: change.tenant_id, topic: change.topic, ref: change.ref ?? null })
+    .execute();
   await sql`SELECT pg_notify(${CHANGE_CHANNEL}, ${String(version)})`.execute(trx);
 }
 
@@ -46,11 +49,20 @@ export const CHANGES_AT_ONCE = 1_000;
 
 /** Changes after `version`, oldest first; at most `CHANGES_AT_ONCE`. */
 export async function changesAfter(db: Database, version: number): Promise<ConfigChange[]> {
-  const rows = await db.selectFrom("config_changes").select(["version", "tenant_id", "topic", "ref"]).where("version", ">", version).orderBy("version").limit(CHANGES_AT_ONCE).execute();
+  const rows = await db
+    .selectFrom("config_changes")
+    .select(["version", "tenant_id", "topic", "ref"])
+    .where("version", ">", version)
+    .orderBy("version")
+    .limit(CHANGES_AT_ONCE)
+    .execute();
   return rows as ConfigChange[];
 }
 
 /** Changes older than a day: every live process has followed them, and one that was away starts from the tables. */
 export async function pruneChanges(db: Database): Promise<void> {
-  await db.deleteFrom("config_changes").where("at", "<", sql<Date>`now() - interval '1 day'`).execute();
+  await db
+    .deleteFrom("config_changes")
+    .where("at", "<", sql<Date>`now() - interval '1 day'`)
+    .execute();
 }

@@ -1,4 +1,16 @@
-import { chmodSync, closeSync, fsyncSync, lstatSync, mkdirSync, openSync, readFileSync, realpathSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type FileLock, LockedError, lockFile } from "../runtime/file-lock.ts";
 
@@ -46,8 +58,14 @@ export function requireOwn(path: string, kind: "directory" | "file"): void {
   const stat = lstatSync(path);
   const fits = kind === "directory" ? stat.isDirectory() : stat.isFile();
   if (!fits) throw new DataDirectoryError(`${path} is not a ${kind}`);
-  if (stat.uid !== userId()) throw new DataDirectoryError(`${path} belongs to user ${stat.uid}, but this process runs as user ${userId()}: start it as the user that made it`);
-  if ((stat.mode & 0o077) !== 0) throw new DataDirectoryError(`${path} is open to other users (mode ${(stat.mode & 0o777).toString(8)}): take their access away with chmod go= first`);
+  if (stat.uid !== userId())
+    throw new DataDirectoryError(
+      `${path} belongs to user ${stat.uid}, but this process runs as user ${userId()}: start it as the user that made it`,
+    );
+  if ((stat.mode & 0o077) !== 0)
+    throw new DataDirectoryError(
+      `${path} is open to other users (mode ${(stat.mode & 0o777).toString(8)}): take their access away with chmod go= first`,
+    );
 }
 
 function makeOwn(path: string): void {
@@ -60,7 +78,9 @@ function takeLock(directory: string, lockPath: string): FileLock {
     return lockFile(lockPath, { waitMs: LOCK_WAIT_MS });
   } catch (error) {
     if (!(error instanceof LockedError)) throw error;
-    throw new DataDirectoryError(`the data directory ${directory} is in use by ${error.pid === undefined ? "another process" : `process ${error.pid}`}: stop it, or give this one another GW_DATA_DIR`);
+    throw new DataDirectoryError(
+      `the data directory ${directory} is in use by ${error.pid === undefined ? "another process" : `process ${error.pid}`}: stop it, or give this one another GW_DATA_DIR`,
+    );
   }
 }
 
@@ -85,7 +105,8 @@ export function openDataDirectory(path: string): DataDirectory {
   makeDirectory(resolve(path));
   const real = realpathSync(path);
   const owner = lstatSync(real).uid;
-  if (userId() !== 0 && owner !== userId()) throw new DataDirectoryError(`the data directory ${real} belongs to user ${owner}, but this process runs as user ${userId()}`);
+  if (userId() !== 0 && owner !== userId())
+    throw new DataDirectoryError(`the data directory ${real} belongs to user ${owner}, but this process runs as user ${userId()}`);
   const secretsPath = join(real, "secrets");
   const journalPath = join(real, "journal");
   try {

@@ -7,7 +7,10 @@ const ANSWER_WITHIN_MS = 2_000;
 /** Null when the database answers and takes writes, else why not: after a failover, the server asked may be the standby. */
 export async function databaseFailure(db: Database): Promise<string | null> {
   // With a bound of its own, the pool lets a connection go that has fallen silent.
-  const question: pg.QueryConfig & { query_timeout: number } = { text: "SELECT current_setting('transaction_read_only') AS read_only FROM config_version", query_timeout: ANSWER_WITHIN_MS };
+  const question: pg.QueryConfig & { query_timeout: number } = {
+    text: "SELECT current_setting('transaction_read_only') AS read_only FROM config_version",
+    query_timeout: ANSWER_WITHIN_MS,
+  };
   try {
     const { rows } = await poolOf(db).query<{ read_only: string }>(question);
     return rows[0]?.read_only === "on" ? "the database takes no writes" : null;

@@ -41,7 +41,11 @@ export async function holdConnection(db: Database): Promise<HeldConnection> {
   const client = await poolOf(db).connect();
   const query = client.query.bind(client) as typeof client.query;
   const pool = { connect: async () => ({ query, release: () => undefined }), end: async () => undefined };
-  return { db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: pool as unknown as pg.Pool }) }), client, release: (broken) => client.release(broken) };
+  return {
+    db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: pool as unknown as pg.Pool }) }),
+    client,
+    release: (broken) => client.release(broken),
+  };
 }
 
 /** `url` is a libpq connection string; `onQuery` sees every statement (tests count them). */
@@ -52,10 +56,7 @@ export function openDatabase(url: string, options: { log: Log; max?: number; onQ
   pool.on("error", (error) => options.log.warn("database_connection_lost", { error }));
   // One lost while it is used tells the query under way too; whoever holds it between two queries learns it by the next.
   pool.on("connect", (client) => client.on("error", (error) => options.log.debug("database_connection_lost_in_use", { error })));
-  const db = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool }),
-    log: (event) => options.onQuery?.(event.query.sql),
-  });
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), log: (event) => options.onQuery?.(event.query.sql) });
   pools.set(db, pool);
   return { db, connectionConfig, place: placeOf(connectionConfig), close: () => db.destroy() };
 }

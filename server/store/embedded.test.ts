@@ -27,7 +27,11 @@ function listeningLog(onEvent: (event: string) => void): Log {
   return { debug: onEvent, info: onEvent, warn: onEvent, error: onEvent };
 }
 
-async function withPostgres<T>(path: string, work: (postgres: EmbeddedPostgres) => Promise<T>, onEvent: (event: string) => void = () => {}): Promise<T> {
+async function withPostgres<T>(
+  path: string,
+  work: (postgres: EmbeddedPostgres) => Promise<T>,
+  onEvent: (event: string) => void = () => {},
+): Promise<T> {
   const directory = openDataDirectory(path);
   try {
     const postgres = await startEmbeddedPostgres({ directory, log: listeningLog(onEvent) });
@@ -88,12 +92,20 @@ describe("the embedded PostgreSQL", () => {
       const wrong = new URL(url);
       wrong.password = "wrong";
       await expect(query(wrong.href, "SELECT 1")).rejects.toThrow("password authentication failed");
-      expect(await query(url, "SELECT current_setting('fsync'), current_setting('synchronous_commit'), current_setting('full_page_writes'), current_setting('listen_addresses')")).toEqual(["on", "on", "on", ""]);
-      expect(await query(url, "SELECT pg_encoding_to_char(encoding), datcollate FROM pg_database WHERE datname = current_database()")).toEqual(["UTF8", "C"]);
+      expect(
+        await query(
+          url,
+          "SELECT current_setting('fsync'), current_setting('synchronous_commit'), current_setting('full_page_writes'), current_setting('listen_addresses')",
+        ),
+      ).toEqual(["on", "on", "on", ""]);
+      expect(
+        await query(url, "SELECT pg_encoding_to_char(encoding), datcollate FROM pg_database WHERE datname = current_database()"),
+      ).toEqual(["UTF8", "C"]);
     });
   });
 
-  test("runs under a path too long for a socket", () => withPostgres(newPath("x".repeat(120)), async ({ url }) => expect(await query(url, "SELECT 1")).toEqual([1])));
+  test("runs under a path too long for a socket", () =>
+    withPostgres(newPath("x".repeat(120)), async ({ url }) => expect(await query(url, "SELECT 1")).toEqual([1])));
 
   test("stands inside the data directory, or where its user can get when that is closed to it", async () => {
     const [open, closed] = [newPath("data"), newPath("data", 0o700)];

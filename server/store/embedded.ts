@@ -56,14 +56,18 @@ function takeLock(home: Home): FileLock {
     return lockFile(join(home.path, "lock"), { waitMs: LOCK_WAIT_MS });
   } catch (error) {
     if (!(error instanceof LockedError)) throw error;
-    throw new EmbeddedPostgresError(`the database in ${home.path} is in use by ${error.pid === undefined ? "another process" : `process ${error.pid}`}`);
+    throw new EmbeddedPostgresError(
+      `the database in ${home.path} is in use by ${error.pid === undefined ? "another process" : `process ${error.pid}`}`,
+    );
   }
 }
 
 async function startIn(home: Home, lock: FileLock, { directory, log, settings = {} }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const binaries = findBinaries(home.account, home.account === undefined ? home.path : SYSTEM_DIRECTORY);
   if (existsSync(home.cluster) && !directory.hasSecret(PASSWORD)) {
-    throw new EmbeddedPostgresError(`the database in ${home.path} was made with a password that is gone: put ${join(directory.secretsPath, PASSWORD)} back`);
+    throw new EmbeddedPostgresError(
+      `the database in ${home.path} was made with a password that is gone: put ${join(directory.secretsPath, PASSWORD)} back`,
+    );
   }
   const password = directory.secret(PASSWORD, newPassword);
   makeCluster(home, binaries, password);

@@ -10,9 +10,17 @@ export type EndUserGroupPatch = Updateable<EndUserGroupTable>;
 
 const DIRECT = "direct";
 
-const memberCount = sql<number>`(SELECT count(DISTINCT m.end_user_id) FROM end_user_group_members m WHERE m.group_id = end_user_groups.id)`.as("member_count");
+const memberCount =
+  sql<number>`(SELECT count(DISTINCT m.end_user_id) FROM end_user_group_members m WHERE m.group_id = end_user_groups.id)`.as(
+    "member_count",
+  );
 
-export const endUserGroupStore: RecordStore<EndUserGroupRow, EndUserGroupInsert, EndUserGroupPatch, { readonly search?: string | undefined }> = {
+export const endUserGroupStore: RecordStore<
+  EndUserGroupRow,
+  EndUserGroupInsert,
+  EndUserGroupPatch,
+  { readonly search?: string | undefined }
+> = {
   async page(db, tenantId, filters, page) {
     let query = db.selectFrom("end_user_groups").where("tenant_id", "=", tenantId);
     if (filters.search !== undefined) {
@@ -23,17 +31,35 @@ export const endUserGroupStore: RecordStore<EndUserGroupRow, EndUserGroupInsert,
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: lockedFirst("end_user_groups", (db, tenantId, id) => db.selectFrom("end_user_groups").selectAll().select(memberCount).where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst()),
+  find: lockedFirst("end_user_groups", (db, tenantId, id) =>
+    db
+      .selectFrom("end_user_groups")
+      .selectAll()
+      .select(memberCount)
+      .where("tenant_id", "=", tenantId)
+      .where("id", "=", id)
+      .executeTakeFirst(),
+  ),
   ...writesById("end_user_groups"),
 };
 
 export async function endUserGroupIdByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db.selectFrom("end_user_groups").select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
+  const row = await db
+    .selectFrom("end_user_groups")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("name", "=", name)
+    .executeTakeFirst();
   return row?.id;
 }
 
 /** Which of these ids are records of the tenant. */
-export async function knownOf(db: Database | Trx, table: "end_users" | "end_user_groups" | "resource_groups", tenantId: string, ids: readonly string[]): Promise<Set<string>> {
+export async function knownOf(
+  db: Database | Trx,
+  table: "end_users" | "end_user_groups" | "resource_groups",
+  tenantId: string,
+  ids: readonly string[],
+): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const rows = await db.selectFrom(table).select("id").where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
   return new Set(rows.map((row) => row.id));
@@ -49,9 +75,20 @@ export interface GroupMemberRow {
 }
 
 export async function membersOf(db: Database, tenantId: string, groupId: string, page: Page): Promise<Paged<GroupMemberRow>> {
-  const members = db.selectFrom("end_user_group_members as m").innerJoin("end_users as u", "u.id", "m.end_user_id").where("m.tenant_id", "=", tenantId).where("m.group_id", "=", groupId);
+  const members = db
+    .selectFrom("end_user_group_members as m")
+    .innerJoin("end_users as u", "u.id", "m.end_user_id")
+    .where("m.tenant_id", "=", tenantId)
+    .where("m.group_id", "=", groupId);
   const items = await members
-    .select(["u.id", "u.username", "u.email", "u.display_name", "u.is_active", sql<string[]>`array_agg(m.source ORDER BY m.source)`.as("sources")])
+    .select([
+      "u.id",
+      "u.username",
+      "u.email",
+      "u.display_name",
+      "u.is_active",
+      sql<string[]>`array_agg(m.source ORDER BY m.source)`.as("sources"),
+    ])
     .groupBy("u.id")
     .orderBy("u.username")
     .limit(page.limit)
@@ -62,7 +99,12 @@ export async function membersOf(db: Database, tenantId: string, groupId: string,
 }
 
 export async function directMembers(trx: Trx, groupId: string): Promise<string[]> {
-  const rows = await trx.selectFrom("end_user_group_members").select("end_user_id").where("group_id", "=", groupId).where("source", "=", DIRECT).execute();
+  const rows = await trx
+    .selectFrom("end_user_group_members")
+    .select("end_user_id")
+    .where("group_id", "=", groupId)
+    .where("source", "=", DIRECT)
+    .execute();
   return rows.map((row) => row.end_user_id);
 }
 
@@ -81,7 +123,13 @@ export async function addMembers(trx: Trx, tenantId: string, groupId: string, us
 /** Takes direct memberships away and returns the ids that had one. What an external directory says stays. */
 export async function removeMembers(trx: Trx, groupId: string, userIds: readonly string[]): Promise<string[]> {
   if (userIds.length === 0) return [];
-  const rows = await trx.deleteFrom("end_user_group_members").where("group_id", "=", groupId).where("source", "=", DIRECT).where("end_user_id", "in", userIds).returning("end_user_id").execute();
+  const rows = await trx
+    .deleteFrom("end_user_group_members")
+    .where("group_id", "=", groupId)
+    .where("source", "=", DIRECT)
+    .where("end_user_id", "in", userIds)
+    .returning("end_user_id")
+    .execute();
   return rows.map((row) => row.end_user_id);
 }
 
@@ -99,7 +147,13 @@ export async function lockBindings(trx: Trx, tenantId: string): Promise<void> {
 export async function bindEndUserGroups(trx: Trx, tenantId: string, bindings: readonly Binding[]): Promise<Binding[]> {
   const rows = await trx
     .insertInto("resource_group_end_user_groups")
-    .values(bindings.map(({ resourceGroupId, endUserGroupId }) => ({ resource_group_id: resourceGroupId, end_user_group_id: endUserGroupId, tenant_id: tenantId })))
+    .values(
+      bindings.map(({ resourceGroupId, endUserGroupId }) => ({
+        resource_group_id: resourceGroupId,
+        end_user_group_id: endUserGroupId,
+        tenant_id: tenantId,
+      })),
+    )
     .onConflict((conflict) => conflict.doNothing())
     .returning(["resource_group_id", "end_user_group_id"])
     .execute();
@@ -121,15 +175,34 @@ export async function unbindEndUserGroups(trx: Trx, tenantId: string, bindings: 
   return gone;
 }
 
-export async function endUserGroupsOfResourceGroup(db: Database, tenantId: string, groupId: string, page: Page): Promise<Paged<EndUserGroupRow>> {
-  const bound = db.selectFrom("end_user_groups").innerJoin("resource_group_end_user_groups as b", "b.end_user_group_id", "end_user_groups.id").where("end_user_groups.tenant_id", "=", tenantId).where("b.resource_group_id", "=", groupId);
-  const items = await bound.selectAll("end_user_groups").select(memberCount).orderBy("end_user_groups.name").limit(page.limit).offset(page.offset).execute();
+export async function endUserGroupsOfResourceGroup(
+  db: Database,
+  tenantId: string,
+  groupId: string,
+  page: Page,
+): Promise<Paged<EndUserGroupRow>> {
+  const bound = db
+    .selectFrom("end_user_groups")
+    .innerJoin("resource_group_end_user_groups as b", "b.end_user_group_id", "end_user_groups.id")
+    .where("end_user_groups.tenant_id", "=", tenantId)
+    .where("b.resource_group_id", "=", groupId);
+  const items = await bound
+    .selectAll("end_user_groups")
+    .select(memberCount)
+    .orderBy("end_user_groups.name")
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
   const { total } = await bound.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
   return { items, total };
 }
 
 /** Ids of the resource groups an end-user group is bound to. */
-export async function resourceGroupsOfEndUserGroup(db: Database, tenantId: string, groupId: string): Promise<{ id: string; name: string; display_name: string | null }[]> {
+export async function resourceGroupsOfEndUserGroup(
+  db: Database,
+  tenantId: string,
+  groupId: string,
+): Promise<{ id: string; name: string; display_name: string | null }[]> {
   return db
     .selectFrom("resource_groups as g")
     .innerJoin("resource_group_end_user_groups as b", "b.resource_group_id", "g.id")

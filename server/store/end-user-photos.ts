@@ -7,11 +7,18 @@ export interface PhotoRow {
 }
 
 /** Takes the place of the photo the user had. */
-export async function putPhoto(trx: Trx, photo: { end_user_id: string; tenant_id: string; photo_id: string; mime_type: string; content: Buffer }): Promise<void> {
+export async function putPhoto(
+  trx: Trx,
+  photo: { end_user_id: string; tenant_id: string; photo_id: string; mime_type: string; content: Buffer },
+): Promise<void> {
   await trx
     .insertInto("end_user_photos")
     .values(photo)
-    .onConflict((conflict) => conflict.column("end_user_id").doUpdateSet({ photo_id: photo.photo_id, mime_type: photo.mime_type, content: photo.content, created_at: new Date() }))
+    .onConflict((conflict) =>
+      conflict
+        .column("end_user_id")
+        .doUpdateSet({ photo_id: photo.photo_id, mime_type: photo.mime_type, content: photo.content, created_at: new Date() }),
+    )
     .execute();
 }
 

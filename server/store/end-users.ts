@@ -21,7 +21,9 @@ export const endUserStore: RecordStore<EndUserRow, EndUserInsert, EndUserPatch, 
     if (filters.active_only === "true") query = query.where("is_active", "=", true);
     if (filters.search !== undefined) {
       const pattern = containing(filters.search);
-      query = query.where((eb) => eb.or([eb("username", "ilike", pattern.normalize("NFC")), eb("display_name", "ilike", pattern), eb("email", "ilike", pattern)]));
+      query = query.where((eb) =>
+        eb.or([eb("username", "ilike", pattern.normalize("NFC")), eb("display_name", "ilike", pattern), eb("email", "ilike", pattern)]),
+      );
     }
     const items = await query.selectAll().orderBy("username").orderBy("id").limit(page.limit).offset(page.offset).execute();
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
@@ -32,7 +34,9 @@ export const endUserStore: RecordStore<EndUserRow, EndUserInsert, EndUserPatch, 
 };
 
 export async function endUserExists(db: Database | Trx, tenantId: string, id: string): Promise<boolean> {
-  return (await db.selectFrom("end_users").select("id").where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst()) !== undefined;
+  return (
+    (await db.selectFrom("end_users").select("id").where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst()) !== undefined
+  );
 }
 
 /** The user with this username, in any case and form. */
@@ -47,7 +51,11 @@ export async function endUserByUsername(db: Database | Trx, tenantId: string, us
 }
 
 /** The user, with the login noted; undefined when they are gone, inactive, or have another password or second factor than `verified` by now. */
-export async function noteLogin(db: Database, verified: Pick<EndUserRow, "id" | "password_hash" | "totp_enabled">, at: Date): Promise<EndUserRow | undefined> {
+export async function noteLogin(
+  db: Database,
+  verified: Pick<EndUserRow, "id" | "password_hash" | "totp_enabled">,
+  at: Date,
+): Promise<EndUserRow | undefined> {
   return db
     .updateTable("end_users")
     .set({ last_login: at })
@@ -80,7 +88,12 @@ export async function keyHashesOfUser(db: Database | Trx, userId: string): Promi
 
 /** Nobody's primary group is one that goes. */
 export async function forgetPrimaryGroup(trx: Trx, tenantId: string, groupId: string): Promise<void> {
-  await trx.updateTable("end_users").set({ primary_group_id: null }).where("tenant_id", "=", tenantId).where("primary_group_id", "=", groupId).execute();
+  await trx
+    .updateTable("end_users")
+    .set({ primary_group_id: null })
+    .where("tenant_id", "=", tenantId)
+    .where("primary_group_id", "=", groupId)
+    .execute();
 }
 
 /** A user as calls meet them. */

@@ -9,7 +9,11 @@ export interface PersonNames {
 }
 
 /** The accounts any of the names stands for, locked. */
-export async function accountsNamed(trx: Trx, tenantId: string, { ids, usernames }: PersonNames): Promise<{ id: string; username: string }[]> {
+export async function accountsNamed(
+  trx: Trx,
+  tenantId: string,
+  { ids, usernames }: PersonNames,
+): Promise<{ id: string; username: string }[]> {
   const { rows } = await sql<{ id: string; username: string }>`
     SELECT id, username FROM end_users
      WHERE tenant_id = ${tenantId} AND (id::text = ANY(${ids}) OR lower(username) = ANY(SELECT lower(u) FROM unnest(${inBothForms(usernames)}::text[]) u))
@@ -28,15 +32,29 @@ export async function eraseFromApprovals(trx: Trx, tenantId: string, { ids, user
            status = CASE WHEN status = 'pending' THEN 'expired' ELSE status END, expires_at = least(expires_at, ${now})
      WHERE tenant_id = ${tenantId} AND requester_id = ANY(${ids}) AND requester_display <> 'erased'
     RETURNING id`.execute(trx);
-  const resolved = await sql<{ id: string }>`UPDATE approvals SET resolved_by = 'erased', resolver_id = NULL, resolution_note = NULL WHERE tenant_id = ${tenantId} AND (resolver_id = ANY(${ids}) OR resolver_id IS NOT NULL AND resolved_by = ANY(${usernames})) RETURNING id`.execute(trx);
+  const resolved = await sql<{
+    id: string;
+  }>`UPDATE approvals SET resolved_by = 'erased', resolver_id = NULL, resolution_note = NULL WHERE tenant_id = ${tenantId} AND (resolver_id = ANY(${ids}) OR resolver_id IS NOT NULL AND resolved_by = ANY(${usernames})) RETURNING id`.execute(
+    trx,
+  );
   const touched = [...new Set([...asked.rows, ...resolved.rows].map(({ id }) => id))];
-  if (touched.length > 0) await sql`DELETE FROM notifications WHERE tenant_id = ${tenantId} AND metadata->>'approval_id' = ANY(${touched})`.execute(trx);
+  if (touched.length > 0)
+    await sql`DELETE FROM notifications WHERE tenant_id = ${tenantId} AND metadata->>'approval_id' = ANY(${touched})`.execute(trx);
   return touched.length;
 }
 
 /** Tokens with which tool servers were reached in the person's name, and the clients that were granted them. Answers whose they were and for which server. */
-export async function eraseUpstreamTokens(trx: Trx, tenantId: string, ids: readonly string[]): Promise<{ principal_id: string; mcp_server_id: string }[]> {
-  const { rows } = await sql<{ principal_id: string; mcp_server_id: string }>`DELETE FROM oauth_tokens WHERE tenant_id = ${tenantId} AND principal_type = 'user' AND principal_id = ANY(${ids}) RETURNING principal_id, mcp_server_id`.execute(trx);
+export async function eraseUpstreamTokens(
+  trx: Trx,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<{ principal_id: string; mcp_server_id: string }[]> {
+  const { rows } = await sql<{
+    principal_id: string;
+    mcp_server_id: string;
+  }>`DELETE FROM oauth_tokens WHERE tenant_id = ${tenantId} AND principal_type = 'user' AND principal_id = ANY(${ids}) RETURNING principal_id, mcp_server_id`.execute(
+    trx,
+  );
   return rows;
 }
 

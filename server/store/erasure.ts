@@ -10,7 +10,15 @@ import { matchingIds } from "./row-search.ts";
 import { PERSONAL } from "./unhashed.ts";
 
 /** Columns that tell whom a row is about. */
-export const SUBJECT_COLUMNS = ["gateway_user_id", "gateway_user_username", "idp_user_id", "idp_user_username", "idp_user_email", "subject_id", "end_user_session_id"] as const;
+export const SUBJECT_COLUMNS = [
+  "gateway_user_id",
+  "gateway_user_username",
+  "idp_user_id",
+  "idp_user_username",
+  "idp_user_email",
+  "subject_id",
+  "end_user_session_id",
+] as const;
 export type SubjectColumn = (typeof SUBJECT_COLUMNS)[number];
 
 export interface ErasureRow {
@@ -67,7 +75,14 @@ export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: 
   let rows = 0;
   for (const [column, value] of Object.entries(erasure.values)) {
     const isSubjects = sql<boolean>`audit_rows.tenant_id = ${erasure.tenantId} AND ${sql.ref(`audit_rows.${column}`)} = ${value} AND ${sql.raw(hadCome("audit_rows"))} <= ${erasure.at}::timestamptz AND audit_rows.erased_at IS NULL`;
-    const search = { conditions: [isSubjects], lookups: lookupsOf(column as SubjectColumn, [value]), tenantId: erasure.tenantId, since: undefined, until: undefined, newestFirst: true };
+    const search = {
+      conditions: [isSubjects],
+      lookups: lookupsOf(column as SubjectColumn, [value]),
+      tenantId: erasure.tenantId,
+      since: undefined,
+      until: undefined,
+      newestFirst: true,
+    };
     const ids = await matchingIds(trx, search, null, Number.MAX_SAFE_INTEGER);
     const erased = await sql<{ id: string; root_task_id: string | null; user_id: string | null }>`
       WITH subject AS (SELECT a.id, a.gateway_user_id AS user_id FROM audit_rows a WHERE a.id = ANY(${ids}))
@@ -75,8 +90,11 @@ export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: 
       RETURNING a.id, a.root_task_id, subject.user_id`.execute(trx);
     await forgetBlocksOf(trx, ids);
     rows += erased.rows.length;
-    await sql`DELETE FROM semantic_cache_entries WHERE tenant_id = ${erasure.tenantId} AND call_id = ANY(${erased.rows.map((row) => row.id)})`.execute(trx);
-    if (erased.rows.length > 0) await sql`UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE tenant_id = ${erasure.tenantId}`.execute(trx);
+    await sql`DELETE FROM semantic_cache_entries WHERE tenant_id = ${erasure.tenantId} AND call_id = ANY(${erased.rows.map((row) => row.id)})`.execute(
+      trx,
+    );
+    if (erased.rows.length > 0)
+      await sql`UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE tenant_id = ${erasure.tenantId}`.execute(trx);
     for (const { root_task_id: root, user_id: user } of erased.rows) {
       if (root !== null) roots.add(root);
       if (user !== null) users.add(user);
@@ -87,19 +105,35 @@ export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: 
   const leaving = [...users, ...named];
   const changed = await sql`
     UPDATE runs SET run_id = NULL, participants = (SELECT coalesce(array_agg(p), '{}') FROM unnest(participants) p WHERE p <> ALL(${leaving}))
-    WHERE tenant_id = ${erasure.tenantId} AND (participants && ${named}::text[] OR root_task_id = ANY(${[...roots]}) AND (run_id IS NOT NULL OR participants && ${leaving}::text[]))`.execute(trx);
+    WHERE tenant_id = ${erasure.tenantId} AND (participants && ${named}::text[] OR root_task_id = ANY(${[...roots]}) AND (run_id IS NOT NULL OR participants && ${leaving}::text[]))`.execute(
+    trx,
+  );
   const runs = Number(changed.numAffectedRows ?? 0);
-  await sql`UPDATE run_feedback SET comment = NULL WHERE tenant_id = ${erasure.tenantId} AND root_task_id = ANY(${[...roots]}) AND end_user_id::text = ANY(${[...users]}) AND comment IS NOT NULL`.execute(trx);
+  await sql`UPDATE run_feedback SET comment = NULL WHERE tenant_id = ${erasure.tenantId} AND root_task_id = ANY(${[...roots]}) AND end_user_id::text = ANY(${[...users]}) AND comment IS NOT NULL`.execute(
+    trx,
+  );
   await sql`
     INSERT INTO data_erasures (id, tenant_id, at, requested_by, reason, salt, subject, rows_erased, runs_changed, account_erased, approvals_erased)
-    VALUES (${erasure.id}, ${erasure.tenantId}, ${erasure.at}, ${erasure.requestedBy}, ${erasure.reason}, ${erasure.salt}, ${JSON.stringify(erasure.digests)}::text::jsonb, ${rows}, ${runs}, ${erasure.accountErased}, ${erasure.approvalsErased})`.execute(trx);
+    VALUES (${erasure.id}, ${erasure.tenantId}, ${erasure.at}, ${erasure.requestedBy}, ${erasure.reason}, ${erasure.salt}, ${JSON.stringify(erasure.digests)}::text::jsonb, ${rows}, ${runs}, ${erasure.accountErased}, ${erasure.approvalsErased})`.execute(
+    trx,
+  );
   return { rows, runs };
 }
 
-export async function erasurePage(db: Database, tenantId: string | null, page: { readonly limit: number; readonly offset: number }): Promise<{ items: ErasureRow[]; total: number }> {
+export async function erasurePage(
+  db: Database,
+  tenantId: string | null,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<{ items: ErasureRow[]; total: number }> {
   // Those from before the tenant was made are of another one that had its id.
-  const where = tenantId === null ? sql`` : sql`WHERE tenant_id = ${tenantId} AND at >= coalesce((SELECT created_at FROM tenants WHERE id = ${tenantId}), '-infinity')`;
-  const found = await sql<ErasureRow>`SELECT id, tenant_id, at, requested_by, reason, subject, rows_erased, runs_changed, account_erased, approvals_erased FROM data_erasures ${where} ORDER BY id DESC LIMIT ${page.limit} OFFSET ${page.offset}`.execute(db);
+  const where =
+    tenantId === null
+      ? sql``
+      : sql`WHERE tenant_id = ${tenantId} AND at >= coalesce((SELECT created_at FROM tenants WHERE id = ${tenantId}), '-infinity')`;
+  const found =
+    await sql<ErasureRow>`SELECT id, tenant_id, at, requested_by, reason, subject, rows_erased, runs_changed, account_erased, approvals_erased FROM data_erasures ${where} ORDER BY id DESC LIMIT ${page.limit} OFFSET ${page.offset}`.execute(
+      db,
+    );
   const counted = await sql<{ total: number }>`SELECT count(*) AS total FROM data_erasures ${where}`.execute(db);
   return { items: found.rows, total: counted.rows[0]?.total ?? 0 };
 }
@@ -110,18 +144,25 @@ export async function countErasures(db: Database): Promise<number> {
   return rows[0]?.total ?? 0;
 }
 
-const IS_SUBJECT = SUBJECT_COLUMNS.map((column) => `(e.subject ? '${column}' AND e.subject->>'${column}' = encode(sha256(convert_to(e.salt || a.${column}, 'UTF8')), 'hex'))`).join(" OR ");
+const IS_SUBJECT = SUBJECT_COLUMNS.map(
+  (column) => `(e.subject ? '${column}' AND e.subject->>'${column}' = encode(sha256(convert_to(e.salt || a.${column}, 'UTF8')), 'hex'))`,
+).join(" OR ");
 
 /** Erases what has just been stored of subjects erased before it arrived. `which` is a condition on `audit_rows a`. */
 export async function eraseArrivals(client: pg.PoolClient, which: string, parameters: readonly unknown[]): Promise<void> {
-  const due = await client.query(prepared(`SELECT FROM data_erasures WHERE at >= (SELECT min(${hadCome("a")}) FROM audit_rows a WHERE ${which}) LIMIT 1`, parameters));
+  const due = await client.query(
+    prepared(`SELECT FROM data_erasures WHERE at >= (SELECT min(${hadCome("a")}) FROM audit_rows a WHERE ${which}) LIMIT 1`, parameters),
+  );
   if (due.rowCount === 0) return;
   const { rows } = await client.query<{ id: string; tenant_id: string; root_task_id: string | null }>(
     `${ERASE}, erased_at = e.at FROM data_erasures e WHERE ${which} AND a.tenant_id = e.tenant_id AND ${hadCome("a")} <= e.at AND a.erased_at IS NULL AND (${IS_SUBJECT}) RETURNING a.id, a.tenant_id, a.root_task_id`,
     [...parameters],
   );
   if (rows.length === 0) return;
-  const forgotten = await client.query<{ tenant_id: string }>(FORGET_ANSWERS, [rows.map((row) => row.tenant_id), rows.map((row) => row.id)]);
+  const forgotten = await client.query<{ tenant_id: string }>(FORGET_ANSWERS, [
+    rows.map((row) => row.tenant_id),
+    rows.map((row) => row.id),
+  ]);
   // Other processes hold the answers in memory until they hear of the new generation.
   for (const { tenant_id } of forgotten.rows) await recordChangeOn(client, { tenant_id, topic: "policy" });
   const runs = rows.filter((row) => row.root_task_id !== null);

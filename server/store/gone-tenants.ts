@@ -25,7 +25,17 @@ export async function isStillKept(trx: Trx, id: string): Promise<boolean> {
 }
 
 /** What is kept under a tenant's id, apart from rows and runs, which go one by one, and from the admin log and its like, which stay. */
-const KEPT = ["usage_daily", "usage_hourly", "model_usage_daily", "former_model_names", "tool_usage_hourly", "tool_results_hourly", "gone_groups", "run_hourly", "audit_retention"] as const;
+const KEPT = [
+  "usage_daily",
+  "usage_hourly",
+  "model_usage_daily",
+  "former_model_names",
+  "tool_usage_hourly",
+  "tool_results_hourly",
+  "gone_groups",
+  "run_hourly",
+  "audit_retention",
+] as const;
 
 /** Lets go of the rest of a tenant that is gone; nothing of one that was made under its id since. */
 export async function forgetGoneTenant(trx: Trx, id: string): Promise<void> {
@@ -38,6 +48,8 @@ export async function forgetGoneTenant(trx: Trx, id: string): Promise<void> {
 export async function forgettableTenants(db: Database, now: Date): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     SELECT id FROM gone_tenants g
-     WHERE gone_at < ${now}::timestamptz - greatest((data_retention->>'log_days')::int, (data_retention->>'run_days')::int) * interval '1 day' AND NOT ${LEFT} ORDER BY id`.execute(db);
+     WHERE gone_at < ${now}::timestamptz - greatest((data_retention->>'log_days')::int, (data_retention->>'run_days')::int) * interval '1 day' AND NOT ${LEFT} ORDER BY id`.execute(
+    db,
+  );
   return rows.map(({ id }) => id);
 }

@@ -23,7 +23,13 @@ export type BindingTable = "resource_group_models" | "resource_group_virtual_mod
 const BINDING_TABLES: readonly BindingTable[] = ["resource_group_models", "resource_group_virtual_models"];
 
 /** Models bound to the group or handed down to it, each once, from the nearest group that binds it. */
-export async function modelsOfGroup(db: Database, tenantId: string, groupId: string, search: string | undefined, page: Page): Promise<Paged<GroupModelRow>> {
+export async function modelsOfGroup(
+  db: Database,
+  tenantId: string,
+  groupId: string,
+  search: string | undefined,
+  page: Page,
+): Promise<Paged<GroupModelRow>> {
   const pattern = search === undefined ? null : containing(search);
   const { rows } = await sql<GroupModelRow & { total: number }>`
     WITH RECURSIVE chain AS (
@@ -51,7 +57,13 @@ export async function modelsOfGroup(db: Database, tenantId: string, groupId: str
 }
 
 /** Binds and returns the ids that were not bound before. */
-export async function bindModels(trx: Trx, tenantId: string, groupId: string, modelIds: readonly string[], table: BindingTable = "resource_group_models"): Promise<string[]> {
+export async function bindModels(
+  trx: Trx,
+  tenantId: string,
+  groupId: string,
+  modelIds: readonly string[],
+  table: BindingTable = "resource_group_models",
+): Promise<string[]> {
   if (modelIds.length === 0) return [];
   const rows = await trx
     .insertInto(table)
@@ -66,16 +78,35 @@ export async function bindModels(trx: Trx, tenantId: string, groupId: string, mo
 export async function unbindModels(trx: Trx, tenantId: string, groupId: string, modelIds: readonly string[]): Promise<string[]> {
   const unbound: string[] = [];
   for (const table of BINDING_TABLES) {
-    const rows = await trx.deleteFrom(table).where("tenant_id", "=", tenantId).where("group_id", "=", groupId).where("model_id", "in", modelIds).returning("model_id").execute();
+    const rows = await trx
+      .deleteFrom(table)
+      .where("tenant_id", "=", tenantId)
+      .where("group_id", "=", groupId)
+      .where("model_id", "in", modelIds)
+      .returning("model_id")
+      .execute();
     unbound.push(...rows.map((row) => row.model_id));
   }
   return unbound;
 }
 
 /** Returns what it was before, or undefined when the model is not bound to the group itself. */
-export async function setPortalVisible(trx: Trx, tenantId: string, groupId: string, modelId: string, visible: boolean): Promise<boolean | undefined> {
+export async function setPortalVisible(
+  trx: Trx,
+  tenantId: string,
+  groupId: string,
+  modelId: string,
+  visible: boolean,
+): Promise<boolean | undefined> {
   for (const table of BINDING_TABLES) {
-    const before = await trx.selectFrom(table).where("tenant_id", "=", tenantId).where("group_id", "=", groupId).where("model_id", "=", modelId).select("portal_visible").forUpdate().executeTakeFirst();
+    const before = await trx
+      .selectFrom(table)
+      .where("tenant_id", "=", tenantId)
+      .where("group_id", "=", groupId)
+      .where("model_id", "=", modelId)
+      .select("portal_visible")
+      .forUpdate()
+      .executeTakeFirst();
     if (before === undefined) continue;
     await trx.updateTable(table).set({ portal_visible: visible }).where("group_id", "=", groupId).where("model_id", "=", modelId).execute();
     return before.portal_visible;

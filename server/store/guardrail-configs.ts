@@ -8,7 +8,12 @@ export type GuardrailConfigRow = Selectable<GuardrailConfigTable>;
 export type GuardrailConfigInsert = Insertable<GuardrailConfigTable>;
 export type GuardrailConfigPatch = Updateable<GuardrailConfigTable>;
 
-export const guardrailConfigStore: RecordStore<GuardrailConfigRow, GuardrailConfigInsert, GuardrailConfigPatch, { readonly search?: string | undefined }> = {
+export const guardrailConfigStore: RecordStore<
+  GuardrailConfigRow,
+  GuardrailConfigInsert,
+  GuardrailConfigPatch,
+  { readonly search?: string | undefined }
+> = {
   async page(db, tenantId, filters, page) {
     let query = db.selectFrom("guardrail_configs").where("tenant_id", "=", tenantId);
     if (filters.search !== undefined) query = query.where("name", "ilike", containing(filters.search));
@@ -21,13 +26,25 @@ export const guardrailConfigStore: RecordStore<GuardrailConfigRow, GuardrailConf
 };
 
 export async function guardrailConfigIdByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db.selectFrom("guardrail_configs").select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
+  const row = await db
+    .selectFrom("guardrail_configs")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("name", "=", name)
+    .executeTakeFirst();
   return row?.id;
 }
 
 /** Names of configurations that ask a model as a guard by one of these, its name or its id; at most `limit`. */
 export async function guardrailsAsking(db: Database | Trx, tenantId: string, called: readonly string[], limit: number): Promise<string[]> {
   const asks = (named: string) => sql<boolean>`providers @> ${JSON.stringify([{ provider: "guard_model", model: named }])}::jsonb`;
-  const rows = await db.selectFrom("guardrail_configs").select("name").where("tenant_id", "=", tenantId).where((eb) => eb.or(called.map(asks))).orderBy("name").limit(limit).execute();
+  const rows = await db
+    .selectFrom("guardrail_configs")
+    .select("name")
+    .where("tenant_id", "=", tenantId)
+    .where((eb) => eb.or(called.map(asks)))
+    .orderBy("name")
+    .limit(limit)
+    .execute();
   return rows.map((row) => row.name);
 }

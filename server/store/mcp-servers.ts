@@ -28,12 +28,21 @@ export const mcpServerStore: RecordStore<McpServerRow, McpServerInsert, McpServe
 };
 
 export async function mcpServerAt(db: Database | Trx, tenantId: string, baseUrl: string, path: string): Promise<string | undefined> {
-  const row = await db.selectFrom("mcp_servers").select("id").where("tenant_id", "=", tenantId).where("base_url", "=", baseUrl).where("mcp_endpoint_path", "=", path).executeTakeFirst();
+  const row = await db
+    .selectFrom("mcp_servers")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("base_url", "=", baseUrl)
+    .where("mcp_endpoint_path", "=", path)
+    .executeTakeFirst();
   return row?.id;
 }
 
 /** An enabled server that is reached in its users' names, of whichever tenant: browsers and clients come to it without a key. */
-export async function oauthServerById(db: Database, id: string): Promise<Pick<McpServerRow, "id" | "tenant_id" | "name" | "base_url" | "mcp_endpoint_path"> | undefined> {
+export async function oauthServerById(
+  db: Database,
+  id: string,
+): Promise<Pick<McpServerRow, "id" | "tenant_id" | "name" | "base_url" | "mcp_endpoint_path"> | undefined> {
   return db
     .selectFrom("mcp_servers as s")
     .innerJoin("tenants as t", "t.id", "s.tenant_id")
@@ -46,7 +55,12 @@ export async function oauthServerById(db: Database, id: string): Promise<Pick<Mc
 }
 
 /** Names by id, of those that are servers of the tenant. */
-export async function knownMcpServers(db: Database | Trx, tenantId: string, ids: readonly string[], lock?: "lock"): Promise<Map<string, string>> {
+export async function knownMcpServers(
+  db: Database | Trx,
+  tenantId: string,
+  ids: readonly string[],
+  lock?: "lock",
+): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
   const query = db.selectFrom("mcp_servers").select(["id", "name"]).where("tenant_id", "=", tenantId).where("id", "in", ids).orderBy("id");
   const rows = await (lock === undefined ? query : query.forKeyShare()).execute();
@@ -55,25 +69,50 @@ export async function knownMcpServers(db: Database | Trx, tenantId: string, ids:
 
 /** Names of tools that a configuration of the server names. */
 export async function toolsNamedInConfigs(db: Database | Trx, serverId: string): Promise<Set<string>> {
-  const rows = await db.selectFrom("server_configs").select(["enabled_tools", "approval_required_tools"]).where("mcp_server_id", "=", serverId).execute();
+  const rows = await db
+    .selectFrom("server_configs")
+    .select(["enabled_tools", "approval_required_tools"])
+    .where("mcp_server_id", "=", serverId)
+    .execute();
   return new Set(rows.flatMap((row) => [...(row.enabled_tools ?? []), ...row.approval_required_tools]));
 }
 
 /** Names of virtual servers the server is a member of, at most `limit`. */
 export async function virtualServersWith(db: Database | Trx, tenantId: string, serverId: string, limit: number): Promise<string[]> {
-  const rows = await db.selectFrom("virtual_servers").select("name").where("tenant_id", "=", tenantId).where("members", "@>", JSON.stringify([{ mcp_server_id: serverId }]) as never).orderBy("name").limit(limit).execute();
+  const rows = await db
+    .selectFrom("virtual_servers")
+    .select("name")
+    .where("tenant_id", "=", tenantId)
+    .where("members", "@>", JSON.stringify([{ mcp_server_id: serverId }]) as never)
+    .orderBy("name")
+    .limit(limit)
+    .execute();
   return rows.map((row) => row.name);
 }
 
 /** Definitions of a server's tools as the last conclusive discovery found them. */
 export async function lastDiscoveredTools(db: Database, tenantId: string, serverId: string): Promise<unknown[] | undefined> {
-  const row = await db.selectFrom("mcp_server_snapshots").select("tools").where("tenant_id", "=", tenantId).where("mcp_server_id", "=", serverId).orderBy("id", "desc").limit(1).executeTakeFirst();
+  const row = await db
+    .selectFrom("mcp_server_snapshots")
+    .select("tools")
+    .where("tenant_id", "=", tenantId)
+    .where("mcp_server_id", "=", serverId)
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
   return row?.tools;
 }
 
 /** Resources of a server as the last conclusive discovery found them listed. */
 export async function lastDiscoveredResources(db: Database, tenantId: string, serverId: string): Promise<unknown[] | undefined> {
-  const row = await db.selectFrom("mcp_server_snapshots").select("resources").where("tenant_id", "=", tenantId).where("mcp_server_id", "=", serverId).orderBy("id", "desc").limit(1).executeTakeFirst();
+  const row = await db
+    .selectFrom("mcp_server_snapshots")
+    .select("resources")
+    .where("tenant_id", "=", tenantId)
+    .where("mcp_server_id", "=", serverId)
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
   return row?.resources;
 }
 

@@ -32,7 +32,9 @@ export async function migrate(db: Database): Promise<void> {
   try {
     await applyNew(db);
   } catch (error) {
-    throw error instanceof MigrationError ? error : new MigrationError(`the database cannot be migrated: ${(error as Error).message}`, { cause: error });
+    throw error instanceof MigrationError
+      ? error
+      : new MigrationError(`the database cannot be migrated: ${(error as Error).message}`, { cause: error });
   }
 }
 
@@ -41,8 +43,15 @@ async function applyNew(db: Database): Promise<void> {
   await db.connection().execute(async (connection) => {
     await sql`SELECT pg_advisory_lock(${sql.lit(LOCK)})`.execute(connection);
     try {
-      await sql`CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`.execute(connection);
-      const applied = new Map((await sql<{ name: string; digest: string }>`SELECT name, digest FROM schema_migrations`.execute(connection)).rows.map((row) => [row.name, row.digest]));
+      await sql`CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`.execute(
+        connection,
+      );
+      const applied = new Map(
+        (await sql<{ name: string; digest: string }>`SELECT name, digest FROM schema_migrations`.execute(connection)).rows.map((row) => [
+          row.name,
+          row.digest,
+        ]),
+      );
       for (const name of applied.keys()) {
         if (!files.includes(name)) throw new MigrationError(`the database was migrated by a newer release (it has ${name})`);
       }

@@ -39,7 +39,13 @@ export const modelStore: RecordStore<ModelRow, ModelInsert, ModelPatch, ModelFil
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: lockedFirst("models", (db, tenantId, id) => modelsOf(db, tenantId).selectAll("m").select(["p.provider_key", groupIds.as("group_ids")]).where("m.id", "=", id).executeTakeFirst()),
+  find: lockedFirst("models", (db, tenantId, id) =>
+    modelsOf(db, tenantId)
+      .selectAll("m")
+      .select(["p.provider_key", groupIds.as("group_ids")])
+      .where("m.id", "=", id)
+      .executeTakeFirst(),
+  ),
   ...writesById("models"),
 };
 
@@ -57,23 +63,49 @@ export async function knownModels(db: Database | Trx, tenantId: string, ids: rea
 
 /** The model as it stays until the transaction ends: nobody deletes or changes it, and others may name it too. */
 export async function heldModel(trx: Trx, tenantId: string, id: string): Promise<Pick<ModelRow, "id" | "name" | "modes"> | undefined> {
-  return trx.selectFrom("models").select(["id", "name", "modes"]).where("tenant_id", "=", tenantId).where("id", "=", id).forKeyShare().executeTakeFirst();
+  return trx
+    .selectFrom("models")
+    .select(["id", "name", "modes"])
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", id)
+    .forKeyShare()
+    .executeTakeFirst();
 }
 
 export async function judgesByDefault(db: Database | Trx, tenantId: string, modelId: string): Promise<boolean> {
-  const row = await db.selectFrom("tenants").select("id").where("id", "=", tenantId).where("default_judge_model_id", "=", modelId).executeTakeFirst();
+  const row = await db
+    .selectFrom("tenants")
+    .select("id")
+    .where("id", "=", tenantId)
+    .where("default_judge_model_id", "=", modelId)
+    .executeTakeFirst();
   return row !== undefined;
 }
 
 /** Modes of the members of a routing group, by the members' names. */
-export async function membersOfGroup(db: Database | Trx, tenantId: string, routingGroupId: string): Promise<{ name: string; modes: string[] }[]> {
-  return db.selectFrom("models").select(["name", "modes"]).where("tenant_id", "=", tenantId).where("routing_group_id", "=", routingGroupId).orderBy("name").execute();
+export async function membersOfGroup(
+  db: Database | Trx,
+  tenantId: string,
+  routingGroupId: string,
+): Promise<{ name: string; modes: string[] }[]> {
+  return db
+    .selectFrom("models")
+    .select(["name", "modes"])
+    .where("tenant_id", "=", tenantId)
+    .where("routing_group_id", "=", routingGroupId)
+    .orderBy("name")
+    .execute();
 }
 
 /** The models of a tenant that are members of routing groups. */
 export async function routedModels(db: Database | Trx, tenantId: string, routingGroupIds: readonly string[]): Promise<ModelRow[]> {
   if (routingGroupIds.length === 0) return [];
-  return modelsOf(db, tenantId).selectAll("m").select(["p.provider_key", groupIds.as("group_ids")]).where("m.routing_group_id", "in", routingGroupIds).orderBy("m.name").execute();
+  return modelsOf(db, tenantId)
+    .selectAll("m")
+    .select(["p.provider_key", groupIds.as("group_ids")])
+    .where("m.routing_group_id", "in", routingGroupIds)
+    .orderBy("m.name")
+    .execute();
 }
 
 /**
@@ -90,11 +122,24 @@ export async function recordHealth(db: Database | Trx, tenantId: string, modelId
 }
 
 /** The model gives up its name: what is recorded of it under that name until now stays its own. */
-export async function noteFormerName(trx: Trx, { id, tenant_id, name }: Pick<ModelRow, "id" | "tenant_id" | "name">, until: Date): Promise<void> {
-  await trx.insertInto("former_model_names").values({ tenant_id, name, until, model_id: id }).onConflict((conflict) => conflict.doNothing()).execute();
+export async function noteFormerName(
+  trx: Trx,
+  { id, tenant_id, name }: Pick<ModelRow, "id" | "tenant_id" | "name">,
+  until: Date,
+): Promise<void> {
+  await trx
+    .insertInto("former_model_names")
+    .values({ tenant_id, name, until, model_id: id })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }
 
 /** Of models that are reached by the provider's record. */
 export async function forgetHealthOfProvider(trx: Trx, providerId: string): Promise<void> {
-  await trx.updateTable("models").set({ is_healthy: null, health_checked_at: null }).where("provider_id", "=", providerId).where("health_checked_at", "is not", null).execute();
+  await trx
+    .updateTable("models")
+    .set({ is_healthy: null, health_checked_at: null })
+    .where("provider_id", "=", providerId)
+    .where("health_checked_at", "is not", null)
+    .execute();
 }

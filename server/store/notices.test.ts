@@ -11,7 +11,9 @@ test("whether a notice came before each conversation is answered with one look a
   const row = async (subtype: "notice" | "chat_completions", handle: string, chain: string, seq: number, second: number) => {
     const metadata = JSON.stringify({ conversation_handle: handle, ...(subtype === "notice" ? { action_record: {} } : {}) });
     await sql`INSERT INTO audit_rows (id, tenant_id, timestamp, proxy_type, proxy_subtype, http_status_code, success, chain_id, chain_seq, resource_group_id, custom_metadata)
-      VALUES (${`01ARZ3NDEKTSV4RRFFQ69G5F${String(++made).padStart(2, "0")}`}, 't', to_timestamp(${1_795_000_000 + second}), ${subtype === "notice" ? "portal" : "llm"}, ${subtype}, 200, true, ${chain}, ${seq}, 'g', ${metadata}::jsonb)`.execute(db);
+      VALUES (${`01ARZ3NDEKTSV4RRFFQ69G5F${String(++made).padStart(2, "0")}`}, 't', to_timestamp(${1_795_000_000 + second}), ${subtype === "notice" ? "portal" : "llm"}, ${subtype}, 200, true, ${chain}, ${seq}, 'g', ${metadata}::jsonb)`.execute(
+      db,
+    );
   };
   await row("notice", "before", "a", 1, 1);
   await row("chat_completions", "before", "a", 2, 2);
@@ -27,11 +29,21 @@ test("whether a notice came before each conversation is answered with one look a
   await row("chat_completions", "never", "a", 10, 11);
   const window = { from: null, to: null, systemId: null };
   const told = await noticeBeforeFirstTurn(db, "t", window);
-  expect(told).toEqual([{ handle: "before", met: true }, { handle: "elsewhere", met: true }, { handle: "late", met: false }, { handle: "never", met: false }, { handle: "set back", met: false }]);
+  expect(told).toEqual([
+    { handle: "before", met: true },
+    { handle: "elsewhere", met: true },
+    { handle: "late", met: false },
+    { handle: "never", met: false },
+    { handle: "set back", met: false },
+  ]);
   expect(await noticeBeforeFirstTurn(db, "t", { ...window, systemId: "another" })).toEqual([]);
 
   const statement = statements.find((text) => text.includes("turns")) ?? "";
-  const plan = await sql<{ "QUERY PLAN": string }>`EXPLAIN ${sql.raw(statement.replaceAll(/\$(\d+)/g, (_, place) => ["'t'", "'{chat_completions}'", "'t'"][Number(place) - 1] ?? "NULL"))}`.execute(db);
+  const plan = await sql<{
+    "QUERY PLAN": string;
+  }>`EXPLAIN ${sql.raw(statement.replaceAll(/\$(\d+)/g, (_, place) => ["'t'", "'{chat_completions}'", "'t'"][Number(place) - 1] ?? "NULL"))}`.execute(
+    db,
+  );
   expect(plan.rows.map((line) => line["QUERY PLAN"]).join("\n")).not.toContain("SubPlan");
   await database.close();
 });

@@ -10,7 +10,9 @@ export async function noticeConfigs(db: Database | Trx, tenantId: string, system
     .selectFrom("notice_configs")
     .selectAll()
     .where("tenant_id", "=", tenantId)
-    .where((eb) => (systemId === null ? eb("ai_system_id", "is", null) : eb.or([eb("ai_system_id", "is", null), eb("ai_system_id", "=", systemId)])))
+    .where((eb) =>
+      systemId === null ? eb("ai_system_id", "is", null) : eb.or([eb("ai_system_id", "is", null), eb("ai_system_id", "=", systemId)]),
+    )
     .execute();
 }
 
@@ -25,7 +27,11 @@ export async function putNoticeConfig(trx: Trx, values: Insertable<NoticeConfigT
 
 /** Whether there was one. */
 export async function removeNoticeConfig(trx: Trx, tenantId: string, systemId: string | null): Promise<boolean> {
-  const { numDeletedRows } = await trx.deleteFrom("notice_configs").where("tenant_id", "=", tenantId).where("ai_system_id", systemId === null ? "is" : "=", systemId).executeTakeFirstOrThrow();
+  const { numDeletedRows } = await trx
+    .deleteFrom("notice_configs")
+    .where("tenant_id", "=", tenantId)
+    .where("ai_system_id", systemId === null ? "is" : "=", systemId)
+    .executeTakeFirstOrThrow();
   return numDeletedRows > 0n;
 }
 
@@ -37,22 +43,47 @@ export interface ConversationNotice {
 
 /** Earliest first. */
 export async function noticesOfConversation(db: Database, tenantId: string, handle: string): Promise<ConversationNotice[]> {
-  return db.selectFrom("conversation_notices").select(["method", "record_id", "noticed_at"]).where("tenant_id", "=", tenantId).where("conversation_handle", "=", handle).orderBy("noticed_at").orderBy("record_id").execute();
+  return db
+    .selectFrom("conversation_notices")
+    .select(["method", "record_id", "noticed_at"])
+    .where("tenant_id", "=", tenantId)
+    .where("conversation_handle", "=", handle)
+    .orderBy("noticed_at")
+    .orderBy("record_id")
+    .execute();
 }
 
 /** The first of a conversation and method stays. */
-export async function addConversationNotice(db: Database, notice: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date }): Promise<void> {
-  await db.insertInto("conversation_notices").values(notice).onConflict((conflict) => conflict.doNothing()).execute();
+export async function addConversationNotice(
+  db: Database,
+  notice: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date },
+): Promise<void> {
+  await db
+    .insertInto("conversation_notices")
+    .values(notice)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }
 
 /** Forgets notices of before that time, whose records are reduced as well. Answers how many. */
 export async function forgetConversationNotices(db: Database, tenantId: string, before: Date): Promise<number> {
-  const { numDeletedRows } = await db.deleteFrom("conversation_notices").where("tenant_id", "=", tenantId).where("noticed_at", "<", before).executeTakeFirstOrThrow();
+  const { numDeletedRows } = await db
+    .deleteFrom("conversation_notices")
+    .where("tenant_id", "=", tenantId)
+    .where("noticed_at", "<", before)
+    .executeTakeFirstOrThrow();
   return Number(numDeletedRows);
 }
 
 /** How calls are filed in whose answers a model speaks. A portal may look up models or count tokens before it shows anything. */
-const TURNS = ["chat_completions", "responses", "completions", "anthropic_messages", "gemini_generate_content", "gemini_stream_generate_content"];
+const TURNS = [
+  "chat_completions",
+  "responses",
+  "completions",
+  "anthropic_messages",
+  "gemini_generate_content",
+  "gemini_stream_generate_content",
+];
 
 export interface StatementRow {
   readonly handle: string;
@@ -64,7 +95,11 @@ export interface StatementRow {
  * time, and in the log where one writer wrote both. Two writers have no common order but time. The rows are read once
  * for all conversations.
  */
-export async function noticeBeforeFirstTurn(db: Database, tenantId: string, window: { from: string | null; to: string | null; systemId: string | null }): Promise<StatementRow[]> {
+export async function noticeBeforeFirstTurn(
+  db: Database,
+  tenantId: string,
+  window: { from: string | null; to: string | null; systemId: string | null },
+): Promise<StatementRow[]> {
   const { rows } = await sql<StatementRow>`
     WITH turns AS MATERIALIZED (
       SELECT DISTINCT ON (handle) handle, timestamp, chain_id, chain_seq, resource_group_id FROM (

@@ -29,7 +29,14 @@ export async function turnGrant(db: Database, { tenantId, grantId, nonce, nextNo
 
 /** The row the grant stands for; undefined once it has ended. */
 export async function tokenOfGrant(db: Database | Trx, tenantId: string, grantId: string): Promise<string | undefined> {
-  return (await db.selectFrom("oauth_client_grants").select("token_id").where("tenant_id", "=", tenantId).where("id", "=", grantId).executeTakeFirst())?.token_id;
+  return (
+    await db
+      .selectFrom("oauth_client_grants")
+      .select("token_id")
+      .where("tenant_id", "=", tenantId)
+      .where("id", "=", grantId)
+      .executeTakeFirst()
+  )?.token_id;
 }
 
 export async function removeGrant(db: Database | Trx, tenantId: string, grantId: string): Promise<void> {

@@ -24,7 +24,11 @@ export async function issuersOf(db: Database, principal: OAuthPrincipal, serverI
 
 /** Newest first. */
 export async function tokensOf(db: Database, principal: OAuthPrincipal, serverId: string, issuer: string): Promise<OAuthTokenRow[]> {
-  return ofPrincipal(db, principal).where("mcp_server_id", "=", serverId).where("issuer", "=", issuer).orderBy("updated_at", "desc").execute();
+  return ofPrincipal(db, principal)
+    .where("mcp_server_id", "=", serverId)
+    .where("issuer", "=", issuer)
+    .orderBy("updated_at", "desc")
+    .execute();
 }
 
 export async function tokenById(db: Database, tenantId: string, id: string): Promise<OAuthTokenRow | undefined> {
@@ -35,16 +39,27 @@ export async function tokenById(db: Database, tenantId: string, id: string): Pro
 const RENEWAL_SECONDS = 20;
 
 /** Whether these very tokens are the caller's to renew now: over all processes one renewal at a time is under way. */
-export async function beginRenewal(db: Database, row: Pick<OAuthTokenRow, "id" | "access_token_sealed">, renewalId: string): Promise<boolean> {
+export async function beginRenewal(
+  db: Database,
+  row: Pick<OAuthTokenRow, "id" | "access_token_sealed">,
+  renewalId: string,
+): Promise<boolean> {
   const { numAffectedRows } = await sql`
     UPDATE oauth_tokens SET renewal_id = ${renewalId}, renewal_ends = now() + ${RENEWAL_SECONDS} * interval '1 second'
-     WHERE id = ${row.id} AND access_token_sealed = ${row.access_token_sealed} AND (renewal_ends IS NULL OR renewal_ends <= now())`.execute(db);
+     WHERE id = ${row.id} AND access_token_sealed = ${row.access_token_sealed} AND (renewal_ends IS NULL OR renewal_ends <= now())`.execute(
+    db,
+  );
   return numAffectedRows === 1n;
 }
 
 /** For the next one to try. */
 export async function giveUpRenewal(db: Database, renewalId: string, id: string): Promise<void> {
-  await db.updateTable("oauth_tokens").set({ renewal_id: null, renewal_ends: null }).where("id", "=", id).where("renewal_id", "=", renewalId).execute();
+  await db
+    .updateTable("oauth_tokens")
+    .set({ renewal_id: null, renewal_ends: null })
+    .where("id", "=", id)
+    .where("renewal_id", "=", renewalId)
+    .execute();
 }
 
 /** Held until the transaction ends. */
@@ -62,7 +77,9 @@ export async function putToken(trx: Trx, given: Omit<OAuthTokenInsert, "renewal_
   return trx
     .insertInto("oauth_tokens")
     .values(values)
-    .onConflict((conflict) => conflict.columns(["tenant_id", "principal_type", "principal_id", "mcp_server_id", "issuer"]).doUpdateSet(replaced))
+    .onConflict((conflict) =>
+      conflict.columns(["tenant_id", "principal_type", "principal_id", "mcp_server_id", "issuer"]).doUpdateSet(replaced),
+    )
     .returningAll()
     .executeTakeFirstOrThrow();
 }
@@ -74,10 +91,19 @@ export async function removeToken(trx: Trx, tenantId: string, id: string): Promi
 /** Tokens of whoever is gone for good: a revoked key, a person who is no more. */
 export async function pruneOrphanTokens(db: Database): Promise<void> {
   // Apart, so that each is one look at all who could hold one, and not one for each token.
-  await sql`DELETE FROM oauth_tokens t WHERE t.principal_type = 'user' AND NOT EXISTS (SELECT 1 FROM end_users u WHERE u.id::text = t.principal_id)`.execute(db);
-  await sql`DELETE FROM oauth_tokens t WHERE t.principal_type <> 'user' AND NOT EXISTS (SELECT 1 FROM api_keys k WHERE k.id::text = t.principal_id AND k.revoked_at IS NULL)`.execute(db);
+  await sql`DELETE FROM oauth_tokens t WHERE t.principal_type = 'user' AND NOT EXISTS (SELECT 1 FROM end_users u WHERE u.id::text = t.principal_id)`.execute(
+    db,
+  );
+  await sql`DELETE FROM oauth_tokens t WHERE t.principal_type <> 'user' AND NOT EXISTS (SELECT 1 FROM api_keys k WHERE k.id::text = t.principal_id AND k.revoked_at IS NULL)`.execute(
+    db,
+  );
 }
 
 function ofPrincipal(db: Database, { tenantId, type, id }: OAuthPrincipal) {
-  return db.selectFrom("oauth_tokens").selectAll().where("tenant_id", "=", tenantId).where("principal_type", "=", type).where("principal_id", "=", id);
+  return db
+    .selectFrom("oauth_tokens")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("principal_type", "=", type)
+    .where("principal_id", "=", id);
 }

@@ -6,10 +6,22 @@ export type OAuthUpstreamClientRow = Selectable<OAuthUpstreamClientTable>;
 
 /** The client an admin made for the server; its redirect address is empty. */
 export async function adminClient(db: Database | Trx, tenantId: string, serverId: string): Promise<OAuthUpstreamClientRow | undefined> {
-  return db.selectFrom("oauth_upstream_clients").selectAll().where("tenant_id", "=", tenantId).where("mcp_server_id", "=", serverId).where("redirect_uri", "=", "").executeTakeFirst();
+  return db
+    .selectFrom("oauth_upstream_clients")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("mcp_server_id", "=", serverId)
+    .where("redirect_uri", "=", "")
+    .executeTakeFirst();
 }
 
-export async function registeredClient(db: Database, tenantId: string, serverId: string, issuer: string, redirectUri: string): Promise<OAuthUpstreamClientRow | undefined> {
+export async function registeredClient(
+  db: Database,
+  tenantId: string,
+  serverId: string,
+  issuer: string,
+  redirectUri: string,
+): Promise<OAuthUpstreamClientRow | undefined> {
   return db
     .selectFrom("oauth_upstream_clients")
     .selectAll()
@@ -22,19 +34,37 @@ export async function registeredClient(db: Database, tenantId: string, serverId:
 
 /** The first of two registrations made at once stays. */
 export async function keepRegisteredClient(db: Database, values: Insertable<OAuthUpstreamClientTable>): Promise<void> {
-  await db.insertInto("oauth_upstream_clients").values(values).onConflict((conflict) => conflict.columns(["mcp_server_id", "issuer", "redirect_uri"]).doNothing()).execute();
+  await db
+    .insertInto("oauth_upstream_clients")
+    .values(values)
+    .onConflict((conflict) => conflict.columns(["mcp_server_id", "issuer", "redirect_uri"]).doNothing())
+    .execute();
 }
 
 export async function forgetRegisteredClient(db: Database, serverId: string, issuer: string, clientId: string): Promise<void> {
-  await db.deleteFrom("oauth_upstream_clients").where("mcp_server_id", "=", serverId).where("issuer", "=", issuer).where("client_id", "=", clientId).where("redirect_uri", "<>", "").execute();
+  await db
+    .deleteFrom("oauth_upstream_clients")
+    .where("mcp_server_id", "=", serverId)
+    .where("issuer", "=", issuer)
+    .where("client_id", "=", clientId)
+    .where("redirect_uri", "<>", "")
+    .execute();
 }
 
 export async function replaceAdminClient(trx: Trx, values: Insertable<OAuthUpstreamClientTable>): Promise<void> {
   await removeAdminClient(trx, values.tenant_id, values.mcp_server_id);
-  await trx.insertInto("oauth_upstream_clients").values({ ...values, redirect_uri: "" }).execute();
+  await trx
+    .insertInto("oauth_upstream_clients")
+    .values({ ...values, redirect_uri: "" })
+    .execute();
 }
 
 export async function removeAdminClient(trx: Trx, tenantId: string, serverId: string): Promise<boolean> {
-  const { numDeletedRows } = await trx.deleteFrom("oauth_upstream_clients").where("tenant_id", "=", tenantId).where("mcp_server_id", "=", serverId).where("redirect_uri", "=", "").executeTakeFirst();
+  const { numDeletedRows } = await trx
+    .deleteFrom("oauth_upstream_clients")
+    .where("tenant_id", "=", tenantId)
+    .where("mcp_server_id", "=", serverId)
+    .where("redirect_uri", "=", "")
+    .executeTakeFirst();
   return numDeletedRows > 0n;
 }

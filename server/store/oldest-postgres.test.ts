@@ -5,7 +5,9 @@ import { readdirSync, readFileSync } from "node:fs";
 const KNOWN = ["enable_bitmapscan", "enable_seqscan", "enable_sort", "jit", "lock_timeout", "plan_cache_mode", "work_mem"];
 
 const SERVER = new URL("../", import.meta.url);
-const texts = (readdirSync(SERVER, { recursive: true }) as string[]).filter((path) => /(?<!\.test)\.ts$|\.sql$/.test(path)).map((path) => readFileSync(new URL(path, SERVER), "utf8"));
+const texts = (readdirSync(SERVER, { recursive: true }) as string[])
+  .filter((path) => /(?<!\.test)\.ts$|\.sql$/.test(path))
+  .map((path) => readFileSync(new URL(path, SERVER), "utf8"));
 
 test("no statement sets what the oldest PostgreSQL we promise to run on does not know", () => {
   const named = texts.flatMap((text) => [...text.matchAll(/\bSET LOCAL (\w+)/g)].map((match) => match[1] as string));

@@ -12,7 +12,13 @@ import type { Selectable } from "kysely";
 /** What the runtime plane reads to compile its policies: once for each change, never for a call in steady state. */
 
 export interface TenantPolicyRows extends PolicyRows {
-  readonly tenant: { id: string; enabled: boolean; data_retention: DataRetention; allowed_regions: string[]; default_judge_model_id: string | null };
+  readonly tenant: {
+    id: string;
+    enabled: boolean;
+    data_retention: DataRetention;
+    allowed_regions: string[];
+    default_judge_model_id: string | null;
+  };
   readonly providers: Selectable<ProviderTable>[];
   readonly models: Selectable<ModelTable>[];
   readonly routing_groups: Selectable<RoutingGroupTable>[];
@@ -28,19 +34,48 @@ export interface TenantPolicyRows extends PolicyRows {
 
 export async function readTenantPolicy(db: Database, tenantId: string): Promise<TenantPolicyRows | null> {
   // One transaction, so that a model never refers to a provider the other query did not see yet.
-  return db.transaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute(async (trx) => {
-    const tenant = await trx.selectFrom("tenants").select(["id", "enabled", "data_retention", "allowed_regions", "default_judge_model_id"]).where("id", "=", tenantId).executeTakeFirst();
-    if (tenant === undefined) return null;
-    const providers = await trx.selectFrom("providers").selectAll().where("tenant_id", "=", tenantId).execute();
-    const models = await trx.selectFrom("models").selectAll().where("tenant_id", "=", tenantId).orderBy("name").execute();
-    const routingGroups = await trx.selectFrom("routing_groups").selectAll().where("tenant_id", "=", tenantId).orderBy("id").execute();
-    const mcpServers = await trx.selectFrom("mcp_servers").selectAll().where("tenant_id", "=", tenantId).execute();
-    const serverConfigs = await trx.selectFrom("server_configs").selectAll().where("tenant_id", "=", tenantId).execute();
-    const virtualServers = await trx.selectFrom("virtual_servers").selectAll().where("tenant_id", "=", tenantId).execute();
-    const guardrails = await trx.selectFrom("guardrail_configs").selectAll().where("tenant_id", "=", tenantId).where("enabled", "=", true).orderBy("name").execute();
-    const semantic = { semantic_caches: await readSemanticCacheConfigs(trx, tenantId), semantic_policies: await readSemanticPolicies(trx, tenantId) };
-    return { tenant, providers, models, routing_groups: routingGroups, mcp_servers: mcpServers, server_configs: serverConfigs, virtual_servers: virtualServers, guardrail_configs: guardrails, argument_policies: await readArgumentPolicies(trx, tenantId), ...semantic, ...(await readPolicyRows(trx, tenantId)) };
-  });
+  return db
+    .transaction()
+    .setIsolationLevel("repeatable read")
+    .setAccessMode("read only")
+    .execute(async (trx) => {
+      const tenant = await trx
+        .selectFrom("tenants")
+        .select(["id", "enabled", "data_retention", "allowed_regions", "default_judge_model_id"])
+        .where("id", "=", tenantId)
+        .executeTakeFirst();
+      if (tenant === undefined) return null;
+      const providers = await trx.selectFrom("providers").selectAll().where("tenant_id", "=", tenantId).execute();
+      const models = await trx.selectFrom("models").selectAll().where("tenant_id", "=", tenantId).orderBy("name").execute();
+      const routingGroups = await trx.selectFrom("routing_groups").selectAll().where("tenant_id", "=", tenantId).orderBy("id").execute();
+      const mcpServers = await trx.selectFrom("mcp_servers").selectAll().where("tenant_id", "=", tenantId).execute();
+      const serverConfigs = await trx.selectFrom("server_configs").selectAll().where("tenant_id", "=", tenantId).execute();
+      const virtualServers = await trx.selectFrom("virtual_servers").selectAll().where("tenant_id", "=", tenantId).execute();
+      const guardrails = await trx
+        .selectFrom("guardrail_configs")
+        .selectAll()
+        .where("tenant_id", "=", tenantId)
+        .where("enabled", "=", true)
+        .orderBy("name")
+        .execute();
+      const semantic = {
+        semantic_caches: await readSemanticCacheConfigs(trx, tenantId),
+        semantic_policies: await readSemanticPolicies(trx, tenantId),
+      };
+      return {
+        tenant,
+        providers,
+        models,
+        routing_groups: routingGroups,
+        mcp_servers: mcpServers,
+        server_configs: serverConfigs,
+        virtual_servers: virtualServers,
+        guardrail_configs: guardrails,
+        argument_policies: await readArgumentPolicies(trx, tenantId),
+        ...semantic,
+        ...(await readPolicyRows(trx, tenantId)),
+      };
+    });
 }
 
 /** What is bound to a group itself. */
@@ -100,7 +135,8 @@ async function readGroupBindings(db: Database, groupIds: readonly string[]): Pro
   const byGroup = new Map<string, { [Name in keyof GroupBindings]: string[] }>();
   for (const { group_id, kind, visible, ids } of rows) {
     let bindings = byGroup.get(group_id);
-    if (bindings === undefined) byGroup.set(group_id, (bindings = { model_ids: [], config_ids: [], hidden_model_ids: [], shown_model_ids: [] }));
+    if (bindings === undefined)
+      byGroup.set(group_id, (bindings = { model_ids: [], config_ids: [], hidden_model_ids: [], shown_model_ids: [] }));
     if (kind === "config") bindings.config_ids.push(...ids);
     else bindings[visible ? "shown_model_ids" : "hidden_model_ids"].push(...ids);
     if (kind === "model") bindings.model_ids.push(...ids);
@@ -125,7 +161,17 @@ export interface CredentialRow {
 export async function readCredential(db: Database, keyHash: string): Promise<CredentialRow | null> {
   const row = await db
     .selectFrom("api_keys as k")
-    .select(["k.id", "k.tenant_id", "k.name", "k.scope", "k.resource_group_id", "k.end_user_id", "k.expires_at", "k.revoked_at", "k.previous_valid_until"])
+    .select([
+      "k.id",
+      "k.tenant_id",
+      "k.name",
+      "k.scope",
+      "k.resource_group_id",
+      "k.end_user_id",
+      "k.expires_at",
+      "k.revoked_at",
+      "k.previous_valid_until",
+    ])
     .select((eb) => eb("k.key_hash", "<>", keyHash).as("is_previous"))
     .where((eb) => eb.or([eb("k.key_hash", "=", keyHash), eb("k.previous_hash", "=", keyHash)]))
     .executeTakeFirst();
@@ -144,6 +190,14 @@ export async function writeLastUsed(db: Database, uses: ReadonlyMap<string, Date
 
 /** The oldest enabled chat model, for the example a start prints; null when there is none. */
 export async function readAnyModelName(db: Database): Promise<string | null> {
-  const row = await db.selectFrom("models").select("name").where("enabled", "=", true).where("modes", "@>", sql<string[]>`ARRAY['chat']`).orderBy("created_at").orderBy("name").limit(1).executeTakeFirst();
+  const row = await db
+    .selectFrom("models")
+    .select("name")
+    .where("enabled", "=", true)
+    .where("modes", "@>", sql<string[]>`ARRAY['chat']`)
+    .orderBy("created_at")
+    .orderBy("name")
+    .limit(1)
+    .executeTakeFirst();
   return row?.name ?? null;
 }

@@ -30,7 +30,12 @@ export const providerStore: RecordStore<ProviderRow, ProviderInsert, ProviderPat
 };
 
 export async function providerByKey(db: Database | Trx, tenantId: string, providerKey: string): Promise<ProviderRow | undefined> {
-  return db.selectFrom("providers").selectAll().where("tenant_id", "=", tenantId).where("provider_key", "=", providerKey).executeTakeFirst();
+  return db
+    .selectFrom("providers")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("provider_key", "=", providerKey)
+    .executeTakeFirst();
 }
 
 export async function providerById(db: Database | Trx, tenantId: string, id: string): Promise<ProviderRow | undefined> {
@@ -39,7 +44,14 @@ export async function providerById(db: Database | Trx, tenantId: string, id: str
 
 /** Whether a model of the provider has a key of its own that goes to the provider's address. */
 export async function keyedModelFollows(db: Database | Trx, providerId: string): Promise<boolean> {
-  const row = await db.selectFrom("models").select("id").where("provider_id", "=", providerId).where("api_key_sealed", "is not", null).where("base_url", "is", null).limit(1).executeTakeFirst();
+  const row = await db
+    .selectFrom("models")
+    .select("id")
+    .where("provider_id", "=", providerId)
+    .where("api_key_sealed", "is not", null)
+    .where("base_url", "is", null)
+    .limit(1)
+    .executeTakeFirst();
   return row !== undefined;
 }
 

@@ -35,7 +35,9 @@ export type TenantRecordTable =
   | "approvals";
 
 /** `find` of a store that tells of a row what its table has, and nothing of other tables. */
-export function findInTenant<Table extends TenantRecordTable>(table: Table): RecordStore<Selectable<Schema[Table]>, unknown, unknown, unknown>["find"] {
+export function findInTenant<Table extends TenantRecordTable>(
+  table: Table,
+): RecordStore<Selectable<Schema[Table]>, unknown, unknown, unknown>["find"] {
   // Kysely resolves the columns of named tables, not of a type parameter.
   const named: TenantRecordTable = table;
   return async (db, tenantId, id, lock) => {
@@ -49,15 +51,21 @@ export function findInTenant<Table extends TenantRecordTable>(table: Table): Rec
  * `find` of a store whose rows tell of other tables as well. The lock is taken before they are read: a statement that
  * has to wait for a lock finds other tables as they were when it began.
  */
-export function lockedFirst<Row>(table: TenantRecordTable | "routing_groups", read: (db: Database | Trx, tenantId: string, id: string) => Promise<Row | undefined>): RecordStore<Row, unknown, unknown, unknown>["find"] {
+export function lockedFirst<Row>(
+  table: TenantRecordTable | "routing_groups",
+  read: (db: Database | Trx, tenantId: string, id: string) => Promise<Row | undefined>,
+): RecordStore<Row, unknown, unknown, unknown>["find"] {
   return async (db, tenantId, id, lock) => {
-    if (lock !== undefined) await db.selectFrom(table).select("id").where("tenant_id", "=", tenantId).where("id", "=", id).forUpdate().execute();
+    if (lock !== undefined)
+      await db.selectFrom(table).select("id").where("tenant_id", "=", tenantId).where("id", "=", id).forUpdate().execute();
     return read(db, tenantId, id);
   };
 }
 
 /** The writes of a store; the row was found in its tenant before. */
-export function writesById<Table extends TenantRecordTable | "tenants">(table: Table): Pick<RecordStore<unknown, Insertable<Schema[Table]>, Updateable<Schema[Table]>, unknown>, "insert" | "update" | "remove"> {
+export function writesById<Table extends TenantRecordTable | "tenants">(
+  table: Table,
+): Pick<RecordStore<unknown, Insertable<Schema[Table]>, Updateable<Schema[Table]>, unknown>, "insert" | "update" | "remove"> {
   const named: TenantRecordTable | "tenants" = table;
   return {
     insert: async (trx, values) => {

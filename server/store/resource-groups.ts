@@ -39,7 +39,12 @@ export async function lockTree(trx: Trx, tenantId: string): Promise<void> {
 }
 
 export async function groupIdByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db.selectFrom("resource_groups").select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
+  const row = await db
+    .selectFrom("resource_groups")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("name", "=", name)
+    .executeTakeFirst();
   return row?.id;
 }
 
@@ -51,7 +56,9 @@ export async function knownGroups(db: Database | Trx, tenantId: string, ids: rea
 }
 
 export async function groupsByIds(db: Database, tenantId: string, ids: readonly string[]): Promise<ResourceGroupRow[]> {
-  return ids.length === 0 ? [] : db.selectFrom("resource_groups").selectAll().where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
+  return ids.length === 0
+    ? []
+    : db.selectFrom("resource_groups").selectAll().where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
 }
 
 // UNION, not UNION ALL: a row already walked is not walked again, so that even a damaged tree ends.
@@ -97,11 +104,19 @@ export async function dependentsOfGroup(db: Database | Trx, id: string, now: Dat
 /** What is counted of these groups begins anew: a branch of theirs goes elsewhere, and what it used with it. */
 export async function noteBranchLeft(trx: Trx, tenantId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await trx.updateTable("resource_groups").set((eb) => ({ branches_left: eb("branches_left", "+", 1) })).where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
+  await trx
+    .updateTable("resource_groups")
+    .set((eb) => ({ branches_left: eb("branches_left", "+", 1) }))
+    .where("tenant_id", "=", tenantId)
+    .where("id", "in", ids)
+    .execute();
 }
 
 /** What the group and those it stands for used counts for its parent from now on. Under no parent it counts for nobody. */
-export async function bequeathUsage(trx: Trx, { id, tenant_id, parent_group_id: heir_id }: Pick<ResourceGroupRow, "id" | "tenant_id" | "parent_group_id">): Promise<void> {
+export async function bequeathUsage(
+  trx: Trx,
+  { id, tenant_id, parent_group_id: heir_id }: Pick<ResourceGroupRow, "id" | "tenant_id" | "parent_group_id">,
+): Promise<void> {
   if (heir_id === null) return;
   await trx.updateTable("gone_groups").set({ heir_id }).where("tenant_id", "=", tenant_id).where("heir_id", "=", id).execute();
   await trx.insertInto("gone_groups").values({ tenant_id, group_id: id, heir_id }).execute();

@@ -24,7 +24,9 @@ const members = sql<MemberRow[]>`coalesce((
     FROM models m WHERE m.tenant_id = g.tenant_id AND m.routing_group_id = g.id), '[]')`;
 
 /** The groups of one tenant: their ids are unique in it only. */
-export function routingGroupStore(tenantId: string): RecordStore<RoutingGroupRow, RoutingGroupInsert, RoutingGroupPatch, RoutingGroupFilters> {
+export function routingGroupStore(
+  tenantId: string,
+): RecordStore<RoutingGroupRow, RoutingGroupInsert, RoutingGroupPatch, RoutingGroupFilters> {
   const groups = (db: Database | Trx) => db.selectFrom("routing_groups as g").where("g.tenant_id", "=", tenantId);
   return {
     async page(db, _scope, filters, page) {
@@ -34,11 +36,19 @@ export function routingGroupStore(tenantId: string): RecordStore<RoutingGroupRow
         const pattern = containing(filters.search);
         query = query.where((eb) => eb.or([eb("g.id", "ilike", pattern), eb("g.name", "ilike", pattern)]));
       }
-      const items = await query.selectAll("g").select(members.as("members")).orderBy("g.id").limit(page.limit).offset(page.offset).execute();
+      const items = await query
+        .selectAll("g")
+        .select(members.as("members"))
+        .orderBy("g.id")
+        .limit(page.limit)
+        .offset(page.offset)
+        .execute();
       const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
       return { items, total };
     },
-    find: lockedFirst("routing_groups", (db, _scope, id) => groups(db).selectAll("g").select(members.as("members")).where("g.id", "=", id).executeTakeFirst()),
+    find: lockedFirst("routing_groups", (db, _scope, id) =>
+      groups(db).selectAll("g").select(members.as("members")).where("g.id", "=", id).executeTakeFirst(),
+    ),
     insert: async (trx, values) => {
       await trx.insertInto("routing_groups").values(values).execute();
     },
@@ -65,7 +75,13 @@ export async function routingGroupsCalled(db: Database | Trx, tenantId: string, 
 
 /** What a model that joins the group must serve; undefined when there is no such group. The group stays until the transaction ends. */
 export async function routingGroupMode(trx: Trx, tenantId: string, id: string): Promise<string | undefined> {
-  const row = await trx.selectFrom("routing_groups").select("mode").where("tenant_id", "=", tenantId).where("id", "=", id).forShare().executeTakeFirst();
+  const row = await trx
+    .selectFrom("routing_groups")
+    .select("mode")
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", id)
+    .forShare()
+    .executeTakeFirst();
   return row?.mode;
 }
 
@@ -77,7 +93,12 @@ export async function lockModelNames(trx: Trx, tenantId: string): Promise<void> 
 /** Which of these ids are those of virtual models of the tenant. */
 export async function knownVirtualModels(db: Database | Trx, tenantId: string, modelIds: readonly string[]): Promise<Set<string>> {
   if (modelIds.length === 0) return new Set();
-  const rows = await db.selectFrom("routing_groups").select("model_id").where("tenant_id", "=", tenantId).where("model_id", "in", modelIds).execute();
+  const rows = await db
+    .selectFrom("routing_groups")
+    .select("model_id")
+    .where("tenant_id", "=", tenantId)
+    .where("model_id", "in", modelIds)
+    .execute();
   return new Set(rows.map(({ model_id }) => model_id));
 }
 

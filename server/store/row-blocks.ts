@@ -30,7 +30,8 @@ const PRESENCE = `SELECT count(*) AS rows, ${LOOKED_UP.map((name) => `count(a.${
 const entry = (hash: string): string => `(${hash})::bigint << 32 | r.k`;
 
 function entriesOf(name: FieldName, sometimesAbsent: boolean): string {
-  if (FIELDS[name].type !== "json") return `SELECT array_agg(DISTINCT ${entry(sometimesAbsent ? `coalesce(${hashOfColumn(name, `r.${name}`)}, ${ABSENT_HASH})` : hashOfColumn(name, `r.${name}`))}) FROM r`;
+  if (FIELDS[name].type !== "json")
+    return `SELECT array_agg(DISTINCT ${entry(sometimesAbsent ? `coalesce(${hashOfColumn(name, `r.${name}`)}, ${ABSENT_HASH})` : hashOfColumn(name, `r.${name}`))}) FROM r`;
   const absent = sometimesAbsent ? `SELECT ${entry(`${ABSENT_HASH}`)} AS e FROM r WHERE r.${name} IS NULL UNION ALL ` : "";
   // Most terms of a zone are those of its other rows: only the rest is sorted.
   return `SELECT array_agg(e ORDER BY e) FROM (SELECT DISTINCT e FROM (${absent}SELECT ${entry("t.term")} AS e FROM r ${termsOfColumn(name, `r.${name}`)}) terms) each`;
@@ -41,7 +42,10 @@ function fillStatement(present: readonly FieldName[], zone: number, sometimesAbs
   const plain = present.filter((name) => FIELDS[name].type !== "json");
   const json = present.filter((name) => FIELDS[name].type === "json");
   const aggregates = plain.map((name) => `${entriesOf(name, sometimesAbsent(name)).slice("SELECT ".length, -" FROM r".length)} AS ${name}`);
-  const fields = [...plain.map((name) => `('${name}', found.${name})`), ...json.map((name) => `('${name}', (${entriesOf(name, sometimesAbsent(name))}))`)];
+  const fields = [
+    ...plain.map((name) => `('${name}', found.${name})`),
+    ...json.map((name) => `('${name}', (${entriesOf(name, sometimesAbsent(name))}))`),
+  ];
   return `
     WITH r AS MATERIALIZED (${NUMBERED(present, zone)}), found AS MATERIALIZED (SELECT ${aggregates.join(", ")} FROM r)
     INSERT INTO audit_block_values
@@ -115,7 +119,11 @@ async function closeBlock(db: Database, before: Date, sizes: BlockSizes): Promis
 
 /** Rows of the next block, before `before`; null when there are too few. */
 async function nextStretch(trx: Trx, before: Date, size: number): Promise<Stretch | null> {
-  const { rows: edges } = await sql<{ least: string | null; greatest: string | null; before: string }>`SELECT min(from_id) AS least, max(to_id) AS greatest, audit_id_floor(${before}) AS before FROM audit_blocks`.execute(trx);
+  const { rows: edges } = await sql<{
+    least: string | null;
+    greatest: string | null;
+    before: string;
+  }>`SELECT min(from_id) AS least, max(to_id) AS greatest, audit_id_floor(${before}) AS before FROM audit_blocks`.execute(trx);
   const edge = edges[0] as { least: string | null; greatest: string | null; before: string };
   const above = edge.greatest === null ? null : await nth(trx, sql`id >= ${edge.greatest} AND id < ${edge.before}`, "ASC", size);
   return above === null ? stretchBelow(trx, edge.least, edge.before, size) : { from: edge.greatest as string, to: above };
@@ -131,7 +139,9 @@ async function stretchBelow(trx: Trx, edge: string | null, before: string, size:
 }
 
 async function nth(trx: Trx, where: ReturnType<typeof sql>, order: "ASC" | "DESC", offset: number): Promise<string | null> {
-  const { rows } = await sql<{ id: string }>`SELECT id FROM audit_rows WHERE ${where} ORDER BY id ${sql.raw(order)} OFFSET ${offset} LIMIT 1`.execute(trx);
+  const { rows } = await sql<{
+    id: string;
+  }>`SELECT id FROM audit_rows WHERE ${where} ORDER BY id ${sql.raw(order)} OFFSET ${offset} LIMIT 1`.execute(trx);
   return rows[0]?.id ?? null;
 }
 
@@ -154,7 +164,11 @@ async function fillNext(db: Database, before: Date, sizes: BlockSizes): Promise<
     const counted = await statement(PRESENCE, block).execute(trx);
     const counts = counted.rows[0] as Readonly<Record<FieldName | "rows", number>>;
     const present = LOOKED_UP.filter((name) => counts[name] > 0);
-    if (present.length > 0) await statement(fillStatement(present, sizes.zone, (name) => counts[name] < counts.rows), block).execute(trx);
+    if (present.length > 0)
+      await statement(
+        fillStatement(present, sizes.zone, (name) => counts[name] < counts.rows),
+        block,
+      ).execute(trx);
     const absent = LOOKED_UP.filter((name) => counts[name] === 0);
     await sql`INSERT INTO audit_block_values SELECT ${block.block}, field, -1, '{}' FROM unnest(${absent}::text[]) AS field`.execute(trx);
     await statement(zonesStatement(sizes.zone), block).execute(trx);
@@ -166,12 +180,18 @@ async function fillNext(db: Database, before: Date, sizes: BlockSizes): Promise<
 function statement(text: string, { block, from_id: from, to_id: to }: Block) {
   const values = [sql`${block}`, sql`${from}`, sql`${to}`];
   const parts = text.split(/\$([123])/);
-  return sql.join(parts.map((part, index) => (index % 2 === 0 ? sql.raw(part) : (values[Number(part) - 1] as ReturnType<typeof sql>))), sql``);
+  return sql.join(
+    parts.map((part, index) => (index % 2 === 0 ? sql.raw(part) : (values[Number(part) - 1] as ReturnType<typeof sql>))),
+    sql``,
+  );
 }
 
 /** Notes which of the rows just stored stand in blocks already closed, which end at `blocksEnd`. `which` is a condition on `audit_rows a`. */
 export async function noteLateRows(client: pg.PoolClient, which: string, parameters: readonly unknown[], blocksEnd: string): Promise<void> {
-  await client.query(`INSERT INTO audit_late_rows SELECT a.id FROM audit_rows a WHERE ${which} AND a.id < $${parameters.length + 1} ON CONFLICT DO NOTHING`, [...parameters, blocksEnd]);
+  await client.query(
+    `INSERT INTO audit_late_rows SELECT a.id FROM audit_rows a WHERE ${which} AND a.id < $${parameters.length + 1} ON CONFLICT DO NOTHING`,
+    [...parameters, blocksEnd],
+  );
 }
 
 /** Forgets what is known of the blocks that hold the rows: nothing of what the rows lost may be left, not even hashes. */

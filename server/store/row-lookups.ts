@@ -56,7 +56,11 @@ export function lookupsOf(field: FieldName, values: readonly unknown[]): RowLook
   const { type } = FIELDS[field];
   const present = values.filter((value) => value !== null);
   const absent = present.length < values.length;
-  const lookup = (hashes: readonly RawBuilder<unknown>[]): RowLookup => ({ field, absent, hashes: sql`ARRAY[${sql.join(absent ? [...hashes, sql`${sql.lit(ABSENT_HASH)}`] : hashes)}]` });
+  const lookup = (hashes: readonly RawBuilder<unknown>[]): RowLookup => ({
+    field,
+    absent,
+    hashes: sql`ARRAY[${sql.join(absent ? [...hashes, sql`${sql.lit(ABSENT_HASH)}`] : hashes)}]`,
+  });
   if (type !== "json") return [lookup(present.map((value) => hashOfValue(type, value)))];
   const parts = present.map(partsOf);
   if (parts.some((some) => some.length === 0)) return [];
@@ -69,7 +73,8 @@ export function lookupsOf(field: FieldName, values: readonly unknown[]): RowLook
 function partsOf(value: unknown): unknown[] {
   const scalar = (member: unknown): boolean => typeof member !== "object" || member === null;
   if (scalar(value)) return [value];
-  const byLength = (members: readonly [string, unknown][]) => members.filter(([, member]) => scalar(member)).sort(([, a], [, b]) => String(b).length - String(a).length);
+  const byLength = (members: readonly [string, unknown][]) =>
+    members.filter(([, member]) => scalar(member)).sort(([, a], [, b]) => String(b).length - String(a).length);
   const members = byLength(Object.entries(value as object));
   return Array.isArray(value) ? members.map(([, member]) => [member]) : members.map(([name, member]) => ({ [name]: member }));
 }

@@ -21,7 +21,10 @@ export interface RangeQuery {
 
 /** Stretch of ids that blocks stand for; null without any. */
 export async function describedRange(db: Database | Trx): Promise<IdRange | null> {
-  const { rows } = await sql<{ from: string | null; to: string | null }>`SELECT min(from_id) AS "from", max(to_id) AS "to" FROM audit_blocks`.execute(db);
+  const { rows } = await sql<{
+    from: string | null;
+    to: string | null;
+  }>`SELECT min(from_id) AS "from", max(to_id) AS "to" FROM audit_blocks`.execute(db);
   const { from = null, to = null } = rows[0] ?? {};
   return from === null || to === null ? null : { from, to };
 }
@@ -30,10 +33,16 @@ export async function describedRange(db: Database | Trx): Promise<IdRange | null
  * The next stretches, at most `limit` of about a zone each, that may hold rows that match: beyond `cursor`, in the order
  * asked for and overlapping nowhere. Fewer than `limit` before merging means that there are no more: `cursor` is then null.
  */
-export async function candidateRanges(db: Database | Trx, query: RangeQuery, cursor: string, limit: number): Promise<{ ranges: IdRange[]; cursor: string | null }> {
+export async function candidateRanges(
+  db: Database | Trx,
+  query: RangeQuery,
+  cursor: string,
+  limit: number,
+): Promise<{ ranges: IdRange[]; cursor: string | null }> {
   const { newestFirst, since, until } = query;
   const order = sql.raw(newestFirst ? "DESC" : "ASC");
-  const beyond = (range: string): RawBuilder<boolean> => (newestFirst ? sql`${sql.ref(`${range}.from_id`)} < ${cursor}` : sql`${sql.ref(`${range}.to_id`)} > ${cursor}`);
+  const beyond = (range: string): RawBuilder<boolean> =>
+    newestFirst ? sql`${sql.ref(`${range}.from_id`)} < ${cursor}` : sql`${sql.ref(`${range}.to_id`)} > ${cursor}`;
   const inWindow = sql`(NOT b.filled OR ((${since ?? null}::timestamptz IS NULL OR b.greatest_timestamp >= ${since ?? null}::timestamptz) AND (${until ?? null}::timestamptz IS NULL OR b.least_timestamp < ${until ?? null}::timestamptz)))`;
   // A late row may stand inside of a zone: the zone comes first, whichever way they are read, and the row adds nothing.
   // The lateral part runs for one block after another until the limit is reached: the order of the blocks is that of the rows.

@@ -36,7 +36,7 @@ async function* stretches(db: Database | Trx, search: RowSearch, after: string |
   if (!isEmpty(newestFirst ? above : below)) yield [newestFirst ? above : below];
   const within = clipped(described);
   let cursor = newestFirst ? within.to : within.from;
-  for (let looked = 0; cursor !== null && !isEmpty(within); ) {
+  for (let looked = 0; cursor !== null && !isEmpty(within);) {
     const zones = pace(looked);
     const next: { ranges: IdRange[]; cursor: string | null } = await candidateRanges(db, search, cursor, zones);
     looked += zones;
@@ -49,7 +49,9 @@ async function* stretches(db: Database | Trx, search: RowSearch, after: string |
 
 /** What is left of a stretch behind the row `after`. */
 function beyond({ from, to }: Bounds, after: string, newestFirst: boolean): Bounds {
-  return newestFirst ? { from, to: to === null || after < to ? after : to } : { from: from === null || `${after} ` > from ? `${after} ` : from, to };
+  return newestFirst
+    ? { from, to: to === null || after < to ? after : to }
+    : { from: from === null || `${after} ` > from ? `${after} ` : from, to };
 }
 
 const isEmpty = ({ from, to }: Bounds): boolean => from !== null && to !== null && from >= to;
@@ -71,7 +73,11 @@ const MOST_READ = 10_000;
  * Ids of the first `wanted` rows that match behind `skip` others, and how many match: counted on up to `counted` while that
  * takes no more than a look at a few thousand rows. `exact` is false where there may be more.
  */
-export async function firstMatching(db: Database | Trx, search: RowSearch, { skip, wanted, counted }: { readonly skip: number; readonly wanted: number; readonly counted: number }): Promise<{ ids: string[]; total: number; exact: boolean }> {
+export async function firstMatching(
+  db: Database | Trx,
+  search: RowSearch,
+  { skip, wanted, counted }: { readonly skip: number; readonly wanted: number; readonly counted: number },
+): Promise<{ ids: string[]; total: number; exact: boolean }> {
   const ids: string[] = [];
   const needed = skip + wanted;
   const most = Math.max(needed, counted);
@@ -83,7 +89,7 @@ export async function firstMatching(db: Database | Trx, search: RowSearch, { ski
     return zones - looked;
   };
   for await (const stretch of stretches(db, search, null, pace)) {
-    for (let bounds = stretch; bounds.length > 0; ) {
+    for (let bounds = stretch; bounds.length > 0;) {
       const limit = Math.min(MOST_READ, most + 1 - found);
       const next = await idsIn(db, search, bounds, limit);
       ids.push(...next.slice(Math.max(0, skip - found), Math.max(0, needed - found)));
@@ -107,7 +113,9 @@ function zonesFor(missing: number, found: number, looked: number): number {
 }
 
 async function idsIn(db: Database | Trx, search: RowSearch, bounds: readonly Bounds[], wanted: number): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`SELECT id FROM (${rowsIn(bounds, search, wanted)}) AS found ORDER BY id ${orderOf(search)} LIMIT ${wanted}`.execute(db);
+  const { rows } = await sql<{
+    id: string;
+  }>`SELECT id FROM (${rowsIn(bounds, search, wanted)}) AS found ORDER BY id ${orderOf(search)} LIMIT ${wanted}`.execute(db);
   return rows.map((row) => row.id);
 }
 

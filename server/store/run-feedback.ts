@@ -29,10 +29,17 @@ export async function putFeedback(db: Database, { tenantId, rootTaskId, userId, 
   await db
     .insertInto("run_feedback")
     .values({ tenant_id: tenantId, root_task_id: rootTaskId, end_user_id: userId, score, comment, updated_at: now })
-    .onConflict((conflict) => conflict.columns(["tenant_id", "root_task_id", "end_user_id"]).doUpdateSet({ score, comment, updated_at: now }))
+    .onConflict((conflict) =>
+      conflict.columns(["tenant_id", "root_task_id", "end_user_id"]).doUpdateSet({ score, comment, updated_at: now }),
+    )
     .execute();
 }
 
 export async function withdrawFeedback(db: Database, tenantId: string, rootTaskId: string, userId: string): Promise<void> {
-  await db.deleteFrom("run_feedback").where("tenant_id", "=", tenantId).where("root_task_id", "=", rootTaskId).where("end_user_id", "=", userId).execute();
+  await db
+    .deleteFrom("run_feedback")
+    .where("tenant_id", "=", tenantId)
+    .where("root_task_id", "=", rootTaskId)
+    .where("end_user_id", "=", userId)
+    .execute();
 }

@@ -14,7 +14,9 @@ beforeAll(async () => {
     SELECT 't', 'run-' || i, 'g', CASE WHEN i % 400 = 7 THEN 'exhausted' WHEN i % 10 = 3 THEN 'errored' WHEN i > 1195 THEN 'open' ELSE 'completed' END, CASE WHEN i % 300 = 7 THEN 'escalated' WHEN i < 1100 THEN 'resolved' END,
       '2026-01-01Z'::timestamptz + i * interval '1 minute', '2026-01-01Z'::timestamptz + i * interval '1 minute'
     FROM generate_series(0, 1199) i
-    UNION ALL SELECT o.tenant, 'other', o.group, 'exhausted', 'escalated', '2026-01-01Z', '2026-01-01Z' FROM (VALUES ('t', 'h'), ('u', 'g')) o (tenant, "group")`.execute(database.db);
+    UNION ALL SELECT o.tenant, 'other', o.group, 'exhausted', 'escalated', '2026-01-01Z', '2026-01-01Z' FROM (VALUES ('t', 'h'), ('u', 'g')) o (tenant, "group")`.execute(
+    database.db,
+  );
 });
 afterAll(() => database.close());
 
@@ -31,10 +33,18 @@ test("pages come newest first, and more than a thousand runs are told by their h
 });
 
 test("each state, outcome and both give what the runs themselves say", async () => {
-  const { rows: runs } = await sql<{ n: number; state: string; outcome: string | null }>`SELECT substr(root_task_id, 5)::bigint AS n, state, outcome FROM runs WHERE tenant_id = 't' AND resource_group_id = 'g' ORDER BY started_at DESC`.execute(database.db);
+  const { rows: runs } = await sql<{
+    n: number;
+    state: string;
+    outcome: string | null;
+  }>`SELECT substr(root_task_id, 5)::bigint AS n, state, outcome FROM runs WHERE tenant_id = 't' AND resource_group_id = 'g' ORDER BY started_at DESC`.execute(
+    database.db,
+  );
   for (const state of [undefined, ...RUN_STATES]) {
     for (const outcome of [undefined, ...RUN_OUTCOMES]) {
-      const wanted = runs.filter((run) => (state === undefined || run.state === state) && (outcome === undefined || run.outcome === outcome)).map((run) => run.n);
+      const wanted = runs
+        .filter((run) => (state === undefined || run.state === state) && (outcome === undefined || run.outcome === outcome))
+        .map((run) => run.n);
       const found = await first({ state, outcome });
       expect(found.numbers).toEqual(wanted.slice(0, 50));
       expect(found.exact).toBe(wanted.length <= 1000);

@@ -28,14 +28,24 @@ const COUNTED = 1_000;
 export async function runPage(db: Database, tenantId: string, groupId: string, filters: RunFilters, page: Page): Promise<RunPage> {
   const where = conditions(tenantId, groupId, filters);
   const [found, counted] = await Promise.all([
-    sql<RunRow>`SELECT ${RUN_COLUMNS} FROM runs WHERE ${where} ORDER BY runs.started_at DESC, root_task_id LIMIT ${page.limit + 1} OFFSET ${page.offset}`.execute(db),
-    sql<{ total: number }>`SELECT count(*) AS total FROM (SELECT FROM runs WHERE ${where} ORDER BY runs.started_at DESC LIMIT ${COUNTED + 1}) AS counted`.execute(db),
+    sql<RunRow>`SELECT ${RUN_COLUMNS} FROM runs WHERE ${where} ORDER BY runs.started_at DESC, root_task_id LIMIT ${page.limit + 1} OFFSET ${page.offset}`.execute(
+      db,
+    ),
+    sql<{
+      total: number;
+    }>`SELECT count(*) AS total FROM (SELECT FROM runs WHERE ${where} ORDER BY runs.started_at DESC LIMIT ${COUNTED + 1}) AS counted`.execute(
+      db,
+    ),
   ]);
   const items = found.rows.slice(0, page.limit);
   const total = counted.rows[0]?.total ?? 0;
   if (total <= COUNTED) return { items, total, exact: true };
   // Beyond this page while there is more: whoever reads on until it is reached misses none.
-  return { items, total: Math.max(COUNTED, page.offset + found.rows.length, await hoursTotal(db, tenantId, groupId, filters)), exact: false };
+  return {
+    items,
+    total: Math.max(COUNTED, page.offset + found.rows.length, await hoursTotal(db, tenantId, groupId, filters)),
+    exact: false,
+  };
 }
 
 /** A filter that is not given stands nowhere in the text: each of the indexes is for one. */
@@ -53,6 +63,8 @@ async function hoursTotal(db: Database, tenantId: string, groupId: string, { sta
   const { rows } = await sql<{ total: number }>`
     SELECT coalesce(sum(${sql.ref(state ?? outcome ?? "runs")}), 0)::bigint AS total FROM run_hourly
     WHERE tenant_id = ${tenantId} AND resource_group_id = ${groupId}
-      AND hour >= date_trunc('hour', coalesce(${from ?? null}::timestamptz, '-infinity'), 'UTC') AND hour < coalesce(${to ?? null}::timestamptz, 'infinity')`.execute(db);
+      AND hour >= date_trunc('hour', coalesce(${from ?? null}::timestamptz, '-infinity'), 'UTC') AND hour < coalesce(${to ?? null}::timestamptz, 'infinity')`.execute(
+    db,
+  );
   return rows[0]?.total ?? 0;
 }

@@ -5,7 +5,8 @@ import type pg from "pg";
  */
 
 /** Calls about a run, about many, and of a person about themselves: they are recorded, and are no action of any run. */
-export const isAction = (row: string): string => `coalesce(${row}.proxy_subtype, '') NOT IN ('run_end', 'run_inspect', 'otel_traces') AND ${row}.proxy_type IS DISTINCT FROM 'portal'`;
+export const isAction = (row: string): string =>
+  `coalesce(${row}.proxy_subtype, '') NOT IN ('run_end', 'run_inspect', 'otel_traces') AND ${row}.proxy_type IS DISTINCT FROM 'portal'`;
 export const IS_ACTION = isAction("a");
 
 /** What a run would end as if this row were its last. */
@@ -49,7 +50,21 @@ const SUMS = `
   coalesce(sum(a.cost_micro_usd) FILTER (WHERE counted), 0), count(*) FILTER (WHERE counted AND a.unpriced),
   coalesce(bool_or(a.degraded) FILTER (WHERE counted), false)`;
 
-const SUM_COLUMNS = ["calls", "llm_calls", "tool_calls", "tool_errors", "errors", "late_calls", "asserted_calls", "intact_calls", "external_calls", "prompt_tokens", "completion_tokens", "cost_micro_usd", "unpriced_calls"] as const;
+const SUM_COLUMNS = [
+  "calls",
+  "llm_calls",
+  "tool_calls",
+  "tool_errors",
+  "errors",
+  "late_calls",
+  "asserted_calls",
+  "intact_calls",
+  "external_calls",
+  "prompt_tokens",
+  "completion_tokens",
+  "cost_micro_usd",
+  "unpriced_calls",
+] as const;
 
 /** `a` with `counted`, of facts with `late`. A span that joined a call of the gateway is that call told again. */
 const JUDGED = (facts: string) => `(SELECT j.*, NOT j.late AND NOT j.joined AS counted FROM (${facts}) j) a`;

@@ -15,13 +15,19 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 /** The plan of the first statement that `work` makes; a moment stands in for parameters nothing else is given for. */
-async function planOf(work: (db: TestDatabase["db"]) => Promise<unknown>, settings: string, standIns: readonly string[] = []): Promise<string> {
+async function planOf(
+  work: (db: TestDatabase["db"]) => Promise<unknown>,
+  settings: string,
+  standIns: readonly string[] = [],
+): Promise<string> {
   statements = [];
   await work(database.db);
   const [statement = ""] = statements;
   const plan = await database.db.transaction().execute(async (trx) => {
     await sql`${sql.raw(settings)}`.execute(trx);
-    return sql<{ "QUERY PLAN": string }>`EXPLAIN ${sql.raw(statement.replaceAll(/\$(\d+)/g, (_, place) => standIns[Number(place) - 1] ?? "now()"))}`.execute(trx);
+    return sql<{
+      "QUERY PLAN": string;
+    }>`EXPLAIN ${sql.raw(statement.replaceAll(/\$(\d+)/g, (_, place) => standIns[Number(place) - 1] ?? "now()"))}`.execute(trx);
   });
   return plan.rows.map((row) => row["QUERY PLAN"]).join("\n");
 }
@@ -39,7 +45,9 @@ test.each([
 test("runs their callers forgot are found among those that are open, not tenant by tenant among all", async () => {
   const { db } = database;
   await sql`INSERT INTO tenants (id, name, data_retention) SELECT 'tenant ' || i, 't', '{}' FROM generate_series(1, 300) i`.execute(db);
-  await sql`INSERT INTO runs (tenant_id, root_task_id, state, started_at, active_at) SELECT 'tenant ' || i % 300 + 1, 'run ' || i, CASE WHEN i % 500 = 0 THEN 'open' ELSE 'completed' END, now() - interval '1 day', now() FROM generate_series(1, 30000) i`.execute(db);
+  await sql`INSERT INTO runs (tenant_id, root_task_id, state, started_at, active_at) SELECT 'tenant ' || i % 300 + 1, 'run ' || i, CASE WHEN i % 500 = 0 THEN 'open' ELSE 'completed' END, now() - interval '1 day', now() FROM generate_series(1, 30000) i`.execute(
+    db,
+  );
   await sql`ANALYZE`.execute(db);
   const plan = await planOf((on) => sweepRuns(on, new Date()), "SET LOCAL jit = off");
   expect(plan.match(/ on runs o .*/g)).toHaveLength(1);
@@ -51,11 +59,18 @@ test("what a person sees of the approvals of a tenant is found by who they are a
   const { db } = database;
   const [person, group] = [crypto.randomUUID(), crypto.randomUUID()];
   await sql`INSERT INTO approvals (id, tenant_id, server_id, server_name, capability_type, capability_name, requester_type, requester_id, requester_display, requester_group_id, approver_group_ids, call_arguments, arguments_digest, status, timeout_seconds, expires_at)
-    SELECT gen_random_uuid(), 'tenant 1', 's', 's', 'tool', 't', 'user', gen_random_uuid(), 'u', gen_random_uuid(), '{}', '{}', i, 'expired', 900, now() FROM generate_series(1, 20000) i`.execute(db);
+    SELECT gen_random_uuid(), 'tenant 1', 's', 's', 'tool', 't', 'user', gen_random_uuid(), 'u', gen_random_uuid(), '{}', '{}', i, 'expired', 900, now() FROM generate_series(1, 20000) i`.execute(
+    db,
+  );
   await sql`ANALYZE approvals`.execute(db);
   const visibleTo = { requesterId: person, groupIds: [group] };
-  const plan = await planOf((on) => approvalPage(on, "tenant 1", { now: new Date(), visibleTo }, { limit: 50, offset: 0 }), "SET LOCAL jit = off", ["'tenant 1'", `'${person}'`, `'{${group}}'`, `'{${group}}'`, "0", "50", "0"]);
-  for (const index of ["approvals_requester", "approvals_requester_group", "approvals_approvers"]) expect(plan).toMatch(new RegExp(`Bitmap Index Scan on ${index} `));
+  const plan = await planOf(
+    (on) => approvalPage(on, "tenant 1", { now: new Date(), visibleTo }, { limit: 50, offset: 0 }),
+    "SET LOCAL jit = off",
+    ["'tenant 1'", `'${person}'`, `'{${group}}'`, `'{${group}}'`, "0", "50", "0"],
+  );
+  for (const index of ["approvals_requester", "approvals_requester_group", "approvals_approvers"])
+    expect(plan).toMatch(new RegExp(`Bitmap Index Scan on ${index} `));
   expect(plan).not.toContain("Seq Scan");
 });
 

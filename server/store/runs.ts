@@ -46,9 +46,33 @@ export async function findRun(db: Database, tenantId: string, ids: readonly stri
 }
 
 const ACTION_FIELDS: readonly FieldName[] = [
-  "id", "timestamp", "proxy_type", "proxy_subtype", "source", "llm_model_used", "llm_provider", "server_id", "mcp_capability_name", "skill_id", "actor_agent_id",
-  "http_status_code", "success", "error_type", "duration_ms", "llm_prompt_tokens", "llm_completion_tokens", "llm_estimated_cost_usd",
-  "turn_id", "turn_seq", "step_id", "step_name", "trace_continuity", "parent_task_id", "delegation_depth", "deciding_model", "tags",
+  "id",
+  "timestamp",
+  "proxy_type",
+  "proxy_subtype",
+  "source",
+  "llm_model_used",
+  "llm_provider",
+  "server_id",
+  "mcp_capability_name",
+  "skill_id",
+  "actor_agent_id",
+  "http_status_code",
+  "success",
+  "error_type",
+  "duration_ms",
+  "llm_prompt_tokens",
+  "llm_completion_tokens",
+  "llm_estimated_cost_usd",
+  "turn_id",
+  "turn_seq",
+  "step_id",
+  "step_name",
+  "trace_continuity",
+  "parent_task_id",
+  "delegation_depth",
+  "deciding_model",
+  "tags",
 ];
 
 /** The rows of a run in the order of the calls, at most `limit`. */
@@ -66,7 +90,12 @@ const DERIVED = sql`CASE WHEN coalesce(last_result, 'completed') <> 'completed' 
  * Ends a run that is open: in `state`, or without one in the state its calls led to. An outcome is kept beside the state,
  * the first one told after the end too. Returns the run as it is then.
  */
-export async function endRun(db: Database, tenantId: string, rootTaskId: string, end: { readonly state: EndState | null; readonly outcome: string | null; readonly at: string }): Promise<RunRow | undefined> {
+export async function endRun(
+  db: Database,
+  tenantId: string,
+  rootTaskId: string,
+  end: { readonly state: EndState | null; readonly outcome: string | null; readonly at: string },
+): Promise<RunRow | undefined> {
   const { state, outcome, at } = end;
   const { rows } = await sql<RunRow>`
     UPDATE runs SET
@@ -89,7 +118,7 @@ const SWEPT_TENANTS = sql`SELECT id, run_idle_minutes FROM tenants UNION ALL SEL
  * They ended with that call; calls are late from now on. Safe in many processes at once. Returns how many it ended.
  */
 export async function sweepRuns(db: Database, now: Date): Promise<number> {
-  for (let total = 0; ; ) {
+  for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       UPDATE runs r SET state = ${DERIVED}, state_source = 'derived', ended_at = active_at, closed_at = ${now}
       FROM (SELECT o.tenant_id, o.root_task_id FROM runs o JOIN (${SWEPT_TENANTS}) t ON t.id = o.tenant_id
@@ -135,13 +164,51 @@ export interface RunSums {
   readonly longest: number;
 }
 
-const SUMMED = ["runs", "open", "completed", "completed_degraded", "exhausted", "errored", "blocked_policy", "cancelled", "ended_by_client", "resolved", "escalated", "handed_off", "abandoned_by_user", "calls", "llm_calls", "tool_calls", "tool_errors", "errors", "late_calls", "asserted_calls", "intact_calls", "external_calls", "prompt_tokens", "completion_tokens", "cost_micro_usd", "unpriced_calls"];
+const SUMMED = [
+  "runs",
+  "open",
+  "completed",
+  "completed_degraded",
+  "exhausted",
+  "errored",
+  "blocked_policy",
+  "cancelled",
+  "ended_by_client",
+  "resolved",
+  "escalated",
+  "handed_off",
+  "abandoned_by_user",
+  "calls",
+  "llm_calls",
+  "tool_calls",
+  "tool_errors",
+  "errors",
+  "late_calls",
+  "asserted_calls",
+  "intact_calls",
+  "external_calls",
+  "prompt_tokens",
+  "completion_tokens",
+  "cost_micro_usd",
+  "unpriced_calls",
+];
 
-const SUMS = sql.raw(`${SUMMED.map((name) => `coalesce(sum(${name}), 0)::bigint AS ${name}`).join(", ")}, coalesce(max(longest), 0) AS longest`);
+const SUMS = sql.raw(
+  `${SUMMED.map((name) => `coalesce(sum(${name}), 0)::bigint AS ${name}`).join(", ")}, coalesce(max(longest), 0) AS longest`,
+);
 
 /** One sum over the window, or one for each hour or day in it that has runs. Whole hours only. */
-export async function runSums(db: Database, tenantId: string, groupId: string, window: { readonly from: string; readonly to: string }, bucket: "hour" | "day" | null): Promise<RunSums[]> {
-  const at = bucket === null ? sql`NULL` : sql`to_char(date_trunc(${sql.lit(bucket)}, hour, 'UTC') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
+export async function runSums(
+  db: Database,
+  tenantId: string,
+  groupId: string,
+  window: { readonly from: string; readonly to: string },
+  bucket: "hour" | "day" | null,
+): Promise<RunSums[]> {
+  const at =
+    bucket === null
+      ? sql`NULL`
+      : sql`to_char(date_trunc(${sql.lit(bucket)}, hour, 'UTC') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
   const { rows } = await sql<RunSums>`
     SELECT ${at} AS at, ${SUMS} FROM run_hourly
     WHERE tenant_id = ${tenantId} AND resource_group_id = ${groupId} AND hour >= date_trunc('hour', ${window.from}::timestamptz, 'UTC') AND hour < ${window.to}::timestamptz

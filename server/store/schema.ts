@@ -1,8 +1,23 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { ColumnType } from "kysely";
 import type { Json, JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./tables/columns.ts";
-import type { AdminUserTable, EndUserGroupTable, EndUserPhotoTable, EndUserTable, NoticeConfigTable, NotificationTable } from "./tables/people.ts";
-import type { AlertTable, ArgumentPolicyTable, GroupPolicyTable, GuardrailConfigTable, SemanticCacheConfigTable, SemanticCacheEntryTable, SemanticPolicyTable } from "./tables/policies.ts";
+import type {
+  AdminUserTable,
+  EndUserGroupTable,
+  EndUserPhotoTable,
+  EndUserTable,
+  NoticeConfigTable,
+  NotificationTable,
+} from "./tables/people.ts";
+import type {
+  AlertTable,
+  ArgumentPolicyTable,
+  GroupPolicyTable,
+  GuardrailConfigTable,
+  SemanticCacheConfigTable,
+  SemanticCacheEntryTable,
+  SemanticPolicyTable,
+} from "./tables/policies.ts";
 import type { OAuthClientGrantTable, OAuthTokenTable, OAuthUpstreamClientTable } from "./tables/oauth.ts";
 import type { ApprovalTable, McpServerSnapshotTable, McpServerTable, ServerConfigTable, VirtualServerTable } from "./tables/tools.ts";
 import type { ToolSessionTable } from "./tool-sessions.ts";
@@ -319,7 +334,15 @@ export interface Schema {
   audit_keys: AuditKeyTable;
   usage_hourly: UsageHourlyTable;
   usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
-  model_usage_daily: { tenant_id: string; day: Stamp; resource_group_id: string; model_id: string; requests: number; tokens: number; cost_micro_usd: number };
+  model_usage_daily: {
+    tenant_id: string;
+    day: Stamp;
+    resource_group_id: string;
+    model_id: string;
+    requests: number;
+    tokens: number;
+    cost_micro_usd: number;
+  };
   former_model_names: { tenant_id: string; name: string; until: Date; model_id: string };
   gone_groups: { tenant_id: string; group_id: string; heir_id: string };
   group_policies: GroupPolicyTable;

@@ -24,18 +24,46 @@ export interface StoredVectorRow {
   readonly semantic_until: Date;
 }
 
-export async function answerByKey(db: Database, of: CacheOf, exactKey: string, now: Date): Promise<(StoredAnswerRow & { readonly exact_until: Date }) | undefined> {
-  const row = await entriesOf(db, of).select(["model_name", "answer", "tokens", "created_at", "exact_until"]).where("exact_key", "=", exactKey).where("exact_until", ">", now).executeTakeFirst();
+export async function answerByKey(
+  db: Database,
+  of: CacheOf,
+  exactKey: string,
+  now: Date,
+): Promise<(StoredAnswerRow & { readonly exact_until: Date }) | undefined> {
+  const row = await entriesOf(db, of)
+    .select(["model_name", "answer", "tokens", "created_at", "exact_until"])
+    .where("exact_key", "=", exactKey)
+    .where("exact_until", ">", now)
+    .executeTakeFirst();
   return row as (StoredAnswerRow & { exact_until: Date }) | undefined;
 }
 
 export async function answerById(db: Database, of: CacheOf, id: string, now: Date): Promise<StoredAnswerRow | undefined> {
-  return entriesOf(db, of).select(["model_name", "answer", "tokens", "created_at"]).where("id", "=", id).where("semantic_until", ">", now).executeTakeFirst();
+  return entriesOf(db, of)
+    .select(["model_name", "answer", "tokens", "created_at"])
+    .where("id", "=", id)
+    .where("semantic_until", ">", now)
+    .executeTakeFirst();
 }
 
 /** The newest vectors of a space that were stored after `after` (an id), at most `limit`; ids sort by time. */
-export async function vectorsOf(db: Database, of: CacheOf, space: string, after: string, limit: number, now: Date): Promise<StoredVectorRow[]> {
-  const rows = await entriesOf(db, of).select(["id", "embedding", "semantic_until"]).where("space", "=", space).where("embedding", "is not", null).where("semantic_until", ">", now).where("id", ">", after).orderBy("id", "desc").limit(limit).execute();
+export async function vectorsOf(
+  db: Database,
+  of: CacheOf,
+  space: string,
+  after: string,
+  limit: number,
+  now: Date,
+): Promise<StoredVectorRow[]> {
+  const rows = await entriesOf(db, of)
+    .select(["id", "embedding", "semantic_until"])
+    .where("space", "=", space)
+    .where("embedding", "is not", null)
+    .where("semantic_until", ">", now)
+    .where("id", ">", after)
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
   return rows as StoredVectorRow[];
 }
 
@@ -43,10 +71,21 @@ export async function vectorsOf(db: Database, of: CacheOf, space: string, after:
 export async function storeAnswer(db: Database, generation: string, entry: SemanticCacheEntryInsert): Promise<void> {
   await db.transaction().execute(async (trx) => {
     // The lock makes whoever invalidates wait: what is stored here is there to be dropped then.
-    const config = await trx.selectFrom("semantic_cache_configs").select("generation").where("tenant_id", "=", entry.tenant_id).where("id", "=", entry.config_id).forShare().executeTakeFirst();
+    const config = await trx
+      .selectFrom("semantic_cache_configs")
+      .select("generation")
+      .where("tenant_id", "=", entry.tenant_id)
+      .where("id", "=", entry.config_id)
+      .forShare()
+      .executeTakeFirst();
     if (config?.generation !== generation) return;
     // The row of its call may have arrived, and been erased, before it.
-    const erased = await trx.selectFrom("audit_rows").select("id").where("id", "=", entry.call_id).where("erased_at", "is not", null).executeTakeFirst();
+    const erased = await trx
+      .selectFrom("audit_rows")
+      .select("id")
+      .where("id", "=", entry.call_id)
+      .where("erased_at", "is not", null)
+      .executeTakeFirst();
     if (erased !== undefined) return;
     await trx
       .insertInto("semantic_cache_entries")
@@ -64,7 +103,12 @@ export async function storeAnswer(db: Database, generation: string, entry: Seman
 
 /** Drops answers of a configuration, and tells every process to forget what it holds of them; gives how many. */
 export async function dropAnswers(trx: Trx, of: CacheOf, which: { readonly before?: Date; readonly model?: string }): Promise<number> {
-  await trx.updateTable("semantic_cache_configs").set({ generation: uuid() }).where("tenant_id", "=", of.tenantId).where("id", "=", of.configId).execute();
+  await trx
+    .updateTable("semantic_cache_configs")
+    .set({ generation: uuid() })
+    .where("tenant_id", "=", of.tenantId)
+    .where("id", "=", of.configId)
+    .execute();
   let query = trx.deleteFrom("semantic_cache_entries").where("tenant_id", "=", of.tenantId).where("config_id", "=", of.configId);
   if (which.before !== undefined) query = query.where("created_at", "<", which.before);
   if (which.model !== undefined) {
@@ -78,8 +122,12 @@ export async function dropAnswers(trx: Trx, of: CacheOf, which: { readonly befor
 /** Answers nobody is given any more, and the oldest of a configuration that holds more than `most`; 10,000 of each at a time. */
 export async function pruneAnswers(db: Database, most: number): Promise<void> {
   await sql`DELETE FROM semantic_cache_entries WHERE id IN (
-    SELECT e.id FROM semantic_cache_configs c, LATERAL (SELECT id FROM semantic_cache_entries WHERE config_id = c.id ORDER BY id DESC OFFSET ${most} LIMIT 10000) e)`.execute(db);
-  await sql`DELETE FROM semantic_cache_entries WHERE id IN (SELECT id FROM semantic_cache_entries WHERE GREATEST(exact_until, semantic_until) < now() LIMIT 10000 FOR UPDATE SKIP LOCKED)`.execute(db);
+    SELECT e.id FROM semantic_cache_configs c, LATERAL (SELECT id FROM semantic_cache_entries WHERE config_id = c.id ORDER BY id DESC OFFSET ${most} LIMIT 10000) e)`.execute(
+    db,
+  );
+  await sql`DELETE FROM semantic_cache_entries WHERE id IN (SELECT id FROM semantic_cache_entries WHERE GREATEST(exact_until, semantic_until) < now() LIMIT 10000 FOR UPDATE SKIP LOCKED)`.execute(
+    db,
+  );
 }
 
 function entriesOf(db: Database, { tenantId, configId }: CacheOf) {

@@ -10,36 +10,78 @@ export type SemanticPolicyPatch = Updateable<SemanticPolicyTable>;
 
 const groupIds = sql<string[]>`ARRAY(SELECT b.group_id FROM semantic_policy_groups b WHERE b.policy_id = p.id ORDER BY b.group_id)`;
 
-export const semanticPolicyStore: RecordStore<SemanticPolicyRow, SemanticPolicyInsert, SemanticPolicyPatch, { readonly search?: string | undefined }> = {
+export const semanticPolicyStore: RecordStore<
+  SemanticPolicyRow,
+  SemanticPolicyInsert,
+  SemanticPolicyPatch,
+  { readonly search?: string | undefined }
+> = {
   async page(db, tenantId, { search }, page) {
     let query = db.selectFrom("semantic_policies as p").where("p.tenant_id", "=", tenantId);
     if (search !== undefined) query = query.where("p.name", "ilike", containing(search));
-    const items = await query.selectAll("p").select(groupIds.as("group_ids")).orderBy("p.name").limit(page.limit).offset(page.offset).execute();
+    const items = await query
+      .selectAll("p")
+      .select(groupIds.as("group_ids"))
+      .orderBy("p.name")
+      .limit(page.limit)
+      .offset(page.offset)
+      .execute();
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: lockedFirst("semantic_policies", (db, tenantId, id) => db.selectFrom("semantic_policies as p").selectAll("p").select(groupIds.as("group_ids")).where("p.tenant_id", "=", tenantId).where("p.id", "=", id).executeTakeFirst()),
+  find: lockedFirst("semantic_policies", (db, tenantId, id) =>
+    db
+      .selectFrom("semantic_policies as p")
+      .selectAll("p")
+      .select(groupIds.as("group_ids"))
+      .where("p.tenant_id", "=", tenantId)
+      .where("p.id", "=", id)
+      .executeTakeFirst(),
+  ),
   ...writesById("semantic_policies"),
 };
 
 export async function semanticPolicyByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db.selectFrom("semantic_policies").select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
+  const row = await db
+    .selectFrom("semantic_policies")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("name", "=", name)
+    .executeTakeFirst();
   return row?.id;
 }
 
 export async function readSemanticPolicies(db: Database | Trx, tenantId: string): Promise<SemanticPolicyRow[]> {
-  return db.selectFrom("semantic_policies as p").selectAll("p").select(groupIds.as("group_ids")).where("p.tenant_id", "=", tenantId).where("p.enabled", "=", true).orderBy("p.name").execute();
+  return db
+    .selectFrom("semantic_policies as p")
+    .selectAll("p")
+    .select(groupIds.as("group_ids"))
+    .where("p.tenant_id", "=", tenantId)
+    .where("p.enabled", "=", true)
+    .orderBy("p.name")
+    .execute();
 }
 
 /** Leaves it bound to exactly these groups. */
 export async function setSemanticPolicyGroups(trx: Trx, tenantId: string, policyId: string, ids: readonly string[]): Promise<void> {
   await trx.deleteFrom("semantic_policy_groups").where("tenant_id", "=", tenantId).where("policy_id", "=", policyId).execute();
-  if (ids.length > 0) await trx.insertInto("semantic_policy_groups").values(ids.map((groupId) => ({ policy_id: policyId, group_id: groupId, tenant_id: tenantId }))).execute();
+  if (ids.length > 0)
+    await trx
+      .insertInto("semantic_policy_groups")
+      .values(ids.map((groupId) => ({ policy_id: policyId, group_id: groupId, tenant_id: tenantId })))
+      .execute();
 }
 
 /** Names of policies that name the model as their judge, at most `limit`. */
 export async function policiesJudgedBy(db: Database | Trx, tenantId: string, modelId: string, limit: number): Promise<string[]> {
-  const rows = await db.selectFrom("semantic_policies").select("name").where("tenant_id", "=", tenantId).where("judge_model_id", "=", modelId).orderBy("name").limit(limit).execute();
+  const rows = await db
+    .selectFrom("semantic_policies")
+    .select("name")
+    .where("tenant_id", "=", tenantId)
+    .where("judge_model_id", "=", modelId)
+    .orderBy("name")
+    .limit(limit)
+    .execute();
   return rows.map((row) => row.name);
 }
 

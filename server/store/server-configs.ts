@@ -22,26 +22,66 @@ export const serverConfigStore: RecordStore<ServerConfigRow, ServerConfigInsert,
     if (filters.mcp_server_id !== undefined) query = query.where("c.mcp_server_id", "=", filters.mcp_server_id);
     if (filters.search !== undefined) query = query.where("c.name", "ilike", containing(filters.search));
     const { group_id: groupId } = filters;
-    if (groupId !== undefined) query = query.where((eb) => eb.exists(eb.selectFrom("server_config_groups as b").select("b.config_id").whereRef("b.config_id", "=", "c.id").where("b.group_id", "=", groupId)));
-    const items = await query.selectAll("c").select(groupIds.as("group_ids")).orderBy("c.name").limit(page.limit).offset(page.offset).execute();
+    if (groupId !== undefined)
+      query = query.where((eb) =>
+        eb.exists(
+          eb
+            .selectFrom("server_config_groups as b")
+            .select("b.config_id")
+            .whereRef("b.config_id", "=", "c.id")
+            .where("b.group_id", "=", groupId),
+        ),
+      );
+    const items = await query
+      .selectAll("c")
+      .select(groupIds.as("group_ids"))
+      .orderBy("c.name")
+      .limit(page.limit)
+      .offset(page.offset)
+      .execute();
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: lockedFirst("server_configs", (db, tenantId, id) => db.selectFrom("server_configs as c").selectAll("c").select(groupIds.as("group_ids")).where("c.tenant_id", "=", tenantId).where("c.id", "=", id).executeTakeFirst()),
+  find: lockedFirst("server_configs", (db, tenantId, id) =>
+    db
+      .selectFrom("server_configs as c")
+      .selectAll("c")
+      .select(groupIds.as("group_ids"))
+      .where("c.tenant_id", "=", tenantId)
+      .where("c.id", "=", id)
+      .executeTakeFirst(),
+  ),
   ...writesById("server_configs"),
 };
 
 export async function serverConfigNamed(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db.selectFrom("server_configs").select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
+  const row = await db
+    .selectFrom("server_configs")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("name", "=", name)
+    .executeTakeFirst();
   return row?.id;
 }
 
 export async function setConfigGroups(trx: Trx, tenantId: string, configId: string, groups: readonly string[]): Promise<void> {
   await trx.deleteFrom("server_config_groups").where("config_id", "=", configId).execute();
-  if (groups.length > 0) await trx.insertInto("server_config_groups").values(groups.map((groupId) => ({ config_id: configId, group_id: groupId, tenant_id: tenantId }))).execute();
+  if (groups.length > 0)
+    await trx
+      .insertInto("server_config_groups")
+      .values(groups.map((groupId) => ({ config_id: configId, group_id: groupId, tenant_id: tenantId })))
+      .execute();
 }
 
 export async function configsById(db: Database, tenantId: string, ids: readonly string[]): Promise<ServerConfigRow[]> {
   if (ids.length === 0) return [];
-  return db.selectFrom("server_configs as c").selectAll("c").select(groupIds.as("group_ids")).where("c.tenant_id", "=", tenantId).where("c.id", "in", ids).orderBy("c.priority", "desc").orderBy("c.name").execute();
+  return db
+    .selectFrom("server_configs as c")
+    .selectAll("c")
+    .select(groupIds.as("group_ids"))
+    .where("c.tenant_id", "=", tenantId)
+    .where("c.id", "in", ids)
+    .orderBy("c.priority", "desc")
+    .orderBy("c.name")
+    .execute();
 }

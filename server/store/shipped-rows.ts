@@ -30,7 +30,13 @@ const ADD_UP = (which: string) => `
  * Adds rows just stored to all totals, in the transaction that stored them. `which` is a condition on `audit_rows a`,
  * `leastId` the least id among them.
  */
-export async function addUpRows(client: pg.PoolClient, which: string, parameters: readonly unknown[], leastId: string, before: StoredBefore): Promise<void> {
+export async function addUpRows(
+  client: pg.PoolClient,
+  which: string,
+  parameters: readonly unknown[],
+  leastId: string,
+  before: StoredBefore,
+): Promise<void> {
   if (before.blocks_end !== null && leastId < before.blocks_end) await noteLateRows(client, which, parameters, before.blocks_end);
   if (before.has_erasures) await eraseArrivals(client, which, parameters);
   const { rows: closed } = await client.query<ClosedRun>(prepared(ADD_UP(which), parameters));

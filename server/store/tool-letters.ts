@@ -14,5 +14,8 @@ export async function takeLetters(db: Database, recipients: readonly string[]): 
 
 /** Those that nobody took. */
 export async function forgetLetters(db: Database): Promise<void> {
-  await db.deleteFrom("tool_letters").where("created_at", "<=", sql<Date>`now() - interval '15 minutes'`).execute();
+  await db
+    .deleteFrom("tool_letters")
+    .where("created_at", "<=", sql<Date>`now() - interval '15 minutes'`)
+    .execute();
 }

@@ -29,7 +29,12 @@ export interface ToolSessionTable {
 }
 
 /** Undefined when the session has subscribed to `most` others already. */
-export function addSubscription(db: Database, { tenantId, session }: SessionRef, uri: string, most: number): Promise<ToolSessionRow | undefined> {
+export function addSubscription(
+  db: Database,
+  { tenantId, session }: SessionRef,
+  uri: string,
+  most: number,
+): Promise<ToolSessionRow | undefined> {
   return told(
     db,
     { tenantId, session },
@@ -42,7 +47,11 @@ export function addSubscription(db: Database, { tenantId, session }: SessionRef,
 
 /** Undefined when nothing was noted of the session. */
 export function removeSubscription(db: Database, { tenantId, session }: SessionRef, uri: string): Promise<ToolSessionRow | undefined> {
-  return told(db, { tenantId, session }, sql`UPDATE tool_sessions SET uris = array_remove(uris, ${uri}), version = nextval('tool_sessions_version'), used_at = now() WHERE tenant_id = ${tenantId} AND session = ${session}`);
+  return told(
+    db,
+    { tenantId, session },
+    sql`UPDATE tool_sessions SET uris = array_remove(uris, ${uri}), version = nextval('tool_sessions_version'), used_at = now() WHERE tenant_id = ${tenantId} AND session = ${session}`,
+  );
 }
 
 export function setLogLevel(db: Database, { tenantId, session }: SessionRef, level: string): Promise<ToolSessionRow | undefined> {
@@ -68,13 +77,18 @@ export function endSession(db: Database, { tenantId, session }: SessionRef): Pro
 async function told(db: Database, ref: SessionRef, write: RawBuilder<unknown>): Promise<ToolSessionRow | undefined> {
   const { rows } = await sql<ToolSessionRow>`
     WITH noted AS (${write} RETURNING uris, log_level, version, ended)
-    SELECT uris, log_level, version, ended, pg_notify(${TOOL_CHANNEL}, json_build_object('session', ${ref.session}::text, 'version', version, 'level', log_level, 'ended', ended)::text) FROM noted`.execute(db);
+    SELECT uris, log_level, version, ended, pg_notify(${TOOL_CHANNEL}, json_build_object('session', ${ref.session}::text, 'version', version, 'level', log_level, 'ended', ended)::text) FROM noted`.execute(
+    db,
+  );
   return rows[0];
 }
 
 /** What is noted of a session that is in use, and so is kept; undefined when nothing is. */
 export async function usedSession(db: Database, { tenantId, session }: SessionRef): Promise<ToolSessionRow | undefined> {
-  const { rows } = await sql<ToolSessionRow>`UPDATE tool_sessions SET used_at = now() WHERE tenant_id = ${tenantId} AND session = ${session} RETURNING uris, log_level, version, ended`.execute(db);
+  const { rows } =
+    await sql<ToolSessionRow>`UPDATE tool_sessions SET used_at = now() WHERE tenant_id = ${tenantId} AND session = ${session} RETURNING uris, log_level, version, ended`.execute(
+      db,
+    );
   return rows[0];
 }
 

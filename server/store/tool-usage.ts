@@ -27,13 +27,16 @@ export const ADD_TOOL_USAGE = `
 const dayOf = (at: number) => sql`date_trunc('day', ${new Date(at)}::timestamptz, 'UTC')`;
 const IN_DAY = (at: number) => sql`hour >= ${dayOf(at)} AND hour < ${dayOf(at)} + interval '1 day'`;
 /** Windows are hours and days: the hours of the day that are over need no telling apart. */
-const HOUR_OR_DAY = (at: number) => sql`floor(extract(epoch FROM CASE WHEN hour >= date_trunc('hour', ${new Date(at)}::timestamptz, 'UTC') THEN hour ELSE ${dayOf(at)} END) * 1000)::bigint`;
+const HOUR_OR_DAY = (at: number) =>
+  sql`floor(extract(epoch FROM CASE WHEN hour >= date_trunc('hour', ${new Date(at)}::timestamptz, 'UTC') THEN hour ELSE ${dayOf(at)} END) * 1000)::bigint`;
 
 /** Calls of tool servers in the day of `at`, milliseconds. Days are UTC. */
 export async function toolUsageOfDay(db: Database, tenantId: string, at: number): Promise<HourlyCount[]> {
   const { rows } = await sql<HourlyCount>`
     SELECT ${sql.raw(HEIR)} AS resource_group_id, server_id AS item, ${HOUR_OR_DAY(at)} AS hour, sum(calls)::bigint AS count
-    FROM tool_usage_hourly u ${sql.raw(HEIRS)} WHERE u.tenant_id = ${tenantId} AND ${IN_DAY(at)} GROUP BY GROUPING SETS ((1, 2, 3), (1, 3))`.execute(db);
+    FROM tool_usage_hourly u ${sql.raw(HEIRS)} WHERE u.tenant_id = ${tenantId} AND ${IN_DAY(at)} GROUP BY GROUPING SETS ((1, 2, 3), (1, 3))`.execute(
+    db,
+  );
   return rows;
 }
 

@@ -12,5 +12,7 @@ export async function pruneUsage(db: Database, tenantId: string, now: Date): Pro
   await sql`
     WITH calls AS (DELETE FROM tool_usage_hourly WHERE tenant_id = ${tenantId} AND hour < ${before(TOOL_DAYS)}),
       results AS (DELETE FROM tool_results_hourly WHERE tenant_id = ${tenantId} AND hour < ${before(TOOL_DAYS)})
-    DELETE FROM model_usage_daily WHERE tenant_id = ${tenantId} AND day < (${before(MONTH_DAYS)}::timestamptz AT TIME ZONE 'UTC')::date`.execute(db);
+    DELETE FROM model_usage_daily WHERE tenant_id = ${tenantId} AND day < (${before(MONTH_DAYS)}::timestamptz AT TIME ZONE 'UTC')::date`.execute(
+    db,
+  );
 }

@@ -36,7 +36,8 @@ export interface UsageAsked {
 }
 
 /** Ids of the groups, and of those that are gone and whose use is theirs. */
-const filedUnder = (tenantId: string, groupIds: readonly string[]) => sql`(${groupIds as string[]}::text[] || ARRAY(SELECT group_id FROM gone_groups WHERE tenant_id = ${tenantId} AND heir_id = ANY(${groupIds as string[]}::uuid[])))`;
+const filedUnder = (tenantId: string, groupIds: readonly string[]) =>
+  sql`(${groupIds as string[]}::text[] || ARRAY(SELECT group_id FROM gone_groups WHERE tenant_id = ${tenantId} AND heir_id = ANY(${groupIds as string[]}::uuid[])))`;
 
 export async function usageTotals(db: Database, tenantId: string, { day, month, modelIds, groupIds }: UsageAsked): Promise<UsageTotal[]> {
   const from = month ? sql`date_trunc('month', ${day}::date)::date` : sql`${day}::date`;
@@ -72,7 +73,9 @@ export async function runTotal(db: Database, tenantId: string, rootTaskId: strin
   const { rows } = await sql<RunTotal>`
     SELECT count(*) FILTER (WHERE llm_model_used IS NOT NULL AND ${sql.raw(MADE_BY_CALLER)}) AS requests, coalesce(sum(coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0)), 0) AS tokens,
       coalesce(sum(round(llm_estimated_cost_usd * 1000000)), 0) AS micros, floor(extract(epoch FROM min(timestamp)) * 1000)::bigint AS started
-    FROM audit_rows WHERE tenant_id = ${tenantId} AND root_task_id = ${rootTaskId} AND proxy_type = 'llm' AND source IS DISTINCT FROM 'otel'`.execute(db);
+    FROM audit_rows WHERE tenant_id = ${tenantId} AND root_task_id = ${rootTaskId} AND proxy_type = 'llm' AND source IS DISTINCT FROM 'otel'`.execute(
+    db,
+  );
   return rows[0] as RunTotal;
 }
 
@@ -101,9 +104,18 @@ interface ToldAttempt {
 }
 
 /** What a call used of which no attempt tells was the last one's. */
-function partsOf({ tokens, micros }: { tokens: number; micros: number }, told: readonly ToldAttempt[]): { tokens: number; micros: number }[] {
-  const parts = told.map((one) => ({ tokens: (one.prompt_tokens ?? 0) + (one.completion_tokens ?? 0), micros: microsFromUsd(one.cost_usd ?? 0) }));
+function partsOf(
+  { tokens, micros }: { tokens: number; micros: number },
+  told: readonly ToldAttempt[],
+): { tokens: number; micros: number }[] {
+  const parts = told.map((one) => ({
+    tokens: (one.prompt_tokens ?? 0) + (one.completion_tokens ?? 0),
+    micros: microsFromUsd(one.cost_usd ?? 0),
+  }));
   const others = parts.slice(0, -1);
-  const left = { tokens: others.reduce((rest, part) => rest - part.tokens, tokens), micros: others.reduce((rest, part) => rest - part.micros, micros) };
+  const left = {
+    tokens: others.reduce((rest, part) => rest - part.tokens, tokens),
+    micros: others.reduce((rest, part) => rest - part.micros, micros),
+  };
   return parts.length === 0 ? [] : [...others, { tokens: Math.max(0, left.tokens), micros: Math.max(0, left.micros) }];
 }

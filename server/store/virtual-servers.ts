@@ -8,7 +8,12 @@ export type VirtualServerRow = Selectable<VirtualServerTable>;
 export type VirtualServerInsert = Insertable<VirtualServerTable>;
 export type VirtualServerPatch = Updateable<VirtualServerTable>;
 
-export const virtualServerStore: RecordStore<VirtualServerRow, VirtualServerInsert, VirtualServerPatch, { readonly search?: string | undefined }> = {
+export const virtualServerStore: RecordStore<
+  VirtualServerRow,
+  VirtualServerInsert,
+  VirtualServerPatch,
+  { readonly search?: string | undefined }
+> = {
   async page(db, tenantId, filters, page) {
     let query = db.selectFrom("virtual_servers").where("tenant_id", "=", tenantId);
     if (filters.search !== undefined) query = query.where("name", "ilike", containing(filters.search));
@@ -21,6 +26,11 @@ export const virtualServerStore: RecordStore<VirtualServerRow, VirtualServerInse
 };
 
 export async function virtualServerNamed(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db.selectFrom("virtual_servers").select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
+  const row = await db
+    .selectFrom("virtual_servers")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("name", "=", name)
+    .executeTakeFirst();
   return row?.id;
 }

@@ -6,8 +6,26 @@ import { geminiModel } from "./gemini/models.ts";
 import { modelDetail } from "./llm/models.ts";
 
 const NAME = "accounts/lab/models/llama:8b";
-const model = { id: "model-1", name: NAME, modes: ["chat"], enabled: true, provider: { providerKey: "lab" }, createdSeconds: 1, contextWindow: null, maxOutputTokens: null };
-const scope = { granted: new Set(["model-1"]), tenant: { models: new Map([["model-1", model]]), modelsByName: new Map([[NAME, model]]), routingGroups: new Map(), routingGroupsByModelId: new Map(), routingGroupsByName: new Map() } };
+const model = {
+  id: "model-1",
+  name: NAME,
+  modes: ["chat"],
+  enabled: true,
+  provider: { providerKey: "lab" },
+  createdSeconds: 1,
+  contextWindow: null,
+  maxOutputTokens: null,
+};
+const scope = {
+  granted: new Set(["model-1"]),
+  tenant: {
+    models: new Map([["model-1", model]]),
+    modelsByName: new Map([[NAME, model]]),
+    routingGroups: new Map(),
+    routingGroupsByModelId: new Map(),
+    routingGroupsByName: new Map(),
+  },
+};
 
 async function asked(surface: Surface, path: string): Promise<unknown> {
   const call = { path, scope } as unknown as Call;

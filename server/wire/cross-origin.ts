@@ -5,10 +5,12 @@
  */
 
 const GOVERNED = /^\/v1\/proxy\/(?:mcp|vmcp|oauth)\//;
-const DISCOVERY = /^(?:\/v1\/proxy\/(?:mcp|oauth)\/.+)?\/\.well-known\/(?:oauth-protected-resource|oauth-authorization-server|openid-configuration)(?:\/|$)/;
+const DISCOVERY =
+  /^(?:\/v1\/proxy\/(?:mcp|oauth)\/.+)?\/\.well-known\/(?:oauth-protected-resource|oauth-authorization-server|openid-configuration)(?:\/|$)/;
 const METHODS = "GET, POST, PUT, PATCH, DELETE";
 /** What callers of tool servers send; of arguments mirrored in headers, any. */
-const HEADERS = /^(?:authorization|content-type|accept|last-event-id|x-api-key|x-gateway-authorization|x-tenant-id|x-resource-group|x-approval-token|x-correlation-id|x-request-id|x-gw-[a-z-]+|traceparent|tracestate|baggage|mcp-(?:protocol-version|session-id|method|name|param-[!#$%&'*+.^_`|~0-9a-z-]+))$/;
+const HEADERS =
+  /^(?:authorization|content-type|accept|last-event-id|x-api-key|x-gateway-authorization|x-tenant-id|x-resource-group|x-approval-token|x-correlation-id|x-request-id|x-gw-[a-z-]+|traceparent|tracestate|baggage|mcp-(?:protocol-version|session-id|method|name|param-[!#$%&'*+.^_`|~0-9a-z-]+))$/;
 const EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, X-Gw-Approval-Id, x-gw-run-id";
 const MAX_AGE_SECONDS = "600";
 
@@ -27,7 +29,16 @@ export function preflight(request: Request, allowed: ReadonlySet<string>): Respo
   if (reader === null) return null;
   const asked = (request.headers.get("access-control-request-headers") ?? "").split(",").map((name) => name.trim().toLowerCase());
   const headers = asked.filter((name) => HEADERS.test(name)).join(", ");
-  return new Response(null, { status: 204, headers: { "access-control-allow-origin": reader, vary: "origin", "access-control-allow-methods": reader === "*" ? "GET" : METHODS, ...(headers === "" ? {} : { "access-control-allow-headers": headers }), "access-control-max-age": MAX_AGE_SECONDS } });
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "access-control-allow-origin": reader,
+      vary: "origin",
+      "access-control-allow-methods": reader === "*" ? "GET" : METHODS,
+      ...(headers === "" ? {} : { "access-control-allow-headers": headers }),
+      "access-control-max-age": MAX_AGE_SECONDS,
+    },
+  });
 }
 
 /** Lets the page that called read the answer, where it may. */

@@ -2,7 +2,17 @@ import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
 
 /** Members of tool definitions and schemas that hold words for the model; names are no words, they are what calls answer to. */
-const WORDS: ReadonlySet<string> = new Set(["description", "server_description", "title", "default", "const", "enum", "examples", "example", "input_examples"]);
+const WORDS: ReadonlySet<string> = new Set([
+  "description",
+  "server_description",
+  "title",
+  "default",
+  "const",
+  "enum",
+  "examples",
+  "example",
+  "input_examples",
+]);
 /** Of these, those whose value may hold words at any depth. */
 const VALUES: ReadonlySet<string> = new Set(["default", "const", "enum", "examples", "example", "input_examples"]);
 /** Members whose own members are named by whoever wrote the schema. */
@@ -34,7 +44,14 @@ export function definitionTexts(body: JsonObject, members: readonly string[], to
       const isWord = worded || (!named && !Array.isArray(holder) && WORDS.has(key) && !(key === "description" && TOOLS.has(member)));
       if (typeof value === "string") {
         if (isWord && value !== "") slot(holder, key, member);
-      } else if (Array.isArray(value) || isObject(value)) walk(value, member, worded || (isWord && (Array.isArray(value) || VALUES.has(key))), !worded && !named && NAMED.has(key), depth + 1);
+      } else if (Array.isArray(value) || isObject(value))
+        walk(
+          value,
+          member,
+          worded || (isWord && (Array.isArray(value) || VALUES.has(key))),
+          !worded && !named && NAMED.has(key),
+          depth + 1,
+        );
     }
   };
   for (const member of members) {

@@ -5,7 +5,10 @@ test("a member said anew keeps the spelling it is given, until it is touched", (
   const document = JsonDocument.read(new TextEncoder().encode('{"a": 1.0, "b":{"n":10000000000000001}}'));
   if (!(document instanceof JsonDocument)) throw new Error("it cannot be read");
   document.respell("b", '{"n":10000000000000001,"m":1}');
-  expect([document.text(), document.memberText("b")]).toEqual(['{"a": 1.0, "b":{"n":10000000000000001,"m":1}}', '{"n":10000000000000001,"m":1}']);
+  expect([document.text(), document.memberText("b")]).toEqual([
+    '{"a": 1.0, "b":{"n":10000000000000001,"m":1}}',
+    '{"n":10000000000000001,"m":1}',
+  ]);
   document.set("b", { m: 2 });
   expect(document.text()).toBe('{"a": 1.0, "b":{"m":2}}');
 });

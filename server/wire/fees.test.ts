@@ -11,34 +11,69 @@ import { usageOfResponse } from "./responses/usage.ts";
 
 /** What vendors report beside plain tokens, in each vendor's own words. */
 test("audio tokens of a chat completion", () => {
-  const usage = { prompt_tokens: 100, completion_tokens: 50, prompt_tokens_details: { cached_tokens: 20, audio_tokens: 60 }, completion_tokens_details: { audio_tokens: 30 } };
+  const usage = {
+    prompt_tokens: 100,
+    completion_tokens: 50,
+    prompt_tokens_details: { cached_tokens: 20, audio_tokens: 60 },
+    completion_tokens_details: { audio_tokens: 30 },
+  };
   expect(chatUsage(usage)).toMatchObject({ inputUncached: 80, audioInput: 60, output: 50, audioOutput: 30 });
   // More than there can be is not believed.
-  expect(chatUsage({ ...usage, prompt_tokens_details: { cached_tokens: 90, audio_tokens: 60 } })).toMatchObject({ inputUncached: 10, audioInput: 10 });
+  expect(chatUsage({ ...usage, prompt_tokens_details: { cached_tokens: 90, audio_tokens: 60 } })).toMatchObject({
+    inputUncached: 10,
+    audioInput: 10,
+  });
   expect(chatUsage({ prompt_tokens: 1, completion_tokens: 1 })).not.toHaveProperty("audioInput");
 });
 
 test("audio tokens of Gemini, those from its cache left out", () => {
-  const details = (tokenCount: number) => [{ modality: "TEXT", tokenCount: 10 }, { modality: "AUDIO", tokenCount }];
-  const usage = { promptTokenCount: 100, cachedContentTokenCount: 40, candidatesTokenCount: 30, promptTokensDetails: details(90), cacheTokensDetails: details(40), candidatesTokensDetails: details(20) };
+  const details = (tokenCount: number) => [
+    { modality: "TEXT", tokenCount: 10 },
+    { modality: "AUDIO", tokenCount },
+  ];
+  const usage = {
+    promptTokenCount: 100,
+    cachedContentTokenCount: 40,
+    candidatesTokenCount: 30,
+    promptTokensDetails: details(90),
+    cacheTokensDetails: details(40),
+    candidatesTokensDetails: details(20),
+  };
   expect(readGeminiUsage(usage)).toMatchObject({ inputUncached: 60, audioInput: 50, output: 30, audioOutput: 20 });
-  expect(readGeminiUsage({ promptTokenCount: 5, promptTokensDetails: [{ modality: "TEXT", tokenCount: 5 }] })).not.toHaveProperty("audioInput");
+  expect(readGeminiUsage({ promptTokenCount: 5, promptTokensDetails: [{ modality: "TEXT", tokenCount: 5 }] })).not.toHaveProperty(
+    "audioInput",
+  );
 });
 
 test("audio tokens are told to callers of a format that tells them apart", () => {
-  const usage = { inputUncached: 80, cacheRead: 20, cacheWrite: 0, cacheWriteHour: 0, output: 50, reasoning: 5, audioInput: 60, audioOutput: 30, estimated: false };
+  const usage = {
+    inputUncached: 80,
+    cacheRead: 20,
+    cacheWrite: 0,
+    cacheWriteHour: 0,
+    output: 50,
+    reasoning: 5,
+    audioInput: 60,
+    audioOutput: 30,
+    estimated: false,
+  };
   expect(chatUsage(chatUsageMember(usage))).toEqual(usage);
   expect(readGeminiUsage(writeGeminiUsage(usage))).toEqual(usage);
 });
 
 test("searches that Anthropic ran", () => {
-  expect(messagesUsage({ input_tokens: 5, output_tokens: 5, server_tool_use: { web_search_requests: 2, web_fetch_requests: 1 } })).toMatchObject({ webSearches: 2 });
+  expect(
+    messagesUsage({ input_tokens: 5, output_tokens: 5, server_tool_use: { web_search_requests: 2, web_fetch_requests: 1 } }),
+  ).toMatchObject({ webSearches: 2 });
   expect(messagesUsage({ input_tokens: 5, output_tokens: 5, server_tool_use: null })).not.toHaveProperty("webSearches");
 });
 
 test("searches among the output of a response, whole and streamed", () => {
   const search = (type: string) => ({ type: "web_search_call", id: "ws", status: "completed", action: { type } });
-  const response = { output: [search("search"), search("open_page"), { type: "message", content: [] }, search("search")], usage: { input_tokens: 5, output_tokens: 5 } };
+  const response = {
+    output: [search("search"), search("open_page"), { type: "message", content: [] }, search("search")],
+    usage: { input_tokens: 5, output_tokens: 5 },
+  };
   expect(usageOfResponse(response)).toMatchObject({ inputUncached: 5, webSearches: 2 });
   const stream = new ResponsesStream();
   stream.push(new TextEncoder().encode(`event: response.completed\ndata: ${JSON.stringify({ type: "response.completed", response })}\n\n`));
@@ -47,15 +82,25 @@ test("searches among the output of a response, whole and streamed", () => {
 });
 
 test("searches that Google ran: each query once, of older models one for the prompt", () => {
-  const grounded = (modelVersion: string, ...queries: string[]) => ({ candidates: [{ content: { parts: [{ text: "Found." }] }, finishReason: "STOP", groundingMetadata: { webSearchQueries: queries } }], usageMetadata: { promptTokenCount: 5, totalTokenCount: 9 }, modelVersion });
+  const grounded = (modelVersion: string, ...queries: string[]) => ({
+    candidates: [{ content: { parts: [{ text: "Found." }] }, finishReason: "STOP", groundingMetadata: { webSearchQueries: queries } }],
+    usageMetadata: { promptTokenCount: 5, totalTokenCount: 9 },
+    modelVersion,
+  });
   const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
-  expect(readGeminiReply(bytes(grounded("gemini-3.5-flash", "a", "b", "", "a")))?.usage).toMatchObject({ inputUncached: 5, webSearches: 2 });
+  expect(readGeminiReply(bytes(grounded("gemini-3.5-flash", "a", "b", "", "a")))?.usage).toMatchObject({
+    inputUncached: 5,
+    webSearches: 2,
+  });
   expect(readGeminiReply(bytes(grounded("gemini-2.5-pro", "a", "b")))?.usage).toMatchObject({ webSearches: 1 });
   expect(readGeminiReply(bytes(grounded("gemini-3.5-flash")))?.usage).not.toHaveProperty("webSearches");
   // Streamed: told with any piece, counted once, whichever way the stream goes.
   const pieces = [
     { candidates: [{ content: { parts: [{ text: "Fo" }] } }], usageMetadata: { promptTokenCount: 5 }, modelVersion: "gemini-3.5-flash" },
-    { candidates: [{ content: { parts: [{ text: "und" }] }, grounding_metadata: { web_search_queries: ["a", "b"] } }], usageMetadata: { promptTokenCount: 5 } },
+    {
+      candidates: [{ content: { parts: [{ text: "und" }] }, grounding_metadata: { web_search_queries: ["a", "b"] } }],
+      usageMetadata: { promptTokenCount: 5 },
+    },
     grounded("gemini-3.5-flash", "b", "c"),
   ];
   const events = new TextEncoder().encode(pieces.map((piece) => `data: ${JSON.stringify(piece)}\r\n\r\n`).join(""));
@@ -78,7 +123,16 @@ test("searches that Google ran: each query once, of older models one for the pro
 
 test.each([
   ["nothing offered", { tools: [{ type: "function", function: { name: "web_search" } }, { functionDeclarations: [] }] }, 0],
-  ["Anthropic, bounded", { tools: [{ type: "web_search_20250305", name: "web_search", max_uses: 5 }, { name: "mine", input_schema: {} }] }, 5],
+  [
+    "Anthropic, bounded",
+    {
+      tools: [
+        { type: "web_search_20250305", name: "web_search", max_uses: 5 },
+        { name: "mine", input_schema: {} },
+      ],
+    },
+    5,
+  ],
   ["Anthropic, unbounded", { tools: [{ type: "web_search_20260209", name: "web_search" }] }, null],
   ["Responses, bounded by all tool calls", { tools: [{ type: "web_search" }], max_tool_calls: 3 }, 3],
   ["Responses, unbounded", { tools: [{ type: "web_search_preview" }] }, null],

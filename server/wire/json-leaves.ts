@@ -58,7 +58,7 @@ export function replaceLeaves(json: string, change: (leaf: string) => string): s
     return null;
   }
   const respelled = new Respelled(json);
-  for (let at = 0; at < json.length; ) {
+  for (let at = 0; at < json.length;) {
     const code = json.charCodeAt(at);
     let end = at + 1;
     if (code === QUOTE) {

@@ -33,16 +33,30 @@ describe("editing a JSON object in place", () => {
 
   test("any object: unedited members keep their text, edited ones their new value", () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(4), fc.string(), fc.option(fc.jsonValue()), (object, indent, name, value) => {
-        const text = JSON.stringify(object, null, indent);
-        const expected: Record<string, unknown> = JSON.parse(text);
-        if (value === null) delete expected[name];
-        else Object.defineProperty(expected, name, { value: JSON.parse(JSON.stringify(value)), enumerable: true, configurable: true, writable: true });
-        const members = membersOf(text);
-        expect(members.map((member) => member.name).sort()).toEqual(Object.keys(object).sort());
-        expect(JSON.parse(editMembers(text, members, new Map([[name, value === null ? null : JSON.stringify(value)]])))).toEqual(expected);
-        expect(editMembers(text, members, new Map())).toBe(text);
-      }),
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.nat(4),
+        fc.string(),
+        fc.option(fc.jsonValue()),
+        (object, indent, name, value) => {
+          const text = JSON.stringify(object, null, indent);
+          const expected: Record<string, unknown> = JSON.parse(text);
+          if (value === null) delete expected[name];
+          else
+            Object.defineProperty(expected, name, {
+              value: JSON.parse(JSON.stringify(value)),
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            });
+          const members = membersOf(text);
+          expect(members.map((member) => member.name).sort()).toEqual(Object.keys(object).sort());
+          expect(JSON.parse(editMembers(text, members, new Map([[name, value === null ? null : JSON.stringify(value)]])))).toEqual(
+            expected,
+          );
+          expect(editMembers(text, members, new Map())).toBe(text);
+        },
+      ),
       { numRuns: 2000 },
     );
   });

@@ -44,7 +44,7 @@ function skipSpace(text: string, at: number): number {
 
 function afterValue(text: string, at: number): number {
   let depth = 0;
-  for (let i = at; i < text.length; ) {
+  for (let i = at; i < text.length;) {
     const c = text.charCodeAt(i);
     if (c === QUOTE) {
       i = afterString(text, i);

@@ -9,13 +9,23 @@ import { responsesCodec } from "./responses/responses-codec.ts";
 
 /** Every line break Unicode knows: Python's `splitlines`, on which clients build, ends a line at each. */
 const BREAKS = "a\nb\r\nc\u0085d\u2028e\u2029f\v\fg";
-const reply: ConversationReply = { id: "x", candidates: [{ index: 0, parts: [{ kind: "text", text: BREAKS }], stop: "end", stopSequence: null, stopDetail: null }], usage: null };
+const reply: ConversationReply = {
+  id: "x",
+  candidates: [{ index: 0, parts: [{ kind: "text", text: BREAKS }], stop: "end", stopSequence: null, stopDetail: null }],
+  usage: null,
+};
 
-test.each([chatCodec, completionsCodec, geminiCodec, messagesCodec, responsesCodec])("a text with any line breaks stands on one line of an event ($format)", (codec) => {
-  const writer = codec.streamWriter({ callId: "c", model: "m", created: 1, request: {}, includeUsage: false });
-  const wire = eventsOfReply(reply).map((event) => writer.write(event)).join("") + writer.close();
-  expect(wire.replaceAll("\r\n", "\n")).not.toMatch(/[\r\v\f\u0085\u2028\u2029]/);
-  const read = codec.streamReader();
-  const events = [...read.push(new TextEncoder().encode(wire)), ...read.end().events];
-  expect(events.map((event) => (event.kind === "delta" ? event.text : "")).join("")).toBe(BREAKS);
-});
+test.each([chatCodec, completionsCodec, geminiCodec, messagesCodec, responsesCodec])(
+  "a text with any line breaks stands on one line of an event ($format)",
+  (codec) => {
+    const writer = codec.streamWriter({ callId: "c", model: "m", created: 1, request: {}, includeUsage: false });
+    const wire =
+      eventsOfReply(reply)
+        .map((event) => writer.write(event))
+        .join("") + writer.close();
+    expect(wire.replaceAll("\r\n", "\n")).not.toMatch(/[\r\v\f\u0085\u2028\u2029]/);
+    const read = codec.streamReader();
+    const events = [...read.push(new TextEncoder().encode(wire)), ...read.end().events];
+    expect(events.map((event) => (event.kind === "delta" ? event.text : "")).join("")).toBe(BREAKS);
+  },
+);

@@ -17,50 +17,73 @@ const times = (work: (i: number) => void) => {
 
 /** Each of these was a search from the beginning for every call: one request of four megabytes held up a process for minutes. */
 test.each<[string, () => void]>([
-  ["calls of one id, for Bedrock", () => {
-    const ids = new ToolUseIds();
-    const given = new Set<string>();
-    times(() => given.add(ids.ofCall("c")));
-    expect(given.size).toBe(MANY);
-    times(() => given.delete(ids.ofResult("c")));
-    expect(given.size).toBe(0);
-  }],
-  ["calls of one id, for Anthropic", () => {
-    const ids = new ToolIds();
-    const given = new Set<string>();
-    times(() => given.add(ids.ofCall("c")));
-    expect([given.size, given.has("c"), given.has("c_2")]).toEqual([MANY, true, true]);
-  }],
-  ["calls of one id in an answer", () => {
-    const ids = new UniqueCallIds();
-    expect([ids.of("c_2"), ids.of("c"), ids.of("c"), ids.of("c_2")]).toEqual(["c_2", "c", "c_3", "c_2_2"]);
-    times(() => ids.of("c"));
-  }],
-  ["documents of one name", () => {
-    const names = new Map<string, number>();
-    const report = new RequestReport();
-    const name = () => (documentBlock({ kind: "file", source: { base64: "AA==" }, mediaType: "application/pdf", name: "a.pdf" }, names, report) as any).document.name;
-    expect([name(), name(), name()]).toEqual(["a", "a (2)", "a (3)"]);
-    times(name);
-  }],
-  ["what no provider takes, said differently each time", () => {
-    for (const report of [new RequestReport(), new WriteReport()]) {
-      times((i) => report.refuse("file", `not as x/${i}`));
-      expect(report.unsupported.length).toBe(20);
-    }
-  }],
-  ["calls that Gemini's results answer from the last to the first", () => {
-    const calls = new OpenCalls();
-    times((i) => calls.add(`id-${i}`, `f${i}`));
-    times((i) => expect(calls.answer(i % 2 === 0 ? `id-${MANY - 1 - i}` : null, `f${MANY - 1 - i}`)).toBe(`id-${MANY - 1 - i}`));
-    expect(calls.answer("id-1", "f1")).toBeNull();
-  }],
-  ["calls of a streamed answer that says no index", () => {
-    const seen: unknown[] = [];
-    const reader = new CandidateReader(0, "a", (event) => seen.push(event));
-    times((i) => reader.read({ delta: { tool_calls: [{ id: `c${i}`, function: { name: "f", arguments: "{}" } }] } }));
-    expect(seen.filter((event: any) => event.kind === "part_start").length).toBe(MANY);
-  }],
+  [
+    "calls of one id, for Bedrock",
+    () => {
+      const ids = new ToolUseIds();
+      const given = new Set<string>();
+      times(() => given.add(ids.ofCall("c")));
+      expect(given.size).toBe(MANY);
+      times(() => given.delete(ids.ofResult("c")));
+      expect(given.size).toBe(0);
+    },
+  ],
+  [
+    "calls of one id, for Anthropic",
+    () => {
+      const ids = new ToolIds();
+      const given = new Set<string>();
+      times(() => given.add(ids.ofCall("c")));
+      expect([given.size, given.has("c"), given.has("c_2")]).toEqual([MANY, true, true]);
+    },
+  ],
+  [
+    "calls of one id in an answer",
+    () => {
+      const ids = new UniqueCallIds();
+      expect([ids.of("c_2"), ids.of("c"), ids.of("c"), ids.of("c_2")]).toEqual(["c_2", "c", "c_3", "c_2_2"]);
+      times(() => ids.of("c"));
+    },
+  ],
+  [
+    "documents of one name",
+    () => {
+      const names = new Map<string, number>();
+      const report = new RequestReport();
+      const name = () =>
+        (documentBlock({ kind: "file", source: { base64: "AA==" }, mediaType: "application/pdf", name: "a.pdf" }, names, report) as any)
+          .document.name;
+      expect([name(), name(), name()]).toEqual(["a", "a (2)", "a (3)"]);
+      times(name);
+    },
+  ],
+  [
+    "what no provider takes, said differently each time",
+    () => {
+      for (const report of [new RequestReport(), new WriteReport()]) {
+        times((i) => report.refuse("file", `not as x/${i}`));
+        expect(report.unsupported.length).toBe(20);
+      }
+    },
+  ],
+  [
+    "calls that Gemini's results answer from the last to the first",
+    () => {
+      const calls = new OpenCalls();
+      times((i) => calls.add(`id-${i}`, `f${i}`));
+      times((i) => expect(calls.answer(i % 2 === 0 ? `id-${MANY - 1 - i}` : null, `f${MANY - 1 - i}`)).toBe(`id-${MANY - 1 - i}`));
+      expect(calls.answer("id-1", "f1")).toBeNull();
+    },
+  ],
+  [
+    "calls of a streamed answer that says no index",
+    () => {
+      const seen: unknown[] = [];
+      const reader = new CandidateReader(0, "a", (event) => seen.push(event));
+      times((i) => reader.read({ delta: { tool_calls: [{ id: `c${i}`, function: { name: "f", arguments: "{}" } }] } }));
+      expect(seen.filter((event: any) => event.kind === "part_start").length).toBe(MANY);
+    },
+  ],
 ])("%s", (_name, work) => {
   const started = cpuMs();
   work();
@@ -69,6 +92,19 @@ test.each<[string, () => void]>([
 
 test("results find their call by id, else the earliest open one of their name", () => {
   const calls = new OpenCalls();
-  for (const [id, name] of [["1", "f"], ["2", "f"], ["2", "g"], ["3", "f"]] as const) calls.add(id, name);
-  expect([calls.answer("2", "x"), calls.answer(null, "f"), calls.answer("9", "f"), calls.answer("2", "f"), calls.answer("2", "f"), calls.answer(null, null)]).toEqual(["2", "1", "3", "2", null, null]);
+  for (const [id, name] of [
+    ["1", "f"],
+    ["2", "f"],
+    ["2", "g"],
+    ["3", "f"],
+  ] as const)
+    calls.add(id, name);
+  expect([
+    calls.answer("2", "x"),
+    calls.answer(null, "f"),
+    calls.answer("9", "f"),
+    calls.answer("2", "f"),
+    calls.answer("2", "f"),
+    calls.answer(null, null),
+  ]).toEqual(["2", "1", "3", "2", null, null]);
 });

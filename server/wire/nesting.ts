@@ -5,7 +5,7 @@ export function isNestedDeeper(text: string, levels: number): boolean {
   // What opens has to close.
   if (text.length <= levels * 2) return false;
   let open = 0;
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const code = text.charCodeAt(at);
     if (code === OPEN_BRACE || code === OPEN_BRACKET) open++;
     else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) open--;

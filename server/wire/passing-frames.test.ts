@@ -49,10 +49,12 @@ describe("frames on their way through", () => {
         const { read, unread, frames } = reader();
         const sent = new TextDecoder();
         let out = "";
-        for (let i = 1; i < cuts.length; i++) out += sent.decode(frames.push(bytes.subarray(cuts[i - 1], cuts[i])) ?? new Uint8Array(), { stream: true });
+        for (let i = 1; i < cuts.length; i++)
+          out += sent.decode(frames.push(bytes.subarray(cuts[i - 1], cuts[i])) ?? new Uint8Array(), { stream: true });
         out += decoder.decode(frames.rest());
         expect(out).toBe(texts.filter((text) => text !== TELLING).join(""));
-        const looked = [...read, ...unread.map((text) => Buffer.from(text, "latin1").toString())].join("").length + decoder.decode(frames.rest()).length;
+        const looked =
+          [...read, ...unread.map((text) => Buffer.from(text, "latin1").toString())].join("").length + decoder.decode(frames.rest()).length;
         expect(looked).toBe(texts.join("").length);
         expect(unread.join("")).not.toContain("telling");
       }),

@@ -7,7 +7,7 @@ export function repeatedName(text: string): string | null {
   const open: (Set<string> | null)[] = [];
   let names: Set<string> | null = null;
   let expectsName = false;
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const code = text.charCodeAt(at);
     let end = at + 1;
     if (code === QUOTE) {

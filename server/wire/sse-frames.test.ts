@@ -8,20 +8,28 @@ const decoder = new TextDecoder();
 describe("cutting a stream into frames", () => {
   test("a frame ends behind its blank line, however lines are ended and however the bytes arrive", () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: "grapheme" }).map((text) => text.replace(/[\r\n]/g, "")), { minLength: 1 }), fc.constantFrom("\n", "\r\n", "\r"), fc.array(fc.nat(40)), (texts, eol, cuts) => {
-        const bytes = encoder.encode(texts.map((text) => `data: ${text}${eol}${eol}`).join(""));
-        const cutter = new FrameCutter();
-        const frames: Uint8Array[] = [];
-        let at = 0;
-        for (const cut of [...cuts, bytes.length]) {
-          frames.push(...cutter.push(bytes.subarray(at, Math.min(at + cut, bytes.length))).map((frame) => frame.slice()));
-          at = Math.min(at + cut, bytes.length);
-        }
-        const rest = cutter.rest();
-        expect(decoder.decode(concat([...frames, rest]))).toBe(decoder.decode(bytes));
-        const whole = rest.byteLength > 0 ? [...frames, rest] : frames;
-        expect(whole.map((frame) => frameData(decoder.decode(frame)))).toEqual(texts.map((text) => text.replace(/^ /, " ")));
-      }),
+      fc.property(
+        fc.array(
+          fc.string({ unit: "grapheme" }).map((text) => text.replace(/[\r\n]/g, "")),
+          { minLength: 1 },
+        ),
+        fc.constantFrom("\n", "\r\n", "\r"),
+        fc.array(fc.nat(40)),
+        (texts, eol, cuts) => {
+          const bytes = encoder.encode(texts.map((text) => `data: ${text}${eol}${eol}`).join(""));
+          const cutter = new FrameCutter();
+          const frames: Uint8Array[] = [];
+          let at = 0;
+          for (const cut of [...cuts, bytes.length]) {
+            frames.push(...cutter.push(bytes.subarray(at, Math.min(at + cut, bytes.length))).map((frame) => frame.slice()));
+            at = Math.min(at + cut, bytes.length);
+          }
+          const rest = cutter.rest();
+          expect(decoder.decode(concat([...frames, rest]))).toBe(decoder.decode(bytes));
+          const whole = rest.byteLength > 0 ? [...frames, rest] : frames;
+          expect(whole.map((frame) => frameData(decoder.decode(frame)))).toEqual(texts.map((text) => text.replace(/^ /, " ")));
+        },
+      ),
       { numRuns: 1000 },
     );
   });

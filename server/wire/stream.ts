@@ -33,4 +33,8 @@ export interface StreamCodec {
 export const UNMETERED = { begun: true, usage: null, outputLength: 0, providerError: null } as const;
 
 /** A stream that is handed on as it comes and may end at any time. */
-export const PASSED_STREAM: StreamCodec = { ...UNMETERED, push: (piece) => piece, end: () => ({ complete: true, last: null, told: false }) };
+export const PASSED_STREAM: StreamCodec = {
+  ...UNMETERED,
+  push: (piece) => piece,
+  end: () => ({ complete: true, last: null, told: false }),
+};

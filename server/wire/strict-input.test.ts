@@ -3,7 +3,12 @@ import { z } from "zod";
 import { Refused } from "../kernel/errors.ts";
 import { check } from "./strict-input.ts";
 
-const body = z.strictObject({ name: z.string(), enabled: z.boolean().optional(), list: z.array(z.string()).optional(), inner: z.strictObject({ on: z.boolean() }).optional() });
+const body = z.strictObject({
+  name: z.string(),
+  enabled: z.boolean().optional(),
+  list: z.array(z.string()).optional(),
+  inner: z.strictObject({ on: z.boolean() }).optional(),
+});
 
 function fieldsOf(value: unknown) {
   try {

@@ -6,14 +6,16 @@ const MAX_DEPTH = 64;
 
 /** The JSON object a text is; throws a refusal for anything else, and for text that no record can hold. */
 export function jsonObjectOf(text: string, contentType: string): Record<string, unknown> {
-  if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType)) throw invalidFields("invalid_body", [{ field: "", message: "The body must be sent as application/json." }]);
+  if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType))
+    throw invalidFields("invalid_body", [{ field: "", message: "The body must be sent as application/json." }]);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw invalidFields("invalid_body", [{ field: "", message: "The body is not JSON." }]);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalidFields("invalid_body", [{ field: "", message: "The body must be a JSON object." }]);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalidFields("invalid_body", [{ field: "", message: "The body must be a JSON object." }]);
   const unholdable = findUnholdable(value, [], 0);
   if (unholdable !== undefined) throw invalidFields("invalid_body", [unholdable]);
   return value as Record<string, unknown>;

@@ -24,18 +24,43 @@ function guarded(request: InboundRequest): { texts: string[]; out: any } {
   return { texts, out: JSON.parse(request.outbound(UNCHANGED)) };
 }
 
-const chatWith = (...files: object[]) => read(readChatRequest(bytes({ model: "m", messages: [{ role: "user", content: [...files.map((file) => ({ type: "file", file })), { type: "text", text: "Read it." }] }] })));
+const chatWith = (...files: object[]) =>
+  read(
+    readChatRequest(
+      bytes({
+        model: "m",
+        messages: [{ role: "user", content: [...files.map((file) => ({ type: "file", file })), { type: "text", text: "Read it." }] }],
+      }),
+    ),
+  );
 const fileIn = ({ out }: { out: any }, at = 0) => out.messages[0].content[at].file;
 
 test("a text file of a chat request is a text, whatever tells that it is one", () => {
   const head = "data:text/markdown;charset=utf-8;base64,";
-  const urls = guarded(chatWith({ filename: "a", file_data: head + base64("größte secret") }, { filename: "b", file_data: "data:application/ld+json,%7B%22a%22:%22secret%22%7D" }, { filename: "c.CSV", file_data: base64("a;secret") }, { filename: "d.log", file_data: `data:application/octet-stream;base64,${base64("secret")}` }));
+  const urls = guarded(
+    chatWith(
+      { filename: "a", file_data: head + base64("größte secret") },
+      { filename: "b", file_data: "data:application/ld+json,%7B%22a%22:%22secret%22%7D" },
+      { filename: "c.CSV", file_data: base64("a;secret") },
+      { filename: "d.log", file_data: `data:application/octet-stream;base64,${base64("secret")}` },
+    ),
+  );
   expect(urls.texts).toEqual(["größte secret", '{"a":"secret"}', "a;secret", "secret", "Read it."]);
-  expect([0, 1, 2, 3].map((at) => fileIn(urls, at).file_data)).toEqual([head + base64("größte ***"), `data:application/ld+json;base64,${base64('{"a":"***"}')}`, base64("a;***"), `data:application/octet-stream;base64,${base64("***")}`]);
+  expect([0, 1, 2, 3].map((at) => fileIn(urls, at).file_data)).toEqual([
+    head + base64("größte ***"),
+    `data:application/ld+json;base64,${base64('{"a":"***"}')}`,
+    base64("a;***"),
+    `data:application/octet-stream;base64,${base64("***")}`,
+  ]);
 });
 
 test("other files are no texts and pass as they came", () => {
-  const files = [{ filename: "a.pdf", file_data: `data:application/pdf;base64,${base64("secret")}` }, { filename: "b.txt", file_id: "file-1" }, { filename: "b", file_data: base64("secret") }, { filename: "a.txt", file_data: `data:image/png;base64,${base64("secret")}` }];
+  const files = [
+    { filename: "a.pdf", file_data: `data:application/pdf;base64,${base64("secret")}` },
+    { filename: "b.txt", file_id: "file-1" },
+    { filename: "b", file_data: base64("secret") },
+    { filename: "a.txt", file_data: `data:image/png;base64,${base64("secret")}` },
+  ];
   const { texts, out } = guarded(chatWith(...files));
   expect(texts).toEqual(["Read it."]);
   expect(files.map((_file, at) => fileIn({ out }, at))).toEqual(files);
@@ -43,45 +68,128 @@ test("other files are no texts and pass as they came", () => {
 
 test("the text files of a Responses request are texts, in tool results too, and whoever spoke last stays last", () => {
   const file = { type: "input_file", filename: "notes.txt", file_data: `data:text/plain;base64,${base64("secret")}` };
-  const request = read(readResponsesRequest(bytes({ model: "m", input: [{ role: "user", content: [file] }, { type: "function_call_output", call_id: "c", output: [file, { type: "input_text", text: "done" }] }] })));
+  const request = read(
+    readResponsesRequest(
+      bytes({
+        model: "m",
+        input: [
+          { role: "user", content: [file] },
+          { type: "function_call_output", call_id: "c", output: [file, { type: "input_text", text: "done" }] },
+        ],
+      }),
+    ),
+  );
   expect(request.texts().at(-1)).toMatchObject({ role: "tool", text: "done" });
   const { texts, out } = guarded(request);
   expect(texts).toEqual(["secret", "secret", "done"]);
-  for (const held of [out.input[0].content[0], out.input[1].output[0]]) expect(held).toEqual({ ...file, file_data: `data:text/plain;base64,${base64("***")}` });
+  for (const held of [out.input[0].content[0], out.input[1].output[0]])
+    expect(held).toEqual({ ...file, file_data: `data:text/plain;base64,${base64("***")}` });
 });
 
 test("a text document in base64 of a Messages request is a text", () => {
   const source = { type: "base64", media_type: "text/csv", data: base64("secret") };
-  const { texts, out } = guarded(read(readMessagesRequest(bytes({ model: "m", max_tokens: 1, messages: [{ role: "user", content: [{ type: "document", source }, { type: "document", source: { ...source, media_type: "application/pdf" } }] }] }), { maxTokensRequired: true })));
+  const { texts, out } = guarded(
+    read(
+      readMessagesRequest(
+        bytes({
+          model: "m",
+          max_tokens: 1,
+          messages: [
+            {
+              role: "user",
+              content: [
+                { type: "document", source },
+                { type: "document", source: { ...source, media_type: "application/pdf" } },
+              ],
+            },
+          ],
+        }),
+        { maxTokensRequired: true },
+      ),
+    ),
+  );
   expect(texts).toEqual(["secret"]);
   expect(out.messages[0].content.map(({ source: { data } }: any) => data)).toEqual([base64("***"), base64("secret")]);
 });
 
 test("what a hosted tool server is said to be is a word of a definition", () => {
-  const request = read(readResponsesRequest(bytes({ model: "m", input: "hi", tools: [{ type: "mcp", server_label: "s", server_url: "https://s.example", server_description: "Says secret things." }] })));
+  const request = read(
+    readResponsesRequest(
+      bytes({
+        model: "m",
+        input: "hi",
+        tools: [{ type: "mcp", server_label: "s", server_url: "https://s.example", server_description: "Says secret things." }],
+      }),
+    ),
+  );
   expect(request.definitions().map(({ text }) => text)).toEqual(["Says secret things."]);
 });
 
 test("a text file is a text wherever another format would find one: in an address, in the place of a picture, by its name", () => {
   const url = `data: text/plain;base64,${base64("secret")}`;
   const without = `data: text/plain;base64,${base64("***")}`;
-  const parts = [{ type: "image_url", image_url: { url } }, { type: "image_url", image_url: url.toUpperCase().slice(0, 24) + base64("secret") }, { type: "file", file: { filename: "a.txt", file_data: `data:application/x-unheard;base64,${base64("secret")}` } }, { type: "image_url", image_url: { url: "https://example.com/secret.txt" } }];
+  const parts = [
+    { type: "image_url", image_url: { url } },
+    { type: "image_url", image_url: url.toUpperCase().slice(0, 24) + base64("secret") },
+    { type: "file", file: { filename: "a.txt", file_data: `data:application/x-unheard;base64,${base64("secret")}` } },
+    { type: "image_url", image_url: { url: "https://example.com/secret.txt" } },
+  ];
   const chat = guarded(read(readChatRequest(bytes({ model: "m", messages: [{ role: "user", content: parts }] }))));
   expect(chat.texts).toEqual(["secret", "secret", "secret"]);
   expect(chat.out.messages[0].content[0].image_url.url).toBe(without);
 
-  const responses = guarded(read(readResponsesRequest(bytes({ model: "m", input: [{ role: "user", content: [{ type: "input_image", image_url: url }, { type: "input_file", file_url: url }] }] }))));
+  const responses = guarded(
+    read(
+      readResponsesRequest(
+        bytes({
+          model: "m",
+          input: [
+            {
+              role: "user",
+              content: [
+                { type: "input_image", image_url: url },
+                { type: "input_file", file_url: url },
+              ],
+            },
+          ],
+        }),
+      ),
+    ),
+  );
   expect(responses.texts).toEqual(["secret", "secret"]);
-  expect(responses.out.input[0].content).toEqual([{ type: "input_image", image_url: without }, { type: "input_file", file_url: without }]);
+  expect(responses.out.input[0].content).toEqual([
+    { type: "input_image", image_url: without },
+    { type: "input_file", file_url: without },
+  ]);
 
   const data = base64("secret");
-  const blocks = [{ type: "image", source: { type: "base64", media_type: "text/plain", data } }, { type: "document", source: { type: "base64", media_type: " text/plain", data } }, { type: "document", title: "n.txt", source: { type: "base64", data } }, { type: "document", source: { type: "url", url } }];
-  const pictures = [{ type: "image", source: { type: "base64", media_type: "image/png", data } }, { type: "image", source: { type: "url", url: "https://example.com/secret" } }];
-  const messages = guarded(read(readMessagesRequest(bytes({ model: "m", max_tokens: 1, messages: [{ role: "user", content: [...blocks, ...pictures] }] }), { maxTokensRequired: true })));
+  const blocks = [
+    { type: "image", source: { type: "base64", media_type: "text/plain", data } },
+    { type: "document", source: { type: "base64", media_type: " text/plain", data } },
+    { type: "document", title: "n.txt", source: { type: "base64", data } },
+    { type: "document", source: { type: "url", url } },
+  ];
+  const pictures = [
+    { type: "image", source: { type: "base64", media_type: "image/png", data } },
+    { type: "image", source: { type: "url", url: "https://example.com/secret" } },
+  ];
+  const messages = guarded(
+    read(
+      readMessagesRequest(bytes({ model: "m", max_tokens: 1, messages: [{ role: "user", content: [...blocks, ...pictures] }] }), {
+        maxTokensRequired: true,
+      }),
+    ),
+  );
   expect(messages.texts).toEqual(["secret", "secret", "n.txt", "secret", "secret"]);
   expect(messages.out.messages[0].content.slice(4)).toEqual(pictures);
 
-  const files = [{ inlineData: { displayName: "n.txt", data } }, { inlineData: { displayName: "n.txt", mimeType: "application/octet-stream", data } }, { inline_data: { mime_type: " text/plain", data } }, { fileData: { fileUri: url } }, { inlineData: { displayName: "n.txt", mimeType: "image/png", data } }];
+  const files = [
+    { inlineData: { displayName: "n.txt", data } },
+    { inlineData: { displayName: "n.txt", mimeType: "application/octet-stream", data } },
+    { inline_data: { mime_type: " text/plain", data } },
+    { fileData: { fileUri: url } },
+    { inlineData: { displayName: "n.txt", mimeType: "image/png", data } },
+  ];
   const gemini = guarded(read(readGeminiRequest(bytes({ contents: [{ parts: files }] }), { model: "m", stream: false })));
   expect(gemini.texts).toEqual(["secret", "secret", "secret", "secret"]);
   expect(gemini.out.contents[0].parts[3]).toEqual({ fileData: { fileUri: without } });

@@ -1,8 +1,10 @@
 import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
 
-const TEXT_TYPE = /^(?:text\/|application\/(?:[\w.-]+\+(?:json|xml)|json|x-ndjson|jsonl|xml|csv|x-javascript|javascript|typescript|x-python|x-httpd-php|x-sh|sql|rtf|x-tex|yaml|x-yaml|toml)\b)/i;
-const TEXT_NAME = /\.(?:txt|text|md|markdown|csv|tsv|jsonl?|ndjson|xml|html?|ya?ml|toml|ini|log|rtf|tex|sql|py|jsx?|tsx?|css|sh|c|h|cpp|cs|go|java|php|rb|rs)$/i;
+const TEXT_TYPE =
+  /^(?:text\/|application\/(?:[\w.-]+\+(?:json|xml)|json|x-ndjson|jsonl|xml|csv|x-javascript|javascript|typescript|x-python|x-httpd-php|x-sh|sql|rtf|x-tex|yaml|x-yaml|toml)\b)/i;
+const TEXT_NAME =
+  /\.(?:txt|text|md|markdown|csv|tsv|jsonl?|ndjson|xml|html?|ya?ml|toml|ini|log|rtf|tex|sql|py|jsx?|tsx?|css|sh|c|h|cpp|cs|go|java|php|rb|rs)$/i;
 const DATA_URL = /^\s*data:([^;,]*)((?:;[^;,]*)*?)(;base64)?,/i;
 /** Types that say what the bytes are, whatever the file is called. */
 const OTHER_TYPE = /^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|gzip|msword|vnd\.)/i;
@@ -37,7 +39,9 @@ export function fileSlots(value: JsonValue | undefined, touch: () => void, depth
   if (depth > MAX_DEPTH) return [];
   if (Array.isArray(value)) return value.flatMap((item) => fileSlots(item, touch, depth + 1));
   if (!isObject(value)) return [];
-  return Object.keys(value).flatMap((key) => (typeof value[key] === "string" && CARRIERS.has(key) ? fileSlot(value, key, touch) : fileSlots(value[key], touch, depth + 1)));
+  return Object.keys(value).flatMap((key) =>
+    typeof value[key] === "string" && CARRIERS.has(key) ? fileSlot(value, key, touch) : fileSlots(value[key], touch, depth + 1),
+  );
 }
 
 function fileSlot(holder: JsonObject, key: string, touch: () => void): TextSlot[] {

@@ -7,7 +7,14 @@ import { grant } from "../e2e/mcp-harness.ts";
 import { signIn } from "../support/admin.ts";
 import { ScriptedBrowser } from "../support/browser.ts";
 
-const { DRIVER_ADMIN_URL = "", DRIVER_RUNTIME_URL = "", DRIVER_API_KEY = "", DRIVER_GROUP_ID = "", MCP_CONFORMANCE_SCENARIO: scenario = "", MCP_CONFORMANCE_CONTEXT: context } = process.env;
+const {
+  DRIVER_ADMIN_URL = "",
+  DRIVER_RUNTIME_URL = "",
+  DRIVER_API_KEY = "",
+  DRIVER_GROUP_ID = "",
+  MCP_CONFORMANCE_SCENARIO: scenario = "",
+  MCP_CONFORMANCE_CONTEXT: context,
+} = process.env;
 const server = new URL(process.argv[2] ?? "");
 
 /** More than any scenario needs: who is asked again and again gives up. */
@@ -20,7 +27,11 @@ const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default",
 await grant(admin, name, id, [DRIVER_GROUP_ID]);
 const entered = context === undefined ? {} : JSON.parse(context);
 if (entered.issuer !== undefined) {
-  const { status, body } = await admin.request("PUT", `/v1/admin/mcp-servers/${id}/oauth-client`, { issuer: entered.issuer, client_id: entered.client_id, client_secret: entered.client_secret });
+  const { status, body } = await admin.request("PUT", `/v1/admin/mcp-servers/${id}/oauth-client`, {
+    issuer: entered.issuer,
+    client_id: entered.client_id,
+    client_secret: entered.client_secret,
+  });
   if (status !== 200) throw new Error(`the client was not entered: ${JSON.stringify(body)}`);
 }
 
@@ -32,12 +43,22 @@ async function ask(method: string, params: object): Promise<any> {
   for (;;) {
     const response = await fetch(`${DRIVER_RUNTIME_URL}/v1/proxy/mcp/${id}`, {
       method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream", "x-api-key": DRIVER_API_KEY, ...(session === null ? {} : { "mcp-session-id": session, "mcp-protocol-version": "2025-11-25" }) },
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "x-api-key": DRIVER_API_KEY,
+        ...(session === null ? {} : { "mcp-session-id": session, "mcp-protocol-version": "2025-11-25" }),
+      },
       body: JSON.stringify({ jsonrpc: "2.0", ...(method.startsWith("notifications/") ? {} : { id: 1 }), method, params }),
     });
     session ??= response.headers.get("mcp-session-id");
     const text = await response.text();
-    const data = response.headers.get("content-type")?.startsWith("text/event-stream") ? text.split("\n").findLast((line) => line.startsWith("data:"))?.slice(5) : text;
+    const data = response.headers.get("content-type")?.startsWith("text/event-stream")
+      ? text
+          .split("\n")
+          .findLast((line) => line.startsWith("data:"))
+          ?.slice(5)
+      : text;
     const body = data === undefined || data === "" ? null : JSON.parse(data);
     const connect = body?.error?.data?.connect_url;
     console.error(method, response.status, text.slice(0, 500));

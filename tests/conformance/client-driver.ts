@@ -8,19 +8,42 @@ import { CreateMessageRequestSchema, ElicitRequestSchema } from "@modelcontextpr
 import { grant } from "../e2e/mcp-harness.ts";
 import { signIn } from "../support/admin.ts";
 
-const { DRIVER_ADMIN_URL = "", DRIVER_RUNTIME_URL = "", DRIVER_API_KEY = "", DRIVER_GROUP_ID = "", MCP_CONFORMANCE_SCENARIO: scenario = "", MCP_CONFORMANCE_CONTEXT: context } = process.env;
+const {
+  DRIVER_ADMIN_URL = "",
+  DRIVER_RUNTIME_URL = "",
+  DRIVER_API_KEY = "",
+  DRIVER_GROUP_ID = "",
+  MCP_CONFORMANCE_SCENARIO: scenario = "",
+  MCP_CONFORMANCE_CONTEXT: context,
+} = process.env;
 const server = new URL(process.argv[2] ?? "");
 
 const admin = await signIn(DRIVER_ADMIN_URL);
-const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: `${scenario} ${server.port}`, base_url: server.origin, mcp_endpoint_path: server.pathname === "/" ? "" : server.pathname });
+const { id } = await admin.post("/v1/admin/mcp-servers", {
+  tenant_id: "default",
+  name: `${scenario} ${server.port}`,
+  base_url: server.origin,
+  mcp_endpoint_path: server.pathname === "/" ? "" : server.pathname,
+});
 await grant(admin, `${scenario} ${server.port}`, id, [DRIVER_GROUP_ID]);
 
-const client = new Client({ name: "driver", version: "1" }, { capabilities: { elicitation: { form: { applyDefaults: true } }, sampling: {} } });
+const client = new Client(
+  { name: "driver", version: "1" },
+  { capabilities: { elicitation: { form: { applyDefaults: true } }, sampling: {} } },
+);
 // Whoever answers with nothing gets the defaults of the form.
 const content = scenario === "elicitation-sep1034-client-defaults" ? {} : { confirmed: true, name: "Ada", ok: true };
 client.setRequestHandler(ElicitRequestSchema, async () => ({ action: "accept" as const, content: { ...content } }));
-client.setRequestHandler(CreateMessageRequestSchema, async () => ({ role: "assistant" as const, model: "a-model", content: { type: "text" as const, text: "Paris" } }));
-await client.connect(new StreamableHTTPClientTransport(new URL(`${DRIVER_RUNTIME_URL}/v1/proxy/mcp/${id}`), { requestInit: { headers: { "x-api-key": DRIVER_API_KEY } } }) as never);
+client.setRequestHandler(CreateMessageRequestSchema, async () => ({
+  role: "assistant" as const,
+  model: "a-model",
+  content: { type: "text" as const, text: "Paris" },
+}));
+await client.connect(
+  new StreamableHTTPClientTransport(new URL(`${DRIVER_RUNTIME_URL}/v1/proxy/mcp/${id}`), {
+    requestInit: { headers: { "x-api-key": DRIVER_API_KEY } },
+  }) as never,
+);
 
 const SAMPLES: Record<string, unknown> = { number: 5, integer: 5, string: "text", boolean: true, object: {}, array: [] };
 
@@ -35,7 +58,12 @@ async function attempted(what: string, work: () => Promise<unknown>): Promise<vo
 const { tools } = await client.listTools();
 const calls: { name: string; arguments: Record<string, unknown> }[] =
   context === undefined
-    ? tools.map(({ name, inputSchema }) => ({ name, arguments: Object.fromEntries(Object.entries(inputSchema.properties ?? {}).map(([key, schema]) => [key, SAMPLES[String((schema as { type?: unknown }).type)]])) }))
+    ? tools.map(({ name, inputSchema }) => ({
+        name,
+        arguments: Object.fromEntries(
+          Object.entries(inputSchema.properties ?? {}).map(([key, schema]) => [key, SAMPLES[String((schema as { type?: unknown }).type)]]),
+        ),
+      }))
     : JSON.parse(context).toolCalls;
 if (scenario !== "json-schema-ref-no-deref") await Promise.all(calls.map((call) => attempted(call.name, () => client.callTool(call))));
 if (scenario === "http-standard-headers") {

@@ -19,7 +19,13 @@ export interface ClientGateway {
  */
 export async function clientGateway(): Promise<ClientGateway> {
   const [database, folder] = [await testDatabase(), await temporaryDirectory()];
-  const settings = { GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0", GW_DATA_DIR: folder, DATABASE_URL: database.url, GW_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD };
+  const settings = {
+    GW_RUNTIME_PORT: "0",
+    GW_ADMIN_PORT: "0",
+    GW_DATA_DIR: folder,
+    DATABASE_URL: database.url,
+    GW_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD,
+  };
   let team: Team | null = null;
   return {
     async during(work) {
@@ -28,7 +34,12 @@ export async function clientGateway(): Promise<ClientGateway> {
       const gateway = await compose(readConfiguration(settings), settings, jsonLog("error"));
       try {
         const { apiKey, groupId } = (team ??= await newTeam(await signIn(gateway.adminUrl), "driver"));
-        return await work({ DRIVER_ADMIN_URL: gateway.adminUrl, DRIVER_RUNTIME_URL: gateway.runtimeUrl as string, DRIVER_API_KEY: apiKey, DRIVER_GROUP_ID: groupId });
+        return await work({
+          DRIVER_ADMIN_URL: gateway.adminUrl,
+          DRIVER_RUNTIME_URL: gateway.runtimeUrl as string,
+          DRIVER_API_KEY: apiKey,
+          DRIVER_GROUP_ID: groupId,
+        });
       } finally {
         await gateway.stop();
       }

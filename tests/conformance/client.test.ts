@@ -20,9 +20,13 @@ function measured(revision: Revision, scenario: string): Promise<ClientMeasure> 
   return measure;
 }
 
-test.each(CLIENT_SCENARIOS)("what %s requires of a client, of the gateway as one: %s", async (revision, scenario) => {
-  expect((await measured(revision, scenario)).verdict).toEqual({ scenario, passed: true, failures: [] });
-}, 60_000);
+test.each(CLIENT_SCENARIOS)(
+  "what %s requires of a client, of the gateway as one: %s",
+  async (revision, scenario) => {
+    expect((await measured(revision, scenario)).verdict).toEqual({ scenario, passed: true, failures: [] });
+  },
+  60_000,
+);
 
 test("docs/reference/mcp-conformance.md says what was measured of the client (npm run conformance renews it)", async () => {
   const all: ClientMeasure[] = [];

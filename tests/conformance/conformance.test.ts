@@ -27,14 +27,18 @@ function measured(revision: Revision, dialect: ServerDialect): Promise<ServerMea
   return measure;
 }
 
-test.each(SERVER_PAIRS)("what %s requires, of a %s server through the gateway", async (revision, dialect) => {
-  const { through } = await measured(revision, dialect);
-  const failed = through.filter(({ passed }) => !passed).map(({ scenario, failures }) => ({ scenario, failures }));
-  const expected = EXPECTED_FAILURES[`${revision} ${dialect}`] ?? [];
-  expect(failed.filter(({ scenario }) => !expected.includes(scenario))).toEqual([]);
-  expect(failed.map(({ scenario }) => scenario)).toEqual([...expected]);
-  expect(through).toHaveLength(revision === "2025-11-25" ? 30 : 37);
-}, 240_000);
+test.each(SERVER_PAIRS)(
+  "what %s requires, of a %s server through the gateway",
+  async (revision, dialect) => {
+    const { through } = await measured(revision, dialect);
+    const failed = through.filter(({ passed }) => !passed).map(({ scenario, failures }) => ({ scenario, failures }));
+    const expected = EXPECTED_FAILURES[`${revision} ${dialect}`] ?? [];
+    expect(failed.filter(({ scenario }) => !expected.includes(scenario))).toEqual([]);
+    expect(failed.map(({ scenario }) => scenario)).toEqual([...expected]);
+    expect(through).toHaveLength(revision === "2025-11-25" ? 30 : 37);
+  },
+  240_000,
+);
 
 test("docs/reference/mcp-conformance.md says what was measured of servers (npm run conformance renews it)", async () => {
   const all: ServerMeasure[] = [];

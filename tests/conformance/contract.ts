@@ -35,7 +35,11 @@ const AUDIO = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=";
 const text = (value: string): Content[] => [{ type: "text", text: value }];
 const image = { type: "image", data: IMAGE, mimeType: "image/png" };
 const embedded = (uri: string, value: string, mimeType = "text/plain") => ({ type: "resource", resource: { uri, mimeType, text: value } });
-const tool = (description: string, run: ToolFixture["run"], properties?: ToolFixture["properties"]): ToolFixture => ({ description, run, ...(properties === undefined ? {} : { properties }) });
+const tool = (description: string, run: ToolFixture["run"], properties?: ToolFixture["properties"]): ToolFixture => ({
+  description,
+  run,
+  ...(properties === undefined ? {} : { properties }),
+});
 const soon = (ms = 20) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function form(message: string, properties: Record<string, unknown>, required: string[] = Object.keys(properties)): InputRequest {
@@ -43,7 +47,10 @@ function form(message: string, properties: Record<string, unknown>, required: st
 }
 
 function sampling(question: string, maxTokens = 100): InputRequest {
-  return { method: "sampling/createMessage", params: { messages: [{ role: "user", content: { type: "text", text: question } }], maxTokens } };
+  return {
+    method: "sampling/createMessage",
+    params: { messages: [{ role: "user", content: { type: "text", text: question } }], maxTokens },
+  };
 }
 
 const ROOTS: InputRequest = { method: "roots/list", params: {} };
@@ -57,8 +64,14 @@ export const TOOLS: Readonly<Record<string, ToolFixture>> = {
   test_simple_text: tool("Gives a text", async () => text("This is a simple text response for testing.")),
   test_image_content: tool("Gives an image", async () => [image]),
   test_audio_content: tool("Gives a sound", async () => [{ type: "audio", data: AUDIO, mimeType: "audio/wav" }]),
-  test_embedded_resource: tool("Gives a resource", async () => [embedded("test://embedded-resource", "This is an embedded resource content.")]),
-  test_multiple_content_types: tool("Gives three kinds of content", async () => [...text("Multiple content types test:"), image, embedded("test://mixed-content-resource", '{"test":"data","value":123}', "application/json")]),
+  test_embedded_resource: tool("Gives a resource", async () => [
+    embedded("test://embedded-resource", "This is an embedded resource content."),
+  ]),
+  test_multiple_content_types: tool("Gives three kinds of content", async () => [
+    ...text("Multiple content types test:"),
+    image,
+    embedded("test://mixed-content-resource", '{"test":"data","value":123}', "application/json"),
+  ]),
   test_error_handling: tool("Fails", async () => {
     throw new Error("This tool intentionally returns an error for testing");
   }),
@@ -81,8 +94,20 @@ export const TOOLS: Readonly<Record<string, ToolFixture>> = {
     await soon(100);
     return text("Reconnection test completed successfully.");
   }),
-  test_sampling: tool("Asks the client's model", async (session, { prompt }) => text(`LLM response: ${(await session.ask({ answer: sampling(prompt) })).answer.content.text}`), { prompt: "string" }),
-  test_elicitation: tool("Asks the user", async (session, { message }) => outcome("User response", (await session.ask({ answer: form(message, { response: { type: "string", description: "User's response" } }) })).answer), { message: "string" }),
+  test_sampling: tool(
+    "Asks the client's model",
+    async (session, { prompt }) => text(`LLM response: ${(await session.ask({ answer: sampling(prompt) })).answer.content.text}`),
+    { prompt: "string" },
+  ),
+  test_elicitation: tool(
+    "Asks the user",
+    async (session, { message }) =>
+      outcome(
+        "User response",
+        (await session.ask({ answer: form(message, { response: { type: "string", description: "User's response" } }) })).answer,
+      ),
+    { message: "string" },
+  ),
   test_elicitation_sep1034_defaults: tool("Asks with defaults", async (session) => {
     const { answer } = await session.ask({
       answer: form(
@@ -105,23 +130,34 @@ export const TOOLS: Readonly<Record<string, ToolFixture>> = {
         "Please select options from the enum fields",
         {
           untitledSingle: { type: "string", enum: ["option1", "option2", "option3"] },
-          titledSingle: { type: "string", oneOf: choices(["value1", "First Option"], ["value2", "Second Option"], ["value3", "Third Option"]) },
+          titledSingle: {
+            type: "string",
+            oneOf: choices(["value1", "First Option"], ["value2", "Second Option"], ["value3", "Third Option"]),
+          },
           legacyEnum: { type: "string", enum: ["opt1", "opt2", "opt3"], enumNames: ["Option One", "Option Two", "Option Three"] },
           untitledMulti: { type: "array", minItems: 1, maxItems: 3, items: { type: "string", enum: ["option1", "option2", "option3"] } },
-          titledMulti: { type: "array", minItems: 1, maxItems: 3, items: { anyOf: choices(["value1", "First Choice"], ["value2", "Second Choice"], ["value3", "Third Choice"]) } },
+          titledMulti: {
+            type: "array",
+            minItems: 1,
+            maxItems: 3,
+            items: { anyOf: choices(["value1", "First Choice"], ["value2", "Second Choice"], ["value3", "Third Choice"]) },
+          },
         },
         [],
       ),
     });
     return outcome("Elicitation completed", answer);
   }),
-  test_missing_capability: tool("Needs a client with a model", async (session) => text((await session.ask({ answer: sampling("Are you there?") })).answer.content.text)),
+  test_missing_capability: tool("Needs a client with a model", async (session) =>
+    text((await session.ask({ answer: sampling("Are you there?") })).answer.content.text),
+  ),
   test_logging_tool: tool("Logs", async (session) => {
     await session.log("A line of the log");
     return text("Logged.");
   }),
   test_streaming_elicitation: tool("Tells how far it is, then asks", async (session) => {
-    if (session.progressToken !== undefined) await session.notify("notifications/progress", { progressToken: session.progressToken, progress: 1, total: 2 });
+    if (session.progressToken !== undefined)
+      await session.notify("notifications/progress", { progressToken: session.progressToken, progress: 1, total: 2 });
     return outcome("User response", (await session.ask({ answer: form("Go on?", { ok: { type: "boolean" } }) })).answer);
   }),
   test_trigger_tool_change: tool("Changes the tools", async (session) => {
@@ -132,15 +168,24 @@ export const TOOLS: Readonly<Record<string, ToolFixture>> = {
     session.changed("prompts");
     return text("Changed.");
   }),
-  test_input_required_result_elicitation: tool("Asks for a name", async (session) => text(`Hello, ${(await session.ask({ user_name: form("What is your name?", { name: STRING }) })).user_name.content?.name}!`)),
-  test_input_required_result_sampling: tool("Asks the client's model for a capital", async (session) => text((await session.ask({ capital_question: sampling("What is the capital of France?") })).capital_question.content.text)),
-  test_input_required_result_list_roots: tool("Asks for the roots", async (session) => text(JSON.stringify((await session.ask({ client_roots: ROOTS })).client_roots.roots))),
+  test_input_required_result_elicitation: tool("Asks for a name", async (session) =>
+    text(`Hello, ${(await session.ask({ user_name: form("What is your name?", { name: STRING }) })).user_name.content?.name}!`),
+  ),
+  test_input_required_result_sampling: tool("Asks the client's model for a capital", async (session) =>
+    text((await session.ask({ capital_question: sampling("What is the capital of France?") })).capital_question.content.text),
+  ),
+  test_input_required_result_list_roots: tool("Asks for the roots", async (session) =>
+    text(JSON.stringify((await session.ask({ client_roots: ROOTS })).client_roots.roots)),
+  ),
   test_input_required_result_request_state: tool("Asks with state", async (session) => {
     await session.ask({ confirm: form("Please confirm", { ok: { type: "boolean" } }) }, true);
     return text("state-ok");
   }),
   test_input_required_result_multiple_inputs: tool("Asks three things at once", async (session) => {
-    const answers = await session.ask({ user_name: form("What is your name?", { name: STRING }), greeting: sampling("Generate a greeting", 50), client_roots: ROOTS }, true);
+    const answers = await session.ask(
+      { user_name: form("What is your name?", { name: STRING }), greeting: sampling("Generate a greeting", 50), client_roots: ROOTS },
+      true,
+    );
     return text(`${answers.greeting.content.text} ${answers.user_name.content?.name} ${answers.client_roots.roots.length}`);
   }),
   test_input_required_result_multi_round: tool("Asks twice", async (session) => {
@@ -159,7 +204,11 @@ export const TOOLS: Readonly<Record<string, ToolFixture>> = {
     await session.ask(requests);
     return text("Answered.");
   }),
-  json_schema_2020_12_tool: tool("Has a schema of its own", async (_session, args) => text(`JSON Schema 2020-12 tool called with: ${JSON.stringify(args)}`), { name: "string", address: "object" }),
+  json_schema_2020_12_tool: tool(
+    "Has a schema of its own",
+    async (_session, args) => text(`JSON Schema 2020-12 tool called with: ${JSON.stringify(args)}`),
+    { name: "string", address: "object" },
+  ),
 };
 
 export interface PromptFixture {
@@ -170,10 +219,27 @@ export interface PromptFixture {
 
 export const PROMPTS: Readonly<Record<string, PromptFixture>> = {
   test_simple_prompt: { description: "A prompt", run: async () => text("This is a simple prompt for testing.") },
-  test_prompt_with_arguments: { description: "A prompt with arguments", args: ["arg1", "arg2"], run: async (_session, { arg1, arg2 }) => text(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`) },
-  test_prompt_with_embedded_resource: { description: "A prompt with a resource", args: ["resourceUri"], run: async (_session, { resourceUri = "" }) => [embedded(resourceUri, "Embedded resource content for testing."), ...text("Please process the embedded resource above.")] },
+  test_prompt_with_arguments: {
+    description: "A prompt with arguments",
+    args: ["arg1", "arg2"],
+    run: async (_session, { arg1, arg2 }) => text(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`),
+  },
+  test_prompt_with_embedded_resource: {
+    description: "A prompt with a resource",
+    args: ["resourceUri"],
+    run: async (_session, { resourceUri = "" }) => [
+      embedded(resourceUri, "Embedded resource content for testing."),
+      ...text("Please process the embedded resource above."),
+    ],
+  },
   test_prompt_with_image: { description: "A prompt with an image", run: async () => [image, ...text("Please analyze the image above.")] },
-  test_input_required_result_prompt: { description: "A prompt that asks", run: async (session) => text(`In the context of ${(await session.ask({ user_context: form("What context should the prompt use?", { context: STRING }) })).user_context.content?.context}`) },
+  test_input_required_result_prompt: {
+    description: "A prompt that asks",
+    run: async (session) =>
+      text(
+        `In the context of ${(await session.ask({ user_context: form("What context should the prompt use?", { context: STRING }) })).user_context.content?.context}`,
+      ),
+  },
 };
 
 export const RESOURCES: Readonly<Record<string, { readonly mimeType: string; readonly content: { text: string } | { blob: string } }>> = {

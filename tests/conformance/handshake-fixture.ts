@@ -1,12 +1,28 @@
 import { McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
-import { CompleteRequestSchema, CreateMessageResultSchema, ElicitResultSchema, ListRootsResultSchema, SetLevelRequestSchema, SubscribeRequestSchema, UnsubscribeRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  CompleteRequestSchema,
+  CreateMessageResultSchema,
+  ElicitResultSchema,
+  ListRootsResultSchema,
+  SetLevelRequestSchema,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { INFO, PROMPTS, RESOURCES, type Session, TEMPLATE, templated, TOOLS } from "./contract.ts";
 
-const RESULTS = { "elicitation/create": ElicitResultSchema, "sampling/createMessage": CreateMessageResultSchema, "roots/list": ListRootsResultSchema };
+const RESULTS = {
+  "elicitation/create": ElicitResultSchema,
+  "sampling/createMessage": CreateMessageResultSchema,
+  "roots/list": ListRootsResultSchema,
+};
 
-type Extra = { _meta?: { progressToken?: string | number }; sendNotification(notification: never): Promise<void>; sendRequest(request: never, schema: never): Promise<any> };
+type Extra = {
+  _meta?: { progressToken?: string | number };
+  sendNotification(notification: never): Promise<void>;
+  sendRequest(request: never, schema: never): Promise<any>;
+};
 
 function sessionOf(made: McpServer, extra: Extra): Session {
   const capabilities = (made.server.getClientCapabilities() ?? {}) as Record<string, unknown>;
@@ -16,7 +32,8 @@ function sessionOf(made: McpServer, extra: Extra): Session {
     log: (data) => extra.sendNotification({ method: "notifications/message", params: { level: "info", data } } as never),
     async ask(requests) {
       const answers: Record<string, any> = {};
-      for (const [key, request] of Object.entries(requests)) answers[key] = await extra.sendRequest(request as never, RESULTS[request.method] as never);
+      for (const [key, request] of Object.entries(requests))
+        answers[key] = await extra.sendRequest(request as never, RESULTS[request.method] as never);
       return answers;
     },
     can: (capability) => capabilities[capability] !== undefined,
@@ -25,21 +42,39 @@ function sessionOf(made: McpServer, extra: Extra): Session {
 }
 
 function server(): McpServer {
-  const made = new McpServer(INFO, { capabilities: { tools: { listChanged: true }, prompts: { listChanged: true }, resources: { subscribe: true, listChanged: true }, logging: {}, completions: {} } });
+  const made = new McpServer(INFO, {
+    capabilities: {
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: { subscribe: true, listChanged: true },
+      logging: {},
+      completions: {},
+    },
+  });
   for (const [name, { description, properties = {}, run }] of Object.entries(TOOLS)) {
-    const shape = Object.fromEntries(Object.entries(properties).map(([key, type]) => [key, type === "string" ? z.string() : z.record(z.string(), z.unknown())]));
+    const shape = Object.fromEntries(
+      Object.entries(properties).map(([key, type]) => [key, type === "string" ? z.string() : z.record(z.string(), z.unknown())]),
+    );
     const call = async (args: Record<string, unknown>, extra: Extra) => ({ content: await run(sessionOf(made, extra), args) });
     // A tool without a schema is called without arguments as well.
     if (Object.keys(shape).length === 0) made.registerTool(name, { description }, ((extra: Extra) => call({}, extra)) as never);
     else made.registerTool(name, { description, inputSchema: shape }, call as never);
   }
   for (const [name, { description, args = [], run }] of Object.entries(PROMPTS)) {
-    const get = async (given: Record<string, string>, extra: Extra) => ({ messages: (await run(sessionOf(made, extra), given)).map((content) => ({ role: "user", content })) });
+    const get = async (given: Record<string, string>, extra: Extra) => ({
+      messages: (await run(sessionOf(made, extra), given)).map((content) => ({ role: "user", content })),
+    });
     if (args.length === 0) made.registerPrompt(name, { description }, ((extra: Extra) => get({}, extra)) as never);
     else made.registerPrompt(name, { description, argsSchema: Object.fromEntries(args.map((arg) => [arg, z.string()])) }, get as never);
   }
-  for (const [uri, { mimeType, content }] of Object.entries(RESOURCES)) made.registerResource(uri.slice(7), uri, { mimeType }, async () => ({ contents: [{ uri, mimeType, ...content }] }));
-  made.registerResource("template", new ResourceTemplate(TEMPLATE, { list: undefined }), { mimeType: "application/json" }, async (uri, { id }) => ({ contents: [{ uri: uri.href, ...templated(String(id)) }] }));
+  for (const [uri, { mimeType, content }] of Object.entries(RESOURCES))
+    made.registerResource(uri.slice(7), uri, { mimeType }, async () => ({ contents: [{ uri, mimeType, ...content }] }));
+  made.registerResource(
+    "template",
+    new ResourceTemplate(TEMPLATE, { list: undefined }),
+    { mimeType: "application/json" },
+    async (uri, { id }) => ({ contents: [{ uri: uri.href, ...templated(String(id)) }] }),
+  );
   made.server.setRequestHandler(SubscribeRequestSchema, async () => ({}));
   made.server.setRequestHandler(UnsubscribeRequestSchema, async () => ({}));
   made.server.setRequestHandler(SetLevelRequestSchema, async () => ({}));
@@ -53,7 +88,11 @@ export function handshakeFixture(): { fetch(request: Request): Promise<Response>
   return {
     async fetch(request) {
       const id = request.headers.get("mcp-session-id");
-      if (id !== null) return transports.get(id)?.handleRequest(request) ?? Response.json({ jsonrpc: "2.0", error: { code: -32001, message: "Session not found" }, id: null }, { status: 404 });
+      if (id !== null)
+        return (
+          transports.get(id)?.handleRequest(request) ??
+          Response.json({ jsonrpc: "2.0", error: { code: -32001, message: "Session not found" }, id: null }, { status: 404 })
+        );
       const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
         sessionIdGenerator: () => crypto.randomUUID(),
         onsessioninitialized: (session) => void transports.set(session, transport),

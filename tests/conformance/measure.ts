@@ -26,16 +26,50 @@ export const SERVER_PAIRS = [
 
 /** What both revisions require of a client that is to be authorized. */
 const AUTHORIZATION = [
-  ...["metadata-default", "metadata-var1", "metadata-var2", "metadata-var3", "basic-cimd", "scope-from-www-authenticate", "scope-from-scopes-supported", "scope-omitted-when-undefined", "scope-step-up", "scope-retry-limit"],
+  ...[
+    "metadata-default",
+    "metadata-var1",
+    "metadata-var2",
+    "metadata-var3",
+    "basic-cimd",
+    "scope-from-www-authenticate",
+    "scope-from-scopes-supported",
+    "scope-omitted-when-undefined",
+    "scope-step-up",
+    "scope-retry-limit",
+  ],
   ...["token-endpoint-auth-basic", "token-endpoint-auth-post", "token-endpoint-auth-none", "pre-registration"],
 ];
-const LATER_AUTHORIZATION = ["resource-mismatch", "offline-access-scope", "offline-access-not-supported", "authorization-server-migration", "iss-supported", "iss-not-advertised", "iss-supported-missing", "iss-wrong-issuer", "iss-unexpected", "iss-normalized", "metadata-issuer-mismatch"];
+const LATER_AUTHORIZATION = [
+  "resource-mismatch",
+  "offline-access-scope",
+  "offline-access-not-supported",
+  "authorization-server-migration",
+  "iss-supported",
+  "iss-not-advertised",
+  "iss-supported-missing",
+  "iss-wrong-issuer",
+  "iss-unexpected",
+  "iss-normalized",
+  "metadata-issuer-mismatch",
+];
 const under = (names: readonly string[]) => names.map((name) => `auth/${name}`);
 
 /** What is asked of the gateway as a client: all that either revision requires of clients. */
 export const CLIENT_SCENARIOS: readonly (readonly [Revision, string])[] = [
-  ...["initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry", ...under(AUTHORIZATION)].map((scenario) => ["2025-11-25", scenario] as const),
-  ...["tools_call", "request-metadata", "http-standard-headers", "http-custom-headers", "http-invalid-tool-headers", "json-schema-ref-no-deref", "sep-2322-client-request-state", ...under([...AUTHORIZATION, ...LATER_AUTHORIZATION])].map((scenario) => ["2026-07-28", scenario] as const),
+  ...["initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry", ...under(AUTHORIZATION)].map(
+    (scenario) => ["2025-11-25", scenario] as const,
+  ),
+  ...[
+    "tools_call",
+    "request-metadata",
+    "http-standard-headers",
+    "http-custom-headers",
+    "http-invalid-tool-headers",
+    "json-schema-ref-no-deref",
+    "sep-2322-client-request-state",
+    ...under([...AUTHORIZATION, ...LATER_AUTHORIZATION]),
+  ].map((scenario) => ["2026-07-28", scenario] as const),
 ];
 
 export async function measureServer(governed: Governed, revision: Revision, dialect: ServerDialect): Promise<ServerMeasure> {

@@ -25,7 +25,11 @@ export function serverSection(measures: readonly ServerMeasure[]): string {
     measures.map(({ revision, dialect, through, direct }) => [revision, dialect, score(through), score(direct)]),
   );
   const scenarios = measures.map(({ revision, dialect, through, direct }) => {
-    const rows = through.map((verdict) => [`\`${verdict.scenario}\``, said(verdict), said(direct.find(({ scenario }) => scenario === verdict.scenario) ?? { ...verdict, passed: false })]);
+    const rows = through.map((verdict) => [
+      `\`${verdict.scenario}\``,
+      said(verdict),
+      said(direct.find(({ scenario }) => scenario === verdict.scenario) ?? { ...verdict, passed: false }),
+    ]);
     return `### ${revision}, ${dialect} server\n\n${table(["scenario", "through the gateway", "without it"], rows)}`;
   });
   return `## The gateway in front of a server\n\n${summary}\n\n${scenarios.join("\n\n")}\n`;

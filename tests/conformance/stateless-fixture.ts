@@ -1,4 +1,12 @@
-import { createMcpHandler, createRequestStateCodec, inputRequired, McpServer, ResourceTemplate, type McpHttpHandler, type ServerContext } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  createRequestStateCodec,
+  inputRequired,
+  McpServer,
+  ResourceTemplate,
+  type McpHttpHandler,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { INFO, PROMPTS, RESOURCES, type Session, TEMPLATE, templated, TOOLS } from "./contract.ts";
 
@@ -15,7 +23,8 @@ class Asking extends Error {
 
 function sessionOf(context: ServerContext, notify: () => McpHttpHandler["notify"]): Session {
   const { mcpReq } = context;
-  const capabilities = ((mcpReq.envelope as Record<string, unknown> | undefined)?.["io.modelcontextprotocol/clientCapabilities"] ?? {}) as Record<string, unknown>;
+  const capabilities = ((mcpReq.envelope as Record<string, unknown> | undefined)?.["io.modelcontextprotocol/clientCapabilities"] ??
+    {}) as Record<string, unknown>;
   return {
     progressToken: mcpReq._meta?.progressToken,
     notify: (method, params) => mcpReq.notify({ method, params } as never),
@@ -24,7 +33,9 @@ function sessionOf(context: ServerContext, notify: () => McpHttpHandler["notify"
       const given = { ...mcpReq.requestState<Record<string, unknown>>(), ...mcpReq.inputResponses };
       const open = Object.entries(requests).filter(([key]) => given[key] === undefined);
       if (open.length === 0) return given as Record<string, any>;
-      throw new Asking(inputRequired({ inputRequests: Object.fromEntries(open) as never, ...(stated ? { requestState: await codec.mint(given) } : {}) }));
+      throw new Asking(
+        inputRequired({ inputRequests: Object.fromEntries(open) as never, ...(stated ? { requestState: await codec.mint(given) } : {}) }),
+      );
     },
     can: (capability) => capabilities[capability] !== undefined,
     changed: (list) => (list === "tools" ? notify().toolsChanged() : notify().promptsChanged()),
@@ -42,21 +53,42 @@ async function answered<T>(run: () => Promise<T>): Promise<T> {
 
 function server(notify: () => McpHttpHandler["notify"]): McpServer {
   const made = new McpServer(INFO, {
-    capabilities: { tools: { listChanged: true }, prompts: { listChanged: true }, resources: { subscribe: true, listChanged: true }, logging: {}, completions: {} },
+    capabilities: {
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: { subscribe: true, listChanged: true },
+      logging: {},
+      completions: {},
+    },
     requestState: { verify: codec.verify },
   });
   for (const [name, { description, properties = {}, run }] of Object.entries(TOOLS)) {
-    const shape = Object.fromEntries(Object.entries(properties).map(([key, type]) => [key, type === "string" ? z.string() : z.record(z.string(), z.unknown())]));
-    made.registerTool(name, { description, inputSchema: z.object(shape) }, (args, context) => answered(async () => ({ content: await run(sessionOf(context, notify), args) })) as never);
+    const shape = Object.fromEntries(
+      Object.entries(properties).map(([key, type]) => [key, type === "string" ? z.string() : z.record(z.string(), z.unknown())]),
+    );
+    made.registerTool(
+      name,
+      { description, inputSchema: z.object(shape) },
+      (args, context) => answered(async () => ({ content: await run(sessionOf(context, notify), args) })) as never,
+    );
   }
   for (const [name, { description, args = [], run }] of Object.entries(PROMPTS)) {
     const argsSchema = z.object(Object.fromEntries(args.map((arg) => [arg, z.string()])));
-    const get = (given: Record<string, string>, context: ServerContext) => answered(async () => ({ messages: (await run(sessionOf(context, notify), given)).map((content) => ({ role: "user", content })) })) as never;
+    const get = (given: Record<string, string>, context: ServerContext) =>
+      answered(async () => ({
+        messages: (await run(sessionOf(context, notify), given)).map((content) => ({ role: "user", content })),
+      })) as never;
     if (args.length === 0) made.registerPrompt(name, { description }, (context: ServerContext) => get({}, context));
     else made.registerPrompt(name, { description, argsSchema }, get as never);
   }
-  for (const [uri, { mimeType, content }] of Object.entries(RESOURCES)) made.registerResource(uri.slice(7), uri, { mimeType }, async () => ({ contents: [{ uri, mimeType, ...content }] }));
-  made.registerResource("template", new ResourceTemplate(TEMPLATE, { list: undefined }), { mimeType: "application/json" }, async (uri, { id }) => ({ contents: [{ uri: uri.href, ...templated(String(id)) }] }));
+  for (const [uri, { mimeType, content }] of Object.entries(RESOURCES))
+    made.registerResource(uri.slice(7), uri, { mimeType }, async () => ({ contents: [{ uri, mimeType, ...content }] }));
+  made.registerResource(
+    "template",
+    new ResourceTemplate(TEMPLATE, { list: undefined }),
+    { mimeType: "application/json" },
+    async (uri, { id }) => ({ contents: [{ uri: uri.href, ...templated(String(id)) }] }),
+  );
   made.server.setRequestHandler("completion/complete", async () => ({ completion: { values: [], total: 0, hasMore: false } }));
   return made;
 }

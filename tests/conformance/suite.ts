@@ -20,7 +20,9 @@ interface Check {
 }
 
 function failed(checks: readonly Check[]): string[] {
-  return checks.filter(({ status }) => status === "FAILURE").map(({ id, description, errorMessage }) => `${id}: ${errorMessage ?? description}`);
+  return checks
+    .filter(({ status }) => status === "FAILURE")
+    .map(({ id, description, errorMessage }) => `${id}: ${errorMessage ?? description}`);
 }
 
 const SUITE = fileURLToPath(new URL("../../node_modules/@modelcontextprotocol/conformance/dist/index.js", import.meta.url));
@@ -37,14 +39,18 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
 export async function judge(url: string, revision: Revision): Promise<Verdict[]> {
   const out = await temporaryDirectory();
   try {
-    const [listed, output] = [await run(["list", "--server", "--requirements", revision]), await run(["server", "--url", url, "--requirements", revision, "-o", out, "--timeout", "10000"])];
+    const [listed, output] = [
+      await run(["list", "--server", "--requirements", revision]),
+      await run(["server", "--url", url, "--requirements", revision, "-o", out, "--timeout", "10000"]),
+    ];
     const required = [...(listed.split("Client scenarios")[0] ?? "").matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name as string);
     const folders = await readdir(out);
     return await Promise.all(
       required.map(async (scenario) => {
         const passed = new RegExp(`^✓ ${scenario}: [1-9]`, "m").test(output);
         const folder = folders.find((name) => name.startsWith(`server-${scenario}-20`));
-        const checks = passed || folder === undefined ? [] : (JSON.parse(await readFile(`${out}/${folder}/checks.json`, "utf8")) as Check[]);
+        const checks =
+          passed || folder === undefined ? [] : (JSON.parse(await readFile(`${out}/${folder}/checks.json`, "utf8")) as Check[]);
         return { scenario, passed, failures: failed(checks) };
       }),
     );
@@ -54,10 +60,18 @@ export async function judge(url: string, revision: Revision): Promise<Verdict[]>
 }
 
 /** Runs one scenario for clients with `command` as the client, whose environment has `env` beside the suite's own. */
-export async function judgeClient(command: string, scenario: string, revision: Revision, env: Readonly<Record<string, string>>): Promise<Verdict> {
+export async function judgeClient(
+  command: string,
+  scenario: string,
+  revision: Revision,
+  env: Readonly<Record<string, string>>,
+): Promise<Verdict> {
   const out = await temporaryDirectory();
   try {
-    const output = await run(["client", "--command", command, "--scenario", scenario, "--spec-version", revision, "-o", out, "--timeout", "25000"], env);
+    const output = await run(
+      ["client", "--command", command, "--scenario", scenario, "--spec-version", revision, "-o", out, "--timeout", "25000"],
+      env,
+    );
     // A scenario of a group has the group's folder around its own.
     const file = (await readdir(out, { recursive: true })).find((name) => name.endsWith("checks.json"));
     if (file === undefined) return { scenario, passed: false, failures: [output.slice(-2000)] };

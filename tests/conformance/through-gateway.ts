@@ -21,7 +21,11 @@ export async function governedFixtures(world: World): Promise<Governed> {
   const direct: Record<string, string> = {};
   for (const [name, fixture] of Object.entries(fixtures)) {
     const upstream = Bun.serve({ hostname: "127.0.0.1", port: 0, idleTimeout: 0, fetch: (request) => fixture.fetch(request) });
-    const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: `http://127.0.0.1:${upstream.port}` });
+    const { id } = await world.admin.post("/v1/admin/mcp-servers", {
+      tenant_id: "default",
+      name,
+      base_url: `http://127.0.0.1:${upstream.port}`,
+    });
     await grant(world.admin, name, id, [team.groupId]);
     const forwarder = Bun.serve({
       hostname: "127.0.0.1",
@@ -31,7 +35,12 @@ export async function governedFixtures(world: World): Promise<Governed> {
         const headers = new Headers(request.headers);
         headers.set("x-api-key", team.apiKey);
         const body = request.method === "POST" ? await request.text() : undefined;
-        return fetch(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`, { method: request.method, headers, signal: request.signal, ...(body === undefined ? {} : { body }) });
+        return fetch(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`, {
+          method: request.method,
+          headers,
+          signal: request.signal,
+          ...(body === undefined ? {} : { body }),
+        });
       },
     });
     direct[name] = `http://127.0.0.1:${upstream.port}/mcp`;

@@ -15,8 +15,19 @@ function awsAccessKey(random: SeededRandom): string {
 
 function jwt(random: SeededRandom): string {
   const alg = random.pick(["HS256", "RS256", "ES256", "EdDSA", "PS384"]);
-  const header: Record<string, string> = random.pick<Record<string, string>>([{ alg, typ: "JWT" }, { typ: "JWT", alg }, { alg }, { alg, typ: "JWT", kid: random.text(BASE62, random.between(6, 60)) }, { kid: random.text(HEX, 40), alg }]);
-  const payload = { iss: random.text(BASE62, 8), sub: random.text("0123456789", 10), iat: 1_700_000_000 + random.between(0, 99_999_999), scope: random.text("abcdefgh ", random.between(0, 120)) };
+  const header: Record<string, string> = random.pick<Record<string, string>>([
+    { alg, typ: "JWT" },
+    { typ: "JWT", alg },
+    { alg },
+    { alg, typ: "JWT", kid: random.text(BASE62, random.between(6, 60)) },
+    { kid: random.text(HEX, 40), alg },
+  ]);
+  const payload = {
+    iss: random.text(BASE62, 8),
+    sub: random.text("0123456789", 10),
+    iat: 1_700_000_000 + random.between(0, 99_999_999),
+    scope: random.text("abcdefgh ", random.between(0, 120)),
+  };
   return `${base64url(JSON.stringify(header))}.${base64url(JSON.stringify(payload))}.${random.text(BASE64URL, random.pick([43, 86, 342, 512]))}`;
 }
 
@@ -39,16 +50,44 @@ function openaiKey(random: SeededRandom): string {
 }
 
 function privateKeyPem(random: SeededRandom): string {
-  const [kind, length] = random.pick([["RSA ", 1600], ["EC ", 160], ["", 64], ["", 1624], ["OPENSSH ", 380], ["ENCRYPTED ", 1800], ["DSA ", 600]] as const);
+  const [kind, length] = random.pick([
+    ["RSA ", 1600],
+    ["EC ", 160],
+    ["", 64],
+    ["", 1624],
+    ["OPENSSH ", 380],
+    ["ENCRYPTED ", 1800],
+    ["DSA ", 600],
+  ] as const);
   const body = random.text(BASE64, length);
   const newline = random.pick(["\n", "\n", "\r\n", "\\n"]);
   return [`-----BEGIN ${kind}PRIVATE KEY-----`, ...(body.match(/.{1,64}/g) ?? []), `-----END ${kind}PRIVATE KEY-----`].join(newline);
 }
 
-export const SECRET_GENERATORS = { aws_access_key: awsAccessKey, github_token: githubToken, openai_key: openaiKey, jwt, private_key_pem: privateKeyPem } as const;
+export const SECRET_GENERATORS = {
+  aws_access_key: awsAccessKey,
+  github_token: githubToken,
+  openai_key: openaiKey,
+  jwt,
+  private_key_pem: privateKeyPem,
+} as const;
 
 /** Where tokens are found. */
-const SURROUNDINGS = ["{}", "token={}", "Authorization: Bearer {}", "export TOKEN='{}'", "{\"key\": \"{}\"}", "The key is {}, do not share it.", "key: {}\nnext: line", "`{}`", "<{}>", "curl -H \"X-Key: {}\" https://example.com", "\u5bc6\u94a5\uff1a{}\u3002", "https://example.com/?key={}&x=1", "- {}"];
+const SURROUNDINGS = [
+  "{}",
+  "token={}",
+  "Authorization: Bearer {}",
+  "export TOKEN='{}'",
+  '{"key": "{}"}',
+  "The key is {}, do not share it.",
+  "key: {}\nnext: line",
+  "`{}`",
+  "<{}>",
+  'curl -H "X-Key: {}" https://example.com',
+  "\u5bc6\u94a5\uff1a{}\u3002",
+  "https://example.com/?key={}&x=1",
+  "- {}",
+];
 
 export interface SecretSample {
   readonly text: string;
@@ -65,10 +104,33 @@ export function secretSample(random: SeededRandom, category: keyof typeof SECRET
 
 /** What documentation shows in a secret's place. */
 const PLACEHOLDERS = [
-  "AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "AKIAXXXXXXXXXXXXXXXX", "AKIA****************", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "ghp_your_token_here", "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
-  "github_pat_XXXXXXXXXXXXXXXXXXXXXX_XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX", "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "sk-proj-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "sk-your-api-key-here", "sk-...", "OPENAI_API_KEY=<your key>", "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9...", "eyJhbGciOi...", "Bearer <token>",
-  "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA...\n-----END RSA PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\nYOUR_PRIVATE_KEY_HERE\n-----END PRIVATE KEY-----", "A file that starts with -----BEGIN PRIVATE KEY----- holds a key.", "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ\n-----END CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEVs/o5+uQbTjL3chynL4wXgUg2R9\n-----END PUBLIC KEY-----",
-  "sk-learn-contrib-imbalanced-datasets-and-friends-package", "task-based-scheduling-for-distributed-systems-research", "ghp_ prefix", "github_pat_ prefix",
+  "AKIAIOSFODNN7EXAMPLE",
+  "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+  "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+  "AKIAXXXXXXXXXXXXXXXX",
+  "AKIA****************",
+  "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+  "ghp_your_token_here",
+  "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+  "github_pat_XXXXXXXXXXXXXXXXXXXXXX_XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX",
+  "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+  "sk-proj-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+  "sk-your-api-key-here",
+  "sk-...",
+  "OPENAI_API_KEY=<your key>",
+  "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9...",
+  "eyJhbGciOi...",
+  "Bearer <token>",
+  "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+  "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA...\n-----END RSA PRIVATE KEY-----",
+  "-----BEGIN PRIVATE KEY-----\nYOUR_PRIVATE_KEY_HERE\n-----END PRIVATE KEY-----",
+  "A file that starts with -----BEGIN PRIVATE KEY----- holds a key.",
+  "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ\n-----END CERTIFICATE-----",
+  "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEVs/o5+uQbTjL3chynL4wXgUg2R9\n-----END PUBLIC KEY-----",
+  "sk-learn-contrib-imbalanced-datasets-and-friends-package",
+  "task-based-scheduling-for-distributed-systems-research",
+  "ghp_ prefix",
+  "github_pat_ prefix",
 ];
 
 /** A text with high entropy, or a documented placeholder, and no secret. */

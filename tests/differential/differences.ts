@@ -21,7 +21,13 @@ export function differences(ours: unknown, theirs: unknown, at = ""): Difference
 export function folded(text: string): unknown {
   const frames = text
     .split(/\r?\n\r?\n/)
-    .map((frame) => frame.split(/\r?\n/).filter((line) => line.startsWith("data:")).map((line) => line.slice(5).trim()).join("\n"))
+    .map((frame) =>
+      frame
+        .split(/\r?\n/)
+        .filter((line) => line.startsWith("data:"))
+        .map((line) => line.slice(5).trim())
+        .join("\n"),
+    )
     .filter((data) => data !== "");
   const closed = frames.at(-1) === "[DONE]";
   const events = frames.filter((data) => data !== "[DONE]").map((data) => JSON.parse(data) as Record<string, any>);

@@ -33,7 +33,13 @@ const weather = { type: "function", function: { name: "weather", description: "T
 const time = { type: "function", function: { name: "time", description: "The time in a city", parameters: schema } };
 const called = (id: string, name: string) => ({ id, type: "function", function: { name, arguments: '{"city":"Oslo"}' } });
 
-const chat = (name: string, body: Record<string, unknown>, more: Partial<Exchange> = {}): Exchange => ({ name, path: "/chat/completions", body: { max_tokens: 100, ...body }, targets: ALL, ...more });
+const chat = (name: string, body: Record<string, unknown>, more: Partial<Exchange> = {}): Exchange => ({
+  name,
+  path: "/chat/completions",
+  body: { max_tokens: 100, ...body },
+  targets: ALL,
+  ...more,
+});
 
 /** Bodies that both gateways document: what only one of them speaks of at all cannot be compared. */
 export const EXCHANGES: readonly Exchange[] = [
@@ -42,10 +48,36 @@ export const EXCHANGES: readonly Exchange[] = [
   chat("one text, streamed with usage", { messages: hello, stream: true, stream_options: { include_usage: true } }),
   chat("a system message", { messages: [{ role: "system", content: "Be brief." }, ...hello] }),
   chat("a developer message", { messages: [{ role: "developer", content: "Be brief." }, ...hello] }),
-  chat("a system message in parts", { messages: [{ role: "system", content: [{ type: "text", text: "Be brief." }, { type: "text", text: "Be kind." }] }, ...hello] }),
+  chat("a system message in parts", {
+    messages: [
+      {
+        role: "system",
+        content: [
+          { type: "text", text: "Be brief." },
+          { type: "text", text: "Be kind." },
+        ],
+      },
+      ...hello,
+    ],
+  }),
   chat("earlier turns", { messages: [...hello, { role: "assistant", content: "Hi." }, { role: "user", content: "Go on." }] }),
-  chat("two turns of one role", { messages: [{ role: "user", content: "Hello" }, { role: "user", content: "Are you there?" }] }),
-  chat("a picture in the request", { messages: [{ role: "user", content: [{ type: "text", text: "What is this?" }, { type: "image_url", image_url: { url: `data:image/png;base64,${pixel}` } }] }] }),
+  chat("two turns of one role", {
+    messages: [
+      { role: "user", content: "Hello" },
+      { role: "user", content: "Are you there?" },
+    ],
+  }),
+  chat("a picture in the request", {
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "What is this?" },
+          { type: "image_url", image_url: { url: `data:image/png;base64,${pixel}` } },
+        ],
+      },
+    ],
+  }),
   chat("sampling and a stop sequence", { messages: hello, temperature: 0.5, top_p: 0.9, stop: ["END"] }),
   chat("a stop sequence that is a text", { messages: hello, stop: "END" }),
   chat("the newer name of the ceiling", { messages: hello, max_tokens: undefined, max_completion_tokens: 77 }),
@@ -55,12 +87,30 @@ export const EXCHANGES: readonly Exchange[] = [
   chat("any tool", { messages: hello, tools: [weather], tool_choice: "required" }),
   chat("no tool", { messages: hello, tools: [weather], tool_choice: "none" }),
   chat("one tool", { messages: hello, tools: [weather], tool_choice: { type: "function", function: { name: "weather" } } }),
-  chat("a tool's result", { messages: [...hello, { role: "assistant", content: null, tool_calls: [called("call_1", "weather")] }, { role: "tool", tool_call_id: "call_1", content: "4 degrees" }], tools: [weather] }),
+  chat("a tool's result", {
+    messages: [
+      ...hello,
+      { role: "assistant", content: null, tool_calls: [called("call_1", "weather")] },
+      { role: "tool", tool_call_id: "call_1", content: "4 degrees" },
+    ],
+    tools: [weather],
+  }),
   chat("results of parallel calls", {
-    messages: [...hello, { role: "assistant", content: "One moment.", tool_calls: [called("call_1", "weather"), called("call_2", "time")] }, { role: "tool", tool_call_id: "call_1", content: "4 degrees" }, { role: "tool", tool_call_id: "call_2", content: "noon" }],
+    messages: [
+      ...hello,
+      { role: "assistant", content: "One moment.", tool_calls: [called("call_1", "weather"), called("call_2", "time")] },
+      { role: "tool", tool_call_id: "call_1", content: "4 degrees" },
+      { role: "tool", tool_call_id: "call_2", content: "noon" },
+    ],
     tools: [weather, time],
   }),
-  chat("an answer by a schema", { messages: hello, response_format: { type: "json_schema", json_schema: { name: "answer", strict: true, schema: { ...schema, additionalProperties: false } } } }),
+  chat("an answer by a schema", {
+    messages: hello,
+    response_format: {
+      type: "json_schema",
+      json_schema: { name: "answer", strict: true, schema: { ...schema, additionalProperties: false } },
+    },
+  }),
   chat("an answer in JSON", { messages: [{ role: "user", content: "Answer in JSON." }], response_format: { type: "json_object" } }),
   chat("an end user", { messages: hello, user: "user-1" }),
   chat("a request the vendor refuses", { messages: hello }, { suffix: "-400" }),
@@ -68,6 +118,21 @@ export const EXCHANGES: readonly Exchange[] = [
   chat("a vendor that fails", { messages: hello }, { suffix: "-500" }),
   { name: "a legacy completion", path: "/completions", body: { prompt: "Hello", max_tokens: 100 }, targets: ["openai"] },
   { name: "the embedding of a text", path: "/embeddings", body: { input: "Hello" }, targets: ["openai", "google", "bedrock"] },
-  { name: "native messages", path: "/messages", body: { max_tokens: 100, system: "Be brief.", messages: hello, tools: [{ name: "weather", description: "The weather", input_schema: schema }] }, targets: ["anthropic"] },
-  { name: "native messages, streamed", path: "/messages", body: { max_tokens: 100, messages: hello, stream: true }, targets: ["anthropic"] },
+  {
+    name: "native messages",
+    path: "/messages",
+    body: {
+      max_tokens: 100,
+      system: "Be brief.",
+      messages: hello,
+      tools: [{ name: "weather", description: "The weather", input_schema: schema }],
+    },
+    targets: ["anthropic"],
+  },
+  {
+    name: "native messages, streamed",
+    path: "/messages",
+    body: { max_tokens: 100, messages: hello, stream: true },
+    targets: ["anthropic"],
+  },
 ];

@@ -33,9 +33,17 @@ beforeAll(async () => {
   const group = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "team", group_type: "team" });
   for (const { id, apiFormat, model, embeddingModel } of TARGETS) {
     const base_url = apiFormat === "openai" ? `${vendor.origin}/v1` : vendor.origin;
-    await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key: `fake-${id}`, api_format: apiFormat, base_url, api_key: "vendor-key" });
-    const serve = (name: string, modes: readonly string[]) => admin.post("/v1/admin/llms", { tenant_id: "default", name, provider: `fake-${id}`, modes, group_ids: [group.id] });
-    for (const suffix of new Set(EXCHANGES.map((exchange) => exchange.suffix ?? ""))) await serve(`${model}${suffix}`, ["chat", "completion"]);
+    await admin.post("/v1/admin/providers", {
+      tenant_id: "default",
+      provider_key: `fake-${id}`,
+      api_format: apiFormat,
+      base_url,
+      api_key: "vendor-key",
+    });
+    const serve = (name: string, modes: readonly string[]) =>
+      admin.post("/v1/admin/llms", { tenant_id: "default", name, provider: `fake-${id}`, modes, group_ids: [group.id] });
+    for (const suffix of new Set(EXCHANGES.map((exchange) => exchange.suffix ?? "")))
+      await serve(`${model}${suffix}`, ["chat", "completion"]);
     if (embeddingModel !== null) await serve(embeddingModel, ["embedding"]);
   }
   ({ key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" }));
@@ -49,8 +57,11 @@ afterAll(async () => {
 
 /** A stream that is one JSON array, with the line ends that Google gives it: the other gateway knows no others. */
 async function asGoogleSendsIt(response: Response): Promise<Response> {
-  const body: unknown = response.headers.get("content-type")?.startsWith("application/json") === true ? await response.clone().json() : null;
-  return Array.isArray(body) ? new Response(`[${body.map((reply) => JSON.stringify(reply)).join("\n,\r\n")}\n]`, { headers: response.headers }) : response;
+  const body: unknown =
+    response.headers.get("content-type")?.startsWith("application/json") === true ? await response.clone().json() : null;
+  return Array.isArray(body)
+    ? new Response(`[${body.map((reply) => JSON.stringify(reply)).join("\n,\r\n")}\n]`, { headers: response.headers })
+    : response;
 }
 
 interface Told {
@@ -62,14 +73,19 @@ async function told(call: () => Promise<Response>): Promise<Told> {
   vendor.seen.length = 0;
   const response = await call();
   const text = await response.text();
-  const requests = vendor.seen.map(({ path, body }) => ({ path: decodeURIComponent(path.replace(/[?&]key=[^&]*/, "")), body: JSON.parse(body) }));
+  const requests = vendor.seen.map(({ path, body }) => ({
+    path: decodeURIComponent(path.replace(/[?&]key=[^&]*/, "")),
+    body: JSON.parse(body),
+  }));
   const streamed = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
   return { request: requests, answer: { status: response.status, body: streamed ? folded(text) : withoutMoment(JSON.parse(text)) } };
 }
 
 /** Two gateways are never asked in the same second for certain. */
 function withoutMoment(body: Record<string, unknown>): unknown {
-  return typeof body.created === "number" ? { ...body, created: Math.abs(Date.now() / 1000 - body.created) < 60 ? "now" : body.created } : body;
+  return typeof body.created === "number"
+    ? { ...body, created: Math.abs(Date.now() / 1000 - body.created) < 60 ? "now" : body.created }
+    : body;
 }
 
 function bodyFor({ body, path, suffix }: Exchange, target: Target): Record<string, unknown> {
@@ -78,20 +94,33 @@ function bodyFor({ body, path, suffix }: Exchange, target: Target): Record<strin
 
 describe.each(TARGETS.map(({ id }) => id))("to %s", (id) => {
   const target = TARGETS.find((one) => one.id === id) as Target;
-  test.each(EXCHANGES.filter(({ targets }) => targets.includes(id)).map((exchange) => [exchange.name, exchange] as const))("%s", async (_name, exchange) => {
-    const body = bodyFor(exchange, target);
-    const native = exchange.path === "/messages";
-    const url = `${world.gateway.runtimeUrl}${native ? "/v1" : "/v1/proxy/llm"}${exchange.path}`;
-    const ours = await told(() => fetch(url, { method: "POST", headers: { "content-type": "application/json", authorization: `Bearer ${apiKey}`, ...(native ? { "anthropic-version": "2023-06-01" } : {}) }, body: JSON.stringify(body) }));
-    const theirs = await told(() => portkey.call(id, vendor.origin, `/v1${exchange.path}`, body));
-    const unexplained: Difference[] = [];
-    for (const difference of differences(ours, theirs)) {
-      const reasons = EXPLAINED.filter((explanation) => explains(explanation, id, exchange.name, difference));
-      for (const reason of reasons) used.add(reason);
-      if (reasons.length === 0) unexplained.push(difference);
-    }
-    expect(unexplained).toEqual([]);
-  });
+  test.each(EXCHANGES.filter(({ targets }) => targets.includes(id)).map((exchange) => [exchange.name, exchange] as const))(
+    "%s",
+    async (_name, exchange) => {
+      const body = bodyFor(exchange, target);
+      const native = exchange.path === "/messages";
+      const url = `${world.gateway.runtimeUrl}${native ? "/v1" : "/v1/proxy/llm"}${exchange.path}`;
+      const ours = await told(() =>
+        fetch(url, {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            authorization: `Bearer ${apiKey}`,
+            ...(native ? { "anthropic-version": "2023-06-01" } : {}),
+          },
+          body: JSON.stringify(body),
+        }),
+      );
+      const theirs = await told(() => portkey.call(id, vendor.origin, `/v1${exchange.path}`, body));
+      const unexplained: Difference[] = [];
+      for (const difference of differences(ours, theirs)) {
+        const reasons = EXPLAINED.filter((explanation) => explains(explanation, id, exchange.name, difference));
+        for (const reason of reasons) used.add(reason);
+        if (reasons.length === 0) unexplained.push(difference);
+      }
+      expect(unexplained).toEqual([]);
+    },
+  );
 });
 
 test("every reason given is that of a difference that is there", () => {

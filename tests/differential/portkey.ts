@@ -27,7 +27,9 @@ export async function startPortkey(): Promise<Portkey> {
           authorization: "Bearer vendor-key",
           "x-portkey-provider": provider,
           "x-portkey-custom-host": provider === "openai" || provider === "anthropic" ? `${origin}/v1` : origin,
-          ...(provider === "bedrock" ? { "x-portkey-aws-access-key-id": "AKIAFAKE", "x-portkey-aws-secret-access-key": "fake", "x-portkey-aws-region": "us-east-1" } : {}),
+          ...(provider === "bedrock"
+            ? { "x-portkey-aws-access-key-id": "AKIAFAKE", "x-portkey-aws-secret-access-key": "fake", "x-portkey-aws-region": "us-east-1" }
+            : {}),
         },
         body: JSON.stringify(body),
       }),
@@ -40,7 +42,13 @@ export async function startPortkey(): Promise<Portkey> {
 
 async function answers(base: string, child: { readonly exitCode: number | null }): Promise<void> {
   for (const until = Date.now() + 20_000; Date.now() < until && child.exitCode === null; await Bun.sleep(50)) {
-    if (await fetch(base).then(() => true, () => false)) return;
+    if (
+      await fetch(base).then(
+        () => true,
+        () => false,
+      )
+    )
+      return;
   }
   throw new Error("the other gateway did not start");
 }

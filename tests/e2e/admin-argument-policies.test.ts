@@ -17,7 +17,9 @@ beforeAll(async () => {
   plane = await controlPlane();
   acme = await newTenant(plane, "acme");
   beta = await newTenant(plane, "beta");
-  const group = async (name: string, parent_group_id?: string) => (await acme.send("POST", "/v1/admin/resource-groups", { name, ...(parent_group_id === undefined ? {} : { parent_group_id }) })).body.id as string;
+  const group = async (name: string, parent_group_id?: string) =>
+    (await acme.send("POST", "/v1/admin/resource-groups", { name, ...(parent_group_id === undefined ? {} : { parent_group_id }) })).body
+      .id as string;
   const root = await group("root");
   tree = { root, leaf: await group("leaf", root), other: await group("other") };
 });
@@ -32,15 +34,33 @@ async function create(given: object = {}): Promise<any> {
 
 /** What the policies of a group say of a query, as a call of the group would meet them. */
 async function judged(groupId: string, sql: string): Promise<string | null> {
-  const scope = await new Snapshots(plane.directory.db, plane.directory.secrets, compileStoredPolicy, jsonLog("error")).scope("acme", groupId);
+  const scope = await new Snapshots(plane.directory.db, plane.directory.secrets, compileStoredPolicy, jsonLog("error")).scope(
+    "acme",
+    groupId,
+  );
   const [policy] = scope?.toolCallPolicies.get("run_query") ?? [];
   return policy === undefined ? null : (policy.judge(JSON.stringify({ sql }))?.message ?? "passes");
 }
 
 describe("an argument policy", () => {
   test("is what was written, with what was left out as it holds", async () => {
-    const policy = await create({ description: "Reads only", severity: "warn", dialect: "mysql", read_functions: ["lookup"], group_ids: [tree.root] });
-    expect(policy).toMatchObject({ ...SQL, surface: "llm_output_tool_calls", severity: "warn", enabled: true, dialect: "mysql", read_functions: ["lookup"], schema: null, group_ids: [tree.root] });
+    const policy = await create({
+      description: "Reads only",
+      severity: "warn",
+      dialect: "mysql",
+      read_functions: ["lookup"],
+      group_ids: [tree.root],
+    });
+    expect(policy).toMatchObject({
+      ...SQL,
+      surface: "llm_output_tool_calls",
+      severity: "warn",
+      enabled: true,
+      dialect: "mysql",
+      read_functions: ["lookup"],
+      schema: null,
+      group_ids: [tree.root],
+    });
     expect(await create()).toMatchObject({ severity: "deny", dialect: null, read_functions: null, group_ids: null });
     const read = await acme.send("GET", `${PATH}/${policy.id}`);
     expect(read.body).toEqual(policy);
@@ -65,7 +85,15 @@ describe("an argument policy", () => {
     [{ target: "" }, ["target"]],
     [{ rules: [] }, ["rules"]],
     [{ rules: [{ deny_if: "chaining", message: "x" }] }, ["rules.0.deny_if"]],
-    [{ rules: [{ deny_if: "writes", message: "x" }, { deny_if: "tables", message: "x" }] }, ["rules.1.values"]],
+    [
+      {
+        rules: [
+          { deny_if: "writes", message: "x" },
+          { deny_if: "tables", message: "x" },
+        ],
+      },
+      ["rules.1.values"],
+    ],
     [{ rules: [{ deny_if: "writes", message: " " }] }, ["rules.0.message"]],
     [{ rules: [{ deny_if: "writes", message: "x", values: ["y"], more: 1 }] }, ["rules.0.more"]],
     [{ argument_key: null }, ["argument_key"]],
@@ -77,7 +105,11 @@ describe("an argument policy", () => {
   ];
   test.each(broken)("%j is refused, naming the field", async (given, fields) => {
     const reply = await acme.send("POST", PATH, { name: "broken", ...SQL, ...given });
-    expect([reply.status, reply.body.code, reply.body.fields.map(({ field }: { field: string }) => field)]).toEqual([400, "invalid_body", [...fields]]);
+    expect([reply.status, reply.body.code, reply.body.fields.map(({ field }: { field: string }) => field)]).toEqual([
+      400,
+      "invalid_body",
+      [...fields],
+    ]);
     const policy = await create();
     const patched = await acme.send("PATCH", `${PATH}/${policy.id}`, given);
     expect([patched.status, patched.body.fields.map(({ field }: { field: string }) => field)]).toEqual([400, [...fields]]);
@@ -86,10 +118,22 @@ describe("an argument policy", () => {
 
   test("is changed as far as the body says; another analyzer takes nothing of the old one along", async () => {
     const policy = await create({ dialect: "mysql" });
-    expect((await acme.send("PATCH", `${PATH}/${policy.id}`, { enabled: false })).body).toMatchObject({ ...SQL, dialect: "mysql", enabled: false });
-    const shell = await acme.send("PATCH", `${PATH}/${policy.id}`, { analyzer: "shell", rules: [{ deny_if: "chaining", message: "One command." }] });
+    expect((await acme.send("PATCH", `${PATH}/${policy.id}`, { enabled: false })).body).toMatchObject({
+      ...SQL,
+      dialect: "mysql",
+      enabled: false,
+    });
+    const shell = await acme.send("PATCH", `${PATH}/${policy.id}`, {
+      analyzer: "shell",
+      rules: [{ deny_if: "chaining", message: "One command." }],
+    });
     expect(shell.body).toMatchObject({ analyzer: "shell", dialect: null, argument_key: "sql" });
-    const schema = await acme.send("PATCH", `${PATH}/${policy.id}`, { analyzer: "json_schema", argument_key: null, schema: { type: "object" }, rules: [{ deny_if: "invalid", message: "No." }] });
+    const schema = await acme.send("PATCH", `${PATH}/${policy.id}`, {
+      analyzer: "json_schema",
+      argument_key: null,
+      schema: { type: "object" },
+      rules: [{ deny_if: "invalid", message: "No." }],
+    });
     expect(schema.body).toMatchObject({ analyzer: "json_schema", argument_key: null, schema: { type: "object" } });
     // Alone, the other analyzer does not know the rules that are there.
     expect((await acme.send("PATCH", `${PATH}/${policy.id}`, { analyzer: "url" })).body.fields[0].field).toBe("rules.0.deny_if");
@@ -97,7 +141,8 @@ describe("an argument policy", () => {
 
   test("holds for the groups it is bound to and those below, from the next call on", async () => {
     const policy = await create({ group_ids: [tree.root] });
-    for (const { id } of (await acme.send("GET", PATH)).body.argument_policies) if (id !== policy.id) await acme.send("DELETE", `${PATH}/${id}`);
+    for (const { id } of (await acme.send("GET", PATH)).body.argument_policies)
+      if (id !== policy.id) await acme.send("DELETE", `${PATH}/${id}`);
     expect(await judged(tree.root, "DELETE FROM t")).toBe("Reads only.");
     expect(await judged(tree.leaf, "DELETE FROM t")).toBe("Reads only.");
     expect(await judged(tree.leaf, "SELECT 1")).toBe("passes");
@@ -119,7 +164,10 @@ describe("binding", () => {
     const first = await acme.send("POST", at, { group_ids: [tree.leaf] });
     expect([first.status, first.body]).toEqual([200, { bound: [tree.leaf], already_bound: [] }]);
     expect(await bound()).toEqual([tree.leaf]);
-    expect((await acme.send("POST", at, { group_ids: [tree.leaf, tree.other] })).body).toEqual({ bound: [tree.other], already_bound: [tree.leaf] });
+    expect((await acme.send("POST", at, { group_ids: [tree.leaf, tree.other] })).body).toEqual({
+      bound: [tree.other],
+      already_bound: [tree.leaf],
+    });
     const again = await acme.send("POST", at, { group_ids: [tree.leaf] });
     expect([again.status, again.body.code]).toEqual([409, "already_bound"]);
     const strange = await acme.send("POST", at, { group_ids: [crypto.randomUUID()] });

@@ -37,7 +37,9 @@ test.each([
 test("one group is unbound once from an argument policy, and the others stay", async () => {
   const id = await made("/v1/admin/argument-policies", { name: "loses groups", ...RULES, group_ids: groups });
   const [kept, ...gone] = groups;
-  const replies = await Promise.all([...gone, ...gone].map((group) => send("DELETE", `/v1/admin/argument-policies/${id}/groups`, { group_ids: [group] })));
+  const replies = await Promise.all(
+    [...gone, ...gone].map((group) => send("DELETE", `/v1/admin/argument-policies/${id}/groups`, { group_ids: [group] })),
+  );
   expect(replies.map(({ status }) => status).sort()).toEqual([...gone.map(() => 200), ...gone.map(() => 404)]);
   expect((await send("GET", `/v1/admin/argument-policies/${id}`)).body.group_ids).toEqual([kept]);
 });

@@ -22,12 +22,30 @@ beforeAll(async () => {
   plane = await controlPlane({ liveChain: () => live?.status() ?? null });
   acme = await newTenant(plane, "acme");
   const signingKey = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-  ledger = await openLedger({ directory: journal, db: plane.database.db, durability: "relaxed", maxBytes: 10_000_000, signingKey, clock, log: jsonLog("error") });
+  ledger = await openLedger({
+    directory: journal,
+    db: plane.database.db,
+    durability: "relaxed",
+    maxBytes: 10_000_000,
+    signingKey,
+    clock,
+    log: jsonLog("error"),
+  });
   live = ledger;
   for (const tenant_id of ["acme", "beta", "acme"]) {
     const id = ulid();
     rowIds[tenant_id]?.push(id);
-    await ledger.seal({ id, tenant_id, timestamp: isoMicros(clock.micros()), proxy_type: "llm", endpoint: "/v1/x", http_status_code: 200, success: true, request_body_preview: `body of ${tenant_id}`, gateway_user_username: `user-of-${tenant_id}` });
+    await ledger.seal({
+      id,
+      tenant_id,
+      timestamp: isoMicros(clock.micros()),
+      proxy_type: "llm",
+      endpoint: "/v1/x",
+      http_status_code: 200,
+      success: true,
+      request_body_preview: `body of ${tenant_id}`,
+      gateway_user_username: `user-of-${tenant_id}`,
+    });
   }
   await ledger.shipped();
 });
@@ -67,7 +85,10 @@ test("a chain is listed, verified and exported, and a tenant gets nothing of ano
   }
   const exported = await auditor.send("GET", `${path}/export`);
   expect([exported.status, exported.headers.get("content-type")]).toEqual([200, "application/jsonl; charset=utf-8"]);
-  const lines = String(exported.body).trimEnd().split("\n").map((line) => JSON.parse(line));
+  const lines = String(exported.body)
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
   expect(lines.filter((line) => line.type === "row").map((line) => line.row.id)).toEqual(rowIds.acme ?? []);
   for (const id of rowIds.beta ?? []) expect(exported.body).not.toContain(id);
   expect((await plane.system("GET", `${path}/export`)).body).toContain(rowIds.beta?.[0] ?? "?");
@@ -75,22 +96,30 @@ test("a chain is listed, verified and exported, and a tenant gets nothing of ano
   expect((await plane.system("GET", "/v1/admin/audit/chains/none/export")).status).toBe(404);
 });
 
-test.each(["audit/chains/{id}/export", "admin-log/export", "end-users/export/csv"])("asking for the head of %s leaves nothing open", async (path) => {
-  const token = (await plane.logIn(acme.admin.username, ADMIN_PASSWORD, "acme")).body.access_token;
-  const url = `http://x/v1/admin/${path.replace("{id}", ledger.chainId)}`;
-  for (let i = 0; i < 12; i++) {
-    const answer = await plane.fetch(new Request(url, { method: "HEAD", headers: { authorization: `Bearer ${token}` } }));
-    expect([answer.status, answer.body]).toEqual([200, null]);
-  }
-  expect((await acme.send("GET", "/v1/admin/resource-groups")).status).toBe(200);
-});
+test.each(["audit/chains/{id}/export", "admin-log/export", "end-users/export/csv"])(
+  "asking for the head of %s leaves nothing open",
+  async (path) => {
+    const token = (await plane.logIn(acme.admin.username, ADMIN_PASSWORD, "acme")).body.access_token;
+    const url = `http://x/v1/admin/${path.replace("{id}", ledger.chainId)}`;
+    for (let i = 0; i < 12; i++) {
+      const answer = await plane.fetch(new Request(url, { method: "HEAD", headers: { authorization: `Bearer ${token}` } }));
+      expect([answer.status, answer.body]).toEqual([200, null]);
+    }
+    expect((await acme.send("GET", "/v1/admin/resource-groups")).status).toBe(200);
+  },
+);
 
 test("readers that take their time leave connections for everyone else", async () => {
   const { access_token: token } = (await plane.logIn(acme.admin.username, ADMIN_PASSWORD, "acme")).body;
-  const ask = (path: string) => plane.fetch(new Request(`http://x/v1/admin/${path}/export`, { headers: { authorization: `Bearer ${token}` } }));
+  const ask = (path: string) =>
+    plane.fetch(new Request(`http://x/v1/admin/${path}/export`, { headers: { authorization: `Bearer ${token}` } }));
   const slow = await Promise.all(Array.from({ length: 12 }, (_, i) => ask(i % 2 === 0 ? "admin-log" : `audit/chains/${ledger.chainId}`)));
   const refused = slow.filter(({ status }) => status === 429);
-  expect([slow.length - refused.length, refused[0]?.headers.get("retry-after"), await refused[0]?.json()]).toMatchObject([3, "5", { code: "too_many_readings" }]);
+  expect([slow.length - refused.length, refused[0]?.headers.get("retry-after"), await refused[0]?.json()]).toMatchObject([
+    3,
+    "5",
+    { code: "too_many_readings" },
+  ]);
   expect((await acme.send("POST", `/v1/admin/audit/chains/${ledger.chainId}/verify`, {})).body.code).toBe("too_many_readings");
   expect((await acme.send("GET", "/v1/admin/resource-groups")).status).toBe(200);
   for (const { status, body } of slow) if (status === 200) await body?.cancel();
@@ -124,17 +153,31 @@ test("whoever is given the id of a tenant that was deleted reads nothing of it",
   const former = await newTenant(plane, "again");
   const adminId = (await former.send("GET", "/v1/admin-users/me")).body.id;
   expect((await former.send("POST", "/v1/admin/data-erasure", { subject: { idp_user_id: "x" } })).status).toBe(201);
-  await sql`INSERT INTO usage_hourly (tenant_id, hour, resource_group_id, llm_model_used, api_key_id, requests, errors, prompt_tokens, completion_tokens, cost_micro_usd, unpriced_requests) VALUES ('again', now(), '', '', '', 7, 0, 0, 0, 0, 0)`.execute(plane.database.db);
+  await sql`INSERT INTO usage_hourly (tenant_id, hour, resource_group_id, llm_model_used, api_key_id, requests, errors, prompt_tokens, completion_tokens, cost_micro_usd, unpriced_requests) VALUES ('again', now(), '', '', '', 7, 0, 0, 0, 0, 0)`.execute(
+    plane.database.db,
+  );
   expect((await plane.system("GET", "/v1/admin/tenants/again/stats")).body.last_30_days.requests).toBe(7);
   expect((await plane.system("DELETE", `/v1/admin/admin-users/${adminId}`)).status).toBe(204);
   expect((await plane.system("DELETE", "/v1/admin/tenants/again")).status).toBe(204);
 
   const heir = await newTenant(plane, "again");
   const { entries, total } = (await heir.send("GET", "/v1/admin/admin-log")).body;
-  expect(entries.map((entry: any) => `${entry.action} ${entry.resource}`)).toEqual(["login admin-users", "create admin-users", "create tenants"]);
+  expect(entries.map((entry: any) => `${entry.action} ${entry.resource}`)).toEqual([
+    "login admin-users",
+    "create admin-users",
+    "create tenants",
+  ]);
   expect(total).toBe(3);
-  const exported = String((await heir.send("GET", "/v1/admin/admin-log/export")).body).split("\n").filter(Boolean).map((line) => JSON.parse(line));
-  expect(exported.filter((line) => line.type === "entry").map((line) => line.entry.id).sort()).toEqual(entries.map(({ id }: { id: string }) => id).sort());
+  const exported = String((await heir.send("GET", "/v1/admin/admin-log/export")).body)
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  expect(
+    exported
+      .filter((line) => line.type === "entry")
+      .map((line) => line.entry.id)
+      .sort(),
+  ).toEqual(entries.map(({ id }: { id: string }) => id).sort());
   expect((await heir.send("POST", "/v1/admin/admin-log/verify")).body).toMatchObject({ findings: [], rows_withheld: expect.any(Number) });
   expect((await heir.send("GET", "/v1/admin/data-erasure")).body).toMatchObject({ erasures: [], total: 0 });
   expect((await plane.system("GET", "/v1/admin/tenants/again/stats")).body.last_30_days.requests).toBe(0);
@@ -144,7 +187,11 @@ test("whoever is given the id of a tenant that was deleted reads nothing of it",
 });
 
 test("a row changed behind the gateway's back is found", async () => {
-  await plane.database.db.updateTable("audit_rows").set({ http_status_code: 500 }).where("id", "=", rowIds.acme?.[1] ?? "").execute();
+  await plane.database.db
+    .updateTable("audit_rows")
+    .set({ http_status_code: 500 })
+    .where("id", "=", rowIds.acme?.[1] ?? "")
+    .execute();
   const verified = await plane.system("POST", `/v1/admin/audit/chains/${ledger.chainId}/verify`, {});
   expect(verified.body).toMatchObject({ verdict: "altered", findings: [{ chain_seq: 3, row_id: rowIds.acme?.[1] }] });
 });

@@ -3,7 +3,13 @@ import { controlPlane, movableClock, newTenant, type ControlPlane, type TenantWi
 
 const CATALOG = "/v1/admin/llm-catalog";
 const MODELS = "/v1/admin/llms";
-const SONNET = { input_cost_per_million_tokens: 2, output_cost_per_million_tokens: 10, cache_read_cost_per_million_tokens: 0.2, cache_write_cost_per_million_tokens: 2.5, cache_write_hour_cost_per_million_tokens: 4 };
+const SONNET = {
+  input_cost_per_million_tokens: 2,
+  output_cost_per_million_tokens: 10,
+  cache_read_cost_per_million_tokens: 0.2,
+  cache_write_cost_per_million_tokens: 2.5,
+  cache_write_hour_cost_per_million_tokens: 4,
+};
 
 let plane: ControlPlane;
 let acme: TenantWithAdmin;
@@ -20,15 +26,28 @@ describe("the catalog", () => {
   test("is listed by provider, mode and part of a name, in pages", async () => {
     const found = await acme.send("GET", `${CATALOG}?provider_key=anthropic&mode=chat&search=sonnet-5&limit=1`);
     expect(found.body).toMatchObject({ total: 1, page: 1, page_size: 1 });
-    expect(found.body.entries[0]).toMatchObject({ id: "anthropic:claude-sonnet-5", provider_key: "anthropic", model_name: "claude-sonnet-5", mode: "chat", max_output_tokens: null, ...SONNET });
-    expect((await acme.send("GET", `${CATALOG}?mode=embedding&provider_key=openai`)).body.entries.map((one: { model_name: string }) => one.model_name)).toEqual(["text-embedding-3-large", "text-embedding-3-small", "text-embedding-ada-002"]);
+    expect(found.body.entries[0]).toMatchObject({
+      id: "anthropic:claude-sonnet-5",
+      provider_key: "anthropic",
+      model_name: "claude-sonnet-5",
+      mode: "chat",
+      max_output_tokens: null,
+      ...SONNET,
+    });
+    expect(
+      (await acme.send("GET", `${CATALOG}?mode=embedding&provider_key=openai`)).body.entries.map(
+        (one: { model_name: string }) => one.model_name,
+      ),
+    ).toEqual(["text-embedding-3-large", "text-embedding-3-small", "text-embedding-ada-002"]);
     expect((await plane.system("GET", `${CATALOG}?page=2&page_size=10`)).body.entries.length).toBe(10);
     expect((await acme.send("GET", `${CATALOG}?mode=routing`)).status).toBe(400);
   });
 
   test("is read by entry", async () => {
     expect((await acme.send("GET", `${CATALOG}/openai:gpt-4o`)).body.name).toBe("gpt 4o");
-    expect((await acme.send("GET", `${CATALOG}/openrouter:anthropic--claude-3.7-sonnet`)).body.model_name).toBe("anthropic/claude-3.7-sonnet");
+    expect((await acme.send("GET", `${CATALOG}/openrouter:anthropic--claude-3.7-sonnet`)).body.model_name).toBe(
+      "anthropic/claude-3.7-sonnet",
+    );
     expect((await acme.send("GET", `${CATALOG}/openai:nothing`)).body.code).toBe("not_found");
   });
 });
@@ -36,12 +55,33 @@ describe("the catalog", () => {
 describe("an import", () => {
   test("makes the model with its prices, its provider, and its grants", async () => {
     const group = (await acme.send("POST", "/v1/admin/resource-groups", { name: "team" })).body;
-    const made = await acme.send("POST", `${CATALOG}/anthropic:claude-sonnet-5/import`, { name: "sonnet", group_ids: [group.id], api_key: "sk-ant-1234567890" });
+    const made = await acme.send("POST", `${CATALOG}/anthropic:claude-sonnet-5/import`, {
+      name: "sonnet",
+      group_ids: [group.id],
+      api_key: "sk-ant-1234567890",
+    });
     expect(made.status).toBe(201);
-    expect(made.body).toMatchObject({ name: "sonnet", model_name: "claude-sonnet-5", provider: "anthropic", enabled: true, group_ids: [group.id], has_api_key: true, context_window: 1_000_000, supports_vision: true, ...SONNET });
+    expect(made.body).toMatchObject({
+      name: "sonnet",
+      model_name: "claude-sonnet-5",
+      provider: "anthropic",
+      enabled: true,
+      group_ids: [group.id],
+      has_api_key: true,
+      context_window: 1_000_000,
+      supports_vision: true,
+      ...SONNET,
+    });
     const provider = (await acme.send("GET", "/v1/admin/providers?provider_key=anthropic")).body.providers[0];
-    expect(provider).toMatchObject({ api_format: "anthropic", base_url: "https://api.anthropic.com/v1", has_api_key: false, enabled: true });
-    const log = (await acme.send("GET", "/v1/admin/admin-log")).body.entries.map((entry: { action: string; resource: string }) => `${entry.action} ${entry.resource}`);
+    expect(provider).toMatchObject({
+      api_format: "anthropic",
+      base_url: "https://api.anthropic.com/v1",
+      has_api_key: false,
+      enabled: true,
+    });
+    const log = (await acme.send("GET", "/v1/admin/admin-log")).body.entries.map(
+      (entry: { action: string; resource: string }) => `${entry.action} ${entry.resource}`,
+    );
     expect(log.slice(0, 2).sort()).toEqual(["create models", "create providers"]);
 
     const second = await acme.send("POST", `${CATALOG}/anthropic:claude-haiku-4-5/import`, { enabled: false });
@@ -63,21 +103,44 @@ describe("an import", () => {
 
 describe("a model that is made", () => {
   test("takes from the catalog what the body leaves out", async () => {
-    const made = await acme.send("POST", MODELS, { name: "thinker", model_name: "gemini-3.1-pro-preview", provider: "gemini", supports_vision: false });
+    const made = await acme.send("POST", MODELS, {
+      name: "thinker",
+      model_name: "gemini-3.1-pro-preview",
+      provider: "gemini",
+      supports_vision: false,
+    });
     expect(made.body).toMatchObject({
       provider: "gemini",
       supports_vision: false,
       supports_tools: true,
       input_cost_per_million_tokens: 2,
-      price_tiers: [{ above_input_tokens: 200_000, input_cost_per_million_tokens: 4, output_cost_per_million_tokens: 18, cache_read_cost_per_million_tokens: 0.4 }],
+      price_tiers: [
+        {
+          above_input_tokens: 200_000,
+          input_cost_per_million_tokens: 4,
+          output_cost_per_million_tokens: 18,
+          cache_read_cost_per_million_tokens: 0.4,
+        },
+      ],
     });
     const embedder = await acme.send("POST", MODELS, { name: "text-embedding-3-small", provider: "openai" });
-    expect(embedder.body).toMatchObject({ mode: "embedding", modes: ["embedding"], input_cost_per_million_tokens: 0.02, output_cost_per_million_tokens: null });
+    expect(embedder.body).toMatchObject({
+      mode: "embedding",
+      modes: ["embedding"],
+      input_cost_per_million_tokens: 0.02,
+      output_cost_per_million_tokens: null,
+    });
   });
 
   test("has the admin's own prices alone, when the body has one", async () => {
     const made = await acme.send("POST", MODELS, { name: "gpt-5.4", provider: "openai", input_cost_per_million_tokens: 1 });
-    expect(made.body).toMatchObject({ context_window: 1_050_000, input_cost_per_million_tokens: 1, output_cost_per_million_tokens: null, cache_read_cost_per_million_tokens: null, price_tiers: [] });
+    expect(made.body).toMatchObject({
+      context_window: 1_050_000,
+      input_cost_per_million_tokens: 1,
+      output_cost_per_million_tokens: null,
+      cache_read_cost_per_million_tokens: null,
+      price_tiers: [],
+    });
     const unpriced = await acme.send("POST", MODELS, { name: "gpt-5.5", provider: "openai", input_cost_per_million_tokens: null });
     expect(unpriced.body).toMatchObject({ input_cost_per_million_tokens: null, output_cost_per_million_tokens: null });
   });
@@ -112,12 +175,20 @@ describe("prices that change", () => {
       ],
     });
     const path = `${MODELS}/${made.body.id}`;
-    expect((await acme.send("PATCH", path, { description: "today" })).body).toMatchObject({ input_cost_per_million_tokens: 1, price_changes: [{ effective_from: later }, { effective_from: soon }] });
+    expect((await acme.send("PATCH", path, { description: "today" })).body).toMatchObject({
+      input_cost_per_million_tokens: 1,
+      price_changes: [{ effective_from: later }, { effective_from: soon }],
+    });
     clock.advance(3_600_001);
     // The token of the admin would be too old by now.
     const login = await plane.logIn(acme.admin.username, "correct horse battery", "acme");
     const changed = await plane.as(login.body.access_token)("PATCH", path, { output_cost_per_million_tokens: 3 });
-    expect(changed.body).toMatchObject({ input_cost_per_million_tokens: 0.5, output_cost_per_million_tokens: 3, price_tiers: [], price_changes: [{ effective_from: later, input_cost_per_million_tokens: 9 }] });
+    expect(changed.body).toMatchObject({
+      input_cost_per_million_tokens: 0.5,
+      output_cost_per_million_tokens: 3,
+      price_tiers: [],
+      price_changes: [{ effective_from: later, input_cost_per_million_tokens: 9 }],
+    });
   });
 
   test("and tiers are refused with each wrong field named", async () => {
@@ -128,6 +199,11 @@ describe("prices that change", () => {
       price_tiers: [{ above_input_tokens: 0 }, { above_input_tokens: 5, colour: 1 }],
       price_changes: [{ input_cost_per_million_tokens: 0.0000001 }],
     });
-    expect(refused.body.fields.map((one: { field: string }) => one.field).sort()).toEqual(["price_changes.0.effective_from", "price_changes.0.input_cost_per_million_tokens", "price_tiers.0.above_input_tokens", "price_tiers.1.colour"]);
+    expect(refused.body.fields.map((one: { field: string }) => one.field).sort()).toEqual([
+      "price_changes.0.effective_from",
+      "price_changes.0.input_cost_per_million_tokens",
+      "price_tiers.0.above_input_tokens",
+      "price_tiers.1.colour",
+    ]);
   });
 });

@@ -15,19 +15,50 @@ afterAll(() => plane.close());
 const made = async (path: string, body: object): Promise<string> => (await owner("POST", path, body)).body.id;
 
 test.each([
-  ["llms", "llm-models", "limits", () => made("/v1/admin/llms", { name: "m-limits", provider: "p" }), { limits: { requests: { daily_limit: 10 } } }, { limits: { requests: { daily_limit: 20 } } }],
-  ["llms", "llm-models", "governance", () => made("/v1/admin/llms", { name: "m-governance", provider: "p" }), { governance: { temperature: { max: 0.1 } } }, { governance: { temperature: { max: 0.2 } } }],
-  ["mcp-servers", "mcp-servers", "limits", () => made("/v1/admin/mcp-servers", { name: "s", base_url: "http://s.example" }), { limits: { frequency: { max_calls_per_day: 10 } } }, { limits: { frequency: { max_calls_per_day: 20 } } }],
-] as const)("one of the %s takes along what groups set at %s/{id}/%s, so that no move is held to it", async (records, items, document, make, tight, loose) => {
-  const item = await make();
-  const [above, group] = [await made("/v1/admin/resource-groups", { name: `above ${item}` }), await made("/v1/admin/resource-groups", { name: `group ${item}` })];
-  for (const [id, body] of [[above, tight], [group, loose]] as const) expect((await owner("PATCH", `/v1/admin/resource-groups/${id}/${items}/${item}/${document}`, body)).status).toBe(200);
-  const move = () => owner("PATCH", `/v1/admin/resource-groups/${group}`, { parent_group_id: above });
-  expect((await move()).body.code).toBe("limit_exceeds_inherited");
-  expect((await owner("DELETE", `/v1/admin/${records}/${item}`)).status).toBe(204);
-  expect((await owner("GET", `/v1/admin/resource-groups/${group}/effective-limits`)).body.refinements).toEqual([]);
-  expect((await move()).status).toBe(200);
-});
+  [
+    "llms",
+    "llm-models",
+    "limits",
+    () => made("/v1/admin/llms", { name: "m-limits", provider: "p" }),
+    { limits: { requests: { daily_limit: 10 } } },
+    { limits: { requests: { daily_limit: 20 } } },
+  ],
+  [
+    "llms",
+    "llm-models",
+    "governance",
+    () => made("/v1/admin/llms", { name: "m-governance", provider: "p" }),
+    { governance: { temperature: { max: 0.1 } } },
+    { governance: { temperature: { max: 0.2 } } },
+  ],
+  [
+    "mcp-servers",
+    "mcp-servers",
+    "limits",
+    () => made("/v1/admin/mcp-servers", { name: "s", base_url: "http://s.example" }),
+    { limits: { frequency: { max_calls_per_day: 10 } } },
+    { limits: { frequency: { max_calls_per_day: 20 } } },
+  ],
+] as const)(
+  "one of the %s takes along what groups set at %s/{id}/%s, so that no move is held to it",
+  async (records, items, document, make, tight, loose) => {
+    const item = await make();
+    const [above, group] = [
+      await made("/v1/admin/resource-groups", { name: `above ${item}` }),
+      await made("/v1/admin/resource-groups", { name: `group ${item}` }),
+    ];
+    for (const [id, body] of [
+      [above, tight],
+      [group, loose],
+    ] as const)
+      expect((await owner("PATCH", `/v1/admin/resource-groups/${id}/${items}/${item}/${document}`, body)).status).toBe(200);
+    const move = () => owner("PATCH", `/v1/admin/resource-groups/${group}`, { parent_group_id: above });
+    expect((await move()).body.code).toBe("limit_exceeds_inherited");
+    expect((await owner("DELETE", `/v1/admin/${records}/${item}`)).status).toBe(204);
+    expect((await owner("GET", `/v1/admin/resource-groups/${group}/effective-limits`)).body.refinements).toEqual([]);
+    expect((await move()).status).toBe(200);
+  },
+);
 
 test("a record that names a group which is gone can be put back as it was read", async () => {
   const gone = await made("/v1/admin/resource-groups", { name: "soon gone" });
@@ -65,14 +96,23 @@ test("nothing is left that names a model or tool server deleted at the same mome
     const total = async (path: string) => (await owner("GET", path)).body.total;
     const judges = (await plane.system("GET", "/v1/admin/tenants/acme")).body.default_judge_model_id === model;
     const asked = (await total(`/v1/admin/guardrails/configs?search=asks%20${round}`)) > 0;
-    expect([await isThere(`/v1/admin/llms/${model}`), await isThere(`/v1/admin/mcp-servers/${server}`)]).toEqual([judges || asked, (await total(`/v1/admin/virtual-servers?search=with%20${round}`)) > 0]);
+    expect([await isThere(`/v1/admin/llms/${model}`), await isThere(`/v1/admin/mcp-servers/${server}`)]).toEqual([
+      judges || asked,
+      (await total(`/v1/admin/virtual-servers?search=with%20${round}`)) > 0,
+    ]);
   }
   await plane.system("PATCH", "/v1/admin/tenants/acme", { default_judge_model_id: null });
 });
 
 test("a model that a guardrail asks by its name keeps the name, and by its id may take another", async () => {
-  const [byName, byId] = [await made("/v1/admin/llms", { name: "guard by name", provider: "p" }), await made("/v1/admin/llms", { name: "guard by id", provider: "p" })];
-  const config = await made("/v1/admin/guardrails/configs", { name: "two guards", providers: ["guard by name", byId].map((model) => ({ provider: "guard_model", enabled: true, model })) });
+  const [byName, byId] = [
+    await made("/v1/admin/llms", { name: "guard by name", provider: "p" }),
+    await made("/v1/admin/llms", { name: "guard by id", provider: "p" }),
+  ];
+  const config = await made("/v1/admin/guardrails/configs", {
+    name: "two guards",
+    providers: ["guard by name", byId].map((model) => ({ provider: "guard_model", enabled: true, model })),
+  });
   const rename = (id: string) => owner("PATCH", `/v1/admin/llms/${id}`, { name: `renamed ${id}` });
   const kept = await rename(byName);
   expect([kept.status, kept.body.code, kept.body.dependents]).toEqual([409, "in_use", ["the guardrail configurations two guards"]]);

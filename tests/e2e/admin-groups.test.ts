@@ -28,7 +28,10 @@ describe("the tree", () => {
     expect(names(await acme.send("GET", `${PATH}/${leaf}/ancestors`))).toEqual(["root", "left"]);
     expect(names(await acme.send("GET", `${PATH}/${root}/descendants`))).toEqual(["left", "right", "leaf"]);
     const tree = (await acme.send("GET", `${PATH}/${root}/hierarchy`)).body.hierarchy;
-    expect(tree.children.map((child: { name: string; children: unknown[] }) => [child.name, child.children.length])).toEqual([["left", 1], ["right", 0]]);
+    expect(tree.children.map((child: { name: string; children: unknown[] }) => [child.name, child.children.length])).toEqual([
+      ["left", 1],
+      ["right", 0],
+    ]);
     expect(tree.children[0].children[0].id).toBe(leaf);
     expect(names(await acme.send("GET", `${PATH}?parent_id=${root}`))).toEqual(["left", "right"]);
     expect(names(await acme.send("GET", `${PATH}?parent_id=root&group_type=organization`))).toEqual(["root"]);
@@ -65,7 +68,9 @@ describe("the tree", () => {
 
   test("has none either when moves that make one together come at once", async () => {
     const ring = await Promise.all(Array.from({ length: 8 }, (_, index) => group(`ring-${index}`)));
-    const moves = await Promise.all(ring.map((id, index) => acme.send("PATCH", `${PATH}/${id}`, { parent_group_id: ring[(index + 1) % ring.length] })));
+    const moves = await Promise.all(
+      ring.map((id, index) => acme.send("PATCH", `${PATH}/${id}`, { parent_group_id: ring[(index + 1) % ring.length] })),
+    );
     expect(moves.filter((move) => move.status === 200).length).toBe(7);
     expect(moves.filter((move) => move.body.code === "cycle").length).toBe(1);
     const roots = await acme.send("GET", `${PATH}?parent_id=root&search=ring-`);
@@ -76,8 +81,14 @@ describe("the tree", () => {
   test("is not left with a child whose parent went at the same moment", async () => {
     for (let round = 0; round < 5; round++) {
       const parent = await group(`parent-${round}`);
-      const [child, gone] = await Promise.all([acme.send("POST", PATH, { name: `child-${round}`, parent_group_id: parent }), acme.send("DELETE", `${PATH}/${parent}`)]);
-      expect([[201, 409], [400, 204]]).toContainEqual([child.status, gone.status]);
+      const [child, gone] = await Promise.all([
+        acme.send("POST", PATH, { name: `child-${round}`, parent_group_id: parent }),
+        acme.send("DELETE", `${PATH}/${parent}`),
+      ]);
+      expect([
+        [201, 409],
+        [400, 204],
+      ]).toContainEqual([child.status, gone.status]);
     }
   });
 
@@ -92,7 +103,11 @@ describe("the tree", () => {
 describe("models of a group", () => {
   test("are bound, inherited, hidden and unbound", async () => {
     await acme.send("POST", "/v1/admin/providers", { provider_key: "p", api_format: "echo" });
-    const [one, two, three] = await Promise.all(["one", "two", "vendor/three"].map(async (name) => (await acme.send("POST", "/v1/admin/llms", { name, provider: "p" })).body.id as string));
+    const [one, two, three] = await Promise.all(
+      ["one", "two", "vendor/three"].map(
+        async (name) => (await acme.send("POST", "/v1/admin/llms", { name, provider: "p" })).body.id as string,
+      ),
+    );
     const top = await group("models-top");
     const mid = await group("models-mid", top);
     const cut = await group("models-cut", mid, { inherit_resources: false });
@@ -105,8 +120,15 @@ describe("models of a group", () => {
     await bind(mid, { model_ids: [two] });
     await bind(cut, { model_ids: [three] });
 
-    const of = async (id: string) => (await acme.send("GET", `${PATH}/${id}/llm-models`)).body.llm_models.map((model: { name: string; inherited: boolean; bound_group_name: string }) => [model.name, model.inherited, model.bound_group_name]);
-    expect(await of(mid)).toEqual([["one", true, "models-top"], ["two", false, "models-mid"], ["vendor/three", true, "models-top"]]);
+    const of = async (id: string) =>
+      (await acme.send("GET", `${PATH}/${id}/llm-models`)).body.llm_models.map(
+        (model: { name: string; inherited: boolean; bound_group_name: string }) => [model.name, model.inherited, model.bound_group_name],
+      );
+    expect(await of(mid)).toEqual([
+      ["one", true, "models-top"],
+      ["two", false, "models-mid"],
+      ["vendor/three", true, "models-top"],
+    ]);
     expect(await of(cut)).toEqual([["vendor/three", false, "models-cut"]]);
     const paged = await acme.send("GET", `${PATH}/${mid}/llm-models?page_size=2&page=2`);
     expect([paged.body.total, paged.body.llm_models.length]).toEqual([3, 1]);

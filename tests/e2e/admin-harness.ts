@@ -69,9 +69,17 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     jwtExpirySeconds: 3600,
     fallbackJudge: null,
     passwords: { hashPassword, verifyPassword, dummyVerify },
-    upstream: { clock, providers: { echo: echoProvider(clock) }, codecs: { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec, converse: converseCodec } },
+    upstream: {
+      clock,
+      providers: { echo: echoProvider(clock) },
+      codecs: { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec, converse: converseCodec },
+    },
     toolServers: { discover: async () => ({ status: "inconclusive", detail: "There is no network here." }) },
-    health: { "/healthz": () => Response.json({ status: "alive" }), "/readyz": () => Response.json({}), "/metrics": () => new Response("") },
+    health: {
+      "/healthz": () => Response.json({ status: "alive" }),
+      "/readyz": () => Response.json({}),
+      "/metrics": () => new Response(""),
+    },
     ...options,
   });
   const fetch = (request: Request, ip = "10.0.0.1") => app.fetch(request, { ip });
@@ -84,18 +92,40 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     checkAnswer(method, path, response.status, answer);
     return { status: response.status, body: answer, headers: response.headers };
   };
-  const as = (token: string): Send => (method, path, body, headers) => send(method, path, body, { authorization: `Bearer ${token}`, ...headers });
+  const as =
+    (token: string): Send =>
+    (method, path, body, headers) =>
+      send(method, path, body, { authorization: `Bearer ${token}`, ...headers });
   const logIn = (username: string, password: string, tenantId?: string, ip?: string) =>
-    send("POST", `/v1/admin-users/${tenantId === undefined ? "system" : "tenant"}/login`, { username, password, ...(tenantId === undefined ? {} : { tenant_id: tenantId }) }, {}, ip);
+    send(
+      "POST",
+      `/v1/admin-users/${tenantId === undefined ? "system" : "tenant"}/login`,
+      { username, password, ...(tenantId === undefined ? {} : { tenant_id: tenantId }) },
+      {},
+      ip,
+    );
   const first = await logIn("admin", ADMIN_PASSWORD);
-  return { database, directory, lines, attempts, fetch, send, as, logIn, system: as(first.body.access_token), close: () => database.close() };
+  return {
+    database,
+    directory,
+    lines,
+    attempts,
+    fetch,
+    send,
+    as,
+    logIn,
+    system: as(first.body.access_token),
+    close: () => database.close(),
+  };
 }
 
 /** Holds every successful answer of every test to the schema the document shows for it. */
 function checkAnswer(method: string, path: string, status: number, body: unknown): void {
   if (status >= 300) return;
   const pathname = new URL(path, "http://x").pathname;
-  const operation = OPERATIONS.find((one) => one.method === method && new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(pathname));
+  const operation = OPERATIONS.find(
+    (one) => one.method === method && new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(pathname),
+  );
   operation?.answer.schema?.parse(body);
 }
 

@@ -15,7 +15,11 @@ beforeAll(async () => {
 afterAll(() => plane.close());
 
 const announced = async () =>
-  new Set((await plane.database.db.selectFrom("config_changes").select("ref").where("topic", "=", "api_key").execute()).map((change) => change.ref));
+  new Set(
+    (await plane.database.db.selectFrom("config_changes").select("ref").where("topic", "=", "api_key").execute()).map(
+      (change) => change.ref,
+    ),
+  );
 
 test("a key is shown once, and only its hash is stored", async () => {
   const made = await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "ci", access_mode: "shared" });
@@ -64,7 +68,10 @@ test("a key expires, and can be given more time", async () => {
   clock.advance(4_000);
   expect((await acme.send("GET", `/v1/admin/api-keys/${made.id}`)).body.status).toBe("expired");
   expect((await acme.send("GET", `/v1/admin/resource-groups/${groupId}/api-keys?status=expired`)).body.total).toBe(1);
-  expect((await acme.send("PATCH", `/v1/admin/api-keys/${made.id}`, { expires_at: null, name: "long" })).body).toMatchObject({ status: "active", name: "long" });
+  expect((await acme.send("PATCH", `/v1/admin/api-keys/${made.id}`, { expires_at: null, name: "long" })).body).toMatchObject({
+    status: "active",
+    name: "long",
+  });
   const past = await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "late", expires_at });
   expect([past.status, past.body.fields[0].field]).toEqual([400, "expires_at"]);
 });
@@ -76,18 +83,27 @@ test("an expired key is not given more time while another has its name", async (
   const young = (await acme.send("POST", keys, { name: "twice" })).body;
   const revived = await acme.send("PATCH", `/v1/admin/api-keys/${old.id}`, { expires_at: null });
   expect([revived.status, revived.body.existing_id]).toEqual([409, young.id]);
-  expect((await acme.send("PATCH", `/v1/admin/api-keys/${old.id}`, { expires_at: null, name: "once" })).body).toMatchObject({ status: "active", name: "once" });
+  expect((await acme.send("PATCH", `/v1/admin/api-keys/${old.id}`, { expires_at: null, name: "once" })).body).toMatchObject({
+    status: "active",
+    name: "once",
+  });
 });
 
 test("a user's key needs a user of the tenant", async () => {
   const none = await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "u", scope: "user" });
   expect([none.status, none.body.fields[0].field]).toEqual([400, "end_user_id"]);
-  const stranger = await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "u", scope: "user", end_user_id: crypto.randomUUID() });
+  const stranger = await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, {
+    name: "u",
+    scope: "user",
+    end_user_id: crypto.randomUUID(),
+  });
   expect([stranger.status, stranger.body.fields[0].field]).toEqual([400, "end_user_id"]);
 });
 
 test("keys made with one name at once are one key", async () => {
-  const replies = await Promise.all(Array.from({ length: 6 }, () => acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "raced" })));
+  const replies = await Promise.all(
+    Array.from({ length: 6 }, () => acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "raced" })),
+  );
   expect(replies.map((reply) => reply.status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
 });
 

@@ -16,7 +16,11 @@ beforeAll(async () => {
   plane = await controlPlane();
   acme = await newTenant(plane, "acme");
   await newTenant(plane, "beta");
-  await Promise.all(Array.from({ length: 12 }, (_, index) => acme.send("POST", "/v1/admin/resource-groups", { name: `g${index}`, description: "ünïcode \u{1f600} 1e21" })));
+  await Promise.all(
+    Array.from({ length: 12 }, (_, index) =>
+      acme.send("POST", "/v1/admin/resource-groups", { name: `g${index}`, description: "ünïcode \u{1f600} 1e21" }),
+    ),
+  );
   const signer = noteSigner("gw.audit", generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString());
   await signAdminChain(plane.database.db, signer, await registerSigningKey(plane.database.db, signer, clock), clock);
 });
@@ -26,10 +30,11 @@ const verify = async (send = plane.system) => (await send("POST", "/v1/admin/adm
 
 /** As somebody who owns the database could. */
 async function behindItsBack(statement: string, undo: string): Promise<any> {
-  const change = (text: string) => plane.database.db.transaction().execute(async (trx) => {
-    await sql`SET LOCAL session_replication_role = replica`.execute(trx);
-    await sql.raw(text).execute(trx);
-  });
+  const change = (text: string) =>
+    plane.database.db.transaction().execute(async (trx) => {
+      await sql`SET LOCAL session_replication_role = replica`.execute(trx);
+      await sql.raw(text).execute(trx);
+    });
   await change(statement);
   const found = await verify();
   await change(undo);
@@ -54,16 +59,31 @@ test("a tenant verifies the whole chain and reads its own entries only", async (
 });
 
 test("an entry changed, taken out or put in behind the gateway's back is found", async () => {
-  const altered = await behindItsBack("UPDATE admin_log SET actor_username = 'nobody' || actor_username WHERE chain_seq = 5", "UPDATE admin_log SET actor_username = substr(actor_username, 7) WHERE chain_seq = 5");
+  const altered = await behindItsBack(
+    "UPDATE admin_log SET actor_username = 'nobody' || actor_username WHERE chain_seq = 5",
+    "UPDATE admin_log SET actor_username = substr(actor_username, 7) WHERE chain_seq = 5",
+  );
   expect([altered.verdict, altered.findings[0].chain_seq]).toEqual(["altered", 5]);
   const group = "chain_seq = (SELECT min(chain_seq) FROM admin_log WHERE after->>'name' = 'g3')";
-  const json = await behindItsBack(`UPDATE admin_log SET after = after || '{"description": "x"}' WHERE ${group}`, `UPDATE admin_log SET after = after || '{"description": "ünïcode \u{1f600} 1e21"}' WHERE ${group}`);
+  const json = await behindItsBack(
+    `UPDATE admin_log SET after = after || '{"description": "x"}' WHERE ${group}`,
+    `UPDATE admin_log SET after = after || '{"description": "ünïcode \u{1f600} 1e21"}' WHERE ${group}`,
+  );
   expect(json.verdict).toBe("altered");
-  const moved = await behindItsBack("UPDATE admin_log SET chain_seq = -7 WHERE chain_seq = 7", "UPDATE admin_log SET chain_seq = 7 WHERE chain_seq = -7");
+  const moved = await behindItsBack(
+    "UPDATE admin_log SET chain_seq = -7 WHERE chain_seq = 7",
+    "UPDATE admin_log SET chain_seq = 7 WHERE chain_seq = -7",
+  );
   expect(placesOf(moved)).toEqual(["altered@-7", "broken_link@-7", "missing@7"]);
-  const added = await behindItsBack("INSERT INTO admin_log SELECT (jsonb_populate_record(a, '{\"id\": \"zforged\", \"chain_seq\": null}')).* FROM admin_log a WHERE chain_seq = 7", "DELETE FROM admin_log WHERE id = 'zforged'");
+  const added = await behindItsBack(
+    'INSERT INTO admin_log SELECT (jsonb_populate_record(a, \'{"id": "zforged", "chain_seq": null}\')).* FROM admin_log a WHERE chain_seq = 7',
+    "DELETE FROM admin_log WHERE id = 'zforged'",
+  );
   expect([added.verdict, added.findings_total, added.findings[0].row_id]).toEqual(["altered", 2, "zforged"]);
-  const old = await behindItsBack("INSERT INTO admin_log SELECT (jsonb_populate_record(a, '{\"id\": \"0old\", \"chain_seq\": null, \"at\": \"2020-01-01\"}')).* FROM admin_log a WHERE chain_seq = 7", "DELETE FROM admin_log WHERE id = '0old'");
+  const old = await behindItsBack(
+    'INSERT INTO admin_log SELECT (jsonb_populate_record(a, \'{"id": "0old", "chain_seq": null, "at": "2020-01-01"}\')).* FROM admin_log a WHERE chain_seq = 7',
+    "DELETE FROM admin_log WHERE id = '0old'",
+  );
   expect(old.verdict).toBe("intact");
 });
 

@@ -23,7 +23,11 @@ async function newUser(username: string, role: string) {
 describe("a login", () => {
   test("answers a token and who it is for", async () => {
     const reply = await plane.logIn("OWNER-of-acme", ADMIN_PASSWORD, "acme");
-    expect(reply.body).toMatchObject({ token_type: "bearer", expires_in: 1_000_000, user: { username: "owner-of-acme", role: "owner", tenant_id: "acme" } });
+    expect(reply.body).toMatchObject({
+      token_type: "bearer",
+      expires_in: 1_000_000,
+      user: { username: "owner-of-acme", role: "owner", tenant_id: "acme" },
+    });
     const me = await plane.as(reply.body.access_token)("GET", "/v1/admin-users/me");
     expect(me.body).toEqual(reply.body.user);
     expect(me.body.permissions).toContain("proxy:logs:read_bodies");
@@ -32,7 +36,12 @@ describe("a login", () => {
   test("needs no tenant while only one has the username", async () => {
     const alone = await plane.send("POST", "/v1/admin-users/tenant/login", { username: "owner-of-acme", password: ADMIN_PASSWORD });
     expect([alone.status, alone.body.user.tenant_id]).toEqual([200, "acme"]);
-    const header = await plane.send("POST", "/v1/admin-users/tenant/login", { username: "owner-of-acme", password: ADMIN_PASSWORD }, { "x-tenant-id": "acme" });
+    const header = await plane.send(
+      "POST",
+      "/v1/admin-users/tenant/login",
+      { username: "owner-of-acme", password: ADMIN_PASSWORD },
+      { "x-tenant-id": "acme" },
+    );
     expect(header.status).toBe(200);
     expect((await plane.logIn("admin", ADMIN_PASSWORD, "acme")).status).toBe(401);
     expect((await plane.logIn("owner-of-acme", ADMIN_PASSWORD)).status).toBe(401);
@@ -42,7 +51,9 @@ describe("a login", () => {
     const [name, apart] = ["jörg", "jo\u0308rg"];
     const made = await acme.send("POST", "/v1/admin/admin-users", { username: apart, password: ADMIN_PASSWORD, role: "viewer" });
     expect([made.status, made.body.username]).toEqual([201, name]);
-    expect((await acme.send("POST", "/v1/admin/admin-users", { username: name, password: ADMIN_PASSWORD })).body.existing_id).toBe(made.body.id);
+    expect((await acme.send("POST", "/v1/admin/admin-users", { username: name, password: ADMIN_PASSWORD })).body.existing_id).toBe(
+      made.body.id,
+    );
     for (const way of [name, apart]) {
       expect((await plane.logIn(way, ADMIN_PASSWORD, "acme")).body.user.id).toBe(made.body.id);
       expect((await plane.send("POST", "/v1/admin-users/tenant/login", { username: way, password: ADMIN_PASSWORD })).status).toBe(200);
@@ -52,19 +63,31 @@ describe("a login", () => {
 
   test("is counted for its account, whether it names the tenant or not", async () => {
     await acme.send("POST", "/v1/admin/admin-users", { username: "counted", password: ADMIN_PASSWORD, role: "viewer" });
-    const attempt = async (body: object, headers = {}) => (await plane.send("POST", "/v1/admin-users/tenant/login", { username: "counted", ...body }, headers)).status;
+    const attempt = async (body: object, headers = {}) =>
+      (await plane.send("POST", "/v1/admin-users/tenant/login", { username: "counted", ...body }, headers)).status;
     const wrong = { password: "wrong password" };
-    const failures = [await attempt({ ...wrong, tenant_id: "acme" }), await attempt(wrong), await attempt(wrong, { "x-tenant-id": "acme" }), await attempt({ ...wrong, username: "COUNTED" }), await attempt(wrong)];
+    const failures = [
+      await attempt({ ...wrong, tenant_id: "acme" }),
+      await attempt(wrong),
+      await attempt(wrong, { "x-tenant-id": "acme" }),
+      await attempt({ ...wrong, username: "COUNTED" }),
+      await attempt(wrong),
+    ];
     expect(failures).toEqual([401, 401, 401, 401, 401]);
-    expect([await attempt({ password: ADMIN_PASSWORD, tenant_id: "acme" }), await attempt({ password: ADMIN_PASSWORD })]).toEqual([429, 429]);
+    expect([await attempt({ password: ADMIN_PASSWORD, tenant_id: "acme" }), await attempt({ password: ADMIN_PASSWORD })]).toEqual([
+      429, 429,
+    ]);
   });
 
   test("takes a name in any script, with the marks its letters have", async () => {
     for (const name of ["हिन्दी", "สมชาย-ใจดี", "x\u0302"]) {
-      expect((await acme.send("POST", "/v1/admin/admin-users", { username: name, password: ADMIN_PASSWORD, role: "viewer" })).status).toBe(201);
+      expect((await acme.send("POST", "/v1/admin/admin-users", { username: name, password: ADMIN_PASSWORD, role: "viewer" })).status).toBe(
+        201,
+      );
       expect((await plane.logIn(name, ADMIN_PASSWORD, "acme")).body.user.username).toBe(name);
     }
-    for (const name of ["a b", "a\u200db", "a/b"]) expect((await acme.send("POST", "/v1/admin/admin-users", { username: name, password: ADMIN_PASSWORD })).status).toBe(400);
+    for (const name of ["a b", "a\u200db", "a/b"])
+      expect((await acme.send("POST", "/v1/admin/admin-users", { username: name, password: ADMIN_PASSWORD })).status).toBe(400);
   });
 
   test("fails with one and the same answer, whatever was wrong, and the log knows what", async () => {
@@ -80,9 +103,16 @@ describe("a login", () => {
       await plane.logIn("shut", ADMIN_PASSWORD, "closed"),
       await plane.logIn("owner-of-acme", ADMIN_PASSWORD, "no-such-tenant"),
     ];
-    for (const reply of replies) expect([reply.status, reply.body]).toEqual([401, { detail: "Missing or invalid credential.", code: "unauthenticated" }]);
+    for (const reply of replies)
+      expect([reply.status, reply.body]).toEqual([401, { detail: "Missing or invalid credential.", code: "unauthenticated" }]);
     const log = (await plane.system("GET", "/v1/admin/admin-log?action=login_failed&page_size=5")).body.entries;
-    expect(log.map((entry: { after: { reason: string } }) => entry.after.reason)).toEqual(["unknown_user", "tenant_disabled", "inactive_user", "wrong_password", "unknown_user"]);
+    expect(log.map((entry: { after: { reason: string } }) => entry.after.reason)).toEqual([
+      "unknown_user",
+      "tenant_disabled",
+      "inactive_user",
+      "wrong_password",
+      "unknown_user",
+    ]);
     expect(JSON.stringify(log)).not.toContain("no-such-user");
   });
 });
@@ -120,9 +150,15 @@ describe("a token ends", () => {
 
   test("when its password changes, but for the one that comes with the change", async () => {
     const user = await newUser("changer", "viewer");
-    const wrong = await user.send("POST", "/v1/admin-users/change-password", { current_password: "wrong", new_password: "another password" });
+    const wrong = await user.send("POST", "/v1/admin-users/change-password", {
+      current_password: "wrong",
+      new_password: "another password",
+    });
     expect([wrong.status, wrong.body.fields[0].field]).toEqual([400, "current_password"]);
-    const changed = await user.send("POST", "/v1/admin-users/change-password", { current_password: ADMIN_PASSWORD, new_password: "another password" });
+    const changed = await user.send("POST", "/v1/admin-users/change-password", {
+      current_password: ADMIN_PASSWORD,
+      new_password: "another password",
+    });
     expect(changed.status).toBe(200);
     expect((await user.send("GET", "/v1/admin-users/me")).status).toBe(401);
     expect((await plane.as(changed.body.access_token)("GET", "/v1/admin-users/me")).status).toBe(200);
@@ -147,8 +183,20 @@ describe("a token ends", () => {
 
   test("a portal token signed with the configured secret is no admin token", async () => {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-    const claims = { user_id: acme.admin.id, sub: acme.admin.id, tenant_id: "acme", user_type: "end_user", iss: "gatehouse", aud: "gw:admin", gen: 0, exp: Math.floor(clock.now() / 1000) + 3600 };
-    for (const header of [{ alg: "HS256", typ: "JWT" }, { alg: "HS256", typ: "gw-admin+jwt" }]) {
+    const claims = {
+      user_id: acme.admin.id,
+      sub: acme.admin.id,
+      tenant_id: "acme",
+      user_type: "end_user",
+      iss: "gatehouse",
+      aud: "gw:admin",
+      gen: 0,
+      exp: Math.floor(clock.now() / 1000) + 3600,
+    };
+    for (const header of [
+      { alg: "HS256", typ: "JWT" },
+      { alg: "HS256", typ: "gw-admin+jwt" },
+    ]) {
       const signed = `${part(header)}.${part(claims)}`;
       const token = `${signed}.${createHmac("sha256", "0123456789abcdef0123456789abcdef").update(signed).digest("base64url")}`;
       expect((await plane.as(token)("GET", "/v1/admin-users/me")).status).toBe(401);
@@ -163,12 +211,24 @@ describe("nobody can", () => {
     const me = (await plane.system("GET", "/v1/admin-users/me")).body.id;
     expect((await plane.system("PATCH", `/v1/admin/admin-users/${me}`, { is_active: false })).body.code).toBe("own_account");
     expect((await plane.system("DELETE", `/v1/admin/admin-users/${me}`)).body.code).toBe("own_account");
-    const second = await plane.system("POST", "/v1/admin/admin-users", { username: "second", password: ADMIN_PASSWORD, role: "system_admin" });
+    const second = await plane.system("POST", "/v1/admin/admin-users", {
+      username: "second",
+      password: ADMIN_PASSWORD,
+      role: "system_admin",
+    });
     expect([second.status, second.body.tenant_id]).toEqual([201, null]);
     const asSecond = plane.as((await plane.logIn("second", ADMIN_PASSWORD)).body.access_token);
-    const both = await Promise.all([plane.system("PATCH", `/v1/admin/admin-users/${second.body.id}`, { is_active: false }), asSecond("PATCH", `/v1/admin/admin-users/${me}`, { is_active: false })]);
+    const both = await Promise.all([
+      plane.system("PATCH", `/v1/admin/admin-users/${second.body.id}`, { is_active: false }),
+      asSecond("PATCH", `/v1/admin/admin-users/${me}`, { is_active: false }),
+    ]);
     expect(both.filter((reply) => reply.status === 200).length).toBe(1);
-    const active = await plane.database.db.selectFrom("admin_users").selectAll().where("tenant_id", "is", null).where("is_active", "=", true).execute();
+    const active = await plane.database.db
+      .selectFrom("admin_users")
+      .selectAll()
+      .where("tenant_id", "is", null)
+      .where("is_active", "=", true)
+      .execute();
     expect(active.length).toBe(1);
   });
 
@@ -179,14 +239,25 @@ describe("nobody can", () => {
       await admin.send("PATCH", `/v1/admin/admin-users/${acme.admin.id}`, { password: "taken over now" }),
       await admin.send("DELETE", `/v1/admin/admin-users/${acme.admin.id}`),
     ];
-    expect(attempts.map((reply) => [reply.status, reply.body.code])).toEqual([[403, "forbidden"], [403, "forbidden"], [403, "forbidden"]]);
-    expect((await admin.send("POST", "/v1/admin/admin-users", { username: "up", password: ADMIN_PASSWORD, role: "system_admin" })).status).toBe(404);
+    expect(attempts.map((reply) => [reply.status, reply.body.code])).toEqual([
+      [403, "forbidden"],
+      [403, "forbidden"],
+      [403, "forbidden"],
+    ]);
+    expect(
+      (await admin.send("POST", "/v1/admin/admin-users", { username: "up", password: ADMIN_PASSWORD, role: "system_admin" })).status,
+    ).toBe(404);
     expect((await admin.send("PATCH", `/v1/admin/admin-users/${admin.id}`, { role: "owner" })).status).toBe(403);
     expect((await admin.send("POST", "/v1/admin/admin-users", { username: "plain", password: ADMIN_PASSWORD })).body.role).toBe("viewer");
   });
 });
 
 test("no password or token is in the database or the log lines", async () => {
-  const everything = JSON.stringify([await plane.database.db.selectFrom("admin_users").selectAll().execute(), await plane.database.db.selectFrom("admin_log").selectAll().execute(), plane.lines]);
-  for (const secret of [ADMIN_PASSWORD, "another password", "set by the owner", "taken over now", ...tokens]) expect(everything).not.toContain(secret);
+  const everything = JSON.stringify([
+    await plane.database.db.selectFrom("admin_users").selectAll().execute(),
+    await plane.database.db.selectFrom("admin_log").selectAll().execute(),
+    plane.lines,
+  ]);
+  for (const secret of [ADMIN_PASSWORD, "another password", "set by the owner", "taken over now", ...tokens])
+    expect(everything).not.toContain(secret);
 });

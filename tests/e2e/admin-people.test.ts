@@ -20,8 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => plane.close());
 
-const makeUser = async (username: string, body: object = {}): Promise<string> => (await send("POST", "/v1/admin/end-users", { username, password: PASSWORD, ...body })).body.user.id;
-const makeGroup = async (name: string, members: string[] = []): Promise<string> => (await send("POST", GROUPS, { name, initial_member_ids: members })).body.id;
+const makeUser = async (username: string, body: object = {}): Promise<string> =>
+  (await send("POST", "/v1/admin/end-users", { username, password: PASSWORD, ...body })).body.user.id;
+const makeGroup = async (name: string, members: string[] = []): Promise<string> =>
+  (await send("POST", GROUPS, { name, initial_member_ids: members })).body.id;
 const makeResourceGroup = async (name: string): Promise<string> => (await send("POST", "/v1/admin/resource-groups", { name })).body.id;
 
 describe("a welcome mail", () => {
@@ -30,7 +32,14 @@ describe("a welcome mail", () => {
   let mailing: ControlPlane;
   let admin: Send;
   const logged: { event: string; fields: object }[] = [];
-  const make = (username: string, body: object = {}) => admin("POST", "/v1/admin/end-users", { username, password: PASSWORD, email: `${username}@example.com`, send_welcome_email: true, ...body });
+  const make = (username: string, body: object = {}) =>
+    admin("POST", "/v1/admin/end-users", {
+      username,
+      password: PASSWORD,
+      email: `${username}@example.com`,
+      send_welcome_email: true,
+      ...body,
+    });
 
   beforeAll(async () => {
     mail = await fakeMailServer();
@@ -38,7 +47,11 @@ describe("a welcome mail", () => {
       const { event, ...fields } = JSON.parse(line);
       logged.push({ event, fields });
     });
-    const sendMail = mailSender({ host: "127.0.0.1", port: mail.port, secure: false, login: CREDENTIALS }, { name: "Gatehouse", address: "gateway@mail.example" }, 300);
+    const sendMail = mailSender(
+      { host: "127.0.0.1", port: mail.port, secure: false, login: CREDENTIALS },
+      { name: "Gatehouse", address: "gateway@mail.example" },
+      300,
+    );
     mailing = await controlPlane({ welcome: welcomeMailer({ send: sendMail, publicUrl: "https://gateway.example", log }) });
     admin = (await newTenant(mailing, "mailing")).send;
   });
@@ -56,7 +69,11 @@ describe("a welcome mail", () => {
     expect(data).toContain("User name: grace\r\nAddress: https://gateway.example\r\n");
     expect(data).not.toContain(PASSWORD);
     expect(data).not.toMatch(/^bcc:/im);
-    for (const [username, body] of [["unasked", { send_welcome_email: false }], ["silent", { send_welcome_email: undefined }], ["homeless", { email: null }]] as const) {
+    for (const [username, body] of [
+      ["unasked", { send_welcome_email: false }],
+      ["silent", { send_welcome_email: undefined }],
+      ["homeless", { email: null }],
+    ] as const) {
       expect((await make(username, body)).body).toMatchObject({ user: { username }, welcome_email_sent: false });
     }
     expect((await make("grace")).status).toBe(409);
@@ -76,22 +93,38 @@ describe("a welcome mail", () => {
     expect((await admin("GET", `/v1/admin/end-users/${made.body.user.id}`)).status).toBe(200);
     expect(logged).toMatchObject([{ event: "welcome_mail_failed", fields: { user_id: made.body.user.id, failure } }]);
     const told = JSON.stringify([logged, made.body]);
-    for (const secret of [CREDENTIALS.pass, Buffer.from(`\0${CREDENTIALS.user}\0${CREDENTIALS.pass}`).toString("base64"), PASSWORD]) expect(told).not.toContain(secret);
+    for (const secret of [CREDENTIALS.pass, Buffer.from(`\0${CREDENTIALS.user}\0${CREDENTIALS.pass}`).toString("base64"), PASSWORD])
+      expect(told).not.toContain(secret);
   });
 });
 
 describe("end users", () => {
   test("are made, found, changed, switched off and deleted; nothing shows a password", async () => {
-    const made = await send("POST", "/v1/admin/end-users", { username: "ada", password: PASSWORD, email: "ada@example.com", send_welcome_email: true });
+    const made = await send("POST", "/v1/admin/end-users", {
+      username: "ada",
+      password: PASSWORD,
+      email: "ada@example.com",
+      send_welcome_email: true,
+    });
     expect([made.status, made.body.welcome_email_sent, made.body.user.is_active]).toEqual([201, false, true]);
     const twin = await send("POST", "/v1/admin/end-users", { username: "ADA", password: PASSWORD });
-    expect([twin.status, twin.body.existing_id, twin.body.detail]).toEqual([409, made.body.user.id, "There is already an end user of this name."]);
+    expect([twin.status, twin.body.existing_id, twin.body.detail]).toEqual([
+      409,
+      made.body.user.id,
+      "There is already an end user of this name.",
+    ]);
     await makeUser("bob");
     expect((await send("GET", "/v1/admin/end-users?search=AD")).body).toMatchObject({ users: [{ username: "ada" }], total: 1 });
     const one = `/v1/admin/end-users/${made.body.user.id}`;
-    expect((await send("PATCH", one, { is_verified: true, metadata: { team: "a" } })).body).toMatchObject({ is_verified: true, metadata: { team: "a" }, email: "ada@example.com" });
+    expect((await send("PATCH", one, { is_verified: true, metadata: { team: "a" } })).body).toMatchObject({
+      is_verified: true,
+      metadata: { team: "a" },
+      email: "ada@example.com",
+    });
     expect((await send("PATCH", `${one}/status`, { is_active: false })).body.is_active).toBe(false);
-    expect((await send("GET", "/v1/admin/end-users?active_only=true")).body.users.map(({ username }: { username: string }) => username)).toEqual(["bob"]);
+    expect(
+      (await send("GET", "/v1/admin/end-users?active_only=true")).body.users.map(({ username }: { username: string }) => username),
+    ).toEqual(["bob"]);
     expect((await send("DELETE", one)).status).toBe(204);
     expect([(await send("GET", one)).status, (await send("DELETE", one)).status]).toEqual([404, 404]);
     const log = JSON.stringify((await send("GET", "/v1/admin/admin-log?page_size=200")).body);
@@ -107,7 +140,8 @@ describe("end users", () => {
     const made = await send("POST", "/v1/admin/end-users", { username: apart, password: PASSWORD });
     expect([made.status, made.body.user.username]).toEqual([201, name]);
     expect((await send("POST", "/v1/admin/end-users", { username: name, password: PASSWORD })).body.existing_id).toBe(made.body.user.id);
-    for (const search of [name, apart]) expect((await send("GET", `/v1/admin/end-users?search=${encodeURIComponent(search)}`)).body.total).toBe(1);
+    for (const search of [name, apart])
+      expect((await send("GET", `/v1/admin/end-users?search=${encodeURIComponent(search)}`)).body.total).toBe(1);
     expect((await send("POST", "/v1/admin/data-erasure", { subject: { gateway_user_username: apart } })).body.account_erased).toBe(true);
   });
 
@@ -125,7 +159,11 @@ describe("end users", () => {
   test("are exported whole, with nothing a spreadsheet would run", async () => {
     await makeUser("=cmd|' /C calc'!A0", { display_name: '+1,"x"', email: "x@example.com" });
     const csv = await send("GET", "/v1/admin/end-users/export/csv");
-    expect([csv.status, csv.headers.get("content-type"), csv.headers.get("content-disposition")]).toEqual([200, "text/csv; charset=utf-8", 'attachment; filename="end-users.csv"']);
+    expect([csv.status, csv.headers.get("content-type"), csv.headers.get("content-disposition")]).toEqual([
+      200,
+      "text/csv; charset=utf-8",
+      'attachment; filename="end-users.csv"',
+    ]);
     const lines = String(csv.body).split("\r\n");
     expect(lines[0]).toBe("id,username,email,display_name,is_active,is_verified,totp_enabled,primary_group_id,last_login,created_at");
     expect(String(csv.body)).toContain(`"'=cmd|' /C calc'!A0",x@example.com,"'+1,""x""",true`);
@@ -150,11 +188,26 @@ describe("end-user groups", () => {
     expect(gone.body.code).toBe("not_bound");
     // A script that runs again is no attempt to tell of.
     await plane.attempts.write("all");
-    const told = await plane.database.db.selectFrom("admin_log").select("after").where("request_id", "in", [again, gone].map(({ headers }) => headers.get("x-request-id"))).execute();
+    const told = await plane.database.db
+      .selectFrom("admin_log")
+      .select("after")
+      .where(
+        "request_id",
+        "in",
+        [again, gone].map(({ headers }) => headers.get("x-request-id")),
+      )
+      .execute();
     expect(told).toEqual([]);
-    expect((await send("PUT", members, { end_user_ids: [a, c] })).body).toEqual({ added: expect.arrayContaining([a, c]), removed: [b], member_count: 2 });
+    expect((await send("PUT", members, { end_user_ids: [a, c] })).body).toEqual({
+      added: expect.arrayContaining([a, c]),
+      removed: [b],
+      member_count: 2,
+    });
     expect((await send("PUT", members, { end_user_ids: [a, c] })).body).toEqual({ added: [], removed: [], member_count: 2 });
-    expect((await send("GET", members)).body).toMatchObject({ total: 2, members: [{ username: "m-a", sources: ["direct"] }, { username: "m-c" }] });
+    expect((await send("GET", members)).body).toMatchObject({
+      total: 2,
+      members: [{ username: "m-a", sources: ["direct"] }, { username: "m-c" }],
+    });
     const stranger = await send("POST", members, { end_user_ids: [crypto.randomUUID()] });
     expect([stranger.status, stranger.body.fields[0].field]).toEqual([400, "end_user_ids"]);
   });
@@ -162,7 +215,10 @@ describe("end-user groups", () => {
   test("a membership from an external directory is nobody's here to take away", async () => {
     const [a, b] = [await makeUser("x-a"), await makeUser("x-b")];
     const group = await makeGroup("external", [b]);
-    await plane.database.db.insertInto("end_user_group_members").values({ group_id: group, end_user_id: a, source: "scim", tenant_id: "acme" }).execute();
+    await plane.database.db
+      .insertInto("end_user_group_members")
+      .values({ group_id: group, end_user_id: a, source: "scim", tenant_id: "acme" })
+      .execute();
     const members = `${GROUPS}/${group}/members`;
     expect((await send("POST", members, { end_user_ids: [a] })).body.bound).toEqual([a]);
     expect((await send("GET", members)).body.members[0].sources).toEqual(["direct", "scim"]);
@@ -194,7 +250,12 @@ describe("end-user groups", () => {
     const foreignUser = (await foreign("POST", "/v1/admin/end-users", { username: "f", password: PASSWORD })).body.user.id;
     const foreignGroup = (await foreign("POST", "/v1/admin/resource-groups", { name: "f" })).body.id;
     const group = await makeGroup("closed");
-    const replies = [await send("POST", `${GROUPS}/${group}/members`, { end_user_ids: [foreignUser] }), await send("PUT", `${GROUPS}/${group}/members`, { end_user_ids: [foreignUser] }), await send("POST", `${GROUPS}/${group}/resource-groups`, { resource_group_ids: [foreignGroup] }), await send("POST", GROUPS, { name: "n", initial_member_ids: [foreignUser] })];
+    const replies = [
+      await send("POST", `${GROUPS}/${group}/members`, { end_user_ids: [foreignUser] }),
+      await send("PUT", `${GROUPS}/${group}/members`, { end_user_ids: [foreignUser] }),
+      await send("POST", `${GROUPS}/${group}/resource-groups`, { resource_group_ids: [foreignGroup] }),
+      await send("POST", GROUPS, { name: "n", initial_member_ids: [foreignUser] }),
+    ];
     expect(replies.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
   });
 });
@@ -202,7 +263,9 @@ describe("end-user groups", () => {
 test("passwords that wait for their turn to be hashed hold up nothing else", async () => {
   let open = () => {};
   let gate = Promise.resolve();
-  const waiting = await controlPlane({ passwords: { hashPassword: (password) => gate.then(() => hashPassword(password)), verifyPassword, dummyVerify } });
+  const waiting = await controlPlane({
+    passwords: { hashPassword: (password) => gate.then(() => hashPassword(password)), verifyPassword, dummyVerify },
+  });
   try {
     const user = (await waiting.system("POST", "/v1/admin/end-users", { username: "there", password: PASSWORD })).body.user.id;
     const admin = (await waiting.system("POST", "/v1/admin/admin-users", { username: "there", password: PASSWORD })).body.id;

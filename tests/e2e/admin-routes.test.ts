@@ -7,7 +7,15 @@ import { PortalTokens } from "../../server/directory/people/portal/portal-tokens
 import { requestApproval } from "../../server/directory/tools/approvals.ts";
 import { systemClock } from "../../server/kernel/clock.ts";
 import { approvalDemand } from "../support/approvals.ts";
-import { ADMIN_PASSWORD, controlPlane, JWT_SECRET, newTenant, type ControlPlane, type Send, type TenantWithAdmin } from "./admin-harness.ts";
+import {
+  ADMIN_PASSWORD,
+  controlPlane,
+  JWT_SECRET,
+  newTenant,
+  type ControlPlane,
+  type Send,
+  type TenantWithAdmin,
+} from "./admin-harness.ts";
 
 /** A valid body for each operation that takes one: a new one without an entry fails here. */
 const BODIES: Record<string, unknown> = {
@@ -40,7 +48,13 @@ const BODIES: Record<string, unknown> = {
   "PATCH /v1/admin/resource-groups/{id}/llm-models/{model_id}/governance": { governance: {} },
   "PATCH /v1/admin/resource-groups/{id}/mcp-servers/{server_id}/limits": { limits: {} },
   "PATCH /v1/admin/resource-groups/{id}/agent-skills/{skill_id}/limits": { limits: {} },
-  "POST /v1/admin/argument-policies": { name: "made-by-table", target: "run_query", argument_key: "sql", analyzer: "sql", rules: [{ deny_if: "writes", message: "No." }] },
+  "POST /v1/admin/argument-policies": {
+    name: "made-by-table",
+    target: "run_query",
+    argument_key: "sql",
+    analyzer: "sql",
+    rules: [{ deny_if: "writes", message: "No." }],
+  },
   "PATCH /v1/admin/argument-policies/{id}": { description: "x" },
   "POST /v1/admin/argument-policies/{id}/groups": { group_ids: [crypto.randomUUID()] },
   "DELETE /v1/admin/argument-policies/{id}/groups": { group_ids: [crypto.randomUUID()] },
@@ -87,10 +101,19 @@ const BODIES: Record<string, unknown> = {
 };
 
 /** Those that take a file as multipart/form-data, and how large a body may be. */
-const FORMS: Record<string, number> = { "POST /v1/admin/end-users/{id}/photo": 5 * 1024 * 1024 + 64 * 1024, "POST /v1/admin/mcp-servers/{id}/icon": 128 * 1024 };
+const FORMS: Record<string, number> = {
+  "POST /v1/admin/end-users/{id}/photo": 5 * 1024 * 1024 + 64 * 1024,
+  "POST /v1/admin/mcp-servers/{id}/icon": 128 * 1024,
+};
 
 /** Orders without particulars: a new write that takes neither a body nor a file has its place here. */
-const WITHOUT_BODY = new Set(["POST /v1/admin/end-users/{id}/2fa/reset", "POST /v1/admin/llms/{id}/health-check", "POST /v1/admin/mcp-servers/{id}/refresh-capabilities", "POST /v1/admin/mcp-servers/{id}/health-check", "POST /v1/admin/admin-log/verify"]);
+const WITHOUT_BODY = new Set([
+  "POST /v1/admin/end-users/{id}/2fa/reset",
+  "POST /v1/admin/llms/{id}/health-check",
+  "POST /v1/admin/mcp-servers/{id}/refresh-capabilities",
+  "POST /v1/admin/mcp-servers/{id}/health-check",
+  "POST /v1/admin/admin-log/verify",
+]);
 
 const nameOf = (operation: Operation) => `${operation.method} ${operation.path}`;
 const guarded = OPERATIONS.filter((operation) => operation.access !== "anyone");
@@ -114,26 +137,54 @@ beforeAll(async () => {
   ids["/v1/admin/admin-users"] = acme.admin.id;
   ids["/v1/admin/providers"] = (await acme.send("POST", "/v1/admin/providers", { provider_key: "p", api_format: "echo" })).body.id;
   ids["/v1/admin/llms"] = (await acme.send("POST", "/v1/admin/llms", { name: "m", provider: "p" })).body.id;
-  ids["/v1/admin/llm-router/routing-groups"] = (await acme.send("POST", "/v1/admin/llm-router/routing-groups", { id: "routed-by-acme" })).body.id;
+  ids["/v1/admin/llm-router/routing-groups"] = (
+    await acme.send("POST", "/v1/admin/llm-router/routing-groups", { id: "routed-by-acme" })
+  ).body.id;
   ids["/v1/admin/resource-groups"] = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
   ids["/v1/admin/ai-systems"] = ids["/v1/admin/resource-groups"] ?? "";
-  await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/llm-models`, { model_ids: [ids["/v1/admin/llms"]] });
-  ids["/v1/admin/mcp-servers"] = (await acme.send("POST", "/v1/admin/mcp-servers", { name: "t", base_url: "http://tools.example" })).body.id;
-  ids["/v1/admin/server-configs"] = (await acme.send("POST", "/v1/admin/server-configs", { name: "c", mcp_server_id: ids["/v1/admin/mcp-servers"] })).body.id;
+  await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/llm-models`, {
+    model_ids: [ids["/v1/admin/llms"]],
+  });
+  ids["/v1/admin/mcp-servers"] = (
+    await acme.send("POST", "/v1/admin/mcp-servers", { name: "t", base_url: "http://tools.example" })
+  ).body.id;
+  ids["/v1/admin/server-configs"] = (
+    await acme.send("POST", "/v1/admin/server-configs", { name: "c", mcp_server_id: ids["/v1/admin/mcp-servers"] })
+  ).body.id;
   ids["/v1/admin/virtual-servers"] = (await acme.send("POST", "/v1/admin/virtual-servers", { name: "v" })).body.id;
   ids["/v1/admin/approvals"] = (await requestApproval(plane.directory, approvalDemand("acme", ids["/v1/admin/resource-groups"] ?? ""))).id;
   ids["/v1/admin/guardrails/configs"] = (await acme.send("POST", "/v1/admin/guardrails/configs", { name: "guarded-by-acme" })).body.id;
-  ids["/v1/admin/argument-policies"] = (await acme.send("POST", "/v1/admin/argument-policies", { name: "judged-by-acme", target: "t", argument_key: "a", analyzer: "shell", rules: [{ deny_if: "chaining", message: "x" }] })).body.id;
-  ids["/v1/admin/semantic-cache/configs"] = (await acme.send("POST", "/v1/admin/semantic-cache/configs", { name: "cache-of-acme" })).body.id;
-  ids["/v1/admin/semantic-policies"] = (await acme.send("POST", "/v1/admin/semantic-policies", { name: "policy-of-acme", constraint_text: "Be kind." })).body.id;
+  ids["/v1/admin/argument-policies"] = (
+    await acme.send("POST", "/v1/admin/argument-policies", {
+      name: "judged-by-acme",
+      target: "t",
+      argument_key: "a",
+      analyzer: "shell",
+      rules: [{ deny_if: "chaining", message: "x" }],
+    })
+  ).body.id;
+  ids["/v1/admin/semantic-cache/configs"] = (
+    await acme.send("POST", "/v1/admin/semantic-cache/configs", { name: "cache-of-acme" })
+  ).body.id;
+  ids["/v1/admin/semantic-policies"] = (
+    await acme.send("POST", "/v1/admin/semantic-policies", { name: "policy-of-acme", constraint_text: "Be kind." })
+  ).body.id;
   ids["/v1/admin/end-users"] = (await acme.send("POST", "/v1/admin/end-users", { username: "u", password: "long enough" })).body.user.id;
   ids["/v1/admin/end-user-groups"] = (await acme.send("POST", "/v1/admin/end-user-groups", { name: "eg" })).body.id;
-  ids["/v1/admin/api-keys"] = (await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "k" })).body.id;
+  ids["/v1/admin/api-keys"] = (
+    await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "k" })
+  ).body.id;
 });
 afterAll(() => plane.close());
 
 function pathWith(operation: Operation, id: string): string {
-  return operation.path.replace("{id}", id).replace("{model}", "m").replace("{model_id}", ids["/v1/admin/llms"] ?? "").replace("{server_id}", "mcp-1").replace("{skill_id}", "skill-1").replace("{chain_id}", "no-chain");
+  return operation.path
+    .replace("{id}", id)
+    .replace("{model}", "m")
+    .replace("{model_id}", ids["/v1/admin/llms"] ?? "")
+    .replace("{server_id}", "mcp-1")
+    .replace("{skill_id}", "skill-1")
+    .replace("{chain_id}", "no-chain");
 }
 
 /** The operation's path on acme's records. */
@@ -147,11 +198,24 @@ function acmePath(operation: Operation): string {
 /** What the admin log tells of a refused attempt, once all that was held back of it is written. */
 async function toldOf(reply: { headers: Headers }): Promise<unknown[]> {
   await plane.attempts.write("all");
-  return plane.database.db.selectFrom("admin_log").select(["tenant_id", "actor_username", "action", "resource", "resource_id", "client_ip", "after"]).where("request_id", "=", reply.headers.get("x-request-id")).execute();
+  return plane.database.db
+    .selectFrom("admin_log")
+    .select(["tenant_id", "actor_username", "action", "resource", "resource_id", "client_ip", "after"])
+    .where("request_id", "=", reply.headers.get("x-request-id"))
+    .execute();
 }
 
 const attempt = (operation: Operation, reason: string, who: { tenant_id: string; actor_username: string } | { client_ip: string }) => [
-  { tenant_id: null, actor_username: null, client_ip: "10.0.0.1", ...who, action: "refused", resource: nameOf(operation), resource_id: null, after: { reason, attempts: 1, since: expect.any(String) } },
+  {
+    tenant_id: null,
+    actor_username: null,
+    client_ip: "10.0.0.1",
+    ...who,
+    action: "refused",
+    resource: nameOf(operation),
+    resource_id: null,
+    after: { reason, attempts: 1, since: expect.any(String) },
+  },
 ];
 
 describe("without a credential, or with one that is of another kind or over: 401, and the admin log tells of it", () => {
@@ -162,16 +226,32 @@ describe("without a credential, or with one that is of another kind or over: 401
     const { id, username } = acme.admin;
     const row = await plane.database.db.selectFrom("admin_users").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
     const portal = new PortalTokens({ ...settings, clock: systemClock() });
-    const key = await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "of another kind" });
+    const key = await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, {
+      name: "of another kind",
+    });
     const user = { id: ids["/v1/admin/end-users"] ?? "", tenant_id: "acme", username, email: null, tokens_valid_from: new Date(0) };
-    tokens = ["nonsense", await adminTokens(settings).issue(row), await portal.issue(user), await portal.issue({ ...user, id }), key.body.key_value];
+    tokens = [
+      "nonsense",
+      await adminTokens(settings).issue(row),
+      await portal.issue(user),
+      await portal.issue({ ...user, id }),
+      key.body.key_value,
+    ];
   });
   test.each(cases(guarded))("%s", async (_name, operation) => {
-    const shown: [Record<string, string>, string][] = [[{}, "credential_missing"], [{ authorization: "Basic eDp5" }, "credential_malformed"]];
-    for (const [index, token] of tokens.entries()) shown.push([{ authorization: `Bearer ${token}` }, index === 1 ? "credential_expired" : "credential_unknown"]);
+    const shown: [Record<string, string>, string][] = [
+      [{}, "credential_missing"],
+      [{ authorization: "Basic eDp5" }, "credential_malformed"],
+    ];
+    for (const [index, token] of tokens.entries())
+      shown.push([{ authorization: `Bearer ${token}` }, index === 1 ? "credential_expired" : "credential_unknown"]);
     for (const [headers, reason] of shown) {
       const reply = await plane.send(operation.method, acmePath(operation), BODIES[nameOf(operation)], headers);
-      expect([reply.status, reply.headers.get("www-authenticate"), reply.body]).toEqual([401, "Bearer", { detail: "Missing or invalid credential.", code: "unauthenticated" }]);
+      expect([reply.status, reply.headers.get("www-authenticate"), reply.body]).toEqual([
+        401,
+        "Bearer",
+        { detail: "Missing or invalid credential.", code: "unauthenticated" },
+      ]);
       expect(await toldOf(reply)).toEqual(attempt(operation, reason, { client_ip: "10.0.0.1" }));
     }
   });
@@ -183,9 +263,20 @@ describe("without the permission: 403, and the attempt to change something is in
     const path = acmePath(operation);
     const reply = await powerless(operation.method, path, BODIES[nameOf(operation)]);
     expect([reply.status, reply.body.code]).toEqual([403, "forbidden"]);
-    const entries = await plane.database.db.selectFrom("admin_log").select(["tenant_id", "actor_username", "action", "resource", "resource_id", "after"]).where("request_id", "=", reply.headers.get("x-request-id")).execute();
+    const entries = await plane.database.db
+      .selectFrom("admin_log")
+      .select(["tenant_id", "actor_username", "action", "resource", "resource_id", "after"])
+      .where("request_id", "=", reply.headers.get("x-request-id"))
+      .execute();
     const id = operation.path.includes("{id}") ? ids[operation.path.split("/{id}")[0] ?? ""] : null;
-    const told = { tenant_id: "acme", actor_username: "viewer-of-acme", action: "refused", resource: nameOf(operation), resource_id: id, after: { reason: reply.body.detail } };
+    const told = {
+      tenant_id: "acme",
+      actor_username: "viewer-of-acme",
+      action: "refused",
+      resource: nameOf(operation),
+      resource_id: id,
+      after: { reason: reply.body.detail },
+    };
     expect(entries as unknown[]).toEqual(operation.method === "GET" ? [] : [told]);
   });
 });
@@ -194,11 +285,28 @@ describe("a malformed body: 400 that names the field, and the admin log tells of
   test.each(cases(withBody))("%s", async (_name, operation) => {
     const path = acmePath(operation);
     const strange = await plane.system(operation.method, path, { ...(BODIES[nameOf(operation)] as object), surprise: 1 });
-    expect([strange.status, strange.body.code, strange.body.fields]).toEqual([400, "invalid_body", [{ field: "surprise", message: "is not known here" }]]);
-    expect(await toldOf(strange)).toMatchObject([{ actor_username: operation.access === "anyone" ? null : "admin", action: "refused", resource: nameOf(operation), after: { reason: "invalid_body", attempts: 1 } }]);
+    expect([strange.status, strange.body.code, strange.body.fields]).toEqual([
+      400,
+      "invalid_body",
+      [{ field: "surprise", message: "is not known here" }],
+    ]);
+    expect(await toldOf(strange)).toMatchObject([
+      {
+        actor_username: operation.access === "anyone" ? null : "admin",
+        action: "refused",
+        resource: nameOf(operation),
+        after: { reason: "invalid_body", attempts: 1 },
+      },
+    ]);
     const token = (await plane.logIn("admin", ADMIN_PASSWORD)).body.access_token;
     const raw = (body: string, type = "application/json") =>
-      plane.fetch(new Request(`http://x${path}`, { method: operation.method, body, headers: { "content-type": type, authorization: `Bearer ${token}` } }));
+      plane.fetch(
+        new Request(`http://x${path}`, {
+          method: operation.method,
+          body,
+          headers: { "content-type": type, authorization: `Bearer ${token}` },
+        }),
+      );
     expect((await raw("{")).status).toBe(400);
     expect((await raw("[1]")).status).toBe(400);
     expect((await raw("{}", "text/plain")).status).toBe(400);
@@ -213,13 +321,24 @@ describe("a form that is none, has no file, or is too large", () => {
   test.each(Object.entries(FORMS))("%s", async (name, mostBytes) => {
     const operation = OPERATIONS.find((one) => nameOf(one) === name) as Operation;
     const token = (await plane.logIn("admin", ADMIN_PASSWORD)).body.access_token;
-    const post = (body: string | FormData, type: Record<string, string> = {}) => plane.fetch(new Request(`http://x${acmePath(operation)}`, { method: "POST", body, headers: { ...type, authorization: `Bearer ${token}`, "x-tenant-id": "acme" } }));
+    const post = (body: string | FormData, type: Record<string, string> = {}) =>
+      plane.fetch(
+        new Request(`http://x${acmePath(operation)}`, {
+          method: "POST",
+          body,
+          headers: { ...type, authorization: `Bearer ${token}`, "x-tenant-id": "acme" },
+        }),
+      );
     const form = (field: string, size: number) => {
       const data = new FormData();
       data.set(field, new File([new Uint8Array(size)], "x.png"));
       return data;
     };
-    for (const reply of [await post("{}", { "content-type": "application/json" }), await post(form("other", 1)), await post(form("file", 1))]) {
+    for (const reply of [
+      await post("{}", { "content-type": "application/json" }),
+      await post(form("other", 1)),
+      await post(form("file", 1)),
+    ]) {
       expect([reply.status, ((await reply.json()) as any).fields[0].field]).toEqual([400, "file"]);
     }
     const large = await post(form("file", mostBytes));
@@ -252,13 +371,22 @@ describe("another tenant's admin sees and changes nothing", () => {
     expect(reply.body?.tenant_id).not.toBe("acme");
     if (operation.path.includes("{")) {
       expect(reply.status).toBe(404);
-      expect(await toldOf(reply)).toEqual(operation.method === "GET" ? [] : attempt(operation, reply.body.code, { tenant_id: "beta", actor_username: "owner-of-beta" }));
+      expect(await toldOf(reply)).toEqual(
+        operation.method === "GET" ? [] : attempt(operation, reply.body.code, { tenant_id: "beta", actor_username: "owner-of-beta" }),
+      );
     }
     for (const id of Object.values(ids)) if (id !== "acme") expect(JSON.stringify(reply.body)).not.toContain(id);
-    for (const [query, headers] of [["?tenant_id=acme", {}], ["?tenant_id=nowhere", {}], ["", { "x-tenant-id": "acme" }]] as const) {
+    for (const [query, headers] of [
+      ["?tenant_id=acme", {}],
+      ["?tenant_id=nowhere", {}],
+      ["", { "x-tenant-id": "acme" }],
+    ] as const) {
       const named = await beta.send(operation.method, acmePath(operation) + query, BODIES[nameOf(operation)], headers);
       expect([named.status, named.body.code]).toEqual([403, "forbidden"]);
-      if (operation.method !== "GET") expect(await toldOf(named)).toMatchObject([{ tenant_id: "beta", actor_username: "owner-of-beta", action: "refused", resource: nameOf(operation) }]);
+      if (operation.method !== "GET")
+        expect(await toldOf(named)).toMatchObject([
+          { tenant_id: "beta", actor_username: "owner-of-beta", action: "refused", resource: nameOf(operation) },
+        ]);
     }
   });
 
@@ -271,7 +399,10 @@ describe("another tenant's admin sees and changes nothing", () => {
   test("its records cannot be bound, named as parent or as provider", async () => {
     const group = (await beta.send("POST", "/v1/admin/resource-groups", { name: "own" })).body.id;
     const bind = await beta.send("POST", `/v1/admin/resource-groups/${group}/llm-models`, { model_ids: [ids["/v1/admin/llms"]] });
-    const child = await beta.send("POST", "/v1/admin/resource-groups", { name: "child", parent_group_id: ids["/v1/admin/resource-groups"] });
+    const child = await beta.send("POST", "/v1/admin/resource-groups", {
+      name: "child",
+      parent_group_id: ids["/v1/admin/resource-groups"],
+    });
     const moved = await beta.send("PATCH", `/v1/admin/resource-groups/${group}`, { parent_group_id: ids["/v1/admin/resource-groups"] });
     const model = await beta.send("POST", "/v1/admin/llms", { name: "m2", provider: "p" });
     const judge = await plane.system("PATCH", "/v1/admin/tenants/beta", { default_judge_model_id: ids["/v1/admin/llms"] });
@@ -287,9 +418,23 @@ describe("another tenant's admin sees and changes nothing", () => {
 
 describe("every write has an entry in the admin log", () => {
   test("which names it, and cannot be changed or removed", async () => {
-    const writes = (await Promise.all(["create", "bind", "login"].map((action) => plane.system("GET", `/v1/admin/admin-log?page_size=200&action=${action}`)))).flatMap(({ body }) => body.entries);
+    const writes = (
+      await Promise.all(
+        ["create", "bind", "login"].map((action) => plane.system("GET", `/v1/admin/admin-log?page_size=200&action=${action}`)),
+      )
+    ).flatMap(({ body }) => body.entries);
     const seen = new Set(writes.map((entry: { resource: string; action: string }) => `${entry.resource} ${entry.action}`));
-    for (const wanted of ["tenants create", "admin-users create", "providers create", "models create", "routing-groups create", "resource-groups create", "group-models bind", "api-keys create", "admin-users login"]) {
+    for (const wanted of [
+      "tenants create",
+      "admin-users create",
+      "providers create",
+      "models create",
+      "routing-groups create",
+      "resource-groups create",
+      "group-models bind",
+      "api-keys create",
+      "admin-users login",
+    ]) {
       expect(seen.has(wanted)).toBe(true);
     }
     expect(plane.database.db.deleteFrom("admin_log").execute()).rejects.toThrow("append-only");
@@ -299,15 +444,26 @@ describe("every write has an entry in the admin log", () => {
 
 describe("what is not a route", () => {
   test("is 404, and a wrong method is 405 that says which are right", async () => {
-    expect([(await plane.system("GET", "/v1/admin/nothing")).status, (await plane.send("GET", "/v1/admin/nothing")).body.code]).toEqual([404, "not_found"]);
+    expect([(await plane.system("GET", "/v1/admin/nothing")).status, (await plane.send("GET", "/v1/admin/nothing")).body.code]).toEqual([
+      404,
+      "not_found",
+    ]);
     const wrong = await plane.system("PUT", "/v1/admin/providers");
     expect([wrong.status, wrong.body.code, wrong.headers.get("allow")]).toEqual([405, "method_not_allowed", "GET, POST, HEAD"]);
     expect((await plane.system("PUT", "/v1/admin/mcp-servers/test-connection")).headers.get("allow")).toBe("POST");
-    expect((await plane.system("PUT", "/v1/admin/mcp-servers/mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV")).headers.get("allow")).toBe("GET, PATCH, DELETE, HEAD");
+    expect((await plane.system("PUT", "/v1/admin/mcp-servers/mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV")).headers.get("allow")).toBe(
+      "GET, PATCH, DELETE, HEAD",
+    );
   });
 
   test("an unexpected failure says nothing of itself, and the log has it", async () => {
-    const broken = await controlPlane({ health: { "/healthz": () => { throw new Error("secret detail"); } } });
+    const broken = await controlPlane({
+      health: {
+        "/healthz": () => {
+          throw new Error("secret detail");
+        },
+      },
+    });
     const reply = await broken.send("GET", "/healthz");
     expect([reply.status, reply.body]).toEqual([500, { detail: "The gateway failed to handle this request.", code: "internal_error" }]);
     expect(broken.lines.join("")).toContain("secret detail");
@@ -319,7 +475,9 @@ describe("the document", () => {
   test("has exactly the registered routes, resolves its references and says who may call", async () => {
     const { body } = await plane.send("GET", "/openapi.json");
     expect(body.openapi).toBe("3.1.0");
-    const documented = Object.entries(body.paths as Record<string, object>).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
+    const documented = Object.entries(body.paths as Record<string, object>).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
     expect(documented.sort()).toEqual(OPERATIONS.map(nameOf).sort());
     for (const [, ref] of JSON.stringify(body).matchAll(/"\$ref":"([^"]+)"/g)) {
       expect([ref, body.components.schemas[(ref ?? "").replace("#/components/schemas/", "")] !== undefined]).toEqual([ref ?? "", true]);
@@ -327,8 +485,19 @@ describe("the document", () => {
     const create = body.paths["/v1/admin/providers"].post;
     expect(create.requestBody.content["application/json"].schema.required).toEqual(["provider_key", "api_format"]);
     const list = body.paths["/v1/admin/providers"].get;
-    expect(list.parameters.map((parameter: { name: string }) => parameter.name)).toEqual(["page", "page_size", "limit", "offset", "search", "provider_key", "tenant_id", "X-Tenant-ID"]);
-    expect(list.responses["200"].content["application/json"].schema.properties.providers.items).toEqual({ $ref: "#/components/schemas/Provider" });
+    expect(list.parameters.map((parameter: { name: string }) => parameter.name)).toEqual([
+      "page",
+      "page_size",
+      "limit",
+      "offset",
+      "search",
+      "provider_key",
+      "tenant_id",
+      "X-Tenant-ID",
+    ]);
+    expect(list.responses["200"].content["application/json"].schema.properties.providers.items).toEqual({
+      $ref: "#/components/schemas/Provider",
+    });
   });
 
   test("says of every refusal what is in it, and which bodies may be left out or are forms", async () => {
@@ -349,7 +518,8 @@ describe("the document", () => {
     for (const { body } of refusals) expect(Object.keys(body).filter((member) => !known.includes(member))).toEqual([]);
     const bodyOf = (path: string) => paths[path].post.requestBody;
     expect([bodyOf("/v1/admin/llms").required, bodyOf("/v1/admin/proxy-logs/query").required]).toEqual([true, false]);
-    for (const path of ["/v1/admin/end-users/{id}/photo", "/v1/admin/mcp-servers/{id}/icon"]) expect(bodyOf(path).content["multipart/form-data"].schema.required).toEqual(["file"]);
+    for (const path of ["/v1/admin/end-users/{id}/photo", "/v1/admin/mcp-servers/{id}/icon"])
+      expect(bodyOf(path).content["multipart/form-data"].schema.required).toEqual(["file"]);
     expect(Object.keys(paths["/v1/admin/proxy-logs/export"].post.responses["200"].content)).toEqual(["application/jsonl", "text/csv"]);
   });
 

@@ -16,7 +16,8 @@ beforeAll(async () => {
   plane = await controlPlane();
   acme = await newTenant(plane, "acme");
   other = await newTenant(plane, "other");
-  for (const tenant of [acme, other]) await tenant.send("POST", "/v1/admin/providers", { provider_key: "local", api_format: "openai", base_url: "http://10.0.0.9/v1" });
+  for (const tenant of [acme, other])
+    await tenant.send("POST", "/v1/admin/providers", { provider_key: "local", api_format: "openai", base_url: "http://10.0.0.9/v1" });
 });
 
 afterAll(() => plane.close());
@@ -37,7 +38,10 @@ describe("a routing group", () => {
     const { body: both } = await acme.send("POST", path, { model_ids: [virtual, member] });
     expect(both).toEqual({ bound: [member], already_bound: [virtual] });
     const listed = (await acme.send("GET", path)).body.llm_models;
-    expect(listed.map(({ name, mode, provider }: Record<string, unknown>) => [name, mode, provider])).toEqual([["Bindable", "routing", "routing"], ["bindable-member", "chat", "local"]]);
+    expect(listed.map(({ name, mode, provider }: Record<string, unknown>) => [name, mode, provider])).toEqual([
+      ["Bindable", "routing", "routing"],
+      ["bindable-member", "chat", "local"],
+    ]);
     expect((await acme.send("PATCH", `${path}/bindable/portal-visibility`, { portal_visible: false })).status).toBe(200);
     expect((await acme.send("GET", `${path}?search=bindable`)).body.llm_models[0].portal_visible).toBe(false);
     const foreign = (await other.send("POST", "/v1/admin/resource-groups", { name: "theirs", group_type: "team" })).body.id;
@@ -68,8 +72,19 @@ describe("a routing group", () => {
       members: [],
     });
     expect((await acme.send("GET", `${GROUPS}/smart`)).body).toEqual(made.body);
-    const changed = await acme.send("PATCH", `${GROUPS}/smart`, { routing_strategy: "ordered", timeout: 1.5, rpm_limit: 100, description: "the good ones" });
-    expect(changed.body).toMatchObject({ routing_strategy: "ordered", timeout: 1.5, rpm_limit: 100, description: "the good ones", cooldown_time: 30 });
+    const changed = await acme.send("PATCH", `${GROUPS}/smart`, {
+      routing_strategy: "ordered",
+      timeout: 1.5,
+      rpm_limit: 100,
+      description: "the good ones",
+    });
+    expect(changed.body).toMatchObject({
+      routing_strategy: "ordered",
+      timeout: 1.5,
+      rpm_limit: 100,
+      description: "the good ones",
+      cooldown_time: 30,
+    });
     const [entry] = (await acme.send("GET", "/v1/admin/admin-log")).body.entries;
     expect(entry).toMatchObject({ resource: "routing-groups", resource_id: "smart", action: "update" });
   });
@@ -128,7 +143,12 @@ describe("a routing group", () => {
   });
 
   test("of one name with a model, made at once, is one of the two", async () => {
-    const replies = await Promise.all([acme.send("POST", GROUPS, { id: "raced" }), model("raced"), acme.send("POST", GROUPS, { id: "raced" }), model("raced")]);
+    const replies = await Promise.all([
+      acme.send("POST", GROUPS, { id: "raced" }),
+      model("raced"),
+      acme.send("POST", GROUPS, { id: "raced" }),
+      model("raced"),
+    ]);
     expect(replies.map((reply) => reply.status).sort()).toEqual([201, 409, 409, 409]);
   });
 
@@ -146,9 +166,21 @@ describe("a routing group", () => {
   });
 
   test("is refused with each wrong field named", async () => {
-    const refused = await acme.send("POST", GROUPS, { id: "Not A Slug", routing_strategy: "luck", allowed_fails: -1, timeout: 0, colour: "red" });
+    const refused = await acme.send("POST", GROUPS, {
+      id: "Not A Slug",
+      routing_strategy: "luck",
+      allowed_fails: -1,
+      timeout: 0,
+      colour: "red",
+    });
     expect(refused.status).toBe(400);
-    expect(refused.body.fields.map((one: { field: string }) => one.field).sort()).toEqual(["allowed_fails", "colour", "id", "routing_strategy", "timeout"]);
+    expect(refused.body.fields.map((one: { field: string }) => one.field).sort()).toEqual([
+      "allowed_fails",
+      "colour",
+      "id",
+      "routing_strategy",
+      "timeout",
+    ]);
     expect((await acme.send("PATCH", `${GROUPS}/smart`, { id: "other" })).status).toBe(400);
   });
 });
@@ -168,7 +200,17 @@ describe("the lists", () => {
 
     const virtual = await mine.send("GET", `${MODELS}?mode=routing`);
     expect(virtual.body.llms.map((one: { name: string }) => one.name)).toEqual(["off", "on"]);
-    expect(virtual.body.llms[1]).toMatchObject({ mode: "routing", modes: ["chat"], provider: "routing", routing_group_id: "on", context_window: 4_000, supports_vision: false, supports_tools: true, rate_limit_rpm: 9, input_cost_per_million_tokens: null });
+    expect(virtual.body.llms[1]).toMatchObject({
+      mode: "routing",
+      modes: ["chat"],
+      provider: "routing",
+      routing_group_id: "on",
+      context_window: 4_000,
+      supports_vision: false,
+      supports_tools: true,
+      rate_limit_rpm: 9,
+      input_cost_per_million_tokens: null,
+    });
     expect((await mine.send("GET", `${MODELS}?mode=chat`)).body.llms.map((one: { name: string }) => one.name)).toEqual(["a", "b"]);
   });
 });
@@ -178,38 +220,85 @@ describe("the compiled policy", () => {
     const mine = await newTenant(plane, "compiled");
     await plane.system("PATCH", "/v1/admin/tenants/compiled", { allowed_regions: ["eu"] });
     await mine.send("POST", "/v1/admin/providers", { provider_key: "local", api_format: "openai", base_url: "http://10.0.0.9/v1" });
-    await mine.send("POST", GROUPS, { id: "eu-chat", name: "EU chat", routing_strategy: "least-busy", timeout: 0.5, cooldown_time: 0.2, num_retries: 0, max_parallel_requests: 4 });
-    const made = await model("m", {
-      routing_group_id: "eu-chat",
-      routing_weight: 3,
-      residency_region: "eu",
-      rate_limit_rpm: 60,
-      rate_limit_tpm: 1_000,
-      max_concurrent_requests: 2,
-      supports_vision: true,
-      input_cost_per_million_tokens: 2,
-      output_cost_per_million_tokens: 8,
-      price_tiers: [{ above_input_tokens: 1_000, output_cost_per_million_tokens: 12 }],
-      price_changes: [{ effective_from: "2099-01-01T00:00:00Z", input_cost_per_million_tokens: 3 }],
+    await mine.send("POST", GROUPS, {
+      id: "eu-chat",
+      name: "EU chat",
+      routing_strategy: "least-busy",
+      timeout: 0.5,
+      cooldown_time: 0.2,
+      num_retries: 0,
+      max_parallel_requests: 4,
+    });
+    const made = await model(
+      "m",
+      {
+        routing_group_id: "eu-chat",
+        routing_weight: 3,
+        residency_region: "eu",
+        rate_limit_rpm: 60,
+        rate_limit_tpm: 1_000,
+        max_concurrent_requests: 2,
+        supports_vision: true,
+        input_cost_per_million_tokens: 2,
+        output_cost_per_million_tokens: 8,
+        price_tiers: [{ above_input_tokens: 1_000, output_cost_per_million_tokens: 12 }],
+        price_changes: [{ effective_from: "2099-01-01T00:00:00Z", input_cost_per_million_tokens: 3 }],
+        image_cost: 0.04,
+        audio_input_cost_per_second: 0.0001,
+        audio_output_cost_per_million_characters: 15,
+        video_cost_per_second: 0.5,
+        supported_video_durations: [4, 8],
+      },
+      mine,
+    );
+    expect(made.body).toMatchObject({
       image_cost: 0.04,
       audio_input_cost_per_second: 0.0001,
       audio_output_cost_per_million_characters: 15,
       video_cost_per_second: 0.5,
       supported_video_durations: [4, 8],
-    }, mine);
-    expect(made.body).toMatchObject({ image_cost: 0.04, audio_input_cost_per_second: 0.0001, audio_output_cost_per_million_characters: 15, video_cost_per_second: 0.5, supported_video_durations: [4, 8] });
+    });
     await recordModelHealth(plane.directory, "compiled", made.body.id, false);
-    const tenant = await new Snapshots(plane.directory.db, plane.directory.secrets, compileStoredPolicy, jsonLog("error")).tenant("compiled");
+    const tenant = await new Snapshots(plane.directory.db, plane.directory.secrets, compileStoredPolicy, jsonLog("error")).tenant(
+      "compiled",
+    );
     if (tenant === null) throw new Error("there is no snapshot");
     expect(tenant.allowedRegions).toEqual(new Set(["eu"]));
     const group = tenant.routingGroups.get("eu-chat");
     expect(group).toBe(tenant.routingGroupsByName.get("EU chat") as typeof group);
     expect(group).toBe(tenant.routingGroupsByModelId.get(group?.modelId ?? "") as typeof group);
-    expect(group).toMatchObject({ strategy: "least-busy", timeoutSeconds: 0.5, cooldownSeconds: 0.2, cooldownWindowSeconds: 60, retries: 0, retryAfterSeconds: 0, allowedFails: 3, maxParallel: 4, rpmLimit: null });
+    expect(group).toMatchObject({
+      strategy: "least-busy",
+      timeoutSeconds: 0.5,
+      cooldownSeconds: 0.2,
+      cooldownWindowSeconds: 60,
+      retries: 0,
+      retryAfterSeconds: 0,
+      allowedFails: 3,
+      maxParallel: 4,
+      rpmLimit: null,
+    });
     const entry = tenant.models.get(made.body.id);
     expect(group?.members).toEqual([{ model: entry as NonNullable<typeof entry>, weight: 3 }]);
-    expect(entry).toMatchObject({ rateLimitRpm: 60, rateLimitTpm: 1_000, maxConcurrent: 2, supportsVision: true, supportsTools: true, isHealthy: false, provider: { region: "eu" } });
-    const plain = { input: 2_000_000, output: 8_000_000, cacheRead: null, cacheWrite: null, cacheWriteHour: null, audioInput: null, audioOutput: null, webSearch: null };
+    expect(entry).toMatchObject({
+      rateLimitRpm: 60,
+      rateLimitTpm: 1_000,
+      maxConcurrent: 2,
+      supportsVision: true,
+      supportsTools: true,
+      isHealthy: false,
+      provider: { region: "eu" },
+    });
+    const plain = {
+      input: 2_000_000,
+      output: 8_000_000,
+      cacheRead: null,
+      cacheWrite: null,
+      cacheWriteHour: null,
+      audioInput: null,
+      audioOutput: null,
+      webSearch: null,
+    };
     expect(entry?.priceSchedule).toEqual([
       { from: Number.NEGATIVE_INFINITY, prices: plain, tiers: [{ aboveInputTokens: 1_000, prices: { ...plain, output: 12_000_000 } }] },
       { from: Date.parse("2099-01-01"), prices: { ...plain, input: 3_000_000, output: null }, tiers: [] },

@@ -20,19 +20,46 @@ beforeAll(async () => {
   group = await make(acme, "/v1/admin/resource-groups", { name: "g" });
   chat = await make(acme, "/v1/admin/llms", { name: "m", provider: "p", mode: "chat" });
   embedding = await make(acme, "/v1/admin/llms", { name: "e", provider: "p", mode: "embedding" });
-  strange = { group: await make(beta, "/v1/admin/resource-groups", { name: "g" }), model: await make(beta, "/v1/admin/llms", { name: "m", provider: "p", mode: "chat" }) };
+  strange = {
+    group: await make(beta, "/v1/admin/resource-groups", { name: "g" }),
+    model: await make(beta, "/v1/admin/llms", { name: "m", provider: "p", mode: "chat" }),
+  };
 });
 afterAll(() => plane.close());
 
-const refusal = ({ status, body }: { status: number; body: any }) => [status, body.code, body.fields?.map(({ field }: { field: string }) => field)];
+const refusal = ({ status, body }: { status: number; body: any }) => [
+  status,
+  body.code,
+  body.fields?.map(({ field }: { field: string }) => field),
+];
 
 describe("a semantic cache configuration", () => {
   test("has defaults that need no more than a name, and is read, changed and removed", async () => {
     const made = await acme.send("POST", CACHES, { name: "plain" });
-    expect([made.status, made.body]).toMatchObject([201, { enabled: true, scope: "group", exact_match: { enabled: true, ttl_seconds: 3600 }, semantic_match: { enabled: false, similarity_threshold: 0.95, ttl_seconds: 3600 }, embedding_model_id: null, max_temperature: 0, include_tools: false, group_ids: [] }]);
+    expect([made.status, made.body]).toMatchObject([
+      201,
+      {
+        enabled: true,
+        scope: "group",
+        exact_match: { enabled: true, ttl_seconds: 3600 },
+        semantic_match: { enabled: false, similarity_threshold: 0.95, ttl_seconds: 3600 },
+        embedding_model_id: null,
+        max_temperature: 0,
+        include_tools: false,
+        group_ids: [],
+      },
+    ]);
     const { id } = made.body;
-    const changed = await acme.send("PATCH", `${CACHES}/${id}`, { exact_match: { ttl_seconds: 60 }, semantic_match: { enabled: true, similarity_threshold: 0.9 }, embedding_model_id: embedding });
-    expect(changed.body).toMatchObject({ exact_match: { enabled: true, ttl_seconds: 60 }, semantic_match: { enabled: true, similarity_threshold: 0.9, ttl_seconds: 3600 }, embedding_model_id: embedding });
+    const changed = await acme.send("PATCH", `${CACHES}/${id}`, {
+      exact_match: { ttl_seconds: 60 },
+      semantic_match: { enabled: true, similarity_threshold: 0.9 },
+      embedding_model_id: embedding,
+    });
+    expect(changed.body).toMatchObject({
+      exact_match: { enabled: true, ttl_seconds: 60 },
+      semantic_match: { enabled: true, similarity_threshold: 0.9, ttl_seconds: 3600 },
+      embedding_model_id: embedding,
+    });
     expect((await acme.send("GET", `${CACHES}?search=plai`)).body).toMatchObject({ total: 1, configs: [{ id }] });
     expect(refusal(await acme.send("DELETE", `/v1/admin/llms/${embedding}`)).slice(0, 2)).toEqual([409, "in_use"]);
     expect((await acme.send("DELETE", `${CACHES}/${id}`)).status).toBe(204);
@@ -53,20 +80,38 @@ describe("a semantic cache configuration", () => {
       [{ name: "x", group_ids: [strange.group] }, ["group_ids"]],
       [{ name: "x", exact_match: { surprise: 1 } }, ["exact_match.surprise"]],
     ];
-    for (const [body, fields] of wrong) expect([body, ...refusal(await acme.send("POST", CACHES, body))]).toEqual([body, 400, "invalid_body", fields]);
+    for (const [body, fields] of wrong)
+      expect([body, ...refusal(await acme.send("POST", CACHES, body))]).toEqual([body, 400, "invalid_body", fields]);
     const { id } = (await acme.send("POST", CACHES, { name: "twin" })).body;
     expect(refusal(await acme.send("POST", CACHES, { name: "twin" })).slice(0, 2)).toEqual([409, "conflict"]);
-    expect(refusal(await acme.send("PATCH", `${CACHES}/${id}`, { semantic_match: { enabled: true } }))).toEqual([400, "invalid_body", ["embedding_model_id"]]);
-    expect(refusal(await acme.send("POST", `${CACHES}/${id}/invalidate`, { before: "yesterday" }))).toEqual([400, "invalid_body", ["before"]]);
-    expect(refusal(await acme.send("POST", `${CACHES}/${id}/groups?replace=perhaps`, { group_ids: [] })).slice(0, 2)).toEqual([400, "invalid_query"]);
+    expect(refusal(await acme.send("PATCH", `${CACHES}/${id}`, { semantic_match: { enabled: true } }))).toEqual([
+      400,
+      "invalid_body",
+      ["embedding_model_id"],
+    ]);
+    expect(refusal(await acme.send("POST", `${CACHES}/${id}/invalidate`, { before: "yesterday" }))).toEqual([
+      400,
+      "invalid_body",
+      ["before"],
+    ]);
+    expect(refusal(await acme.send("POST", `${CACHES}/${id}/groups?replace=perhaps`, { group_ids: [] })).slice(0, 2)).toEqual([
+      400,
+      "invalid_query",
+    ]);
   });
 
   test("can be switched off when its model serves embeddings no more", async () => {
     const model = (await acme.send("POST", "/v1/admin/llms", { name: "changing", provider: "p", mode: "embedding" })).body.id;
-    const { id } = (await acme.send("POST", CACHES, { name: "with a model that changes", embedding_model_id: model, semantic_match: { enabled: true } })).body;
+    const { id } = (
+      await acme.send("POST", CACHES, { name: "with a model that changes", embedding_model_id: model, semantic_match: { enabled: true } })
+    ).body;
     await acme.send("PATCH", `/v1/admin/llms/${model}`, { modes: ["chat"] });
     expect((await acme.send("PATCH", `${CACHES}/${id}`, { enabled: false })).status).toBe(200);
-    expect(refusal(await acme.send("PATCH", `${CACHES}/${id}`, { semantic_match: { enabled: true } }))).toEqual([400, "invalid_body", ["embedding_model_id"]]);
+    expect(refusal(await acme.send("PATCH", `${CACHES}/${id}`, { semantic_match: { enabled: true } }))).toEqual([
+      400,
+      "invalid_body",
+      ["embedding_model_id"],
+    ]);
   });
 
   test("is bound to groups, more or others", async () => {
@@ -88,22 +133,52 @@ describe("a semantic policy", () => {
   test("keeps its judge from going, and of many it says that there are more", async () => {
     const judge = (await acme.send("POST", "/v1/admin/llms", { name: "busy judge", provider: "p", mode: "chat" })).body.id;
     const policies = [];
-    for (let i = 1; i <= 6; i++) policies.push((await acme.send("POST", POLICIES, { name: `rule ${i}`, constraint_text: "Be kind.", judge_model_id: judge })).body.id);
-    expect((await acme.send("DELETE", `/v1/admin/llms/${judge}`)).body.dependents).toEqual(["the semantic policies rule 1, rule 2, rule 3, rule 4, rule 5 and more"]);
+    for (let i = 1; i <= 6; i++)
+      policies.push((await acme.send("POST", POLICIES, { name: `rule ${i}`, constraint_text: "Be kind.", judge_model_id: judge })).body.id);
+    expect((await acme.send("DELETE", `/v1/admin/llms/${judge}`)).body.dependents).toEqual([
+      "the semantic policies rule 1, rule 2, rule 3, rule 4, rule 5 and more",
+    ]);
     await acme.send("DELETE", `${POLICIES}/${policies.pop()}`);
-    expect((await acme.send("DELETE", `/v1/admin/llms/${judge}`)).body.dependents).toEqual(["the semantic policies rule 1, rule 2, rule 3, rule 4, rule 5"]);
+    expect((await acme.send("DELETE", `/v1/admin/llms/${judge}`)).body.dependents).toEqual([
+      "the semantic policies rule 1, rule 2, rule 3, rule 4, rule 5",
+    ]);
     for (const id of policies) await acme.send("DELETE", `${POLICIES}/${id}`);
     expect((await acme.send("DELETE", `/v1/admin/llms/${judge}`)).status).toBe(204);
   });
 
   test("has strict defaults, and is read, changed and removed", async () => {
     const made = await acme.send("POST", POLICIES, { name: "kind", constraint_text: "Be kind." });
-    expect([made.status, made.body]).toMatchObject([201, { action: "block", mode: "enforce", surfaces: ["chat_input", "chat_output"], enabled: true, judge_model_id: null, on_judge_failure: "block", timeout_seconds: 10, resource_group_ids: null }]);
+    expect([made.status, made.body]).toMatchObject([
+      201,
+      {
+        action: "block",
+        mode: "enforce",
+        surfaces: ["chat_input", "chat_output"],
+        enabled: true,
+        judge_model_id: null,
+        on_judge_failure: "block",
+        timeout_seconds: 10,
+        resource_group_ids: null,
+      },
+    ]);
     const { id } = made.body;
-    const changed = await acme.send("PATCH", `${POLICIES}/${id}`, { mode: "shadow", judge_model_id: chat, resource_group_ids: [group], surfaces: ["chat_input", "mcp_input"] });
-    expect(changed.body).toMatchObject({ mode: "shadow", on_judge_failure: "allow", judge_model_id: chat, resource_group_ids: [group], surfaces: ["chat_input", "mcp_input"] });
+    const changed = await acme.send("PATCH", `${POLICIES}/${id}`, {
+      mode: "shadow",
+      judge_model_id: chat,
+      resource_group_ids: [group],
+      surfaces: ["chat_input", "mcp_input"],
+    });
+    expect(changed.body).toMatchObject({
+      mode: "shadow",
+      on_judge_failure: "allow",
+      judge_model_id: chat,
+      resource_group_ids: [group],
+      surfaces: ["chat_input", "mcp_input"],
+    });
     expect((await acme.send("PATCH", `${POLICIES}/${id}`, { mode: "enforce" })).body.on_judge_failure).toBe("block");
-    expect((await acme.send("GET", `/v1/admin/resource-groups/${group}/llm-models`)).body.llm_models).toMatchObject([{ id: chat, portal_visible: false }]);
+    expect((await acme.send("GET", `/v1/admin/resource-groups/${group}/llm-models`)).body.llm_models).toMatchObject([
+      { id: chat, portal_visible: false },
+    ]);
     expect(refusal(await acme.send("DELETE", `/v1/admin/llms/${chat}`)).slice(0, 2)).toEqual([409, "in_use"]);
     expect((await acme.send("DELETE", `${POLICIES}/${id}`)).status).toBe(204);
   });
@@ -112,18 +187,42 @@ describe("a semantic policy", () => {
     const judge = (await acme.send("POST", "/v1/admin/llms", { name: "last-judge", provider: "p", mode: "chat" })).body.id;
     const judged = (await acme.send("POST", "/v1/admin/resource-groups", { name: "judged at last" })).body.id;
     await acme.send("POST", POLICIES, { name: "judged at last", constraint_text: "Be kind.", resource_group_ids: [judged] });
-    expect((await acme.send("GET", `/v1/admin/resource-groups/${judged}/llm-models`)).body.llm_models).toMatchObject([{ id: judge, portal_visible: false }]);
+    expect((await acme.send("GET", `/v1/admin/resource-groups/${judged}/llm-models`)).body.llm_models).toMatchObject([
+      { id: judge, portal_visible: false },
+    ]);
   });
 
   test("hides nothing that was shown before", async () => {
     const shown = (await acme.send("POST", "/v1/admin/resource-groups", { name: "shown" })).body.id;
     await acme.send("POST", `/v1/admin/resource-groups/${shown}/llm-models`, { model_ids: [chat] });
     await acme.send("POST", POLICIES, { name: "shown", constraint_text: "Be kind.", judge_model_id: chat, resource_group_ids: [shown] });
-    expect((await acme.send("GET", `/v1/admin/resource-groups/${shown}/llm-models`)).body.llm_models).toMatchObject([{ id: chat, portal_visible: true }]);
-    const [below, apart] = await Promise.all([true, false].map(async (inherit_resources) => (await acme.send("POST", "/v1/admin/resource-groups", { name: `below ${inherit_resources}`, parent_group_id: shown, inherit_resources })).body.id));
-    await acme.send("POST", POLICIES, { name: "below shown", constraint_text: "Be kind.", judge_model_id: chat, resource_group_ids: [below, apart] });
-    expect((await acme.send("GET", `/v1/admin/resource-groups/${below}/llm-models`)).body.llm_models).toMatchObject([{ id: chat, portal_visible: true, inherited: true }]);
-    expect((await acme.send("GET", `/v1/admin/resource-groups/${apart}/llm-models`)).body.llm_models).toMatchObject([{ id: chat, portal_visible: false, inherited: false }]);
+    expect((await acme.send("GET", `/v1/admin/resource-groups/${shown}/llm-models`)).body.llm_models).toMatchObject([
+      { id: chat, portal_visible: true },
+    ]);
+    const [below, apart] = await Promise.all(
+      [true, false].map(
+        async (inherit_resources) =>
+          (
+            await acme.send("POST", "/v1/admin/resource-groups", {
+              name: `below ${inherit_resources}`,
+              parent_group_id: shown,
+              inherit_resources,
+            })
+          ).body.id,
+      ),
+    );
+    await acme.send("POST", POLICIES, {
+      name: "below shown",
+      constraint_text: "Be kind.",
+      judge_model_id: chat,
+      resource_group_ids: [below, apart],
+    });
+    expect((await acme.send("GET", `/v1/admin/resource-groups/${below}/llm-models`)).body.llm_models).toMatchObject([
+      { id: chat, portal_visible: true, inherited: true },
+    ]);
+    expect((await acme.send("GET", `/v1/admin/resource-groups/${apart}/llm-models`)).body.llm_models).toMatchObject([
+      { id: chat, portal_visible: false, inherited: false },
+    ]);
   });
 
   test("names each field that is wrong", async () => {
@@ -141,26 +240,45 @@ describe("a semantic policy", () => {
       [{ ...good, judge_model_id: strange.model }, ["judge_model_id"]],
       [{ ...good, resource_group_ids: [strange.group] }, ["resource_group_ids"]],
     ];
-    for (const [body, fields] of wrong) expect([body, ...refusal(await acme.send("POST", POLICIES, body))]).toEqual([body, 400, "invalid_body", fields]);
+    for (const [body, fields] of wrong)
+      expect([body, ...refusal(await acme.send("POST", POLICIES, body))]).toEqual([body, 400, "invalid_body", fields]);
     expect((await acme.send("GET", `${POLICIES}?search=x`)).body.total).toBe(0);
   });
 });
 
 describe("a guardrail configuration with a guard model", () => {
   const GUARDRAILS = "/v1/admin/guardrails/configs";
-  const asking = (name: string, model: string) => ({ name, group_ids: [group, group], providers: [{ provider: "webhook", endpoint: "https://guard.example/v1" }, { provider: "guard_model", model }] });
+  const asking = (name: string, model: string) => ({
+    name,
+    group_ids: [group, group],
+    providers: [
+      { provider: "webhook", endpoint: "https://guard.example/v1" },
+      { provider: "guard_model", model },
+    ],
+  });
 
   test("names a model of its tenant that answers in words, or is refused by the field", async () => {
-    for (const model of ["not-there", strange.model, "e", embedding]) expect([model, ...refusal(await acme.send("POST", GUARDRAILS, asking("unjudged", model)))]).toEqual([model, 400, "invalid_body", ["providers.1.model"]]);
+    for (const model of ["not-there", strange.model, "e", embedding])
+      expect([model, ...refusal(await acme.send("POST", GUARDRAILS, asking("unjudged", model)))]).toEqual([
+        model,
+        400,
+        "invalid_body",
+        ["providers.1.model"],
+      ]);
     const { id } = (await acme.send("POST", GUARDRAILS, asking("judged by name", "m"))).body;
-    expect(refusal(await acme.send("PATCH", `${GUARDRAILS}/${id}`, { providers: asking("", "gone").providers }))).toEqual([400, "invalid_body", ["providers.1.model"]]);
+    expect(refusal(await acme.send("PATCH", `${GUARDRAILS}/${id}`, { providers: asking("", "gone").providers }))).toEqual([
+      400,
+      "invalid_body",
+      ["providers.1.model"],
+    ]);
     expect((await acme.send("GET", `${GUARDRAILS}/${id}`)).body).toMatchObject({ group_ids: [group], providers: [{}, { model: "m" }] });
     expect((await acme.send("DELETE", `${GUARDRAILS}/${id}`)).status).toBe(204);
   });
 
   test("is of a model that answers in words too where a tenant names it for all", async () => {
     const name = (default_judge_model_id: string | null) => plane.system("PATCH", "/v1/admin/tenants/acme", { default_judge_model_id });
-    for (const model of [embedding, strange.model, crypto.randomUUID()]) expect(refusal(await name(model))).toEqual([400, "invalid_body", ["default_judge_model_id"]]);
+    for (const model of [embedding, strange.model, crypto.randomUUID()])
+      expect(refusal(await name(model))).toEqual([400, "invalid_body", ["default_judge_model_id"]]);
     expect((await name(chat)).status).toBe(200);
     expect((await name(null)).status).toBe(200);
   });
@@ -168,9 +286,17 @@ describe("a guardrail configuration with a guard model", () => {
   test("keeps its model from going", async () => {
     const made = (await acme.send("POST", "/v1/admin/llms", { name: "watchman", provider: "p", mode: "chat" })).body.id;
     const configs = [];
-    for (const [name, model] of [["watched by name", "watchman"], ["watched by id", made]] as const) configs.push((await acme.send("POST", GUARDRAILS, asking(name, model))).body.id);
+    for (const [name, model] of [
+      ["watched by name", "watchman"],
+      ["watched by id", made],
+    ] as const)
+      configs.push((await acme.send("POST", GUARDRAILS, asking(name, model))).body.id);
     const kept = await acme.send("DELETE", `/v1/admin/llms/${made}`);
-    expect([kept.status, kept.body.code, kept.body.dependents]).toEqual([409, "in_use", ["the guardrail configurations watched by id, watched by name"]]);
+    expect([kept.status, kept.body.code, kept.body.dependents]).toEqual([
+      409,
+      "in_use",
+      ["the guardrail configurations watched by id, watched by name"],
+    ]);
     for (const id of configs) expect((await acme.send("DELETE", `${GUARDRAILS}/${id}`)).status).toBe(204);
     expect((await acme.send("DELETE", `/v1/admin/llms/${made}`)).status).toBe(204);
   });

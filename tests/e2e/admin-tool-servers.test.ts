@@ -6,10 +6,25 @@ let owner: Send;
 /** What is done between the question and the answer of a discovery. */
 let meanwhile = async (): Promise<unknown> => undefined;
 
-const found = { dialect: "stateless", protocolVersion: "2026-07-28", serverName: "former", serverVersion: null, capabilities: {}, instructions: null, handshake: null, tools: [], toolIndex: [], prompts: [], resources: [], resourceTemplates: [] } as const;
+const found = {
+  dialect: "stateless",
+  protocolVersion: "2026-07-28",
+  serverName: "former",
+  serverVersion: null,
+  capabilities: {},
+  instructions: null,
+  handshake: null,
+  tools: [],
+  toolIndex: [],
+  prompts: [],
+  resources: [],
+  resourceTemplates: [],
+} as const;
 
 beforeAll(async () => {
-  plane = await controlPlane({ toolServers: { discover: () => meanwhile().then(() => ({ status: "found", detail: "It answers.", found })) } });
+  plane = await controlPlane({
+    toolServers: { discover: () => meanwhile().then(() => ({ status: "found", detail: "It answers.", found })) },
+  });
   owner = (await newTenant(plane, "acme")).send;
 });
 
@@ -21,16 +36,23 @@ test("a tool server is not left to be called with a key it does not have", async
   const refused = [400, "api_key"];
   const unkeyed = await patch({ auth_type: "bearer" });
   expect([unkeyed.status, unkeyed.body.fields?.[0].field]).toEqual(refused);
-  expect((await patch({ auth_type: "bearer", api_key: "the-key-of-the-server" })).body).toMatchObject({ auth_type: "bearer", has_api_key: true });
+  expect((await patch({ auth_type: "bearer", api_key: "the-key-of-the-server" })).body).toMatchObject({
+    auth_type: "bearer",
+    has_api_key: true,
+  });
   const taken = await patch({ api_key: null });
   expect([taken.status, taken.body.fields?.[0].field]).toEqual(refused);
   expect((await patch({ auth_type: "none", api_key: null })).body).toMatchObject({ auth_type: "none", has_api_key: false });
 });
 
 test("a tool server's client that many administrators enter at once is one of theirs, and each is told so", async () => {
-  const server = (await plane.system("POST", "/v1/admin/mcp-servers", { name: "entered", base_url: "http://entered.example", auth_type: "oauth" })).body.id;
+  const server = (
+    await plane.system("POST", "/v1/admin/mcp-servers", { name: "entered", base_url: "http://entered.example", auth_type: "oauth" })
+  ).body.id;
   const path = `/v1/admin/mcp-servers/${server}/oauth-client`;
-  const entered = await Promise.all(Array.from({ length: 30 }, (_, n) => plane.system("PUT", path, { issuer: "https://issuer.example", client_id: `client-${n}` })));
+  const entered = await Promise.all(
+    Array.from({ length: 30 }, (_, n) => plane.system("PUT", path, { issuer: "https://issuer.example", client_id: `client-${n}` })),
+  );
   expect(entered.filter(({ status }) => status !== 200)).toEqual([]);
   const { body: log } = await plane.system("GET", "/v1/admin/admin-log?resource=mcp-oauth-clients&page_size=200");
   const told = log.entries.filter((entry: { resource_id: string }) => entry.resource_id === server).toReversed();
@@ -49,7 +71,10 @@ test("what was found at an address says nothing of a server that has moved meanw
   try {
     meanwhile = () => moves("http://second.example");
     const made = await owner("POST", path, { name: "mover", base_url: "http://first.example" });
-    expect([made.status, made.body]).toMatchObject([201, { base_url: "http://second.example", discovery: { status: "inconclusive", detail: expect.stringContaining("changed") }, ...unknown }]);
+    expect([made.status, made.body]).toMatchObject([
+      201,
+      { base_url: "http://second.example", discovery: { status: "inconclusive", detail: expect.stringContaining("changed") }, ...unknown },
+    ]);
     const one = `${path}/${made.body.id}`;
     meanwhile = () => moves("http://third.example");
     const refreshed = await owner("POST", `${one}/refresh-capabilities`, {});
@@ -66,8 +91,13 @@ test("what was found at an address says nothing of a server that has moved meanw
 });
 
 test("whether a server is healthy is not known any more once it is shown another key", async () => {
-  const { id, is_healthy: before } = (await owner("POST", "/v1/admin/mcp-servers", { name: "keyed", base_url: "http://keyed.example" })).body;
+  const { id, is_healthy: before } = (await owner("POST", "/v1/admin/mcp-servers", { name: "keyed", base_url: "http://keyed.example" }))
+    .body;
   const patch = async (body: object) => (await owner("PATCH", `/v1/admin/mcp-servers/${id}`, body)).body;
   expect([before, (await patch({ description: "x", auth_type: "none" })).is_healthy]).toEqual([true, true]);
-  expect(await patch({ auth_type: "bearer", api_key: "the-key-of-the-server" })).toMatchObject({ is_healthy: null, health_checked_at: null, server_name: "former" });
+  expect(await patch({ auth_type: "bearer", api_key: "the-key-of-the-server" })).toMatchObject({
+    is_healthy: null,
+    health_checked_at: null,
+    server_name: "former",
+  });
 });

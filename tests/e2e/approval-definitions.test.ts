@@ -28,22 +28,46 @@ function changeableServer(dialect: "handshake" | "stateless") {
     async fetch(request) {
       if (request.method !== "POST") return new Response(null, { status: 405 });
       const { id, method, params } = await request.json();
-      const told = (result: object, headers = {}) => Response.json({ jsonrpc: "2.0", id, result: { ...(dialect === "stateless" ? { resultType: "complete", ttlMs: 0, cacheScope: "private" } : {}), ...result } }, { headers });
+      const told = (result: object, headers = {}) =>
+        Response.json(
+          {
+            jsonrpc: "2.0",
+            id,
+            result: { ...(dialect === "stateless" ? { resultType: "complete", ttlMs: 0, cacheScope: "private" } : {}), ...result },
+          },
+          { headers },
+        );
       if (dialect === "handshake" && method === "initialize") {
         const session = crypto.randomUUID();
         sessions.add(`${request.url} ${session}`);
-        return told({ protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "old", version: "1" } }, { "mcp-session-id": session });
+        return told(
+          { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "old", version: "1" } },
+          { "mcp-session-id": session },
+        );
       }
-      if (dialect === "handshake" && !sessions.has(`${request.url} ${request.headers.get("mcp-session-id") ?? ""}`)) return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32001, message: "Session not found" } }, { status: 404 });
+      if (dialect === "handshake" && !sessions.has(`${request.url} ${request.headers.get("mcp-session-id") ?? ""}`))
+        return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32001, message: "Session not found" } }, { status: 404 });
       if (id === undefined) return new Response(null, { status: 202 });
-      if (method === "server/discover" && dialect === "stateless") return told({ supportedVersions: ["2026-07-28"], capabilities: { tools: {} } });
+      if (method === "server/discover" && dialect === "stateless")
+        return told({ supportedVersions: ["2026-07-28"], capabilities: { tools: {} } });
       if (method === "tools/list" && fails === "at once") return new Response("not now", { status: 500 });
-      if (method === "tools/list" && fails === "never ends") return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(": working\n\n")) }), { headers: { "content-type": "text/event-stream" } });
-      if (method === "tools/list" && params?.cursor === undefined) return told({ tools: [{ name: "other", inputSchema: { type: "object" } }], nextCursor: "2" });
+      if (method === "tools/list" && fails === "never ends")
+        return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(": working\n\n")) }), {
+          headers: { "content-type": "text/event-stream" },
+        });
+      if (method === "tools/list" && params?.cursor === undefined)
+        return told({ tools: [{ name: "other", inputSchema: { type: "object" } }], nextCursor: "2" });
       if (method === "tools/list") return told({ tools: listed ? [{ name: "pay", description, inputSchema: schema }] : [] });
       if (method !== "tools/call") return Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: "no such method" } });
       called.push(params.arguments);
-      if (params.arguments.asks === true && params.inputResponses === undefined) return told({ resultType: "input_required", inputRequests: { sure: { method: "elicitation/create", params: { message: "Sure?", requestedSchema: { type: "object", properties: {} } } } }, requestState: "asked" });
+      if (params.arguments.asks === true && params.inputResponses === undefined)
+        return told({
+          resultType: "input_required",
+          inputRequests: {
+            sure: { method: "elicitation/create", params: { message: "Sure?", requestedSchema: { type: "object", properties: {} } } },
+          },
+          requestState: "asked",
+        });
       return told({ content: [{ type: "text", text: "paid" }] });
     },
   });
@@ -53,7 +77,10 @@ function changeableServer(dialect: "handshake" | "stateless") {
 beforeAll(async () => {
   database = await testDatabase();
   const env = { GW_SECRET_KEY: Buffer.alloc(32, 5).toString("base64"), GW_JWT_SECRET: "the same secret for both of the processes" };
-  gateways = [await startGateway({ databaseUrl: database.url, env }), await startGateway({ databaseUrl: database.url, env: { ...env, GW_ROLES: "runtime" } })];
+  gateways = [
+    await startGateway({ databaseUrl: database.url, env }),
+    await startGateway({ databaseUrl: database.url, env: { ...env, GW_ROLES: "runtime" } }),
+  ];
   admin = await signIn(gateways[0].adminUrl);
   team = await newTeam(admin, "payers");
   await changed({});
@@ -64,9 +91,15 @@ beforeAll(async () => {
     await grant(admin, `${name} with approval`, id, [team.groupId], { approval_required_tools: ["pay"] });
     ids[name] = id;
   }
-  const virtual = await admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "both", mcp_server_ids: Object.values(ids), group_ids: [team.groupId] });
+  const virtual = await admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "both",
+    mcp_server_ids: Object.values(ids),
+    group_ids: [team.groupId],
+  });
   paths = { old: `/v1/proxy/mcp/${ids.old}`, modern: `/v1/proxy/mcp/${ids.modern}`, virtual: `/v1/proxy/vmcp/${virtual.id}` };
-  for (const gateway of gateways) while ((await post(gateway.runtimeUrl + paths.virtual, team.apiKey, stateless(1, "tools/list"))).status !== 200) await Bun.sleep(50);
+  for (const gateway of gateways)
+    while ((await post(gateway.runtimeUrl + paths.virtual, team.apiKey, stateless(1, "tools/list"))).status !== 200) await Bun.sleep(50);
 });
 afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.stop()));
@@ -94,16 +127,29 @@ async function caller(path: string, tool: string, dialect: "handshake" | "statel
   const sessions = new Map<GatewayProcess, string>();
   return async (gateway: GatewayProcess, headers: Record<string, string> = {}, rest: Record<string, unknown> = {}) => {
     const url = gateway.runtimeUrl + path;
-    if (dialect === "stateless") return post(url, team.apiKey, stateless(1, "tools/call", { name: tool, arguments: args, ...rest }), headers);
+    if (dialect === "stateless")
+      return post(url, team.apiKey, stateless(1, "tools/call", { name: tool, arguments: args, ...rest }), headers);
     if (!sessions.has(gateway)) {
-      const begun = await post(url, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } } });
+      const begun = await post(url, team.apiKey, {
+        jsonrpc: "2.0",
+        id: 0,
+        method: "initialize",
+        params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } },
+      });
       sessions.set(gateway, begun.headers.get("mcp-session-id") ?? "");
     }
-    return post(url, team.apiKey, { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: args } }, { "mcp-session-id": sessions.get(gateway) ?? "", ...headers });
+    return post(
+      url,
+      team.apiKey,
+      { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: args } },
+      { "mcp-session-id": sessions.get(gateway) ?? "", ...headers },
+    );
   };
 }
 
-const approve = async (id: string) => ({ "x-approval-token": (await admin.post(`/v1/admin/approvals/${id}/approve`, {})).approval_token as string });
+const approve = async (id: string) => ({
+  "x-approval-token": (await admin.post(`/v1/admin/approvals/${id}/approve`, {})).approval_token as string,
+});
 
 describe.each([
   ["a stateless server", "modern", "pay", "stateless", "modern"],
@@ -128,7 +174,17 @@ describe.each([
     const again = await send(two);
     expect((await send(one, await approve(again.body.error.data.approval_id))).body.result.content[0].text).toBe("paid");
     const [row] = await rowsOf(admin, { consumed_approval_request_id: again.body.error.data.approval_id }, 1);
-    expect(row.tool_definition_hash).toBe(new Bun.CryptoHasher("sha256").update(JSON.stringify({ description, inputSchema: { properties: { amount: { description: "in cents", type: "number" } }, type: "object" }, name: "pay" })).digest("hex"));
+    expect(row.tool_definition_hash).toBe(
+      new Bun.CryptoHasher("sha256")
+        .update(
+          JSON.stringify({
+            description,
+            inputSchema: { properties: { amount: { description: "in cents", type: "number" } }, type: "object" },
+            name: "pay",
+          }),
+        )
+        .digest("hex"),
+    );
   });
 
   test("outlives another description, and a server that cannot be asked for a while", async () => {
@@ -147,7 +203,10 @@ describe.each([
   });
 });
 
-test.each([["old", "handshake"], ["modern", "stateless"]] as const)("an address below that of a %s server is asked itself", async (server, dialect) => {
+test.each([
+  ["old", "handshake"],
+  ["modern", "stateless"],
+] as const)("an address below that of a %s server is asked itself", async (server, dialect) => {
   const [one, two] = gateways;
   const send = await caller(`${paths[server]}/another/mcp`, "pay", dialect);
   const token = await approve((await send(one)).body.error.data.approval_id);
@@ -182,16 +241,42 @@ test("a tool that is not listed can be approved, until it is", async () => {
 test("a caller that was shown the way to the approval is not led to another tool", async () => {
   const capabilities = { elicitation: { url: {} } };
   const args = { amount: amounts++ };
-  const message = (rest = {}) => ({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "pay", arguments: args, ...rest, _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": capabilities } } });
+  const message = (rest = {}) => ({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: {
+      name: "pay",
+      arguments: args,
+      ...rest,
+      _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": capabilities },
+    },
+  });
   const [one, two] = gateways;
   const { requestState, _meta } = (await post(one.runtimeUrl + paths.modern, team.apiKey, message())).body.result;
   await approve(_meta["dev.gatehouse/approval"].approval_id);
   changed({ schema: IN_CENTS });
-  expect((await post(two.runtimeUrl + paths.modern, team.apiKey, message({ requestState }))).body.error.data.code).toBe("approval_token_invalid");
+  expect((await post(two.runtimeUrl + paths.modern, team.apiKey, message({ requestState }))).body.error.data.code).toBe(
+    "approval_token_invalid",
+  );
 
   changed({});
-  const begun = await post(one.runtimeUrl + paths.old, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities, clientInfo: { name: "c", version: "1" } } });
-  const stream = rawStream(one.runtimeUrl + paths.old, "POST", { accept: "application/json, text/event-stream", "x-api-key": team.apiKey, "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" }, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "pay", arguments: args } }));
+  const begun = await post(one.runtimeUrl + paths.old, team.apiKey, {
+    jsonrpc: "2.0",
+    id: 0,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities, clientInfo: { name: "c", version: "1" } },
+  });
+  const stream = rawStream(
+    one.runtimeUrl + paths.old,
+    "POST",
+    {
+      accept: "application/json, text/event-stream",
+      "x-api-key": team.apiKey,
+      "mcp-session-id": begun.headers.get("mcp-session-id") ?? "",
+    },
+    JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "pay", arguments: args } }),
+  );
   await stream.until("elicitation/create");
   changed({ schema: IN_CENTS });
   await approve(/approvals\/([0-9a-f-]{36})\/page/.exec(stream.text())?.[1] ?? "");

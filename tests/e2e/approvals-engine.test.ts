@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "kysely";
-import { approveApproval, expireApprovals, getApproval, listApprovals, pollApproval, redeemApproval, rejectApproval, requestApproval, type ApprovalDemand, type Viewer } from "../../server/directory/tools/approvals.ts";
+import {
+  approveApproval,
+  expireApprovals,
+  getApproval,
+  listApprovals,
+  pollApproval,
+  redeemApproval,
+  rejectApproval,
+  requestApproval,
+  type ApprovalDemand,
+  type Viewer,
+} from "../../server/directory/tools/approvals.ts";
 import { Refused } from "../../server/kernel/errors.ts";
 import { approvalDemand } from "../support/approvals.ts";
 import { controlPlane, movableClock, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
@@ -22,7 +33,9 @@ beforeAll(async () => {
   send = acme.send;
   await newTenant(plane, "beta");
   group = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
-  member = (await acme.send("POST", "/v1/admin/end-users", { username: "approver", password: "a long enough password", primary_group_id: group })).body.user.id;
+  member = (
+    await acme.send("POST", "/v1/admin/end-users", { username: "approver", password: "a long enough password", primary_group_id: group })
+  ).body.user.id;
 });
 afterAll(() => plane.close());
 
@@ -30,7 +43,16 @@ const demand = (rest: Partial<ApprovalDemand> = {}) => approvalDemand("acme", gr
 
 function redemption(asked: ApprovalDemand) {
   const { tenantId, requesterId, requesterGroupId, serverId, capabilityName, argumentsDigest, definitionDigest } = asked;
-  return { tenantId, requesterId, requesterGroupId, serverId, capabilityName, argumentsDigest, definitionDigest, callId: `call-${calls++}` };
+  return {
+    tenantId,
+    requesterId,
+    requesterGroupId,
+    serverId,
+    capabilityName,
+    argumentsDigest,
+    definitionDigest,
+    callId: `call-${calls++}`,
+  };
 }
 
 async function approved(asked: ApprovalDemand) {
@@ -52,44 +74,59 @@ describe("a token", () => {
   test("serves nobody and nothing else, and stays good for its own call meanwhile", async () => {
     const asked = demand();
     const { id, token } = await approved(asked);
-    const others = [{ tenantId: "beta" }, { requesterId: "key-2" }, { requesterGroupId: crypto.randomUUID() }, { serverId: "mcp-2" }, { capabilityName: "delete_one" }, { argumentsDigest: "digest-other" }, { definitionDigest: "definition-other" }];
+    const others = [
+      { tenantId: "beta" },
+      { requesterId: "key-2" },
+      { requesterGroupId: crypto.randomUUID() },
+      { serverId: "mcp-2" },
+      { capabilityName: "delete_one" },
+      { argumentsDigest: "digest-other" },
+      { definitionDigest: "definition-other" },
+    ];
     for (const other of others) expect(await redeemApproval(plane.directory, token, { ...redemption(asked), ...other })).toBeNull();
     const forged = [`${token.slice(0, -1)}${token.endsWith("0") ? "1" : "0"}`, token.toUpperCase(), "", "gw_apr_", `${token} `];
     for (const wrong of forged) expect(await redeemApproval(plane.directory, wrong, redemption(asked))).toBeNull();
     expect(await redeemApproval(plane.directory, token, redemption(asked))).toBe(id);
   });
 
-  test(`in ${RACES} races of its own callers with strangers, replays and latecomers is redeemed once or not at all`, async () => {
-    const other = () => crypto.randomUUID();
-    const changes: ((asked: ApprovalDemand, token: string) => readonly [Partial<ReturnType<typeof redemption>>, string])[] = [
-      (_asked, token) => [{ argumentsDigest: `digest-${other()}` }, token],
-      (_asked, token) => [{ requesterId: other() }, token],
-      (_asked, token) => [{ requesterGroupId: other() }, token],
-      (_asked, token) => [{ serverId: `mcp-${other()}` }, token],
-      (asked, token) => [{ capabilityName: `${asked.capabilityName} ` }, token],
-      (_asked, token) => [{ tenantId: "beta" }, token],
-      (_asked, token) => [{}, token.replace(/.$/, (last) => (last === "0" ? "1" : "0"))],
-      (_asked, token) => [{}, `${token.slice(0, 39)}_${"f".repeat(64)}`],
-    ];
-    const race = async (round: number) => {
-      const asked = demand({ timeoutSeconds: 900 });
-      const { id, token } = await approved(asked);
-      const strangers = [0, 1, 2].map((at) => changes[(round + at * 3) % changes.length]?.(asked, token) ?? ([{}, ""] as const));
-      const own = Array.from({ length: 3 }, () => redeemApproval(plane.directory, token, redemption(asked)));
-      const foreign = strangers.map(([rest, shown]) => redeemApproval(plane.directory, shown, { ...redemption(asked), ...rest }));
-      expect((await Promise.all(foreign)).filter((outcome) => outcome !== null)).toEqual([]);
-      expect((await Promise.all(own)).filter((outcome) => outcome !== null)).toEqual([id]);
-      expect(await redeemApproval(plane.directory, token, redemption(asked))).toBeNull();
-    };
-    // Several races at once, so that approvals meet in the database too; then as many whose time has run out.
-    for (let round = 0; round < RACES; round += 10) await Promise.all(Array.from({ length: Math.min(10, RACES - round) }, (_, at) => race(round + at)));
-    const late = await Promise.all(Array.from({ length: Math.min(RACES, 200) }, async () => {
-      const asked = demand({ timeoutSeconds: 60 });
-      return { asked, ...(await approved(asked)) };
-    }));
-    clock.advance(60_000);
-    for (const { asked, token } of late) expect(await redeemApproval(plane.directory, token, redemption(asked))).toBeNull();
-  }, 60_000 + RACES * 200);
+  test(
+    `in ${RACES} races of its own callers with strangers, replays and latecomers is redeemed once or not at all`,
+    async () => {
+      const other = () => crypto.randomUUID();
+      const changes: ((asked: ApprovalDemand, token: string) => readonly [Partial<ReturnType<typeof redemption>>, string])[] = [
+        (_asked, token) => [{ argumentsDigest: `digest-${other()}` }, token],
+        (_asked, token) => [{ requesterId: other() }, token],
+        (_asked, token) => [{ requesterGroupId: other() }, token],
+        (_asked, token) => [{ serverId: `mcp-${other()}` }, token],
+        (asked, token) => [{ capabilityName: `${asked.capabilityName} ` }, token],
+        (_asked, token) => [{ tenantId: "beta" }, token],
+        (_asked, token) => [{}, token.replace(/.$/, (last) => (last === "0" ? "1" : "0"))],
+        (_asked, token) => [{}, `${token.slice(0, 39)}_${"f".repeat(64)}`],
+      ];
+      const race = async (round: number) => {
+        const asked = demand({ timeoutSeconds: 900 });
+        const { id, token } = await approved(asked);
+        const strangers = [0, 1, 2].map((at) => changes[(round + at * 3) % changes.length]?.(asked, token) ?? ([{}, ""] as const));
+        const own = Array.from({ length: 3 }, () => redeemApproval(plane.directory, token, redemption(asked)));
+        const foreign = strangers.map(([rest, shown]) => redeemApproval(plane.directory, shown, { ...redemption(asked), ...rest }));
+        expect((await Promise.all(foreign)).filter((outcome) => outcome !== null)).toEqual([]);
+        expect((await Promise.all(own)).filter((outcome) => outcome !== null)).toEqual([id]);
+        expect(await redeemApproval(plane.directory, token, redemption(asked))).toBeNull();
+      };
+      // Several races at once, so that approvals meet in the database too; then as many whose time has run out.
+      for (let round = 0; round < RACES; round += 10)
+        await Promise.all(Array.from({ length: Math.min(10, RACES - round) }, (_, at) => race(round + at)));
+      const late = await Promise.all(
+        Array.from({ length: Math.min(RACES, 200) }, async () => {
+          const asked = demand({ timeoutSeconds: 60 });
+          return { asked, ...(await approved(asked)) };
+        }),
+      );
+      clock.advance(60_000);
+      for (const { asked, token } of late) expect(await redeemApproval(plane.directory, token, redemption(asked))).toBeNull();
+    },
+    60_000 + RACES * 200,
+  );
 
   test("of another approval for the same call is its own", async () => {
     const asked = demand();
@@ -122,19 +159,34 @@ describe("a request", () => {
 
   test("is resolved once, by whoever comes first", async () => {
     const { id } = await requestApproval(plane.directory, demand());
-    const outcomes = await Promise.allSettled([approveApproval(plane.directory, "acme", id, boss, null), rejectApproval(plane.directory, "acme", id, boss, "no"), approveApproval(plane.directory, "acme", id, boss, null)]);
+    const outcomes = await Promise.allSettled([
+      approveApproval(plane.directory, "acme", id, boss, null),
+      rejectApproval(plane.directory, "acme", id, boss, "no"),
+      approveApproval(plane.directory, "acme", id, boss, null),
+    ]);
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
   test("is asked for and resolved only when those concerned can be told", async () => {
     const { db } = plane.directory;
-    const told = async (id: string) => (await sql<{ who: string }>`SELECT end_user_id::text AS who FROM notifications WHERE metadata->>'approval_id' = ${id} ORDER BY id`.execute(db)).rows.map(({ who }) => who);
+    const told = async (id: string) =>
+      (
+        await sql<{
+          who: string;
+        }>`SELECT end_user_id::text AS who FROM notifications WHERE metadata->>'approval_id' = ${id} ORDER BY id`.execute(db)
+      ).rows.map(({ who }) => who);
     const untold = async (work: () => Promise<unknown>) => {
       await sql`ALTER TABLE notifications RENAME TO notifications_away`.execute(db);
       await expect(work()).rejects.toThrow();
       await sql`ALTER TABLE notifications_away RENAME TO notifications`.execute(db);
     };
-    const asker = (await sql<{ id: string }>`INSERT INTO end_users (id, tenant_id, username, password_hash) VALUES (${crypto.randomUUID()}, 'acme', 'asker', '-') RETURNING id::text`.execute(db)).rows[0]?.id as string;
+    const asker = (
+      await sql<{
+        id: string;
+      }>`INSERT INTO end_users (id, tenant_id, username, password_hash) VALUES (${crypto.randomUUID()}, 'acme', 'asker', '-') RETURNING id::text`.execute(
+        db,
+      )
+    ).rows[0]?.id as string;
     const asked = demand({ requesterType: "user", requesterId: asker });
     await untold(() => requestApproval(plane.directory, asked));
     const { id } = await requestApproval(plane.directory, asked);
@@ -163,12 +215,30 @@ describe("a request", () => {
     const unresolved = await requestApproval(plane.directory, demand(byAsker));
     const unused = await approved(demand(byAsker));
     const byKey = await requestApproval(plane.directory, demand());
-    await sql`UPDATE approvals SET expires_at = now() - interval '1 second' WHERE id IN (${unresolved.id}, ${unused.id}, ${byKey.id})`.execute(plane.database.db);
+    await sql`UPDATE approvals SET expires_at = now() - interval '1 second' WHERE id IN (${unresolved.id}, ${unused.id}, ${byKey.id})`.execute(
+      plane.database.db,
+    );
     for (let i = 0; i < 2; i++) await expireApprovals(plane.database.db);
-    const told = await plane.database.db.selectFrom("notifications").select(["title", "body", "metadata", "notification_type"]).where("end_user_id", "=", asker).where("notification_type", "<>", "approval_resolved").orderBy("body").execute();
+    const told = await plane.database.db
+      .selectFrom("notifications")
+      .select(["title", "body", "metadata", "notification_type"])
+      .where("end_user_id", "=", asker)
+      .where("notification_type", "<>", "approval_resolved")
+      .orderBy("body")
+      .execute();
     expect(told).toEqual([
-      { notification_type: "approval_expired", title: "Expired: delete_all", body: "Nobody resolved the call of delete_all on tools in time.", metadata: { approval_id: unresolved.id, status: "expired" } },
-      { notification_type: "approval_expired", title: "Expired: delete_all", body: "boss approved the call of delete_all on tools, which was not made in time.", metadata: { approval_id: unused.id, status: "expired" } },
+      {
+        notification_type: "approval_expired",
+        title: "Expired: delete_all",
+        body: "Nobody resolved the call of delete_all on tools in time.",
+        metadata: { approval_id: unresolved.id, status: "expired" },
+      },
+      {
+        notification_type: "approval_expired",
+        title: "Expired: delete_all",
+        body: "boss approved the call of delete_all on tools, which was not made in time.",
+        metadata: { approval_id: unused.id, status: "expired" },
+      },
     ]);
   });
 
@@ -178,10 +248,17 @@ describe("a request", () => {
     const { id } = await requestApproval(plane.directory, asked);
     expect((await requestApproval(plane.directory, { ...asked, approverGroupIds: [group, before] })).id).toBe(id);
     const next = await requestApproval(plane.directory, { ...asked, approverGroupIds: [group, now] });
-    expect([next.id === id, next.status, (await getApproval(plane.directory, "acme", id, null)).status]).toEqual([false, "pending", "expired"]);
+    expect([next.id === id, next.status, (await getApproval(plane.directory, "acme", id, null)).status]).toEqual([
+      false,
+      "pending",
+      "expired",
+    ]);
     const former = { name: "former", viewer: { requesterId: "user-9", groupIds: [before] } };
-    for (const one of [id, next.id]) await expect(approveApproval(plane.directory, "acme", one, former, null)).rejects.toBeInstanceOf(Refused);
-    expect((await approveApproval(plane.directory, "acme", next.id, { ...former, viewer: { ...former.viewer, groupIds: [now] } }, null)).status).toBe("approved");
+    for (const one of [id, next.id])
+      await expect(approveApproval(plane.directory, "acme", one, former, null)).rejects.toBeInstanceOf(Refused);
+    expect(
+      (await approveApproval(plane.directory, "acme", next.id, { ...former, viewer: { ...former.viewer, groupIds: [now] } }, null)).status,
+    ).toBe("approved");
   });
 
   test("shows itself to who asked and who may resolve, and to nobody else", async () => {
@@ -191,10 +268,16 @@ describe("a request", () => {
     const asker: Viewer = { requesterId: "user-1", groupIds: [group, approvers] };
     const approver: Viewer = { requesterId: "user-2", groupIds: [approvers] };
     const colleague: Viewer = { requesterId: "user-3", groupIds: [group] };
-    const find = (viewer: Viewer, tenant = "acme") => getApproval(plane.directory, tenant, id, viewer).then(() => true, () => false);
+    const find = (viewer: Viewer, tenant = "acme") =>
+      getApproval(plane.directory, tenant, id, viewer).then(
+        () => true,
+        () => false,
+      );
     expect(await Promise.all([find(asker), find(approver), find(colleague), find(approver, "beta")])).toEqual([true, true, false, false]);
     expect((await listApprovals(plane.directory, "acme", colleague, "all", page)).items.some((item) => item.id === id)).toBe(false);
-    expect(approveApproval(plane.directory, "acme", id, { name: "me", viewer: asker }, null)).rejects.toMatchObject({ refusal: { code: "forbidden" } });
+    expect(approveApproval(plane.directory, "acme", id, { name: "me", viewer: asker }, null)).rejects.toMatchObject({
+      refusal: { code: "forbidden" },
+    });
     await approveApproval(plane.directory, "acme", id, { name: "two", viewer: approver }, "fine");
     expect((await pollApproval(plane.directory, "acme", id, approver)).approval_token).toBeUndefined();
     const { approval_token: token } = await pollApproval(plane.directory, "acme", id, asker);
@@ -206,11 +289,23 @@ describe("a request", () => {
 test("an end user who is erased takes no administrator of the same name along", async () => {
   const name = "owner-of-acme";
   const twin = (await send("POST", "/v1/admin/end-users", { username: name, password: "a long enough password" })).body.user.id;
-  const [byAdmin, byTwin, before] = [await requestApproval(plane.directory, demand()), await requestApproval(plane.directory, demand()), await requestApproval(plane.directory, demand())];
+  const [byAdmin, byTwin, before] = [
+    await requestApproval(plane.directory, demand()),
+    await requestApproval(plane.directory, demand()),
+    await requestApproval(plane.directory, demand()),
+  ];
   expect((await send("POST", `/v1/admin/approvals/${byAdmin.id}/approve`, { note: "fine" })).body.resolved_by).toBe(name);
-  for (const { id } of [byTwin, before]) await rejectApproval(plane.directory, "acme", id, { name, viewer: { requesterId: twin, groupIds: [group] } }, "no");
+  for (const { id } of [byTwin, before])
+    await rejectApproval(plane.directory, "acme", id, { name, viewer: { requesterId: twin, groupIds: [group] } }, "no");
   await sql`UPDATE approvals SET resolver_id = '' WHERE id = ${before.id}`.execute(plane.database.db);
-  expect((await send("POST", "/v1/admin/data-erasure", { subject: { gateway_user_username: name } })).body).toMatchObject({ account_erased: true, approvals_erased: 2 });
+  expect((await send("POST", "/v1/admin/data-erasure", { subject: { gateway_user_username: name } })).body).toMatchObject({
+    account_erased: true,
+    approvals_erased: 2,
+  });
   const left = await Promise.all([byAdmin, byTwin, before].map(async ({ id }) => (await send("GET", `/v1/admin/approvals/${id}`)).body));
-  expect(left.map((one) => [one.resolved_by, one.resolution_note])).toEqual([[name, "fine"], ["erased", null], ["erased", null]]);
+  expect(left.map((one) => [one.resolved_by, one.resolution_note])).toEqual([
+    [name, "fine"],
+    ["erased", null],
+    ["erased", null],
+  ]);
 });

@@ -22,8 +22,14 @@ const POLICIES = {
   "sql deny": { outcome: "deny", policy: { argument_key: "city", analyzer: "sql", rules: [...rule("writes"), ...rule("unparseable")] } },
   "shell allow": { outcome: "allow", policy: { argument_key: "city", analyzer: "shell", rules: rule("chaining") } },
   "path allow": { outcome: "allow", policy: { argument_key: "city", analyzer: "path", rules: rule("traversal") } },
-  "url deny": { outcome: "deny", policy: { argument_key: "city", analyzer: "url", rules: [...rule("private_address"), ...rule("unparseable")] } },
-  "another tool's": { outcome: "none", policy: { target: "forecast", argument_key: "city", analyzer: "values", rules: rule("in", ["Oslo"]) } },
+  "url deny": {
+    outcome: "deny",
+    policy: { argument_key: "city", analyzer: "url", rules: [...rule("private_address"), ...rule("unparseable")] },
+  },
+  "another tool's": {
+    outcome: "none",
+    policy: { target: "forecast", argument_key: "city", analyzer: "values", rules: rule("in", ["Oslo"]) },
+  },
 } as const;
 type Case = keyof typeof POLICIES;
 
@@ -58,7 +64,9 @@ const WAYS: readonly (readonly [ClientId, ProviderId])[] = [
   ["google genai", "bedrock"],
 ];
 
-const table = (Object.keys(POLICIES) as Case[]).flatMap((name) => WAYS.flatMap(([client, provider]) => [false, true].map((stream) => [name, client, provider, stream] as const)));
+const table = (Object.keys(POLICIES) as Case[]).flatMap((name) =>
+  WAYS.flatMap(([client, provider]) => [false, true].map((stream) => [name, client, provider, stream] as const)),
+);
 
 async function failureOf(asked: Promise<unknown>): Promise<unknown> {
   return asked.then(
@@ -112,15 +120,32 @@ describe("behind other controls", () => {
     const { admin } = world;
     const { resource_groups: groups } = await admin.get("/v1/admin/resource-groups?tenant_id=default&search=team");
     const group = await admin.post("/v1/admin/resource-groups", { ...tenant, name, parent_group_id: groups[0].id });
-    await admin.post("/v1/admin/argument-policies", { ...tenant, name, target: TOOL.name, argument_key: "city", group_ids: [group.id], ...policy });
+    await admin.post("/v1/admin/argument-policies", {
+      ...tenant,
+      name,
+      target: TOOL.name,
+      argument_key: "city",
+      group_ids: [group.id],
+      ...policy,
+    });
     const key = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name, access_mode: "shared" });
     return { apiKey: key.key_value, groupId: group.id };
   }
 
   test.each([false, true])("a policy judges what guardrails made of a call (streamed: %p)", async (stream) => {
     const { apiKey, groupId } = await keyUnder(`redacted ${stream}`, { analyzer: "values", rules: rule("in", ["Oslo"]) });
-    await world.admin.post("/v1/admin/guardrails/configs", { ...tenant, name: `redacted ${stream}`, group_ids: [groupId], builtin: { banned_words: ["Oslo"], banned_words_action: "redact" } });
-    for (const [client, model] of [["openai chat", "openai"], ["openai responses", "openai-responses"], ["anthropic 1", "anthropic"], ["google genai", "gemini"]] as const) {
+    await world.admin.post("/v1/admin/guardrails/configs", {
+      ...tenant,
+      name: `redacted ${stream}`,
+      group_ids: [groupId],
+      builtin: { banned_words: ["Oslo"], banned_words_action: "redact" },
+    });
+    for (const [client, model] of [
+      ["openai chat", "openai"],
+      ["openai responses", "openai-responses"],
+      ["anthropic 1", "anthropic"],
+      ["google genai", "gemini"],
+    ] as const) {
       const { tool } = await world.clientsOf(apiKey).sdks[client].ask(`sdk-${model}`, "tools", stream);
       expect(tool?.name).toBe(TOOL.name);
       expect(JSON.stringify(tool?.arguments)).toMatch(/^\{"city":"\[REDACTED/);
@@ -130,8 +155,19 @@ describe("behind other controls", () => {
   test("a stream that a semantic policy holds is refused with the status of a denial", async () => {
     const { apiKey, groupId } = await keyUnder("held", { analyzer: "values", rules: rule("in", ["Oslo"]) });
     const { llms } = await world.admin.get("/v1/admin/llms?tenant_id=default&search=sdk-echo");
-    await world.admin.post("/v1/admin/semantic-policies", { ...tenant, name: "held", constraint_text: "Be kind.", surfaces: ["chat_output"], judge_model_id: llms[0].id, on_judge_failure: "allow", resource_group_ids: [groupId] });
-    for (const [client, model] of [["openai chat", "openai"], ["anthropic 1", "anthropic"]] as const) {
+    await world.admin.post("/v1/admin/semantic-policies", {
+      ...tenant,
+      name: "held",
+      constraint_text: "Be kind.",
+      surfaces: ["chat_output"],
+      judge_model_id: llms[0].id,
+      on_judge_failure: "allow",
+      resource_group_ids: [groupId],
+    });
+    for (const [client, model] of [
+      ["openai chat", "openai"],
+      ["anthropic 1", "anthropic"],
+    ] as const) {
       const sdk = world.clientsOf(apiKey).sdks[client];
       const error = await failureOf(sdk.ask(`sdk-${model}`, "tools", true));
       expect([sdk.statusOf(error), String((error as Error).message).includes(MESSAGE)]).toEqual([403, true]);
@@ -152,7 +188,13 @@ test("a change of policies holds for a running gateway, with no restart", async 
     while ((await denied()) !== expected) if (Date.now() > deadline) throw new Error("the change does not hold");
   };
   expect(await denied()).toBe(false);
-  const policy = await admin.post("/v1/admin/argument-policies", { ...tenant, name: "changing", target: TOOL.name, ...POLICIES["values deny"].policy, group_ids: [] });
+  const policy = await admin.post("/v1/admin/argument-policies", {
+    ...tenant,
+    name: "changing",
+    target: TOOL.name,
+    ...POLICIES["values deny"].policy,
+    group_ids: [],
+  });
   await admin.post(`/v1/admin/argument-policies/${policy.id}/groups`, { group_ids: [group.id] });
   await soon(true);
   await admin.request("PATCH", `/v1/admin/argument-policies/${policy.id}`, { rules: rule("in", ["Paris"]) });
@@ -184,21 +226,34 @@ describe("a stream whose upstream pauses", () => {
     );
     const served = await serveModels(world.admin, `${vendor.origin}/v1`, ["paused"], { group: "paused", providerKey: "paused" });
     apiKey = served.apiKey;
-    await world.admin.post("/v1/admin/argument-policies", { tenant_id: "default", name: "paused", target: TOOL.name, argument_key: "city", analyzer: "values", rules: rule("in", ["Oslo"]), group_ids: [served.groupId] });
+    await world.admin.post("/v1/admin/argument-policies", {
+      tenant_id: "default",
+      name: "paused",
+      target: TOOL.name,
+      argument_key: "city",
+      analyzer: "values",
+      rules: rule("in", ["Oslo"]),
+      group_ids: [served.groupId],
+    });
   });
 
   afterAll(() => vendor.stop());
 
-  const send = (data: unknown) => upstream.enqueue(new TextEncoder().encode(`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`));
-  const say = (delta: unknown, finish: string | null = null) => send({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] });
-  const call = (text: string, given: object = {}) => say({ tool_calls: [{ index: 0, ...given, function: { ...("id" in given ? { name: TOOL.name } : {}), arguments: text } }] });
+  const send = (data: unknown) =>
+    upstream.enqueue(new TextEncoder().encode(`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`));
+  const say = (delta: unknown, finish: string | null = null) =>
+    send({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] });
+  const call = (text: string, given: object = {}) =>
+    say({ tool_calls: [{ index: 0, ...given, function: { ...("id" in given ? { name: TOOL.name } : {}), arguments: text } }] });
   const close = () => {
     send("[DONE]");
     upstream.close();
   };
 
   async function begun() {
-    const stream = await world.clientsOf(apiKey).openai.chat.completions.create({ model: "paused", stream: true, messages: [{ role: "user", content: "Hi" }] });
+    const stream = await world
+      .clientsOf(apiKey)
+      .openai.chat.completions.create({ model: "paused", stream: true, messages: [{ role: "user", content: "Hi" }] });
     const chunks = stream[Symbol.asyncIterator]();
     const next = async () => (await chunks.next()).value?.choices[0]?.delta;
     expect((await next())?.content).toBe("Before");
@@ -244,16 +299,44 @@ test("a denied answer has the surface's own error body", async () => {
   const { apiKey } = keys.get("values deny") as NonNullable<ReturnType<typeof keys.get>>;
   const { runtimeUrl } = world.gateway;
   const post = async (path: string, body: object) => {
-    const response = await fetch(runtimeUrl + path, { method: "POST", headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "anthropic-version": "2023-06-01" }, body: JSON.stringify(body) });
+    const response = await fetch(runtimeUrl + path, {
+      method: "POST",
+      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "anthropic-version": "2023-06-01" },
+      body: JSON.stringify(body),
+    });
     return [response.status, await response.json()];
   };
   const parameters = { type: "object", properties: { city: { type: "string" } } };
   const messages = [{ role: "user", content: "Hi" }];
   const detail = { code: "argument_policy_denied", policy: "values deny", tool: TOOL.name, argument_key: "city" };
-  expect(await post("/v1/proxy/llm/chat/completions", { model: "sdk-openai", messages, tools: [{ type: "function", function: { name: TOOL.name, parameters } }] })).toEqual([403, { error: { ...detail, message: MESSAGE } }]);
-  expect(await post("/v1/proxy/llm/responses", { model: "sdk-openai-responses", input: "Hi", tools: [{ type: "function", name: TOOL.name, parameters }] })).toEqual([403, { error: { ...detail, message: MESSAGE } }]);
-  expect(await post("/v1/messages", { model: "sdk-anthropic", max_tokens: 100, messages, tools: [{ name: TOOL.name, input_schema: parameters }] })).toEqual([403, { type: "error", error: { type: "permission_error", message: MESSAGE, ...detail }, request_id: expect.any(String) }]);
-  expect(await post("/v1beta/models/sdk-gemini:generateContent", { contents: [{ role: "user", parts: [{ text: "Hi" }] }], tools: [{ functionDeclarations: [{ name: TOOL.name, parameters }] }] })).toEqual([403, { error: { code: 403, status: "PERMISSION_DENIED", message: MESSAGE, details: [detail] } }]);
+  expect(
+    await post("/v1/proxy/llm/chat/completions", {
+      model: "sdk-openai",
+      messages,
+      tools: [{ type: "function", function: { name: TOOL.name, parameters } }],
+    }),
+  ).toEqual([403, { error: { ...detail, message: MESSAGE } }]);
+  expect(
+    await post("/v1/proxy/llm/responses", {
+      model: "sdk-openai-responses",
+      input: "Hi",
+      tools: [{ type: "function", name: TOOL.name, parameters }],
+    }),
+  ).toEqual([403, { error: { ...detail, message: MESSAGE } }]);
+  expect(
+    await post("/v1/messages", {
+      model: "sdk-anthropic",
+      max_tokens: 100,
+      messages,
+      tools: [{ name: TOOL.name, input_schema: parameters }],
+    }),
+  ).toEqual([403, { type: "error", error: { type: "permission_error", message: MESSAGE, ...detail }, request_id: expect.any(String) }]);
+  expect(
+    await post("/v1beta/models/sdk-gemini:generateContent", {
+      contents: [{ role: "user", parts: [{ text: "Hi" }] }],
+      tools: [{ functionDeclarations: [{ name: TOOL.name, parameters }] }],
+    }),
+  ).toEqual([403, { error: { code: 403, status: "PERMISSION_DENIED", message: MESSAGE, details: [detail] } }]);
 });
 
 /** The row of the call just made; calls of one key follow one another. */

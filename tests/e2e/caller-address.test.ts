@@ -22,12 +22,21 @@ afterAll(async () => {
 });
 
 const from = (...hops: string[]) => ({ "x-forwarded-for": hops.join(", ") });
-const logIn = ({ runtimeUrl }: GatewayProcess, username: string, headers: Record<string, string>) => portalClient(runtimeUrl).request("POST", "/auth/login", { username, password: PASSWORD }, headers);
+const logIn = ({ runtimeUrl }: GatewayProcess, username: string, headers: Record<string, string>) =>
+  portalClient(runtimeUrl).request("POST", "/auth/login", { username, password: PASSWORD }, headers);
 const adminLogIn = ({ adminUrl }: GatewayProcess, username: string, password: string, headers: Record<string, string>) =>
-  fetch(`${adminUrl}/v1/admin-users/system/login`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify({ username, password }) });
+  fetch(`${adminUrl}/v1/admin-users/system/login`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ username, password }),
+  });
 
 async function addressOnRow(gateway: GatewayProcess, headers: Record<string, string>): Promise<string> {
-  const reply = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "x-api-key": served.apiKey, "content-type": "application/json", ...headers }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }) });
+  const reply = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "x-api-key": served.apiKey, "content-type": "application/json", ...headers },
+    body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }),
+  });
   expect(reply.status).toBe(200);
   await reply.text();
   return (await rowOf(world.admin, { id: reply.headers.get("x-request-id") })).client_ip;
@@ -53,7 +62,13 @@ test("whoever no proxy vouches for is where they connect from", async () => {
 
 test("registrations are counted for the caller behind the proxy", async () => {
   // A tenant that is not there costs no hash and is counted all the same.
-  const register = (headers: Record<string, string>) => portalClient(world.gateway.runtimeUrl).request("POST", "/auth/register", { username: "x", password: PASSWORD }, { "x-tenant-id": "nowhere", ...headers });
+  const register = (headers: Record<string, string>) =>
+    portalClient(world.gateway.runtimeUrl).request(
+      "POST",
+      "/auth/register",
+      { username: "x", password: PASSWORD },
+      { "x-tenant-id": "nowhere", ...headers },
+    );
   for (let i = 0; i < 60; i++) expect((await register(from("203.0.113.30"))).body.code).toBe("registration_closed");
   expect((await register(from("198.51.100.1", "203.0.113.30"))).body.code).toBe("too_many_registrations");
   expect((await register(from("203.0.113.31"))).body.code).toBe("registration_closed");
@@ -71,12 +86,26 @@ test("the admin log and the throttle of the control plane follow it too", async 
 
 test("a stranger on the control plane is in the admin log with where they came from, and counted", async () => {
   const { adminUrl } = world.gateway;
-  const reply = await fetch(`${adminUrl}/v1/admin/providers`, { method: "POST", headers: { authorization: "Bearer stolen-secret", ...from("203.0.113.50") } });
+  const reply = await fetch(`${adminUrl}/v1/admin/providers`, {
+    method: "POST",
+    headers: { authorization: "Bearer stolen-secret", ...from("203.0.113.50") },
+  });
   expect(reply.status).toBe(401);
-  const told = async () => (await world.admin.get("/v1/admin/admin-log?action=refused&page_size=200")).entries.filter((entry: { client_ip: string }) => entry.client_ip === "203.0.113.50");
+  const told = async () =>
+    (await world.admin.get("/v1/admin/admin-log?action=refused&page_size=200")).entries.filter(
+      (entry: { client_ip: string }) => entry.client_ip === "203.0.113.50",
+    );
   const deadline = Date.now() + 20_000;
   while ((await told()).length === 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(await told()).toMatchObject([{ tenant_id: null, actor_id: null, resource: "POST /v1/admin/providers", request_id: reply.headers.get("x-request-id"), after: { reason: "credential_unknown", attempts: 1 } }]);
+  expect(await told()).toMatchObject([
+    {
+      tenant_id: null,
+      actor_id: null,
+      resource: "POST /v1/admin/providers",
+      request_id: reply.headers.get("x-request-id"),
+      after: { reason: "credential_unknown", attempts: 1 },
+    },
+  ]);
   expect(JSON.stringify(await told())).not.toContain("stolen-secret");
   expect(await (await fetch(`${adminUrl}/metrics`)).text()).toContain('gatehouse_admin_refused_total{reason="credential_unknown"} 1');
 });

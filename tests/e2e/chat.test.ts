@@ -22,7 +22,15 @@ beforeAll(async () => {
     { name: "off", enabled: false },
     { name: "embedder", mode: "embedding" },
   ]);
-  await admin.post("/v1/admin/llms", { tenant_id: "default", name: "repeats", model_name: "repeats", mode: "chat", provider: "echo", enabled: true, group_ids: [served.groupId] });
+  await admin.post("/v1/admin/llms", {
+    tenant_id: "default",
+    name: "repeats",
+    model_name: "repeats",
+    mode: "chat",
+    provider: "echo",
+    enabled: true,
+    group_ids: [served.groupId],
+  });
 }, 30_000);
 
 afterAll(() => world.end());
@@ -30,8 +38,17 @@ afterAll(() => world.end());
 const messages = [{ role: "user", content: "Hi" }];
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-function chat(body: unknown, headers: Record<string, string> = { authorization: `Bearer ${served.apiKey}` }, signal?: AbortSignal): Promise<Response> {
-  return fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: typeof body === "string" ? body : JSON.stringify(body), ...(signal === undefined ? {} : { signal }) });
+function chat(
+  body: unknown,
+  headers: Record<string, string> = { authorization: `Bearer ${served.apiKey}` },
+  signal?: AbortSignal,
+): Promise<Response> {
+  return fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
+  });
 }
 
 const rowFor = (response: Response) => rowOf(admin, { id: response.headers.get("x-request-id") });
@@ -70,7 +87,13 @@ describe("pass-through", () => {
     expect(await response.text()).toBe(sent);
     expect(JSON.parse(upstream.seen.at(-1)?.body ?? "").stream_options).toEqual({ include_usage: true });
     const row = await rowFor(response);
-    expect(row).toMatchObject({ llm_streaming: true, llm_prompt_tokens: 12, llm_completion_tokens: 4, success: true, response_content_hash: sha256(sent) });
+    expect(row).toMatchObject({
+      llm_streaming: true,
+      llm_prompt_tokens: 12,
+      llm_completion_tokens: 4,
+      success: true,
+      response_content_hash: sha256(sent),
+    });
   });
 
   test("the usage frame is there for who asked", async () => {
@@ -90,7 +113,10 @@ describe("pass-through", () => {
 
 describe("credentials", () => {
   test.each(["authorization", "x-api-key", "api-key"])("%s", async (name) => {
-    const response = await chat({ model: "fake-1", messages }, { [name]: name === "authorization" ? `Bearer ${served.apiKey}` : served.apiKey });
+    const response = await chat(
+      { model: "fake-1", messages },
+      { [name]: name === "authorization" ? `Bearer ${served.apiKey}` : served.apiKey },
+    );
     expect(response.status).toBe(200);
   });
 
@@ -111,7 +137,9 @@ describe("credentials", () => {
     const bearer = { authorization: `Bearer ${served.apiKey}` };
     expect((await chat({ model: "fake-1", messages }, { ...bearer, "x-tenant-id": "other" })).status).toBe(401);
     expect((await chat({ model: "fake-1", messages }, { ...bearer, "x-resource-group": "other" })).status).toBe(403);
-    expect((await chat({ model: "fake-1", messages }, { ...bearer, "x-resource-group": "team", "x-tenant-id": "default" })).status).toBe(200);
+    expect((await chat({ model: "fake-1", messages }, { ...bearer, "x-resource-group": "team", "x-tenant-id": "default" })).status).toBe(
+      200,
+    );
   });
 
   test("a revoked key is refused within a second, a rotated one after its grace, a new one works at once", async () => {
@@ -154,11 +182,25 @@ describe("access", () => {
     expect(response.status).toBe(status);
     expect((await response.json()).code).toBe(code);
     expect(upstream.seen.length).toBe(before);
-    expect(await rowFor(response)).toMatchObject({ success: false, error_type: code, http_status_code: status, llm_model_requested: model, llm_model_used: null });
+    expect(await rowFor(response)).toMatchObject({
+      success: false,
+      error_type: code,
+      http_status_code: status,
+      llm_model_requested: model,
+      llm_model_used: null,
+    });
   });
 
   test("a model unbound from the group is closed within a second", async () => {
-    const model = await admin.post("/v1/admin/llms", { tenant_id: "default", name: "passing", model_name: "fake-1", mode: "chat", provider: "fake", enabled: true, group_ids: [served.groupId] });
+    const model = await admin.post("/v1/admin/llms", {
+      tenant_id: "default",
+      name: "passing",
+      model_name: "fake-1",
+      mode: "chat",
+      provider: "fake",
+      enabled: true,
+      group_ids: [served.groupId],
+    });
     const status = () => chat({ model: "passing", messages }).then((response) => response.status);
     const started = Date.now();
     while ((await status()) !== 200) if (Date.now() - started > 1_000) throw new Error("not granted within a second");
@@ -175,7 +217,9 @@ describe("access", () => {
     expect(data.map(({ id }) => id)).not.toContain("echo");
     expect(data.map(({ id }) => id)).not.toContain("off");
     expect(list.headers.get("x-gw-ai-generated")).toBeNull();
-    const unknown = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/models/${crypto.randomUUID()}`, { headers: { "x-api-key": served.apiKey } });
+    const unknown = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/models/${crypto.randomUUID()}`, {
+      headers: { "x-api-key": served.apiKey },
+    });
     expect(unknown.status).toBe(404);
   });
 });
@@ -230,7 +274,8 @@ describe("a provider in trouble", () => {
     expect(response.status).toBe(status);
     expect(response.headers.get("x-should-retry")).toBe(model === "bad-key" ? "false" : null);
     if (model === "slow-down") expect(response.headers.get("retry-after")).toBe("7");
-    if (model === "bad-request") expect(await response.json()).toEqual({ error: { message: "fake 400", type: "invalid_request_error", param: null, code: "fake" } });
+    if (model === "bad-request")
+      expect(await response.json()).toEqual({ error: { message: "fake 400", type: "invalid_request_error", param: null, code: "fake" } });
     expect(response.headers.get("x-gw-ai-generated")).toBeNull();
     expect(await rowFor(response)).toMatchObject({ success: false, http_status_code: status, error_type: errorType });
   });
@@ -278,12 +323,20 @@ describe("a caller who hangs up", () => {
     const caller = new AbortController();
     const correlation = `gone-${crypto.randomUUID()}`;
     const before = upstream.seen.length;
-    const waiting = chat({ model: "silent", messages }, { "x-api-key": served.apiKey, "x-correlation-id": correlation }, caller.signal).catch(() => null);
+    const waiting = chat(
+      { model: "silent", messages },
+      { "x-api-key": served.apiKey, "x-correlation-id": correlation },
+      caller.signal,
+    ).catch(() => null);
     while (upstream.seen.length === before) await new Promise((resolve) => setTimeout(resolve, 5));
     caller.abort();
     await waiting;
     await upstream.seen.at(-1)?.aborted;
-    expect(await rowOf(admin, { correlation_id: correlation })).toMatchObject({ success: false, error_type: "client_disconnected", http_status_code: 499 });
+    expect(await rowOf(admin, { correlation_id: correlation })).toMatchObject({
+      success: false,
+      error_type: "client_disconnected",
+      http_status_code: 499,
+    });
   });
 });
 
@@ -291,20 +344,71 @@ describe("the row", () => {
   test("meters to the micro-dollar, cached tokens at their own price", async () => {
     const row = await rowFor(await chat({ model: "fake-1", messages }));
     // 800 x 1.25 + 200 x 0.125 + 500 x 10 = 6,025 micro-dollars; the cache saved 200 x (1.25 - 0.125) = 225
-    expect(row).toMatchObject({ llm_prompt_tokens: 1000, llm_completion_tokens: 500, prompt_cache_read_tokens: 200, llm_estimated_cost_usd: 0.006025, prompt_cache_savings_usd: 0.000225 });
+    expect(row).toMatchObject({
+      llm_prompt_tokens: 1000,
+      llm_completion_tokens: 500,
+      prompt_cache_read_tokens: 200,
+      llm_estimated_cost_usd: 0.006025,
+      prompt_cache_savings_usd: 0.000225,
+    });
     expect((await rowFor(await chat({ model: "unpriced", messages }))).llm_estimated_cost_usd).toBeNull();
   });
 
   test("holds what the caller claimed and what it was answered", async () => {
     const response = await chat(
-      { model: "fake-1", messages: [{ role: "system", content: "Be kind." }, ...messages], temperature: 0.5, max_tokens: 9, tools: [{ type: "function", function: { name: "f" } }] },
-      { "x-api-key": served.apiKey, "x-gw-run-id": "task 7", "x-gw-turn-id": "t1", "x-gw-turn-seq": "3", "x-gw-step-id": "s", "x-gw-step-name": "plan", "x-gw-session-id": "conv", "x-correlation-id": "corr", "x-request-id": "req", traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00F067AA0BA902B7-01", cookie: "a=b" },
+      {
+        model: "fake-1",
+        messages: [{ role: "system", content: "Be kind." }, ...messages],
+        temperature: 0.5,
+        max_tokens: 9,
+        tools: [{ type: "function", function: { name: "f" } }],
+      },
+      {
+        "x-api-key": served.apiKey,
+        "x-gw-run-id": "task 7",
+        "x-gw-turn-id": "t1",
+        "x-gw-turn-seq": "3",
+        "x-gw-step-id": "s",
+        "x-gw-step-name": "plan",
+        "x-gw-session-id": "conv",
+        "x-correlation-id": "corr",
+        "x-request-id": "req",
+        traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00F067AA0BA902B7-01",
+        cookie: "a=b",
+      },
     );
     expect(response.headers.get("x-gw-run-id")).toBe("task 7");
     const row = await rowFor(response);
-    expect(row).toMatchObject({ tenant_id: "default", proxy_type: "llm", proxy_subtype: "chat_completions", http_method: "POST", endpoint: "/v1/proxy/llm/chat/completions", api_key_id: served.apiKeyId, resource_group_id: served.groupId, source: "gateway" });
-    expect(row).toMatchObject({ turn_id: "t1", turn_seq: 3, step_id: "s", step_name: "plan", correlation_id: "corr", request_id: "req", trace_id: "4bf92f3577b34da6a3ce929d0e0e4736", span_id: "00f067aa0ba902b7", trace_continuity: "client_asserted", trace_root_kind: "external_api", client_ip: "127.0.0.1" });
-    expect(row).toMatchObject({ llm_temperature: 0.5, llm_max_tokens: 9, llm_function_calling: true, llm_streaming: false, prompt_fingerprint: sha256("Be kind.") });
+    expect(row).toMatchObject({
+      tenant_id: "default",
+      proxy_type: "llm",
+      proxy_subtype: "chat_completions",
+      http_method: "POST",
+      endpoint: "/v1/proxy/llm/chat/completions",
+      api_key_id: served.apiKeyId,
+      resource_group_id: served.groupId,
+      source: "gateway",
+    });
+    expect(row).toMatchObject({
+      turn_id: "t1",
+      turn_seq: 3,
+      step_id: "s",
+      step_name: "plan",
+      correlation_id: "corr",
+      request_id: "req",
+      trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
+      span_id: "00f067aa0ba902b7",
+      trace_continuity: "client_asserted",
+      trace_root_kind: "external_api",
+      client_ip: "127.0.0.1",
+    });
+    expect(row).toMatchObject({
+      llm_temperature: 0.5,
+      llm_max_tokens: 9,
+      llm_function_calling: true,
+      llm_streaming: false,
+      prompt_fingerprint: sha256("Be kind."),
+    });
     expect(row.root_task_id).not.toContain("task 7");
     expect(row.end_user_session_id).not.toContain("conv");
     expect(row.request_headers.cookie).toBeUndefined();
@@ -327,7 +431,14 @@ describe("the row", () => {
       for (;;) {
         const row = await rowFor(await chat(body));
         const preview = row.request_body_preview as string | null;
-        if (store_bodies === "none" ? preview === null : store_bodies === "full" ? preview === JSON.stringify(body) : preview?.includes("[email]")) return row;
+        if (
+          store_bodies === "none"
+            ? preview === null
+            : store_bodies === "full"
+              ? preview === JSON.stringify(body)
+              : preview?.includes("[email]")
+        )
+          return row;
         if (Date.now() > deadline) throw new Error(`still ${preview}`);
       }
     };

@@ -25,27 +25,45 @@ afterAll(async () => {
   await removeDirectory(gateway.dataDir);
 });
 
-const ready = (plane: string) => fetch(`${plane}/readyz`, { signal: AbortSignal.timeout(4_000) }).then(async (response) => [response.status, ((await response.json()) as { detail?: string }).detail]);
+const ready = (plane: string) =>
+  fetch(`${plane}/readyz`, { signal: AbortSignal.timeout(4_000) }).then(async (response) => [
+    response.status,
+    ((await response.json()) as { detail?: string }).detail,
+  ]);
 
 test("what needs the database says so while it is away: 503, and not that the gateway failed", async () => {
-  const login = () => fetch(`${gateway.adminUrl}/v1/admin-users/system/login`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ username: "admin", password: ADMIN_PASSWORD }) });
+  const login = () =>
+    fetch(`${gateway.adminUrl}/v1/admin-users/system/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ username: "admin", password: ADMIN_PASSWORD }),
+    });
   expect((await person.request("GET", "/notifications")).status).toBe(200);
   await proxy.stop();
   const refused = await login();
-  expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toEqual([503, "1", { detail: "The gateway's database does not answer just now.", code: "database_unavailable" }]);
+  expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toEqual([
+    503,
+    "1",
+    { detail: "The gateway's database does not answer just now.", code: "database_unavailable" },
+  ]);
   expect((await admin.request("GET", "/v1/admin/tenants")).body).toMatchObject({ code: "database_unavailable" });
   const portal = await person.request("GET", "/notifications");
-  expect([portal.status, portal.body]).toEqual([503, { error: "The gateway's database does not answer just now.", code: "database_unavailable" }]);
+  expect([portal.status, portal.body]).toEqual([
+    503,
+    { error: "The gateway's database does not answer just now.", code: "database_unavailable" },
+  ]);
   await proxy.start();
   expect((await login()).status).toBe(200);
 });
 
 test("a database that takes connections and says nothing is told of by /readyz in time, on both planes", async () => {
   proxy.silence();
-  for (const plane of [gateway.adminUrl, gateway.runtimeUrl]) expect(await ready(plane)).toEqual([503, expect.stringContaining("the database does not answer")]);
+  for (const plane of [gateway.adminUrl, gateway.runtimeUrl])
+    expect(await ready(plane)).toEqual([503, expect.stringContaining("the database does not answer")]);
   await proxy.stop();
   await proxy.start();
   // Connections of before are met once more by whoever takes them from the pool.
   const deadline = Date.now() + 10_000;
-  for (const plane of [gateway.adminUrl, gateway.runtimeUrl]) while ((await ready(plane))[0] !== 200) if (Date.now() > deadline) throw new Error("not ready again");
+  for (const plane of [gateway.adminUrl, gateway.runtimeUrl])
+    while ((await ready(plane))[0] !== 200) if (Date.now() > deadline) throw new Error("not ready again");
 });

@@ -13,21 +13,35 @@ beforeEach(async () => {
 });
 afterEach(() => removeDirectory(directory));
 
-async function doctor(env: Record<string, string> = {}): Promise<{ code: number; findings: { state: string; about: string; detail: string }[] }> {
+async function doctor(
+  env: Record<string, string> = {},
+): Promise<{ code: number; findings: { state: string; about: string; detail: string }[] }> {
   let printed = "";
-  const code = await doctorCommand(["--json"], { GW_DATA_DIR: directory, ...env }, { stdout: (text) => void (printed += text), stderr: () => undefined });
+  const code = await doctorCommand(
+    ["--json"],
+    { GW_DATA_DIR: directory, ...env },
+    { stdout: (text) => void (printed += text), stderr: () => undefined },
+  );
   return { code, findings: JSON.parse(printed).findings };
 }
 
 test("a data directory without a database is ready for a first start", async () => {
   const { code, findings } = await doctor();
   expect(code).toBe(0);
-  expect(findings.at(-1)).toEqual({ state: "warning", about: "database", detail: `there is none in ${directory} yet: the next start makes it, unless DATABASE_URL is given` });
+  expect(findings.at(-1)).toEqual({
+    state: "warning",
+    about: "database",
+    detail: `there is none in ${directory} yet: the next start makes it, unless DATABASE_URL is given`,
+  });
 });
 
 test("an embedded database whose password is gone is not taken for none", async () => {
   await mkdir(join(directory, "postgresql", "cluster"), { recursive: true });
-  expect((await doctor()).findings.at(-1)).toEqual({ state: "wrong", about: "database", detail: `the database in ${directory} was made with a password that is gone: put ${directory}/secrets/postgresql-password back` });
+  expect((await doctor()).findings.at(-1)).toEqual({
+    state: "wrong",
+    about: "database",
+    detail: `the database in ${directory} was made with a password that is gone: put ${directory}/secrets/postgresql-password back`,
+  });
 });
 
 test("what a start would refuse over permissions is wrong before it", async () => {
@@ -50,7 +64,15 @@ test.skipIf(!haveValkey)("a Valkey that answers is told from one that is away, a
   const client = new Bun.RedisClient(valkey.url);
   await client.send("CONFIG", ["SET", "maxmemory-policy", "allkeys-lru"]);
   client.close();
-  expect(await of()).toEqual([{ state: "warning", about: "valkey", detail: "maxmemory-policy is allkeys-lru: a server short of memory drops counters; set noeviction" }]);
+  expect(await of()).toEqual([
+    {
+      state: "warning",
+      about: "valkey",
+      detail: "maxmemory-policy is allkeys-lru: a server short of memory drops counters; set noeviction",
+    },
+  ]);
   await valkey.stop();
-  expect(await of()).toEqual([{ state: "wrong", about: "valkey", detail: expect.stringContaining("it is away, or refuses the user or password: ") }]);
+  expect(await of()).toEqual([
+    { state: "wrong", about: "valkey", detail: expect.stringContaining("it is away, or refuses the user or password: ") },
+  ]);
 });

@@ -10,28 +10,193 @@ import { startWorld, type World } from "../support/world.ts";
 import { grant, stateless } from "./mcp-harness.ts";
 
 /** What becomes of a person's data in each table when they are erased. A table or column that is not here fails. */
-const WHOLE_ROWS_GO = ["alert_acknowledgements", "api_keys", "end_user_backup_codes", "end_user_group_members", "end_user_photos", "end_users", "notifications", "oauth_client_grants", "oauth_tokens", "run_feedback", "semantic_cache_entries"];
+const WHOLE_ROWS_GO = [
+  "alert_acknowledgements",
+  "api_keys",
+  "end_user_backup_codes",
+  "end_user_group_members",
+  "end_user_photos",
+  "end_users",
+  "notifications",
+  "oauth_client_grants",
+  "oauth_tokens",
+  "run_feedback",
+  "semantic_cache_entries",
+];
 /** Of these the columns named lose what is personal; the rest says nothing of anybody, or is the record layer that stays. */
 const COLUMNS_GO: Record<string, { readonly erased: readonly string[]; readonly stay: readonly string[] }> = {
   approvals: {
-    erased: ["requester_display", "call_arguments", "arguments_digest", "request_metadata", "resolved_by", "resolver_id", "resolution_note", "token_nonce", "shown_in"],
+    erased: [
+      "requester_display",
+      "call_arguments",
+      "arguments_digest",
+      "request_metadata",
+      "resolved_by",
+      "resolver_id",
+      "resolution_note",
+      "token_nonce",
+      "shown_in",
+    ],
     // `requester_id` is the id that sealed rows keep too: it names nobody once the account is gone.
-    stay: ["id", "tenant_id", "server_config_id", "server_id", "server_name", "capability_type", "capability_name", "requester_type", "requester_id", "requester_group_id", "approver_group_ids", "definition_digest", "status", "timeout_seconds", "expires_at", "resolved_at", "consumed_at", "consumed_by_call", "created_at"],
+    stay: [
+      "id",
+      "tenant_id",
+      "server_config_id",
+      "server_id",
+      "server_name",
+      "capability_type",
+      "capability_name",
+      "requester_type",
+      "requester_id",
+      "requester_group_id",
+      "approver_group_ids",
+      "definition_digest",
+      "status",
+      "timeout_seconds",
+      "expires_at",
+      "resolved_at",
+      "consumed_at",
+      "consumed_by_call",
+      "created_at",
+    ],
   },
   runs: {
     erased: ["run_id", "participants"],
-    stay: ["tenant_id", "root_task_id", "resource_group_id", "state", "state_source", "outcome", "started_at", "last_at", "last_id", "last_result", "active_at", "ended_at", "closed_at", "calls", "llm_calls", "tool_calls", "tool_errors", "errors", "late_calls", "asserted_calls", "intact_calls", "external_calls", "prompt_tokens", "completion_tokens", "cost_micro_usd", "unpriced_calls", "degraded"],
+    stay: [
+      "tenant_id",
+      "root_task_id",
+      "resource_group_id",
+      "state",
+      "state_source",
+      "outcome",
+      "started_at",
+      "last_at",
+      "last_id",
+      "last_result",
+      "active_at",
+      "ended_at",
+      "closed_at",
+      "calls",
+      "llm_calls",
+      "tool_calls",
+      "tool_errors",
+      "errors",
+      "late_calls",
+      "asserted_calls",
+      "intact_calls",
+      "external_calls",
+      "prompt_tokens",
+      "completion_tokens",
+      "cost_micro_usd",
+      "unpriced_calls",
+      "degraded",
+    ],
   },
   audit_rows: {
     erased: [...PERSONAL, "custom_metadata"],
     stay: [
-      "id", "tenant_id", "timestamp", "created_at", "proxy_type", "proxy_subtype", "http_method", "endpoint", "target_url", "server_id", "mcp_method", "mcp_capability_name", "skill_id", "skill_execution_id", "llm_model_requested", "llm_model_used", "llm_provider",
-      "llm_prompt_tokens", "llm_completion_tokens", "llm_total_tokens", "llm_estimated_cost_usd", "llm_streaming", "llm_temperature", "llm_max_tokens", "llm_function_calling", "llm_used_fallback", "llm_fallback_reason", "llm_cache_hit", "llm_cache_layer", "llm_tokens_saved", "llm_cache_similarity_score",
-      "prompt_cache_write_tokens", "prompt_cache_read_tokens", "prompt_cache_savings_usd", "rag_enabled", "rag_chunks_retrieved", "rag_context_tokens", "rag_collection_ids", "rag_top_similarity_score", "rag_retrieval_duration_ms", "media_images_generated", "media_audio_chars", "media_audio_seconds_input", "media_video_seconds_output",
-      "oauth_flow_type", "api_key_id", "resource_group_id", "actor_agent_id", "subject_id", "subject_kind", "is_auth_event", "root_task_id", "current_task_id", "parent_task_id", "delegation_depth", "a2a_protocol_version", "trace_continuity", "trace_root_kind", "turn_id", "turn_seq", "run_end_state", "trace_id", "span_id", "upstream_request_id",
-      "request_size_bytes", "response_size_bytes", "request_content_hash", "response_content_hash", "http_status_code", "success", "error_type", "duration_ms", "guardrail_blocked", "argument_policy_denied", "pii_detected", "guardrail_config_id", "guardrail_check", "guardrail_action", "guardrails_skipped", "guardrails_degraded",
-      "argument_policy_id", "semantic_policy_id", "agent_authz_decision", "agent_grant_id", "autonomy_level", "autonomy_provenance", "consumed_approval_request_id", "pre_action_state", "region_routed_to", "residency_class", "compliance_tags", "tool_definition_hash", "server_version", "deciding_model",
-      "chain_id", "chain_seq", "prev_hash", "row_hash", "source", "bodies_pruned_at", "erased_at", "tags",
+      "id",
+      "tenant_id",
+      "timestamp",
+      "created_at",
+      "proxy_type",
+      "proxy_subtype",
+      "http_method",
+      "endpoint",
+      "target_url",
+      "server_id",
+      "mcp_method",
+      "mcp_capability_name",
+      "skill_id",
+      "skill_execution_id",
+      "llm_model_requested",
+      "llm_model_used",
+      "llm_provider",
+      "llm_prompt_tokens",
+      "llm_completion_tokens",
+      "llm_total_tokens",
+      "llm_estimated_cost_usd",
+      "llm_streaming",
+      "llm_temperature",
+      "llm_max_tokens",
+      "llm_function_calling",
+      "llm_used_fallback",
+      "llm_fallback_reason",
+      "llm_cache_hit",
+      "llm_cache_layer",
+      "llm_tokens_saved",
+      "llm_cache_similarity_score",
+      "prompt_cache_write_tokens",
+      "prompt_cache_read_tokens",
+      "prompt_cache_savings_usd",
+      "rag_enabled",
+      "rag_chunks_retrieved",
+      "rag_context_tokens",
+      "rag_collection_ids",
+      "rag_top_similarity_score",
+      "rag_retrieval_duration_ms",
+      "media_images_generated",
+      "media_audio_chars",
+      "media_audio_seconds_input",
+      "media_video_seconds_output",
+      "oauth_flow_type",
+      "api_key_id",
+      "resource_group_id",
+      "actor_agent_id",
+      "subject_id",
+      "subject_kind",
+      "is_auth_event",
+      "root_task_id",
+      "current_task_id",
+      "parent_task_id",
+      "delegation_depth",
+      "a2a_protocol_version",
+      "trace_continuity",
+      "trace_root_kind",
+      "turn_id",
+      "turn_seq",
+      "run_end_state",
+      "trace_id",
+      "span_id",
+      "upstream_request_id",
+      "request_size_bytes",
+      "response_size_bytes",
+      "request_content_hash",
+      "response_content_hash",
+      "http_status_code",
+      "success",
+      "error_type",
+      "duration_ms",
+      "guardrail_blocked",
+      "argument_policy_denied",
+      "pii_detected",
+      "guardrail_config_id",
+      "guardrail_check",
+      "guardrail_action",
+      "guardrails_skipped",
+      "guardrails_degraded",
+      "argument_policy_id",
+      "semantic_policy_id",
+      "agent_authz_decision",
+      "agent_grant_id",
+      "autonomy_level",
+      "autonomy_provenance",
+      "consumed_approval_request_id",
+      "pre_action_state",
+      "region_routed_to",
+      "residency_class",
+      "compliance_tags",
+      "tool_definition_hash",
+      "server_version",
+      "deciding_model",
+      "chain_id",
+      "chain_seq",
+      "prev_hash",
+      "row_hash",
+      "source",
+      "bodies_pruned_at",
+      "erased_at",
+      "tags",
     ],
   },
 };
@@ -39,9 +204,56 @@ const COLUMNS_GO: Record<string, { readonly erased: readonly string[]; readonly 
 const KNOW_IDS = ["admin_log", "config_changes", "data_erasures"];
 /** What administrators made, totals, chains, and what lives for moments, is sealed, or knows no person. What blocks know of erased rows, hashes of their values, is forgotten with them. */
 const ABOUT_NOBODY = [
-  "admin_log_checkpoints", "admin_log_head", "admin_users", "alerts", "argument_policies", "argument_policy_groups", "audit_block_values", "audit_blocks", "audit_chains", "audit_checkpoints", "audit_keys", "audit_late_rows", "audit_retention", "config_version", "conversation_notices", "end_user_groups", "former_model_names", "gone_groups", "gone_tenants", "group_policies", "guardrail_configs",
-  "kept_signatures", "mcp_server_snapshots", "mcp_servers", "model_usage_daily", "models", "notice_configs", "oauth_upstream_clients", "providers", "resource_group_end_user_groups", "resource_group_models", "resource_group_virtual_models", "resource_groups", "routing_groups", "run_hourly", "schema_migrations",
-  "semantic_cache_config_groups", "semantic_cache_configs", "semantic_policies", "semantic_policy_groups", "server_config_groups", "server_configs", "tenants", "tool_letters", "tool_results_hourly", "tool_sessions", "tool_usage_hourly", "usage_daily", "usage_hourly", "virtual_servers",
+  "admin_log_checkpoints",
+  "admin_log_head",
+  "admin_users",
+  "alerts",
+  "argument_policies",
+  "argument_policy_groups",
+  "audit_block_values",
+  "audit_blocks",
+  "audit_chains",
+  "audit_checkpoints",
+  "audit_keys",
+  "audit_late_rows",
+  "audit_retention",
+  "config_version",
+  "conversation_notices",
+  "end_user_groups",
+  "former_model_names",
+  "gone_groups",
+  "gone_tenants",
+  "group_policies",
+  "guardrail_configs",
+  "kept_signatures",
+  "mcp_server_snapshots",
+  "mcp_servers",
+  "model_usage_daily",
+  "models",
+  "notice_configs",
+  "oauth_upstream_clients",
+  "providers",
+  "resource_group_end_user_groups",
+  "resource_group_models",
+  "resource_group_virtual_models",
+  "resource_groups",
+  "routing_groups",
+  "run_hourly",
+  "schema_migrations",
+  "semantic_cache_config_groups",
+  "semantic_cache_configs",
+  "semantic_policies",
+  "semantic_policy_groups",
+  "server_config_groups",
+  "server_configs",
+  "tenants",
+  "tool_letters",
+  "tool_results_hourly",
+  "tool_sessions",
+  "tool_usage_hourly",
+  "usage_daily",
+  "usage_hourly",
+  "virtual_servers",
 ];
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg==";
@@ -92,27 +304,50 @@ async function placesOf(texts: readonly string[]): Promise<string[]> {
 test("every table and column is known to be personal or not", async () => {
   const found = await schema();
   expect([...found.keys()].sort()).toEqual([...WHOLE_ROWS_GO, ...Object.keys(COLUMNS_GO), ...KNOW_IDS, ...ABOUT_NOBODY].sort());
-  for (const [table, { erased, stay }] of Object.entries(COLUMNS_GO)) expect(found.get(table)?.toSorted()).toEqual([...erased, ...stay].sort());
+  for (const [table, { erased, stay }] of Object.entries(COLUMNS_GO))
+    expect(found.get(table)?.toSorted()).toEqual([...erased, ...stay].sort());
 });
 
 const callTool = (who: PortalClient, text: string) =>
-  fetch(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${serverId}`, { method: "POST", headers: { authorization: `Bearer ${who.token}`, "content-type": "application/json", accept: "application/json, text/event-stream" }, body: JSON.stringify(stateless(1, "tools/call", { name: "echo", arguments: { text } })) });
+  fetch(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${serverId}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${who.token}`, "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body: JSON.stringify(stateless(1, "tools/call", { name: "echo", arguments: { text } })),
+  });
 
 /** Leaves something of Mary in every place that can hold it. */
 async function liveALittle(): Promise<void> {
   const { admin, gateway } = world;
   const url = gateway.runtimeUrl;
-  const made = await portalClient(url).request("POST", "/auth/register", { username: "mary-smith", password: PASSWORD, email: "mary@home.example", display_name: "Mary Smith", photo_base64: PIXEL });
+  const made = await portalClient(url).request("POST", "/auth/register", {
+    username: "mary-smith",
+    password: PASSWORD,
+    email: "mary@home.example",
+    display_name: "Mary Smith",
+    photo_base64: PIXEL,
+  });
   mary = { ...(await logIn(url, "mary-smith")), id: made.body.id };
   john = await newPerson(url, "john");
   await mary.request("PATCH", "/auth/profile", { metadata: { born: "marys birthday" } });
   const members = await admin.post("/v1/admin/end-user-groups", { name: "people", initial_member_ids: [mary.id, john.id] });
   await admin.post(`/v1/admin/end-user-groups/${members.id}/resource-groups`, { resource_group_ids: [served.groupId] });
-  const key = (await admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, { name: "work key", scope: "user", end_user_id: mary.id })).key_value;
+  const key = (
+    await admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, { name: "work key", scope: "user", end_user_id: mary.id })
+  ).key_value;
   await mary.request("POST", "/auth/2fa/setup");
 
   for (const credential of [{ authorization: `Bearer ${mary.token}` }, { "x-api-key": key }] as Record<string, string>[]) {
-    const answer = await fetch(`${url}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { ...credential, "content-type": "application/json", "x-gw-run-id": "marys divorce", "x-gw-session-id": "s", "x-gw-conversation-handle": "01JABCDEFGHJKMNPQRSTVWXYZ0" }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "marys secret" }] }) });
+    const answer = await fetch(`${url}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: {
+        ...credential,
+        "content-type": "application/json",
+        "x-gw-run-id": "marys divorce",
+        "x-gw-session-id": "s",
+        "x-gw-conversation-handle": "01JABCDEFGHJKMNPQRSTVWXYZ0",
+      },
+      body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "marys secret" }] }),
+    });
     expect(answer.status).toBe(200);
     await answer.text();
   }
@@ -124,14 +359,24 @@ async function liveALittle(): Promise<void> {
   const resolved = (await callTool(john, "johns argument")).headers.get("x-gw-approval-id");
   expect((await mary.request("POST", `/approvals/${resolved}/reject`, { note: "marys note" })).status).toBe(200);
 
-  await sql`INSERT INTO alerts (id, tenant_id, alert_type, severity, title, message, crossing) VALUES ('alert', 'default', 'usage_warning', 'warning', 't', 'm', 'x')`.execute(connection.db);
+  await sql`INSERT INTO alerts (id, tenant_id, alert_type, severity, title, message, crossing) VALUES ('alert', 'default', 'usage_warning', 'warning', 't', 'm', 'x')`.execute(
+    connection.db,
+  );
   await sql`INSERT INTO alert_acknowledgements (alert_id, end_user_id) VALUES ('alert', ${mary.id})`.execute(connection.db);
   const token = crypto.randomUUID();
-  await sql`INSERT INTO oauth_tokens (id, tenant_id, principal_type, principal_id, mcp_server_id, issuer, client_id, redirect_uri, resource, access_token_sealed) VALUES (${token}, 'default', 'user', ${mary.id}, ${serverId}, 'i', 'c', 'r', 'r', 'marys sealed token')`.execute(connection.db);
-  await sql`INSERT INTO oauth_client_grants (id, tenant_id, token_id, client_hash, nonce) VALUES (gen_random_uuid(), 'default', ${token}, 'marys client', 'n')`.execute(connection.db);
+  await sql`INSERT INTO oauth_tokens (id, tenant_id, principal_type, principal_id, mcp_server_id, issuer, client_id, redirect_uri, resource, access_token_sealed) VALUES (${token}, 'default', 'user', ${mary.id}, ${serverId}, 'i', 'c', 'r', 'r', 'marys sealed token')`.execute(
+    connection.db,
+  );
+  await sql`INSERT INTO oauth_client_grants (id, tenant_id, token_id, client_hash, nonce) VALUES (gen_random_uuid(), 'default', ${token}, 'marys client', 'n')`.execute(
+    connection.db,
+  );
   const config = crypto.randomUUID();
-  await sql`INSERT INTO semantic_cache_configs (id, tenant_id, name, exact_match, semantic_match, generation) VALUES (${config}, 'default', 'c', '{}', '{}', gen_random_uuid())`.execute(connection.db);
-  await sql`INSERT INTO semantic_cache_entries (id, tenant_id, config_id, exact_key, model_id, model_name, answer, tokens, call_id, created_at, end_user_id) VALUES ('e', 'default', ${config}, 'k', gen_random_uuid(), 'm', '"marys answer"', 1, 'x', now(), ${mary.id})`.execute(connection.db);
+  await sql`INSERT INTO semantic_cache_configs (id, tenant_id, name, exact_match, semantic_match, generation) VALUES (${config}, 'default', 'c', '{}', '{}', gen_random_uuid())`.execute(
+    connection.db,
+  );
+  await sql`INSERT INTO semantic_cache_entries (id, tenant_id, config_id, exact_key, model_id, model_name, answer, tokens, call_id, created_at, end_user_id) VALUES ('e', 'default', ${config}, 'k', gen_random_uuid(), 'm', '"marys answer"', 1, 'x', now(), ${mary.id})`.execute(
+    connection.db,
+  );
   await rowsOf(admin, { gateway_user_id: mary.id, proxy_type: "mcp" }, 2);
 }
 
@@ -143,36 +388,81 @@ test("an erased person is found nowhere but by the id that sealed records keep, 
   const before = await placesOf([...traces, mary.id]);
   // All that is promised to go was there to go.
   expect(WHOLE_ROWS_GO.filter((table) => !before.some((place) => place.startsWith(`${table}.`)))).toEqual([]);
-  for (const place of ["approvals.requester_display", "approvals.call_arguments", "approvals.resolved_by", "approvals.resolution_note", "notifications.body", "runs.run_id", "runs.participants", "run_feedback.comment", "audit_rows.gateway_user_username", "audit_rows.request_body_preview"]) expect(before).toContain(place);
+  for (const place of [
+    "approvals.requester_display",
+    "approvals.call_arguments",
+    "approvals.resolved_by",
+    "approvals.resolution_note",
+    "notifications.body",
+    "runs.run_id",
+    "runs.participants",
+    "run_feedback.comment",
+    "audit_rows.gateway_user_username",
+    "audit_rows.request_body_preview",
+  ])
+    expect(before).toContain(place);
   const { avatar_url: photo } = (await mary.request("GET", "/auth/profile")).body;
   const stream = await fetch(`${gateway.runtimeUrl}/v1/portal/events`, { headers: { authorization: `Bearer ${mary.token}` } });
 
-  for (const subject of [{ gateway_user_username: "mary-smith", gateway_user_id: john.id }, { gateway_user_username: "mary-smith", gateway_user_id: "an account deleted before" }]) {
+  for (const subject of [
+    { gateway_user_username: "mary-smith", gateway_user_id: john.id },
+    { gateway_user_username: "mary-smith", gateway_user_id: "an account deleted before" },
+  ]) {
     const refused = await admin.request("POST", path, { subject });
     expect([refused.status, refused.body.fields]).toEqual([400, [{ field: "subject", message: "names more than one person" }]]);
   }
   const johns = await placesOf([john.id]);
   const event = await admin.post(path, { subject: { gateway_user_username: "mary-smith" } });
-  expect(event).toMatchObject({ account_erased: true, approvals_erased: 3, runs_changed: expect.any(Number), identifiers: ["gateway_user_username", "gateway_user_id"] });
-  expect((await admin.get(path)).erasures[0]).toEqual({ ...event, at: expect.any(String), identifiers: expect.arrayContaining(event.identifiers) });
+  expect(event).toMatchObject({
+    account_erased: true,
+    approvals_erased: 3,
+    runs_changed: expect.any(Number),
+    identifiers: ["gateway_user_username", "gateway_user_id"],
+  });
+  expect((await admin.get(path)).erasures[0]).toEqual({
+    ...event,
+    at: expect.any(String),
+    identifiers: expect.arrayContaining(event.identifiers),
+  });
 
   expect([(await mary.request("GET", "/auth/profile")).status, (await fetch(gateway.runtimeUrl + photo)).status]).toEqual([401, 404]);
-  expect((await portalClient(gateway.runtimeUrl).request("POST", "/auth/login", { username: "mary-smith", password: PASSWORD })).status).toBe(401);
-  expect(JSON.stringify((await admin.get("/v1/admin/end-users/export/json?tenant_id=default")))).not.toContain("mary-smith");
+  expect(
+    (await portalClient(gateway.runtimeUrl).request("POST", "/auth/login", { username: "mary-smith", password: PASSWORD })).status,
+  ).toBe(401);
+  expect(JSON.stringify(await admin.get("/v1/admin/end-users/export/json?tenant_id=default"))).not.toContain("mary-smith");
   expect(await stream.text()).toStartWith("event: ready");
   // The last words of what was hers in the ledger have arrived, and are erased like the rest.
   await rowsOf(admin, { proxy_subtype: "events" }, 1);
   expect(await placesOf(traces)).toEqual([]);
-  expect(await placesOf([mary.id])).toEqual(["admin_log.actor_id", "admin_log.after", "admin_log.before", "admin_log.resource_id", "approvals.requester_id", "audit_rows.subject_id", "config_changes.ref"]);
+  expect(await placesOf([mary.id])).toEqual([
+    "admin_log.actor_id",
+    "admin_log.after",
+    "admin_log.before",
+    "admin_log.resource_id",
+    "approvals.requester_id",
+    "audit_rows.subject_id",
+    "config_changes.ref",
+  ]);
   // What John was told of Mary's approvals is gone; it was all he was told.
   expect(await placesOf([john.id])).toEqual(johns.filter((place) => place !== "notifications.end_user_id"));
-  expect((await admin.get(`/v1/admin/approvals?tenant_id=default`)).approvals.map((one: any) => [one.requester_display, one.status, one.resolved_by, one.call_arguments])).toEqual([
+  expect(
+    (await admin.get(`/v1/admin/approvals?tenant_id=default`)).approvals.map((one: any) => [
+      one.requester_display,
+      one.status,
+      one.resolved_by,
+      one.call_arguments,
+    ]),
+  ).toEqual([
     ["john", "rejected", "erased", { text: "johns argument" }],
     ["erased", "expired", null, {}],
     ["erased", "expired", "john", {}],
   ]);
 
   // Whoever is erased again is not there, and a name may be taken by somebody else.
-  expect(await admin.post(path, { subject: { gateway_user_id: mary.id } })).toMatchObject({ account_erased: false, approvals_erased: 0, rows_erased: 0 });
+  expect(await admin.post(path, { subject: { gateway_user_id: mary.id } })).toMatchObject({
+    account_erased: false,
+    approvals_erased: 0,
+    rows_erased: 0,
+  });
   expect((await newPerson(gateway.runtimeUrl, "mary-smith")).id).not.toBe(mary.id);
 }, 60_000);

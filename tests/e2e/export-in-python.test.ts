@@ -21,17 +21,43 @@ test("the page about the export lists the hashed fields in their order", () => {
   expect(page).toContain(HASH_FORMATS.v2.map((name) => `\`${name}\``).join(", "));
 });
 
-if (PYTHON === undefined) console.log("The verifier in Python is left out: MCP_PYTHON names no Python with the packages of tests/e2e/python-client.txt.");
+if (PYTHON === undefined)
+  console.log("The verifier in Python is left out: MCP_PYTHON names no Python with the packages of tests/e2e/python-client.txt.");
 else {
   const directory = mkdtempSync(join(tmpdir(), "gatehouse-export-in-python-"));
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  const rows = () => ["plain", 'quote " and \\', "line\nfeed\t\u0001\u001f", "é 𝔘 \u2028 \u007f", "", "a/b"].map((endpoint, i) => ({ timestamp: "2026-11-21T10:00:00.123456Z", tenant_id: "t", endpoint, http_status_code: 200 + i, success: i % 2 === 0, request_content_hash: "ab".repeat(32), error_message: "not hashed" }));
+  const rows = () =>
+    ["plain", 'quote " and \\', "line\nfeed\t\u0001\u001f", "é 𝔘 \u2028 \u007f", "", "a/b"].map((endpoint, i) => ({
+      timestamp: "2026-11-21T10:00:00.123456Z",
+      tenant_id: "t",
+      endpoint,
+      http_status_code: 200 + i,
+      success: i % 2 === 0,
+      request_content_hash: "ab".repeat(32),
+      error_message: "not hashed",
+    }));
 
   async function found(chain: TestChain, publicKey = chain.keys[0]?.publicKey ?? ""): Promise<string[]> {
     const path = join(directory, `${crypto.randomUUID()}.jsonl`);
-    const keys = chain.keys.map((key) => printExportLine({ type: "key", name: key.name, key_id: key.keyId, public_key: key.publicKey, valid_from: key.validFrom, valid_to: key.validTo }));
-    writeFileSync(path, [printExportLine({ type: "chain", writer: "w", exported_at: "2026-11-21T10:00:01.000000Z", ...chain.chain }), ...keys, ...chain.entries.map(printExportLine)].join(""));
+    const keys = chain.keys.map((key) =>
+      printExportLine({
+        type: "key",
+        name: key.name,
+        key_id: key.keyId,
+        public_key: key.publicKey,
+        valid_from: key.validFrom,
+        valid_to: key.validTo,
+      }),
+    );
+    writeFileSync(
+      path,
+      [
+        printExportLine({ type: "chain", writer: "w", exported_at: "2026-11-21T10:00:01.000000Z", ...chain.chain }),
+        ...keys,
+        ...chain.entries.map(printExportLine),
+      ].join(""),
+    );
     const run = Bun.spawn([PYTHON as string, SCRIPT, path, publicKey], { stdout: "pipe", stderr: "inherit" });
     const lines = (await new Response(run.stdout).text()).trim().split("\n");
     expect(await run.exited).toBe(lines.length > 1 ? 2 : 0);
@@ -40,13 +66,28 @@ else {
 
   test("chains of both formats are intact, whatever their texts hold", async () => {
     expect(await found(testChain(rows()))).toEqual([]);
-    expect(await found(testChain(rows().map((row) => ({ ...row, request_content_hash: null })), { format: "v1" }))).toEqual([]);
+    expect(
+      await found(
+        testChain(
+          rows().map((row) => ({ ...row, request_content_hash: null })),
+          { format: "v1" },
+        ),
+      ),
+    ).toEqual([]);
   }, 60_000);
 
   test("nothing but a beginning that was dropped may be told as dropped", async () => {
     const checkpoints = (chain: TestChain) => chain.entries.filter((entry) => entry.type === "checkpoint");
-    const pruned = (chain: TestChain) => ({ type: "pruned" as const, through_seq: 3, row_hash: rowAt(chain, 3).row_hash as string, checkpoint: checkpoints(chain)[0]?.note as string });
-    const after = (chain: TestChain, seq: number) => chain.entries.filter((entry) => (entry.type === "row" ? (entry.row.chain_seq as number) : entry.type === "checkpoint" ? entry.chain_seq : 0) > seq);
+    const pruned = (chain: TestChain) => ({
+      type: "pruned" as const,
+      through_seq: 3,
+      row_hash: rowAt(chain, 3).row_hash as string,
+      checkpoint: checkpoints(chain)[0]?.note as string,
+    });
+    const after = (chain: TestChain, seq: number) =>
+      chain.entries.filter(
+        (entry) => (entry.type === "row" ? (entry.row.chain_seq as number) : entry.type === "checkpoint" ? entry.chain_seq : 0) > seq,
+      );
 
     const dropped = testChain(rows());
     dropped.entries = [pruned(dropped), ...after(dropped, 3)];
@@ -84,12 +125,16 @@ else {
     ["too much", ["one", "two", "three"], "python3 verify_export.py chain.jsonl"],
     ["a key that is none", [SCRIPT, "AAAA"], "not a public key"],
     ["something else than an export", [SCRIPT], "line 1: it is not JSON"],
-  ])("what cannot be judged is told in words: %s", async (_name, args, says) => {
-    const run = Bun.spawn([PYTHON as string, SCRIPT, ...args], { stdout: "pipe", stderr: "pipe" });
-    const [out, told] = [await new Response(run.stdout).text(), await new Response(run.stderr).text()];
-    expect([out, told.startsWith("verify_export.py: "), told.includes("Traceback"), await run.exited]).toEqual(["", true, false, 3]);
-    expect(told).toContain(says);
-  }, 60_000);
+  ])(
+    "what cannot be judged is told in words: %s",
+    async (_name, args, says) => {
+      const run = Bun.spawn([PYTHON as string, SCRIPT, ...args], { stdout: "pipe", stderr: "pipe" });
+      const [out, told] = [await new Response(run.stdout).text(), await new Response(run.stderr).text()];
+      expect([out, told.startsWith("verify_export.py: "), told.includes("Traceback"), await run.exited]).toEqual(["", true, false, 3]);
+      expect(told).toContain(says);
+    },
+    60_000,
+  );
 
   /** Judges many files in one process: each path of stdin is a line of JSON. */
   const MANY = `
@@ -109,7 +154,10 @@ for path in sys.stdin.read().split("\\n"):
   async function judged(file: Uint8Array): Promise<[number, string[]]> {
     try {
       const { verdict, findings } = await verifyExport(wholeLines([file]), { maxFindings: 10_000 });
-      return [verdict === "intact" ? 0 : verdict === "unanchored" ? 1 : 2, findings.map((finding) => `${finding.verdict}@${finding.chain_seq}`)];
+      return [
+        verdict === "intact" ? 0 : verdict === "unanchored" ? 1 : 2,
+        findings.map((finding) => `${finding.verdict}@${finding.chain_seq}`),
+      ];
     } catch (error) {
       if (error instanceof NotAnExport) return [3, [error.message]];
       throw error;
@@ -124,7 +172,10 @@ for path in sys.stdin.read().split("\\n"):
       return path;
     });
     const run = Bun.spawn([PYTHON as string, "-c", MANY], { stdin: new Blob([paths.join("\n")]), stdout: "pipe", stderr: "inherit" });
-    const theirs = (await new Response(run.stdout).text()).trim().split("\n").map((line) => JSON.parse(line) as [number, string[]]);
+    const theirs = (await new Response(run.stdout).text())
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as [number, string[]]);
     expect(theirs).toHaveLength(files.length);
     const met = new Set<string>();
     for (const [at, file] of files.entries()) {

@@ -11,17 +11,50 @@ let apiKey: string;
 beforeAll(async () => {
   vendor = fakeVendor(({ path }) =>
     path.endsWith(":generateContent")
-      ? Response.json({ candidates: [{ content: { role: "model", parts: [{ text: "Found." }] }, finishReason: "STOP", index: 0, groundingMetadata: { webSearchQueries: ["one", "two", "one"] } }], usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 10, totalTokenCount: 110 }, modelVersion: "gemini-3.5-flash" })
+      ? Response.json({
+          candidates: [
+            {
+              content: { role: "model", parts: [{ text: "Found." }] },
+              finishReason: "STOP",
+              index: 0,
+              groundingMetadata: { webSearchQueries: ["one", "two", "one"] },
+            },
+          ],
+          usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 10, totalTokenCount: 110 },
+          modelVersion: "gemini-3.5-flash",
+        })
       : path.endsWith("/messages")
-      ? Response.json({ id: "msg_1", type: "message", role: "assistant", model: "m", content: [{ type: "text", text: "Found." }], stop_reason: "end_turn", stop_sequence: null, usage: { input_tokens: 100, output_tokens: 10, server_tool_use: { web_search_requests: 2 } } })
-      : Response.json({ id: "c", object: "chat.completion", created: 1, model: "m", choices: [{ index: 0, message: { role: "assistant", content: "Heard." }, finish_reason: "stop" }], usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110, prompt_tokens_details: { audio_tokens: 60 } } }),
+        ? Response.json({
+            id: "msg_1",
+            type: "message",
+            role: "assistant",
+            model: "m",
+            content: [{ type: "text", text: "Found." }],
+            stop_reason: "end_turn",
+            stop_sequence: null,
+            usage: { input_tokens: 100, output_tokens: 10, server_tool_use: { web_search_requests: 2 } },
+          })
+        : Response.json({
+            id: "c",
+            object: "chat.completion",
+            created: 1,
+            model: "m",
+            choices: [{ index: 0, message: { role: "assistant", content: "Heard." }, finish_reason: "stop" }],
+            usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110, prompt_tokens_details: { audio_tokens: 60 } },
+          }),
   );
   world = await startWorld();
   const { admin } = world;
   const group = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "team", group_type: "team" });
-  for (const [provider_key, api_format, base_url] of [["g", "gemini", `${vendor.origin}/v1beta`], ["a", "anthropic", vendor.origin], ["o", "openai", `${vendor.origin}/v1`]]) await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key, api_format, base_url });
+  for (const [provider_key, api_format, base_url] of [
+    ["g", "gemini", `${vendor.origin}/v1beta`],
+    ["a", "anthropic", vendor.origin],
+    ["o", "openai", `${vendor.origin}/v1`],
+  ])
+    await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key, api_format, base_url });
   const prices = { input_cost_per_million_tokens: 2, output_cost_per_million_tokens: 10 };
-  const model = (name: string, provider: string, more: object) => admin.post("/v1/admin/llms", { tenant_id: "default", name, model_name: "m", provider, group_ids: [group.id], ...prices, ...more });
+  const model = (name: string, provider: string, more: object) =>
+    admin.post("/v1/admin/llms", { tenant_id: "default", name, model_name: "m", provider, group_ids: [group.id], ...prices, ...more });
   await model("searches", "a", { web_search_cost_per_thousand: 10 });
   await model("searches-unpriced", "a", {});
   await model("grounds", "g", { web_search_cost_per_thousand: 14 });
@@ -35,8 +68,17 @@ afterAll(async () => {
   await vendor.stop();
 });
 
-const post = (path: string, key: string, body: object) => fetch(`${world.gateway.runtimeUrl}${path}`, { method: "POST", headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "anthropic-version": "2023-06-01" }, body: JSON.stringify(body) });
-const searching = { contents: [{ role: "user", parts: [{ text: "Hi" }] }], tools: [{ googleSearch: {} }], generationConfig: { maxOutputTokens: 10 } };
+const post = (path: string, key: string, body: object) =>
+  fetch(`${world.gateway.runtimeUrl}${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "anthropic-version": "2023-06-01" },
+    body: JSON.stringify(body),
+  });
+const searching = {
+  contents: [{ role: "user", parts: [{ text: "Hi" }] }],
+  tools: [{ googleSearch: {} }],
+  generationConfig: { maxOutputTokens: 10 },
+};
 
 test.each([
   // 100 x $2 + 10 x $10 a million, and two searches at 1.4 cents.
@@ -53,12 +95,23 @@ test("a budget that stops hard holds the searches a call may run, and covers non
   const team = (await admin.get("/v1/admin/resource-groups?tenant_id=default&search=team")).resource_groups[0];
   const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "careful", parent_group_id: team.id });
   const { key_value: key } = await admin.post(`/v1/admin/resource-groups/${id}/api-keys`, { name: "careful", access_mode: "shared" });
-  await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, { llm_global_limits: { budget: { daily_limit_usd: 0.025, hard_stop: true } } });
-  const message = (max_uses: number | undefined, model: string) => post("/v1/messages", key, { model, max_tokens: 10, messages: [{ role: "user", content: "Hi" }], tools: [{ type: "web_search_20250305", name: "web_search", ...(max_uses === undefined ? {} : { max_uses }) }] });
+  await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, {
+    llm_global_limits: { budget: { daily_limit_usd: 0.025, hard_stop: true } },
+  });
+  const message = (max_uses: number | undefined, model: string) =>
+    post("/v1/messages", key, {
+      model,
+      max_tokens: 10,
+      messages: [{ role: "user", content: "Hi" }],
+      tools: [{ type: "web_search_20250305", name: "web_search", ...(max_uses === undefined ? {} : { max_uses }) }],
+    });
   // Three at a cent are more than is left whatever the tokens come to; two are not.
   expect([(await message(3, "searches")).status, (await message(2, "searches")).status]).toEqual([429, 200]);
   const unpriced = await message(1, "searches-unpriced");
-  expect([unpriced.status, ((await unpriced.json()) as { error: { message: string } }).error.message]).toEqual([403, expect.stringContaining("no price for a search")]);
+  expect([unpriced.status, ((await unpriced.json()) as { error: { message: string } }).error.message]).toEqual([
+    403,
+    expect.stringContaining("no price for a search"),
+  ]);
   const google = await post("/v1beta/models/grounds-unpriced:generateContent", key, searching);
   expect(google.status).toBe(403);
 });
@@ -78,10 +131,26 @@ test.each([
 test("a budget that stops hard holds what a write to the vendor's cache for an hour comes to, though no price is set for it", async () => {
   const { admin } = world;
   const team = (await admin.get("/v1/admin/resource-groups?tenant_id=default&search=team")).resource_groups[0];
-  const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "keeps for an hour", parent_group_id: team.id });
-  const { key_value: key } = await admin.post(`/v1/admin/resource-groups/${id}/api-keys`, { name: "keeps for an hour", access_mode: "shared" });
-  await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, { llm_global_limits: { budget: { daily_limit_usd: 0.025, hard_stop: true } } });
-  const message = (characters: number) => post("/v1/messages", key, { model: "searches", max_tokens: 10, messages: [{ role: "user", content: [{ type: "text", text: "x".repeat(characters), cache_control: { type: "ephemeral", ttl: "1h" } }] }] });
+  const { id } = await admin.post("/v1/admin/resource-groups", {
+    tenant_id: "default",
+    name: "keeps for an hour",
+    parent_group_id: team.id,
+  });
+  const { key_value: key } = await admin.post(`/v1/admin/resource-groups/${id}/api-keys`, {
+    name: "keeps for an hour",
+    access_mode: "shared",
+  });
+  await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, {
+    llm_global_limits: { budget: { daily_limit_usd: 0.025, hard_stop: true } },
+  });
+  const message = (characters: number) =>
+    post("/v1/messages", key, {
+      model: "searches",
+      max_tokens: 10,
+      messages: [
+        { role: "user", content: [{ type: "text", text: "x".repeat(characters), cache_control: { type: "ephemeral", ttl: "1h" } }] },
+      ],
+    });
   // At twice $2 a million the first could come to more than four cents, the second to two.
   expect([(await message(10_000)).status, (await message(5_000)).status]).toEqual([429, 200]);
 });

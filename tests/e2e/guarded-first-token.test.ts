@@ -12,8 +12,20 @@ beforeAll(async () => {
   guarded = await world.caller("guarded", async (groupId) => {
     const words = Array.from({ length: 2_000 }, (_, i) => `${((i * 7919) % 99_991).toString(36)}zq`);
     const builtin = {
-      ...{ pii_enabled: true, secrets_enabled: true, secrets_action: "redact", prompt_injection_enabled: true, jailbreak_enabled: true, toxic_content_enabled: true },
-      ...{ banned_words: words, banned_words_action: "redact", banned_patterns: ["\\bEMP-\\d{4,6}\\b", "(?i)confidential.{0,20}internal"], banned_patterns_action: "redact" },
+      ...{
+        pii_enabled: true,
+        secrets_enabled: true,
+        secrets_action: "redact",
+        prompt_injection_enabled: true,
+        jailbreak_enabled: true,
+        toxic_content_enabled: true,
+      },
+      ...{
+        banned_words: words,
+        banned_words_action: "redact",
+        banned_patterns: ["\\bEMP-\\d{4,6}\\b", "(?i)confidential.{0,20}internal"],
+        banned_patterns_action: "redact",
+      },
     };
     await world.admin.post("/v1/admin/guardrails/configs", { tenant_id: "default", name: "everything", group_ids: [groupId], builtin });
   });
@@ -49,9 +61,12 @@ async function firstToken(caller: Caller, surface: AnswerSurface): Promise<numbe
   return waited ?? Number.NaN;
 }
 
-const at = (values: readonly number[], share: number) => values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? Number.NaN;
+const at = (values: readonly number[], share: number) =>
+  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? Number.NaN;
 
-test.each(ANSWER_SURFACES.filter(({ name }) => ["chat", "responses", "messages"].includes(name)).map((surface) => [surface.name, surface] as const))(
+test.each(
+  ANSWER_SURFACES.filter(({ name }) => ["chat", "responses", "messages"].includes(name)).map((surface) => [surface.name, surface] as const),
+)(
   "%s: the first word of a guarded stream waits little longer than without guardrails",
   async (name, surface) => {
     const without: number[] = [];
@@ -64,7 +79,9 @@ test.each(ANSWER_SURFACES.filter(({ name }) => ["chat", "responses", "messages"]
       without.push(alone);
       added.push(behind - alone);
     }
-    console.log(`${name.padEnd(9)} first word after ${at(without, 0.5).toFixed(1)} ms at p50 without guardrails; they add ${at(added, 0.5).toFixed(1)} ms at p50, ${at(added, 0.95).toFixed(1)} at p95, at ${SAID.paced.paceMs} ms for a token`);
+    console.log(
+      `${name.padEnd(9)} first word after ${at(without, 0.5).toFixed(1)} ms at p50 without guardrails; they add ${at(added, 0.5).toFixed(1)} ms at p50, ${at(added, 0.95).toFixed(1)} at p95, at ${SAID.paced.paceMs} ms for a token`,
+    );
     // The next token or two, and what looking costs. The bound is for machines that are busy with much else.
     expect(at(added, 0.5)).toBeLessThan(500);
   },

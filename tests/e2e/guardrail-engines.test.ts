@@ -14,7 +14,16 @@ beforeAll(async () => {
   world = await startGuardedWorld();
   const caller = async (name: string, surfaces: object, engine: object, builtin: object = {}) => {
     callers[name] = await world.caller(name, async (groupId) => {
-      configs[name] = (await world.admin.post("/v1/admin/guardrails/configs", { tenant_id: "default", name, group_ids: [groupId], surfaces, builtin, providers: [{ timeout_ms: 700, ...engine }] })).id;
+      configs[name] = (
+        await world.admin.post("/v1/admin/guardrails/configs", {
+          tenant_id: "default",
+          name,
+          group_ids: [groupId],
+          surfaces,
+          builtin,
+          providers: [{ timeout_ms: 700, ...engine }],
+        })
+      ).id;
     });
   };
   const hook = (how: string) => ({ provider: "webhook", endpoint: `${world.vendor.origin}/engine/${how}`, api_key: "hook-secret-0001" });
@@ -51,8 +60,19 @@ describe("requests", () => {
     expect(JSON.parse(asked?.body ?? "")).toEqual({ text: "Fine, says [REDACTED:email]", direction: "input" });
     expect(asked?.headers.authorization).toBe("Bearer hook-secret-0001");
     const { status, error, row } = await ask("input judge", `All is ${FORBIDDEN}`, true);
-    expect([status, error.code, error.guardrail, error.check, error.direction]).toEqual([403, "guardrail_blocked", "input judge", "jailbreak", "input"]);
-    expect(row).toMatchObject({ guardrail_blocked: true, guardrail_config_id: configs["input judge"], guardrail_check: "jailbreak", guardrail_action: "block" });
+    expect([status, error.code, error.guardrail, error.check, error.direction]).toEqual([
+      403,
+      "guardrail_blocked",
+      "input judge",
+      "jailbreak",
+      "input",
+    ]);
+    expect(row).toMatchObject({
+      guardrail_blocked: true,
+      guardrail_config_id: configs["input judge"],
+      guardrail_check: "jailbreak",
+      guardrail_action: "block",
+    });
   });
 
   test("a guard model is asked by a nested call with a row of its own", async () => {
@@ -60,16 +80,27 @@ describe("requests", () => {
     const { status, row } = await ask("input model", `All is ${FORBIDDEN}`, false);
     expect(status).toBe(403);
     const [nested] = await rowsOf(world.admin, { parent_request_id: row.id }, 1);
-    expect(nested).toMatchObject({ proxy_subtype: "guardrail_model", llm_model_used: "guard", success: true, resource_group_id: row.resource_group_id });
+    expect(nested).toMatchObject({
+      proxy_subtype: "guardrail_model",
+      llm_model_used: "guard",
+      success: true,
+      resource_group_id: row.resource_group_id,
+    });
     // Neither row keeps what was blocked, nor the answer, which may quote it.
     expect([nested?.response_body_preview ?? null, nested?.response_content_hash]).toEqual([null, expect.stringMatching(/^[0-9a-f]{64}$/)]);
-    for (const one of [row, nested]) expect([one?.request_body_preview ?? null, one?.request_content_hash]).toEqual([null, expect.stringMatching(/^[0-9a-f]{64}$/)]);
+    for (const one of [row, nested])
+      expect([one?.request_body_preview ?? null, one?.request_content_hash]).toEqual([null, expect.stringMatching(/^[0-9a-f]{64}$/)]);
   });
 
   test("an engine that only warns changes nothing and marks the row", async () => {
     const { status, row } = await ask("input watcher", `All is ${FORBIDDEN}`, false);
     expect(status).toBe(200);
-    expect(row).toMatchObject({ guardrail_action: "warn", guardrail_check: "jailbreak", guardrail_config_id: configs["input watcher"], success: true });
+    expect(row).toMatchObject({
+      guardrail_action: "warn",
+      guardrail_check: "jailbreak",
+      guardrail_config_id: configs["input watcher"],
+      success: true,
+    });
   });
 
   test.each(["input broken", "input silent"])("%s: an engine that blocks fails closed", async (name) => {
@@ -116,23 +147,43 @@ test("keys of engines are never shown, and stay when a change leaves them out", 
   expect(JSON.stringify(before)).not.toContain("hook-secret-0001");
   expect(before.providers[0]).toMatchObject({ provider: "webhook", has_api_key: true });
   const { has_api_key: _shown, ...engine } = before.providers[0];
-  expect((await world.admin.request("PATCH", path, { providers: [{ ...engine, timeout_ms: 800 }] })).body.providers[0]).toMatchObject({ timeout_ms: 800, has_api_key: true });
-  expect((await world.admin.request("PATCH", path, { providers: [{ ...engine, endpoint: "http://127.0.0.1:9/other" }] })).body.providers[0].has_api_key).toBe(false);
+  expect((await world.admin.request("PATCH", path, { providers: [{ ...engine, timeout_ms: 800 }] })).body.providers[0]).toMatchObject({
+    timeout_ms: 800,
+    has_api_key: true,
+  });
+  expect(
+    (await world.admin.request("PATCH", path, { providers: [{ ...engine, endpoint: "http://127.0.0.1:9/other" }] })).body.providers[0]
+      .has_api_key,
+  ).toBe(false);
   const log = await world.admin.get("/v1/admin/admin-log?page_size=200");
   expect(JSON.stringify(log)).not.toContain("hook-secret-0001");
 });
 
 test("of two engines at one address each keeps its own key, whichever is changed, moved or taken away", async () => {
-  const engine = (timeout: number, key?: string) => ({ provider: "webhook", endpoint: `${world.vendor.origin}/engine/judge`, timeout_ms: timeout, ...(key === undefined ? {} : { api_key: key }) });
+  const engine = (timeout: number, key?: string) => ({
+    provider: "webhook",
+    endpoint: `${world.vendor.origin}/engine/judge`,
+    timeout_ms: timeout,
+    ...(key === undefined ? {} : { api_key: key }),
+  });
   let path = "";
   callers["twin engines"] = await world.caller("twin engines", async (groupId) => {
-    const { id } = await world.admin.post("/v1/admin/guardrails/configs", { tenant_id: "default", name: "twin engines", group_ids: [groupId], surfaces: { chat_input: true }, providers: [engine(701, "twin-key-1"), engine(702, "twin-key-2")] });
+    const { id } = await world.admin.post("/v1/admin/guardrails/configs", {
+      tenant_id: "default",
+      name: "twin engines",
+      group_ids: [groupId],
+      surfaces: { chat_input: true },
+      providers: [engine(701, "twin-key-1"), engine(702, "twin-key-2")],
+    });
     path = `/v1/admin/guardrails/configs/${id}`;
   });
   async function keysSent(): Promise<string> {
     world.vendor.seen.length = 0;
     expect((await ask("twin engines", "Fine", false)).status).toBe(200);
-    return world.vendor.seen.filter(({ path: to }) => to.startsWith("/engine/judge")).map(({ headers }) => headers.authorization).join();
+    return world.vendor.seen
+      .filter(({ path: to }) => to.startsWith("/engine/judge"))
+      .map(({ headers }) => headers.authorization)
+      .join();
   }
   async function changed(providers: readonly object[], keys: string): Promise<void> {
     await world.admin.request("PATCH", path, { providers });

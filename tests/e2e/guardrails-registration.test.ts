@@ -29,7 +29,17 @@ beforeAll(async () => {
     ids[name] = (await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: fixture.baseUrl })).id;
     await grant(admin, name, ids[name] as string, [guarded.groupId, free.groupId]);
   }
-  virtualId = (await admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "all", members: [{ mcp_server_id: ids.handshake, slug: "old" }, { mcp_server_id: ids.stateless, slug: "new" }], group_ids: [guarded.groupId, free.groupId] })).id;
+  virtualId = (
+    await admin.post("/v1/admin/virtual-servers", {
+      tenant_id: "default",
+      name: "all",
+      members: [
+        { mcp_server_id: ids.handshake, slug: "old" },
+        { mcp_server_id: ids.stateless, slug: "new" },
+      ],
+      group_ids: [guarded.groupId, free.groupId],
+    })
+  ).id;
   await admin.post("/v1/admin/guardrails/configs", {
     tenant_id: "default",
     name: "definitions",
@@ -44,10 +54,13 @@ afterAll(async () => {
 });
 
 /** How often the tool servers were asked to run the tool. */
-const poisonedCalls = () => fixtures.flatMap(({ seen }) => seen).filter(({ body }) => body.includes("tools/call") && body.includes("poisoned")).length;
+const poisonedCalls = () =>
+  fixtures.flatMap(({ seen }) => seen).filter(({ body }) => body.includes("tools/call") && body.includes("poisoned")).length;
 
 const CLIENTS = { handshake: handshakeClient, stateless: statelessClient } as const;
-const TABLE = Object.keys(CLIENTS).flatMap((client) => ["handshake", "stateless", "virtual"].map((server) => [client as keyof typeof CLIENTS, server] as const));
+const TABLE = Object.keys(CLIENTS).flatMap((client) =>
+  ["handshake", "stateless", "virtual"].map((server) => [client as keyof typeof CLIENTS, server] as const),
+);
 
 describe.each(TABLE)("a %s client of a %s server", (client, server) => {
   const url = () => `${world.gateway.runtimeUrl}/v1/proxy/${server === "virtual" ? `vmcp/${virtualId}` : `mcp/${ids[server]}`}`;
@@ -80,8 +93,15 @@ describe.each(TABLE)("a %s client of a %s server", (client, server) => {
     }
     await guest.close();
     expect(poisonedCalls()).toBe(before);
-    const named = (name: string) => rowOf(world.admin, { correlation_id: tagged("call")["x-correlation-id"], mcp_capability_name: `${prefixes[0]}${name}` });
-    expect(await named("poisoned")).toMatchObject({ success: false, error_type: "guardrail_blocked", guardrail_blocked: true, guardrail_check: "prompt_injection", guardrail_action: "block" });
+    const named = (name: string) =>
+      rowOf(world.admin, { correlation_id: tagged("call")["x-correlation-id"], mcp_capability_name: `${prefixes[0]}${name}` });
+    expect(await named("poisoned")).toMatchObject({
+      success: false,
+      error_type: "guardrail_blocked",
+      guardrail_blocked: true,
+      guardrail_check: "prompt_injection",
+      guardrail_action: "block",
+    });
     expect(await named("doubtful")).toMatchObject({ success: true, guardrail_check: "banned_words", guardrail_action: "warn" });
     expect((await named("contact")).guardrail_action).toBeNull();
   });

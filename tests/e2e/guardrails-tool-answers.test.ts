@@ -12,7 +12,16 @@ const urls: Record<string, string> = {};
 const TOKEN = "ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q";
 
 const CALLERS = { handshake: handshakeClient, stateless: statelessClient } as const;
-const routes = (Object.keys(CALLERS) as (keyof typeof CALLERS)[]).flatMap((caller) => ([["old", ""], ["modern", ""], ["virtual", "old__"], ["virtual", "modern__"]] as const).map(([server, prefix]) => [caller, server, prefix] as const));
+const routes = (Object.keys(CALLERS) as (keyof typeof CALLERS)[]).flatMap((caller) =>
+  (
+    [
+      ["old", ""],
+      ["modern", ""],
+      ["virtual", "old__"],
+      ["virtual", "modern__"],
+    ] as const
+  ).map(([server, prefix]) => [caller, server, prefix] as const),
+);
 
 beforeAll(async () => {
   world = await startWorld();
@@ -21,7 +30,10 @@ beforeAll(async () => {
   for (const route of routes) teams.push(await newTeam(admin, `guarded ${route.join(" ")}`));
   const groups = teams.map(({ groupId }) => groupId);
   const members: { mcp_server_id: string; slug: string }[] = [];
-  for (const [name, fixture] of [["old", startHandshakeServer({ reports: true })], ["modern", startStatelessServer({ reports: true })]] as const) {
+  for (const [name, fixture] of [
+    ["old", startHandshakeServer({ reports: true })],
+    ["modern", startStatelessServer({ reports: true })],
+  ] as const) {
     fixtures.push(fixture);
     const { id } = await admin.post("/v1/admin/mcp-servers", { ...tenant, name, base_url: fixture.baseUrl });
     await grant(admin, name, id, groups);
@@ -35,7 +47,14 @@ beforeAll(async () => {
     name: "answer wall",
     group_ids: groups,
     surfaces: { mcp_output: true },
-    builtin: { pii_enabled: true, pii_action: "redact", secrets_enabled: true, secrets_action: "block", banned_words: ["project titan"], banned_words_action: "warn" },
+    builtin: {
+      pii_enabled: true,
+      pii_action: "redact",
+      secrets_enabled: true,
+      secrets_action: "block",
+      banned_words: ["project titan"],
+      banned_words_action: "warn",
+    },
   });
 });
 afterAll(async () => {
@@ -54,7 +73,8 @@ describe.each(routes)("a %s caller of the %s server, %s", (caller, server, prefi
     }
   };
   const report = (text: string) => withClient((client) => client.callTool({ name: `${prefix}report`, arguments: { text } }));
-  const last = async (action: string) => rowOf(world.admin, { resource_group_id: team().groupId, mcp_capability_name: `${prefix}report`, guardrail_action: action });
+  const last = async (action: string) =>
+    rowOf(world.admin, { resource_group_id: team().groupId, mcp_capability_name: `${prefix}report`, guardrail_action: action });
 
   test("every text is redacted, and nothing else is changed", async () => {
     const { content, structuredContent } = (await report("joe@example.com")) as any;
@@ -76,7 +96,9 @@ describe.each(routes)("a %s caller of the %s server, %s", (caller, server, prefi
 
   test("so are suggestions", async () => {
     await withClient(async (client) => {
-      const suggested = async (value: string) => (await client.complete({ ref: { type: "ref/prompt", name: `${prefix}quote` }, argument: { name: "text", value } })).completion.values;
+      const suggested = async (value: string) =>
+        (await client.complete({ ref: { type: "ref/prompt", name: `${prefix}quote` }, argument: { name: "text", value } })).completion
+          .values;
       expect(await suggested("joe@example.com")).toEqual(["[REDACTED:email]", "nobody, or [REDACTED:email]"]);
       expect(await suggested("joe")).toEqual(["joe", "nobody, or joe"]);
       const error = await suggested(TOKEN).catch(String);
@@ -91,12 +113,25 @@ describe.each(routes)("a %s caller of the %s server, %s", (caller, server, prefi
       (thrown: unknown) => thrown,
     );
     if (caller === "stateless") {
-      const { body } = await post(urls[server] ?? "", team().apiKey, stateless(1, "tools/call", { name: `${prefix}report`, arguments: { text: TOKEN } }));
-      expect(body.error).toMatchObject({ code: 4031, data: { code: "guardrail_blocked", guardrail: "answer wall", check: "secrets", direction: "output" } });
+      const { body } = await post(
+        urls[server] ?? "",
+        team().apiKey,
+        stateless(1, "tools/call", { name: `${prefix}report`, arguments: { text: TOKEN } }),
+      );
+      expect(body.error).toMatchObject({
+        code: 4031,
+        data: { code: "guardrail_blocked", guardrail: "answer wall", check: "secrets", direction: "output" },
+      });
     }
     expect(String(error)).toContain("blocked by a guardrail (secrets)");
     expect(String(error)).not.toContain("ghp_");
-    expect(await last("block")).toMatchObject({ guardrail_blocked: true, guardrail_action: "block", guardrail_check: "secrets", success: false, error_type: "guardrail_blocked" });
+    expect(await last("block")).toMatchObject({
+      guardrail_blocked: true,
+      guardrail_action: "block",
+      guardrail_check: "secrets",
+      success: false,
+      error_type: "guardrail_blocked",
+    });
   });
 
   test("a warning is on the row only", async () => {
@@ -107,20 +142,46 @@ describe.each(routes)("a %s caller of the %s server, %s", (caller, server, prefi
 
 test("an answer in which nothing was changed passes byte for byte", async () => {
   const { sent } = fixtures[1] as ToolServerFixture;
-  const answer = await post(urls.modern ?? "", teams[0]?.apiKey ?? "", stateless(1, "tools/call", { name: "report", arguments: { text: "nothing of note" } }));
+  const answer = await post(
+    urls.modern ?? "",
+    teams[0]?.apiKey ?? "",
+    stateless(1, "tools/call", { name: "report", arguments: { text: "nothing of note" } }),
+  );
   expect(answer.status).toBe(200);
   expect(answer.text).toBe(sent.at(-1) ?? "");
 });
 
 test("an answer that cannot be read is withheld", async () => {
-  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("Mail joe@example.com", { headers: { "content-type": "text/plain" } }) });
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => new Response("Mail joe@example.com", { headers: { "content-type": "text/plain" } }),
+  });
   try {
-    const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "mumbling", base_url: `http://127.0.0.1:${server.port}` });
-    await grant(world.admin, "mumbling", id, teams.map(({ groupId }) => groupId));
-    const answer = await post(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`, teams[0]?.apiKey ?? "", stateless(1, "tools/call", { name: "any", arguments: {} }));
+    const { id } = await world.admin.post("/v1/admin/mcp-servers", {
+      tenant_id: "default",
+      name: "mumbling",
+      base_url: `http://127.0.0.1:${server.port}`,
+    });
+    await grant(
+      world.admin,
+      "mumbling",
+      id,
+      teams.map(({ groupId }) => groupId),
+    );
+    const answer = await post(
+      `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`,
+      teams[0]?.apiKey ?? "",
+      stateless(1, "tools/call", { name: "any", arguments: {} }),
+    );
     expect([answer.status, answer.body.error.data.code]).toEqual([502, "upstream_invalid_response"]);
     expect(answer.text).not.toContain("joe@");
-    const suggested = await post(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`, teams[0]?.apiKey ?? "", { jsonrpc: "2.0", id: 1, method: "completion/complete", params: { ref: { type: "ref/prompt", name: "any" }, argument: { name: "a", value: "" } } });
+    const suggested = await post(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`, teams[0]?.apiKey ?? "", {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "completion/complete",
+      params: { ref: { type: "ref/prompt", name: "any" }, argument: { name: "a", value: "" } },
+    });
     expect([suggested.status, suggested.text.includes("joe@")]).toEqual([502, false]);
   } finally {
     await server.stop(true);

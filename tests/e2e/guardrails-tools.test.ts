@@ -19,12 +19,27 @@ beforeAll(async () => {
   team = await newTeam(world.admin, "guarded");
   const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "tools", base_url: server.baseUrl });
   await grant(world.admin, "tools for guarded", id, [team.groupId], {});
-  await world.admin.post("/v1/admin/guardrails/configs", { tenant_id: "default", name: "tool wall", group_ids: [team.groupId], surfaces: { mcp_input: true }, builtin: { pii_enabled: true, secrets_enabled: true } });
+  await world.admin.post("/v1/admin/guardrails/configs", {
+    tenant_id: "default",
+    name: "tool wall",
+    group_ids: [team.groupId],
+    surfaces: { mcp_input: true },
+    builtin: { pii_enabled: true, secrets_enabled: true },
+  });
   const { id: oldId } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "old tools", base_url: old.baseUrl });
   await grant(world.admin, "old tools for guarded", oldId, [team.groupId], {});
-  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "all tools", members: [{ mcp_server_id: oldId, slug: "old" }], group_ids: [team.groupId] });
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "all tools",
+    members: [{ mcp_server_id: oldId, slug: "old" }],
+    group_ids: [team.groupId],
+  });
   url = `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
-  urls = { new: url, old: `${world.gateway.runtimeUrl}/v1/proxy/mcp/${oldId}`, virtual: `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}` };
+  urls = {
+    new: url,
+    old: `${world.gateway.runtimeUrl}/v1/proxy/mcp/${oldId}`,
+    virtual: `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`,
+  };
 });
 afterAll(async () => {
   await server.stop();
@@ -47,7 +62,10 @@ test("arguments are redacted before the tool server sees them, and on the record
 test("a secret reaches no tool server", async () => {
   const before = server.seen.length;
   const answer = await call("ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q");
-  expect(answer.body.error).toMatchObject({ code: 4031, data: { code: "guardrail_blocked", guardrail: "tool wall", check: "secrets", direction: "input" } });
+  expect(answer.body.error).toMatchObject({
+    code: 4031,
+    data: { code: "guardrail_blocked", guardrail: "tool wall", check: "secrets", direction: "input" },
+  });
   expect(server.seen.length).toBe(before);
   const row = await rowOf(world.admin, { id: answer.headers.get("x-request-id") });
   expect(row).toMatchObject({ guardrail_blocked: true, guardrail_check: "secrets", success: false, error_type: "guardrail_blocked" });
@@ -66,7 +84,9 @@ describe.each([
   const answered = async (at: string, name: string) => {
     const client = await connect(at, team.apiKey, {}, name);
     try {
-      return await client.callTool({ name: at.includes("/vmcp/") ? "old__ask" : "ask", arguments: {} }).then(textOf, (error: Error) => error.message);
+      return await client
+        .callTool({ name: at.includes("/vmcp/") ? "old__ask" : "ask", arguments: {} })
+        .then(textOf, (error: Error) => error.message);
     } finally {
       await client.close();
     }
@@ -76,24 +96,55 @@ describe.each([
     expect(await answered(urls[which], "joe@example.com")).toBe("hello [REDACTED:email]");
   });
 
-  test.each(["new", "old", "virtual"] as const)("reaches no tool server where it is blocked, and nobody waits for it (%s server)", async (which) => {
-    const before = (await blocked(0)).length;
-    const said = await answered(urls[which], SECRET);
-    expect(said).toContain(connect === handshakeClient ? "withheld" : "blocked by a guardrail (secrets)");
-    expect([...server.seen, ...old.seen].map(({ body }) => body).join("")).not.toContain("ghp_");
-    const rows = await blocked(before + 1);
-    expect(rows).toHaveLength(before + 1);
-    expect(rows[0]).toMatchObject(connect === handshakeClient ? { guardrail_action: "block", http_status_code: 202, success: true, tags: ["answer_withheld"] } : { guardrail_action: "block", http_status_code: 403, error_type: "guardrail_blocked" });
-    expect(JSON.stringify(rows)).not.toContain("ghp_");
-  });
+  test.each(["new", "old", "virtual"] as const)(
+    "reaches no tool server where it is blocked, and nobody waits for it (%s server)",
+    async (which) => {
+      const before = (await blocked(0)).length;
+      const said = await answered(urls[which], SECRET);
+      expect(said).toContain(connect === handshakeClient ? "withheld" : "blocked by a guardrail (secrets)");
+      expect([...server.seen, ...old.seen].map(({ body }) => body).join("")).not.toContain("ghp_");
+      const rows = await blocked(before + 1);
+      expect(rows).toHaveLength(before + 1);
+      expect(rows[0]).toMatchObject(
+        connect === handshakeClient
+          ? { guardrail_action: "block", http_status_code: 202, success: true, tags: ["answer_withheld"] }
+          : { guardrail_action: "block", http_status_code: 403, error_type: "guardrail_blocked" },
+      );
+      expect(JSON.stringify(rows)).not.toContain("ghp_");
+    },
+  );
 });
 
 test("what a client's model says for a tool server is looked at, whatever it consists of", async () => {
-  const blocks = [{ type: "text", text: "joe@example.com" }, { type: "image", data: "am9lQGV4YW1wbGUuY29t", mimeType: "image/png" }, { type: "tool_use", id: "1", name: "mail", input: { to: "ann@example.com" } }, { type: "tool_result", toolUseId: "2", content: [{ type: "text", text: "eve@example.com" }] }];
-  await post(url, team.apiKey, stateless(9, "tools/call", { name: "ask", arguments: {}, requestState: "asked-once", inputResponses: { who: { role: "assistant", model: "m", content: blocks }, one: { role: "assistant", model: "m", content: { type: "text", text: "bob@example.com" } }, odd: { content: { "amy@example.com": { deep: ["tom@example.com"] } }, more: "kim@example.com" }, roots: { roots: [{ uri: "file:///home/amy@example.com" }] } } }));
+  const blocks = [
+    { type: "text", text: "joe@example.com" },
+    { type: "image", data: "am9lQGV4YW1wbGUuY29t", mimeType: "image/png" },
+    { type: "tool_use", id: "1", name: "mail", input: { to: "ann@example.com" } },
+    { type: "tool_result", toolUseId: "2", content: [{ type: "text", text: "eve@example.com" }] },
+  ];
+  await post(
+    url,
+    team.apiKey,
+    stateless(9, "tools/call", {
+      name: "ask",
+      arguments: {},
+      requestState: "asked-once",
+      inputResponses: {
+        who: { role: "assistant", model: "m", content: blocks },
+        one: { role: "assistant", model: "m", content: { type: "text", text: "bob@example.com" } },
+        odd: { content: { "amy@example.com": { deep: ["tom@example.com"] } }, more: "kim@example.com" },
+        roots: { roots: [{ uri: "file:///home/amy@example.com" }] },
+      },
+    }),
+  );
   const { inputResponses } = JSON.parse(server.seen.at(-1)?.body ?? "{}").params;
   const redacted = "[REDACTED:email]";
-  expect(inputResponses.who.content).toEqual([{ type: "text", text: redacted }, blocks[1], { type: "tool_use", id: "1", name: "mail", input: { to: redacted } }, { type: "tool_result", toolUseId: "2", content: [{ type: "text", text: redacted }] }]);
+  expect(inputResponses.who.content).toEqual([
+    { type: "text", text: redacted },
+    blocks[1],
+    { type: "tool_use", id: "1", name: "mail", input: { to: redacted } },
+    { type: "tool_result", toolUseId: "2", content: [{ type: "text", text: redacted }] },
+  ]);
   expect(inputResponses.one.content.text).toBe(redacted);
   // What is no answer of the protocol may still be read by a server.
   expect(inputResponses.odd).toEqual({ content: { [redacted]: { deep: [redacted] } }, more: redacted });

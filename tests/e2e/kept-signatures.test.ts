@@ -22,8 +22,20 @@ beforeAll(async () => {
   second = await startGateway({ databaseUrl: database.url, env });
   const admin = await signIn(first.adminUrl);
   const group = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "team", group_type: "team" });
-  await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key: "fake", api_format: "gemini", base_url: vendors.baseUrl("gemini"), api_key: VENDOR_KEY });
-  await admin.post("/v1/admin/llms", { tenant_id: "default", name: "thinker", model_name: "gemini-3-fake", provider: "fake", group_ids: [group.id] });
+  await admin.post("/v1/admin/providers", {
+    tenant_id: "default",
+    provider_key: "fake",
+    api_format: "gemini",
+    base_url: vendors.baseUrl("gemini"),
+    api_key: VENDOR_KEY,
+  });
+  await admin.post("/v1/admin/llms", {
+    tenant_id: "default",
+    name: "thinker",
+    model_name: "gemini-3-fake",
+    provider: "fake",
+    group_ids: [group.id],
+  });
   ({ key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" }));
 }, 60_000);
 
@@ -41,10 +53,16 @@ test.each([false, true])("another process knows what a call was signed with (str
   const asked = { model: "thinker", tools: [{ type: "function" as const, function: { name: TOOL_NAME, parameters: TOOL_SCHEMA } }] };
   const question: OpenAI.ChatCompletionMessageParam = { role: "user", content: "What is the weather?" };
   const { completions } = clientOf(first).chat;
-  const message = stream ? await completions.stream({ ...asked, messages: [question] }).finalMessage() : (await completions.create({ ...asked, messages: [question] })).choices[0]?.message;
+  const message = stream
+    ? await completions.stream({ ...asked, messages: [question] }).finalMessage()
+    : (await completions.create({ ...asked, messages: [question] })).choices[0]?.message;
   const [call] = message?.tool_calls ?? [];
   expect(call).toMatchObject({ function: { name: TOOL.name } });
-  const history: OpenAI.ChatCompletionMessageParam[] = [question, { role: "assistant", content: null, tool_calls: message?.tool_calls ?? [] }, { role: "tool", tool_call_id: call?.id ?? "", content: "4" }];
+  const history: OpenAI.ChatCompletionMessageParam[] = [
+    question,
+    { role: "assistant", content: null, tool_calls: message?.tool_calls ?? [] },
+    { role: "tool", tool_call_id: call?.id ?? "", content: "4" },
+  ];
   const answer = await clientOf(second).chat.completions.create({ ...asked, messages: history });
   expect(answer.choices[0]?.message.content).toBe(AFTER_TOOL);
 });

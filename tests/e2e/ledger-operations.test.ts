@@ -17,7 +17,13 @@ let targets: Record<string, string>;
 beforeAll(async () => {
   directory = await temporaryDirectory();
   bucket = startFakeBucket("audit-heads");
-  targets = { GW_AUDIT_CHECKPOINT_FILE: join(directory, "checkpoints.jsonl"), GW_AUDIT_CHECKPOINT_URL: "s3://audit-heads/test", AWS_ACCESS_KEY_ID: BUCKET_KEYS.accessKeyId, AWS_SECRET_ACCESS_KEY: BUCKET_KEYS.secretAccessKey, AWS_ENDPOINT_URL_S3: bucket.endpoint };
+  targets = {
+    GW_AUDIT_CHECKPOINT_FILE: join(directory, "checkpoints.jsonl"),
+    GW_AUDIT_CHECKPOINT_URL: "s3://audit-heads/test",
+    AWS_ACCESS_KEY_ID: BUCKET_KEYS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: BUCKET_KEYS.secretAccessKey,
+    AWS_ENDPOINT_URL_S3: bucket.endpoint,
+  };
   world = await startWorld(targets);
   served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
 }, 30_000);
@@ -28,7 +34,11 @@ afterAll(async () => {
 });
 
 async function chat(headers: Record<string, string> = {}, key = served.apiKey): Promise<number> {
-  const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": key, ...headers }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hello" }] }) });
+  const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": key, ...headers },
+    body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hello" }] }),
+  });
   await response.arrayBuffer();
   return response.status;
 }
@@ -45,7 +55,13 @@ const sql = async (text: string) => {
 
 const metric = async (name: string): Promise<number> => {
   const text = await (await fetch(`${world.gateway.adminUrl}/metrics`)).text();
-  return Number(text.split("\n").find((line) => line.startsWith(`${name} `))?.split(" ").at(-1));
+  return Number(
+    text
+      .split("\n")
+      .find((line) => line.startsWith(`${name} `))
+      ?.split(" ")
+      .at(-1),
+  );
 };
 
 test("metrics tell rows written, syncs, and what verifications said", async () => {
@@ -62,7 +78,13 @@ test("metrics tell rows written, syncs, and what verifications said", async () =
 });
 
 test("rows are exported as CSV and as JSON lines, and a wrong query names its field", async () => {
-  const csv = (await world.admin.request("POST", "/v1/admin/proxy-logs/export", { format: "csv", filters: { proxy_subtype: "chat_completions" }, order: "asc" })).body as string;
+  const csv = (
+    await world.admin.request("POST", "/v1/admin/proxy-logs/export", {
+      format: "csv",
+      filters: { proxy_subtype: "chat_completions" },
+      order: "asc",
+    })
+  ).body as string;
   const [header = "", ...lines] = csv.trimEnd().split("\r\n");
   expect(header).toContain("correlation_id");
   expect(lines).toHaveLength(3);
@@ -83,7 +105,10 @@ test("a data subject is erased through the API, and the chain and the admin log 
   expect(erased).toMatchObject({ correlation_id: null, request_body_preview: null, end_user_session_id: null, row_hash: row.row_hash });
   expect(erased.erased_at).not.toBeNull();
   expect((await world.admin.get(path)).erasures[0].id).toBe(event.id);
-  expect((await world.admin.post(`/v1/admin/audit/chains/${row.chain_id}/verify`, {}))).toMatchObject({ verdict: "intact", bodies_erased: 1 });
+  expect(await world.admin.post(`/v1/admin/audit/chains/${row.chain_id}/verify`, {})).toMatchObject({
+    verdict: "intact",
+    bodies_erased: 1,
+  });
   expect((await world.admin.post("/v1/admin/admin-log/verify", {})).findings).toEqual([]);
   const nameless = await world.admin.request("POST", path, { subject: {} });
   expect(nameless.status).toBe(400);
@@ -95,11 +120,14 @@ test("the doctor finds nothing wrong, then a row somebody changed", async () => 
   const env = { GW_DATA_DIR: world.gateway.dataDir, DATABASE_URL: world.databaseUrl };
   const code = await doctorCommand([], env, io);
   expect([code, printed]).toEqual([0, expect.stringContaining("intact over its newest")]);
-  for (const about of ["settings", "data directory", "journal", "disk", "migrations", "partitions", "signing key", "admin log"]) expect(printed).toMatch(new RegExp(`^ok +${about}`, "m"));
+  for (const about of ["settings", "data directory", "journal", "disk", "migrations", "partitions", "signing key", "admin log"])
+    expect(printed).toMatch(new RegExp(`^ok +${about}`, "m"));
   await sql("UPDATE audit_rows SET http_status_code = 204 WHERE chain_seq = 2");
   printed = "";
   expect(await doctorCommand(["--json"], env, io)).toBe(1);
-  expect(JSON.parse(printed).findings.filter((finding: any) => finding.state === "wrong")).toMatchObject([{ about: "audit chain", detail: expect.stringContaining("altered") }]);
+  expect(JSON.parse(printed).findings.filter((finding: any) => finding.state === "wrong")).toMatchObject([
+    { about: "audit chain", detail: expect.stringContaining("altered") },
+  ]);
   printed = "";
   expect(await doctorCommand([], { ...env, GW_NONSENSE: "1" }, io)).toBe(1);
   expect(printed).toContain("GW_NONSENSE");
@@ -119,7 +147,9 @@ test("checkpoints of calls and of the admin log are in their file and in their b
   await world.gateway.stop();
   expect(existsSync(join(directory, "checkpoints.jsonl"))).toBe(true);
   const lines = readFileSync(join(directory, "checkpoints.jsonl"), "utf8").trimEnd().split("\n");
-  const stored = (await sql("SELECT note FROM audit_checkpoints UNION ALL SELECT note FROM admin_log_checkpoints")).map((row) => row.note).toSorted();
+  const stored = (await sql("SELECT note FROM audit_checkpoints UNION ALL SELECT note FROM admin_log_checkpoints"))
+    .map((row) => row.note)
+    .toSorted();
   expect(stored.some((note: string) => note.startsWith("gw.audit/admin-log\n"))).toBe(true);
   expect(lines.map((line) => JSON.parse(line).note).toSorted()).toEqual(stored);
   expect([...bucket.objects.values()].map((body) => JSON.parse(body).note).toSorted()).toEqual(stored);
@@ -130,26 +160,49 @@ test("the doctor finds what was cut off behind the newest checkpoint of the file
   const file = targets.GW_AUDIT_CHECKPOINT_FILE as string;
   const examined = async (env: Record<string, string>) => {
     let printed = "";
-    await doctorCommand(["--json"], { GW_DATA_DIR: world.gateway.dataDir, DATABASE_URL: world.databaseUrl, ...env }, { stdout: (text) => void (printed += text), stderr: () => undefined });
+    await doctorCommand(
+      ["--json"],
+      { GW_DATA_DIR: world.gateway.dataDir, DATABASE_URL: world.databaseUrl, ...env },
+      { stdout: (text) => void (printed += text), stderr: () => undefined },
+    );
     return JSON.parse(printed).findings;
   };
-  const chains = async (env: Record<string, string>) => (await examined(env)).filter(({ about }: any) => about === "audit chain" || about === "checkpoint file");
+  const chains = async (env: Record<string, string>) =>
+    (await examined(env)).filter(({ about }: any) => about === "audit chain" || about === "checkpoint file");
   await sql("UPDATE audit_rows SET http_status_code = 200 WHERE chain_seq = 2");
-  expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "ok", detail: `${file} has checkpoints of 2 chain(s)` }, { state: "ok", detail: expect.stringContaining("intact") }]);
+  expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([
+    { state: "ok", detail: `${file} has checkpoints of 2 chain(s)` },
+    { state: "ok", detail: expect.stringContaining("intact") },
+  ]);
   // As a restored backup, which holds in itself.
-  await sql("TRUNCATE audit_checkpoints; DELETE FROM audit_rows WHERE chain_seq > 2; UPDATE audit_chains SET head_seq = 2, last_checkpoint_seq = NULL, head_hash = (SELECT row_hash FROM audit_rows WHERE chain_seq = 2)");
+  await sql(
+    "TRUNCATE audit_checkpoints; DELETE FROM audit_rows WHERE chain_seq > 2; UPDATE audit_chains SET head_seq = 2, last_checkpoint_seq = NULL, head_hash = (SELECT row_hash FROM audit_rows WHERE chain_seq = 2)",
+  );
   expect(await chains({})).toMatchObject([{ state: "ok", detail: expect.stringContaining("intact") }]);
-  expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "ok" }, { state: "wrong", detail: expect.stringContaining("missing") }]);
+  expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([
+    { state: "ok" },
+    { state: "wrong", detail: expect.stringContaining("missing") },
+  ]);
   await sql("TRUNCATE audit_rows, audit_checkpoints; DELETE FROM audit_chains");
-  expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "ok" }, { state: "wrong", detail: expect.stringContaining("missing") }]);
+  expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([
+    { state: "ok" },
+    { state: "wrong", detail: expect.stringContaining("missing") },
+  ]);
   // The admin log alone, as if it had never had its last entries.
   const adminLog = async () => (await examined({ GW_AUDIT_CHECKPOINT_FILE: file })).find(({ about }: any) => about === "admin log");
   expect(await adminLog()).toMatchObject({ state: "ok", detail: expect.stringMatching(/^intact over \d+ entries$/) });
-  await sql("TRUNCATE admin_log_checkpoints; ALTER TABLE admin_log DISABLE TRIGGER USER; DELETE FROM admin_log WHERE chain_seq > 1; ALTER TABLE admin_log ENABLE TRIGGER USER; UPDATE admin_log_head SET seq = 1, hash = (SELECT entry_hash FROM admin_log WHERE chain_seq = 1)");
+  await sql(
+    "TRUNCATE admin_log_checkpoints; ALTER TABLE admin_log DISABLE TRIGGER USER; DELETE FROM admin_log WHERE chain_seq > 1; ALTER TABLE admin_log ENABLE TRIGGER USER; UPDATE admin_log_head SET seq = 1, hash = (SELECT entry_hash FROM admin_log WHERE chain_seq = 1)",
+  );
   expect(await adminLog()).toMatchObject({ state: "wrong", detail: expect.stringContaining("missing") });
   // A torn line keeps nobody from the others; what is none of a checkpoint file does.
   appendFileSync(file, '{"type":"checkpoint"\n');
-  expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "ok" }, { state: "wrong", detail: expect.stringContaining("missing") }]);
+  expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([
+    { state: "ok" },
+    { state: "wrong", detail: expect.stringContaining("missing") },
+  ]);
   appendFileSync(file, "nonsense");
-  expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "wrong", detail: expect.stringMatching(/in its newest part, line \d+: /) }]);
+  expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([
+    { state: "wrong", detail: expect.stringMatching(/in its newest part, line \d+: /) },
+  ]);
 });

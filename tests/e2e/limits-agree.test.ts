@@ -25,9 +25,28 @@ beforeAll(async () => {
   gateway = await startGateway({ databaseUrl: database.url });
   admin = await signIn(gateway.adminUrl);
   served = await serveModels(admin, upstream.baseUrl, [{ name: "plain", model_name: "fake-1", ...PRICED }, "change-0"]);
-  for (const id of ["either", "doomed", "remembered"]) await admin.post("/v1/admin/llm-router/routing-groups", { ...tenant, id, name: id, mode: "chat", routing_strategy: "ordered", num_retries: 1, allowed_fails: 100 });
+  for (const id of ["either", "doomed", "remembered"])
+    await admin.post("/v1/admin/llm-router/routing-groups", {
+      ...tenant,
+      id,
+      name: id,
+      mode: "chat",
+      routing_strategy: "ordered",
+      num_retries: 1,
+      allowed_fails: 100,
+    });
   const member = async (name: string, model_name: string, routing_group_id: string, routing_weight: number) => {
-    const model = await admin.post("/v1/admin/llms", { ...tenant, name, model_name, provider: "fake", mode: "chat", ...PRICED, group_ids: [served.groupId], routing_group_id, routing_weight });
+    const model = await admin.post("/v1/admin/llms", {
+      ...tenant,
+      name,
+      model_name,
+      provider: "fake",
+      mode: "chat",
+      ...PRICED,
+      group_ids: [served.groupId],
+      routing_group_id,
+      routing_weight,
+    });
     ids[name] = model.id;
   };
   await member("spends", "spent", "either", 2);
@@ -35,7 +54,13 @@ beforeAll(async () => {
   await member("lost", "spent", "doomed", 1);
   await member("kept", "fake-1", "remembered", 1);
   ids.plain = served.models.plain as string;
-  await admin.post("/v1/admin/semantic-cache/configs", { ...tenant, name: "cache", enabled: true, group_ids: [served.groupId], exact_match: { enabled: true, ttl_seconds: 600 } });
+  await admin.post("/v1/admin/semantic-cache/configs", {
+    ...tenant,
+    name: "cache",
+    enabled: true,
+    group_ids: [served.groupId],
+    exact_match: { enabled: true, ttl_seconds: 600 },
+  });
   for (const id of Object.values(ids)) await limited(id, LARGE);
   await applied();
 }, 30_000);
@@ -47,12 +72,18 @@ afterAll(async () => {
 });
 
 async function limited(modelId: string, limits: object): Promise<void> {
-  const { status, body } = await admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-models/${modelId}/limits`, { limits });
+  const { status, body } = await admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-models/${modelId}/limits`, {
+    limits,
+  });
   if (status !== 200) throw new Error(JSON.stringify(body));
 }
 
 async function chat(model: string, content: string, stream = false): Promise<Response> {
-  const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json" }, body: JSON.stringify({ model, stream, temperature: 0, messages: [{ role: "user", content }] }) });
+  const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ model, stream, temperature: 0, messages: [{ role: "user", content }] }),
+  });
   await response.clone().text();
   return response;
 }
@@ -65,7 +96,7 @@ let changes = 0;
 async function applied(): Promise<void> {
   const name = `change-${++changes}`;
   await admin.request("PATCH", `/v1/admin/llms/${served.models["change-0"]}`, { name });
-  for (const deadline = Date.now() + 10_000; ; ) {
+  for (const deadline = Date.now() + 10_000; ;) {
     const listed = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${served.apiKey}` } });
     if ((await listed.text()).includes(`"${name}"`)) return;
     if (Date.now() > deadline) throw new Error("a change does not arrive");
@@ -80,7 +111,13 @@ async function counted(): Promise<typeof USED> {
     await applied();
     for (const name of Object.keys(USED)) {
       const refused = await chat(name, "how much is it");
-      found[name] = { ...(found[name] as Record<Measure, number>), [measure]: refused.status === 429 ? ((await refused.json()) as { usage_limit: { current_usage: number } }).usage_limit.current_usage : refused.status };
+      found[name] = {
+        ...(found[name] as Record<Measure, number>),
+        [measure]:
+          refused.status === 429
+            ? ((await refused.json()) as { usage_limit: { current_usage: number } }).usage_limit.current_usage
+            : refused.status,
+      };
     }
   }
   for (const name of Object.keys(USED)) await limited(ids[name] as string, LARGE);
@@ -98,8 +135,14 @@ const USED: Record<string, Record<Measure, number>> = {
 
 test("are the same, of members that failed, of answers out of a cache and of a model that was renamed", async () => {
   const fallback = await chat("either", "streamed", true);
-  expect([fallback.status, (await chat("serves", "whole")).status, (await chat("doomed", "streamed", true)).status]).toEqual([200, 200, 502]);
-  expect(await rowFor(fallback)).toMatchObject({ llm_model_used: "serves", llm_total_tokens: 32, custom_metadata: { attempts: [{ model: "spends", prompt_tokens: 12 }, { model: "serves" }] } });
+  expect([fallback.status, (await chat("serves", "whole")).status, (await chat("doomed", "streamed", true)).status]).toEqual([
+    200, 200, 502,
+  ]);
+  expect(await rowFor(fallback)).toMatchObject({
+    llm_model_used: "serves",
+    llm_total_tokens: 32,
+    custom_metadata: { attempts: [{ model: "spends", prompt_tokens: 12 }, { model: "serves" }] },
+  });
   for (const model of ["remembered", "plain"]) {
     expect((await chat(model, "again")).headers.get("x-gw-cache")).toBeNull();
     expect((await chat(model, "again")).headers.get("x-gw-cache")).toBe("exact");
@@ -107,7 +150,15 @@ test("are the same, of members that failed, of answers out of a cache and of a m
   expect(await counted()).toEqual(USED);
 
   expect((await admin.request("PATCH", `/v1/admin/llms/${ids.serves}`, { name: "renamed" })).status).toBe(200);
-  const taken = await admin.post("/v1/admin/llms", { ...tenant, name: "serves", model_name: "fake-1", provider: "fake", mode: "chat", ...PRICED, group_ids: [served.groupId] });
+  const taken = await admin.post("/v1/admin/llms", {
+    ...tenant,
+    name: "serves",
+    model_name: "fake-1",
+    provider: "fake",
+    mode: "chat",
+    ...PRICED,
+    group_ids: [served.groupId],
+  });
   Object.assign(ids, { renamed: ids.serves, serves: taken.id });
   Object.assign(USED, { renamed: USED.serves, serves: { requests: 1, tokens: 1500, budget: 0.0015 } });
   await limited(taken.id, LARGE);
@@ -119,6 +170,17 @@ test("are the same, of members that failed, of answers out of a cache and of a m
   gateway = await startGateway({ databaseUrl: database.url, dataDir: gateway.dataDir });
   admin = await signIn(gateway.adminUrl);
   const told = await admin.get(`/v1/admin/resource-groups/${served.groupId}/consumption`);
-  expect(Object.fromEntries(Object.keys(USED).map((name) => [name, Object.fromEntries(told.limits.filter((limit: { model_id: string }) => limit.model_id === ids[name]).map(({ limit_type, current }: { limit_type: string; current: number }) => [limit_type.replace("daily_", ""), current]))]))).toEqual(USED);
+  expect(
+    Object.fromEntries(
+      Object.keys(USED).map((name) => [
+        name,
+        Object.fromEntries(
+          told.limits
+            .filter((limit: { model_id: string }) => limit.model_id === ids[name])
+            .map(({ limit_type, current }: { limit_type: string; current: number }) => [limit_type.replace("daily_", ""), current]),
+        ),
+      ]),
+    ),
+  ).toEqual(USED);
   expect(await counted()).toEqual(USED);
 }, 60_000);

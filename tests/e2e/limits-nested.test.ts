@@ -39,19 +39,73 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
           const { stream } = (await request.json()) as { stream?: boolean };
           const usage = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 };
           const chunk = { id: "x", object: "chat.completion.chunk", created: 1, model: "metered" };
-          if (stream !== true) return Response.json({ id: "x", object: "chat.completion", created: 1, model: "metered", choices: [{ index: 0, message: { role: "assistant", content: `fine ${++asked}` }, finish_reason: "stop" }], usage });
-          const frames = [{ ...chunk, choices: [{ index: 0, delta: { role: "assistant", content: `fine ${++asked}` }, finish_reason: "stop" }] }, { ...chunk, choices: [], usage }];
-          return new Response(`${frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join("")}data: [DONE]\n\n`, { headers: { "content-type": "text/event-stream" } });
+          if (stream !== true)
+            return Response.json({
+              id: "x",
+              object: "chat.completion",
+              created: 1,
+              model: "metered",
+              choices: [{ index: 0, message: { role: "assistant", content: `fine ${++asked}` }, finish_reason: "stop" }],
+              usage,
+            });
+          const frames = [
+            { ...chunk, choices: [{ index: 0, delta: { role: "assistant", content: `fine ${++asked}` }, finish_reason: "stop" }] },
+            { ...chunk, choices: [], usage },
+          ];
+          return new Response(`${frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join("")}data: [DONE]\n\n`, {
+            headers: { "content-type": "text/event-stream" },
+          });
         },
       });
       world = await startWorld(valkey === undefined ? {} : { VALKEY_URL: valkey.url });
       const { admin } = world;
-      await admin.post("/v1/admin/providers", { ...tenant, provider_key: "p", name: "p", api_format: "openai", base_url: `http://127.0.0.1:${upstream.port}/v1`, api_key: "sk-upstream-secret-0001" });
-      await admin.post("/v1/admin/providers", { ...tenant, provider_key: "j", name: "j", api_format: "openai", base_url: judge.baseUrl, api_key: "sk-judge-secret-0000001" });
+      await admin.post("/v1/admin/providers", {
+        ...tenant,
+        provider_key: "p",
+        name: "p",
+        api_format: "openai",
+        base_url: `http://127.0.0.1:${upstream.port}/v1`,
+        api_key: "sk-upstream-secret-0001",
+      });
+      await admin.post("/v1/admin/providers", {
+        ...tenant,
+        provider_key: "j",
+        name: "j",
+        api_format: "openai",
+        base_url: judge.baseUrl,
+        api_key: "sk-judge-secret-0000001",
+      });
       ({ id: root } = await admin.post(GROUPS, { ...tenant, name: "root" }));
-      await admin.post("/v1/admin/llms", { ...tenant, name: "metered", model_name: "metered", provider: "p", mode: "chat", input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 100, group_ids: [root] });
-      const judges = await admin.post("/v1/admin/llms", { ...tenant, name: "judge-1", provider: "j", mode: "chat", input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 1 });
-      await admin.post("/v1/admin/semantic-policies", { ...tenant, name: "no dragons", constraint_text: "Nothing may speak of dragons.", judge_model_id: judges.id, resource_group_ids: [root], surfaces: ["chat_input", "chat_output"], action: "block", mode: "enforce", on_judge_failure: "block", timeout_seconds: 60 });
+      await admin.post("/v1/admin/llms", {
+        ...tenant,
+        name: "metered",
+        model_name: "metered",
+        provider: "p",
+        mode: "chat",
+        input_cost_per_million_tokens: 1,
+        output_cost_per_million_tokens: 100,
+        group_ids: [root],
+      });
+      const judges = await admin.post("/v1/admin/llms", {
+        ...tenant,
+        name: "judge-1",
+        provider: "j",
+        mode: "chat",
+        input_cost_per_million_tokens: 1,
+        output_cost_per_million_tokens: 1,
+      });
+      await admin.post("/v1/admin/semantic-policies", {
+        ...tenant,
+        name: "no dragons",
+        constraint_text: "Nothing may speak of dragons.",
+        judge_model_id: judges.id,
+        resource_group_ids: [root],
+        surfaces: ["chat_input", "chat_output"],
+        action: "block",
+        mode: "enforce",
+        on_judge_failure: "block",
+        timeout_seconds: 60,
+      });
     }, 60_000);
     afterAll(async () => {
       await world.end();
@@ -71,7 +125,11 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
     }
 
     async function chat(key: string, words: string, more: object = {}) {
-      const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": key }, body: JSON.stringify({ model: "metered", max_tokens: 20, messages: [{ role: "user", content: words }], ...more }) });
+      const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-api-key": key },
+        body: JSON.stringify({ model: "metered", max_tokens: 20, messages: [{ role: "user", content: words }], ...more }),
+      });
       const text = await response.text();
       return { status: response.status, text, id: response.headers.get("x-request-id") as string };
     }
@@ -103,7 +161,9 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
       const limit = 40 * EACH;
       const { upper, leaf, key } = await team("crowd", { budget: { monthly_limit_usd: limit / 1e6, hard_stop: true } });
       const before = judge.seen.length;
-      const replies = await Promise.all(Array.from({ length: CALLS }, (_, i) => chat(key, `question ${i}`, i % 3 === 0 ? { stream: true } : {})));
+      const replies = await Promise.all(
+        Array.from({ length: CALLS }, (_, i) => chat(key, `question ${i}`, i % 3 === 0 ? { stream: true } : {})),
+      );
       const counts: Record<number, number> = {};
       for (const { status } of replies) counts[status] = (counts[status] ?? 0) + 1;
       // Of many at once some are refused while others hold what they do not use in the end: what was left is spent one by one.
@@ -130,18 +190,34 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
       const { upper, key } = await team("tight", { budget: { daily_limit_usd: 1, hard_stop: true } });
       expect((await chat(key, "tight one")).status).toBe(200);
       // Between what the call comes to at most and what its judge does.
-      const most = [2_000 + Buffer.byteLength(JSON.stringify({ model: "metered", max_tokens: 20, messages: [{ role: "user", content: "tight two" }] })), Math.min(...judge.seen.map((body) => Buffer.byteLength(body))) + 1_024] as const;
+      const most = [
+        2_000 + Buffer.byteLength(JSON.stringify({ model: "metered", max_tokens: 20, messages: [{ role: "user", content: "tight two" }] })),
+        Math.min(...judge.seen.map((body) => Buffer.byteLength(body))) + 1_024,
+      ] as const;
       expect(most[0] + 100).toBeLessThan(most[1]);
-      const tightened = await world.admin.request("PATCH", `${GROUPS}/${upper}/llm-global-limits`, { llm_global_limits: { budget: { daily_limit_usd: Math.round(EACH + (most[0] + most[1]) / 2) / 1e6, hard_stop: true } } });
+      const tightened = await world.admin.request("PATCH", `${GROUPS}/${upper}/llm-global-limits`, {
+        llm_global_limits: { budget: { daily_limit_usd: Math.round(EACH + (most[0] + most[1]) / 2) / 1e6, hard_stop: true } },
+      });
       expect(tightened.status).toBe(200);
-      for (const deadline = Date.now() + 10_000; Date.now() < deadline && (await chat(key, "x".repeat(10_000))).status !== 429; );
+      for (const deadline = Date.now() + 10_000; Date.now() < deadline && (await chat(key, "x".repeat(10_000))).status !== 429;);
       const seen = judge.seen.length;
       const second = await chat(key, "tight two");
       // The call itself would still be covered; its judge and it are not.
       expect([second.status, JSON.parse(second.text).error.code, judge.seen.length]).toEqual([403, "semantic_policy_block", seen]);
       const own = await rowOf(world.admin, { parent_request_id: second.id });
-      expect(own).toMatchObject({ proxy_subtype: "semantic_policy_judge", success: false, http_status_code: 429, error_type: "usage_limit_reached", llm_model_used: null });
-      expect(own.pre_action_state).toMatchObject({ kind: "usage_limit", limit_type: "daily_budget", group_id: upper, current: String(EACH) });
+      expect(own).toMatchObject({
+        proxy_subtype: "semantic_policy_judge",
+        success: false,
+        http_status_code: 429,
+        error_type: "usage_limit_reached",
+        llm_model_used: null,
+      });
+      expect(own.pre_action_state).toMatchObject({
+        kind: "usage_limit",
+        limit_type: "daily_budget",
+        group_id: upper,
+        current: String(EACH),
+      });
     });
 
     test("a single call whose budget has room for one thing at a time passes, streamed or whole", async () => {
@@ -154,11 +230,21 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
     });
 
     test("a soft budget holds no judge up, and requests are those of callers", async () => {
-      const { leaf, upper, key } = await team("soft", { budget: { daily_limit_usd: EACH / 1e6, daily_warning_percent: 50 }, requests: { daily_limit: 2 }, concurrency: { max_concurrent: 1 }, throughput: { max_requests_per_minute: 2 } });
-      expect([(await chat(key, "soft one")).status, (await chat(key, "soft two")).status, (await chat(key, "soft three")).status]).toEqual([200, 200, 429]);
+      const { leaf, upper, key } = await team("soft", {
+        budget: { daily_limit_usd: EACH / 1e6, daily_warning_percent: 50 },
+        requests: { daily_limit: 2 },
+        concurrency: { max_concurrent: 1 },
+        throughput: { max_requests_per_minute: 2 },
+      });
+      expect([(await chat(key, "soft one")).status, (await chat(key, "soft two")).status, (await chat(key, "soft three")).status]).toEqual([
+        200, 200, 429,
+      ]);
       await rowsOf(world.admin, { resource_group_id: leaf }, 7);
       const { limits } = await world.admin.get(`${GROUPS}/${upper}/consumption`);
-      expect(limits.map(({ limit_type, current }: { limit_type: string; current: number }) => [limit_type, current])).toEqual([["daily_budget", (2 * EACH) / 1e6], ["daily_requests", 2]]);
+      expect(limits.map(({ limit_type, current }: { limit_type: string; current: number }) => [limit_type, current])).toEqual([
+        ["daily_budget", (2 * EACH) / 1e6],
+        ["daily_requests", 2],
+      ]);
     });
   });
 }

@@ -21,7 +21,10 @@ test("a restart does not begin the tool calls of an hour or a day anew, of a gro
   const admin = await signIn(gateway.adminUrl);
   const { groupId, apiKey, models } = await serveModels(admin, upstream.baseUrl, ["one", "two"]);
   const group = `/v1/admin/resource-groups/${groupId}`;
-  for (const [path, tool_use] of [["llm-global-governance", { max_tool_calls_per_day: 5 }], [`llm-models/${models.one}/governance`, { max_tool_calls_per_hour: 3 }]] as const) {
+  for (const [path, tool_use] of [
+    ["llm-global-governance", { max_tool_calls_per_day: 5 }],
+    [`llm-models/${models.one}/governance`, { max_tool_calls_per_hour: 3 }],
+  ] as const) {
     expect((await admin.request("PATCH", `${group}/${path}`, { governance: { tool_use } })).status).toBe(200);
   }
 
@@ -29,8 +32,16 @@ test("a restart does not begin the tool calls of an hour or a day anew, of a gro
   const call = async (model: string, results: number) => {
     const ids = Array.from({ length: results }, (_, i) => `c${i}`);
     const asked = { role: "assistant", tool_calls: ids.map((id) => ({ id, type: "function", function: { name: "f", arguments: "{}" } })) };
-    const messages = [{ role: "user", content: "x" }, ...(results === 0 ? [] : [asked]), ...ids.map((id) => ({ role: "tool", tool_call_id: id, content: "y" }))];
-    return fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" }, body: JSON.stringify({ model, messages }) });
+    const messages = [
+      { role: "user", content: "x" },
+      ...(results === 0 ? [] : [asked]),
+      ...ids.map((id) => ({ role: "tool", tool_call_id: id, content: "y" })),
+    ];
+    return fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ model, messages }),
+    });
   };
   const first = await call("one", 2);
   expect([first.status, (await call("one", 2)).status, (await call("two", 0)).status]).toEqual([200, 429, 200]);
@@ -40,7 +51,13 @@ test("a restart does not begin the tool calls of an hour or a day anew, of a gro
   await gateway.stop();
   gateway = await startGateway({ databaseUrl: database.url, dataDir: gateway.dataDir });
   // Two of three are used of the one model, and two of five in all; what was refused counts nowhere.
-  expect([(await call("uno", 2)).status, (await call("uno", 1)).status, (await call("two", 3)).status, (await call("two", 2)).status, (await call("two", 1)).status]).toEqual([429, 200, 429, 200, 429]);
+  expect([
+    (await call("uno", 2)).status,
+    (await call("uno", 1)).status,
+    (await call("two", 3)).status,
+    (await call("two", 2)).status,
+    (await call("two", 1)).status,
+  ]).toEqual([429, 200, 429, 200, 429]);
   await gateway.stop();
   await removeDirectory(gateway.dataDir);
 });

@@ -34,8 +34,18 @@ beforeAll(async () => {
   for (let i = 0; i < 2; i++) {
     const folder = await temporaryDirectory();
     folders.push(folder);
-    const env = { GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0", GW_DATA_DIR: folder, DATABASE_URL: database.url, GW_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD, GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64"), GW_AUDIT_DURABILITY: "relaxed" };
-    gateways.push(await compose(readConfiguration(env), env, jsonLog("error"), i === 0 ? { onQuery: (text) => statements.push(text) } : {}));
+    const env = {
+      GW_RUNTIME_PORT: "0",
+      GW_ADMIN_PORT: "0",
+      GW_DATA_DIR: folder,
+      DATABASE_URL: database.url,
+      GW_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD,
+      GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64"),
+      GW_AUDIT_DURABILITY: "relaxed",
+    };
+    gateways.push(
+      await compose(readConfiguration(env), env, jsonLog("error"), i === 0 ? { onQuery: (text) => statements.push(text) } : {}),
+    );
   }
   admin = await signIn((gateways[0] as Gateway).adminUrl);
   served = await serveModels(admin, upstream.baseUrl, ["fake-1"], { group: "root" });
@@ -47,13 +57,24 @@ beforeAll(async () => {
     for (let i = 0; i < perLevel; i++) rows.push({ id: crypto.randomUUID(), parent: above[i % above.length] as string, level });
   }
   leaves = rows.filter(({ level }) => level === LEVELS - 1).map(({ id }) => id);
-  for (const { id, parent } of rows) await sql`INSERT INTO resource_groups (id, tenant_id, parent_group_id, name) VALUES (${id}, 'default', ${parent}, ${id})`.execute(database.db);
-  await sql`INSERT INTO group_policies (tenant_id, group_id, kind, document) SELECT 'default', id, 'llm_limits', '{"requests":{"daily_limit":1000000}}' FROM resource_groups WHERE tenant_id = 'default'`.execute(database.db);
-  const keys = Array.from({ length: KEYS }, (_, n) => ({ id: crypto.randomUUID(), group: leaves[n % leaves.length] as string, hash: createHash("sha256").update(keyOf(n)).digest("hex") }));
+  for (const { id, parent } of rows)
+    await sql`INSERT INTO resource_groups (id, tenant_id, parent_group_id, name) VALUES (${id}, 'default', ${parent}, ${id})`.execute(
+      database.db,
+    );
+  await sql`INSERT INTO group_policies (tenant_id, group_id, kind, document) SELECT 'default', id, 'llm_limits', '{"requests":{"daily_limit":1000000}}' FROM resource_groups WHERE tenant_id = 'default'`.execute(
+    database.db,
+  );
+  const keys = Array.from({ length: KEYS }, (_, n) => ({
+    id: crypto.randomUUID(),
+    group: leaves[n % leaves.length] as string,
+    hash: createHash("sha256").update(keyOf(n)).digest("hex"),
+  }));
   for (let at = 0; at < KEYS; at += 20_000) {
     const some = keys.slice(at, at + 20_000);
     await sql`INSERT INTO api_keys (id, tenant_id, name, scope, access_mode, resource_group_id, key_hash, key_hint)
-              SELECT i, 'default', 'k', 'group', 'shared', g, h, 'k' FROM unnest(${some.map(({ id }) => id)}::uuid[], ${some.map(({ group }) => group)}::uuid[], ${some.map(({ hash }) => hash)}::text[]) AS u(i, g, h)`.execute(database.db);
+              SELECT i, 'default', 'k', 'group', 'shared', g, h, 'k' FROM unnest(${some.map(({ id }) => id)}::uuid[], ${some.map(({ group }) => group)}::uuid[], ${some.map(({ hash }) => hash)}::text[]) AS u(i, g, h)`.execute(
+      database.db,
+    );
   }
   // What was written past the admin API is taken up with the next change.
   await admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}`, { description: "now" });
@@ -67,7 +88,11 @@ afterAll(async () => {
 });
 
 const call = async (gateway: Gateway, key: string) => {
-  const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": key }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }) });
+  const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": key },
+    body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }),
+  });
   return { status: response.status, body: await response.text() };
 };
 
@@ -82,7 +107,9 @@ test("a leaf's policy changes on every process within a second of the PATCH, at 
     }
   }
   const began = performance.now();
-  const patched = await admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-global-limits`, { llm_global_limits: { requests: { daily_limit: 1_000_000 }, concurrency: { max_concurrent: 0 } } });
+  const patched = await admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-global-limits`, {
+    llm_global_limits: { requests: { daily_limit: 1_000_000 }, concurrency: { max_concurrent: 0 } },
+  });
   expect(patched.status).toBe(200);
   const answered = performance.now() - began;
   const inForce = await Promise.all(
@@ -94,9 +121,13 @@ test("a leaf's policy changes on every process within a second of the PATCH, at 
       }
     }),
   );
-  console.log(`${GROUPS} groups, ${leaves.length} leaves in use: the PATCH took ${answered.toFixed(0)} ms, then in force after ${inForce.map((ms) => ms.toFixed(0)).join(" and ")} ms`);
+  console.log(
+    `${GROUPS} groups, ${leaves.length} leaves in use: the PATCH took ${answered.toFixed(0)} ms, then in force after ${inForce.map((ms) => ms.toFixed(0)).join(" and ")} ms`,
+  );
   for (const ms of inForce) expect(ms).toBeLessThan(1_000);
-  await admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-global-limits`, { llm_global_limits: { requests: { daily_limit: 1_000_000 } } });
+  await admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-global-limits`, {
+    llm_global_limits: { requests: { daily_limit: 1_000_000 } },
+  });
 }, 60_000);
 
 test("a call under eight levels of limits reads no database", async () => {

@@ -10,7 +10,12 @@ const PRICED = { input_cost_per_million_tokens: 1, output_cost_per_million_token
 
 beforeAll(async () => {
   world = await startWorld();
-  served = await serveModels(world.admin, world.upstream.baseUrl, [{ name: "fake-1", ...PRICED }, { name: "hold", ...PRICED }, { name: "broken", ...PRICED }, "unpriced"]);
+  served = await serveModels(world.admin, world.upstream.baseUrl, [
+    { name: "fake-1", ...PRICED },
+    { name: "hold", ...PRICED },
+    { name: "broken", ...PRICED },
+    "unpriced",
+  ]);
 }, 60_000);
 afterAll(() => world.end());
 
@@ -40,7 +45,11 @@ const limit = async (id: string, limits: object) => {
 };
 
 async function chat(key: string, body: object = {}, headers: Record<string, string> = {}) {
-  const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": key, ...headers }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hi" }], ...body }) });
+  const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": key, ...headers },
+    body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hi" }], ...body }),
+  });
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text.startsWith("{") ? JSON.parse(text) : text };
 }
@@ -58,16 +67,27 @@ describe("quotas", () => {
     const a = await team("requests-a");
     await limit(a.id, { requests: { daily_limit: 2, daily_warning_percent: 50 } });
     const first = await chat(a.key);
-    expect([first.status, first.headers.get("x-gw-usage-utilization"), first.headers.get("x-gw-usage-warning")]).toEqual([200, "50", "daily requests limit: 1 of 2 used"]);
+    expect([first.status, first.headers.get("x-gw-usage-utilization"), first.headers.get("x-gw-usage-warning")]).toEqual([
+      200,
+      "50",
+      "daily requests limit: 1 of 2 used",
+    ]);
     expect((await chat(a.key)).status).toBe(200);
     const third = await chat(a.key);
     expect(third.status).toBe(429);
-    expect(third.body).toEqual({ error: 'The daily requests limit of resource group "requests-a" (2 of 2 used) is used up.', usage_limit: { group_id: a.id, group_name: "requests-a", limit_type: "daily_requests", current_usage: 2, max_limit: 2 } });
+    expect(third.body).toEqual({
+      error: 'The daily requests limit of resource group "requests-a" (2 of 2 used) is used up.',
+      usage_limit: { group_id: a.id, group_name: "requests-a", limit_type: "daily_requests", current_usage: 2, max_limit: 2 },
+    });
     const untilMidnight = (86_400_000 - (Date.now() % 86_400_000)) / 1000;
     expect(Math.abs(Number(third.headers.get("retry-after")) - untilMidnight)).toBeLessThan(5);
     expect(third.headers.get("x-gw-usage-utilization")).toBe("100");
     const row = await rowOf(world.admin, { resource_group_id: a.id, http_status_code: 429 });
-    expect(row).toMatchObject({ error_type: "usage_limit_reached", success: false, pre_action_state: { kind: "usage_limit", limit_type: "daily_requests", current: "2", limit: "2" } });
+    expect(row).toMatchObject({
+      error_type: "usage_limit_reached",
+      success: false,
+      pre_action_state: { kind: "usage_limit", limit_type: "daily_requests", current: "2", limit: "2" },
+    });
   });
 
   test("a budget that stops hard is never passed, whatever its callers ask for, and an unpriced model is refused", async () => {
@@ -79,7 +99,13 @@ describe("quotas", () => {
     for (let i = 0; i < 7; i++) statuses.push((await chat(leaf.key)).status);
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
     const refused = await chat(leaf.key);
-    expect(refused.body.usage_limit).toEqual({ group_id: a.id, group_name: "hard-a", limit_type: "daily_budget", current_usage: 0.01, max_limit: 0.01 });
+    expect(refused.body.usage_limit).toEqual({
+      group_id: a.id,
+      group_name: "hard-a",
+      limit_type: "daily_budget",
+      current_usage: 0.01,
+      max_limit: 0.01,
+    });
     expect(refused.headers.get("x-should-retry")).toBe("false");
     await world.admin.post(`${GROUPS}/${a.id}/llm-models`, { model_ids: [served.models["unpriced"]] });
     const unpriced = await chat(leaf.key, { model: "unpriced" });
@@ -89,13 +115,33 @@ describe("quotas", () => {
   test("a budget that stops hard holds what many prompts in one request come to, each as long as the model reads", async () => {
     const a = await team("many-prompts");
     await limit(a.id, { budget: { daily_limit_usd: 0.002, hard_stop: true } });
-    const model = (name: string, modes: string[]) => world.admin.post("/v1/admin/llms", { tenant_id: "default", name, model_name: name, provider: "fake", modes, ...PRICED, context_window: 100, group_ids: [served.groupId] });
+    const model = (name: string, modes: string[]) =>
+      world.admin.post("/v1/admin/llms", {
+        tenant_id: "default",
+        name,
+        model_name: name,
+        provider: "fake",
+        modes,
+        ...PRICED,
+        context_window: 100,
+        group_ids: [served.groupId],
+      });
     await model("embeds-many", ["embedding"]);
     await model("completes-many", ["completion"]);
-    const ask = async (path: string, body: object) => (await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/${path}`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": a.key }, body: JSON.stringify(body) })).status;
+    const ask = async (path: string, body: object) =>
+      (
+        await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/${path}`, {
+          method: "POST",
+          headers: { "content-type": "application/json", "x-api-key": a.key },
+          body: JSON.stringify(body),
+        })
+      ).status;
     const texts = (count: number) => Array.from({ length: count }, () => "x".repeat(90));
     // At a dollar a million thirty texts are worth more than 2,700 micro-dollars, five less than 2,000.
-    expect([await ask("embeddings", { model: "embeds-many", input: texts(30) }), await ask("completions", { model: "completes-many", prompt: texts(30), max_tokens: 1 })]).toEqual([429, 429]);
+    expect([
+      await ask("embeddings", { model: "embeds-many", input: texts(30) }),
+      await ask("completions", { model: "completes-many", prompt: texts(30), max_tokens: 1 }),
+    ]).toEqual([429, 429]);
     // It leaves for the upstream, which has no embeddings.
     expect(await ask("embeddings", { model: "embeds-many", input: texts(5) })).toBe(502);
   });
@@ -117,7 +163,10 @@ describe("quotas", () => {
     await limit(a.id, { budget: { daily_limit_usd: 0.004 }, tokens: { daily_limit: 7_500, daily_warning_percent: 50 } });
     expect((await chat(a.key)).status).toBe(200);
     const alerts = await alertsOf(a, 2);
-    expect(alerts.map(({ alert_type, current_value, threshold_value }) => [alert_type, current_value, threshold_value]).sort()).toEqual([["budget_exceeded", 0.008, 0.004], ["usage_warning", 6_000, 3_750]]);
+    expect(alerts.map(({ alert_type, current_value, threshold_value }) => [alert_type, current_value, threshold_value]).sort()).toEqual([
+      ["budget_exceeded", 0.008, 0.004],
+      ["usage_warning", 6_000, 3_750],
+    ]);
   });
 
   test("what is said of a limit for one model names the model", async () => {
@@ -125,8 +174,12 @@ describe("quotas", () => {
     const { status } = await patch(a.id, `llm-models/${served.models["fake-1"]}/limits`, { limits: { requests: { daily_limit: 1 } } });
     expect(status).toBe(200);
     expect((await chat(a.key)).status).toBe(200);
-    expect((await chat(a.key)).body.error).toBe('The daily requests limit of model "fake-1" in resource group "one-model-a" (1 of 1 used) is used up.');
-    expect((await alertsOf(a, 1)).map(({ message }) => message)).toEqual(['Model "fake-1" in resource group "one-model-a" has used 1 of 1. Calls are refused until the window turns.']);
+    expect((await chat(a.key)).body.error).toBe(
+      'The daily requests limit of model "fake-1" in resource group "one-model-a" (1 of 1 used) is used up.',
+    );
+    expect((await alertsOf(a, 1)).map(({ message }) => message)).toEqual([
+      'Model "fake-1" in resource group "one-model-a" has used 1 of 1. Calls are refused until the window turns.',
+    ]);
   });
 
   test("a run that reached its ceiling is no alert of its group: it is over with the run", async () => {
@@ -149,10 +202,20 @@ describe("quotas", () => {
     expect((await chat(a.key, { max_tokens: 10 })).status).toBe(200);
     expect((await chat(a.key)).status).toBe(429);
     // The alert that comes last shows that the first refusal raised none.
-    expect((await alertsOf(a, 1)).map(told)).toEqual([["usage_limit_reached", "The daily requests limit is reached", '"alarm-a" has used 1 of 1. Calls are refused until the window turns.']]);
+    expect((await alertsOf(a, 1)).map(told)).toEqual([
+      [
+        "usage_limit_reached",
+        "The daily requests limit is reached",
+        '"alarm-a" has used 1 of 1. Calls are refused until the window turns.',
+      ],
+    ]);
     await limit(a.id, { tokens: { daily_limit: 1_800 } });
     expect((await chat(a.key, { max_tokens: 50_000 })).status).toBe(429);
-    expect((await alertsOf(a, 2)).map(told)[0]).toEqual(["usage_limit_reached", "The daily tokens limit is reached", '"alarm-a" has used 1500 of 1800. Calls that could come to more than what is left are refused until the window turns.']);
+    expect((await alertsOf(a, 2)).map(told)[0]).toEqual([
+      "usage_limit_reached",
+      "The daily tokens limit is reached",
+      '"alarm-a" has used 1500 of 1800. Calls that could come to more than what is left are refused until the window turns.',
+    ]);
   });
 
   test("a failed upstream gives back what it held", async () => {
@@ -169,9 +232,22 @@ describe("rates", () => {
     await limit(a.id, { throughput: { max_requests_per_minute: 60, request_burst: 1, cooldown_seconds: 30 } });
     expect((await chat(a.key)).status).toBe(200);
     const second = await chat(a.key);
-    expect([second.status, second.body]).toEqual([429, { error: { type: "rate_limit_exceeded", message: 'The limit on requests per minute of resource group "rate-a" is reached.', scope: "group", limit_type: "requests_per_minute" } }]);
+    expect([second.status, second.body]).toEqual([
+      429,
+      {
+        error: {
+          type: "rate_limit_exceeded",
+          message: 'The limit on requests per minute of resource group "rate-a" is reached.',
+          scope: "group",
+          limit_type: "requests_per_minute",
+        },
+      },
+    ]);
     expect(second.headers.get("retry-after")).toBe("30");
-    expect(await rowOf(world.admin, { resource_group_id: a.id, http_status_code: 429 })).toMatchObject({ error_type: "rate_limit_exceeded", pre_action_state: { kind: "rate_limit", by: "bucket", limit_type: "requests_per_minute", group_id: a.id } });
+    expect(await rowOf(world.admin, { resource_group_id: a.id, http_status_code: 429 })).toMatchObject({
+      error_type: "rate_limit_exceeded",
+      pre_action_state: { kind: "rate_limit", by: "bucket", limit_type: "requests_per_minute", group_id: a.id },
+    });
   });
 
   test("calls at once", async () => {
@@ -192,8 +268,26 @@ describe("a routing group whose member uses tokens and then fails", () => {
   test("is asked again only while a limit that stops hard covers what was used and one attempt more", async () => {
     const a = await team("again-a");
     const tenant = { tenant_id: "default" };
-    await world.admin.post("/v1/admin/llm-router/routing-groups", { ...tenant, id: "again", name: "again", mode: "chat", routing_strategy: "ordered", num_retries: 20, allowed_fails: 100 });
-    await world.admin.post("/v1/admin/llms", { ...tenant, name: "spends", model_name: "spent", provider: "fake", mode: "chat", ...PRICED, group_ids: [served.groupId], routing_group_id: "again", routing_weight: 1 });
+    await world.admin.post("/v1/admin/llm-router/routing-groups", {
+      ...tenant,
+      id: "again",
+      name: "again",
+      mode: "chat",
+      routing_strategy: "ordered",
+      num_retries: 20,
+      allowed_fails: 100,
+    });
+    await world.admin.post("/v1/admin/llms", {
+      ...tenant,
+      name: "spends",
+      model_name: "spent",
+      provider: "fake",
+      mode: "chat",
+      ...PRICED,
+      group_ids: [served.groupId],
+      routing_group_id: "again",
+      routing_weight: 1,
+    });
     await limit(a.id, { tokens: { daily_limit: 120 } });
     const asked = () => world.upstream.seen.filter(({ body }) => body.includes('"spent"')).length;
     const refused = await chat(a.key, { model: "again", stream: true, max_tokens: 1 });
@@ -211,15 +305,35 @@ describe("one model", () => {
   test("its own limit in a group holds beside the group's, through a routing group too, where another member serves then", async () => {
     const a = await team("model-a");
     const tenant = { tenant_id: "default" };
-    await world.admin.post("/v1/admin/llm-router/routing-groups", { ...tenant, id: "either", name: "either", mode: "chat", routing_strategy: "ordered" });
-    const member = (name: string, weight: number) => world.admin.post("/v1/admin/llms", { ...tenant, name, model_name: "fake-1", provider: "fake", mode: "chat", ...PRICED, group_ids: [served.groupId], routing_group_id: "either", routing_weight: weight });
+    await world.admin.post("/v1/admin/llm-router/routing-groups", {
+      ...tenant,
+      id: "either",
+      name: "either",
+      mode: "chat",
+      routing_strategy: "ordered",
+    });
+    const member = (name: string, weight: number) =>
+      world.admin.post("/v1/admin/llms", {
+        ...tenant,
+        name,
+        model_name: "fake-1",
+        provider: "fake",
+        mode: "chat",
+        ...PRICED,
+        group_ids: [served.groupId],
+        routing_group_id: "either",
+        routing_weight: weight,
+      });
     const first = await member("first", 2);
     await member("second", 1);
     expect((await patch(a.id, `llm-models/${first.id}/limits`, { limits: { requests: { daily_limit: 2 } } })).status).toBe(200);
     expect((await chat(a.key, { model: "either" })).status).toBe(200);
     expect((await chat(a.key, { model: "first" })).status).toBe(200);
     const refused = await chat(a.key, { model: "first" });
-    expect([refused.status, refused.body.usage_limit]).toEqual([429, { group_id: a.id, group_name: "model-a", limit_type: "daily_requests", current_usage: 2, max_limit: 2 }]);
+    expect([refused.status, refused.body.usage_limit]).toEqual([
+      429,
+      { group_id: a.id, group_name: "model-a", limit_type: "daily_requests", current_usage: 2, max_limit: 2 },
+    ]);
     expect((await chat(a.key, { model: "either" })).status).toBe(200);
     expect(await rowOf(world.admin, { resource_group_id: a.id, llm_model_used: "second" })).toMatchObject({ success: true });
     expect((await patch(a.id, "llm-global-limits", { llm_global_limits: { requests: { daily_limit: 1 } } })).status).toBe(200);
@@ -248,35 +362,127 @@ describe("run ceilings", () => {
 describe("parameter governance", () => {
   test("clamps what is too high and says so; the rest leaves byte for byte", async () => {
     const a = await team("clamp-a");
-    expect((await patch(a.id, "llm-global-governance", { governance: { temperature: { max: 0.5 }, context_window: { max_output_tokens: 100 }, tool_use: { blocked_tools: ["shell"] } } })).status).toBe(200);
+    expect(
+      (
+        await patch(a.id, "llm-global-governance", {
+          governance: { temperature: { max: 0.5 }, context_window: { max_output_tokens: 100 }, tool_use: { blocked_tools: ["shell"] } },
+        })
+      ).status,
+    ).toBe(200);
     const tool = (name: string) => ({ type: "function", function: { name } });
-    const reply = await chat(a.key, { temperature: 0.9, max_tokens: 500, top_p: 0.25, tools: [tool("weather"), tool("shell")], tool_choice: tool("shell") });
+    const reply = await chat(a.key, {
+      temperature: 0.9,
+      max_tokens: 500,
+      top_p: 0.25,
+      tools: [tool("weather"), tool("shell")],
+      tool_choice: tool("shell"),
+    });
     expect([reply.status, reply.headers.get("x-gw-parameters-clamped")]).toEqual([200, "temperature, max_tokens, tools"]);
-    expect(world.upstream.seen.at(-1)?.body).toBe('{"model":"fake-1","messages":[{"role":"user","content":"hi"}],"temperature":0.5,"max_tokens":100,"top_p":0.25,"tools":[{"type":"function","function":{"name":"weather"}}]}');
+    expect(world.upstream.seen.at(-1)?.body).toBe(
+      '{"model":"fake-1","messages":[{"role":"user","content":"hi"}],"temperature":0.5,"max_tokens":100,"top_p":0.25,"tools":[{"type":"function","function":{"name":"weather"}}]}',
+    );
     const untouched = await chat(a.key, { temperature: 0.1, max_tokens: 50 });
     expect(untouched.headers.get("x-gw-parameters-clamped")).toBeNull();
   });
 
   test("rejects, adds mandatory fragments, bans patterns", async () => {
     const a = await team("reject-a");
-    const governance = { temperature: { max: 0.5, enforce: "reject" }, system_prompt: { prepend: ["Be kind."], append: ["Be brief."], banned_patterns: ["(?i)secret\\s+sauce"] } };
+    const governance = {
+      temperature: { max: 0.5, enforce: "reject" },
+      system_prompt: { prepend: ["Be kind."], append: ["Be brief."], banned_patterns: ["(?i)secret\\s+sauce"] },
+    };
     expect((await patch(a.id, "llm-global-governance", { governance })).status).toBe(200);
     const hot = await chat(a.key, { temperature: 0.9 });
-    expect([hot.status, hot.body]).toEqual([400, { error: "A parameter is outside what the resource group allows. `temperature` must be at most 0.5 in this resource group.", code: "parameter_rejected" }]);
-    expect(await rowOf(world.admin, { resource_group_id: a.id, error_type: "parameter_rejected" })).toMatchObject({ error_message: "A parameter is outside what the resource group allows. (temperature must be at most 0.5 in this resource group)" });
-    const sauce = await chat(a.key, { temperature: 0, messages: [{ role: "user", content: [{ type: "text", text: "the SECRET  sauce" }] }] });
-    expect([sauce.status, sauce.body]).toEqual([403, { error: { code: "guardrail_blocked", message: "The request holds text that the resource group bans.", guardrail: "parameter governance", check: "banned_pattern", direction: "input" } }]);
-    expect((await chat(a.key, { temperature: 0, messages: [{ role: "system", content: "Mine." }, { role: "user", content: "hi" }] })).status).toBe(200);
-    expect(JSON.parse(world.upstream.seen.at(-1)?.body ?? "").messages.map(({ content }: { content: string }) => content)).toEqual(["Be kind.", "Mine.", "Be brief.", "hi"]);
+    expect([hot.status, hot.body]).toEqual([
+      400,
+      {
+        error: "A parameter is outside what the resource group allows. `temperature` must be at most 0.5 in this resource group.",
+        code: "parameter_rejected",
+      },
+    ]);
+    expect(await rowOf(world.admin, { resource_group_id: a.id, error_type: "parameter_rejected" })).toMatchObject({
+      error_message: "A parameter is outside what the resource group allows. (temperature must be at most 0.5 in this resource group)",
+    });
+    const sauce = await chat(a.key, {
+      temperature: 0,
+      messages: [{ role: "user", content: [{ type: "text", text: "the SECRET  sauce" }] }],
+    });
+    expect([sauce.status, sauce.body]).toEqual([
+      403,
+      {
+        error: {
+          code: "guardrail_blocked",
+          message: "The request holds text that the resource group bans.",
+          guardrail: "parameter governance",
+          check: "banned_pattern",
+          direction: "input",
+        },
+      },
+    ]);
+    expect(
+      (
+        await chat(a.key, {
+          temperature: 0,
+          messages: [
+            { role: "system", content: "Mine." },
+            { role: "user", content: "hi" },
+          ],
+        })
+      ).status,
+    ).toBe(200);
+    expect(JSON.parse(world.upstream.seen.at(-1)?.body ?? "").messages.map(({ content }: { content: string }) => content)).toEqual([
+      "Be kind.",
+      "Mine.",
+      "Be brief.",
+      "hi",
+    ]);
   });
 });
 
 /** The same question on every text surface. */
 const ASKED: readonly [surface: string, path: string, body: (text: string) => object][] = [
-  ["chat", "/v1/proxy/llm/chat/completions", (text) => ({ model: "fake-1", messages: [{ role: "user", content: text }], temperature: 0.9, max_tokens: 500, tools: [{ type: "function", function: { name: "shell" } }] })],
-  ["responses", "/v1/proxy/llm/responses", (text) => ({ model: "fake-1", input: text, temperature: 0.9, max_output_tokens: 500, tools: [{ type: "function", name: "shell", parameters: {} }] })],
-  ["messages", "/v1/messages", (text) => ({ model: "fake-1", max_tokens: 500, temperature: 0.9, messages: [{ role: "user", content: text }], tools: [{ name: "shell", input_schema: { type: "object" } }] })],
-  ["gemini", "/v1beta/models/fake-1:generateContent", (text) => ({ contents: [{ role: "user", parts: [{ text }] }], generationConfig: { temperature: 0.9, maxOutputTokens: 500 }, tools: [{ functionDeclarations: [{ name: "shell" }] }] })],
+  [
+    "chat",
+    "/v1/proxy/llm/chat/completions",
+    (text) => ({
+      model: "fake-1",
+      messages: [{ role: "user", content: text }],
+      temperature: 0.9,
+      max_tokens: 500,
+      tools: [{ type: "function", function: { name: "shell" } }],
+    }),
+  ],
+  [
+    "responses",
+    "/v1/proxy/llm/responses",
+    (text) => ({
+      model: "fake-1",
+      input: text,
+      temperature: 0.9,
+      max_output_tokens: 500,
+      tools: [{ type: "function", name: "shell", parameters: {} }],
+    }),
+  ],
+  [
+    "messages",
+    "/v1/messages",
+    (text) => ({
+      model: "fake-1",
+      max_tokens: 500,
+      temperature: 0.9,
+      messages: [{ role: "user", content: text }],
+      tools: [{ name: "shell", input_schema: { type: "object" } }],
+    }),
+  ],
+  [
+    "gemini",
+    "/v1beta/models/fake-1:generateContent",
+    (text) => ({
+      contents: [{ role: "user", parts: [{ text }] }],
+      generationConfig: { temperature: 0.9, maxOutputTokens: 500 },
+      tools: [{ functionDeclarations: [{ name: "shell" }] }],
+    }),
+  ],
   ["completions", "/v1/proxy/llm/completions", (text) => ({ model: "writes", prompt: text, temperature: 0.9, max_tokens: 500 })],
   ["embeddings", "/v1/proxy/llm/embeddings", (text) => ({ model: "embeds", input: text })],
 ];
@@ -287,17 +493,42 @@ describe("on every text surface", () => {
   let spent: Team;
   let locked: Team;
   const ask = async ({ key }: Team, path: string, body: object) => {
-    const response = await fetch(`${world.gateway.runtimeUrl}${path}`, { method: "POST", headers: { "content-type": "application/json", authorization: `Bearer ${key}`, "anthropic-version": "2023-06-01" }, body: JSON.stringify(body) });
+    const response = await fetch(`${world.gateway.runtimeUrl}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${key}`, "anthropic-version": "2023-06-01" },
+      body: JSON.stringify(body),
+    });
     return { status: response.status, headers: response.headers, body: (await response.json()) as any };
   };
   beforeAll(async () => {
-    const model = (name: string, modes: string[]) => world.admin.post("/v1/admin/llms", { tenant_id: "default", name, model_name: name, provider: "fake", modes, ...PRICED, group_ids: [served.groupId] });
+    const model = (name: string, modes: string[]) =>
+      world.admin.post("/v1/admin/llms", {
+        tenant_id: "default",
+        name,
+        model_name: name,
+        provider: "fake",
+        modes,
+        ...PRICED,
+        group_ids: [served.groupId],
+      });
     await model("writes", ["completion"]);
     await model("embeds", ["embedding"]);
-    [governed, strict, spent, locked] = [await team("surface-governed"), await team("surface-strict"), await team("surface-spent"), await team("surface-locked")];
-    const rules = { temperature: { max: 0.5 }, context_window: { max_output_tokens: 50, max_input_tokens: 200 }, tool_use: { blocked_tools: ["shell"] }, system_prompt: { prepend: ["BE KIND"], append: ["BE BRIEF"], banned_patterns: ["(?i)sauce"] } };
+    [governed, strict, spent, locked] = [
+      await team("surface-governed"),
+      await team("surface-strict"),
+      await team("surface-spent"),
+      await team("surface-locked"),
+    ];
+    const rules = {
+      temperature: { max: 0.5 },
+      context_window: { max_output_tokens: 50, max_input_tokens: 200 },
+      tool_use: { blocked_tools: ["shell"] },
+      system_prompt: { prepend: ["BE KIND"], append: ["BE BRIEF"], banned_patterns: ["(?i)sauce"] },
+    };
     await patch(governed.id, "llm-global-governance", { governance: rules });
-    await patch(strict.id, "llm-global-governance", { governance: { temperature: { max: 1, enforce: "reject" }, context_window: { max_output_tokens: 50, enforce: "reject" } } });
+    await patch(strict.id, "llm-global-governance", {
+      governance: { temperature: { max: 1, enforce: "reject" }, context_window: { max_output_tokens: 50, enforce: "reject" } },
+    });
     await limit(spent.id, { requests: { daily_limit: 0 } });
     await limit(locked.id, { concurrency: { max_concurrent: 0 } });
   });
@@ -305,23 +536,47 @@ describe("on every text surface", () => {
   test.each(ASKED)("%s: clamped, told, and banned", async (surface, path, body) => {
     const before = world.upstream.seen.length;
     const clamped = await ask(governed, path, body("hello"));
-    const outbound = world.upstream.seen.slice(before).map((request) => request.body).join("");
+    const outbound = world.upstream.seen
+      .slice(before)
+      .map((request) => request.body)
+      .join("");
     const generates = surface !== "embeddings";
-    expect(clamped.headers.get("x-gw-parameters-clamped")).toBe(generates ? (surface === "completions" ? "temperature, max_tokens" : "temperature, max_tokens, tools") : null);
-    expect([outbound.includes("BE KIND"), outbound.includes("BE BRIEF"), outbound.includes("shell"), outbound.includes("0.9"), outbound.includes("500")]).toEqual([generates, generates, false, false, false]);
+    expect(clamped.headers.get("x-gw-parameters-clamped")).toBe(
+      generates ? (surface === "completions" ? "temperature, max_tokens" : "temperature, max_tokens, tools") : null,
+    );
+    expect([
+      outbound.includes("BE KIND"),
+      outbound.includes("BE BRIEF"),
+      outbound.includes("shell"),
+      outbound.includes("0.9"),
+      outbound.includes("500"),
+    ]).toEqual([generates, generates, false, false, false]);
     const seen = world.upstream.seen.length;
     const banned = await ask(governed, path, body("the secret Sauce"));
     const long = await ask(governed, path, body("word ".repeat(2_000)));
     expect([banned.status, long.status, world.upstream.seen.length]).toEqual([403, 400, seen]);
     expect(JSON.stringify(banned.body)).toContain("banned_pattern");
-    const named = { chat: "messages", responses: "input", messages: "messages", gemini: "contents", completions: "prompt", embeddings: "input" }[surface] as string;
+    const named = {
+      chat: "messages",
+      responses: "input",
+      messages: "messages",
+      gemini: "contents",
+      completions: "prompt",
+      embeddings: "input",
+    }[surface] as string;
     expect(JSON.stringify(long.body)).toContain(`\`${named}\` must be at most 200 tokens`);
   });
 
   test.each(ASKED.slice(0, 5))("%s: rejected by the name the caller gave it", async (surface, path, body) => {
     const seen = world.upstream.seen.length;
     const { status, body: answer } = await ask(strict, path, body("hello"));
-    const named = { chat: "max_tokens", responses: "max_output_tokens", messages: "max_tokens", gemini: "generationConfig.maxOutputTokens", completions: "max_tokens" }[surface] as string;
+    const named = {
+      chat: "max_tokens",
+      responses: "max_output_tokens",
+      messages: "max_tokens",
+      gemini: "generationConfig.maxOutputTokens",
+      completions: "max_tokens",
+    }[surface] as string;
     expect([status, world.upstream.seen.length]).toEqual([400, seen]);
     expect(JSON.stringify(answer)).toContain(`\`${named}\` must be at most 50`);
   });
@@ -334,7 +589,9 @@ describe("on every text surface", () => {
     const inside = (answer: any) => (surface === "gemini" ? answer.error.details[0] : surface === "messages" ? answer.error : answer);
     expect([quota.status, rate.status]).toEqual([429, 429]);
     expect(inside(quota.body)).toMatchObject({ usage_limit });
-    expect(surface === "gemini" || surface === "messages" ? inside(rate.body) : rate.body.error).toMatchObject(surface === "gemini" || surface === "messages" ? { code: "rate_limit_exceeded", ...told } : { type: "rate_limit_exceeded", ...told });
+    expect(surface === "gemini" || surface === "messages" ? inside(rate.body) : rate.body.error).toMatchObject(
+      surface === "gemini" || surface === "messages" ? { code: "rate_limit_exceeded", ...told } : { type: "rate_limit_exceeded", ...told },
+    );
     for (const { headers } of [quota, rate]) {
       expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
       expect(headers.get("x-gw-usage-utilization")).toBe("100");
@@ -346,19 +603,38 @@ describe("documents", () => {
   test("a child may tighten and never loosen, and may not claim what is promised to others", async () => {
     const parent = await team("tree-parent");
     const [one, two] = [await team("tree-one", parent.id), await team("tree-two", parent.id)];
-    const set = await limit(parent.id, { requests: { daily_limit: 100 }, throughput: { cooldown_seconds: 10 }, budget: { hard_stop: true, daily_limit_usd: 10 } });
+    const set = await limit(parent.id, {
+      requests: { daily_limit: 100 },
+      throughput: { cooldown_seconds: 10 },
+      budget: { hard_stop: true, daily_limit_usd: 10 },
+    });
     expect(set.capacity).toMatchObject({ parent_name: null, parent_is_immediate: false, siblings: [] });
-    const loose = await patch(one.id, "llm-global-limits", { llm_global_limits: { requests: { daily_limit: 101 }, throughput: { cooldown_seconds: 5 }, budget: { hard_stop: false } } });
-    expect([loose.status, loose.body.code, loose.body.fields.map(({ field }: { field: string }) => field).sort()]).toEqual([400, "limit_exceeds_inherited", ["budget.hard_stop", "requests.daily_limit", "throughput.cooldown_seconds"]]);
+    const loose = await patch(one.id, "llm-global-limits", {
+      llm_global_limits: { requests: { daily_limit: 101 }, throughput: { cooldown_seconds: 5 }, budget: { hard_stop: false } },
+    });
+    expect([loose.status, loose.body.code, loose.body.fields.map(({ field }: { field: string }) => field).sort()]).toEqual([
+      400,
+      "limit_exceeds_inherited",
+      ["budget.hard_stop", "requests.daily_limit", "throughput.cooldown_seconds"],
+    ]);
     await limit(one.id, { requests: { daily_limit: 60 } });
     const over = await patch(two.id, "llm-global-limits", { llm_global_limits: { requests: { daily_limit: 41 } } });
-    expect([over.status, over.body.code, over.body.fields]).toEqual([400, "limit_exceeds_available", [{ field: "requests.daily_limit", message: 'must be at most 40, which is what "tree-parent" has not promised to others' }]]);
+    expect([over.status, over.body.code, over.body.fields]).toEqual([
+      400,
+      "limit_exceeds_available",
+      [{ field: "requests.daily_limit", message: 'must be at most 40, which is what "tree-parent" has not promised to others' }],
+    ]);
     const fits = await limit(two.id, { requests: { daily_limit: 40 } });
     expect(fits).toMatchObject({
       llm_global_limits: { requests: { daily_limit: 40 } },
       inherited_llm_limits: { requests: { daily_limit: 100 } },
       effective_llm_limits: { requests: { daily_limit: 40 }, budget: { hard_stop: true, daily_limit_usd: 10 } },
-      capacity: { parent_name: "tree-parent", parent_is_immediate: true, siblings: [{ group_name: "tree-one", limits: { requests: { daily_limit: 60 } } }], available: { requests: { daily_limit: 40 } } },
+      capacity: {
+        parent_name: "tree-parent",
+        parent_is_immediate: true,
+        siblings: [{ group_name: "tree-one", limits: { requests: { daily_limit: 60 } } }],
+        available: { requests: { daily_limit: 40 } },
+      },
     });
     expect(await world.admin.get(`${GROUPS}/${two.id}/llm-global-limits`)).toEqual(fits);
   });
@@ -366,7 +642,12 @@ describe("documents", () => {
   test("a refinement is of a model or tool server that is there", async () => {
     const a = await team("missing-a");
     const missing = "00000000-0000-4000-8000-000000000000";
-    const asked = [await patch(a.id, `llm-models/${missing}/limits`, { limits: {} }), await patch(a.id, `llm-models/${missing}/governance`, { governance: {} }), await patch(a.id, "mcp-servers/mcp-missing/limits", { limits: {} }), await world.admin.request("GET", `${GROUPS}/${a.id}/mcp-servers/mcp-missing/limits`)];
+    const asked = [
+      await patch(a.id, `llm-models/${missing}/limits`, { limits: {} }),
+      await patch(a.id, `llm-models/${missing}/governance`, { governance: {} }),
+      await patch(a.id, "mcp-servers/mcp-missing/limits", { limits: {} }),
+      await world.admin.request("GET", `${GROUPS}/${a.id}/mcp-servers/mcp-missing/limits`),
+    ];
     expect(asked.map(({ status, body }) => [status, body.code])).toEqual(asked.map(() => [404, "not_found"]));
   });
 
@@ -393,7 +674,10 @@ describe("documents", () => {
     }
     await limit(above.id, { requests: { daily_limit: 2 } });
     const refused = await chat(above.key);
-    expect([refused.status, refused.body.usage_limit]).toEqual([429, { group_id: above.id, group_name: "outlives", limit_type: "daily_requests", current_usage: 2, max_limit: 2 }]);
+    expect([refused.status, refused.body.usage_limit]).toEqual([
+      429,
+      { group_id: above.id, group_name: "outlives", limit_type: "daily_requests", current_usage: 2, max_limit: 2 },
+    ]);
     const { limits } = await world.admin.get(`${GROUPS}/${above.id}/consumption`);
     expect(limits[0].drawn_by).toEqual([{ group_id: above.id, group_name: "outlives", current: 2 }]);
   });
@@ -414,7 +698,12 @@ describe("documents", () => {
     const { limits } = await world.admin.get(`${GROUPS}/${stays.id}/consumption`);
     expect(limits.map(({ current }: { current: number }) => current)).toEqual([1, 1, 1]);
     const answers = [await chat(stays.key), await chat(stays.key), await chat(stays.key), await chat(stays.key)];
-    expect(answers.map(({ status, headers }) => [status, headers.get("x-gw-usage-utilization")])).toEqual([[200, "50"], [200, "75"], [200, "100"], [429, "100"]]);
+    expect(answers.map(({ status, headers }) => [status, headers.get("x-gw-usage-utilization")])).toEqual([
+      [200, "50"],
+      [200, "75"],
+      [200, "100"],
+      [429, "100"],
+    ]);
     expect((await chat(moved.key)).status).toBe(200);
   });
 
@@ -441,7 +730,15 @@ describe("documents", () => {
     await rowOf(world.admin, { resource_group_id: child.id });
     const { limits } = await world.admin.get(`${GROUPS}/${child.id}/consumption`);
     expect(limits).toEqual([
-      expect.objectContaining({ group_name: "draw-parent", inherited: true, limit_type: "monthly_budget", current: 0.002, limit: 1, blocks: false, drawn_by: [{ group_id: child.id, group_name: "draw-child", current: 0.002 }] }),
+      expect.objectContaining({
+        group_name: "draw-parent",
+        inherited: true,
+        limit_type: "monthly_budget",
+        current: 0.002,
+        limit: 1,
+        blocks: false,
+        drawn_by: [{ group_id: child.id, group_name: "draw-child", current: 0.002 }],
+      }),
       expect.objectContaining({ limit_type: "daily_requests", current: 1, limit: 10, utilization_percent: 10, blocks: true }),
     ]);
   });

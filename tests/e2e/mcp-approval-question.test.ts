@@ -25,12 +25,23 @@ beforeAll(async () => {
   team = await newTeam(admin, "askers");
   neighbour = await newTeam(admin, "neighbours");
   const ids = [];
-  for (const [name, fixture] of [["old", old], ["modern", modern]] as const) {
+  for (const [name, fixture] of [
+    ["old", old],
+    ["modern", modern],
+  ] as const) {
     const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: fixture.baseUrl });
-    await grant(admin, `${name} with approval`, id, [team.groupId, neighbour.groupId], { approval_required_tools: ["echo", "ask"], approval_timeout_seconds: 120 });
+    await grant(admin, `${name} with approval`, id, [team.groupId, neighbour.groupId], {
+      approval_required_tools: ["echo", "ask"],
+      approval_timeout_seconds: 120,
+    });
     ids.push(id);
   }
-  const virtual = await admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "both", mcp_server_ids: ids, group_ids: [team.groupId] });
+  const virtual = await admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "both",
+    mcp_server_ids: ids,
+    group_ids: [team.groupId],
+  });
   idsOf = { old: ids[0], new: ids[1] };
   const base = `${world.gateway.runtimeUrl}/v1/proxy`;
   servers = { old: `${base}/mcp/${ids[0]}`, modern: `${base}/mcp/${ids[1]}`, virtual: `${base}/vmcp/${virtual.id}` };
@@ -45,24 +56,41 @@ let asked = 0;
 const URL_MODE = { elicitation: { url: {} } };
 const idOf = (url: string) => /approvals\/([0-9a-f-]{36})\/page\?ticket=/.exec(url)?.[1] ?? "";
 const resolve = (id: string, how: "approve" | "reject" = "approve") => world.admin.post(`/v1/admin/approvals/${id}/${how}`, {});
-const call = (name: string, args: Record<string, unknown> = { text: `hi ${asked++}` }, rest: Record<string, unknown> = {}, capabilities: unknown = URL_MODE) => ({
+const call = (
+  name: string,
+  args: Record<string, unknown> = { text: `hi ${asked++}` },
+  rest: Record<string, unknown> = {},
+  capabilities: unknown = URL_MODE,
+) => ({
   jsonrpc: "2.0",
   id: 1,
   method: "tools/call",
-  params: { name, arguments: args, ...rest, _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": capabilities } },
+  params: {
+    name,
+    arguments: args,
+    ...rest,
+    _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": capabilities },
+  },
 });
 const calls = (fixture: ToolServerFixture) => fixture.seen.filter(({ body }) => body.includes('"tools/call"')).length;
 
 /** The second official client; what it is asked to open goes to `open`, whose answer is the person's. */
 async function secondClient(url: string, open: (params: any) => Promise<"accept" | "decline">, apiKey = team.apiKey): Promise<Client> {
-  const client = new Client({ name: "second", version: "1" }, { capabilities: URL_MODE, versionNegotiation: { mode: { pin: "2026-07-28" } } });
+  const client = new Client(
+    { name: "second", version: "1" },
+    { capabilities: URL_MODE, versionNegotiation: { mode: { pin: "2026-07-28" } } },
+  );
   client.setRequestHandler("elicitation/create", async ({ params }) => ({ action: await open(params) }));
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { "x-api-key": apiKey } } }));
   return client;
 }
 
 /** The first official client, with what it is told of finished elicitations. */
-async function firstClient(url: string, open: (params: any) => Promise<"accept" | "decline">, capabilities: object = URL_MODE): Promise<{ client: FirstClient; completed: string[] }> {
+async function firstClient(
+  url: string,
+  open: (params: any) => Promise<"accept" | "decline">,
+  capabilities: object = URL_MODE,
+): Promise<{ client: FirstClient; completed: string[] }> {
   const client = new FirstClient({ name: "first", version: "1" }, { capabilities });
   const completed: string[] = [];
   if ("elicitation" in capabilities) client.setRequestHandler(ElicitRequestSchema, async ({ params }) => ({ action: await open(params) }));
@@ -101,10 +129,21 @@ describe.each([
     const { requestState, inputRequests, _meta } = first.body.result;
     const { url } = inputRequests.gateway_approval.params;
     expect([first.status, first.headers.get("x-gw-approval-id")]).toEqual([200, idOf(url)]);
-    expect(_meta["dev.gatehouse/approval"]).toMatchObject({ code: "approval_required", approval_id: idOf(url), status: "pending", poll: `/v1/portal/approvals/${idOf(url)}/poll` });
-    const declined = await post(servers[server], team.apiKey, { ...message, params: { ...message.params, requestState, inputResponses: { gateway_approval: { action: "decline" } } } });
+    expect(_meta["dev.gatehouse/approval"]).toMatchObject({
+      code: "approval_required",
+      approval_id: idOf(url),
+      status: "pending",
+      poll: `/v1/portal/approvals/${idOf(url)}/poll`,
+    });
+    const declined = await post(servers[server], team.apiKey, {
+      ...message,
+      params: { ...message.params, requestState, inputResponses: { gateway_approval: { action: "decline" } } },
+    });
     expect([declined.status, declined.body.error.code, declined.body.error.data.approval_id]).toEqual([200, 4030, idOf(url)]);
-    const accepted = { ...message, params: { ...message.params, requestState, inputResponses: { gateway_approval: { action: "accept" } } } };
+    const accepted = {
+      ...message,
+      params: { ...message.params, requestState, inputResponses: { gateway_approval: { action: "accept" } } },
+    };
     const waiting = post(servers[server], team.apiKey, accepted);
     await resolve(idOf(url));
     expect((await waiting).body.result.content).toBeDefined();
@@ -122,28 +161,41 @@ describe.each([
     const other = await post(servers[server], team.apiKey, call(tool, { text: "something else" }, { requestState }));
     expect(other.body.result.resultType).toBe("input_required");
     expect(idOf(other.body.result.inputRequests.gateway_approval.params.url)).not.toBe(id);
-    if (server !== "virtual") expect((await post(servers[server], neighbour.apiKey, { ...message, params: { ...message.params, requestState } })).body.result.resultType).toBe("input_required");
+    if (server !== "virtual")
+      expect(
+        (await post(servers[server], neighbour.apiKey, { ...message, params: { ...message.params, requestState } })).body.result.resultType,
+      ).toBe("input_required");
     expect(calls(fixture())).toBe(before);
-    const all = await Promise.all(Array.from({ length: 6 }, () => post(servers[server], team.apiKey, { ...message, params: { ...message.params, requestState } })));
+    const all = await Promise.all(
+      Array.from({ length: 6 }, () => post(servers[server], team.apiKey, { ...message, params: { ...message.params, requestState } })),
+    );
     expect(all.filter(({ body }) => body.result !== undefined)).toHaveLength(1);
     expect(calls(fixture())).toBe(before + 1);
 
     const second = call(tool);
     const blocked = (await post(servers[server], team.apiKey, second)).body.result;
     await resolve(idOf(blocked.inputRequests.gateway_approval.params.url), "reject");
-    const refused = await post(servers[server], team.apiKey, { ...second, params: { ...second.params, requestState: blocked.requestState } });
+    const refused = await post(servers[server], team.apiKey, {
+      ...second,
+      params: { ...second.params, requestState: blocked.requestState },
+    });
     expect([refused.status, refused.body.error.code, refused.body.error.data.code]).toEqual([403, 4031, "approval_rejected"]);
   });
 
   test("is asked by the tool as well, under the same approval", async () => {
     const ask = tool.replace("echo", "ask");
-    const client = new Client({ name: "second", version: "1" }, { capabilities: { elicitation: { form: {}, url: {} } }, versionNegotiation: { mode: { pin: "2026-07-28" } } });
+    const client = new Client(
+      { name: "second", version: "1" },
+      { capabilities: { elicitation: { form: {}, url: {} } }, versionNegotiation: { mode: { pin: "2026-07-28" } } },
+    );
     client.setRequestHandler("elicitation/create", async ({ params }) => {
       if (params.mode !== "url") return { action: "accept", content: { name: "Ada" } };
       await resolve(idOf(params.url));
       return { action: "accept" };
     });
-    await client.connect(new StreamableHTTPClientTransport(new URL(servers[server]), { requestInit: { headers: { "x-api-key": team.apiKey } } }));
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(servers[server]), { requestInit: { headers: { "x-api-key": team.apiKey } } }),
+    );
     expect(textOf(await client.callTool({ name: ask, arguments: {} }))).toBe("hello Ada");
     await client.close();
   });
@@ -226,25 +278,38 @@ describe("the page a client is sent to", () => {
     colleague = await newPerson(world.gateway.runtimeUrl, "colleague");
     await newPerson(world.gateway.runtimeUrl, "outsider");
     await world.admin.request("PATCH", `/v1/admin/end-users/${colleague.id}/primary-group`, { group_id: team.groupId });
-    address = (await post(servers.modern, team.apiKey, call("echo", { text: "the secret plan" }))).body.result.inputRequests.gateway_approval.params.url;
+    address = (await post(servers.modern, team.apiKey, call("echo", { text: "the secret plan" }))).body.result.inputRequests
+      .gateway_approval.params.url;
     id = idOf(address);
   });
 
-  const decide = (form: Record<string, string>, ticket = new URL(address).searchParams.get("ticket") ?? "") => fetch(`${address.split("?")[0]}?${new URLSearchParams({ ticket, decide: "1" })}`, { method: "POST", body: new URLSearchParams(form) });
+  const decide = (form: Record<string, string>, ticket = new URL(address).searchParams.get("ticket") ?? "") =>
+    fetch(`${address.split("?")[0]}?${new URLSearchParams({ ticket, decide: "1" })}`, { method: "POST", body: new URLSearchParams(form) });
 
   test("tells how the approval stands, without the arguments, and only to who has the address", async () => {
     const response = await fetch(address);
     const text = await response.text();
-    expect([response.status, response.headers.get("content-type"), response.headers.get("x-frame-options")]).toEqual([200, "text/html; charset=utf-8", "DENY"]);
+    expect([response.status, response.headers.get("content-type"), response.headers.get("x-frame-options")]).toEqual([
+      200,
+      "text/html; charset=utf-8",
+      "DENY",
+    ]);
     expect(text).toContain("Nobody has decided yet");
     expect(text).toContain("askers key");
     expect(text).not.toContain("secret plan");
-    for (const wrong of [address.split("?")[0] as string, `${address}A`, address.replace(id, "00000000-0000-4000-8000-000000000000")]) expect((await fetch(wrong)).status).toBe(404);
+    for (const wrong of [address.split("?")[0] as string, `${address}A`, address.replace(id, "00000000-0000-4000-8000-000000000000")])
+      expect((await fetch(wrong)).status).toBe(404);
     expect(await (await fetch(`${address}&decide=1`)).text()).toContain('name="password"');
   });
 
   test("lets nobody decide who may not, and tells no reason", async () => {
-    const answers = await Promise.all([decide({ username: "colleague", password: "wrong password", decision: "approve" }), decide({ username: "nobody", password: "x", decision: "approve" }), decide({ username: "outsider", password: PASSWORD, decision: "approve" }), decide({ username: "colleague", password: PASSWORD }), decide({ username: "colleague", password: PASSWORD, decision: "approve" }, "v1.AAAA.BBBB")]);
+    const answers = await Promise.all([
+      decide({ username: "colleague", password: "wrong password", decision: "approve" }),
+      decide({ username: "nobody", password: "x", decision: "approve" }),
+      decide({ username: "outsider", password: PASSWORD, decision: "approve" }),
+      decide({ username: "colleague", password: PASSWORD }),
+      decide({ username: "colleague", password: PASSWORD, decision: "approve" }, "v1.AAAA.BBBB"),
+    ]);
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 404, 400, 404]);
     for (const answer of answers) expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
     const back = /href="([^"]+)"/.exec(await answers[0].text())?.[1]?.replaceAll("&amp;", "&");
@@ -253,7 +318,11 @@ describe("the page a client is sent to", () => {
   });
 
   test("takes nothing that no record can hold", async () => {
-    const answers = await Promise.all([decide({ username: "a\0b", password: "x", decision: "approve" }), decide({ username: "colleague", password: PASSWORD, decision: "approve", note: "a\0b" }), decide({ username: "colleague", password: PASSWORD, decision: "approve", note: "x".repeat(4_001) })]);
+    const answers = await Promise.all([
+      decide({ username: "a\0b", password: "x", decision: "approve" }),
+      decide({ username: "colleague", password: PASSWORD, decision: "approve", note: "a\0b" }),
+      decide({ username: "colleague", password: PASSWORD, decision: "approve", note: "x".repeat(4_001) }),
+    ]);
     expect(answers.map(({ status }) => status)).toEqual([400, 400, 400]);
   });
 
@@ -261,7 +330,14 @@ describe("the page a client is sent to", () => {
     await world.admin.post("/v1/admin/tenants", { id: "closing", name: "Closing" });
     const closing = await newTeam(world.admin, "closing", {}, "closing");
     const server = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "closing", name: "modern", base_url: modern.baseUrl });
-    await world.admin.post("/v1/admin/server-configs", { tenant_id: "closing", mcp_server_id: server.id, name: "marked", group_ids: [closing.groupId], enabled: true, approval_required_tools: ["echo"] });
+    await world.admin.post("/v1/admin/server-configs", {
+      tenant_id: "closing",
+      mcp_server_id: server.id,
+      name: "marked",
+      group_ids: [closing.groupId],
+      enabled: true,
+      approval_required_tools: ["echo"],
+    });
     const blocked = await post(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${server.id}`, closing.apiKey, call("echo"));
     const page = blocked.body.result.inputRequests.gateway_approval.params.url as string;
     expect((await fetch(page)).status).toBe(200);
@@ -273,7 +349,11 @@ describe("the page a client is sent to", () => {
     const note = "go ".repeat(1_333).trim();
     const approved = await decide({ username: "colleague", password: PASSWORD, decision: "approve", note });
     expect([approved.status, (await approved.text()).includes("It was approved")]).toEqual([200, true]);
-    expect(await world.admin.get(`/v1/admin/approvals/${id}`)).toMatchObject({ status: "approved", resolved_by: "colleague", resolution_note: note });
+    expect(await world.admin.get(`/v1/admin/approvals/${id}`)).toMatchObject({
+      status: "approved",
+      resolved_by: "colleague",
+      resolution_note: note,
+    });
     expect(await (await decide({ username: "colleague", password: PASSWORD, decision: "reject" })).text()).toContain("It was approved");
     const row = await rowOf(world.admin, { proxy_subtype: "approval_page", gateway_user_id: colleague.id, success: true });
     expect([row.is_auth_event, row.tenant_id]).toEqual([true, "default"]);

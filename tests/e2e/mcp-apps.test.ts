@@ -23,7 +23,17 @@ beforeAll(async () => {
     await grant(world.admin, `${dialect} for all`, ids[dialect] as string, [team.groupId]);
     await grant(world.admin, `${dialect} for few`, ids[dialect] as string, [narrow.groupId], { disabled_tools: ["payroll"] });
   }
-  ids.virtual = (await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "both", members: [{ mcp_server_id: ids.stateless, slug: "s" }, { mcp_server_id: ids.handshake, slug: "h" }], group_ids: [team.groupId] })).id;
+  ids.virtual = (
+    await world.admin.post("/v1/admin/virtual-servers", {
+      tenant_id: "default",
+      name: "both",
+      members: [
+        { mcp_server_id: ids.stateless, slug: "s" },
+        { mcp_server_id: ids.handshake, slug: "h" },
+      ],
+      group_ids: [team.groupId],
+    })
+  ).id;
 });
 afterAll(async () => {
   await Promise.all(Object.values(servers).map((server) => server.stop()));
@@ -42,7 +52,10 @@ async function listed(dialect: string, id: string, capabilities: object): Promis
     await first.close();
     return tools;
   }
-  const second = new Client({ name: "second", version: "1" }, { capabilities: capabilities as never, versionNegotiation: { mode: { pin: "2026-07-28" } } });
+  const second = new Client(
+    { name: "second", version: "1" },
+    { capabilities: capabilities as never, versionNegotiation: { mode: { pin: "2026-07-28" } } },
+  );
   await second.connect(new StreamableHTTPClientTransport(url, headers));
   const { tools } = await second.listTools();
   await second.close();
@@ -50,12 +63,15 @@ async function listed(dialect: string, id: string, capabilities: object): Promis
 }
 
 describe.each(["handshake", "stateless"])("a %s client", (client) => {
-  test.each(["handshake", "stateless"])("that shows apps gets every tool of a %s server with its interface, one that does not gets those for models", async (server) => {
-    const all = await listed(client, ids[server] as string, HOST);
-    expect(all.map(({ name }) => name)).toEqual(["chart", "refresh", "payroll"]);
-    expect(all[0]._meta).toMatchObject({ ui: { resourceUri: "ui://charts/main", visibility: ["model", "app"] }, vendor: { kept: true } });
-    expect((await listed(client, ids[server] as string, {})).map(({ name }) => name)).toEqual(["chart", "payroll"]);
-  });
+  test.each(["handshake", "stateless"])(
+    "that shows apps gets every tool of a %s server with its interface, one that does not gets those for models",
+    async (server) => {
+      const all = await listed(client, ids[server] as string, HOST);
+      expect(all.map(({ name }) => name)).toEqual(["chart", "refresh", "payroll"]);
+      expect(all[0]._meta).toMatchObject({ ui: { resourceUri: "ui://charts/main", visibility: ["model", "app"] }, vendor: { kept: true } });
+      expect((await listed(client, ids[server] as string, {})).map(({ name }) => name)).toEqual(["chart", "payroll"]);
+    },
+  );
 
   test("sees the same of a virtual server, whose interfaces have addresses of their own", async () => {
     const all = await listed(client, ids.virtual as string, HOST);
@@ -67,22 +83,52 @@ describe.each(["handshake", "stateless"])("a %s client", (client) => {
 
 describe("an interface", () => {
   const read = async (server: string, uri: string, key = team.apiKey) => {
-    const response = await fetch(`${world.gateway.runtimeUrl}/v1/portal/mcp-apps/${ids[server]}/resource?${new URLSearchParams({ uri })}`, { headers: { "x-api-key": key } });
+    const response = await fetch(`${world.gateway.runtimeUrl}/v1/portal/mcp-apps/${ids[server]}/resource?${new URLSearchParams({ uri })}`, {
+      headers: { "x-api-key": key },
+    });
     return { status: response.status, body: (await response.json()) as any };
   };
 
   const readDirectly = (uri: string, id = ids.stateless as string, key = narrow.apiKey) =>
     fetch(address(id), {
       method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream", "x-api-key": key, "mcp-protocol-version": "2026-07-28" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri, _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} } } }),
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "x-api-key": key,
+        "mcp-protocol-version": "2026-07-28",
+      },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "resources/read",
+        params: {
+          uri,
+          _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} },
+        },
+      }),
     });
 
   test.each(["handshake", "stateless"])("of a %s server is read with what it says of itself, and leaves its row", async (server) => {
     const { status, body } = await read(server, "ui://charts/main");
-    expect([status, body.uri, body.mime_type, body.content, body.size_bytes]).toEqual([200, "ui://charts/main", "text/html;profile=mcp-app", "<h1>ui://charts/main</h1>", 25]);
-    expect(body._meta.ui).toEqual({ csp: { connectDomains: ["https://api.example"] }, permissions: { clipboardWrite: {} }, prefersBorder: true });
-    expect(await rowOf(world.admin, { proxy_subtype: "mcp_app_resource", server_id: ids[server] })).toMatchObject({ proxy_type: "portal", mcp_method: "resources/read", mcp_capability_name: "ui://charts/main", success: true });
+    expect([status, body.uri, body.mime_type, body.content, body.size_bytes]).toEqual([
+      200,
+      "ui://charts/main",
+      "text/html;profile=mcp-app",
+      "<h1>ui://charts/main</h1>",
+      25,
+    ]);
+    expect(body._meta.ui).toEqual({
+      csp: { connectDomains: ["https://api.example"] },
+      permissions: { clipboardWrite: {} },
+      prefersBorder: true,
+    });
+    expect(await rowOf(world.admin, { proxy_subtype: "mcp_app_resource", server_id: ids[server] })).toMatchObject({
+      proxy_type: "portal",
+      mcp_method: "resources/read",
+      mcp_capability_name: "ui://charts/main",
+      success: true,
+    });
   });
 
   test.each(["handshake", "stateless"])("of a %s server is what the list says of it where it says nothing itself", async (server) => {
@@ -100,7 +146,12 @@ describe("an interface", () => {
       idleTimeout: 0,
       async fetch(request) {
         const body = await request.text();
-        if (!body.includes("resources/read")) return fetch(servers.stateless.baseUrl + new URL(request.url).pathname, { method: request.method, headers: request.headers, body });
+        if (!body.includes("resources/read"))
+          return fetch(servers.stateless.baseUrl + new URL(request.url).pathname, {
+            method: request.method,
+            headers: request.headers,
+            body,
+          });
         const begun = new ReadableStream({
           async pull(controller) {
             controller.enqueue(new TextEncoder().encode(": hello\n\n"));
@@ -111,7 +162,9 @@ describe("an interface", () => {
         return new Response(begun, { headers: { "content-type": "text/event-stream" } });
       },
     });
-    ids[code] = (await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: code, base_url: stuck.url.origin, timeout: 1 })).id;
+    ids[code] = (
+      await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: code, base_url: stuck.url.origin, timeout: 1 })
+    ).id;
     await grant(world.admin, code, ids[code] as string, [team.groupId]);
     const answer = await read(code, "ui://charts/main");
     expect([answer.status, answer.body.code]).toEqual([status, code]);
@@ -126,10 +179,14 @@ describe("an interface", () => {
     expect(direct.status).toBe(403);
   });
 
-  test.each(["UI://payroll/main", "ui://payroll/./main", "ui://payroll/x/../main", "ui://payroll/ma\tin", " ui://payroll/main"])("of a tool the caller may not use is not the caller's by another spelling of its address: %j", async (uri) => {
-    expect((await readDirectly(uri)).status).toBe(403);
-    for (const named of [uri.replace("payroll", "s__payroll"), `s+${uri}`]) expect((await readDirectly(named, ids.virtual)).status).toBe(403);
-  });
+  test.each(["UI://payroll/main", "ui://payroll/./main", "ui://payroll/x/../main", "ui://payroll/ma\tin", " ui://payroll/main"])(
+    "of a tool the caller may not use is not the caller's by another spelling of its address: %j",
+    async (uri) => {
+      expect((await readDirectly(uri)).status).toBe(403);
+      for (const named of [uri.replace("payroll", "s__payroll"), `s+${uri}`])
+        expect((await readDirectly(named, ids.virtual)).status).toBe(403);
+    },
+  );
 
   test.each([
     ["nothing there", "ui://nowhere/main", 404],

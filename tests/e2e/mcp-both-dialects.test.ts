@@ -36,13 +36,21 @@ test("each caller is served in its own dialect, and the handshake one has the se
 });
 
 test("members of a virtual server are asked in its caller's dialect", async () => {
-  const { id: virtual } = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "behind", members: [{ mcp_server_id: id, slug: "both" }], group_ids: [team.groupId] });
+  const { id: virtual } = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "behind",
+    members: [{ mcp_server_id: id, slug: "both" }],
+    group_ids: [team.groupId],
+  });
   const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual}`;
   const first = await handshakeClient(url, team.apiKey);
   expect(textOf(await first.callTool({ name: "both__ask" }))).toBe("hello Ada");
   expect(textOf(await first.callTool({ name: "both__echo", arguments: { text: "a" } }))).toBe("old: a");
   await first.close();
-  expect((await post(url, team.apiKey, stateless(1, "tools/call", { name: "both__echo", arguments: { text: "b" } }))).body.result.content[0].text).toBe("new: b");
+  expect(
+    (await post(url, team.apiKey, stateless(1, "tools/call", { name: "both__echo", arguments: { text: "b" } }))).body.result.content[0]
+      .text,
+  ).toBe("new: b");
 });
 
 test("a look at what the server is leaves no session there", async () => {

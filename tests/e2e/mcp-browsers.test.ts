@@ -15,12 +15,26 @@ const upstream = Bun.serve({
   port: 0,
   async fetch(request) {
     const { pathname, origin } = new URL(request.url);
-    if (pathname.startsWith("/.well-known/oauth-protected-resource")) return Response.json({ resource: `${origin}/mcp`, authorization_servers: [origin] });
-    if (pathname.startsWith("/.well-known/")) return Response.json({ issuer: origin, authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/token`, registration_endpoint: `${origin}/register`, code_challenge_methods_supported: ["S256"], response_types_supported: ["code"], authorization_response_iss_parameter_supported: true });
-    if (request.headers.get("authorization") !== "Bearer the-right-token") return new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });
+    if (pathname.startsWith("/.well-known/oauth-protected-resource"))
+      return Response.json({ resource: `${origin}/mcp`, authorization_servers: [origin] });
+    if (pathname.startsWith("/.well-known/"))
+      return Response.json({
+        issuer: origin,
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+        registration_endpoint: `${origin}/register`,
+        code_challenge_methods_supported: ["S256"],
+        response_types_supported: ["code"],
+        authorization_response_iss_parameter_supported: true,
+      });
+    if (request.headers.get("authorization") !== "Bearer the-right-token")
+      return new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });
     if (request.method === "GET") return new Response(null, { status: 405 });
     const { id: asked, method } = (await request.json()) as any;
-    const result = method === "server/discover" ? { supportedVersions: ["2026-07-28"], capabilities: { tools: {} } } : { tools: [{ name: "echo", inputSchema: { type: "object" } }] };
+    const result =
+      method === "server/discover"
+        ? { supportedVersions: ["2026-07-28"], capabilities: { tools: {} } }
+        : { tools: [{ name: "echo", inputSchema: { type: "object" } }] };
     return Response.json({ jsonrpc: "2.0", id: asked, result: { resultType: "complete", ttlMs: 0, cacheScope: "private", ...result } });
   },
 });
@@ -28,9 +42,17 @@ const upstream = Bun.serve({
 beforeAll(async () => {
   world = await startWorld({ GW_MCP_ALLOWED_ORIGINS: PAGE });
   team = await newTeam(world.admin, "pages");
-  id = (await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "guarded", auth_type: "oauth", base_url: `http://127.0.0.1:${upstream.port}` })).id;
+  id = (
+    await world.admin.post("/v1/admin/mcp-servers", {
+      tenant_id: "default",
+      name: "guarded",
+      auth_type: "oauth",
+      base_url: `http://127.0.0.1:${upstream.port}`,
+    })
+  ).id;
   await grant(world.admin, "guarded", id, [team.groupId]);
-  broker = ((await (await fetch(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}/.well-known/oauth-protected-resource`)).json()) as any).authorization_servers[0];
+  broker = ((await (await fetch(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}/.well-known/oauth-protected-resource`)).json()) as any)
+    .authorization_servers[0];
 });
 afterAll(async () => {
   await upstream.stop(true);
@@ -38,34 +60,69 @@ afterAll(async () => {
 });
 
 const server = () => `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
-const asks = (url: string, origin: string, headers: string, method = "POST") => fetch(url, { method: "OPTIONS", headers: { origin, "access-control-request-method": method, "access-control-request-headers": headers } });
+const asks = (url: string, origin: string, headers: string, method = "POST") =>
+  fetch(url, {
+    method: "OPTIONS",
+    headers: { origin, "access-control-request-method": method, "access-control-request-headers": headers },
+  });
 const reader = (response: Response) => response.headers.get("access-control-allow-origin");
 
 describe("a page of an origin that is allowed", () => {
   test("may call tool servers and the broker with what the protocol needs", async () => {
-    for (const url of [server(), `${world.gateway.runtimeUrl}/v1/proxy/vmcp/any`, `${broker}/token`, `${broker}/register`, `${broker}/revoke`]) {
+    for (const url of [
+      server(),
+      `${world.gateway.runtimeUrl}/v1/proxy/vmcp/any`,
+      `${broker}/token`,
+      `${broker}/register`,
+      `${broker}/revoke`,
+    ]) {
       const answer = await asks(url, PAGE, "Content-Type, Mcp-Method, mcp-param-Region, X-API-Key, Cookie-Thing");
-      expect([answer.status, reader(answer), answer.headers.get("access-control-allow-headers"), answer.headers.get("access-control-allow-credentials")]).toEqual([204, PAGE, "content-type, mcp-method, mcp-param-region, x-api-key", null]);
+      expect([
+        answer.status,
+        reader(answer),
+        answer.headers.get("access-control-allow-headers"),
+        answer.headers.get("access-control-allow-credentials"),
+      ]).toEqual([204, PAGE, "content-type, mcp-method, mcp-param-region, x-api-key", null]);
     }
-    const registered = await fetch(`${broker}/register`, { method: "POST", headers: { origin: PAGE, "content-type": "application/json" }, body: JSON.stringify({ client_name: "A page", redirect_uris: [`${PAGE}/callback`] }) });
+    const registered = await fetch(`${broker}/register`, {
+      method: "POST",
+      headers: { origin: PAGE, "content-type": "application/json" },
+      body: JSON.stringify({ client_name: "A page", redirect_uris: [`${PAGE}/callback`] }),
+    });
     expect([registered.status, reader(registered), registered.headers.get("vary")]).toEqual([201, PAGE, "origin"]);
     const refused = await fetch(server(), { method: "POST", headers: { origin: PAGE, "content-type": "application/json" }, body: "{}" });
     expect([refused.status, reader(refused)]).toEqual([401, PAGE]);
     expect(refused.headers.get("access-control-expose-headers")).toContain("WWW-Authenticate");
-    for (const [path, values] of [["token", { grant_type: "authorization_code", code: "no" }], ["revoke", { token: "no" }]] as const) expect(reader(await fetch(`${broker}/${path}`, { method: "POST", headers: { origin: PAGE }, body: new URLSearchParams(values) }))).toBe(PAGE);
+    for (const [path, values] of [
+      ["token", { grant_type: "authorization_code", code: "no" }],
+      ["revoke", { token: "no" }],
+    ] as const)
+      expect(
+        reader(await fetch(`${broker}/${path}`, { method: "POST", headers: { origin: PAGE }, body: new URLSearchParams(values) })),
+      ).toBe(PAGE);
   });
 
   test("any other page may read the documents for discovery, and nothing else", async () => {
     const other = "https://other.example";
-    for (const url of [`${server()}/.well-known/oauth-protected-resource`, `${broker}/.well-known/openid-configuration`, broker.replace("/v1/", "/.well-known/oauth-authorization-server/v1/")]) {
-      expect([(await asks(url, other, "mcp-protocol-version", "GET")).status, reader(await fetch(url, { headers: { origin: other } }))]).toEqual([204, "*"]);
+    for (const url of [
+      `${server()}/.well-known/oauth-protected-resource`,
+      `${broker}/.well-known/openid-configuration`,
+      broker.replace("/v1/", "/.well-known/oauth-authorization-server/v1/"),
+    ]) {
+      expect([
+        (await asks(url, other, "mcp-protocol-version", "GET")).status,
+        reader(await fetch(url, { headers: { origin: other } })),
+      ]).toEqual([204, "*"]);
     }
     for (const url of [server(), `${broker}/token`, `${world.gateway.runtimeUrl}/v1/proxy/llm/models`]) {
       const answer = await asks(url, other, "content-type");
       expect([answer.status, reader(answer)]).toEqual([405, null]);
     }
-    for (const path of ["authorize", "callback"]) expect(reader(await fetch(`${broker}/${path}`, { headers: { origin: other }, redirect: "manual" }))).toBe(null);
-    expect(reader(await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { origin: PAGE, "x-api-key": team.apiKey } }))).toBe(null);
+    for (const path of ["authorize", "callback"])
+      expect(reader(await fetch(`${broker}/${path}`, { headers: { origin: other }, redirect: "manual" }))).toBe(null);
+    expect(
+      reader(await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { origin: PAGE, "x-api-key": team.apiKey } })),
+    ).toBe(null);
     expect(reader(await fetch(server(), { method: "POST", headers: { "x-api-key": team.apiKey }, body: "{}" }))).toBe(null);
   });
 });
@@ -82,14 +139,29 @@ test("a server behind OAuth is discovered again with a token that is given for i
 });
 
 test("at a virtual server, who is not connected to a member is told where to connect, and no token of a member counts", async () => {
-  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "around", members: [{ mcp_server_id: id, slug: "g" }], group_ids: [team.groupId] });
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "around",
+    members: [{ mcp_server_id: id, slug: "g" }],
+    group_ids: [team.groupId],
+  });
   const address = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
   const refused = await post(address, team.apiKey, stateless(1, "tools/call", { name: "g__echo", arguments: {} }));
-  expect([refused.status, refused.body.error.data.code, refused.headers.get("www-authenticate")]).toEqual([401, "upstream_authorization_required", "Bearer"]);
+  expect([refused.status, refused.body.error.data.code, refused.headers.get("www-authenticate")]).toEqual([
+    401,
+    "upstream_authorization_required",
+    "Bearer",
+  ]);
   expect(refused.body.error.data.connect_url).toStartWith(`${broker}/authorize?connect=`);
   const shown = stateless(1, "tools/call", { name: "g__echo", arguments: {} });
   (shown.params._meta as any)["io.modelcontextprotocol/clientCapabilities"] = { elicitation: { url: {} } };
-  expect((await post(address, team.apiKey, shown)).body.result.inputRequests.gateway_connect.params.url).toStartWith(`${broker}/authorize?connect=`);
-  const strange = await fetch(address, { method: "POST", headers: { authorization: "Bearer gwo_v1.AAAA.BBBB", "content-type": "application/json" }, body: JSON.stringify(shown) });
+  expect((await post(address, team.apiKey, shown)).body.result.inputRequests.gateway_connect.params.url).toStartWith(
+    `${broker}/authorize?connect=`,
+  );
+  const strange = await fetch(address, {
+    method: "POST",
+    headers: { authorization: "Bearer gwo_v1.AAAA.BBBB", "content-type": "application/json" },
+    body: JSON.stringify(shown),
+  });
   expect([strange.status, strange.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
 });

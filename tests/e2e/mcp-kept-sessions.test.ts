@@ -21,7 +21,11 @@ afterAll(async () => {
 const inSession = (id: number, method: string, params: object = {}) => ({ jsonrpc: "2.0", id, method, params });
 
 async function sessionAt(url: string, capabilities: object = {}): Promise<Record<string, string>> {
-  const begun = await post(url, team.apiKey, inSession(0, "initialize", { protocolVersion: "2025-11-25", capabilities, clientInfo: { name: "raw", version: "1" } }));
+  const begun = await post(
+    url,
+    team.apiKey,
+    inSession(0, "initialize", { protocolVersion: "2025-11-25", capabilities, clientInfo: { name: "raw", version: "1" } }),
+  );
   return { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
 }
 
@@ -31,8 +35,17 @@ async function serve(name: string, answer: ScriptedAnswer): Promise<{ server: Sc
   servers.push(server);
   const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: server.baseUrl, timeout: 5 });
   await grant(world.admin, name, id, [team.groupId]);
-  const { id: virtual } = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name, members: [{ mcp_server_id: id, slug: "m" }], group_ids: [team.groupId] });
-  return { server, alone: `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`, virtual: `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual}` };
+  const { id: virtual } = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name,
+    members: [{ mcp_server_id: id, slug: "m" }],
+    group_ids: [team.groupId],
+  });
+  return {
+    server,
+    alone: `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`,
+    virtual: `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual}`,
+  };
 }
 
 const TEXT = (text: string) => ({ content: [{ type: "text", text }] });
@@ -137,7 +150,10 @@ test("progress told on the session's stream comes to its own request, whatever t
   const { alone } = await serve("beside", (message, request) => {
     if (request.method === "GET") return streams.begin();
     if (message?.method !== "tools/call") return undefined;
-    const { arguments: { who }, _meta: { progressToken } } = message.params;
+    const {
+      arguments: { who },
+      _meta: { progressToken },
+    } = message.params;
     return new Response(
       new ReadableStream<Uint8Array>({
         start(controller) {
@@ -151,7 +167,10 @@ test("progress told on the session's stream comes to its own request, whatever t
   });
   const TOKEN = "12345678901234567890";
   const calls = ["one", "two"].map((who) => {
-    const text = JSON.stringify(stateless(1, "tools/call", { name: "open", arguments: { who } })).replace('"_meta":{', `"_meta":{"progressToken":${TOKEN},`);
+    const text = JSON.stringify(stateless(1, "tools/call", { name: "open", arguments: { who } })).replace(
+      '"_meta":{',
+      `"_meta":{"progressToken":${TOKEN},`,
+    );
     return { who, stream: rawStream(alone, "POST", HEADERS(), text) };
   });
   for (const { who, stream } of calls) await stream.until(`for ${who}`);
@@ -169,9 +188,20 @@ test("a session at a virtual server hears the logs of its members at the level i
   const { virtual } = await serve("logging", (message, request) => {
     if (request.method === "GET") return streams.begin();
     if (message?.method !== "initialize") return undefined;
-    return Response.json({ jsonrpc: "2.0", id: message.id, result: { protocolVersion: "2025-11-25", capabilities: { tools: {}, logging: {} }, serverInfo: { name: "logs", version: "1" } } }, { headers: { "mcp-session-id": crypto.randomUUID() } });
+    return Response.json(
+      {
+        jsonrpc: "2.0",
+        id: message.id,
+        result: { protocolVersion: "2025-11-25", capabilities: { tools: {}, logging: {} }, serverInfo: { name: "logs", version: "1" } },
+      },
+      { headers: { "mcp-session-id": crypto.randomUUID() } },
+    );
   });
-  const begun = await post(virtual, team.apiKey, inSession(0, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } }));
+  const begun = await post(
+    virtual,
+    team.apiKey,
+    inSession(0, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } }),
+  );
   expect(begun.body.result.capabilities).toEqual({ tools: {}, logging: {} });
   const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
   const stream = rawStream(virtual, "GET", { ...HEADERS(), ...session });
@@ -185,5 +215,7 @@ test("a session at a virtual server hears the logs of its members at the level i
   await stream.until("third");
   expect(stream.text()).not.toContain("first");
   stream.close();
-  expect((await post(virtual, team.apiKey, inSession(3, "resources/subscribe", { uri: "m+test://note" }), session)).body.error.code).toBe(-32601);
+  expect((await post(virtual, team.apiKey, inSession(3, "resources/subscribe", { uri: "m+test://note" }), session)).body.error.code).toBe(
+    -32601,
+  );
 });

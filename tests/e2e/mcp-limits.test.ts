@@ -17,7 +17,8 @@ beforeAll(async () => {
   world = await startWorld();
   old = startHandshakeServer();
   modern = startStatelessServer();
-  const register = async (name: string, { baseUrl }: ToolServerFixture) => (await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: baseUrl })).id as string;
+  const register = async (name: string, { baseUrl }: ToolServerFixture) =>
+    (await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: baseUrl })).id as string;
   ids = { old: await register("old", old), modern: await register("modern", modern) };
 });
 afterAll(async () => {
@@ -54,7 +55,10 @@ describe("frequency", () => {
     const answers = [];
     for (const id of [ids.modern, ids.old, ids.modern]) answers.push(await post(at(id), team.apiKey, echo()));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
-    expect(answers[2]?.body).toMatchObject({ id: 1, error: { code: 4031, data: { code: "rate_limit_exceeded", scope: "group", limit_type: "calls_per_minute" } } });
+    expect(answers[2]?.body).toMatchObject({
+      id: 1,
+      error: { code: 4031, data: { code: "rate_limit_exceeded", scope: "group", limit_type: "calls_per_minute" } },
+    });
     expect(Number(answers[2]?.headers.get("retry-after"))).toBeGreaterThan(0);
     const row = await rowOf(world.admin, { error_type: "rate_limit_exceeded", resource_group_id: team.groupId });
     expect([row.http_status_code, row.mcp_capability_name, row.server_id]).toEqual([429, "echo", ids.modern]);
@@ -65,7 +69,11 @@ describe("frequency", () => {
     const statuses = [];
     for (let i = 0; i < 3; i++) statuses.push((await post(at(ids.modern), team.apiKey, echo())).status);
     const last = await post(at(ids.modern), team.apiKey, echo());
-    expect([statuses, last.body.error.data.usage_limit.limit_type, last.body.error.data.usage_limit.max_limit]).toEqual([[200, 200, 429], "calls_per_day", 2]);
+    expect([statuses, last.body.error.data.usage_limit.limit_type, last.body.error.data.usage_limit.max_limit]).toEqual([
+      [200, 200, 429],
+      "calls_per_day",
+      2,
+    ]);
     expect((await post(at(ids.old), team.apiKey, echo())).status).toBe(200);
   });
 });
@@ -77,7 +85,12 @@ describe("execution", () => {
     const slow = post(at(ids.modern), team.apiKey, many(1, 800));
     while (modern.seen.at(-1)?.body.includes("800") !== true) await new Promise((resolve) => setTimeout(resolve, 5));
     const [second, others] = await Promise.all([post(at(ids.modern), team.apiKey, echo()), post(at(ids.modern), other.key_value, echo())]);
-    expect([second.status, second.body.error.data.limit_type, others.status, (await slow).status]).toEqual([429, "max_concurrent", 200, 200]);
+    expect([second.status, second.body.error.data.limit_type, others.status, (await slow).status]).toEqual([
+      429,
+      "max_concurrent",
+      200,
+      200,
+    ]);
     expect((await post(at(ids.modern), team.apiKey, echo())).status).toBe(200);
   });
 
@@ -85,16 +98,26 @@ describe("execution", () => {
     const team = await limited({ execution: { timeout_seconds: 1 } });
     const answer = await post(at(ids[name]), team.apiKey, many(1, 20_000));
     expect([answer.status, answer.body.error.data.code]).toEqual([504, "upstream_timeout"]);
-    expect((await rowOf(world.admin, { error_type: "upstream_timeout", resource_group_id: team.groupId })).duration_ms).toBeLessThan(10_000);
+    expect((await rowOf(world.admin, { error_type: "upstream_timeout", resource_group_id: team.groupId })).duration_ms).toBeLessThan(
+      10_000,
+    );
   });
 });
 
 describe.each(["modern", "old"] as const)("data of a %s server", (name) => {
   test("a request or an answer that is too large", async () => {
     const team = await limited({ data: { max_payload_size_mb: 0.001 } });
-    const [small, large, answered] = await Promise.all([post(at(ids[name]), team.apiKey, many(1)), post(at(ids[name]), team.apiKey, echo("x".repeat(2000))), post(at(ids[name]), team.apiKey, many(500))]);
+    const [small, large, answered] = await Promise.all([
+      post(at(ids[name]), team.apiKey, many(1)),
+      post(at(ids[name]), team.apiKey, echo("x".repeat(2000))),
+      post(at(ids[name]), team.apiKey, many(500)),
+    ]);
     expect([small.status, large.status, answered.status]).toEqual([200, 413, 502]);
-    expect([large.body.error.data.code, answered.body.error.data.code, answered.text.includes('"result"')]).toEqual(["tool_payload_too_large", "tool_result_too_large", false]);
+    expect([large.body.error.data.code, answered.body.error.data.code, answered.text.includes('"result"')]).toEqual([
+      "tool_payload_too_large",
+      "tool_result_too_large",
+      false,
+    ]);
     expect((await rowOf(world.admin, { error_type: "tool_result_too_large", resource_group_id: team.groupId })).success).toBe(false);
   });
 
@@ -105,39 +128,63 @@ describe.each(["modern", "old"] as const)("data of a %s server", (name) => {
   });
 });
 
-test.each(["handshake", "stateless"] as const)("what a task of a %s server came to is held to the limits and guardrails of its tool", async (dialect) => {
-  const content = [{ type: "text", text: "Write to joe@example.com" }, { type: "text", text: "or do not" }];
-  const task = { taskId: "t1", status: "completed", createdAt: "2026-11-21T00:00:00Z", lastUpdatedAt: "2026-11-21T00:00:00Z" };
-  const answers: Record<string, object> = {
-    initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {}, tasks: {} }, serverInfo: { name: "tasks", version: "1" } },
-    "server/discover": { supportedVersions: ["2026-07-28"], capabilities: { tools: {}, extensions: { "io.modelcontextprotocol/tasks": {} } }, ttlMs: 0, cacheScope: "private" },
-    "tools/list": { tools: [{ name: "long", inputSchema: { type: "object" } }] },
-    "tasks/result": { content },
-    "tasks/get": { ...task, ttlMs: 1000, result: { content } },
-  };
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    async fetch(request) {
-      if (request.method !== "POST") return new Response(null, { status: 405 });
-      const { id, method } = (await request.json()) as { id?: number; method: string };
-      if (id === undefined) return new Response(null, { status: 202 });
-      const known = method !== (dialect === "handshake" ? "server/discover" : "initialize") && answers[method] !== undefined;
-      return known ? Response.json({ jsonrpc: "2.0", id, result: { resultType: "complete", ...answers[method] } }) : Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: "no" } }, { status: 404 });
-    },
-  });
-  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: `tasks ${dialect}`, base_url: `http://127.0.0.1:${server.port}` });
-  const guarded = await newTeam(world.admin, `guarded tasks ${dialect}`);
-  const bounded = await newTeam(world.admin, `bounded tasks ${dialect}`);
-  await grant(world.admin, `tasks ${dialect}`, id, [guarded.groupId, bounded.groupId]);
-  await world.admin.post("/v1/admin/guardrails/configs", { tenant_id: "default", name: `no addresses ${dialect}`, group_ids: [guarded.groupId], surfaces: { mcp_output: true }, builtin: { pii_enabled: true, pii_action: "block" } });
-  await set(`${bounded.groupId}/mcp-global-limits`, { mcp_global_limits: { data: { max_items_per_response: 1 } } });
-  const method = dialect === "handshake" ? "tasks/result" : "tasks/get";
-  const message = dialect === "handshake" ? { jsonrpc: "2.0", id: 1, method, params: { taskId: "t1" } } : stateless(1, method, { taskId: "t1" });
-  expect((await post(at(id), guarded.apiKey, message)).body.error.data.code).toBe("guardrail_blocked");
-  expect((await post(at(id), bounded.apiKey, message)).body.error.data.code).toBe("tool_result_too_large");
-  await server.stop(true);
-});
+test.each(["handshake", "stateless"] as const)(
+  "what a task of a %s server came to is held to the limits and guardrails of its tool",
+  async (dialect) => {
+    const content = [
+      { type: "text", text: "Write to joe@example.com" },
+      { type: "text", text: "or do not" },
+    ];
+    const task = { taskId: "t1", status: "completed", createdAt: "2026-11-21T00:00:00Z", lastUpdatedAt: "2026-11-21T00:00:00Z" };
+    const answers: Record<string, object> = {
+      initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {}, tasks: {} }, serverInfo: { name: "tasks", version: "1" } },
+      "server/discover": {
+        supportedVersions: ["2026-07-28"],
+        capabilities: { tools: {}, extensions: { "io.modelcontextprotocol/tasks": {} } },
+        ttlMs: 0,
+        cacheScope: "private",
+      },
+      "tools/list": { tools: [{ name: "long", inputSchema: { type: "object" } }] },
+      "tasks/result": { content },
+      "tasks/get": { ...task, ttlMs: 1000, result: { content } },
+    };
+    const server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      async fetch(request) {
+        if (request.method !== "POST") return new Response(null, { status: 405 });
+        const { id, method } = (await request.json()) as { id?: number; method: string };
+        if (id === undefined) return new Response(null, { status: 202 });
+        const known = method !== (dialect === "handshake" ? "server/discover" : "initialize") && answers[method] !== undefined;
+        return known
+          ? Response.json({ jsonrpc: "2.0", id, result: { resultType: "complete", ...answers[method] } })
+          : Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: "no" } }, { status: 404 });
+      },
+    });
+    const { id } = await world.admin.post("/v1/admin/mcp-servers", {
+      tenant_id: "default",
+      name: `tasks ${dialect}`,
+      base_url: `http://127.0.0.1:${server.port}`,
+    });
+    const guarded = await newTeam(world.admin, `guarded tasks ${dialect}`);
+    const bounded = await newTeam(world.admin, `bounded tasks ${dialect}`);
+    await grant(world.admin, `tasks ${dialect}`, id, [guarded.groupId, bounded.groupId]);
+    await world.admin.post("/v1/admin/guardrails/configs", {
+      tenant_id: "default",
+      name: `no addresses ${dialect}`,
+      group_ids: [guarded.groupId],
+      surfaces: { mcp_output: true },
+      builtin: { pii_enabled: true, pii_action: "block" },
+    });
+    await set(`${bounded.groupId}/mcp-global-limits`, { mcp_global_limits: { data: { max_items_per_response: 1 } } });
+    const method = dialect === "handshake" ? "tasks/result" : "tasks/get";
+    const message =
+      dialect === "handshake" ? { jsonrpc: "2.0", id: 1, method, params: { taskId: "t1" } } : stateless(1, method, { taskId: "t1" });
+    expect((await post(at(id), guarded.apiKey, message)).body.error.data.code).toBe("guardrail_blocked");
+    expect((await post(at(id), bounded.apiKey, message)).body.error.data.code).toBe("tool_result_too_large");
+    await server.stop(true);
+  },
+);
 
 test("a run's ceilings stop its tool calls as well", async () => {
   const team = await limited({});
@@ -148,21 +195,36 @@ test("a run's ceilings stop its tool calls as well", async () => {
   const deadline = Date.now() + 5_000;
   let late = await post(at(ids.modern), team.apiKey, echo(), run);
   while (late.status === 200 && Date.now() < deadline) late = await post(at(ids.modern), team.apiKey, echo(), run);
-  expect([late.status, late.body.error.data.code, late.headers.get("retry-after"), late.headers.get("x-gw-usage-utilization")]).toEqual([429, "run_ceiling_reached", "1", "100"]);
+  expect([late.status, late.body.error.data.code, late.headers.get("retry-after"), late.headers.get("x-gw-usage-utilization")]).toEqual([
+    429,
+    "run_ceiling_reached",
+    "1",
+    "100",
+  ]);
 });
 
 test("rows in the texts of resources count as well", async () => {
   const text = JSON.stringify([1, 2, 3, 4]);
   const server = startScriptedToolServer("stateless", (message) => {
-    if (message?.method === "tools/call") return { resultType: "complete", content: [{ type: "resource", resource: { uri: "test://rows", text } }] };
-    return message?.method === "resources/read" ? { resultType: "complete", contents: [{ uri: "test://rows", text }], ttlMs: 0, cacheScope: "private" } : undefined;
+    if (message?.method === "tools/call")
+      return { resultType: "complete", content: [{ type: "resource", resource: { uri: "test://rows", text } }] };
+    return message?.method === "resources/read"
+      ? { resultType: "complete", contents: [{ uri: "test://rows", text }], ttlMs: 0, cacheScope: "private" }
+      : undefined;
   });
   const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "rows", base_url: server.baseUrl });
   const team = await newTeam(world.admin, "rows");
   await grant(world.admin, "rows", id, [team.groupId]);
-  for (const [most, codes] of [[4, [undefined, undefined]], [3, ["tool_result_too_large", "tool_result_too_large"]]] as const) {
+  for (const [most, codes] of [
+    [4, [undefined, undefined]],
+    [3, ["tool_result_too_large", "tool_result_too_large"]],
+  ] as const) {
     await set(`${team.groupId}/mcp-servers/${id}/limits`, { limits: { data: { max_rows_per_query: most } } });
-    const answers = () => Promise.all([post(at(id), team.apiKey, stateless(1, "tools/call", { name: "open" })), post(at(id), team.apiKey, stateless(2, "resources/read", { uri: "test://rows" }))]);
+    const answers = () =>
+      Promise.all([
+        post(at(id), team.apiKey, stateless(1, "tools/call", { name: "open" })),
+        post(at(id), team.apiKey, stateless(2, "resources/read", { uri: "test://rows" })),
+      ]);
     let given = await answers();
     // A change reaches calls within a second.
     for (let n = 0; n < 100 && given.some(({ body }, index) => body.error?.data.code !== codes[index]); n++) given = await answers();
@@ -180,9 +242,17 @@ test("a restart does not begin a day's calls anew", async () => {
   const parent = await newTeam(admin, "above");
   const team = await newTeam(admin, "below", { parent_group_id: parent.groupId });
   for (const server of [id, other]) await grant(admin, server, server, [parent.groupId]);
-  for (const [path, body] of [["mcp-global-limits", { mcp_global_limits: { frequency: { max_calls_per_day: 5 } } }], [`mcp-servers/${id}/limits`, { limits: { frequency: { max_calls_per_day: 3 } } }]] as const) expect((await admin.request("PATCH", `/v1/admin/resource-groups/${parent.groupId}/${path}`, body)).status).toBe(200);
+  for (const [path, body] of [
+    ["mcp-global-limits", { mcp_global_limits: { frequency: { max_calls_per_day: 5 } } }],
+    [`mcp-servers/${id}/limits`, { limits: { frequency: { max_calls_per_day: 3 } } }],
+  ] as const)
+    expect((await admin.request("PATCH", `/v1/admin/resource-groups/${parent.groupId}/${path}`, body)).status).toBe(200);
   const call = async (server: string) => (await post(`${gateway.runtimeUrl}/v1/proxy/mcp/${server}`, team.apiKey, echo())).status;
-  expect([await call(id), await call(id), (await post(`${gateway.runtimeUrl}/v1/proxy/mcp/${id}`, team.apiKey, stateless(1, "tools/list"))).status]).toEqual([200, 200, 200]);
+  expect([
+    await call(id),
+    await call(id),
+    (await post(`${gateway.runtimeUrl}/v1/proxy/mcp/${id}`, team.apiKey, stateless(1, "tools/list"))).status,
+  ]).toEqual([200, 200, 200]);
   await gateway.stop();
   gateway = await startGateway({ databaseUrl: database.url, dataDir: gateway.dataDir });
   // Two of three are used at the one server, and then three of five in all.

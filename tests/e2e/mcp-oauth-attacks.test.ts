@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowsOf } from "../support/admin.ts";
-import { type AuthorizationServerFixture, type ProtectedServerFixture, startAuthorizationServer, startProtectedServer } from "../support/authorization-server.ts";
+import {
+  type AuthorizationServerFixture,
+  type ProtectedServerFixture,
+  startAuthorizationServer,
+  startProtectedServer,
+} from "../support/authorization-server.ts";
 import { ScriptedBrowser } from "../support/browser.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
@@ -30,7 +35,13 @@ let team: Team;
 const gateway = () => world.gateway.runtimeUrl;
 const mcp = (id: string) => `${gateway()}/v1/proxy/mcp/${id}`;
 const begun = (id = firstId, redirectUri = RETURN) => begunAt(gateway(), id, team.apiKey, redirectUri);
-const call = (id: string, headers: Record<string, string>) => post(mcp(id), "", stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } }), { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo", ...headers });
+const call = (id: string, headers: Record<string, string>) =>
+  post(mcp(id), "", stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } }), {
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+    "mcp-name": "echo",
+    ...headers,
+  });
 const ask = (address: string, headers: Record<string, string> = {}) => fetch(address, { redirect: "manual", headers });
 
 function startLiar(): Liar {
@@ -43,10 +54,22 @@ function startLiar(): Liar {
       asked.push(url.pathname);
       const own = `http://${url.host}`;
       if (url.pathname === "/.well-known/oauth-authorization-server") {
-        return Response.json({ issuer: own, authorization_endpoint: `${own}/authorize`, token_endpoint: `${own}/token`, registration_endpoint: `${own}/register`, code_challenge_methods_supported: ["S256"], authorization_response_iss_parameter_supported: true, ...fixture.document });
+        return Response.json({
+          issuer: own,
+          authorization_endpoint: `${own}/authorize`,
+          token_endpoint: `${own}/token`,
+          registration_endpoint: `${own}/register`,
+          code_challenge_methods_supported: ["S256"],
+          authorization_response_iss_parameter_supported: true,
+          ...fixture.document,
+        });
       }
       if (url.pathname === "/register") return Response.json({ client_id: "gateway-at-liar" }, { status: 201 });
-      if (url.pathname === "/authorize") return Response.redirect(`${url.searchParams.get("redirect_uri")}?${new URLSearchParams({ state: url.searchParams.get("state") ?? "", ...fixture.answer })}`, 302);
+      if (url.pathname === "/authorize")
+        return Response.redirect(
+          `${url.searchParams.get("redirect_uri")}?${new URLSearchParams({ state: url.searchParams.get("state") ?? "", ...fixture.answer })}`,
+          302,
+        );
       if (url.pathname === "/token") return Response.json({ access_token: "token-of-liar", token_type: "Bearer" });
       return new Response(null, { status: 404 });
     },
@@ -60,7 +83,12 @@ async function serverOf(document: Record<string, unknown>): Promise<string> {
   const fixture = startProtectedServer("stateless", () => at);
   fixture.document = document;
   others.push(fixture);
-  const made = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: `server ${crypto.randomUUID()}`, base_url: fixture.baseUrl, auth_type: "oauth" });
+  const made = await world.admin.post("/v1/admin/mcp-servers", {
+    tenant_id: "default",
+    name: `server ${crypto.randomUUID()}`,
+    base_url: fixture.baseUrl,
+    auth_type: "oauth",
+  });
   await grant(world.admin, `grant ${crypto.randomUUID()}`, made.id, [team.groupId]);
   return made.id;
 }
@@ -77,7 +105,12 @@ beforeAll(async () => {
   deceived.document = { authorization_servers: [liar.issuer] };
   team = await newTeam(world.admin, "team");
   const register = async (name: string, fixture: ProtectedServerFixture) => {
-    const made = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: fixture.baseUrl, auth_type: "oauth" });
+    const made = await world.admin.post("/v1/admin/mcp-servers", {
+      tenant_id: "default",
+      name,
+      base_url: fixture.baseUrl,
+      auth_type: "oauth",
+    });
     await grant(world.admin, `${name} for all`, made.id, [team.groupId]);
     return made.id as string;
   };
@@ -126,12 +159,24 @@ describe("an issuer that does not name itself", () => {
     const fixture = startProtectedServer("stateless", () => at);
     others.push(fixture);
     fixture.document = { authorization_servers: [own.issuer] };
-    const made = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "straight", base_url: fixture.baseUrl, auth_type: "oauth" });
+    const made = await world.admin.post("/v1/admin/mcp-servers", {
+      tenant_id: "default",
+      name: "straight",
+      base_url: fixture.baseUrl,
+      auth_type: "oauth",
+    });
     await grant(world.admin, "straight for all", made.id, [team.groupId]);
     const client = await begun(made.id);
     expect(client.clientId).toBe("gateway-at-liar");
     const to = new URL((await ask(client.authorizeUrl())).headers.get("location") as string);
-    expect([to.origin, to.pathname, to.searchParams.get("client_id"), to.searchParams.get("redirect_uri"), to.searchParams.get("resource"), to.searchParams.get("state")]).toEqual([own.issuer, "/authorize", "gateway-at-liar", RETURN, `${fixture.baseUrl}/mcp`, "s"]);
+    expect([
+      to.origin,
+      to.pathname,
+      to.searchParams.get("client_id"),
+      to.searchParams.get("redirect_uri"),
+      to.searchParams.get("resource"),
+      to.searchParams.get("state"),
+    ]).toEqual([own.issuer, "/authorize", "gateway-at-liar", RETURN, `${fixture.baseUrl}/mcp`, "s"]);
     const { body } = await client.redeem("their code");
     expect(body.access_token).toBe("token-of-liar");
     expect((await call(made.id, { "x-api-key": team.apiKey, authorization: "Bearer token-of-liar" })).status).toBe(401);
@@ -145,12 +190,17 @@ describe("clients known by a document", () => {
   const documents: Record<string, () => Response> = {};
   const pageAt = (path: string) => `http://127.0.0.1:${pages.port}${path}`;
   beforeAll(() => {
-    pages = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: (request) => documents[new URL(request.url).pathname]?.() ?? new Response(null, { status: 404 }) });
+    pages = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: (request) => documents[new URL(request.url).pathname]?.() ?? new Response(null, { status: 404 }),
+    });
   });
   afterAll(() => pages.stop(true));
 
   test("are bridged, and named as their document names them", async () => {
-    documents["/client.json"] = () => Response.json({ client_id: pageAt("/client.json"), client_name: "A <b>documented</b> client", redirect_uris: [RETURN] });
+    documents["/client.json"] = () =>
+      Response.json({ client_id: pageAt("/client.json"), client_name: "A <b>documented</b> client", redirect_uris: [RETURN] });
     const client = await begun();
     const page = await (await ask(client.authorizeUrl({ client_id: pageAt("/client.json") }))).text();
     expect(page).toContain("A &lt;b&gt;documented&lt;/b&gt; client");
@@ -160,11 +210,17 @@ describe("clients known by a document", () => {
   });
 
   test.each([
-    ["that names another address", (_own: string) => Response.json({ client_id: "https://other.example/client.json", redirect_uris: [RETURN] })],
+    [
+      "that names another address",
+      (_own: string) => Response.json({ client_id: "https://other.example/client.json", redirect_uris: [RETURN] }),
+    ],
     ["that redirects elsewhere", (_own: string) => Response.redirect("http://169.254.169.254/latest/meta-data", 302)],
     ["that is too large", (own: string) => Response.json({ client_id: own, redirect_uris: [RETURN], padding: "x".repeat(100_000) })],
     ["that is no JSON", (_own: string) => new Response("<html>")],
-    ["that wants a secret", (own: string) => Response.json({ client_id: own, redirect_uris: [RETURN], token_endpoint_auth_method: "client_secret_basic" })],
+    [
+      "that wants a secret",
+      (own: string) => Response.json({ client_id: own, redirect_uris: [RETURN], token_endpoint_auth_method: "client_secret_basic" }),
+    ],
     ["that redirects to a script", (own: string) => Response.json({ client_id: own, redirect_uris: ["javascript:alert(1)"] })],
   ])("by a document %s are not", async (_name, document) => {
     // What was read of an address is kept for a while, so each has its own.
@@ -174,7 +230,14 @@ describe("clients known by a document", () => {
     expect([answer.status, answer.headers.get("location")]).toEqual([401, null]);
   });
 
-  test.each(["http://intranet.example/client.json", "https://user:pass@app.example/client.json", "https://app.example/client.json#part", "https://app.example/", "https://app.example/a/../client.json", "HTTPS://app.example/client.json"])("%s is no name of a client", async (clientId) => {
+  test.each([
+    "http://intranet.example/client.json",
+    "https://user:pass@app.example/client.json",
+    "https://app.example/client.json#part",
+    "https://app.example/",
+    "https://app.example/a/../client.json",
+    "HTTPS://app.example/client.json",
+  ])("%s is no name of a client", async (clientId) => {
     const answer = await ask((await begun()).authorizeUrl({ client_id: clientId }));
     expect([answer.status, answer.headers.get("location")]).toEqual([401, null]);
   });
@@ -185,7 +248,10 @@ describe("the answer of an issuer (mix-up)", () => {
     ["without its name, though it says it gives it", { code: "c" }],
     ["with another name", { code: "c", iss: "https://accounts.example" }],
     ["with a name that differs by a slash", "slash"],
-    ["with an error under another name", { error: "access_denied", error_description: "call this number", iss: "https://accounts.example" }],
+    [
+      "with an error under another name",
+      { error: "access_denied", error_description: "call this number", iss: "https://accounts.example" },
+    ],
   ])("%s", async (_name, answer) => {
     liar.answer = answer === "slash" ? { code: "c", iss: `${liar.issuer}/` } : (answer as Record<string, string>);
     const before = liar.asked.filter((path) => path === "/token").length;
@@ -229,14 +295,25 @@ describe("the browser's way", () => {
     const client = await begun();
     const page = await (await ask(client.authorizeUrl())).text();
     const request = /name="request" value="([^"]+)"/.exec(page)?.[1] as string;
-    const send = (headers: Record<string, string>) => fetch(`${client.broker}/authorize`, { method: "POST", redirect: "manual", headers: { "content-type": "application/x-www-form-urlencoded", ...headers }, body: new URLSearchParams({ request, decision: "allow" }).toString() });
+    const send = (headers: Record<string, string>) =>
+      fetch(`${client.broker}/authorize`, {
+        method: "POST",
+        redirect: "manual",
+        headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
+        body: new URLSearchParams({ request, decision: "allow" }).toString(),
+      });
     expect((await send({})).status).toBe(400);
     const shown = await ask(client.authorizeUrl());
     const cookie = (shown.headers.get("set-cookie") as string).split(";")[0] as string;
     expect(shown.headers.get("set-cookie")).toMatch(/HttpOnly; SameSite=Lax/);
     expect((await send({ cookie })).status).toBe(400);
     const own = /name="request" value="([^"]+)"/.exec(await shown.text())?.[1] as string;
-    const foreign = await fetch(`${client.broker}/authorize`, { method: "POST", redirect: "manual", headers: { cookie, origin: "https://evil.example", "content-type": "application/x-www-form-urlencoded" }, body: new URLSearchParams({ request: own, decision: "allow" }).toString() });
+    const foreign = await fetch(`${client.broker}/authorize`, {
+      method: "POST",
+      redirect: "manual",
+      headers: { cookie, origin: "https://evil.example", "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ request: own, decision: "allow" }).toString(),
+    });
     expect(foreign.status).toBe(400);
   });
 
@@ -245,14 +322,32 @@ describe("the browser's way", () => {
     const shown = await ask(client.authorizeUrl());
     const cookie = (shown.headers.get("set-cookie") as string).split(";")[0] as string;
     const request = /name="request" value="([^"]+)"/.exec(await shown.text())?.[1] as string;
-    const denied = await fetch(`${client.broker}/authorize`, { method: "POST", redirect: "manual", headers: { cookie, "content-type": "application/x-www-form-urlencoded" }, body: new URLSearchParams({ request, decision: "deny" }).toString() });
+    const denied = await fetch(`${client.broker}/authorize`, {
+      method: "POST",
+      redirect: "manual",
+      headers: { cookie, "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ request, decision: "deny" }).toString(),
+    });
     const to = new URL(denied.headers.get("location") as string);
-    expect([to.origin + to.pathname, to.searchParams.get("error"), to.searchParams.get("iss")]).toEqual([RETURN, "access_denied", client.broker]);
+    expect([to.origin + to.pathname, to.searchParams.get("error"), to.searchParams.get("iss")]).toEqual([
+      RETURN,
+      "access_denied",
+      client.broker,
+    ]);
   });
 });
 
 describe("redirect addresses (open redirect)", () => {
-  test.each(["https://evil.example/callback", `${RETURN}/more`, `${RETURN}?x=1`, "http://127.0.0.1.evil.example:1/callback", "http://localhost:1/callback", "http://127.0.0.1:1@evil.example/callback", "javascript:alert(1)", "//evil.example/callback"])("%s is not the client's", async (redirect) => {
+  test.each([
+    "https://evil.example/callback",
+    `${RETURN}/more`,
+    `${RETURN}?x=1`,
+    "http://127.0.0.1.evil.example:1/callback",
+    "http://localhost:1/callback",
+    "http://127.0.0.1:1@evil.example/callback",
+    "javascript:alert(1)",
+    "//evil.example/callback",
+  ])("%s is not the client's", async (redirect) => {
     const answer = await ask((await begun()).authorizeUrl({ redirect_uri: redirect }));
     expect([answer.status, answer.headers.get("location")]).toEqual([400, null]);
   });
@@ -262,16 +357,29 @@ describe("redirect addresses (open redirect)", () => {
     expect(page.status).toBe(200);
   });
 
-  test.each(["http://app.example/cb", "javascript:alert(1)", "data:text/html,x", "https://app.example/cb#part", "https://user@app.example/cb", "not an address", "http://127.0.0.1.evil.example/cb"])("%s cannot be registered", async (redirect) => {
+  test.each([
+    "http://app.example/cb",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "https://app.example/cb#part",
+    "https://user@app.example/cb",
+    "not an address",
+    "http://127.0.0.1.evil.example/cb",
+  ])("%s cannot be registered", async (redirect) => {
     const { broker } = await begun();
-    const answer = await fetch(`${broker}/register`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ redirect_uris: [redirect] }) });
+    const answer = await fetch(`${broker}/register`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ redirect_uris: [redirect] }),
+    });
     expect([answer.status, ((await answer.json()) as any).error]).toEqual([400, "invalid_redirect_uri"]);
   });
 
   test("a registration made elsewhere or made up is none", async () => {
     const elsewhere = await begun(secondId);
     const here = await begun(firstId);
-    for (const id of [elsewhere.clientId, `${here.clientId}x`, "gwc_v1.a.b"]) expect((await ask(here.authorizeUrl({ client_id: id }))).status).toBe(401);
+    for (const id of [elsewhere.clientId, `${here.clientId}x`, "gwc_v1.a.b"])
+      expect((await ask(here.authorizeUrl({ client_id: id }))).status).toBe(401);
   });
 
   test.each([
@@ -301,7 +409,8 @@ describe("codes and tokens", () => {
       ["principal", client.redeem(code, {}, { "x-api-key": stranger.apiKey })],
       ["made up", client.redeem("v1.a.b")],
     ];
-    for (const [name, answer] of wrong) expect([name, (await answer).status, (await answer).body.error]).toEqual([name, 400, "invalid_grant"]);
+    for (const [name, answer] of wrong)
+      expect([name, (await answer).status, (await answer).body.error]).toEqual([name, 400, "invalid_grant"]);
     expect((await client.redeem(code, { resource: "https://mail.example/mcp" })).body.error).toBe("invalid_target");
     expect((await client.redeem(code, {}, {})).status).toBe(200);
     expect((await client.redeem(code)).body.error).toBe("invalid_grant");
@@ -389,11 +498,28 @@ describe("what is written down", () => {
     await call(firstId, { authorization: `Bearer ${body.access_token}` });
     const upstream = first.callers.at(-1)?.token as string;
     const rows = await rowsOf(world.admin, { proxy_type: "oauth", proxy_subtype: "oauth_token" }, 1);
-    const all = [...rows, ...(await rowsOf(world.admin, { proxy_type: "oauth" }, 1)), ...(await rowsOf(world.admin, { server_id: firstId }, 1))];
-    const states = browser.visited.flatMap((address) => [new URL(address).searchParams.get("state"), new URL(address).searchParams.get("code")]).filter((value) => value !== null);
+    const all = [
+      ...rows,
+      ...(await rowsOf(world.admin, { proxy_type: "oauth" }, 1)),
+      ...(await rowsOf(world.admin, { server_id: firstId }, 1)),
+    ];
+    const states = browser.visited
+      .flatMap((address) => [new URL(address).searchParams.get("state"), new URL(address).searchParams.get("code")])
+      .filter((value) => value !== null);
     const text = JSON.stringify(all) + world.gateway.output();
-    for (const secret of [code, body.access_token, body.refresh_token, upstream, client.verifier, team.apiKey, "client-state-secret", ...states]) expect(text.includes(secret)).toBe(false);
-    for (const row of all.filter(({ proxy_type: type }) => type === "oauth")) expect([row.request_body_preview, row.response_body_preview]).toEqual([null, null]);
+    for (const secret of [
+      code,
+      body.access_token,
+      body.refresh_token,
+      upstream,
+      client.verifier,
+      team.apiKey,
+      "client-state-secret",
+      ...states,
+    ])
+      expect(text.includes(secret)).toBe(false);
+    for (const row of all.filter(({ proxy_type: type }) => type === "oauth"))
+      expect([row.request_body_preview, row.response_body_preview]).toEqual([null, null]);
     const perCall = await rowsOf(world.admin, { proxy_type: "oauth", proxy_subtype: "oauth_callback", success: true }, 1);
     expect(new Set(perCall.map(({ id }) => id)).size).toBe(perCall.length);
   });
@@ -404,7 +530,11 @@ describe("what is written down", () => {
     for (const grant_type of ["refresh_token", "password"]) await client.redeem("none", { grant_type, scope: `as:${grant_type}` });
     const [asked] = await rowsOf(world.admin, { proxy_subtype: "oauth_authorize", oauth_scope: "tools:read tools:write" }, 1);
     expect(asked.oauth_flow_type).toBe("authorization_code");
-    const flows = await Promise.all(["as:refresh_token", "as:password"].map(async (oauth_scope) => (await rowsOf(world.admin, { proxy_subtype: "oauth_token", oauth_scope }, 1))[0].oauth_flow_type));
+    const flows = await Promise.all(
+      ["as:refresh_token", "as:password"].map(
+        async (oauth_scope) => (await rowsOf(world.admin, { proxy_subtype: "oauth_token", oauth_scope }, 1))[0].oauth_flow_type,
+      ),
+    );
     expect(flows).toEqual(["refresh_token", null]);
   });
 });

@@ -3,7 +3,12 @@ import { compose, type Gateway } from "../../server/compose.ts";
 import { readConfiguration } from "../../server/kernel/configuration.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { type AdminClient, rowOf, signIn } from "../support/admin.ts";
-import { type AuthorizationServerFixture, type ProtectedServerFixture, startAuthorizationServer, startProtectedServer } from "../support/authorization-server.ts";
+import {
+  type AuthorizationServerFixture,
+  type ProtectedServerFixture,
+  startAuthorizationServer,
+  startProtectedServer,
+} from "../support/authorization-server.ts";
 import { testDatabase } from "../support/database.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
@@ -27,14 +32,23 @@ beforeAll(async () => {
   for (let n = 0; n < 2; n++) {
     const dataDir = await temporaryDirectory();
     directories.push(dataDir);
-    const env = { GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0", GW_DATA_DIR: dataDir, DATABASE_URL: database.url, GW_SECRET_KEY: secretKey, GW_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD };
+    const env = {
+      GW_RUNTIME_PORT: "0",
+      GW_ADMIN_PORT: "0",
+      GW_DATA_DIR: dataDir,
+      DATABASE_URL: database.url,
+      GW_SECRET_KEY: secretKey,
+      GW_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD,
+    };
     gateways.push(await compose(readConfiguration(env), env, jsonLog("error"), { onQuery: (sql) => statements.push(sql) }));
   }
   tools = startProtectedServer("stateless", () => at);
   at = await startAuthorizationServer({ resources: () => [`${tools.baseUrl}/mcp`] });
   admin = await signIn((gateways[0] as Gateway).adminUrl);
   team = await newTeam(admin, "fleet");
-  serverId = (await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "fleet", base_url: tools.baseUrl, auth_type: "oauth" })).id;
+  serverId = (
+    await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "fleet", base_url: tools.baseUrl, auth_type: "oauth" })
+  ).id;
   await grant(admin, "fleet", serverId, [team.groupId]);
 }, 60_000);
 
@@ -47,7 +61,13 @@ afterAll(async () => {
 });
 
 const url = (n: number) => gateways[n]?.runtimeUrl as string;
-const call = (n: number, headers: Record<string, string> = { "x-api-key": team.apiKey }) => post(`${url(n)}/v1/proxy/mcp/${serverId}`, "", stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } }), { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo", ...headers });
+const call = (n: number, headers: Record<string, string> = { "x-api-key": team.apiKey }) =>
+  post(`${url(n)}/v1/proxy/mcp/${serverId}`, "", stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } }), {
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+    "mcp-name": "echo",
+    ...headers,
+  });
 
 async function eventually(n: number, status: number): Promise<void> {
   const deadline = Date.now() + 2_000;
@@ -99,7 +119,12 @@ test("a call in steady state reads no database", async () => {
 test("an account is listed and given up while its tool server and its issuer are away", async () => {
   const server = startProtectedServer("stateless", () => issuer);
   const issuer = await startAuthorizationServer({ resources: () => [`${server.baseUrl}/mcp`] });
-  const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "away", base_url: server.baseUrl, auth_type: "oauth" });
+  const { id } = await admin.post("/v1/admin/mcp-servers", {
+    tenant_id: "default",
+    name: "away",
+    base_url: server.baseUrl,
+    auth_type: "oauth",
+  });
   await grant(admin, "away", id, [team.groupId]);
   const client = await begunAt(url(0), id, team.apiKey);
   await client.redeem(await codeFor(client, "ada"));
@@ -113,5 +138,8 @@ test("an account is listed and given up while its tool server and its issuer are
   expect(tokens).toMatchObject([{ mcp_server_id: id, issuer: issuer.issuer }]);
   expect((await fetch(`${broker}/tokens/${crypto.randomUUID()}`, { method: "DELETE", headers })).status).toBe(404);
   expect((await fetch(`${broker}/tokens/${tokens[0].id}`, { method: "DELETE", headers })).status).toBe(204);
-  expect(await rowOf(admin, { proxy_subtype: "oauth_tokens", server_id: id, http_status_code: 204 })).toMatchObject({ http_method: "DELETE", target_url: issuer.issuer });
+  expect(await rowOf(admin, { proxy_subtype: "oauth_tokens", server_id: id, http_status_code: 204 })).toMatchObject({
+    http_method: "DELETE",
+    target_url: issuer.issuer,
+  });
 }, 30_000);

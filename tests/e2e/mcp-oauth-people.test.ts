@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type AuthorizationServerFixture, type ProtectedServerFixture, startAuthorizationServer, startProtectedServer } from "../support/authorization-server.ts";
+import {
+  type AuthorizationServerFixture,
+  type ProtectedServerFixture,
+  startAuthorizationServer,
+  startProtectedServer,
+} from "../support/authorization-server.ts";
 import { ScriptedBrowser } from "../support/browser.ts";
 import { newPerson } from "../support/portal.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -25,7 +30,11 @@ async function person(name: string): Promise<Person> {
   const { id, token } = await newPerson(world.gateway.runtimeUrl, name);
   const members = await world.admin.post("/v1/admin/end-user-groups", { name: `${name}'s`, initial_member_ids: [id] });
   await world.admin.post(`/v1/admin/end-user-groups/${members.id}/resource-groups`, { resource_group_ids: [team.groupId] });
-  const key = await world.admin.post(`/v1/admin/resource-groups/${team.groupId}/api-keys`, { name: `${name} key`, scope: "user", end_user_id: id });
+  const key = await world.admin.post(`/v1/admin/resource-groups/${team.groupId}/api-keys`, {
+    name: `${name} key`,
+    scope: "user",
+    end_user_id: id,
+  });
   return { id, token: token as string, key: key.key_value };
 }
 
@@ -34,7 +43,9 @@ beforeAll(async () => {
   tools = startProtectedServer("stateless", () => at);
   at = await startAuthorizationServer({ resources: () => [`${tools.baseUrl}/mcp`] });
   team = await newTeam(world.admin, "people");
-  serverId = (await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "people's", base_url: tools.baseUrl, auth_type: "oauth" })).id;
+  serverId = (
+    await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "people's", base_url: tools.baseUrl, auth_type: "oauth" })
+  ).id;
   await grant(world.admin, "people's", serverId, [team.groupId]);
   broker = (await begunAt(world.gateway.runtimeUrl, serverId, team.apiKey)).broker;
   for (const name of ["ada", "eve"] as const) people[name] = await person(name);
@@ -45,7 +56,13 @@ afterAll(async () => {
   await world.end();
 });
 
-const call = (headers: Record<string, string>) => post(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${serverId}`, "", stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } }), { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo", ...headers });
+const call = (headers: Record<string, string>) =>
+  post(
+    `${world.gateway.runtimeUrl}/v1/proxy/mcp/${serverId}`,
+    "",
+    stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } }),
+    { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo", ...headers },
+  );
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe("a person signed in to the portal", () => {
@@ -59,12 +76,17 @@ describe("a person signed in to the portal", () => {
     browser.take(began.headers.getSetCookie(), broker);
     const { page } = await browser.walk(address);
     expect(page).toContain("is connected");
-    const ways: Record<string, string>[] = [bearer(people.ada.token), { "x-gateway-authorization": `Bearer ${people.ada.token}` }, { "x-api-key": people.ada.key }];
+    const ways: Record<string, string>[] = [
+      bearer(people.ada.token),
+      { "x-gateway-authorization": `Bearer ${people.ada.token}` },
+      { "x-api-key": people.ada.key },
+    ];
     for (const headers of ways) {
       expect((await call(headers)).status).toBe(200);
       expect(tools.callers.at(-1)?.account).toBe("ada at the issuer");
     }
-    for (const headers of [bearer(people.eve.token), { "x-api-key": people.eve.key }, { "x-api-key": team.apiKey }]) expect((await call(headers)).status).toBe(401);
+    for (const headers of [bearer(people.eve.token), { "x-api-key": people.eve.key }, { "x-api-key": team.apiKey }])
+      expect((await call(headers)).status).toBe(401);
     expect(tools.refused).toEqual([]);
   });
 
@@ -87,7 +109,8 @@ test("a link made for a person is not opened with another's key, nor with a key 
   const fresh = await person("grace");
   const refused = await call({ "x-api-key": fresh.key });
   const link = refused.body.error.data.connect_url as string;
-  for (const key of [people.ada.key, team.apiKey]) expect((await new ScriptedBrowser("x", key).walk(link)).page).toContain("not the API key");
+  for (const key of [people.ada.key, team.apiKey])
+    expect((await new ScriptedBrowser("x", key).walk(link)).page).toContain("not the API key");
   expect((await new ScriptedBrowser("grace at the issuer", fresh.key).walk(link)).page).toContain("is connected");
   expect((await call(bearer(fresh.token))).status).toBe(200);
 });

@@ -21,7 +21,8 @@ function startToolServer() {
     port: 0,
     async fetch(request) {
       const { origin, pathname } = new URL(request.url);
-      if (pathname.startsWith("/.well-known/oauth-protected-resource")) return Response.json({ resource: `${origin}/mcp`, authorization_servers: [first.issuer, second.issuer] });
+      if (pathname.startsWith("/.well-known/oauth-protected-resource"))
+        return Response.json({ resource: `${origin}/mcp`, authorization_servers: [first.issuer, second.issuer] });
       const token = request.headers.get("authorization")?.slice(7) ?? "";
       if (token === "" || refused.has(token)) return new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });
       shown.push(token);
@@ -38,7 +39,9 @@ beforeAll(async () => {
   second = startScriptedIssuer();
   tools = startToolServer();
   team = await newTeam(world.admin, "renewing");
-  serverId = (await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "renewing", base_url: tools.baseUrl, auth_type: "oauth" })).id;
+  serverId = (
+    await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "renewing", base_url: tools.baseUrl, auth_type: "oauth" })
+  ).id;
   await grant(world.admin, "renewing", serverId, [team.groupId]);
 });
 beforeEach(() => {
@@ -51,10 +54,19 @@ afterAll(async () => {
 });
 
 const mcp = () => `${world.gateway.runtimeUrl}/v1/proxy/mcp/${serverId}`;
-const call = (headers: Record<string, string>) => post(mcp(), "", stateless(1, "tools/call", { name: "echo", arguments: {} }), { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo", ...headers });
+const call = (headers: Record<string, string>) =>
+  post(mcp(), "", stateless(1, "tools/call", { name: "echo", arguments: {} }), {
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+    "mcp-name": "echo",
+    ...headers,
+  });
 
 async function newKey(): Promise<{ id: string; key: string }> {
-  const made = await world.admin.post(`/v1/admin/resource-groups/${team.groupId}/api-keys`, { name: crypto.randomUUID(), access_mode: "shared" });
+  const made = await world.admin.post(`/v1/admin/resource-groups/${team.groupId}/api-keys`, {
+    name: crypto.randomUUID(),
+    access_mode: "shared",
+  });
   return { id: made.id, key: made.key_value };
 }
 
@@ -105,7 +117,12 @@ describe("a renewal", () => {
   });
 
   test("of a client that its issuer takes no more loses nothing when an administrator entered it", async () => {
-    const entered = (secret: string) => world.admin.request("PUT", `/v1/admin/mcp-servers/${serverId}/oauth-client`, { issuer: first.issuer, client_id: "entered", client_secret: secret });
+    const entered = (secret: string) =>
+      world.admin.request("PUT", `/v1/admin/mcp-servers/${serverId}/oauth-client`, {
+        issuer: first.issuer,
+        client_id: "entered",
+        client_secret: secret,
+      });
     await entered("old");
     const key = await lapsed();
     first.answer = () => Response.json({ error: "invalid_client" }, { status: 401 });

@@ -14,19 +14,33 @@ beforeAll(async () => {
   world = await startWorld();
   issuer = startScriptedIssuer();
   // Texts and lists of texts are passed on; what is neither is nobody's.
-  issuer.document = { authorization_response_iss_parameter_supported: undefined, jwks_uri: "https://issuer.example/jwks", claims_supported: ["sub"], ui_locales_supported: [["en"]], op_tos_uri: { a: 1 } };
+  issuer.document = {
+    authorization_response_iss_parameter_supported: undefined,
+    jwks_uri: "https://issuer.example/jwks",
+    claims_supported: ["sub"],
+    ui_locales_supported: [["en"]],
+    op_tos_uri: { a: 1 },
+  };
   tools = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch(request) {
       const { origin, pathname } = new URL(request.url);
-      return pathname.startsWith("/.well-known/oauth-protected-resource") ? Response.json({ resource: `${origin}/mcp`, authorization_servers: [issuer.issuer] }) : new Response(null, { status: 401 });
+      return pathname.startsWith("/.well-known/oauth-protected-resource")
+        ? Response.json({ resource: `${origin}/mcp`, authorization_servers: [issuer.issuer] })
+        : new Response(null, { status: 401 });
     },
   });
   team = await newTeam(world.admin, "straight");
-  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "straight", base_url: tools.url.origin, auth_type: "oauth" });
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", {
+    tenant_id: "default",
+    name: "straight",
+    base_url: tools.url.origin,
+    auth_type: "oauth",
+  });
   await grant(world.admin, "straight", id, [team.groupId]);
-  broker = ((await (await fetch(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}/.well-known/oauth-protected-resource`)).json()) as any).authorization_servers[0];
+  broker = ((await (await fetch(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}/.well-known/oauth-protected-resource`)).json()) as any)
+    .authorization_servers[0];
 });
 afterAll(async () => {
   await Promise.all([issuer.stop(), tools.stop(true)]);
@@ -67,11 +81,20 @@ test("give up tokens that the issuer says nothing to", async () => {
 
 test("do not show the issuer a key of the gateway by mistake", async () => {
   issuer.seen.length = 0;
-  const answers = await Promise.all([send("/token", { ...CODE, client_secret: team.apiKey }), send("/token", CODE, { authorization: `Basic ${btoa(`theirs:${team.apiKey}`)}` }), send("/revoke", { token: team.apiKey })]);
+  const answers = await Promise.all([
+    send("/token", { ...CODE, client_secret: team.apiKey }),
+    send("/token", CODE, { authorization: `Basic ${btoa(`theirs:${team.apiKey}`)}` }),
+    send("/revoke", { token: team.apiKey }),
+  ]);
   expect([answers.map(({ status }) => status), issuer.seen]).toEqual([[400, 400, 400], []]);
 });
 
 test("read of the issuer's document what they can use", async () => {
   const document = (await (await fetch(`${broker}/.well-known/openid-configuration`)).json()) as any;
-  expect([document.jwks_uri, document.claims_supported, document.ui_locales_supported, document.op_tos_uri]).toEqual(["https://issuer.example/jwks", ["sub"], undefined, undefined]);
+  expect([document.jwks_uri, document.claims_supported, document.ui_locales_supported, document.op_tos_uri]).toEqual([
+    "https://issuer.example/jwks",
+    ["sub"],
+    undefined,
+    undefined,
+  ]);
 });

@@ -5,7 +5,12 @@ import { Client as SecondClient, StreamableHTTPClientTransport as SecondTranspor
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import { ElicitationCompleteNotificationSchema, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { rowOf } from "../support/admin.ts";
-import { type AuthorizationServerFixture, type ProtectedServerFixture, startAuthorizationServer, startProtectedServer } from "../support/authorization-server.ts";
+import {
+  type AuthorizationServerFixture,
+  type ProtectedServerFixture,
+  startAuthorizationServer,
+  startProtectedServer,
+} from "../support/authorization-server.ts";
 import { ScriptedBrowser } from "../support/browser.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { begunAt, codeFor, RETURN } from "./oauth-harness.ts";
@@ -24,7 +29,12 @@ const begun = (id: string) => begunAt(gateway(), id, team.apiKey);
 const mcp = (id: string) => `${gateway()}/v1/proxy/mcp/${id}`;
 
 async function register(name: string, fixture: ProtectedServerFixture): Promise<string> {
-  const made = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: fixture.baseUrl, auth_type: "oauth" });
+  const made = await world.admin.post("/v1/admin/mcp-servers", {
+    tenant_id: "default",
+    name,
+    base_url: fixture.baseUrl,
+    auth_type: "oauth",
+  });
   await grant(world.admin, `${name} for all`, made.id, [team.groupId]);
   return made.id;
 }
@@ -49,7 +59,13 @@ afterAll(async () => {
 class Keeper implements OAuthClientProvider {
   kept: { client?: any; tokens?: any; verifier?: string; sentTo?: URL } = {};
   readonly redirectUrl = RETURN;
-  readonly clientMetadata = { client_name: "Official client", redirect_uris: [RETURN], grant_types: ["authorization_code", "refresh_token"], response_types: ["code"], token_endpoint_auth_method: "none" };
+  readonly clientMetadata = {
+    client_name: "Official client",
+    redirect_uris: [RETURN],
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    token_endpoint_auth_method: "none",
+  };
   state = () => "the-client-state";
   clientInformation = () => this.kept.client;
   saveClientInformation = (client: any) => void (this.kept.client = client);
@@ -134,7 +150,10 @@ describe("the second official client, which checks issuers itself", () => {
   });
 
   test("what a server offers is learned from the first who connects", async () => {
-    for (const [id, dialect] of [[oldId, "handshake"], [modernId, "stateless"]]) {
+    for (const [id, dialect] of [
+      [oldId, "handshake"],
+      [modernId, "stateless"],
+    ]) {
       const server = await world.admin.get(`/v1/admin/mcp-servers/${id}`);
       expect([server.dialect, server.tools.some((tool: any) => tool.name === "echo")]).toEqual([dialect, true]);
     }
@@ -146,21 +165,49 @@ describe("documents", () => {
     const { broker } = await begun(oldId);
     const path = new URL(broker).pathname;
     expect(broker).toStartWith(`${gateway()}/v1/proxy/oauth/${oldId}/idp-`);
-    for (const address of [`${mcp(oldId)}/.well-known/oauth-protected-resource`, `${gateway()}/.well-known/oauth-protected-resource/v1/proxy/mcp/${oldId}`, `${broker}/.well-known/oauth-protected-resource`]) {
+    for (const address of [
+      `${mcp(oldId)}/.well-known/oauth-protected-resource`,
+      `${gateway()}/.well-known/oauth-protected-resource/v1/proxy/mcp/${oldId}`,
+      `${broker}/.well-known/oauth-protected-resource`,
+    ]) {
       const document = await (await fetch(address)).json();
-      expect(document).toMatchObject({ resource: mcp(oldId), authorization_servers: [broker], scopes_supported: ["tools:read"], client_id_metadata_document_supported: true });
+      expect(document).toMatchObject({
+        resource: mcp(oldId),
+        authorization_servers: [broker],
+        scopes_supported: ["tools:read"],
+        client_id_metadata_document_supported: true,
+      });
     }
-    for (const address of [`${mcp(oldId)}/.well-known/openid-configuration`, `${broker}/.well-known/openid-configuration`, `${gateway()}/.well-known/oauth-authorization-server${path}`, `${gateway()}/.well-known/openid-configuration${path}`]) {
+    for (const address of [
+      `${mcp(oldId)}/.well-known/openid-configuration`,
+      `${broker}/.well-known/openid-configuration`,
+      `${gateway()}/.well-known/oauth-authorization-server${path}`,
+      `${gateway()}/.well-known/openid-configuration${path}`,
+    ]) {
       const document = await (await fetch(address)).json();
-      expect(document).toMatchObject({ issuer: broker, authorization_endpoint: `${broker}/authorize`, token_endpoint: `${broker}/token`, registration_endpoint: `${broker}/register`, revocation_endpoint: `${broker}/revoke`, code_challenge_methods_supported: ["S256"], jwks_uri: `${at.issuer}/jwks` });
+      expect(document).toMatchObject({
+        issuer: broker,
+        authorization_endpoint: `${broker}/authorize`,
+        token_endpoint: `${broker}/token`,
+        registration_endpoint: `${broker}/register`,
+        revocation_endpoint: `${broker}/revoke`,
+        code_challenge_methods_supported: ["S256"],
+        jwks_uri: `${at.issuer}/jwks`,
+      });
     }
   });
 
   test("are nowhere for servers that are not there or ask for nothing", async () => {
     const plain = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "plain", base_url: "http://127.0.0.1:9" });
-    for (const id of [plain.id, "mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV"]) expect((await fetch(`${mcp(id)}/.well-known/oauth-protected-resource`)).status).toBe(404);
+    for (const id of [plain.id, "mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV"])
+      expect((await fetch(`${mcp(id)}/.well-known/oauth-protected-resource`)).status).toBe(404);
     await world.admin.post("/v1/admin/tenants", { id: "closed", name: "Closed", enabled: false });
-    const closed = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "closed", name: "closed", base_url: old.baseUrl, auth_type: "oauth" });
+    const closed = await world.admin.post("/v1/admin/mcp-servers", {
+      tenant_id: "closed",
+      name: "closed",
+      base_url: old.baseUrl,
+      auth_type: "oauth",
+    });
     expect((await fetch(`${mcp(closed.id)}/.well-known/oauth-protected-resource`)).status).toBe(404);
     const strange = await fetch(`${gateway()}/v1/proxy/oauth/${oldId}/idp-00000000000000000000/.well-known/openid-configuration`);
     expect(strange.status).toBe(404);
@@ -170,7 +217,9 @@ describe("documents", () => {
     const stranger = await newTeam(world.admin, "stranger", { parent_group_id: team.groupId });
     const refused = await post(mcp(oldId), stranger.apiKey, { jsonrpc: "2.0", id: 1, method: "tools/list" });
     expect(refused.status).toBe(401);
-    expect(refused.headers.get("www-authenticate")).toBe(`Bearer scope="tools:read", resource_metadata="${gateway()}/.well-known/oauth-protected-resource/v1/proxy/mcp/${oldId}"`);
+    expect(refused.headers.get("www-authenticate")).toBe(
+      `Bearer scope="tools:read", resource_metadata="${gateway()}/.well-known/oauth-protected-resource/v1/proxy/mcp/${oldId}"`,
+    );
     expect(refused.body.error.data).toMatchObject({ code: "upstream_authorization_required", server_id: oldId });
     expect(refused.body.error.data.connect_url).toStartWith(`${gateway()}/v1/proxy/oauth/${oldId}/idp-`);
     const row = await rowOf(world.admin, { api_key_id: stranger.apiKeyId, error_type: "upstream_authorization_required" });
@@ -181,29 +230,66 @@ describe("documents", () => {
 describe("an administrator", () => {
   test("learns before registering what a server and its issuers say", async () => {
     const tried = await world.admin.post("/v1/admin/mcp-servers/test-connection", { tenant_id: "default", base_url: old.baseUrl });
-    expect(tried).toMatchObject({ status: "unauthorized", oauth: { resource: `${old.baseUrl}/mcp`, authorization_servers: [at.issuer], problem: null } });
-    expect(tried.oauth.identity_providers[0]).toMatchObject({ issuer: at.issuer, usable: true, problem: null, token_endpoint: `${at.issuer}/token`, dynamic_client_registration: true, names_itself_in_answers: true });
+    expect(tried).toMatchObject({
+      status: "unauthorized",
+      oauth: { resource: `${old.baseUrl}/mcp`, authorization_servers: [at.issuer], problem: null },
+    });
+    expect(tried.oauth.identity_providers[0]).toMatchObject({
+      issuer: at.issuer,
+      usable: true,
+      problem: null,
+      token_endpoint: `${at.issuer}/token`,
+      dynamic_client_registration: true,
+      names_itself_in_answers: true,
+    });
   });
 
   test("enters a client where the issuer registers none, whose secret is shown to nobody again", async () => {
     const strict = await startAuthorizationServer({
       resources: () => [`${shut.baseUrl}/mcp`],
       registration: false,
-      clients: [{ client_id: "entered", client_secret: "the-secret-entered-for-it", redirect_uris: ["https://placeholder.example/"], grant_types: ["authorization_code", "refresh_token"] }],
+      clients: [
+        {
+          client_id: "entered",
+          client_secret: "the-secret-entered-for-it",
+          redirect_uris: ["https://placeholder.example/"],
+          grant_types: ["authorization_code", "refresh_token"],
+        },
+      ],
     });
     const shut = startProtectedServer("stateless", () => strict);
     const made = await register("shut", shut);
     const path = `/v1/admin/mcp-servers/${made}/oauth-client`;
     expect((await world.admin.request("GET", path)).status).toBe(404);
-    const put = await world.admin.request("PUT", path, { issuer: strict.issuer, client_id: "entered", client_secret: "the-secret-entered-for-it", scopes: ["tools:read"] });
+    const put = await world.admin.request("PUT", path, {
+      issuer: strict.issuer,
+      client_id: "entered",
+      client_secret: "the-secret-entered-for-it",
+      scopes: ["tools:read"],
+    });
     expect([put.status, put.body.has_client_secret, put.body.scopes]).toEqual([200, true, ["tools:read"]]);
-    expect(JSON.stringify([put.body, await world.admin.get(path), await world.admin.get("/v1/admin/admin-log?page_size=200")])).not.toContain("the-secret-entered");
+    expect(
+      JSON.stringify([put.body, await world.admin.get(path), await world.admin.get("/v1/admin/admin-log?page_size=200")]),
+    ).not.toContain("the-secret-entered");
     const client = await begun(made);
     expect(new URL(client.broker).pathname).toEndWith(`/${put.body.idp_server_id}`);
     await new ScriptedBrowser("ada").walk(client.authorizeUrl());
     const asked = strict.seen.find((one) => one.path === "/auth");
-    expect(asked?.values).toMatchObject({ client_id: "entered", redirect_uri: `${client.broker}/callback`, resource: `${shut.baseUrl}/mcp`, code_challenge_method: "S256" });
-    expect((await world.admin.request("PUT", path, { issuer: strict.issuer, client_id: "entered", token_endpoint_auth_method: "client_secret_post" })).body.fields[0].field).toBe("token_endpoint_auth_method");
+    expect(asked?.values).toMatchObject({
+      client_id: "entered",
+      redirect_uri: `${client.broker}/callback`,
+      resource: `${shut.baseUrl}/mcp`,
+      code_challenge_method: "S256",
+    });
+    expect(
+      (
+        await world.admin.request("PUT", path, {
+          issuer: strict.issuer,
+          client_id: "entered",
+          token_endpoint_auth_method: "client_secret_post",
+        })
+      ).body.fields[0].field,
+    ).toBe("token_endpoint_auth_method");
     expect((await world.admin.request("DELETE", path)).status).toBe(204);
     await shut.stop();
     await strict.stop();
@@ -211,7 +297,10 @@ describe("an administrator", () => {
 
   test("a caller without any credential is told where a client can get one", async () => {
     const refused = await fetch(mcp(oldId), { method: "POST", body: "{}" });
-    expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, `Bearer resource_metadata="${gateway()}/.well-known/oauth-protected-resource/v1/proxy/mcp/${oldId}"`]);
+    expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([
+      401,
+      `Bearer resource_metadata="${gateway()}/.well-known/oauth-protected-resource/v1/proxy/mcp/${oldId}"`,
+    ]);
   });
 });
 
@@ -232,12 +321,21 @@ describe("a client that can show addresses", () => {
     const { page } = await new ScriptedBrowser("linus", asker.apiKey).walk(question.params.url);
     expect(page).toContain("is connected");
 
-    const repeated = { ...call, id: 2, params: { ...call.params, requestState, inputResponses: { gateway_connect: { action: "accept" } } } };
+    const repeated = {
+      ...call,
+      id: 2,
+      params: { ...call.params, requestState, inputResponses: { gateway_connect: { action: "accept" } } },
+    };
     const answered = await post(mcp(modernId), asker.apiKey, repeated, headers);
     expect(textOf(answered.body.result)).toBe("new: hi");
     expect(modern.callers.at(-1)).toMatchObject({ method: "echo", account: "linus" });
 
-    const declined = await post(mcp(oldId), asker.apiKey, { ...repeated, id: 3, params: { ...repeated.params, inputResponses: { gateway_connect: { action: "decline" } } } }, headers);
+    const declined = await post(
+      mcp(oldId),
+      asker.apiKey,
+      { ...repeated, id: 3, params: { ...repeated.params, inputResponses: { gateway_connect: { action: "decline" } } } },
+      headers,
+    );
     expect(declined.status).toBe(401);
   });
 
@@ -257,7 +355,17 @@ describe("kept tokens", () => {
     const { tokens, total } = await list(owner.apiKey);
     expect([total, tokens[0].mcp_server_id, tokens[0].issuer, tokens[0].has_refresh_token]).toEqual([1, oldId, at.issuer, true]);
     expect(JSON.stringify(tokens)).not.toContain("sealed");
-    const call = (key: Record<string, string>) => fetch(mcp(oldId), { method: "POST", headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...key }, body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } } }) });
+    const call = (key: Record<string, string>) =>
+      fetch(mcp(oldId), {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...key },
+        body: JSON.stringify({
+          jsonrpc: "2.0",
+          id: 1,
+          method: "initialize",
+          params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } },
+        }),
+      });
     expect((await call({ authorization: `Bearer ${body.access_token}` })).status).toBe(200);
     const upstream = old.callers.at(-1)?.token as string;
     const remove = (id: string, key: string) => fetch(`${client.broker}/tokens/${id}`, { method: "DELETE", headers: { "x-api-key": key } });
@@ -271,11 +379,17 @@ describe("kept tokens", () => {
 
   test("of another account do not go on in the session of the one before", async () => {
     const sharer = await newTeam(world.admin, "sharer", { parent_group_id: team.groupId });
-    const begins = () => old.callers.filter(({ method, account }) => method === "initialize" && ["first account", "second account"].includes(account)).map(({ account }) => account);
+    const begins = () =>
+      old.callers
+        .filter(({ method, account }) => method === "initialize" && ["first account", "second account"].includes(account))
+        .map(({ account }) => account);
     for (const account of ["first account", "first account", "second account"]) {
       const client = await begun(oldId);
       await client.redeem(await codeFor(client, account), {}, { "x-api-key": sharer.apiKey });
-      for (let n = 0; n < 2; n++) expect((await post(mcp(oldId), sharer.apiKey, stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } }))).status).toBe(200);
+      for (let n = 0; n < 2; n++)
+        expect(
+          (await post(mcp(oldId), sharer.apiKey, stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } }))).status,
+        ).toBe(200);
     }
     expect(begins()).toEqual(["first account", "first account", "second account"]);
   });
@@ -287,7 +401,12 @@ describe("kept tokens", () => {
     await client.redeem(await codeFor(client, "many"), {}, { "x-api-key": many.apiKey });
     at.accessSeconds = 3600;
     const before = at.seen.filter(({ path, values }) => path === "/token" && values.grant_type === "refresh_token").length;
-    const call = () => post(mcp(modernId), many.apiKey, stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } }), { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo" });
+    const call = () =>
+      post(mcp(modernId), many.apiKey, stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } }), {
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "tools/call",
+        "mcp-name": "echo",
+      });
     const answers = await Promise.all(Array.from({ length: 20 }, call));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
     const renewals = at.seen.filter(({ path, values }) => path === "/token" && values.grant_type === "refresh_token");
@@ -300,7 +419,12 @@ describe("kept tokens", () => {
     const client = await begun(modernId);
     await client.redeem(await codeFor(client, "climber"), {}, { "x-api-key": climber.apiKey });
     modern.writing.add("secret");
-    const call = () => post(mcp(modernId), climber.apiKey, stateless(1, "tools/call", { name: "secret", arguments: {} }), { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "secret" });
+    const call = () =>
+      post(mcp(modernId), climber.apiKey, stateless(1, "tools/call", { name: "secret", arguments: {} }), {
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "tools/call",
+        "mcp-name": "secret",
+      });
     const refused = await call();
     expect(refused.status).toBe(403);
     const challenge = refused.headers.get("www-authenticate") ?? "";
@@ -325,8 +449,17 @@ test("a handshake client that shows addresses is asked on the stream of its call
     return { action: answer };
   });
   client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => void completed.push(params.elicitationId));
-  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "held", members: [{ mcp_server_id: modernId, slug: "m" }], group_ids: [team.groupId] });
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway()}/v1/proxy/vmcp/${virtual.id}`), { requestInit: { headers: { "x-api-key": asker.apiKey } } }) as never);
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "held",
+    members: [{ mcp_server_id: modernId, slug: "m" }],
+    group_ids: [team.groupId],
+  });
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${gateway()}/v1/proxy/vmcp/${virtual.id}`), {
+      requestInit: { headers: { "x-api-key": asker.apiKey } },
+    }) as never,
+  );
   const refused = await client.callTool({ name: "m__echo", arguments: { text: "no" } }).catch((error) => error);
   expect([refused.code, refused.data.code]).toEqual([4031, "upstream_authorization_required"]);
   answer = "accept";

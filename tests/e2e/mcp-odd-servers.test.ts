@@ -4,7 +4,13 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { rowOf, rowsOf } from "../support/admin.ts";
 import { type RawStream, rawStream } from "../support/raw-stream.ts";
-import { events, type ScriptedAnswer, type ScriptedToolServer, startScriptedToolServer, toolNamed } from "../support/scripted-tool-server.ts";
+import {
+  events,
+  type ScriptedAnswer,
+  type ScriptedToolServer,
+  startScriptedToolServer,
+  toolNamed,
+} from "../support/scripted-tool-server.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, newTeam, post, stateless, type Team, textOf } from "./mcp-harness.ts";
 
@@ -26,7 +32,12 @@ afterAll(async () => {
   await world.end();
 });
 
-async function serve(name: string, dialect: "handshake" | "stateless", answer: ScriptedAnswer, config: object = {}): Promise<{ id: string; server: ScriptedToolServer }> {
+async function serve(
+  name: string,
+  dialect: "handshake" | "stateless",
+  answer: ScriptedAnswer,
+  config: object = {},
+): Promise<{ id: string; server: ScriptedToolServer }> {
   const server = startScriptedToolServer(dialect, answer);
   servers.push(server);
   const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: server.baseUrl, timeout: 2 });
@@ -35,7 +46,12 @@ async function serve(name: string, dialect: "handshake" | "stateless", answer: S
 }
 
 async function sessionAt(id: string): Promise<Record<string, string>> {
-  const begun = await post(at(id), team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } } });
+  const begun = await post(at(id), team.apiKey, {
+    jsonrpc: "2.0",
+    id: 0,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
+  });
   return { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
 }
 
@@ -46,7 +62,11 @@ describe.each(["handshake", "stateless"] as const)("answers of a %s server in an
   const answerTo = (id: unknown) => JSON.stringify({ jsonrpc: "2.0", id, result: TOOLS });
   const FORMS: Readonly<Record<number, (id: unknown) => Response>> = {
     101: (id) => Response.json([JSON.parse(answerTo(id))]),
-    102: (id) => Response.json([{ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: 1, progress: 1 } }, JSON.parse(answerTo(id))]),
+    102: (id) =>
+      Response.json([
+        { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: 1, progress: 1 } },
+        JSON.parse(answerTo(id)),
+      ]),
     103: (id) => events(`data: [${answerTo(id)}]\n\n`),
     104: (id) => new Response(answerTo(id), { headers: { "content-type": "text/plain" } }),
     105: (id) => new Response(answerTo(id), { headers: { "content-type": "" } }),
@@ -58,14 +78,22 @@ describe.each(["handshake", "stateless"] as const)("answers of a %s server in an
   let asked = 0;
 
   beforeAll(async () => {
-    ({ id } = await serve(`forms ${dialect}`, dialect, (message) => (message?.method === "tools/list" ? FORMS[asked]?.(message.id) : undefined), { disabled_tools: ["closed"] }));
+    ({ id } = await serve(
+      `forms ${dialect}`,
+      dialect,
+      (message) => (message?.method === "tools/list" ? FORMS[asked]?.(message.id) : undefined),
+      { disabled_tools: ["closed"] },
+    ));
     session = await sessionAt(id);
   });
 
   for (const form of Object.keys(FORMS).map(Number)) {
     test(`a list loses what the caller may not use (${form})`, async () => {
       asked = form;
-      const answers = [await post(at(id), team.apiKey, inSession(form, "tools/list"), session), await post(at(id), team.apiKey, stateless(form, "tools/list"))];
+      const answers = [
+        await post(at(id), team.apiKey, inSession(form, "tools/list"), session),
+        await post(at(id), team.apiKey, stateless(form, "tools/list")),
+      ];
       asked = 0;
       for (const { text } of answers) expect(text).not.toContain("closed");
       if (form !== 107) expect(answers.map(({ body }) => body.result.tools)).toEqual([[toolNamed("open")], [toolNamed("open")]]);
@@ -74,32 +102,69 @@ describe.each(["handshake", "stateless"] as const)("answers of a %s server in an
 });
 
 test("a caller of one dialect is not served what only the other has", async () => {
-  const { id, server } = await serve("the other's methods", "stateless", (message) => (message?.method === "subscriptions/listen" ? events(`data: ${JSON.stringify({ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params: { notifications: {} } })}\n\n`) : undefined));
-  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "the other's methods", members: [{ mcp_server_id: id, slug: "m" }], group_ids: [team.groupId] });
+  const { id, server } = await serve("the other's methods", "stateless", (message) =>
+    message?.method === "subscriptions/listen"
+      ? events(
+          `data: ${JSON.stringify({ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params: { notifications: {} } })}\n\n`,
+        )
+      : undefined,
+  );
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "the other's methods",
+    members: [{ mcp_server_id: id, slug: "m" }],
+    group_ids: [team.groupId],
+  });
   for (const path of [at(id), `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`]) {
-    const begun = await post(path, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } } });
+    const begun = await post(path, team.apiKey, {
+      jsonrpc: "2.0",
+      id: 0,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
+    });
     const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
     const before = server.seen.length;
-    for (const method of ["subscriptions/listen", "server/discover"]) expect((await post(path, team.apiKey, inSession(1, method, { notifications: { toolsListChanged: true } }), session)).body.error.code).toBe(-32601);
+    for (const method of ["subscriptions/listen", "server/discover"])
+      expect(
+        (await post(path, team.apiKey, inSession(1, method, { notifications: { toolsListChanged: true } }), session)).body.error.code,
+      ).toBe(-32601);
     expect(server.seen).toHaveLength(before);
-    for (const method of ["ping", "resources/subscribe"]) expect((await post(path, team.apiKey, stateless(1, method, { uri: "test://x" }))).body.error.code).toBe(-32601);
+    for (const method of ["ping", "resources/subscribe"])
+      expect((await post(path, team.apiKey, stateless(1, method, { uri: "test://x" }))).body.error.code).toBe(-32601);
   }
-  for (const cursor of ["junk", 5]) expect((await post(`${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`, team.apiKey, stateless(1, "tools/list", { cursor }))).body.error.code).toBe(-32602);
+  for (const cursor of ["junk", 5])
+    expect(
+      (await post(`${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`, team.apiKey, stateless(1, "tools/list", { cursor }))).body
+        .error.code,
+    ).toBe(-32602);
 });
 
 test("an answer that is no message of the protocol is not passed on; a refusal keeps its status", async () => {
-  const { id } = await serve("unreadable", "handshake", (message) => {
-    if (message?.method === "tools/call") return new Response("forty-two", { headers: { "content-type": "text/plain" } });
-    if (message?.method === "prompts/list") return new Response("no session", { status: 404 });
-    return message?.method === "tools/list" && message.params?.cursor === "x" ? new Response("closed", { status: 400 }) : undefined;
-  }, { disabled_tools: ["closed"] });
+  const { id } = await serve(
+    "unreadable",
+    "handshake",
+    (message) => {
+      if (message?.method === "tools/call") return new Response("forty-two", { headers: { "content-type": "text/plain" } });
+      if (message?.method === "prompts/list") return new Response("no session", { status: 404 });
+      return message?.method === "tools/list" && message.params?.cursor === "x" ? new Response("closed", { status: 400 }) : undefined;
+    },
+    { disabled_tools: ["closed"] },
+  );
   const session = await sessionAt(id);
   const called = await post(at(id), team.apiKey, inSession(1, "tools/call", { name: "open" }), session);
   expect([called.status, called.body.error.data.code]).toEqual([502, "upstream_invalid_response"]);
   expect((await rowOf(world.admin, { server_id: id, mcp_method: "tools/call" })).error_type).toBe("upstream_invalid_response");
-  const lost = await fetch(at(id), { method: "POST", headers: { "content-type": "application/json", "x-api-key": team.apiKey, ...session }, body: JSON.stringify(inSession(2, "prompts/list")) });
+  const lost = await fetch(at(id), {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": team.apiKey, ...session },
+    body: JSON.stringify(inSession(2, "prompts/list")),
+  });
   expect([lost.status, await lost.text()]).toEqual([404, "no session"]);
-  const listed = await fetch(at(id), { method: "POST", headers: { "content-type": "application/json", "x-api-key": team.apiKey, ...session }, body: JSON.stringify(inSession(3, "tools/list", { cursor: "x" })) });
+  const listed = await fetch(at(id), {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": team.apiKey, ...session },
+    body: JSON.stringify(inSession(3, "tools/list", { cursor: "x" })),
+  });
   expect([listed.status, await listed.text()]).toEqual([400, ""]);
 });
 
@@ -107,43 +172,96 @@ test("a stream that falls silent is ended, whatever its server logged before", a
   const { id } = await serve("silent", "handshake", (message) => {
     if (message?.method !== "tools/call") return undefined;
     const log = { jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: { id: 1 } } };
-    return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(log)}\n\n`)) }), { headers: { "content-type": "text/event-stream" } });
+    return new Response(
+      new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(log)}\n\n`)) }),
+      { headers: { "content-type": "text/event-stream" } },
+    );
   });
   const called = await post(at(id), team.apiKey, inSession(1, "tools/call", { name: "open" }), await sessionAt(id));
-  expect(called.body).toEqual({ jsonrpc: "2.0", id: 1, error: { code: 4031, message: "The tool server did not answer in time.", data: { code: "upstream_timeout" } } });
+  expect(called.body).toEqual({
+    jsonrpc: "2.0",
+    id: 1,
+    error: { code: 4031, message: "The tool server did not answer in time.", data: { code: "upstream_timeout" } },
+  });
   expect((await rowOf(world.admin, { server_id: id, mcp_method: "tools/call" })).error_type).toBe("upstream_timeout");
 });
 
 describe("discovery", () => {
-  const paged = (pages: (cursor: string | undefined) => Response | object): ScriptedAnswer => (message) => (message?.method === "tools/list" ? pages(message.params?.cursor) : undefined);
+  const paged =
+    (pages: (cursor: string | undefined) => Response | object): ScriptedAnswer =>
+    (message) =>
+      message?.method === "tools/list" ? pages(message.params?.cursor) : undefined;
   const refresh = (id: string) => world.admin.post(`/v1/admin/mcp-servers/${id}/refresh-capabilities`, {});
 
   test("of a server whose texts no database holds keeps them as well as it can", async () => {
     const { id } = await serve("unholdable", "handshake", (message) => {
-      if (message?.method === "initialize") return { protocolVersion: "2025-11-25", capabilities: { tools: {}, experimental: { "x\0": {} } }, serverInfo: { name: "n\0", version: "v\ud800" }, instructions: `${"i".repeat(19_999)}\u{1F600}` };
-      return message?.method === "tools/list" ? { tools: [toolNamed("open"), { ...toolNamed("b\0d"), description: "half \udc00" }] } : undefined;
+      if (message?.method === "initialize")
+        return {
+          protocolVersion: "2025-11-25",
+          capabilities: { tools: {}, experimental: { "x\0": {} } },
+          serverInfo: { name: "n\0", version: "v\ud800" },
+          instructions: `${"i".repeat(19_999)}\u{1F600}`,
+        };
+      return message?.method === "tools/list"
+        ? { tools: [toolNamed("open"), { ...toolNamed("b\0d"), description: "half \udc00" }] }
+        : undefined;
     });
     const server = await world.admin.get(`/v1/admin/mcp-servers/${id}`);
-    expect([server.dialect, server.server_name, server.server_version, server.tools.map(({ name }: { name: string }) => name)]).toEqual(["handshake", "n\ufffd", "v\ufffd", ["open", "b\ufffdd"]]);
+    expect([server.dialect, server.server_name, server.server_version, server.tools.map(({ name }: { name: string }) => name)]).toEqual([
+      "handshake",
+      "n\ufffd",
+      "v\ufffd",
+      ["open", "b\ufffdd"],
+    ]);
     // What did not change is the same the next time.
     expect((await refresh(id)).diff).toMatchObject({ added: [], removed: [], changed: [] });
     const { snapshots } = await world.admin.get(`/v1/admin/mcp-servers/${id}/snapshots`);
     expect(snapshots[0].tools[1]).toMatchObject({ name: "b\ufffdd", description: "half \ufffd" });
   });
 
-  test.each(["handshake", "stateless"] as const)("of a %s server that breaks off its list in the middle keeps what was known", async (dialect) => {
-    let broken = false;
-    const { id } = await serve(`breaking ${dialect}`, dialect, paged((cursor) => (cursor === undefined ? { resultType: "complete", tools: [toolNamed("open")], nextCursor: "2" } : broken ? new Response("", { status: 500 }) : { resultType: "complete", tools: [toolNamed("late")], nextCursor: "" })));
-    broken = true;
-    expect(await refresh(id)).toMatchObject({ status: "inconclusive", diff: null, server: { tools: [{ name: "open" }, { name: "late" }] } });
-  });
+  test.each(["handshake", "stateless"] as const)(
+    "of a %s server that breaks off its list in the middle keeps what was known",
+    async (dialect) => {
+      let broken = false;
+      const { id } = await serve(
+        `breaking ${dialect}`,
+        dialect,
+        paged((cursor) =>
+          cursor === undefined
+            ? { resultType: "complete", tools: [toolNamed("open")], nextCursor: "2" }
+            : broken
+              ? new Response("", { status: 500 })
+              : { resultType: "complete", tools: [toolNamed("late")], nextCursor: "" },
+        ),
+      );
+      broken = true;
+      expect(await refresh(id)).toMatchObject({
+        status: "inconclusive",
+        diff: null,
+        server: { tools: [{ name: "open" }, { name: "late" }] },
+      });
+    },
+  );
 
   test("and lists of a virtual server have every page, and a list without end is none", async () => {
     let endless = false;
-    const { id } = await serve("many pages", "handshake", paged((cursor = "0") => ({ tools: [toolNamed(`tool_${cursor}`)], ...(endless || cursor !== "119" ? { nextCursor: String(Number(cursor) + 1) } : {}) })));
+    const { id } = await serve(
+      "many pages",
+      "handshake",
+      paged((cursor = "0") => ({
+        tools: [toolNamed(`tool_${cursor}`)],
+        ...(endless || cursor !== "119" ? { nextCursor: String(Number(cursor) + 1) } : {}),
+      })),
+    );
     expect((await world.admin.get(`/v1/admin/mcp-servers/${id}`)).tools).toHaveLength(120);
-    const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "many pages", members: [{ mcp_server_id: id, slug: "m" }], group_ids: [team.groupId] });
-    const list = async () => (await post(`${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`, team.apiKey, stateless(1, "tools/list"))).body.result;
+    const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+      tenant_id: "default",
+      name: "many pages",
+      members: [{ mcp_server_id: id, slug: "m" }],
+      group_ids: [team.groupId],
+    });
+    const list = async () =>
+      (await post(`${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`, team.apiKey, stateless(1, "tools/list"))).body.result;
     expect((await list()).tools).toHaveLength(120);
     endless = true;
     expect(await list()).toMatchObject({ tools: [], _meta: { "dev.gatehouse/unavailable": ["m"] } });
@@ -157,7 +275,9 @@ function forgetful() {
   const feeds = new Set<ReadableStreamDefaultController<Uint8Array>>();
   const listening = (controller: ReadableStreamDefaultController<Uint8Array>) => {
     feeds.add(controller);
-    controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" })}\n\n`));
+    controller.enqueue(
+      new TextEncoder().encode(`data: ${JSON.stringify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" })}\n\n`),
+    );
   };
   let away = false;
   const answer: ScriptedAnswer = (message, request) => {
@@ -165,10 +285,24 @@ function forgetful() {
     if (message?.method === "initialize") {
       const id = crypto.randomUUID();
       sessions.add(id);
-      return Response.json({ jsonrpc: "2.0", id: message.id, result: { protocolVersion: "2025-11-25", capabilities: { tools: { listChanged: true } }, serverInfo: { name: "forgetful", version: "1" } } }, { headers: { "mcp-session-id": id } });
+      return Response.json(
+        {
+          jsonrpc: "2.0",
+          id: message.id,
+          result: {
+            protocolVersion: "2025-11-25",
+            capabilities: { tools: { listChanged: true } },
+            serverInfo: { name: "forgetful", version: "1" },
+          },
+        },
+        { headers: { "mcp-session-id": id } },
+      );
     }
-    if (!sessions.has(request.headers.get("mcp-session-id"))) return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32001, message: "Session not found" } }, { status: 404 });
-    return request.method === "GET" ? new Response(new ReadableStream({ start: listening }), { headers: { "content-type": "text/event-stream" } }) : undefined;
+    if (!sessions.has(request.headers.get("mcp-session-id")))
+      return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32001, message: "Session not found" } }, { status: 404 });
+    return request.method === "GET"
+      ? new Response(new ReadableStream({ start: listening }), { headers: { "content-type": "text/event-stream" } })
+      : undefined;
   };
   const forget = (goes = false) => {
     away = goes;
@@ -181,15 +315,32 @@ function forgetful() {
 
 test("who listens to a virtual server hears a member again that was away, and one that was not there at first", async () => {
   const { answer, forget } = forgetful();
-  const [{ id: restarted }, { id: steady }] = [await serve("restarted", "handshake", answer), await serve("steady", "stateless", () => undefined)];
-  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "restarted", members: [{ mcp_server_id: restarted, slug: "r" }, { mcp_server_id: steady, slug: "s" }], group_ids: [team.groupId] });
+  const [{ id: restarted }, { id: steady }] = [
+    await serve("restarted", "handshake", answer),
+    await serve("steady", "stateless", () => undefined),
+  ];
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "restarted",
+    members: [
+      { mcp_server_id: restarted, slug: "r" },
+      { mcp_server_id: steady, slug: "s" },
+    ],
+    group_ids: [team.groupId],
+  });
   const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
   const stream = listen(url);
   await stream.until("list_changed");
   const heard = stream.count("list_changed");
   forget(true);
   // Whoever comes before the gateway has heard of it joins the stream that is about to end.
-  const isRefused = () => listen(at(restarted)).until("upstream_unreachable").then(() => true, () => false);
+  const isRefused = () =>
+    listen(at(restarted))
+      .until("upstream_unreachable")
+      .then(
+        () => true,
+        () => false,
+      );
   while (!(await isRefused()));
   const late = listen(url);
   await late.until('"toolsListChanged":true');
@@ -199,7 +350,12 @@ test("who listens to a virtual server hears a member again that was away, and on
 });
 
 const listen = (url: string, notifications: object = { toolsListChanged: true }) => {
-  const stream = rawStream(url, "POST", { accept: "application/json, text/event-stream", "x-api-key": team.apiKey, "mcp-protocol-version": "2026-07-28" }, JSON.stringify(stateless("l", "subscriptions/listen", { notifications })));
+  const stream = rawStream(
+    url,
+    "POST",
+    { accept: "application/json, text/event-stream", "x-api-key": team.apiKey, "mcp-protocol-version": "2026-07-28" },
+    JSON.stringify(stateless("l", "subscriptions/listen", { notifications })),
+  );
   streams.push(stream);
   return stream;
 };
@@ -229,7 +385,10 @@ test("a session that its server gave up while its stream stays open is followed 
       await learnedByBoth;
       return new Response("", { status: 404 });
     }
-    if (request.method === "GET") return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(": open\n\n")) }), { headers: { "content-type": "text/event-stream" } });
+    if (request.method === "GET")
+      return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(": open\n\n")) }), {
+        headers: { "content-type": "text/event-stream" },
+      });
     return message?.method === "tools/call" ? { content: [] } : message?.method?.startsWith("resources/") ? {} : undefined;
   });
   const before = listen(at(id), { resourceSubscriptions: ["test://note"] });
@@ -247,25 +406,44 @@ test("a session that its server gave up while its stream stays open is followed 
   expect(said("resources/unsubscribe")).toEqual([]);
 });
 
-test.each([429, 501])("a server that answers %i instead of a stream of changes has one later, or none", async (status) => {
-  let refusals = 0;
-  const { id } = await serve(`no stream ${status}`, "handshake", (_message, request) => (request.method === "GET" && (status === 501 || refusals++ === 0) ? new Response("", { status }) : request.method === "GET" ? events("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n") : undefined));
-  const first = listen(at(id));
-  if (status === 501) return first.until('"notifications":{}');
-  await first.until("upstream_unreachable");
-  await listen(at(id)).until("list_changed");
-}, 10_000);
+test.each([429, 501])(
+  "a server that answers %i instead of a stream of changes has one later, or none",
+  async (status) => {
+    let refusals = 0;
+    const { id } = await serve(`no stream ${status}`, "handshake", (_message, request) =>
+      request.method === "GET" && (status === 501 || refusals++ === 0)
+        ? new Response("", { status })
+        : request.method === "GET"
+          ? events('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n')
+          : undefined,
+    );
+    const first = listen(at(id));
+    if (status === 501) return first.until('"notifications":{}');
+    await first.until("upstream_unreachable");
+    await listen(at(id)).until("list_changed");
+  },
+  10_000,
+);
 
 describe("ids with more digits than a double has", () => {
   const LONG = "9007199254740993";
-  const META = '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}';
+  const META =
+    '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}';
   const ask = async (id: string, headers: Record<string, string>, body: string) => (await post(at(id), team.apiKey, body, headers)).text;
 
   test.each(["handshake", "stateless"] as const)("are the caller's own again on answers and refusals of a %s server", async (dialect) => {
-    const { id } = await serve(`long ids ${dialect}`, dialect, (message) => (message?.method === "tools/call" ? { resultType: "complete", content: [] } : undefined), { disabled_tools: ["closed"] });
+    const { id } = await serve(
+      `long ids ${dialect}`,
+      dialect,
+      (message) => (message?.method === "tools/call" ? { resultType: "complete", content: [] } : undefined),
+      { disabled_tools: ["closed"] },
+    );
     const session = await sessionAt(id);
     for (const name of ["open", "closed"]) {
-      for (const [headers, meta] of [[session, ""], [{}, `,${META}`]] as const) {
+      for (const [headers, meta] of [
+        [session, ""],
+        [{}, `,${META}`],
+      ] as const) {
         const text = await ask(id, headers, `{"jsonrpc":"2.0","id":${LONG},"method":"tools/call","params":{"name":"${name}"${meta}}}`);
         // A scripted server reads no more digits than this test does, so its own answers pass as it wrote them.
         const passed = name === "open" && (dialect === "handshake") === (meta === "");
@@ -280,13 +458,17 @@ describe("ids with more digits than a double has", () => {
     const { id, server } = await serve("asks", "handshake", (message) => {
       if (message?.method !== "tools/call") return undefined;
       const question = `{"jsonrpc":"2.0","id":${LONG},"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{}}}}`;
-      return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(`data: ${question}\n\n`)) }), { headers: { "content-type": "text/event-stream" } });
+      return new Response(
+        new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(`data: ${question}\n\n`)) }),
+        { headers: { "content-type": "text/event-stream" } },
+      );
     });
     const call = (rest: string) => ask(id, {}, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"open",${rest}${META}}}`);
     const asked = JSON.parse(await call(""));
     const { requestState } = asked.result;
     // Who comes again without the answer is asked again.
-    for (const given of ["", '"inputResponses":{"other":{}},']) expect(JSON.parse(await call(`"requestState":"${requestState}",${given}`))).toEqual(asked);
+    for (const given of ["", '"inputResponses":{"other":{}},'])
+      expect(JSON.parse(await call(`"requestState":"${requestState}",${given}`))).toEqual(asked);
     await call(`"requestState":"${requestState}","inputResponses":{"input":{"action":"decline"}},`);
     for (const { text } of server.seen) if (text.includes('"decline"')) answered.push(text);
     expect(answered).toEqual([`{"jsonrpc":"2.0","id":${LONG},"result":{"action":"decline"}}`]);
@@ -308,10 +490,13 @@ test("a number and the text of it are two ids: to cancel one leaves the other", 
     return { resultType: "complete", content: [] };
   });
   const session = await sessionAt(id);
-  const call = (requestId: number | string) => post(at(id), team.apiKey, { jsonrpc: "2.0", id: requestId, method: "tools/call", params: { name: "open" } }, session);
+  const call = (requestId: number | string) =>
+    post(at(id), team.apiKey, { jsonrpc: "2.0", id: requestId, method: "tools/call", params: { name: "open" } }, session);
   const [number, text] = [call(1), call("1")];
   await both;
-  expect((await post(at(id), team.apiKey, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "1" } }, session)).status).toBe(202);
+  expect(
+    (await post(at(id), team.apiKey, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "1" } }, session)).status,
+  ).toBe(202);
   expect((await text).body).toMatchObject({ id: "1", error: { code: 4031 } });
   release();
   expect((await number).body).toEqual({ jsonrpc: "2.0", id: 1, result: { content: [] } });
@@ -320,14 +505,25 @@ test("a number and the text of it are two ids: to cancel one leaves the other", 
 test("a handshake server is told when nobody waits or listens any more", async () => {
   const told = new Map<string, (params: unknown) => void>();
   const telling = (method: string) => new Promise<any>((resolve) => told.set(method, resolve));
-  const [cancelled, subscribed, unsubscribed] = [telling("notifications/cancelled"), telling("resources/subscribe"), telling("resources/unsubscribe")];
-  const silent = (...begin: Uint8Array[]) => new Response(new ReadableStream({ start: (controller) => begin.forEach((piece) => controller.enqueue(piece)) }), { headers: { "content-type": "text/event-stream" } });
+  const [cancelled, subscribed, unsubscribed] = [
+    telling("notifications/cancelled"),
+    telling("resources/subscribe"),
+    telling("resources/unsubscribe"),
+  ];
+  const silent = (...begin: Uint8Array[]) =>
+    new Response(new ReadableStream({ start: (controller) => begin.forEach((piece) => controller.enqueue(piece)) }), {
+      headers: { "content-type": "text/event-stream" },
+    });
   let call: unknown;
   const { id } = await serve("told", "handshake", (message, request) => {
     told.get(message?.method ?? "")?.(message?.params);
     if (request.method === "GET") return silent(new TextEncoder().encode(": open\n\n"));
     if (message?.method === "tools/call") call = message.id;
-    return message?.method === "tools/call" ? silent(new TextEncoder().encode(": working\n\n")) : message?.method?.startsWith("resources/") && message.method.endsWith("subscribe") ? {} : undefined;
+    return message?.method === "tools/call"
+      ? silent(new TextEncoder().encode(": working\n\n"))
+      : message?.method?.startsWith("resources/") && message.method.endsWith("subscribe")
+        ? {}
+        : undefined;
   });
   expect((await post(at(id), team.apiKey, stateless(1, "tools/call", { name: "open" }))).body.error.data.code).toBe("upstream_timeout");
   expect((await cancelled).requestId).toBe(call);
@@ -342,13 +538,24 @@ test("what several listen to is unsubscribed from when the last of them has gone
   let unsubscribed: () => void = () => undefined;
   const gone = new Promise<void>((resolve) => (unsubscribed = resolve));
   const { id, server } = await serve("shared", "handshake", (message, request) => {
-    if (request.method === "GET") return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(": open\n\n")) }), { headers: { "content-type": "text/event-stream" } });
+    if (request.method === "GET")
+      return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(": open\n\n")) }), {
+        headers: { "content-type": "text/event-stream" },
+      });
     if (message?.method === "resources/unsubscribe") unsubscribed();
     return message?.method === "resources/subscribe" || message?.method === "resources/unsubscribe" ? {} : undefined;
   });
-  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "shared", members: [{ mcp_server_id: id, slug: "m" }], group_ids: [team.groupId] });
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "shared",
+    members: [{ mcp_server_id: id, slug: "m" }],
+    group_ids: [team.groupId],
+  });
   const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
-  const [first, second] = [listen(url, { resourceSubscriptions: ["m+test://note"] }), listen(url, { resourceSubscriptions: ["m+test://note"] })];
+  const [first, second] = [
+    listen(url, { resourceSubscriptions: ["m+test://note"] }),
+    listen(url, { resourceSubscriptions: ["m+test://note"] }),
+  ];
   await Promise.all([first, second].map((stream) => stream.until("acknowledged")));
   const said = (method: string) => server.seen.filter(({ text }) => text.includes(`"${method}"`)).length;
   first.close();
@@ -367,20 +574,38 @@ test("a server has its whole time again from when it was answered", async () => 
     if (message?.method === undefined && message !== null) answered();
     if (message?.method !== "tools/call") return undefined;
     const say = (value: object) => encoder.encode(`data: ${JSON.stringify({ jsonrpc: "2.0", ...value })}\n\n`);
-    return new Response(new ReadableStream({
-      start(controller) {
-        controller.enqueue(say({ id: 1, method: "elicitation/create", params: { message: "Who?", requestedSchema: { type: "object", properties: {} } } }));
-        answered = () => void setTimeout(() => controller.enqueue(say({ id: message.id, result: { content: [{ type: "text", text: "thought" }] } })), 1_200);
-      },
-    }), { headers: { "content-type": "text/event-stream" } });
+    return new Response(
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(
+            say({ id: 1, method: "elicitation/create", params: { message: "Who?", requestedSchema: { type: "object", properties: {} } } }),
+          );
+          answered = () =>
+            void setTimeout(
+              () => controller.enqueue(say({ id: message.id, result: { content: [{ type: "text", text: "thought" }] } })),
+              1_200,
+            );
+        },
+      }),
+      { headers: { "content-type": "text/event-stream" } },
+    );
   });
-  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "thinks", members: [{ mcp_server_id: id, slug: "t" }], group_ids: [team.groupId] });
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "thinks",
+    members: [{ mcp_server_id: id, slug: "t" }],
+    group_ids: [team.groupId],
+  });
   const client = new Client({ name: "slow", version: "1" }, { capabilities: { elicitation: {} } });
   client.setRequestHandler(ElicitRequestSchema, async () => {
     await Bun.sleep(1_200);
     return { action: "accept" as const, content: {} };
   });
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`), { requestInit: { headers: { "x-api-key": team.apiKey } } }) as never);
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`), {
+      requestInit: { headers: { "x-api-key": team.apiKey } },
+    }) as never,
+  );
   expect(textOf(await client.callTool({ name: "t__open", arguments: {} }))).toBe("thought");
   await client.close();
 });
@@ -390,16 +615,48 @@ test("a server that goes on without the answer it asked for is not kept waiting 
   const { id, server } = await serve("impatient", "handshake", (message) => {
     if (message?.method !== "tools/call") return undefined;
     const say = (value: object) => encoder.encode(`data: ${JSON.stringify({ jsonrpc: "2.0", ...value })}\n\n`);
-    const ask = (question: number) => say({ id: question, method: "elicitation/create", params: { message: `Who ${question}?`, requestedSchema: { type: "object", properties: {} } } });
-    const rest = [ask(1), ask(2), say({ method: "notifications/cancelled", params: { requestId: 1, reason: "too late" } }), say({ id: message.id, result: { content: [{ type: "text", text: "went on" }] } })];
-    return new Response(new ReadableStream({ start: (controller) => rest.forEach((piece) => controller.enqueue(piece)) }), { headers: { "content-type": "text/event-stream" } });
+    const ask = (question: number) =>
+      say({
+        id: question,
+        method: "elicitation/create",
+        params: { message: `Who ${question}?`, requestedSchema: { type: "object", properties: {} } },
+      });
+    const rest = [
+      ask(1),
+      ask(2),
+      say({ method: "notifications/cancelled", params: { requestId: 1, reason: "too late" } }),
+      say({ id: message.id, result: { content: [{ type: "text", text: "went on" }] } }),
+    ];
+    return new Response(new ReadableStream({ start: (controller) => rest.forEach((piece) => controller.enqueue(piece)) }), {
+      headers: { "content-type": "text/event-stream" },
+    });
   });
-  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "impatient", members: [{ mcp_server_id: id, slug: "i" }], group_ids: [team.groupId] });
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "impatient",
+    members: [{ mcp_server_id: id, slug: "i" }],
+    group_ids: [team.groupId],
+  });
   const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
-  const begun = await post(url, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: { elicitation: {} }, clientInfo: { name: "raw", version: "1" } } });
-  const called = await post(url, team.apiKey, inSession(1, "tools/call", { name: "i__open" }), { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" });
-  const messages = called.text.split("\n").filter((line) => line.startsWith("data: ")).map((line) => JSON.parse(line.slice(6)));
-  expect(messages.map(({ method, params, result }) => [method, params?.message ?? params?.reason ?? result?.content[0].text])).toEqual([["elicitation/create", "Who 1?"], ["elicitation/create", "Who 2?"], ["notifications/cancelled", "too late"], [undefined, "went on"]]);
+  const begun = await post(url, team.apiKey, {
+    jsonrpc: "2.0",
+    id: 0,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: { elicitation: {} }, clientInfo: { name: "raw", version: "1" } },
+  });
+  const called = await post(url, team.apiKey, inSession(1, "tools/call", { name: "i__open" }), {
+    "mcp-session-id": begun.headers.get("mcp-session-id") ?? "",
+  });
+  const messages = called.text
+    .split("\n")
+    .filter((line) => line.startsWith("data: "))
+    .map((line) => JSON.parse(line.slice(6)));
+  expect(messages.map(({ method, params, result }) => [method, params?.message ?? params?.reason ?? result?.content[0].text])).toEqual([
+    ["elicitation/create", "Who 1?"],
+    ["elicitation/create", "Who 2?"],
+    ["notifications/cancelled", "too late"],
+    [undefined, "went on"],
+  ]);
   expect(messages[2].params.requestId).toBe(messages[0].id);
   // Nor is it told that there is no answer to what is over.
   expect(server.seen.filter(({ text }) => text.includes('"error"'))).toEqual([]);
@@ -411,14 +668,34 @@ test("a server that asks and asks is told when it is enough, and has no more tim
     if (message?.method !== "tools/call") return undefined;
     const say = (value: object) => encoder.encode(`data: ${JSON.stringify({ jsonrpc: "2.0", ...value })}\n\n`);
     const ids = Array.from({ length: 20 }, (_, before) => before + 1);
-    const asks = ids.map((question) => say({ id: question, method: "elicitation/create", params: { message: `Who ${question}?`, requestedSchema: { type: "object", properties: {} } } }));
+    const asks = ids.map((question) =>
+      say({
+        id: question,
+        method: "elicitation/create",
+        params: { message: `Who ${question}?`, requestedSchema: { type: "object", properties: {} } },
+      }),
+    );
     const takes = ids.map((requestId) => say({ method: "notifications/cancelled", params: { requestId } }));
-    return new Response(new ReadableStream({ start: (controller) => [...asks, ...takes].forEach((piece) => controller.enqueue(piece)) }), { headers: { "content-type": "text/event-stream" } });
+    return new Response(new ReadableStream({ start: (controller) => [...asks, ...takes].forEach((piece) => controller.enqueue(piece)) }), {
+      headers: { "content-type": "text/event-stream" },
+    });
   });
-  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "curious", members: [{ mcp_server_id: id, slug: "c" }], group_ids: [team.groupId] });
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "curious",
+    members: [{ mcp_server_id: id, slug: "c" }],
+    group_ids: [team.groupId],
+  });
   const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
-  const begun = await post(url, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: { elicitation: {} }, clientInfo: { name: "raw", version: "1" } } });
-  const called = await post(url, team.apiKey, inSession(1, "tools/call", { name: "c__open" }), { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" });
+  const begun = await post(url, team.apiKey, {
+    jsonrpc: "2.0",
+    id: 0,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: { elicitation: {} }, clientInfo: { name: "raw", version: "1" } },
+  });
+  const called = await post(url, team.apiKey, inSession(1, "tools/call", { name: "c__open" }), {
+    "mcp-session-id": begun.headers.get("mcp-session-id") ?? "",
+  });
   expect(called.text).toContain("upstream_timeout");
   expect([called.text.split("elicitation/create").length - 1, called.text.split("notifications/cancelled").length - 1]).toEqual([16, 16]);
   const refused = server.seen.map(({ text }) => JSON.parse(text || "{}")).filter(({ error }) => error !== undefined);
@@ -430,16 +707,25 @@ test("an event whose lines end with CR alone does not wait for the next", async 
   const proceeding = new Promise<void>((resolve) => (proceed = resolve));
   const { id } = await serve("returns", "handshake", (message) => {
     if (message?.method !== "tools/call") return undefined;
-    const write = (controller: ReadableStreamDefaultController<Uint8Array>, value: object) => controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ jsonrpc: "2.0", ...value })}\r\r`));
-    return new Response(new ReadableStream({
-      async start(controller) {
-        write(controller, { method: "notifications/progress", params: { progressToken: 1, progress: 1 } });
-        await proceeding;
-        write(controller, { id: message.id, result: { content: [] } });
-      },
-    }), { headers: { "content-type": "text/event-stream" } });
+    const write = (controller: ReadableStreamDefaultController<Uint8Array>, value: object) =>
+      controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ jsonrpc: "2.0", ...value })}\r\r`));
+    return new Response(
+      new ReadableStream({
+        async start(controller) {
+          write(controller, { method: "notifications/progress", params: { progressToken: 1, progress: 1 } });
+          await proceeding;
+          write(controller, { id: message.id, result: { content: [] } });
+        },
+      }),
+      { headers: { "content-type": "text/event-stream" } },
+    );
   });
-  const stream = rawStream(at(id), "POST", { accept: "application/json, text/event-stream", "x-api-key": team.apiKey, ...(await sessionAt(id)) }, JSON.stringify(inSession(5, "tools/call", { name: "open" })));
+  const stream = rawStream(
+    at(id),
+    "POST",
+    { accept: "application/json, text/event-stream", "x-api-key": team.apiKey, ...(await sessionAt(id)) },
+    JSON.stringify(inSession(5, "tools/call", { name: "open" })),
+  );
   streams.push(stream);
   await stream.until("progressToken");
   proceed();
@@ -448,11 +734,15 @@ test("an event whose lines end with CR alone does not wait for the next", async 
 
 test("a server that wants an argument in another header than it did is listed and asked once more", async () => {
   let header = "Region";
-  const tool = () => ({ name: "place", inputSchema: { type: "object", properties: { where: { type: "string", "x-mcp-header": header } } } });
+  const tool = () => ({
+    name: "place",
+    inputSchema: { type: "object", properties: { where: { type: "string", "x-mcp-header": header } } },
+  });
   const { id, server } = await serve("moves its headers", "stateless", (message, request) => {
     if (message?.method === "tools/list") return { resultType: "complete", ttlMs: 0, cacheScope: "private", tools: [tool()] };
     if (message?.method !== "tools/call") return undefined;
-    if (request.headers.get(`mcp-param-${header}`) === "north") return { resultType: "complete", content: [{ type: "text", text: header }] };
+    if (request.headers.get(`mcp-param-${header}`) === "north")
+      return { resultType: "complete", content: [{ type: "text", text: header }] };
     return Response.json({ jsonrpc: "2.0", id: message.id, error: { code: -32020, message: "the header is missing" } }, { status: 400 });
   });
   const session = await sessionAt(id);

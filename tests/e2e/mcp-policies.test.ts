@@ -15,17 +15,39 @@ beforeAll(async () => {
   const tenant = { tenant_id: "default" };
   team = await newTeam(admin, "guarded");
   const ids: string[] = [];
-  for (const [name, fixture] of [["old", startHandshakeServer()], ["modern", startStatelessServer()]] as const) {
+  for (const [name, fixture] of [
+    ["old", startHandshakeServer()],
+    ["modern", startStatelessServer()],
+  ] as const) {
     fixtures.push(fixture);
     const { id } = await admin.post("/v1/admin/mcp-servers", { ...tenant, name, base_url: fixture.baseUrl });
     await grant(admin, name, id, [team.groupId]);
     urls[name] = `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
     ids.push(id);
   }
-  const virtual = await admin.post("/v1/admin/virtual-servers", { ...tenant, name: "both", mcp_server_ids: ids, group_ids: [team.groupId] });
+  const virtual = await admin.post("/v1/admin/virtual-servers", {
+    ...tenant,
+    name: "both",
+    mcp_server_ids: ids,
+    group_ids: [team.groupId],
+  });
   urls.virtual = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
-  await admin.post("/v1/admin/guardrails/configs", { ...tenant, name: "tool wall", group_ids: [team.groupId], surfaces: { mcp_input: true }, builtin: { banned_words: ["project titan"], pii_enabled: true, pii_action: "redact" } });
-  await admin.post("/v1/admin/argument-policies", { ...tenant, name: "no deletion", target: "echo", argument_key: "text", analyzer: "sql", rules: [{ deny_if: "writes", message: "Reading only." }], group_ids: [team.groupId] });
+  await admin.post("/v1/admin/guardrails/configs", {
+    ...tenant,
+    name: "tool wall",
+    group_ids: [team.groupId],
+    surfaces: { mcp_input: true },
+    builtin: { banned_words: ["project titan"], pii_enabled: true, pii_action: "redact" },
+  });
+  await admin.post("/v1/admin/argument-policies", {
+    ...tenant,
+    name: "no deletion",
+    target: "echo",
+    argument_key: "text",
+    analyzer: "sql",
+    rules: [{ deny_if: "writes", message: "Reading only." }],
+    group_ids: [team.groupId],
+  });
 });
 afterAll(async () => {
   await Promise.all(fixtures.map((fixture) => fixture.stop()));
@@ -35,13 +57,22 @@ afterAll(async () => {
 const call = (name: string, text: string) => stateless(1, "tools/call", { name, arguments: { text } });
 const reached = () => fixtures.reduce((sum, { seen }) => sum + seen.filter(({ body }) => body.includes('"tools/call"')).length, 0);
 
-test.each([["modern", "echo"], ["old", "echo"], ["virtual", "modern__echo"]] as const)("what goes to tools of a %s server is guarded and judged", async (server, tool) => {
+test.each([
+  ["modern", "echo"],
+  ["old", "echo"],
+  ["virtual", "modern__echo"],
+] as const)("what goes to tools of a %s server is guarded and judged", async (server, tool) => {
   const url = urls[server] ?? "";
   const before = reached();
   const blocked = await post(url, team.apiKey, call(tool, "Tell me of Project Titan"));
   expect([blocked.status, blocked.body.error.code, blocked.body.error.data.code]).toEqual([403, 4031, "guardrail_blocked"]);
   const denied = await post(url, team.apiKey, call(tool, "DELETE FROM users"));
-  expect([denied.status, denied.body.error.code, denied.body.error.data.code, denied.body.error.message]).toEqual([403, 4031, "argument_policy_denied", "Reading only."]);
+  expect([denied.status, denied.body.error.code, denied.body.error.data.code, denied.body.error.message]).toEqual([
+    403,
+    4031,
+    "argument_policy_denied",
+    "Reading only.",
+  ]);
   expect(reached()).toBe(before);
   const row = await rowOf(world.admin, { error_type: "argument_policy_denied", mcp_capability_name: tool });
   expect([row.argument_policy_denied, row.success]).toEqual([true, false]);

@@ -58,9 +58,14 @@ async function heldMb(): Promise<number> {
 const accept = "application/json, text/event-stream";
 
 function listen(url: string, { apiKey } = team): RawStream {
-  const { params, ...message } = stateless("l", "subscriptions/listen", { notifications: { toolsListChanged: true, resourceSubscriptions: ["test://note"] } });
+  const { params, ...message } = stateless("l", "subscriptions/listen", {
+    notifications: { toolsListChanged: true, resourceSubscriptions: ["test://note"] },
+  });
   // Who can be asked for nothing: for others the gateway keeps a stream open a while longer.
-  const body = JSON.stringify({ ...message, params: { ...params, _meta: { ...params._meta, "io.modelcontextprotocol/clientCapabilities": {} } } });
+  const body = JSON.stringify({
+    ...message,
+    params: { ...params, _meta: { ...params._meta, "io.modelcontextprotocol/clientCapabilities": {} } },
+  });
   const stream = rawStream(url, "POST", { accept, "x-api-key": apiKey, "mcp-protocol-version": "2026-07-28" }, body);
   open.add(stream);
   return stream;
@@ -68,8 +73,18 @@ function listen(url: string, { apiKey } = team): RawStream {
 
 /** The stream of changes of a session of its own. */
 async function listenInSession(url: string, { apiKey } = team): Promise<RawStream> {
-  const begun = await post(url, apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "listener", version: "1" } } });
-  const stream = rawStream(url, "GET", { accept: "text/event-stream", "x-api-key": apiKey, "mcp-session-id": begun.headers.get("mcp-session-id") ?? "", "mcp-protocol-version": "2025-11-25" });
+  const begun = await post(url, apiKey, {
+    jsonrpc: "2.0",
+    id: 0,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "listener", version: "1" } },
+  });
+  const stream = rawStream(url, "GET", {
+    accept: "text/event-stream",
+    "x-api-key": apiKey,
+    "mcp-session-id": begun.headers.get("mcp-session-id") ?? "",
+    "mcp-protocol-version": "2025-11-25",
+  });
   open.add(stream);
   return stream;
 }
@@ -142,7 +157,9 @@ describe.each(KINDS)("%s that do not read", (name, dialect, one, sign, streamsOf
       now = await residentMb();
       most = Math.max(most, now);
     }
-    console.log(`10 ${name} that do not read ${FLOOD_MB} MB each: ${before.toFixed(0)} MB before, ${most.toFixed(0)} MB at most, then ${now.toFixed(0)} MB`);
+    console.log(
+      `10 ${name} that do not read ${FLOOD_MB} MB each: ${before.toFixed(0)} MB before, ${most.toFixed(0)} MB at most, then ${now.toFixed(0)} MB`,
+    );
     expect(most - before).toBeLessThan(MOST_GROWTH_MB);
     await closed([...slow, ...(reader === undefined ? [] : [reader])]);
   }, 120_000);
@@ -164,7 +181,11 @@ describe.each(KINDS)("%s", (...[name, dialect, one, sign]) => {
     server.tell(CHANGED);
     await streams.other.until(CHANGED);
     expect([streams.revoked.count(CHANGED), streams.barred.count(CHANGED)]).toEqual([0, 0]);
-    for (const [group, error] of [[revoked, "credential_revoked"], [barred, "tool_server_not_allowed"]] as const) expect(await rowOf(admin, { resource_group_id: group.groupId, error_type: error })).toMatchObject({ success: false });
+    for (const [group, error] of [
+      [revoked, "credential_revoked"],
+      [barred, "tool_server_not_allowed"],
+    ] as const)
+      expect(await rowOf(admin, { resource_group_id: group.groupId, error_type: error })).toMatchObject({ success: false });
     await closed(Object.values(streams));
   });
 });

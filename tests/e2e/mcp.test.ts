@@ -25,7 +25,10 @@ beforeAll(async () => {
   modernId = (await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "new tools", base_url: modern.baseUrl })).id;
   team = await newTeam(admin, "wide");
   narrow = await newTeam(admin, "narrow", { parent_group_id: team.groupId });
-  for (const [id, name] of [[oldId, "old"], [modernId, "new"]] as const) {
+  for (const [id, name] of [
+    [oldId, "old"],
+    [modernId, "new"],
+  ] as const) {
     await grant(admin, `${name} for all`, id, [team.groupId]);
     await grant(admin, `${name} for few`, id, [narrow.groupId], { disabled_tools: ["secret"] });
   }
@@ -39,16 +42,43 @@ afterAll(async () => {
 describe("discovery", () => {
   test("finds each server's dialect, version and tools", async () => {
     const [first, second] = await Promise.all([oldId, modernId].map((id) => world.admin.get(`/v1/admin/mcp-servers/${id}`)));
-    expect([first.dialect, first.protocol_version, first.server_version, first.tools.map((tool: any) => tool.name)]).toEqual(["handshake", "2025-11-25", "1.2.3", ["echo", "secret", "fail", "steps", "ask", "ask_aside", "many"]]);
-    expect([second.dialect, second.protocol_version, second.server_version, second.tools.length]).toEqual(["stateless", "2026-07-28", "4.5.6", 4]);
+    expect([first.dialect, first.protocol_version, first.server_version, first.tools.map((tool: any) => tool.name)]).toEqual([
+      "handshake",
+      "2025-11-25",
+      "1.2.3",
+      ["echo", "secret", "fail", "steps", "ask", "ask_aside", "many"],
+    ]);
+    expect([second.dialect, second.protocol_version, second.server_version, second.tools.length]).toEqual([
+      "stateless",
+      "2026-07-28",
+      "4.5.6",
+      4,
+    ]);
     expect(oldId).toMatch(/^mcp-[0-9A-Z]{26}$/);
   });
 
   test("a second registration of the same address is a 409 that names the first", async () => {
-    const twice = await world.admin.request("POST", "/v1/admin/mcp-servers", { tenant_id: "default", name: "again", base_url: `${old.baseUrl}/` });
-    expect([twice.status, twice.body.existing_id, twice.body.detail]).toEqual([409, oldId, "There is already a tool server at this base_url and mcp_endpoint_path."]);
-    const wrong = await world.admin.request("POST", "/v1/admin/mcp-servers", { tenant_id: "default", name: "wrong", base_url: old.baseUrl, timeout: "3" });
-    expect([wrong.status, wrong.body.fields[0].field, wrong.body.fields[0].message]).toEqual([400, "timeout", expect.stringContaining("number")]);
+    const twice = await world.admin.request("POST", "/v1/admin/mcp-servers", {
+      tenant_id: "default",
+      name: "again",
+      base_url: `${old.baseUrl}/`,
+    });
+    expect([twice.status, twice.body.existing_id, twice.body.detail]).toEqual([
+      409,
+      oldId,
+      "There is already a tool server at this base_url and mcp_endpoint_path.",
+    ]);
+    const wrong = await world.admin.request("POST", "/v1/admin/mcp-servers", {
+      tenant_id: "default",
+      name: "wrong",
+      base_url: old.baseUrl,
+      timeout: "3",
+    });
+    expect([wrong.status, wrong.body.fields[0].field, wrong.body.fields[0].message]).toEqual([
+      400,
+      "timeout",
+      expect.stringContaining("number"),
+    ]);
   });
 
   test("of a server that cannot be asked stores no verdict", async () => {
@@ -122,13 +152,22 @@ describe.each([
 describe("the same dialect on both sides", () => {
   test("passes bytes unchanged, numbers and spacing included", async () => {
     const odd = `{ "jsonrpc":"2.0" ,"id":7,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hi","big":12345678901234567890,"n":1.50},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`;
-    const answer = await post(at(modernId), team.apiKey, odd, { "mcp-method": "tools/call", "mcp-name": "echo", "mcp-protocol-version": "2026-07-28" });
+    const answer = await post(at(modernId), team.apiKey, odd, {
+      "mcp-method": "tools/call",
+      "mcp-name": "echo",
+      "mcp-protocol-version": "2026-07-28",
+    });
     expect(modern.seen.at(-1)?.body).toBe(odd);
     expect(answer.text).toBe(modern.sent.at(-1) as string);
   });
 
   test("a session belongs to the caller it was made for", async () => {
-    const begin = { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } } };
+    const begin = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } },
+    };
     const opened = await post(at(oldId), team.apiKey, begin);
     const session = opened.headers.get("mcp-session-id") ?? "";
     const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
@@ -141,7 +180,9 @@ describe("the same dialect on both sides", () => {
   test("progress arrives before the answer", async () => {
     const client = await handshakeClient(at(oldId), team.apiKey);
     const seen: number[] = [];
-    const result = await client.callTool({ name: "steps", arguments: {} }, undefined, { onprogress: ({ progress }) => seen.push(progress) });
+    const result = await client.callTool({ name: "steps", arguments: {} }, undefined, {
+      onprogress: ({ progress }) => seen.push(progress),
+    });
     expect([seen, textOf(result)]).toEqual([[1, 2], "done"]);
     await client.close();
   });
@@ -203,11 +244,20 @@ describe("what is refused", () => {
         if (request.method === "GET") return new Response(null, { status: 405 });
         const { id, method } = (await request.json()) as { id: number; method: string };
         if (method === "tools/call") told.push(request.headers.get("mcp-param-region"));
-        const result = method === "server/discover" ? { supportedVersions: ["2026-07-28"], capabilities: { tools: {} }, ttlMs: 0, cacheScope: "private" } : method === "tools/list" ? { tools, ttlMs: 0, cacheScope: "private" } : { content: [] };
+        const result =
+          method === "server/discover"
+            ? { supportedVersions: ["2026-07-28"], capabilities: { tools: {} }, ttlMs: 0, cacheScope: "private" }
+            : method === "tools/list"
+              ? { tools, ttlMs: 0, cacheScope: "private" }
+              : { content: [] };
         return Response.json({ jsonrpc: "2.0", id, result: { resultType: "complete", ...result } });
       },
     });
-    const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "regions", base_url: `http://127.0.0.1:${server.port}` });
+    const { id } = await world.admin.post("/v1/admin/mcp-servers", {
+      tenant_id: "default",
+      name: "regions",
+      base_url: `http://127.0.0.1:${server.port}`,
+    });
     const regional = await newTeam(world.admin, "regional");
     await grant(world.admin, "regions", id, [regional.groupId]);
     const find = stateless(5, "tools/call", { name: "find", arguments: { region: "eu" } });
@@ -231,7 +281,12 @@ describe("what is refused", () => {
     ["a list of messages", "[]", 400, -32600],
     ["a name that stands twice", '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","name":"secret"}}', 400, -32600],
     ["a call without a name", { jsonrpc: "2.0", id: 1, method: "tools/call", params: {} }, 400, -32602],
-    ["no capabilities", { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } } }, 400, -32602],
+    [
+      "no capabilities",
+      { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } } },
+      400,
+      -32602,
+    ],
   ])("%s", async (_name, body, status, code) => {
     const answer = await post(at(modernId), team.apiKey, body);
     expect([answer.status, answer.body.error.code]).toEqual([status, code]);
@@ -239,7 +294,11 @@ describe("what is refused", () => {
 
   test("a key that is none, a server that is none, a server not granted", async () => {
     const stranger = await newTeam(world.admin, `strangers ${crypto.randomUUID()}`);
-    const answers = await Promise.all([post(at(modernId), `sk_gw_api_${"x".repeat(43)}`, call), post(at("mcp-nothing"), team.apiKey, call), post(at(modernId), stranger.apiKey, call)]);
+    const answers = await Promise.all([
+      post(at(modernId), `sk_gw_api_${"x".repeat(43)}`, call),
+      post(at("mcp-nothing"), team.apiKey, call),
+      post(at(modernId), stranger.apiKey, call),
+    ]);
     expect(answers.map(({ status, body }) => [status, body.error.code, body.error.data.code])).toEqual([
       [401, 4031, "unauthenticated"],
       [404, 4031, "tool_server_not_found"],
@@ -262,7 +321,12 @@ describe("what is refused", () => {
   });
 
   test("a call hidden below the server's own path", async () => {
-    const hidden = await post(`${at(oldId)}/mcp`, narrow.apiKey, { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "secret" } });
+    const hidden = await post(`${at(oldId)}/mcp`, narrow.apiKey, {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "secret" },
+    });
     const raw = await post(`${at(oldId)}/upload`, narrow.apiKey, "plain text", { "content-type": "text/plain" });
     expect([hidden.status, hidden.body.error.data.code, raw.status]).toEqual([403, "tool_not_allowed", 403]);
   });
@@ -272,7 +336,11 @@ describe("what is refused", () => {
     const other = await newTeam(world.admin, "others", {}, "other");
     const answer = await post(at(modernId), other.apiKey, call);
     expect([answer.status, answer.body.error.data.code]).toEqual([404, "tool_server_not_found"]);
-    const config = await world.admin.request("POST", "/v1/admin/server-configs", { tenant_id: "other", name: "stolen", mcp_server_id: modernId });
+    const config = await world.admin.request("POST", "/v1/admin/server-configs", {
+      tenant_id: "other",
+      name: "stolen",
+      mcp_server_id: modernId,
+    });
     expect([config.status, config.body.fields[0].field]).toEqual([400, "mcp_server_id"]);
   });
 });
@@ -283,7 +351,10 @@ test("a changed tool is told, and marked where a configuration names it", async 
   const again = await world.admin.post(`/v1/admin/mcp-servers/${made.id}/refresh-capabilities`, {});
   expect(again.diff).toEqual({ added: [], removed: [], changed: [], changed_under_approval: [] });
   const { snapshots } = await world.admin.get(`/v1/admin/mcp-servers/${made.id}/snapshots`);
-  expect(snapshots.map((snapshot: any) => [snapshot.tools.length, snapshot.diff.added.length])).toEqual([[7, 0], [7, 7]]);
+  expect(snapshots.map((snapshot: any) => [snapshot.tools.length, snapshot.diff.added.length])).toEqual([
+    [7, 0],
+    [7, 7],
+  ]);
   await fixture.stop();
 });
 
@@ -291,11 +362,17 @@ test("an icon is taken for what it is", async () => {
   const send = (content: Uint8Array<ArrayBuffer>) => {
     const form = new FormData();
     form.set("file", new File([content], "icon.png", { type: "image/png" }));
-    return fetch(`${world.gateway.adminUrl}/v1/admin/mcp-servers/${oldId}/icon`, { method: "POST", headers: { authorization: `Bearer ${world.admin.token}` }, body: form });
+    return fetch(`${world.gateway.adminUrl}/v1/admin/mcp-servers/${oldId}/icon`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${world.admin.token}` },
+      body: form,
+    });
   };
   const icon = new Uint8Array(png());
   expect((await send(new Uint8Array(png({ after: "<script>" })))).status).toBe(200);
-  expect((await world.admin.get(`/v1/admin/mcp-servers/${oldId}`)).icon_url).toBe(`data:image/png;base64,${Buffer.from(icon).toString("base64")}`);
+  expect((await world.admin.get(`/v1/admin/mcp-servers/${oldId}`)).icon_url).toBe(
+    `data:image/png;base64,${Buffer.from(icon).toString("base64")}`,
+  );
   for (const bad of [new TextEncoder().encode("<svg/>"), icon.slice(0, -1), new Uint8Array([...icon, ...new Uint8Array(64 * 1024)])]) {
     const refused = await send(bad);
     expect([refused.status, ((await refused.json()) as any).fields[0].field]).toEqual([400, "file"]);
@@ -304,6 +381,11 @@ test("an icon is taken for what it is", async () => {
 
 test("a group's effective configurations tell what it inherits", async () => {
   const effective = await world.admin.get(`/v1/admin/resource-groups/${narrow.groupId}/effective-server-configs`);
-  expect(effective.server_configs.map((config: any) => [config.name, config.inherited]).sort()).toEqual([["new for all", true], ["new for few", false], ["old for all", true], ["old for few", false]]);
+  expect(effective.server_configs.map((config: any) => [config.name, config.inherited]).sort()).toEqual([
+    ["new for all", true],
+    ["new for few", false],
+    ["old for all", true],
+    ["old for few", false],
+  ]);
   expect(effective.effective.every((one: any) => one.disabled_tools[0] === "secret")).toBe(true);
 });

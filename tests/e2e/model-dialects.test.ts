@@ -13,15 +13,23 @@ let apiKey: string;
 let governedKey: string;
 
 beforeAll(async () => {
-  vendor = fakeVendor(({ path, headers, body }) => (path.startsWith("/v1beta/") ? answerGemini(path, JSON.parse(body)) : path.includes("/messages") ? answerAnthropic(path, JSON.parse(body), headers) : answerOpenai(path, JSON.parse(body))));
+  vendor = fakeVendor(({ path, headers, body }) =>
+    path.startsWith("/v1beta/")
+      ? answerGemini(path, JSON.parse(body))
+      : path.includes("/messages")
+        ? answerAnthropic(path, JSON.parse(body), headers)
+        : answerOpenai(path, JSON.parse(body)),
+  );
   world = await startWorld();
   const { admin } = world;
   const group = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "team", group_type: "team" });
-  const provider = (provider_key: string, api_format: string, base_url: string, more = {}) => admin.post("/v1/admin/providers", { tenant_id: "default", provider_key, api_format, base_url, ...more });
+  const provider = (provider_key: string, api_format: string, base_url: string, more = {}) =>
+    admin.post("/v1/admin/providers", { tenant_id: "default", provider_key, api_format, base_url, ...more });
   await provider("compatible", "openai", `${vendor.origin}/v1`);
   await provider("older", "openai", `${vendor.origin}/v1`, { max_tokens_parameter: "max_tokens" });
   await provider("fake-anthropic", "anthropic", vendor.origin);
-  const model = (name: string, owner: string, more = {}) => admin.post("/v1/admin/llms", { tenant_id: "default", name, provider: owner, modes: ["chat"], group_ids: [group.id], ...more });
+  const model = (name: string, owner: string, more = {}) =>
+    admin.post("/v1/admin/llms", { tenant_id: "default", name, provider: owner, modes: ["chat"], group_ids: [group.id], ...more });
   await model("plain", "compatible");
   await model("gpt-6-fake", "compatible");
   await model("older", "older", { default_max_tokens: 50 });
@@ -31,9 +39,19 @@ beforeAll(async () => {
   await model("by-record", "fake-anthropic", { model_name: "house-model", supports_sampling: false, supports_system_turns: false });
   await provider("fake-gemini", "gemini", vendor.origin);
   await model("gemini", "fake-gemini");
-  const governed = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "governed", group_type: "team", parent_group_id: group.id });
-  await admin.request("PATCH", `/v1/admin/resource-groups/${governed.id}/llm-global-governance`, { governance: { temperature: { max: 0.3 }, context_window: { max_output_tokens: 9 } } });
-  ({ key_value: governedKey } = await admin.post(`/v1/admin/resource-groups/${governed.id}/api-keys`, { name: "governed key", access_mode: "shared" }));
+  const governed = await admin.post("/v1/admin/resource-groups", {
+    tenant_id: "default",
+    name: "governed",
+    group_type: "team",
+    parent_group_id: group.id,
+  });
+  await admin.request("PATCH", `/v1/admin/resource-groups/${governed.id}/llm-global-governance`, {
+    governance: { temperature: { max: 0.3 }, context_window: { max_output_tokens: 9 } },
+  });
+  ({ key_value: governedKey } = await admin.post(`/v1/admin/resource-groups/${governed.id}/api-keys`, {
+    name: "governed key",
+    access_mode: "shared",
+  }));
   ({ key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" }));
 }, 60_000);
 
@@ -42,8 +60,16 @@ afterAll(async () => {
   await vendor.stop();
 });
 
-async function sent(path: string, body: unknown, headers: Record<string, string> = {}): Promise<{ body: Record<string, unknown>; text: string; dropped: string | null }> {
-  const response = await fetch(`${world.gateway.runtimeUrl}${path}`, { method: "POST", headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "anthropic-version": "2023-06-01", ...headers }, body: JSON.stringify(body) });
+async function sent(
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<{ body: Record<string, unknown>; text: string; dropped: string | null }> {
+  const response = await fetch(`${world.gateway.runtimeUrl}${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "anthropic-version": "2023-06-01", ...headers },
+    body: JSON.stringify(body),
+  });
   expect(response.status).toBe(200);
   const text = vendor.seen.at(-1)?.body ?? "";
   return { body: JSON.parse(text), text, dropped: response.headers.get("x-gw-dropped-parameters") };
@@ -69,8 +95,16 @@ describe("the ceiling on output", () => {
   });
 
   test("is called what the record says, and nothing else changes", async () => {
-    expect((await sent(CHAT, { model: "older", max_completion_tokens: 7, messages })).body).toEqual({ model: "older", max_tokens: 7, messages });
-    expect((await sent(CHAT, { model: "newer", max_tokens: 7, max_completion_tokens: 5, messages })).body).toEqual({ model: "newer", max_completion_tokens: 7, messages });
+    expect((await sent(CHAT, { model: "older", max_completion_tokens: 7, messages })).body).toEqual({
+      model: "older",
+      max_tokens: 7,
+      messages,
+    });
+    expect((await sent(CHAT, { model: "newer", max_tokens: 7, max_completion_tokens: 5, messages })).body).toEqual({
+      model: "newer",
+      max_completion_tokens: 7,
+      messages,
+    });
     expect((await sent(CHAT, { model: "older", messages })).body).toEqual({ model: "older", messages, max_tokens: 50 });
     const asked = { model: "older", max_tokens: 7, messages };
     expect((await sent(CHAT, asked)).text).toBe(JSON.stringify(asked));
@@ -105,7 +139,9 @@ describe("a ceiling on temperature", () => {
   });
 
   test("is said in no version of the API that takes none", async () => {
-    expect((await ask("/v1/messages", { model: "sampled", ...asked }, { "anthropic-version": "2026-10-21" })).body).not.toHaveProperty("temperature");
+    expect((await ask("/v1/messages", { model: "sampled", ...asked }, { "anthropic-version": "2026-10-21" })).body).not.toHaveProperty(
+      "temperature",
+    );
     expect((await ask("/v1/messages", { model: "plain", ...asked }, { "anthropic-version": "2026-10-21" })).body.temperature).toBe(0.3);
   });
 

@@ -16,7 +16,11 @@ export async function begunAt(gateway: string, id: string, apiKey: string, redir
   const server = `${gateway}/v1/proxy/mcp/${id}`;
   const resource = (await (await fetch(`${server}/.well-known/oauth-protected-resource`)).json()) as any;
   const broker = at ?? (resource.authorization_servers[0] as string);
-  const registered = await fetch(`${broker}/register`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ client_name: "Hand made", redirect_uris: [redirectUri] }) });
+  const registered = await fetch(`${broker}/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ client_name: "Hand made", redirect_uris: [redirectUri] }),
+  });
   const { client_id: clientId } = (await registered.json()) as any;
   const verifier = "v".repeat(43);
   const challenge = new Bun.CryptoHasher("sha256").update(verifier).digest("base64url");
@@ -24,9 +28,21 @@ export async function begunAt(gateway: string, id: string, apiKey: string, redir
     broker,
     clientId,
     verifier,
-    authorizeUrl: (values = {}) => `${broker}/authorize?${new URLSearchParams({ response_type: "code", client_id: clientId, redirect_uri: redirectUri, state: "s", code_challenge: challenge, code_challenge_method: "S256", resource: server, ...values })}`,
+    authorizeUrl: (values = {}) =>
+      `${broker}/authorize?${new URLSearchParams({ response_type: "code", client_id: clientId, redirect_uri: redirectUri, state: "s", code_challenge: challenge, code_challenge_method: "S256", resource: server, ...values })}`,
     async redeem(code, values = {}, headers = { "x-api-key": apiKey }) {
-      const response = await fetch(`${broker}/token`, { method: "POST", headers: { "content-type": "application/x-www-form-urlencoded", ...headers }, body: new URLSearchParams({ grant_type: "authorization_code", code, client_id: clientId, redirect_uri: redirectUri, code_verifier: verifier, ...values }).toString() });
+      const response = await fetch(`${broker}/token`, {
+        method: "POST",
+        headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
+        body: new URLSearchParams({
+          grant_type: "authorization_code",
+          code,
+          client_id: clientId,
+          redirect_uri: redirectUri,
+          code_verifier: verifier,
+          ...values,
+        }).toString(),
+      });
       return { status: response.status, body: await response.json() };
     },
   };

@@ -45,18 +45,34 @@ describe("the official openai client", () => {
   });
 
   test("gets the usage of a stream when it asks for it", async () => {
-    const stream = await client.chat.completions.create({ model: "fake-1", messages, stream: true, stream_options: { include_usage: true } });
+    const stream = await client.chat.completions.create({
+      model: "fake-1",
+      messages,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
     let usage: unknown;
     for await (const chunk of stream) usage = chunk.usage ?? usage;
     expect(usage).toMatchObject({ total_tokens: 16 });
   });
 
   test("calls tools, plain and streamed", async () => {
-    const tools = [{ type: "function" as const, function: { name: "weather", parameters: { type: "object", properties: { city: { type: "string" } } } } }];
+    const tools = [
+      {
+        type: "function" as const,
+        function: { name: "weather", parameters: { type: "object", properties: { city: { type: "string" } } } },
+      },
+    ];
     const plain = await client.chat.completions.create({ model: "tools", messages, tools });
-    expect(plain.choices[0]?.message.tool_calls?.[0]).toMatchObject({ id: "call_1", function: { name: "weather", arguments: '{"city":"Oslo"}' } });
+    expect(plain.choices[0]?.message.tool_calls?.[0]).toMatchObject({
+      id: "call_1",
+      function: { name: "weather", arguments: '{"city":"Oslo"}' },
+    });
     const final = await client.chat.completions.stream({ model: "tools", messages, tools }).finalChatCompletion();
-    expect(final.choices[0]?.message.tool_calls?.[0]).toMatchObject({ id: "call_1", function: { name: "weather", arguments: '{"city":"Oslo"}' } });
+    expect(final.choices[0]?.message.tool_calls?.[0]).toMatchObject({
+      id: "call_1",
+      function: { name: "weather", arguments: '{"city":"Oslo"}' },
+    });
   });
 
   test("lists the models of its group and gets one", async () => {

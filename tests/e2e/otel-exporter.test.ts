@@ -19,7 +19,12 @@ afterAll(() => world.end());
 function program(compression: "gzip" | "none", apiKey = served.apiKey) {
   const ended = new InMemorySpanExporter();
   const tracer = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: ended })] }).getTracer("agent", "1.0");
-  const exporter = new OTLPTraceExporter({ url: `${world.gateway.runtimeUrl}/v1/ingest/otel/v1/traces`, headers: { "x-api-key": apiKey }, compression: compression as never, timeoutMillis: 10_000 });
+  const exporter = new OTLPTraceExporter({
+    url: `${world.gateway.runtimeUrl}/v1/ingest/otel/v1/traces`,
+    headers: { "x-api-key": apiKey },
+    compression: compression as never,
+    timeoutMillis: 10_000,
+  });
   return {
     span(name: string, parent: Context = ROOT_CONTEXT, kind = SpanKind.CLIENT): Span {
       return tracer.startSpan(name, { kind }, parent);
@@ -35,28 +40,53 @@ function program(compression: "gzip" | "none", apiKey = served.apiKey) {
 }
 
 function inference(span: Span, input: number, output: number): Span {
-  return span.setAttributes({ "gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "gpt-x", "gen_ai.response.model": "gpt-x-2026", "gen_ai.usage.input_tokens": input, "gen_ai.usage.output_tokens": output });
+  return span.setAttributes({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": "openai",
+    "gen_ai.request.model": "gpt-x",
+    "gen_ai.response.model": "gpt-x-2026",
+    "gen_ai.usage.input_tokens": input,
+    "gen_ai.usage.output_tokens": output,
+  });
 }
 
-const runOf = async (id: string): Promise<any> => (await fetch(`${world.gateway.runtimeUrl}/v1/runs/${id}`, { headers: { "x-api-key": served.apiKey } })).json();
+const runOf = async (id: string): Promise<any> =>
+  (await fetch(`${world.gateway.runtimeUrl}/v1/runs/${id}`, { headers: { "x-api-key": served.apiKey } })).json();
 
-test.each(["gzip", "none"] as const)("an agent's trace, compression %s: one row for each span, tokens once", async (compression) => {
-  const agent = program(compression);
-  const root = agent.span("invoke_agent planner", ROOT_CONTEXT, SpanKind.INTERNAL).setAttributes({ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "planner" });
-  inference(agent.span("chat gpt-x", agent.under(root)), 100, 20).end();
-  agent.span("execute_tool search", agent.under(root), SpanKind.INTERNAL).setAttributes({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search" }).setStatus({ code: SpanStatusCode.ERROR, message: "no such index" }).end();
-  root.end();
-  const { traceId } = root.spanContext();
-  expect(await agent.flush()).toEqual({ code: 0 });
+test.each(["gzip", "none"] as const)(
+  "an agent's trace, compression %s: one row for each span, tokens once",
+  async (compression) => {
+    const agent = program(compression);
+    const root = agent
+      .span("invoke_agent planner", ROOT_CONTEXT, SpanKind.INTERNAL)
+      .setAttributes({ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "planner" });
+    inference(agent.span("chat gpt-x", agent.under(root)), 100, 20).end();
+    agent
+      .span("execute_tool search", agent.under(root), SpanKind.INTERNAL)
+      .setAttributes({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search" })
+      .setStatus({ code: SpanStatusCode.ERROR, message: "no such index" })
+      .end();
+    root.end();
+    const { traceId } = root.spanContext();
+    expect(await agent.flush()).toEqual({ code: 0 });
 
-  const rows = await rowsOf(world.admin, { trace_id: traceId, source: "otel" }, 3);
-  expect(Object.fromEntries(rows.map((row) => [row.proxy_subtype, [row.proxy_type, row.llm_total_tokens, row.success, row.mcp_capability_name, row.trace_continuity]]))).toEqual({
-    invoke_agent: ["a2a", null, true, null, "external"],
-    chat: ["llm", 120, true, null, "external"],
-    execute_tool: ["mcp", null, false, "search", "external"],
-  });
-  expect(await runOf(traceId)).toMatchObject({ calls: 3, external_calls: 3, total_tokens: 120 });
-}, 20_000);
+    const rows = await rowsOf(world.admin, { trace_id: traceId, source: "otel" }, 3);
+    expect(
+      Object.fromEntries(
+        rows.map((row) => [
+          row.proxy_subtype,
+          [row.proxy_type, row.llm_total_tokens, row.success, row.mcp_capability_name, row.trace_continuity],
+        ]),
+      ),
+    ).toEqual({
+      invoke_agent: ["a2a", null, true, null, "external"],
+      chat: ["llm", 120, true, null, "external"],
+      execute_tool: ["mcp", null, false, "search", "external"],
+    });
+    expect(await runOf(traceId)).toMatchObject({ calls: 3, external_calls: 3, total_tokens: 120 });
+  },
+  20_000,
+);
 
 test("a span that is none is refused by itself: the exporter keeps going, and the rest is recorded", async () => {
   const agent = program("gzip");
@@ -83,7 +113,12 @@ test("a span around a call that the gateway carried joins its row: nothing is co
   const { traceId, spanId } = around.spanContext();
   const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
     method: "POST",
-    headers: { "content-type": "application/json", "x-api-key": served.apiKey, "x-gw-run-id": "instrumented", traceparent: `00-${traceId}-${spanId}-01` },
+    headers: {
+      "content-type": "application/json",
+      "x-api-key": served.apiKey,
+      "x-gw-run-id": "instrumented",
+      traceparent: `00-${traceId}-${spanId}-01`,
+    },
     body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hello" }] }),
   });
   expect(answer.status).toBe(200);
@@ -97,7 +132,13 @@ test("a span around a call that the gateway carried joins its row: nothing is co
   const carried = rows.find((row) => row.source === "gateway");
   const told = rows.find((row) => row.source === "otel");
   expect(rows).toHaveLength(2);
-  expect([carried.span_id, told.span_id, told.llm_total_tokens, told.custom_metadata.joined_row_id, told.root_task_id]).toEqual([spanId, spanId, null, carried.id, carried.root_task_id]);
+  expect([carried.span_id, told.span_id, told.llm_total_tokens, told.custom_metadata.joined_row_id, told.root_task_id]).toEqual([
+    spanId,
+    spanId,
+    null,
+    carried.id,
+    carried.root_task_id,
+  ]);
   expect(await runOf("instrumented")).toMatchObject({ calls: before.calls, total_tokens: before.total_tokens, cost_usd: before.cost_usd });
 }, 20_000);
 
@@ -122,8 +163,12 @@ test("counts of tokens that no call could come to are none: totals of the group 
   expect(await runOf(traceId)).toMatchObject({ calls: 1_100, prompt_tokens: 0, completion_tokens: 22_000 });
   const [told] = await rowsOf(world.admin, { trace_id: traceId, source: "otel" }, 200);
   expect([told.llm_prompt_tokens, told.llm_completion_tokens, told.llm_model_used]).toEqual([null, 20, "gpt-x-2026"]);
-  const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "x-api-key": served.apiKey, "content-type": "application/json", "x-request-id": "behind-spans" }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hi" }] }) });
+  const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "x-api-key": served.apiKey, "content-type": "application/json", "x-request-id": "behind-spans" },
+    body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hi" }] }),
+  });
   expect(answer.status).toBe(200);
-  const [row] = await rowsOf(world.admin, { proxy_subtype: "chat_completions" , request_id: "behind-spans" }, 1);
+  const [row] = await rowsOf(world.admin, { proxy_subtype: "chat_completions", request_id: "behind-spans" }, 1);
   expect([row.custom_metadata, row.llm_model_used]).toEqual([null, "fake-1"]);
 }, 20_000);

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { endUsers } from "../../server/directory/people/end-users.ts";
 import { LoginThrottle } from "../../server/directory/people/login-throttle.ts";
 import { newBackupCodes, readBackupCode } from "../../server/directory/people/portal/backup-codes.ts";
-import { changePassword, logIn, logInWithCode, type PortalLogins, type SignedIn } from "../../server/directory/people/portal/portal-logins.ts";
+import {
+  changePassword,
+  logIn,
+  logInWithCode,
+  type PortalLogins,
+  type SignedIn,
+} from "../../server/directory/people/portal/portal-logins.ts";
 import { type PortalToken, PortalTokens } from "../../server/directory/people/portal/portal-tokens.ts";
 import { disableSecondFactor } from "../../server/directory/people/portal/second-factor.ts";
 import { write } from "../../server/directory/writes/write.ts";
@@ -48,7 +54,10 @@ test("a password that an owner sets is not replaced by a change that began befor
   const { reset } = await newAdmin("two");
   const token = (await plane.logIn("two", "the stolen one", "acme")).body.access_token;
   meanwhile = reset;
-  const changed = await plane.as(token)("POST", "/v1/admin-users/change-password", { current_password: "the stolen one", new_password: "the thief's own" });
+  const changed = await plane.as(token)("POST", "/v1/admin-users/change-password", {
+    current_password: "the stolen one",
+    new_password: "the thief's own",
+  });
   expect([changed.status, changed.body.fields?.[0].field]).toEqual([400, "current_password"]);
   expect((await plane.logIn("two", "the thief's own", "acme")).status).toBe(401);
   expect((await plane.logIn("two", "set by the owner", "acme")).status).toBe(200);
@@ -68,12 +77,22 @@ function portalLogins(): PortalLogins {
 test("nor is one that an administrator sets for an end user", async () => {
   const { id } = (await acme.send("POST", "/v1/admin/end-users", { username: "three", password: "the stolen one" })).body.user;
   const logins = portalLogins();
-  const change = () => changePassword(logins, { tenantId: "acme", userId: id }, { current: "the stolen one", next: "the thief's own" }, { address: "10.0.0.1", requestId: "r" });
+  const change = () =>
+    changePassword(
+      logins,
+      { tenantId: "acme", userId: id },
+      { current: "the stolen one", next: "the thief's own" },
+      { address: "10.0.0.1", requestId: "r" },
+    );
   meanwhile = () => acme.send("PATCH", `/v1/admin/end-users/${id}`, { password: "set by the owner" });
   const refused = await change().catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(Refused);
   expect((refused as Refused).refusal.fields?.[0]?.field).toBe("current_password");
-  const { password_hash: hash } = await plane.database.db.selectFrom("end_users").select("password_hash").where("id", "=", id).executeTakeFirstOrThrow();
+  const { password_hash: hash } = await plane.database.db
+    .selectFrom("end_users")
+    .select("password_hash")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
   expect(await verifyPassword("set by the owner", hash)).toBe(true);
 });
 
@@ -89,19 +108,29 @@ test("and an end user's login, or its second step, that began before is none", a
   const { db } = plane.database;
   const row = () => db.selectFrom("end_users").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
   const [code = ""] = newBackupCodes();
-  await db.insertInto("end_user_backup_codes").values({ end_user_id: id, slot: 0, code_hash: await hashPassword(readBackupCode(code)?.text ?? ""), used_at: null }).execute();
+  await db
+    .insertInto("end_user_backup_codes")
+    .values({ end_user_id: id, slot: 0, code_hash: await hashPassword(readBackupCode(code)?.text ?? ""), used_at: null })
+    .execute();
   await db.updateTable("end_users").set({ totp_enabled: true }).where("id", "=", id).execute();
   const tempToken = await logins.tokens.issueSecondStep(await row());
   meanwhile = () => reset("set by the owner once more");
   expect(await outcomeOf(logInWithCode(logins, { tempToken, code }, origin))).toBe("wrong_code");
   // The code itself was right.
-  expect((await db.selectFrom("end_user_backup_codes").select("used_at").where("end_user_id", "=", id).executeTakeFirstOrThrow()).used_at).not.toBeNull();
+  expect(
+    (await db.selectFrom("end_user_backup_codes").select("used_at").where("end_user_id", "=", id).executeTakeFirstOrThrow()).used_at,
+  ).not.toBeNull();
 });
 
 test("nor is one whose user is shut out meanwhile, who would be let in with its token once they are active again", async () => {
   const { id } = (await acme.send("POST", "/v1/admin/end-users", { username: "seven", password: "their own password" })).body.user;
   meanwhile = () => acme.send("PATCH", `/v1/admin/end-users/${id}/status`, { is_active: false });
-  const login = logIn(portalLogins(), "acme", { username: "seven", password: "their own password" }, { address: "10.0.0.1", requestId: "r" });
+  const login = logIn(
+    portalLogins(),
+    "acme",
+    { username: "seven", password: "their own password" },
+    { address: "10.0.0.1", requestId: "r" },
+  );
   expect(await login.catch((error: unknown) => (error as Refused).refusal?.reason)).toBe("wrong_password");
 });
 
@@ -110,11 +139,17 @@ test("a token given between the beginning of a reset and its taking hold ends wi
   const logins = portalLogins();
   let token = "";
   await write(plane.directory, { id: null, username: null, role: null, clientIp: null, requestId: null }, async (change) => {
-    token = ((await logIn(logins, "acme", { username: "five", password: "the stolen one" }, { address: "10.0.0.1", requestId: "r" })) as SignedIn).token;
+    token = (
+      (await logIn(logins, "acme", { username: "five", password: "the stolen one" }, { address: "10.0.0.1", requestId: "r" })) as SignedIn
+    ).token;
     await endUsers.update(change, "acme", id, { password: "set by the owner" });
   });
   const { issuedAt } = (await logins.tokens.verify(token)) as PortalToken;
-  const { tokens_valid_from: validFrom } = await plane.database.db.selectFrom("end_users").select("tokens_valid_from").where("id", "=", id).executeTakeFirstOrThrow();
+  const { tokens_valid_from: validFrom } = await plane.database.db
+    .selectFrom("end_users")
+    .select("tokens_valid_from")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
   expect(validFrom.getTime()).toBeGreaterThan(issuedAt);
 });
 
@@ -123,7 +158,12 @@ test("nor does the old password take the second factor away once a reset has com
   const { db } = plane.database;
   await db.updateTable("end_users").set({ totp_enabled: true, totp_secret_sealed: "sealed" }).where("id", "=", id).execute();
   meanwhile = () => acme.send("PATCH", `/v1/admin/end-users/${id}`, { password: "set by the owner" });
-  const refused = await disableSecondFactor(portalLogins(), { tenantId: "acme", userId: id }, { password: "the stolen one" }, { address: "10.0.0.1", requestId: "r" }).catch((error: unknown) => error);
+  const refused = await disableSecondFactor(
+    portalLogins(),
+    { tenantId: "acme", userId: id },
+    { password: "the stolen one" },
+    { address: "10.0.0.1", requestId: "r" },
+  ).catch((error: unknown) => error);
   expect((refused as Refused).refusal?.fields?.[0]?.field).toBe("password");
   expect((await db.selectFrom("end_users").select("totp_enabled").where("id", "=", id).executeTakeFirstOrThrow()).totp_enabled).toBe(true);
 });

@@ -22,12 +22,15 @@ beforeAll(async () => {
   tools = startStatelessServer();
   team = await newTeam(admin, "askers");
   const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "tools", base_url: tools.baseUrl });
-  configId = (await grant(admin, "tools for askers", id, [team.groupId], { approval_required_tools: ["echo"], priority: 5, display_name: "Tools" })).id;
+  configId = (
+    await grant(admin, "tools for askers", id, [team.groupId], { approval_required_tools: ["echo"], priority: 5, display_name: "Tools" })
+  ).id;
   server = `${gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
   asker = await newPerson(gateway.runtimeUrl, "asker");
   colleague = await newPerson(gateway.runtimeUrl, "colleague");
   outsider = await newPerson(gateway.runtimeUrl, "outsider");
-  for (const person of [asker, colleague]) await admin.request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: team.groupId });
+  for (const person of [asker, colleague])
+    await admin.request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: team.groupId });
 }, 60_000);
 afterAll(async () => {
   await tools.stop();
@@ -38,9 +41,18 @@ let asked = 0;
 const message = (given = { text: `hi ${asked++}` }) => stateless(1, "tools/call", { name: "echo", arguments: given });
 
 async function callTool(body: unknown, credential: Record<string, string>, more: Record<string, string> = {}) {
-  const response = await fetch(server, { method: "POST", headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...credential, ...more }, body: JSON.stringify(body) });
+  const response = await fetch(server, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...credential, ...more },
+    body: JSON.stringify(body),
+  });
   const text = await response.text();
-  const data = response.headers.get("content-type")?.startsWith("text/event-stream") ? text.split("\n").findLast((line) => line.startsWith("data:"))?.slice(5) : text;
+  const data = response.headers.get("content-type")?.startsWith("text/event-stream")
+    ? text
+        .split("\n")
+        .findLast((line) => line.startsWith("data:"))
+        ?.slice(5)
+    : text;
   return { status: response.status, headers: response.headers, body: JSON.parse(data ?? "null") };
 }
 
@@ -56,8 +68,20 @@ test("a call that needs approval is asked for by one person, resolved by another
   expect((await asker.request("GET", `/approvals/${id}/poll`)).body).toMatchObject({ id, status: "pending" });
   expect((await colleague.request("GET", "/approvals/pending-count")).body.pending_count).toBeGreaterThan(0);
   const listed = (await colleague.request("GET", "/approvals?status=pending")).body;
-  expect(listed.approvals.find((one: { id: string }) => one.id === id)).toMatchObject({ capability_name: "echo", server_name: "tools", requester_type: "user", requester_display: "asker", requester_group_id: team.groupId, status: "pending", call_arguments: given, server_config_id: configId });
-  expect((await colleague.request("GET", "/notifications?notification_type=approval_requested")).body.notifications[0]).toMatchObject({ metadata: { approval_id: id }, title: "Approval needed: echo" });
+  expect(listed.approvals.find((one: { id: string }) => one.id === id)).toMatchObject({
+    capability_name: "echo",
+    server_name: "tools",
+    requester_type: "user",
+    requester_display: "asker",
+    requester_group_id: team.groupId,
+    status: "pending",
+    call_arguments: given,
+    server_config_id: configId,
+  });
+  expect((await colleague.request("GET", "/notifications?notification_type=approval_requested")).body.notifications[0]).toMatchObject({
+    metadata: { approval_id: id },
+    title: "Approval needed: echo",
+  });
   expect((await asker.request("GET", "/notifications?notification_type=approval_requested")).body.total).toBe(0);
 
   expect((await asker.request("POST", `/approvals/${id}/approve`, {})).status).toBe(403);
@@ -66,10 +90,19 @@ test("a call that needs approval is asked for by one person, resolved by another
   expect((await outsider.request("GET", "/approvals")).body).toMatchObject({ approvals: [], total: 0 });
 
   const approved = await colleague.request("POST", `/approvals/${id}/approve`, { note: "go on" });
-  expect(approved.body).toMatchObject({ id, status: "approved", resolved_by: "colleague", approval_token: expect.any(String), message: expect.any(String) });
+  expect(approved.body).toMatchObject({
+    id,
+    status: "approved",
+    resolved_by: "colleague",
+    approval_token: expect.any(String),
+    message: expect.any(String),
+  });
   expect((await colleague.request("POST", `/approvals/${id}/reject`, {})).status).toBe(409);
   expect((await colleague.request("GET", `/approvals/${id}/poll`)).body.approval_token).toBeUndefined();
-  expect((await asker.request("GET", "/notifications?notification_type=approval_resolved")).body.notifications[0]).toMatchObject({ title: "Approved: echo", metadata: { approval_id: id, status: "approved" } });
+  expect((await asker.request("GET", "/notifications?notification_type=approval_resolved")).body.notifications[0]).toMatchObject({
+    title: "Approved: echo",
+    metadata: { approval_id: id, status: "approved" },
+  });
 
   const toDo = (await colleague.request("GET", "/notifications?notification_type=approval_requested")).body.notifications;
   expect(toDo.filter((one: { metadata: { approval_id: string } }) => one.metadata.approval_id === id)).toEqual([]);
@@ -78,7 +111,11 @@ test("a call that needs approval is asked for by one person, resolved by another
   expect((await callTool(body, bearer(colleague), { "x-approval-token": token })).status).toBe(403);
   const through = await callTool(body, bearer(asker), { "x-approval-token": token });
   expect([through.status, through.body.result.content[0].text]).toEqual([200, expect.stringContaining("with approval")]);
-  expect(await rowOf(world.admin, { consumed_approval_request_id: id })).toMatchObject({ gateway_user_id: asker.id, api_key_id: null, proxy_type: "mcp" });
+  expect(await rowOf(world.admin, { consumed_approval_request_id: id })).toMatchObject({
+    gateway_user_id: asker.id,
+    api_key_id: null,
+    proxy_type: "mcp",
+  });
   expect((await callTool(body, bearer(asker), { "x-approval-token": token })).status).toBe(403);
   const rows = JSON.stringify(await world.admin.post("/v1/admin/proxy-logs/query", { page_size: 200 }));
   expect(rows).not.toContain(token);
@@ -87,7 +124,10 @@ test("a call that needs approval is asked for by one person, resolved by another
 test("a key polls what it asked for, and a person rejects it", async () => {
   const blocked = await callTool(message(), { "x-api-key": team.apiKey });
   const id = blocked.headers.get("x-gw-approval-id") as string;
-  const poll = () => fetch(`${world.gateway.runtimeUrl}/v1/portal/approvals/${id}/poll`, { headers: { "x-api-key": team.apiKey } }).then((reply) => reply.json());
+  const poll = () =>
+    fetch(`${world.gateway.runtimeUrl}/v1/portal/approvals/${id}/poll`, { headers: { "x-api-key": team.apiKey } }).then((reply) =>
+      reply.json(),
+    );
   expect(await poll()).toMatchObject({ id, status: "pending" });
   const rejected = await colleague.request("POST", `/approvals/${id}/reject`, { note: "no" });
   expect([rejected.status, rejected.body.status, "approval_token" in rejected.body]).toEqual([200, "rejected", false]);
@@ -102,7 +142,13 @@ test("what is asked for and resolved reaches the open portals of those concerned
   let text = "";
   // What was asked before may be told of here as well.
   const until = async (event: string, ...told: string[]) => {
-    while (!text.split("\n\n").slice(0, -1).some((frame) => frame.startsWith(`event: ${event}\n`) && told.every((part) => frame.includes(part)))) text += new TextDecoder().decode((await reader.read()).value);
+    while (
+      !text
+        .split("\n\n")
+        .slice(0, -1)
+        .some((frame) => frame.startsWith(`event: ${event}\n`) && told.every((part) => frame.includes(part)))
+    )
+      text += new TextDecoder().decode((await reader.read()).value);
   };
   await until("ready");
   const id = (await callTool(message(), bearer(asker))).headers.get("x-gw-approval-id");
@@ -116,7 +162,17 @@ test("what is asked for and resolved reaches the open portals of those concerned
 test("the servers of a person's group are listed with what the portal shows of them", async () => {
   const { body } = await asker.request("GET", "/servers");
   expect(body.total).toBe(1);
-  expect(body.servers[0]).toMatchObject({ id: configId, name: "tools for askers", display_name: "Tools", enabled: true, priority: 5, icon_url: null, is_default: false, mcp_server: { name: "tools", enabled: true, auth_type: "none", timeout_seconds: 30 }, oauth_client: null });
+  expect(body.servers[0]).toMatchObject({
+    id: configId,
+    name: "tools for askers",
+    display_name: "Tools",
+    enabled: true,
+    priority: 5,
+    icon_url: null,
+    is_default: false,
+    mcp_server: { name: "tools", enabled: true, auth_type: "none", timeout_seconds: 30 },
+    oauth_client: null,
+  });
   expect((await asker.request("GET", `/servers/${configId}`)).body).toEqual(body.servers[0]);
   expect((await outsider.request("GET", `/servers/${configId}`)).status).toBe(404);
   expect((await outsider.request("GET", "/servers")).body).toEqual({ servers: [], total: 0 });
@@ -136,18 +192,60 @@ test("a page of a tool reads its server's resource through the portal, and nothi
       if (request.method === "GET") return new Response(null, { status: 405 });
       const { id, method, params } = (await request.json()) as any;
       seen.push(`${method} ${request.headers.get("authorization")}`);
-      const answer = method === "server/discover" ? { result: { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: { resources: {} }, _meta: {} } } : method !== "resources/read" ? { result: { resultType: "complete", tools: [], resources: [], prompts: [], resourceTemplates: [] } } : params.uri === "ui://clock" ? { result: { resultType: "complete", contents: [{ uri: "ui://clock", mimeType: "text/html;profile=mcp-app", text: "<p>ü</p>", _meta: { ui: { prefersBorder: true } } }] } } : { error: { code: -32602, message: "no such resource" } };
+      const answer =
+        method === "server/discover"
+          ? { result: { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: { resources: {} }, _meta: {} } }
+          : method !== "resources/read"
+            ? { result: { resultType: "complete", tools: [], resources: [], prompts: [], resourceTemplates: [] } }
+            : params.uri === "ui://clock"
+              ? {
+                  result: {
+                    resultType: "complete",
+                    contents: [
+                      {
+                        uri: "ui://clock",
+                        mimeType: "text/html;profile=mcp-app",
+                        text: "<p>ü</p>",
+                        _meta: { ui: { prefersBorder: true } },
+                      },
+                    ],
+                  },
+                }
+              : { error: { code: -32602, message: "no such resource" } };
       const text = JSON.stringify({ jsonrpc: "2.0", id, ...answer });
       // A server may answer with a stream as well.
-      return params?.uri === "ui://streamed" ? new Response(`: hello\n\ndata: ${text.replace("no such", "no")}\n\n`, { headers: { "content-type": "text/event-stream" } }) : new Response(text, { headers: { "content-type": "application/json" } });
+      return params?.uri === "ui://streamed"
+        ? new Response(`: hello\n\ndata: ${text.replace("no such", "no")}\n\n`, { headers: { "content-type": "text/event-stream" } })
+        : new Response(text, { headers: { "content-type": "application/json" } });
     },
   });
-  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "apps", base_url: `http://127.0.0.1:${apps.port}` });
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", {
+    tenant_id: "default",
+    name: "apps",
+    base_url: `http://127.0.0.1:${apps.port}`,
+  });
   await grant(world.admin, "apps for askers", id, [team.groupId]);
   const read = (uri: string, who = asker) => who.request("GET", `/mcp-apps/${id}/resource?uri=${encodeURIComponent(uri)}`);
   const found = await read("ui://clock");
-  expect([found.status, found.body]).toEqual([200, { uri: "ui://clock", content: "<p>ü</p>", mime_type: "text/html;profile=mcp-app", size_bytes: 9, _meta: { ui: { prefersBorder: true } } }]);
-  expect(await rowOf(world.admin, { correlation_id: found.headers.get("x-correlation-id") })).toMatchObject({ proxy_type: "portal", proxy_subtype: "mcp_app_resource", mcp_method: "resources/read", mcp_capability_name: "ui://clock", server_id: id, gateway_user_id: asker.id, response_body_preview: null });
+  expect([found.status, found.body]).toEqual([
+    200,
+    {
+      uri: "ui://clock",
+      content: "<p>ü</p>",
+      mime_type: "text/html;profile=mcp-app",
+      size_bytes: 9,
+      _meta: { ui: { prefersBorder: true } },
+    },
+  ]);
+  expect(await rowOf(world.admin, { correlation_id: found.headers.get("x-correlation-id") })).toMatchObject({
+    proxy_type: "portal",
+    proxy_subtype: "mcp_app_resource",
+    mcp_method: "resources/read",
+    mcp_capability_name: "ui://clock",
+    server_id: id,
+    gateway_user_id: asker.id,
+    response_body_preview: null,
+  });
   expect([(await read("ui://nothing")).status, (await read("ui://streamed")).status]).toEqual([404, 404]);
   expect((await read("file:///etc/passwd")).body.fields[0].field).toBe("uri");
   expect((await asker.request("GET", `/mcp-apps/no-such-server/resource?uri=ui://clock`)).status).toBe(404);

@@ -30,7 +30,10 @@ interface Stream {
 
 async function open(client: PortalClient): Promise<Stream> {
   const abort = new AbortController();
-  const response = await fetch(`${world.gateway.runtimeUrl}/v1/portal/events`, { headers: { authorization: `Bearer ${client.token}` }, signal: abort.signal });
+  const response = await fetch(`${world.gateway.runtimeUrl}/v1/portal/events`, {
+    headers: { authorization: `Bearer ${client.token}` },
+    signal: abort.signal,
+  });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const decoder = new TextDecoder();
   let text = "";
@@ -65,9 +68,19 @@ async function open(client: PortalClient): Promise<Stream> {
 
 test("a member hears of an alert of their group at once, an outsider does not, and both have it in their lists", async () => {
   const [heard, unheard] = [await open(member), await open(outsider)];
-  expect([heard.response.headers.get("content-type"), await heard.next("ready"), await unheard.next("ready")]).toEqual(["text/event-stream", {}, {}]);
-  await world.admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-global-limits`, { llm_global_limits: { requests: { daily_limit: 100, daily_warning_percent: 1 } } });
-  await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "x-api-key": served.apiKey, "content-type": "application/json" }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }) });
+  expect([heard.response.headers.get("content-type"), await heard.next("ready"), await unheard.next("ready")]).toEqual([
+    "text/event-stream",
+    {},
+    {},
+  ]);
+  await world.admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-global-limits`, {
+    llm_global_limits: { requests: { daily_limit: 100, daily_warning_percent: 1 } },
+  });
+  await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "x-api-key": served.apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }),
+  });
   const notification = await heard.next("notification");
   const alert = await heard.next("alert");
   expect(notification).toMatchObject({ is_read: false, metadata: { group_id: served.groupId } });
@@ -77,17 +90,27 @@ test("a member hears of an alert of their group at once, an outsider does not, a
   expect(listed.notifications.map(({ id }: { id: string }) => id)).toContain(notification.id);
   expect((await member.request("GET", "/notifications/unread-count")).body).toEqual({ unread_count: listed.total });
   expect((await outsider.request("POST", `/notifications/${notification.id}/read`)).status).toBe(404);
-  expect((await member.request("POST", `/notifications/${notification.id}/read`)).body).toMatchObject({ id: notification.id, is_read: true });
+  expect((await member.request("POST", `/notifications/${notification.id}/read`)).body).toMatchObject({
+    id: notification.id,
+    is_read: true,
+  });
   expect((await member.request("POST", "/notifications/mark-all-read")).body.success).toBe(true);
   expect((await member.request("GET", "/notifications/unread-count")).body).toEqual({ unread_count: 0 });
 
-  expect((await member.request("GET", "/alerts")).body.alerts.find(({ id }: { id: string }) => id === alert.id)).toMatchObject({ acknowledged: false });
+  expect((await member.request("GET", "/alerts")).body.alerts.find(({ id }: { id: string }) => id === alert.id)).toMatchObject({
+    acknowledged: false,
+  });
   expect((await outsider.request("GET", "/alerts")).body).toMatchObject({ alerts: [], total: 0 });
-  expect([(await outsider.request("POST", `/alerts/${alert.id}/acknowledge`)).status, (await outsider.request("GET", `/alerts/group/${served.groupId}`)).status]).toEqual([404, 404]);
+  expect([
+    (await outsider.request("POST", `/alerts/${alert.id}/acknowledge`)).status,
+    (await outsider.request("GET", `/alerts/group/${served.groupId}`)).status,
+  ]).toEqual([404, 404]);
   const acknowledged = await member.request("POST", `/alerts/${alert.id}/acknowledge`);
   expect(acknowledged.body).toMatchObject({ id: alert.id, acknowledged: true });
   expect((await member.request("POST", `/alerts/${alert.id}/acknowledge`)).body).toEqual(acknowledged.body);
-  expect((await member.request("GET", `/alerts/group/${served.groupId}`)).body.alerts.find(({ id }: { id: string }) => id === alert.id)).toMatchObject({ acknowledged: true, resolved: false });
+  expect(
+    (await member.request("GET", `/alerts/group/${served.groupId}`)).body.alerts.find(({ id }: { id: string }) => id === alert.id),
+  ).toMatchObject({ acknowledged: true, resolved: false });
 
   // An alert that is over is told of again, to each as their list has it.
   const database = new pg.Client({ connectionString: world.databaseUrl });
@@ -95,20 +118,35 @@ test("a member hears of an alert of their group at once, an outsider does not, a
   await database.query("UPDATE alerts SET resolved = true, resolved_at = now() WHERE id = $1", [alert.id]);
   await database.end();
   const over = await heard.next("alert");
-  expect(over).toEqual((await member.request("GET", `/alerts/group/${served.groupId}`)).body.alerts.find(({ id }: { id: string }) => id === alert.id));
+  expect(over).toEqual(
+    (await member.request("GET", `/alerts/group/${served.groupId}`)).body.alerts.find(({ id }: { id: string }) => id === alert.id),
+  );
   expect(over).toMatchObject({ resolved: true, acknowledged: true });
 
   heard.close();
   unheard.close();
-  const rows = await Promise.all([heard, unheard].map(({ response }) => rowOf(world.admin, { correlation_id: response.headers.get("x-correlation-id") })));
-  for (const row of rows) expect(row).toMatchObject({ proxy_type: "portal", proxy_subtype: "events", http_status_code: 200, error_type: "client_disconnected", llm_total_tokens: null, response_body_preview: null });
+  const rows = await Promise.all(
+    [heard, unheard].map(({ response }) => rowOf(world.admin, { correlation_id: response.headers.get("x-correlation-id") })),
+  );
+  for (const row of rows)
+    expect(row).toMatchObject({
+      proxy_type: "portal",
+      proxy_subtype: "events",
+      http_status_code: 200,
+      error_type: "client_disconnected",
+      llm_total_tokens: null,
+      response_body_preview: null,
+    });
 });
 
 test("asking for the head opens no stream, and is a call like any other", async () => {
   const HEADS = 11;
   const asker = await newPerson(world.gateway.runtimeUrl, "asker");
   for (let i = 0; i < HEADS; i++) {
-    const answer = await fetch(`${world.gateway.runtimeUrl}/v1/portal/events`, { method: "HEAD", headers: { authorization: `Bearer ${asker.token}` } });
+    const answer = await fetch(`${world.gateway.runtimeUrl}/v1/portal/events`, {
+      method: "HEAD",
+      headers: { authorization: `Bearer ${asker.token}` },
+    });
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
   }
   const rows = await rowsOf(world.admin, { http_method: "HEAD", gateway_user_id: asker.id }, HEADS);
@@ -119,7 +157,10 @@ test("the eleventh open portal of a person ends the first", async () => {
   const streams = [];
   for (let i = 0; i < 11; i++) streams.push(await open(outsider));
   expect(await (streams[0] as Stream).ended()).toBe("event: ready\ndata: {}\n\n");
-  expect(await rowOf(world.admin, { correlation_id: (streams[0] as Stream).response.headers.get("x-correlation-id") })).toMatchObject({ success: true, http_status_code: 200 });
+  expect(await rowOf(world.admin, { correlation_id: (streams[0] as Stream).response.headers.get("x-correlation-id") })).toMatchObject({
+    success: true,
+    http_status_code: 200,
+  });
   expect(await (streams[10] as Stream).next("ready")).toEqual({});
   for (const stream of streams) stream.close();
 });

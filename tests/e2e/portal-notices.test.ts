@@ -23,9 +23,20 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.end());
 
-const post = (handle: string, more: object = {}, client: PortalClient = person) => client.request("POST", "/evidence/notice", { conversation_handle: handle, locale: "en", method: "banner", text_sha256: sha256("shown"), ...more });
+const post = (handle: string, more: object = {}, client: PortalClient = person) =>
+  client.request("POST", "/evidence/notice", {
+    conversation_handle: handle,
+    locale: "en",
+    method: "banner",
+    text_sha256: sha256("shown"),
+    ...more,
+  });
 async function chat(handle: string): Promise<any> {
-  const reply = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { authorization: `Bearer ${person.token}`, "content-type": "application/json", "x-gw-conversation-handle": handle }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }) });
+  const reply = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${person.token}`, "content-type": "application/json", "x-gw-conversation-handle": handle },
+    body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }),
+  });
   expect(reply.status).toBe(200);
   return rowOf(world.admin, { correlation_id: reply.headers.get("x-correlation-id") });
 }
@@ -33,21 +44,51 @@ async function chat(handle: string): Promise<any> {
 describe("the configuration", () => {
   test("is the built-in one in eight languages, then the tenant's, then the system's; each change is in the admin log with its digests", async () => {
     const first = (await person.request("GET", "/evidence/notice-config")).body;
-    expect([first.enabled, first.surface, Object.keys(first.text).sort(), first.exemption]).toEqual([true, "both", ["de", "en", "es", "fr", "it", "ja", "pt", "zh"], undefined]);
+    expect([first.enabled, first.surface, Object.keys(first.text).sort(), first.exemption]).toEqual([
+      true,
+      "both",
+      ["de", "en", "es", "fr", "it", "ja", "pt", "zh"],
+      undefined,
+    ]);
     for (const [locale, text] of Object.entries(first.text)) expect(first.text_sha256[locale]).toBe(sha256(text as string));
 
     const texts = { en: "This is an AI. It may be wrong.", "de-CH": "Das ist eine KI." };
-    expect((await world.admin.request("PUT", CONFIG, { surface: "banner", texts })).body).toMatchObject({ source: "tenant", surface: "banner", text_digests: { en: sha256(texts.en) } });
-    await world.admin.request("PUT", CONFIG, { ai_system_id: served.groupId, enabled: false, exemption: { asserted: true, basis: "obvious_from_context", rationale: "A robot arm." } });
-    expect((await person.request("GET", "/evidence/notice-config")).body).toEqual({ enabled: true, surface: "banner", text: texts, text_sha256: { en: sha256(texts.en), "de-CH": sha256(texts["de-CH"]) } });
-    expect((await person.request("GET", `/evidence/notice-config?ai_system_id=${served.groupId}`)).body).toMatchObject({ enabled: false, exemption: { asserted: true, basis: "obvious_from_context" } });
+    expect((await world.admin.request("PUT", CONFIG, { surface: "banner", texts })).body).toMatchObject({
+      source: "tenant",
+      surface: "banner",
+      text_digests: { en: sha256(texts.en) },
+    });
+    await world.admin.request("PUT", CONFIG, {
+      ai_system_id: served.groupId,
+      enabled: false,
+      exemption: { asserted: true, basis: "obvious_from_context", rationale: "A robot arm." },
+    });
+    expect((await person.request("GET", "/evidence/notice-config")).body).toEqual({
+      enabled: true,
+      surface: "banner",
+      text: texts,
+      text_sha256: { en: sha256(texts.en), "de-CH": sha256(texts["de-CH"]) },
+    });
+    expect((await person.request("GET", `/evidence/notice-config?ai_system_id=${served.groupId}`)).body).toMatchObject({
+      enabled: false,
+      exemption: { asserted: true, basis: "obvious_from_context" },
+    });
     expect(await post(newHandle(), { ai_system_id: served.groupId })).toMatchObject({ status: 503, body: { code: "evidence_disabled" } });
 
     const { entries } = await world.admin.get("/v1/admin/admin-log?page_size=20");
-    const sealed = entries.filter(({ resource }: { resource: string }) => resource === "notice-config").map(({ after }: { after: any }) => after);
-    expect(sealed.map(({ action_record }: any) => action_record.context.record_type).sort()).toEqual(["ai.gw.declaration", "ai.gw.notice-config", "ai.gw.notice-config"]);
+    const sealed = entries
+      .filter(({ resource }: { resource: string }) => resource === "notice-config")
+      .map(({ after }: { after: any }) => after);
+    expect(sealed.map(({ action_record }: any) => action_record.context.record_type).sort()).toEqual([
+      "ai.gw.declaration",
+      "ai.gw.notice-config",
+      "ai.gw.notice-config",
+    ]);
     for (const { action_record, digest } of sealed) expect(actionRecordDigest(action_record)).toBe(digest);
-    expect(sealed.at(-1).action_record.references.map(({ locale, digest }: any) => [locale, digest])).toEqual([["en", sha256(texts.en)], ["de-CH", sha256(texts["de-CH"])]]);
+    expect(sealed.at(-1).action_record.references.map(({ locale, digest }: any) => [locale, digest])).toEqual([
+      ["en", sha256(texts.en)],
+      ["de-CH", sha256(texts["de-CH"])],
+    ]);
 
     expect((await world.admin.request("DELETE", `${CONFIG}?ai_system_id=${served.groupId}`)).status).toBe(204);
     expect((await world.admin.request("DELETE", CONFIG)).status).toBe(204);
@@ -88,12 +129,21 @@ describe("a notice record", () => {
     expect([again.body.record_id, inline.body.record_id === reply.body.record_id]).toEqual([reply.body.record_id, false]);
 
     const turn = await chat(handle);
-    expect(turn.custom_metadata).toMatchObject({ conversation_handle: handle, references: [{ type: "ai.gw.notice", record_id: reply.body.record_id, purpose: "responds_to" }] });
+    expect(turn.custom_metadata).toMatchObject({
+      conversation_handle: handle,
+      references: [{ type: "ai.gw.notice", record_id: reply.body.record_id, purpose: "responds_to" }],
+    });
 
     const row = await rowOf(world.admin, { id: reply.body.record_id });
     const { action_record: record } = row.custom_metadata;
     expect(record).toMatchObject({
-      schema: "ai.gw/action-record/v1", kind: "fyi", verdict: "recorded", operator: "default", system: { ai_system_id: null }, timestamp: row.timestamp, record_id: reply.body.record_id,
+      schema: "ai.gw/action-record/v1",
+      kind: "fyi",
+      verdict: "recorded",
+      operator: "default",
+      system: { ai_system_id: null },
+      timestamp: row.timestamp,
+      record_id: reply.body.record_id,
       context: { record_type: "ai.gw.notice", surface: "portal", conversation_handle: handle, locale: "de", method: "banner" },
       references: [{ type: "ai.gw.notice-text", digest_alg: "SHA-256", digest: text, purpose: "rendered_text" }],
       controls: [{ id: "notice.text_known", result: "pass", blocking: false, kind: "check" }],
@@ -105,7 +155,13 @@ describe("a notice record", () => {
   });
 
   test("that is malformed is 422, and the thirty-first in a minute 429", async () => {
-    for (const wrong of [{ conversation_handle: "x" }, { locale: "english please" }, { method: "popup" }, { text_sha256: "abc" }, { extra: 1 }]) {
+    for (const wrong of [
+      { conversation_handle: "x" },
+      { locale: "english please" },
+      { method: "popup" },
+      { text_sha256: "abc" },
+      { extra: 1 },
+    ]) {
       const reply = await post(newHandle(), wrong);
       expect([reply.status, reply.body.code, reply.body.fields.length]).toEqual([422, "invalid_notice", 1]);
     }
@@ -131,8 +187,14 @@ test("the statement counts the conversations whose notice came first, as a recou
   const from = new Date(Date.now() - 600_000).toISOString();
   const statement = await world.admin.get(`${CONFIG}/statement?from=${from}`);
   const [{ chain_id: chain }] = (await world.admin.get("/v1/admin/audit/chains")).chains;
-  const response = await fetch(`${world.gateway.adminUrl}/v1/admin/audit/chains/${chain}/export`, { headers: { authorization: `Bearer ${world.admin.token}` } });
-  const rows = (await response.text()).split("\n").filter((line) => line !== "").map(parseExportLine).flatMap((line) => (line.type === "row" ? [line.row as any] : []));
+  const response = await fetch(`${world.gateway.adminUrl}/v1/admin/audit/chains/${chain}/export`, {
+    headers: { authorization: `Bearer ${world.admin.token}` },
+  });
+  const rows = (await response.text())
+    .split("\n")
+    .filter((line) => line !== "")
+    .map(parseExportLine)
+    .flatMap((line) => (line.type === "row" ? [line.row as any] : []));
   const turns = new Map<string, any>();
   const notices = new Map<string, any>();
   for (const row of rows) {
@@ -141,7 +203,10 @@ test("the statement counts the conversations whose notice came first, as a recou
     const seen = row.proxy_subtype === "notice" ? notices : turns;
     if (!seen.has(handle)) seen.set(handle, row);
   }
-  const met = [...turns].filter(([handle, turn]) => notices.has(handle) && notices.get(handle).timestamp < turn.timestamp && notices.get(handle).chain_seq < turn.chain_seq).length;
+  const met = [...turns].filter(
+    ([handle, turn]) =>
+      notices.has(handle) && notices.get(handle).timestamp < turn.timestamp && notices.get(handle).chain_seq < turn.chain_seq,
+  ).length;
   expect(statement).toMatchObject({ statement: "notice.before_first_turn", met, of: turns.size });
   expect(statement.not_met).toEqual(expect.arrayContaining([late, never]));
   expect(statement.not_met).not.toContain(noticed);
@@ -151,7 +216,9 @@ test("the statement counts the conversations whose notice came first, as a recou
 
 test("a portal that looks up models of a conversation before its notice is shown has had no answer of an AI yet", async () => {
   const handle = newHandle();
-  const asked = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${person.token}`, "x-gw-conversation-handle": handle } });
+  const asked = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, {
+    headers: { authorization: `Bearer ${person.token}`, "x-gw-conversation-handle": handle },
+  });
   const listed = await rowOf(world.admin, { id: asked.headers.get("x-request-id") });
   expect([listed.http_status_code, listed.custom_metadata.conversation_handle]).toEqual([200, handle]);
   await post(handle);

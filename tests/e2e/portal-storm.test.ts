@@ -16,14 +16,20 @@ afterAll(() => world.end());
 test("a storm of logins is answered or told to come again, and calls go on beside it", async () => {
   const url = world.gateway.runtimeUrl;
   await newPerson(url, "in-the-storm");
-  const storm = Array.from({ length: 110 }, (_, i) => portalClient(url).request("POST", "/auth/login", { username: i % 5 === 0 ? "in-the-storm" : `nobody-${i}`, password: PASSWORD }));
+  const storm = Array.from({ length: 110 }, (_, i) =>
+    portalClient(url).request("POST", "/auth/login", { username: i % 5 === 0 ? "in-the-storm" : `nobody-${i}`, password: PASSWORD }),
+  );
   let over = false;
   const ended = Promise.all(storm).finally(() => {
     over = true;
   });
   let calls = 0;
   while (!over) {
-    const reply = await fetch(`${url}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "x-api-key": served.apiKey, "content-type": "application/json" }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }) });
+    const reply = await fetch(`${url}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { "x-api-key": served.apiKey, "content-type": "application/json" },
+      body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }),
+    });
     expect(reply.status).toBe(200);
     await reply.text();
     calls++;
@@ -40,13 +46,21 @@ test("a storm of administrators' logins from everywhere is held to a queue as we
   const refused: unknown[] = [];
   const many = Promise.withResolvers<void>();
   const storm = Array.from({ length: 110 }, async (_, i) => {
-    const reply = await fetch(`${world.gateway.adminUrl}/v1/admin-users/system/login`, { method: "POST", headers: { "content-type": "application/json", "x-forwarded-for": `203.0.113.${i}` }, body: JSON.stringify({ username: `nobody-${i}`, password: PASSWORD }), signal: enough.signal });
+    const reply = await fetch(`${world.gateway.adminUrl}/v1/admin-users/system/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-forwarded-for": `203.0.113.${i}` },
+      body: JSON.stringify({ username: `nobody-${i}`, password: PASSWORD }),
+      signal: enough.signal,
+    });
     if (reply.status !== 429) return expect(reply.status).toBe(401);
     refused.push([((await reply.json()) as any).code, reply.headers.get("retry-after")]);
     if (refused.length === 20) many.resolve();
   });
   const ended = Promise.allSettled(storm);
-  const beside = await portalClient(world.gateway.runtimeUrl).request("POST", "/auth/login", { username: "in-the-storm", password: PASSWORD });
+  const beside = await portalClient(world.gateway.runtimeUrl).request("POST", "/auth/login", {
+    username: "in-the-storm",
+    password: PASSWORD,
+  });
   expect(beside.status).toBe(200);
   await many.promise;
   // Those in the queue would have their turns one after the other; what comes of them is known.
@@ -59,7 +73,12 @@ test("a storm of administrators' logins from everywhere is held to a queue as we
 test("a storm of portal logins shuts out neither whoever has signed in from there before nor, from one place, anybody else", async () => {
   const url = world.gateway.runtimeUrl;
   const logIn = (username: string, address: string, signal?: AbortSignal) =>
-    fetch(`${url}/v1/portal/auth/login`, { method: "POST", headers: { "content-type": "application/json", "x-forwarded-for": address }, body: JSON.stringify({ username, password: PASSWORD }), ...(signal === undefined ? {} : { signal }) });
+    fetch(`${url}/v1/portal/auth/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-forwarded-for": address },
+      body: JSON.stringify({ username, password: PASSWORD }),
+      ...(signal === undefined ? {} : { signal }),
+    });
   expect((await logIn("in-the-storm", "198.51.100.1")).status).toBe(200);
   await newPerson(url, "from-elsewhere");
   for (const [from, username, address] of [

@@ -45,7 +45,11 @@ beforeAll(async () => {
   serverId = (await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "tools", base_url: tools.baseUrl })).id;
   await grant(admin, "tools", serverId, [served.groupId], { approval_required_tools: ["echo"] });
   await admin.post("/v1/admin/tenants", { id: "other", name: "other" });
-  for (const [username, tenant_id, role] of [["developer", "default", "developer"], ["elsewhere", "other", "owner"]]) await admin.post("/v1/admin/admin-users", { tenant_id, username, password: ADMIN_PASSWORD, role });
+  for (const [username, tenant_id, role] of [
+    ["developer", "default", "developer"],
+    ["elsewhere", "other", "owner"],
+  ])
+    await admin.post("/v1/admin/admin-users", { tenant_id, username, password: ADMIN_PASSWORD, role });
   developer = await signIn(gateway.adminUrl, { username: "developer", password: ADMIN_PASSWORD }, "tenant");
   elsewhere = await signIn(gateway.adminUrl, { username: "elsewhere", password: ADMIN_PASSWORD }, "tenant");
   ben = await newPerson(url, "ben");
@@ -61,12 +65,20 @@ const codeOf = (steps: number) => totpCode(secret, Math.floor(Date.now() / 30_00
 const bearer = ({ token }: PortalClient) => ({ authorization: `Bearer ${token}`, "content-type": "application/json" });
 
 /** Status and error code of the same request by those who may not make it: yesterday's token first, then the others. */
-async function refused(method: string, path: string, body?: unknown, others: readonly PortalClient[] = [outsider, namesake]): Promise<[number, string][]> {
+async function refused(
+  method: string,
+  path: string,
+  body?: unknown,
+  others: readonly PortalClient[] = [outsider, namesake],
+): Promise<[number, string][]> {
   const replies: [number, string][] = [];
   for (const client of [yesterday, ...others]) {
     const reply = await client.request(method, path, body);
     replies.push([reply.status, reply.body.code]);
-    expect(await rowOf(world.admin, { correlation_id: reply.headers.get("x-correlation-id") })).toMatchObject({ success: false, http_status_code: reply.status });
+    expect(await rowOf(world.admin, { correlation_id: reply.headers.get("x-correlation-id") })).toMatchObject({
+      success: false,
+      http_status_code: reply.status,
+    });
   }
   return replies;
 }
@@ -75,14 +87,31 @@ const OVER: [number, string] = [401, "unauthenticated"];
 const NOT_THERE: [number, string] = [404, "not_found"];
 
 async function chat(client: PortalClient, headers: Record<string, string> = {}): Promise<{ status: number; body: any; headers: Headers }> {
-  const reply = await fetch(`${url}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { ...bearer(client), ...headers }, body: JSON.stringify({ model_id: served.models["fake-1"], messages: [{ role: "user", content: WORDS }] }) });
+  const reply = await fetch(`${url}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { ...bearer(client), ...headers },
+    body: JSON.stringify({ model_id: served.models["fake-1"], messages: [{ role: "user", content: WORDS }] }),
+  });
   return { status: reply.status, body: await reply.json(), headers: reply.headers };
 }
 
 async function callTool(client: PortalClient, approvalToken?: string): Promise<{ status: number; body: any; headers: Headers }> {
-  const reply = await fetch(`${url}/v1/proxy/mcp/${serverId}`, { method: "POST", headers: { ...bearer(client), accept: "application/json, text/event-stream", ...(approvalToken === undefined ? {} : { "x-approval-token": approvalToken }) }, body: JSON.stringify(stateless(1, "tools/call", { name: "echo", arguments: { text: WORDS } })) });
+  const reply = await fetch(`${url}/v1/proxy/mcp/${serverId}`, {
+    method: "POST",
+    headers: {
+      ...bearer(client),
+      accept: "application/json, text/event-stream",
+      ...(approvalToken === undefined ? {} : { "x-approval-token": approvalToken }),
+    },
+    body: JSON.stringify(stateless(1, "tools/call", { name: "echo", arguments: { text: WORDS } })),
+  });
   const text = await reply.text();
-  const data = text.startsWith("{") ? text : text.split("\n").findLast((line) => line.startsWith("data:"))?.slice(5);
+  const data = text.startsWith("{")
+    ? text
+    : text
+        .split("\n")
+        .findLast((line) => line.startsWith("data:"))
+        ?.slice(5);
   return { status: reply.status, body: JSON.parse(data ?? "null"), headers: reply.headers };
 }
 
@@ -98,14 +127,26 @@ test("she registers, and her name is taken in her tenant alone", async () => {
 });
 
 test("she signs in with her own password in her own tenant, and yesterday's token is over", async () => {
-  const tries = [{ username: "ada", password: "wrong" }, { username: "nobody", password: PASSWORD }];
+  const tries = [
+    { username: "ada", password: "wrong" },
+    { username: "nobody", password: PASSWORD },
+  ];
   for (const body of tries) expect((await portalClient(url).request("POST", "/auth/login", body)).status).toBe(401);
   expect((await portalClient(url).request("POST", "/auth/login", { username: "ada", password: PASSWORD }, inOther)).status).toBe(401);
   const client = await logIn(url, "ada");
   const { body } = await client.request("POST", "/auth/validate");
   ada = { ...client, id: body.user.id };
   const past = { ...systemClock(), now: () => Date.now() - 24 * HOUR_MS };
-  yesterday = portalClient(url, await new PortalTokens({ secret: JWT_SECRET, expirySeconds: 3_600, clock: past }).issue({ id: ada.id, tenant_id: "default", username: "ada", email: null, tokens_valid_from: new Date(0) }));
+  yesterday = portalClient(
+    url,
+    await new PortalTokens({ secret: JWT_SECRET, expirySeconds: 3_600, clock: past }).issue({
+      id: ada.id,
+      tenant_id: "default",
+      username: "ada",
+      email: null,
+      tokens_valid_from: new Date(0),
+    }),
+  );
   expect(await refused("POST", "/auth/validate", undefined, [])).toEqual([OVER]);
   expect((await ada.request("GET", "/auth/profile", undefined, inOther)).status).toBe(401);
 });
@@ -113,16 +154,25 @@ test("she signs in with her own password in her own tenant, and yesterday's toke
 test("she sets up a second factor; a code is good once, and for nobody else", async () => {
   expect(await refused("POST", "/auth/2fa/setup", undefined, [])).toEqual([OVER]);
   const { body: setup } = await ada.request("POST", "/auth/2fa/setup");
-  ({ secret, backup_codes: [backupCode] } = setup);
+  ({
+    secret,
+    backup_codes: [backupCode],
+  } = setup);
   const first = codeOf(-1);
   expect((await namesake.request("POST", "/auth/2fa/verify", { code: first })).status).toBe(409);
   expect((await ada.request("POST", "/auth/2fa/verify", { code: first })).status).toBe(200);
 
   const { body: owed } = await portalClient(url).request("POST", "/auth/login", { username: "ada", password: PASSWORD });
   expect(owed).toMatchObject({ requires_2fa: true, user: { id: ada.id } });
-  const withCode = (code: string, temp_token = owed.temp_token) => portalClient(url).request("POST", "/auth/login/2fa", { temp_token, code });
+  const withCode = (code: string, temp_token = owed.temp_token) =>
+    portalClient(url).request("POST", "/auth/login/2fa", { temp_token, code });
   expect((await portalClient(url, owed.temp_token).request("GET", "/auth/profile")).status).toBe(401);
-  expect([(await withCode(first)).status, (await withCode("000000")).status, (await withCode(codeOf(0), yesterday.token as string)).status, (await withCode(codeOf(0), namesake.token as string)).status]).toEqual([401, 401, 401, 401]);
+  expect([
+    (await withCode(first)).status,
+    (await withCode("000000")).status,
+    (await withCode(codeOf(0), yesterday.token as string)).status,
+    (await withCode(codeOf(0), namesake.token as string)).status,
+  ]).toEqual([401, 401, 401, 401]);
   const code = codeOf(0);
   const signedIn = await withCode(code);
   expect([signedIn.status, (await withCode(code)).status]).toEqual([200, 401]);
@@ -146,11 +196,25 @@ test("she chats with a model her group may use", async () => {
   const answer = await chat(ada, { "x-gw-run-id": "the harvest", "x-gw-conversation-handle": "01JABCDEFGHJKMNPQRSTVWXYZ0" });
   expect([answer.status, answer.headers.get("x-gw-ai-generated")]).toEqual([200, "true"]);
   runId = answer.headers.get("x-gw-run-id") as string;
-  expect(await rowOf(world.admin, { correlation_id: answer.headers.get("x-correlation-id") })).toMatchObject({ tenant_id: "default", api_key_id: null, gateway_user_username: "ada", resource_group_id: served.groupId, success: true });
-  for (const [client, status] of [[yesterday, 401], [outsider, 403], [namesake, 403]] as const) {
+  expect(await rowOf(world.admin, { correlation_id: answer.headers.get("x-correlation-id") })).toMatchObject({
+    tenant_id: "default",
+    api_key_id: null,
+    gateway_user_username: "ada",
+    resource_group_id: served.groupId,
+    success: true,
+  });
+  for (const [client, status] of [
+    [yesterday, 401],
+    [outsider, 403],
+    [namesake, 403],
+  ] as const) {
     const reply = await chat(client);
     expect(reply.status).toBe(status);
-    expect(await rowOf(world.admin, { correlation_id: reply.headers.get("x-correlation-id") })).toMatchObject({ http_status_code: status, success: false, target_url: null });
+    expect(await rowOf(world.admin, { correlation_id: reply.headers.get("x-correlation-id") })).toMatchObject({
+      http_status_code: status,
+      success: false,
+      target_url: null,
+    });
   }
 });
 
@@ -162,9 +226,21 @@ test("a tool she calls waits for approval, which her colleague gives and she use
 
   expect(await refused("GET", `/approvals/${id}`)).toEqual([OVER, NOT_THERE, NOT_THERE]);
   expect(await refused("GET", `/approvals/${id}/poll`)).toEqual([OVER, NOT_THERE, NOT_THERE]);
-  for (const verb of ["approve", "reject"]) expect(await refused("POST", `/approvals/${id}/${verb}`, {}, [ada, outsider, namesake])).toEqual([OVER, [403, "forbidden"], NOT_THERE, NOT_THERE]);
-  expect((await ben.request("GET", "/notifications?unread_only=true")).body.notifications[0]).toMatchObject({ notification_type: "approval_requested", metadata: { approval_id: id } });
-  expect((await ben.request("POST", `/approvals/${id}/approve`, { note: "go on" })).body).toMatchObject({ status: "approved", resolved_by: "ben" });
+  for (const verb of ["approve", "reject"])
+    expect(await refused("POST", `/approvals/${id}/${verb}`, {}, [ada, outsider, namesake])).toEqual([
+      OVER,
+      [403, "forbidden"],
+      NOT_THERE,
+      NOT_THERE,
+    ]);
+  expect((await ben.request("GET", "/notifications?unread_only=true")).body.notifications[0]).toMatchObject({
+    notification_type: "approval_requested",
+    metadata: { approval_id: id },
+  });
+  expect((await ben.request("POST", `/approvals/${id}/approve`, { note: "go on" })).body).toMatchObject({
+    status: "approved",
+    resolved_by: "ben",
+  });
   expect((await ben.request("POST", `/approvals/${id}/approve`, {})).status).toBe(409);
 
   const { approval_token: token } = (await ada.request("GET", `/approvals/${id}/poll`)).body;
@@ -188,7 +264,9 @@ test("she is in her tenant's export, for administrators who may read it", async 
   expect(csv).toContain(`${ada.id},ada,ada@example.com`);
   expect(csv).not.toContain(namesake.id);
   expect((await elsewhere.get(path)).includes(ada.id)).toBe(false);
-  expect([(await elsewhere.request("GET", `${path}?tenant_id=default`)).status, (await developer.request("GET", path)).status]).toEqual([403, 403]);
+  expect([(await elsewhere.request("GET", `${path}?tenant_id=default`)).status, (await developer.request("GET", path)).status]).toEqual([
+    403, 403,
+  ]);
   for (const client of [ada, yesterday]) expect((await fetch(world.gateway.adminUrl + path, { headers: bearer(client) })).status).toBe(401);
 });
 

@@ -35,7 +35,9 @@ afterAll(async () => {
 async function people(count: number): Promise<string[]> {
   const validFrom = new Date(Date.now() - 60_000);
   const ids = Array.from({ length: count }, () => crypto.randomUUID());
-  await sql`INSERT INTO end_users (id, tenant_id, username, password_hash, tokens_valid_from) SELECT id, 'default', id, '-', ${validFrom} FROM unnest(${ids}::uuid[]) AS u (id)`.execute(connection.db);
+  await sql`INSERT INTO end_users (id, tenant_id, username, password_hash, tokens_valid_from) SELECT id, 'default', id, '-', ${validFrom} FROM unnest(${ids}::uuid[]) AS u (id)`.execute(
+    connection.db,
+  );
   const tokens = new PortalTokens({ secret: JWT_SECRET, expirySeconds: 3_600, clock: systemClock() });
   return Promise.all(ids.map((id) => tokens.issue({ id, tenant_id: "default", username: id, email: null, tokens_valid_from: validFrom })));
 }
@@ -50,7 +52,9 @@ function openStream(token: string): Promise<Heard> {
   const { hostname, port } = new URL(world.gateway.runtimeUrl);
   const heard: Heard = { text: "", ended: false };
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(`GET /v1/portal/events HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${token}\r\n\r\n`));
+    const socket = connect({ host: hostname, port: Number(port) }, () =>
+      socket.write(`GET /v1/portal/events HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${token}\r\n\r\n`),
+    );
     sockets.push(socket);
     socket.on("error", reject);
     socket.on("end", () => {
@@ -66,7 +70,9 @@ function openStream(token: string): Promise<Heard> {
 async function openStreams(tokens: readonly string[], count: number): Promise<Heard[]> {
   const all: Heard[] = [];
   while (all.length < count) {
-    const some = Array.from({ length: Math.min(OPENED_AT_ONCE, count - all.length) }, (_, at) => openStream(tokens[(all.length + at) % tokens.length] as string));
+    const some = Array.from({ length: Math.min(OPENED_AT_ONCE, count - all.length) }, (_, at) =>
+      openStream(tokens[(all.length + at) % tokens.length] as string),
+    );
     all.push(...(await Promise.all(some)));
   }
   return all;

@@ -14,13 +14,19 @@ beforeAll(async () => {
   world = await startWorld();
   url = world.gateway.runtimeUrl;
   served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1", { name: "hidden-1", input_cost_per_million_tokens: 2 }]);
-  await world.admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-models/hidden-1/portal-visibility`, { portal_visible: false });
+  await world.admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-models/hidden-1/portal-visibility`, {
+    portal_visible: false,
+  });
 }, 60_000);
 afterAll(() => world.end());
 
 const stranger = () => portalClient(url);
 const chat = (token: string, body: object = {}, headers: Record<string, string> = {}) =>
-  fetch(`${url}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers }, body: JSON.stringify({ model_id: served.models["fake-1"], messages: [{ role: "user", content: "hello" }], ...body }) });
+  fetch(`${url}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
+    body: JSON.stringify({ model_id: served.models["fake-1"], messages: [{ role: "user", content: "hello" }], ...body }),
+  });
 
 /** A code of the person's authenticator for the time step `ahead` of now. */
 const codeOf = (secret: string, ahead = 0) => totpCode(secret, Math.floor(Date.now() / 30_000) + ahead);
@@ -31,15 +37,33 @@ const decodeJwt = (token: string) => part(token, 1);
 
 describe("a new user", () => {
   test("registers, signs in, is put in a group, picks a model, chats and rates the answer", async () => {
-    const made = await stranger().request("POST", "/auth/register", { username: "ada", password: PASSWORD, email: "ada@example.com", display_name: "Ada" });
+    const made = await stranger().request("POST", "/auth/register", {
+      username: "ada",
+      password: PASSWORD,
+      email: "ada@example.com",
+      display_name: "Ada",
+    });
     expect([made.status, Object.keys(made.body).sort()]).toEqual([201, ["created_at", "display_name", "email", "id", "username"]]);
 
     const login = await stranger().request("POST", "/auth/login", { username: "ADA", password: PASSWORD });
-    expect(login).toMatchObject({ status: 200, body: { token_type: "bearer", expires_in: 3600, user: { id: made.body.id, username: "ada", email: "ada@example.com", display_name: "Ada", is_verified: false, metadata: {} } } });
+    expect(login).toMatchObject({
+      status: 200,
+      body: {
+        token_type: "bearer",
+        expires_in: 3600,
+        user: { id: made.body.id, username: "ada", email: "ada@example.com", display_name: "Ada", is_verified: false, metadata: {} },
+      },
+    });
     const claims = decodeJwt(login.body.access_token);
     expect(decodeProtectedHeader(login.body.access_token).alg).toBe("HS256");
     expect(Object.keys(claims).sort()).toEqual(["email", "exp", "iat", "jti", "tenant_id", "user_id", "user_type", "username"]);
-    expect(claims).toMatchObject({ user_id: made.body.id, tenant_id: "default", email: "ada@example.com", username: "ada", user_type: "end_user" });
+    expect(claims).toMatchObject({
+      user_id: made.body.id,
+      tenant_id: "default",
+      email: "ada@example.com",
+      username: "ada",
+      user_type: "end_user",
+    });
 
     const ada = portalClient(url, login.body.access_token);
     expect(await ada.request("GET", "/auth/groups")).toMatchObject({ status: 200, body: { groups: [], primary_group_id: null } });
@@ -50,38 +74,79 @@ describe("a new user", () => {
     await world.admin.post("/v1/admin/end-user-groups", { name: "writers", initial_member_ids: [made.body.id] });
     const group = (await world.admin.get("/v1/admin/end-user-groups?search=writers")).end_user_groups[0];
     await world.admin.post(`/v1/admin/end-user-groups/${group.id}/resource-groups`, { resource_group_ids: [served.groupId] });
-    expect((await ada.request("GET", "/auth/groups")).body).toEqual({ groups: [{ id: served.groupId, name: "team", display_name: null, description: null, is_primary: false }], primary_group_id: null });
+    expect((await ada.request("GET", "/auth/groups")).body).toEqual({
+      groups: [{ id: served.groupId, name: "team", display_name: null, description: null, is_primary: false }],
+      primary_group_id: null,
+    });
 
     const models = await ada.request("GET", "/models");
     expect(models.body.total).toBe(1);
-    expect(models.body.models[0]).toMatchObject({ id: served.models["fake-1"], model_id: "fake-1", name: "fake-1", provider: "fake", enabled: true, is_healthy: true, modes: ["chat"], input_cost_per_million_tokens: null });
+    expect(models.body.models[0]).toMatchObject({
+      id: served.models["fake-1"],
+      model_id: "fake-1",
+      name: "fake-1",
+      provider: "fake",
+      enabled: true,
+      is_healthy: true,
+      modes: ["chat"],
+      input_cost_per_million_tokens: null,
+    });
 
-    const answer = await chat(login.body.access_token, {}, { "x-gw-run-id": "essay 1", "x-gw-conversation-handle": "01JABCDEFGHJKMNPQRSTVWXYZ0" });
+    const answer = await chat(
+      login.body.access_token,
+      {},
+      { "x-gw-run-id": "essay 1", "x-gw-conversation-handle": "01JABCDEFGHJKMNPQRSTVWXYZ0" },
+    );
     expect([answer.status, answer.headers.get("x-gw-ai-generated"), answer.headers.get("x-gw-run-id")]).toEqual([200, "true", "essay 1"]);
     expect(await rowOf(world.admin, { correlation_id: answer.headers.get("x-correlation-id") })).toMatchObject({
-      proxy_type: "llm", tenant_id: "default", api_key_id: null, api_key_name: null, gateway_user_id: made.body.id, gateway_user_username: "ada", subject_kind: "user", subject_id: made.body.id, trace_root_kind: "llm_user", resource_group_id: served.groupId,
+      proxy_type: "llm",
+      tenant_id: "default",
+      api_key_id: null,
+      api_key_name: null,
+      gateway_user_id: made.body.id,
+      gateway_user_username: "ada",
+      subject_kind: "user",
+      subject_id: made.body.id,
+      trace_root_kind: "llm_user",
+      resource_group_id: served.groupId,
       custom_metadata: { conversation_handle: "01JABCDEFGHJKMNPQRSTVWXYZ0" },
     });
 
-    expect((await ada.request("POST", "/runs/essay%201/feedback", { score: 1, comment: "good" })).body).toEqual({ run_id: "essay 1", score: 1 });
+    expect((await ada.request("POST", "/runs/essay%201/feedback", { score: 1, comment: "good" })).body).toEqual({
+      run_id: "essay 1",
+      score: 1,
+    });
     expect((await ada.request("POST", "/runs/essay%201/feedback", { score: 0 })).body).toEqual({ run_id: "essay 1", score: null });
     const run = (token: string | null) => fetch(`${url}/v1/runs/essay%201`, { headers: { authorization: `Bearer ${token}` } });
     expect(await (await run(ada.token)).json()).toMatchObject({ run_id: "essay 1", calls: 1 });
     const bob = await newPerson(url, "bob");
     await world.admin.request("PATCH", `/v1/admin/end-users/${bob.id}/primary-group`, { group_id: served.groupId });
     expect((await run(bob.token)).status).toBe(404);
-    const traces = await fetch(`${url}/v1/ingest/otel/v1/traces`, { method: "POST", headers: { authorization: `Bearer ${ada.token}`, "content-type": "application/json" }, body: "{}" });
-    expect([traces.status, (await rowOf(world.admin, { correlation_id: traces.headers.get("x-correlation-id") })).error_type]).toEqual([401, "credential_of_wrong_kind"]);
+    const traces = await fetch(`${url}/v1/ingest/otel/v1/traces`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${ada.token}`, "content-type": "application/json" },
+      body: "{}",
+    });
+    expect([traces.status, (await rowOf(world.admin, { correlation_id: traces.headers.get("x-correlation-id") })).error_type]).toEqual([
+      401,
+      "credential_of_wrong_kind",
+    ]);
     expect((await bob.request("POST", "/runs/essay%201/feedback", { score: -1 })).status).toBe(404);
-    expect((await ada.request("POST", "/runs/essay%201/feedback", { score: 2 })).body.fields).toEqual([{ field: "score", message: "must be 1, -1 or 0" }]);
+    expect((await ada.request("POST", "/runs/essay%201/feedback", { score: 2 })).body.fields).toEqual([
+      { field: "score", message: "must be 1, -1 or 0" },
+    ]);
   });
 
   test("chats with the official client and a token in either header", async () => {
     const eve = await newPerson(url, "eve");
     await world.admin.request("PATCH", `/v1/admin/end-users/${eve.id}/primary-group`, { group_id: served.groupId });
     const client = new OpenAI({ apiKey: eve.token as string, baseURL: `${url}/v1/proxy/llm` });
-    expect((await client.chat.completions.create({ model: "fake-1", messages: [{ role: "user", content: "x" }] })).object).toBe("chat.completion");
-    const both = await fetch(`${url}/v1/proxy/llm/models`, { headers: { "x-gateway-authorization": `Bearer ${eve.token}`, authorization: "Bearer of-somebody-else" } });
+    expect((await client.chat.completions.create({ model: "fake-1", messages: [{ role: "user", content: "x" }] })).object).toBe(
+      "chat.completion",
+    );
+    const both = await fetch(`${url}/v1/proxy/llm/models`, {
+      headers: { "x-gateway-authorization": `Bearer ${eve.token}`, authorization: "Bearer of-somebody-else" },
+    });
     expect(((await both.json()) as any).data.map((model: { id: string }) => model.id)).toEqual(["fake-1", "hidden-1"]);
   });
 
@@ -92,9 +157,21 @@ describe("a new user", () => {
     expect([shut.status, shut.body]).toEqual([403, nowhere.body]);
     expect(nowhere.body.code).toBe("registration_closed");
     await newPerson(url, "taken");
-    expect(await stranger().request("POST", "/auth/register", { username: "Taken", password: PASSWORD })).toMatchObject({ status: 409, body: { error: "This username is taken.", code: "conflict" } });
-    const bad = await stranger().request("POST", "/auth/register", { username: "", password: "short", email: "no", photo_mime_type: "image/svg+xml", x: 1 });
-    expect([bad.status, bad.body.fields.map(({ field }: { field: string }) => field).sort()]).toEqual([400, ["email", "password", "photo_mime_type", "username", "x"]]);
+    expect(await stranger().request("POST", "/auth/register", { username: "Taken", password: PASSWORD })).toMatchObject({
+      status: 409,
+      body: { error: "This username is taken.", code: "conflict" },
+    });
+    const bad = await stranger().request("POST", "/auth/register", {
+      username: "",
+      password: "short",
+      email: "no",
+      photo_mime_type: "image/svg+xml",
+      x: 1,
+    });
+    expect([bad.status, bad.body.fields.map(({ field }: { field: string }) => field).sort()]).toEqual([
+      400,
+      ["email", "password", "photo_mime_type", "username", "x"],
+    ]);
   });
 });
 
@@ -106,20 +183,36 @@ test("a name is one person, composed or not, for whoever registers, signs in or 
   const full = "ü".repeat(100);
   await newPerson(url, full);
   for (const way of [name, apart, full, full.normalize("NFD")]) expect((await logIn(url, way)).token).toBeString();
-  for (let guess = 0; guess < 5; guess++) expect((await stranger().request("POST", "/auth/login", { username: guess % 2 === 0 ? name : apart, password: "wrong" })).status).toBe(401);
-  for (const way of [name, apart]) expect((await stranger().request("POST", "/auth/login", { username: way, password: PASSWORD })).status).toBe(429);
+  for (let guess = 0; guess < 5; guess++)
+    expect((await stranger().request("POST", "/auth/login", { username: guess % 2 === 0 ? name : apart, password: "wrong" })).status).toBe(
+      401,
+    );
+  for (const way of [name, apart])
+    expect((await stranger().request("POST", "/auth/login", { username: way, password: PASSWORD })).status).toBe(429);
 });
 
 test("a password of any length one may have is the same, composed or not", async () => {
   const password = "\uac01".repeat(200);
-  expect((await stranger().request("POST", "/auth/register", { username: "typist", password: password.normalize("NFD") })).status).toBe(201);
+  expect((await stranger().request("POST", "/auth/register", { username: "typist", password: password.normalize("NFD") })).status).toBe(
+    201,
+  );
   const typed = [password, password.normalize("NFD"), password.slice(1)];
   const logins = await Promise.all(typed.map((text) => stranger().request("POST", "/auth/login", { username: "typist", password: text })));
   expect(logins.map(({ status }) => status)).toEqual([200, 200, 401]);
   const { token } = portalClient(url, logins[0]?.body.access_token);
-  expect((await portalClient(url, token).request("POST", "/auth/change-password", { current_password: password.normalize("NFD"), new_password: password.slice(1).normalize("NFD") })).status).toBe(200);
+  expect(
+    (
+      await portalClient(url, token).request("POST", "/auth/change-password", {
+        current_password: password.normalize("NFD"),
+        new_password: password.slice(1).normalize("NFD"),
+      })
+    ).status,
+  ).toBe(200);
   expect((await stranger().request("POST", "/auth/login", { username: "typist", password: password.slice(1) })).status).toBe(200);
-  expect((await stranger().request("POST", "/auth/register", { username: "another", password: "\u00e9\u00e9\u00e9\u00e9".normalize("NFD") })).body.fields).toEqual([{ field: "password", message: "must be at least 8 characters" }]);
+  expect(
+    (await stranger().request("POST", "/auth/register", { username: "another", password: "\u00e9\u00e9\u00e9\u00e9".normalize("NFD") }))
+      .body.fields,
+  ).toEqual([{ field: "password", message: "must be at least 8 characters" }]);
 });
 
 describe("registering over and over", () => {
@@ -132,7 +225,8 @@ describe("registering over and over", () => {
   test("closes registration to the address, with the time to wait, and nothing else", async () => {
     await other.admin.post("/v1/admin/tenants", { id: "shut", name: "shut", portal_registration: "closed" });
     await newPerson(other.gateway.runtimeUrl, "early");
-    const register = (username: string, headers = {}) => portalClient(other.gateway.runtimeUrl).request("POST", "/auth/register", { username, password: PASSWORD }, headers);
+    const register = (username: string, headers = {}) =>
+      portalClient(other.gateway.runtimeUrl).request("POST", "/auth/register", { username, password: PASSWORD }, headers);
     // What comes of a try makes no difference, and a tenant that is closed answers soonest.
     for (let tries = 1; tries < 60; tries++) expect((await register("x", { "x-tenant-id": "shut" })).status).toBe(403);
     const refused = await register("one-too-many");
@@ -153,16 +247,29 @@ describe("signing in", () => {
       [{ username: "known", password: PASSWORD }, { "x-tenant-id": "nowhere" }, "unknown_user"],
     ] as const) {
       const reply = await stranger().request("POST", "/auth/login", body, headers as Record<string, string>);
-      expect([reply.status, reply.body, reply.headers.get("www-authenticate")]).toEqual([401, { error: "Missing or invalid credential.", code: "unauthenticated" }, "Bearer"]);
+      expect([reply.status, reply.body, reply.headers.get("www-authenticate")]).toEqual([
+        401,
+        { error: "Missing or invalid credential.", code: "unauthenticated" },
+        "Bearer",
+      ]);
       const row = await rowOf(world.admin, { correlation_id: reply.headers.get("x-correlation-id") });
-      expect(row).toMatchObject({ proxy_type: "portal", proxy_subtype: "login", is_auth_event: true, error_type: reason, request_body_preview: null, response_body_preview: null, request_content_hash: null });
+      expect(row).toMatchObject({
+        proxy_type: "portal",
+        proxy_subtype: "login",
+        is_auth_event: true,
+        error_type: reason,
+        request_body_preview: null,
+        response_body_preview: null,
+        request_content_hash: null,
+      });
     }
   });
 
   test("too many failures from one place are 429, with how long to wait", async () => {
     await newPerson(url, "target");
     const statuses = [];
-    for (let i = 0; i < 7; i++) statuses.push((await stranger().request("POST", "/auth/login", { username: "target", password: `guess ${i}` })).status);
+    for (let i = 0; i < 7; i++)
+      statuses.push((await stranger().request("POST", "/auth/login", { username: "target", password: `guess ${i}` })).status);
     expect(statuses.slice(-2)).toEqual([429, 429]);
     const blocked = await stranger().request("POST", "/auth/login", { username: "target", password: PASSWORD });
     expect([blocked.status, blocked.body.code, Number(blocked.headers.get("retry-after")) > 0]).toEqual([429, "too_many_logins", true]);
@@ -171,14 +278,23 @@ describe("signing in", () => {
   test("an inactive user is told so with a right password or token, and so is a key of theirs", async () => {
     const away = await newPerson(url, "away");
     await world.admin.request("PATCH", `/v1/admin/end-users/${away.id}/primary-group`, { group_id: served.groupId });
-    const key = (await world.admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, { name: "away's", scope: "user", end_user_id: away.id })).key_value;
+    const key = (
+      await world.admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, {
+        name: "away's",
+        scope: "user",
+        end_user_id: away.id,
+      })
+    ).key_value;
     expect((await chat(key)).status).toBe(200);
     await world.admin.request("PATCH", `/v1/admin/end-users/${away.id}/status`, { is_active: false });
     for (const credential of [away.token as string, key]) {
       const reply = await chat(credential);
       expect([reply.status, ((await reply.json()) as any).code]).toEqual([403, "inactive_user"]);
     }
-    expect(await stranger().request("POST", "/auth/login", { username: "away", password: PASSWORD })).toMatchObject({ status: 403, body: { code: "inactive_user" } });
+    expect(await stranger().request("POST", "/auth/login", { username: "away", password: PASSWORD })).toMatchObject({
+      status: 403,
+      body: { code: "inactive_user" },
+    });
     expect((await stranger().request("POST", "/auth/login", { username: "away", password: "wrong" })).status).toBe(401);
     await world.admin.request("PATCH", `/v1/admin/end-users/${away.id}/status`, { is_active: true });
     expect((await away.request("GET", "/auth/profile")).status).toBe(401);
@@ -195,7 +311,10 @@ describe("signing in", () => {
     const changed = await mover.request("POST", "/auth/change-password", { current_password: PASSWORD, new_password: "another long one" });
     expect(changed.status).toBe(200);
     for (const old of [mover, other]) expect((await old.request("POST", "/auth/validate")).status).toBe(401);
-    expect((await portalClient(url, changed.body.access_token).request("POST", "/auth/validate")).body).toMatchObject({ valid: true, user: { username: "mover" } });
+    expect((await portalClient(url, changed.body.access_token).request("POST", "/auth/validate")).body).toMatchObject({
+      valid: true,
+      user: { username: "mover" },
+    });
     expect((await stranger().request("POST", "/auth/login", { username: "mover", password: PASSWORD })).status).toBe(401);
     expect((await logIn(url, "mover", "another long one")).token).toBeString();
   });
@@ -204,12 +323,22 @@ describe("signing in", () => {
     const someone = await newPerson(url, "someone");
     const [head = "", payload = "", signature = ""] = (someone.token as string).split(".");
     const none = Buffer.from(JSON.stringify({ alg: "none", typ: "JWT" })).toString("base64url");
-    const swapped = Buffer.from(JSON.stringify({ ...decodeJwt(someone.token as string), user_id: crypto.randomUUID() })).toString("base64url");
-    for (const token of [`${none}.${payload}.`, `${none}.${payload}.${signature}`, `${head}.${swapped}.${signature}`, world.admin.token, served.apiKey]) {
+    const swapped = Buffer.from(JSON.stringify({ ...decodeJwt(someone.token as string), user_id: crypto.randomUUID() })).toString(
+      "base64url",
+    );
+    for (const token of [
+      `${none}.${payload}.`,
+      `${none}.${payload}.${signature}`,
+      `${head}.${swapped}.${signature}`,
+      world.admin.token,
+      served.apiKey,
+    ]) {
       expect((await portalClient(url, token).request("GET", "/auth/profile")).status).toBe(401);
     }
     expect((await world.admin.request("GET", "/v1/admin/end-users")).status).toBe(200);
-    expect((await fetch(`${world.gateway.adminUrl}/v1/admin/end-users`, { headers: { authorization: `Bearer ${someone.token}` } })).status).toBe(401);
+    expect(
+      (await fetch(`${world.gateway.adminUrl}/v1/admin/end-users`, { headers: { authorization: `Bearer ${someone.token}` } })).status,
+    ).toBe(401);
     expect((await someone.request("GET", "/auth/profile", undefined, { "x-tenant-id": "shut" })).status).toBe(401);
     expect((await someone.request("POST", "/auth/logout")).status).toBe(200);
   });
@@ -220,7 +349,11 @@ describe("two-factor login", () => {
     const user = await newPerson(url, "careful");
     expect((await user.request("GET", "/auth/2fa/status")).body).toEqual({ enabled: false, pending: false, backup_codes_remaining: 0 });
     const { body: setup } = await user.request("POST", "/auth/2fa/setup");
-    expect([setup.backup_codes.length, new Set(setup.backup_codes).size, new URL(setup.otpauth_url).protocol]).toEqual([10, 10, "otpauth:"]);
+    expect([setup.backup_codes.length, new Set(setup.backup_codes).size, new URL(setup.otpauth_url).protocol]).toEqual([
+      10,
+      10,
+      "otpauth:",
+    ]);
     expect((await logIn(url, "careful")).token).toBeString();
     expect((await user.request("POST", "/auth/2fa/verify", { code: "000000" })).body.fields[0].field).toBe("code");
     const first = codeOf(setup.secret, -1);
@@ -241,7 +374,10 @@ describe("two-factor login", () => {
     const [code] = setup.backup_codes;
     expect((await withCode(code)).status).toBe(200);
     expect((await withCode(code)).status).toBe(401);
-    expect((await withCode(setup.backup_codes[1].toUpperCase().replaceAll("-", " "))).body).toMatchObject({ token_type: "bearer", user: { username: "careful" } });
+    expect((await withCode(setup.backup_codes[1].toUpperCase().replaceAll("-", " "))).body).toMatchObject({
+      token_type: "bearer",
+      user: { username: "careful" },
+    });
     expect((await user.request("GET", "/auth/2fa/status")).body).toEqual({ enabled: true, pending: false, backup_codes_remaining: 8 });
 
     const stored = await world.admin.post("/v1/admin/proxy-logs/query", { filters: { proxy_subtype: ["login_2fa", "2fa_setup"] } });
@@ -258,7 +394,9 @@ describe("two-factor login", () => {
     await user.request("POST", "/auth/2fa/verify", { code: codeOf(setup.secret) });
     const owed = (await stranger().request("POST", "/auth/login", { username: "loser", password: PASSWORD })).body;
     await user.request("POST", "/auth/change-password", { current_password: PASSWORD, new_password: `${PASSWORD} 2` });
-    expect((await stranger().request("POST", "/auth/login/2fa", { temp_token: owed.temp_token, code: setup.backup_codes[3] })).status).toBe(401);
+    expect((await stranger().request("POST", "/auth/login/2fa", { temp_token: owed.temp_token, code: setup.backup_codes[3] })).status).toBe(
+      401,
+    );
     await world.admin.post(`/v1/admin/end-users/${user.id}/2fa/reset`, {});
     expect((await logIn(url, "loser", `${PASSWORD} 2`)).token).toBeString();
   });
@@ -277,10 +415,23 @@ describe("one's own record", () => {
   test("is read and changed, and only what may be", async () => {
     const user = await newPerson(url, "vera");
     const before = await user.request("GET", "/auth/profile");
-    expect(Object.keys(before.body).sort()).toEqual(["avatar_url", "created_at", "display_name", "email", "id", "is_verified", "last_login", "metadata", "primary_group_id", "totp_enabled", "username"]);
+    expect(Object.keys(before.body).sort()).toEqual([
+      "avatar_url",
+      "created_at",
+      "display_name",
+      "email",
+      "id",
+      "is_verified",
+      "last_login",
+      "metadata",
+      "primary_group_id",
+      "totp_enabled",
+      "username",
+    ]);
     const after = await user.request("PATCH", "/auth/profile", { display_name: "Vera", metadata: { theme: "dark" } });
     expect(after.body).toMatchObject({ display_name: "Vera", metadata: { theme: "dark" }, email: null });
-    for (const wrong of [{ is_verified: true }, { username: "other" }, { email: "no" }, { metadata: { x: "y".repeat(20_000) } }]) expect((await user.request("PATCH", "/auth/profile", wrong)).status).toBe(400);
+    for (const wrong of [{ is_verified: true }, { username: "other" }, { email: "no" }, { metadata: { x: "y".repeat(20_000) } }])
+      expect((await user.request("PATCH", "/auth/profile", wrong)).status).toBe(400);
   });
 
   test("a photo is taken for what it is, served so that nothing in it runs, and nothing else is taken", async () => {
@@ -289,19 +440,39 @@ describe("one's own record", () => {
     expect(set.body).toEqual({ success: true, avatar_url: expect.stringMatching(/^\/v1\/portal\/photos\/[\w-]{32}$/) });
     const photo = await fetch(url + set.body.avatar_url);
     expect(Buffer.from(await photo.arrayBuffer())).toEqual(PNG);
-    expect([photo.headers.get("content-type"), photo.headers.get("x-content-type-options"), photo.headers.get("content-security-policy")]).toEqual(["image/png", "nosniff", "default-src 'none'; sandbox"]);
+    expect([
+      photo.headers.get("content-type"),
+      photo.headers.get("x-content-type-options"),
+      photo.headers.get("content-security-policy"),
+    ]).toEqual(["image/png", "nosniff", "default-src 'none'; sandbox"]);
     expect((await user.request("GET", "/auth/profile")).body.avatar_url).toBe(set.body.avatar_url);
     const damaged = await user.request("POST", "/auth/profile/photo", form(PNG.subarray(0, -1), "image/png"));
     expect([damaged.status, damaged.body.fields]).toEqual([400, [{ field: "file", message: "is a damaged PNG image" }]]);
-    for (const bad of [form(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>"), "image/svg+xml"), form(Buffer.from("<script>"), "image/png"), {}]) expect((await user.request("POST", "/auth/profile/photo", bad)).status).toBe(400);
-    expect((await user.request("POST", "/auth/profile/photo", form(Buffer.concat([PNG, Buffer.alloc(5 * 1024 * 1024)]), "image/png"))).status).toBe(413);
+    for (const bad of [
+      form(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>"), "image/svg+xml"),
+      form(Buffer.from("<script>"), "image/png"),
+      {},
+    ])
+      expect((await user.request("POST", "/auth/profile/photo", bad)).status).toBe(400);
+    expect(
+      (await user.request("POST", "/auth/profile/photo", form(Buffer.concat([PNG, Buffer.alloc(5 * 1024 * 1024)]), "image/png"))).status,
+    ).toBe(413);
     const again = await user.request("POST", "/auth/profile/photo", form(PNG, "image/png"));
     expect([(await fetch(url + set.body.avatar_url)).status, (await fetch(url + again.body.avatar_url)).status]).toEqual([404, 200]);
-    const registered = await stranger().request("POST", "/auth/register", { username: "with-photo", password: PASSWORD, photo_base64: TELLING.toString("base64"), photo_mime_type: "image/png" });
+    const registered = await stranger().request("POST", "/auth/register", {
+      username: "with-photo",
+      password: PASSWORD,
+      photo_base64: TELLING.toString("base64"),
+      photo_mime_type: "image/png",
+    });
     expect(registered.status).toBe(201);
     const { avatar_url: avatar } = (await (await logIn(url, "with-photo")).request("GET", "/auth/profile")).body;
     expect(Buffer.from(await (await fetch(url + avatar)).arrayBuffer())).toEqual(PNG);
-    const half = await stranger().request("POST", "/auth/register", { username: "half-a-photo", password: PASSWORD, photo_base64: PNG.subarray(0, 40).toString("base64") });
+    const half = await stranger().request("POST", "/auth/register", {
+      username: "half-a-photo",
+      password: PASSWORD,
+      photo_base64: PNG.subarray(0, 40).toString("base64"),
+    });
     expect([half.status, half.body.fields]).toEqual([400, [{ field: "photo_base64", message: "is a damaged PNG image" }]]);
   });
 });
@@ -312,12 +483,32 @@ test("the models to pick from are narrowed by provider, mode, switch and health"
   const group = (await admin.post("/v1/admin/resource-groups", { name: "pickers" })).id;
   await admin.request("PATCH", `/v1/admin/end-users/${picker.id}/primary-group`, { group_id: group });
   // Nothing listens there: its models are found ill.
-  await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key: "away", name: "away", api_format: "openai", base_url: "http://127.0.0.1:1/v1" });
-  for (const [name, provider, mode, enabled] of [["pick-chat", "fake", "chat", true], ["pick-embedding", "fake", "embedding", true], ["pick-off", "fake", "chat", false], ["pick-away", "away", "chat", true]]) {
-    const { id } = await admin.post("/v1/admin/llms", { tenant_id: "default", name, model_name: name, provider, mode, enabled, group_ids: [group] });
+  await admin.post("/v1/admin/providers", {
+    tenant_id: "default",
+    provider_key: "away",
+    name: "away",
+    api_format: "openai",
+    base_url: "http://127.0.0.1:1/v1",
+  });
+  for (const [name, provider, mode, enabled] of [
+    ["pick-chat", "fake", "chat", true],
+    ["pick-embedding", "fake", "embedding", true],
+    ["pick-off", "fake", "chat", false],
+    ["pick-away", "away", "chat", true],
+  ]) {
+    const { id } = await admin.post("/v1/admin/llms", {
+      tenant_id: "default",
+      name,
+      model_name: name,
+      provider,
+      mode,
+      enabled,
+      group_ids: [group],
+    });
     if (provider === "away") await admin.post(`/v1/admin/llms/${id}/health-check`, {});
   }
-  const listed = async (query: string) => (await picker.request("GET", `/models${query}`)).body.models.map(({ name }: { name: string }) => name.slice(5));
+  const listed = async (query: string) =>
+    (await picker.request("GET", `/models${query}`)).body.models.map(({ name }: { name: string }) => name.slice(5));
   expect(await listed("")).toEqual(["away", "chat", "embedding", "off"]);
   expect(await listed("?enabled_only=true")).toEqual(["away", "chat", "embedding"]);
   expect(await listed("?healthy_only=true")).toEqual(["chat", "embedding", "off"]);
@@ -325,7 +516,10 @@ test("the models to pick from are narrowed by provider, mode, switch and health"
   expect(await listed("?modes=embedding")).toEqual(["embedding"]);
   expect(await listed("?modes=embedding,chat&healthy_only=true&enabled_only=true")).toEqual(["chat", "embedding"]);
   expect((await picker.request("GET", "/models?enabled_only=perhaps")).body.fields[0].field).toBe("enabled_only");
-  expect([(await picker.request("POST", "/kb-identities", {})).status, (await picker.request("GET", "/kb-identities")).body]).toEqual([501, { mappings: [], total: 0 }]);
+  expect([(await picker.request("POST", "/kb-identities", {})).status, (await picker.request("GET", "/kb-identities")).body]).toEqual([
+    501,
+    { mappings: [], total: 0 },
+  ]);
 });
 
 test("what a list of one of their groups shows a person can be read, whichever of the groups is theirs first", async () => {
@@ -335,11 +529,19 @@ test("what a list of one of their groups shows a person can be read, whichever o
   await admin.request("PATCH", `/v1/admin/end-users/${reader.id}/primary-group`, { group_id: home });
   const people = (await admin.post("/v1/admin/end-user-groups", { name: "readers", initial_member_ids: [reader.id] })).id;
   await admin.post(`/v1/admin/resource-groups/${served.groupId}/end-user-groups`, { end_user_group_ids: [people] });
-  const server = await admin.post("/v1/admin/mcp-servers", { name: "read-server", base_url: "http://127.0.0.1:1", mcp_endpoint_path: "/mcp", auth_type: "none" });
+  const server = await admin.post("/v1/admin/mcp-servers", {
+    name: "read-server",
+    base_url: "http://127.0.0.1:1",
+    mcp_endpoint_path: "/mcp",
+    auth_type: "none",
+  });
   await admin.post("/v1/admin/server-configs", { mcp_server_id: server.id, group_ids: [served.groupId], name: "for readers" });
   const { models } = (await reader.request("GET", `/models?group_id=${served.groupId}`)).body;
   const { servers } = (await reader.request("GET", `/servers?group_id=${served.groupId}`)).body;
-  for (const [path, listed] of [["/models", models[0]], ["/servers", servers[0]]]) {
+  for (const [path, listed] of [
+    ["/models", models[0]],
+    ["/servers", servers[0]],
+  ]) {
     expect(await reader.request("GET", `${path}/${listed.id}`)).toMatchObject({ status: 200, body: listed });
     expect((await reader.request("GET", `${path}/${listed.id}`, undefined, { "x-resource-group": served.groupId })).status).toBe(200);
     expect((await reader.request("GET", `${path}/${listed.id}`, undefined, { "x-resource-group": home })).status).toBe(404);
@@ -357,13 +559,22 @@ describe("the group of a call", () => {
     await world.admin.post(`/v1/admin/resource-groups/${second}/end-user-groups`, { end_user_group_ids: [members] });
     const groupOf = async (headers: Record<string, string> = {}) => {
       const reply = await fetch(`${url}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${user.token}`, ...headers } });
-      return reply.ok ? (await rowOf(world.admin, { correlation_id: reply.headers.get("x-correlation-id") })).resource_group_id : reply.status;
+      return reply.ok
+        ? (await rowOf(world.admin, { correlation_id: reply.headers.get("x-correlation-id") })).resource_group_id
+        : reply.status;
     };
     expect(await groupOf()).toBe(served.groupId);
     expect(await groupOf({ "x-resource-group": second })).toBe(second);
     expect(await groupOf({ "x-resource-group": "second" })).toBe(second);
-    expect([await groupOf({ "x-resource-group": third }), await groupOf({ "x-resource-group": "third" }), await groupOf({ "x-resource-group": "no such" })]).toEqual([403, 403, 403]);
-    expect((await user.request("PATCH", "/auth/primary-group", { group_id: second })).body).toEqual({ primary_group_id: second, previous_primary_group_id: null });
+    expect([
+      await groupOf({ "x-resource-group": third }),
+      await groupOf({ "x-resource-group": "third" }),
+      await groupOf({ "x-resource-group": "no such" }),
+    ]).toEqual([403, 403, 403]);
+    expect((await user.request("PATCH", "/auth/primary-group", { group_id: second })).body).toEqual({
+      primary_group_id: second,
+      previous_primary_group_id: null,
+    });
     expect(await groupOf()).toBe(second);
     expect((await user.request("PATCH", "/auth/primary-group", { group_id: third })).status).toBe(403);
     expect((await user.request("GET", `/models?group_id=${third}`)).status).toBe(403);
@@ -378,7 +589,8 @@ describe("the group of a call", () => {
     const { id } = await world.admin.post("/v1/admin/resource-groups", { name });
     const user = await newPerson(url, "sized");
     await world.admin.request("PATCH", `/v1/admin/end-users/${user.id}/primary-group`, { group_id: id });
-    const named = (value: string) => fetch(`${url}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${user.token}`, "x-resource-group": value } });
+    const named = (value: string) =>
+      fetch(`${url}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${user.token}`, "x-resource-group": value } });
     const inUtf8 = Buffer.from(name).toString("latin1");
     expect((await Promise.all([inUtf8, name, `${inUtf8}r`].map(named))).map(({ status }) => status)).toEqual([200, 200, 403]);
   });
@@ -387,12 +599,30 @@ describe("the group of a call", () => {
     const user = await newPerson(url, "keyed");
     const home = (await world.admin.post("/v1/admin/resource-groups", { name: "keyed home" })).id;
     await world.admin.request("PATCH", `/v1/admin/end-users/${user.id}/primary-group`, { group_id: home });
-    const key = (await world.admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, { name: "of keyed", scope: "user", end_user_id: user.id })).key_value;
-    const status = async (headers: Record<string, string>) => (await fetch(`${url}/v1/proxy/llm/models`, { headers: { "x-api-key": key, ...headers } })).status;
-    expect([await status({}), await status({ "x-resource-group": home }), await status({ "x-resource-group": "team" }), await status({ "x-resource-group": "second" })]).toEqual([200, 200, 200, 403]);
+    const key = (
+      await world.admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, {
+        name: "of keyed",
+        scope: "user",
+        end_user_id: user.id,
+      })
+    ).key_value;
+    const status = async (headers: Record<string, string>) =>
+      (await fetch(`${url}/v1/proxy/llm/models`, { headers: { "x-api-key": key, ...headers } })).status;
+    expect([
+      await status({}),
+      await status({ "x-resource-group": home }),
+      await status({ "x-resource-group": "team" }),
+      await status({ "x-resource-group": "second" }),
+    ]).toEqual([200, 200, 200, 403]);
 
     // A run begun with the key is the person's own, by the name they gave it.
-    await (await fetch(`${url}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "x-api-key": key, "content-type": "application/json", "x-gw-run-id": "by key" }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }) })).text();
+    await (
+      await fetch(`${url}/v1/proxy/llm/chat/completions`, {
+        method: "POST",
+        headers: { "x-api-key": key, "content-type": "application/json", "x-gw-run-id": "by key" },
+        body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }),
+      })
+    ).text();
     expect((await user.request("POST", "/runs/by%20key/feedback", { score: 1 })).body).toEqual({ run_id: "by key", score: 1 });
     expect((await (await newPerson(url, "keyless")).request("POST", "/runs/by%20key/feedback", { score: 1 })).status).toBe(404);
   });
@@ -400,7 +630,10 @@ describe("the group of a call", () => {
 
 test("a routing group is left out of the picker where its virtual model is hidden, as the nearest group says that binds it", async () => {
   const { admin } = world;
-  const { groupId: above, models } = await serveModels(admin, world.upstream.baseUrl, ["routed-1"], { group: "choosers", providerKey: "routed" });
+  const { groupId: above, models } = await serveModels(admin, world.upstream.baseUrl, ["routed-1"], {
+    group: "choosers",
+    providerKey: "routed",
+  });
   await admin.post("/v1/admin/llm-router/routing-groups", { id: "pick" });
   await admin.request("PATCH", `/v1/admin/llms/${models["routed-1"]}`, { routing_group_id: "pick" });
   const virtual = (await admin.get("/v1/admin/llms?mode=routing&search=pick")).llms[0].id;

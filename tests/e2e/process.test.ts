@@ -31,7 +31,18 @@ afterAll(async () => {
 /** Starts the command and gives what it said when it ended by itself. */
 function run(env: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
   return new Promise((resolve) => {
-    const child = spawn("node", [LAUNCHER, "start"], { env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", GW_DATA_DIR: dataDir, GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0", DATABASE_URL: databaseUrl, ...env }, stdio: ["ignore", "ignore", "pipe"] });
+    const child = spawn("node", [LAUNCHER, "start"], {
+      env: {
+        PATH: process.env.PATH ?? "",
+        HOME: process.env.HOME ?? "",
+        GW_DATA_DIR: dataDir,
+        GW_RUNTIME_PORT: "0",
+        GW_ADMIN_PORT: "0",
+        DATABASE_URL: databaseUrl,
+        ...env,
+      },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
     let stderr = "";
     child.stderr.on("data", (piece: Buffer) => {
       stderr += piece.toString();
@@ -42,7 +53,10 @@ function run(env: Record<string, string>): Promise<{ code: number | null; stderr
 
 test("a command whose reader has gone ends as other commands do, and says nothing", async () => {
   for (const command of [["audit", "--help"], ["doctor"]]) {
-    const child = spawn("node", [LAUNCHER, ...command], { env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", GW_DATA_DIR: dataDir }, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn("node", [LAUNCHER, ...command], {
+      env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", GW_DATA_DIR: dataDir },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     child.stdout.destroy();
     let stderr = "";
     child.stderr.on("data", (piece: Buffer) => {
@@ -59,20 +73,41 @@ describe("a start that cannot be", () => {
     ["a bad value", { GW_RUNTIME_PORT: "eighty" }, "GW_RUNTIME_PORT"],
     ["an unknown role", { GW_ROLES: "runtime,cook" }, "GW_ROLES"],
     ["a bad secret, without showing it", { GW_SECRET_KEY: "hunter2hunter2" }, "GW_SECRET_KEY must be 32 bytes"],
-    ["a signing key that is none, without showing it", { GW_AUDIT_SIGNING_KEY: "hunter2" }, "GW_AUDIT_SIGNING_KEY must be an Ed25519 private key"],
+    [
+      "a signing key that is none, without showing it",
+      { GW_AUDIT_SIGNING_KEY: "hunter2" },
+      "GW_AUDIT_SIGNING_KEY must be an Ed25519 private key",
+    ],
     ["an address no Valkey has, without showing it", { VALKEY_URL: "http://:hunter2@127.0.0.1" }, "VALKEY_URL must be"],
     ["a database that is not there", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" }, "DATABASE_URL"],
-    ["a database's port that cannot be, without showing the address", { DATABASE_URL: "postgres://x:hunter2@127.0.0.1:99999/none" }, "DATABASE_URL cannot be used: "],
-    ["a database's certificate that is not there", { DATABASE_URL: "postgres://x:hunter2@127.0.0.1:1/none?sslrootcert=/nowhere.pem" }, "DATABASE_URL cannot be used: ENOENT"],
+    [
+      "a database's port that cannot be, without showing the address",
+      { DATABASE_URL: "postgres://x:hunter2@127.0.0.1:99999/none" },
+      "DATABASE_URL cannot be used: ",
+    ],
+    [
+      "a database's certificate that is not there",
+      { DATABASE_URL: "postgres://x:hunter2@127.0.0.1:1/none?sslrootcert=/nowhere.pem" },
+      "DATABASE_URL cannot be used: ENOENT",
+    ],
     ["an address that is not here", { GW_HOST: "192.0.2.1" }, "192.0.2.1:0 cannot be listened on: is GW_HOST an address of this machine?"],
-    ["a name that is no address", { GW_HOST: "nowhere.invalid" }, "nowhere.invalid:0 cannot be listened on: is GW_HOST an address of this machine?"],
+    [
+      "a name that is no address",
+      { GW_HOST: "nowhere.invalid" },
+      "nowhere.invalid:0 cannot be listened on: is GW_HOST an address of this machine?",
+    ],
     ["a port in use", { GW_HOST: "127.0.0.1", GW_RUNTIME_PORT: "USED" }, "in use"],
   ])("%s ends it with one line that says so", async (_name, env, says) => {
     const holder = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
-    const { code, stderr } = await run(Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value === "USED" ? String(holder.port) : value])));
+    const { code, stderr } = await run(
+      Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value === "USED" ? String(holder.port) : value])),
+    );
     await holder.stop(true);
     expect(code).toBe(1);
-    const lines = stderr.trim().split("\n").filter((line) => !line.startsWith("{"));
+    const lines = stderr
+      .trim()
+      .split("\n")
+      .filter((line) => !line.startsWith("{"));
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain(says);
     expect(stderr).not.toContain("hunter2");
@@ -81,11 +116,19 @@ describe("a start that cannot be", () => {
   test("a database of a newer release, and one it may not make tables in, end it with one line that says so", async () => {
     const database = await testDatabase();
     await sql`INSERT INTO schema_migrations (name, digest) VALUES ('9999_tomorrow.sql', '')`.execute(database.db);
-    expect(await run({ DATABASE_URL: database.url })).toEqual({ code: 1, stderr: "gatehouse: the database was migrated by a newer release (it has 9999_tomorrow.sql)\n" });
+    expect(await run({ DATABASE_URL: database.url })).toEqual({
+      code: 1,
+      stderr: "gatehouse: the database was migrated by a newer release (it has 9999_tomorrow.sql)\n",
+    });
     const guest = `guest_${process.pid}`;
-    await sql`DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE ROLE ${sql.ref(guest)} LOGIN PASSWORD 'hunter2'`.execute(database.db);
+    await sql`DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE ROLE ${sql.ref(guest)} LOGIN PASSWORD 'hunter2'`.execute(
+      database.db,
+    );
     const url = Object.assign(new URL(database.url), { username: guest, password: "hunter2" });
-    expect(await run({ DATABASE_URL: url.href })).toEqual({ code: 1, stderr: "gatehouse: the database cannot be migrated: no schema has been selected to create in\n" });
+    expect(await run({ DATABASE_URL: url.href })).toEqual({
+      code: 1,
+      stderr: "gatehouse: the database cannot be migrated: no schema has been selected to create in\n",
+    });
     await sql`DROP ROLE ${sql.ref(guest)}`.execute(database.db);
     await database.close();
   });
@@ -94,7 +137,12 @@ describe("a start that cannot be", () => {
     const database = await testDatabase();
     const directory = await temporaryDirectory();
     const openLedger = async () => Promise.reject(new Error("the disk is gone"));
-    const starting = compose(readConfiguration({ DATABASE_URL: database.url, GW_DATA_DIR: directory, GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0" }), {}, jsonLog("error"), { openLedger });
+    const starting = compose(
+      readConfiguration({ DATABASE_URL: database.url, GW_DATA_DIR: directory, GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0" }),
+      {},
+      jsonLog("error"),
+      { openLedger },
+    );
     await expect(starting).rejects.toThrow("the disk is gone");
     expect(await database.db.selectFrom("admin_users").select("id").execute()).toEqual([]);
     await database.close();
@@ -114,7 +162,11 @@ describe("a start that cannot be", () => {
 test.each(["start", "dev"])("gatehouse %s explains itself, and passes over nothing it is told", (command) => {
   const gatehouse = (...args: string[]) => spawnSync("node", [LAUNCHER, command, ...args], { encoding: "utf8" });
   expect(gatehouse("--help")).toMatchObject({ status: 0, stdout: expect.stringContaining("Usage: gatehouse") });
-  expect(gatehouse("--port", "9000")).toMatchObject({ status: 1, stdout: "", stderr: `gatehouse: ${command} takes no arguments (it got --port 9000): settings are environment variables (see gatehouse --help)\n` });
+  expect(gatehouse("--port", "9000")).toMatchObject({
+    status: 1,
+    stdout: "",
+    stderr: `gatehouse: ${command} takes no arguments (it got --port 9000): settings are environment variables (see gatehouse --help)\n`,
+  });
 });
 
 describe("a stop", () => {
@@ -122,7 +174,11 @@ describe("a stop", () => {
     const upstream = startFakeUpstream();
     const gateway = await startGateway({ databaseUrl, dataDir });
     const served = await serveModels(await signIn(gateway.adminUrl), upstream.baseUrl, ["hold"], { group: "drain", providerKey: "drain" });
-    const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": served.apiKey }, body: JSON.stringify({ model: "hold", stream: true, messages: [{ role: "user", content: "x" }] }) });
+    const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": served.apiKey },
+      body: JSON.stringify({ model: "hold", stream: true, messages: [{ role: "user", content: "x" }] }),
+    });
     const reading = response.text();
     const stopped = gateway.stop();
     while (!gateway.output().includes("Stopping")) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -136,23 +192,36 @@ describe("a stop", () => {
     await upstream.stop();
   });
 
-  test.each([[["npm", "start"] as const], [["npm", "run", "dev"] as const]])("reaches the gateway through %p, which waits for it", async (command) => {
-    const gateway = await startGateway({ databaseUrl, dataDir, command });
-    expect(await gateway.stop()).toBe(0);
-    expect(gateway.output()).toContain("Stopped. Every call has its audit row.");
-    await expect(fetch(`${gateway.adminUrl}/readyz`)).rejects.toThrow();
-  });
+  test.each([[["npm", "start"] as const], [["npm", "run", "dev"] as const]])(
+    "reaches the gateway through %p, which waits for it",
+    async (command) => {
+      const gateway = await startGateway({ databaseUrl, dataDir, command });
+      expect(await gateway.stop()).toBe(0);
+      expect(gateway.output()).toContain("Stopped. Every call has its audit row.");
+      await expect(fetch(`${gateway.adminUrl}/readyz`)).rejects.toThrow();
+    },
+  );
 
   test("ends what does not finish in time, and its row says so", async () => {
     const upstream = startFakeUpstream();
     const gateway = await startGateway({ databaseUrl, dataDir, env: { GW_DRAIN_SECONDS: "0" } });
-    const served = await serveModels(await signIn(gateway.adminUrl), upstream.baseUrl, [{ name: "hold-2", model_name: "hold" }], { group: "drain-2", providerKey: "drain-2" });
-    const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": served.apiKey }, body: JSON.stringify({ model: "hold-2", stream: true, messages: [{ role: "user", content: "x" }] }) });
+    const served = await serveModels(await signIn(gateway.adminUrl), upstream.baseUrl, [{ name: "hold-2", model_name: "hold" }], {
+      group: "drain-2",
+      providerKey: "drain-2",
+    });
+    const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": served.apiKey },
+      body: JSON.stringify({ model: "hold-2", stream: true, messages: [{ role: "user", content: "x" }] }),
+    });
     const reading = response.text().catch(() => "torn");
     expect(await gateway.stop()).toBe(0);
     expect(await reading).not.toContain("[DONE]");
     const again = await startGateway({ databaseUrl, dataDir });
-    expect(await rowOf(await signIn(again.adminUrl), { id: response.headers.get("x-request-id") })).toMatchObject({ success: false, error_type: "gateway_interrupted" });
+    expect(await rowOf(await signIn(again.adminUrl), { id: response.headers.get("x-request-id") })).toMatchObject({
+      success: false,
+      error_type: "gateway_interrupted",
+    });
     expect(await again.stop()).toBe(0);
     await upstream.stop();
   });
@@ -164,11 +233,22 @@ describe("roles", () => {
     const runtimeDir = await temporaryDirectory();
     const control = await startGateway({ databaseUrl, dataDir, env: { GW_ROLES: "control,worker" } });
     const { readFile } = await import("node:fs/promises");
-    const shared = { GW_SECRET_KEY: await readFile(`${dataDir}/secrets/secret-key`, "utf8"), GW_JWT_SECRET: await readFile(`${dataDir}/secrets/jwt-secret`, "utf8") };
+    const shared = {
+      GW_SECRET_KEY: await readFile(`${dataDir}/secrets/secret-key`, "utf8"),
+      GW_JWT_SECRET: await readFile(`${dataDir}/secrets/jwt-secret`, "utf8"),
+    };
     const runtime = await startGateway({ databaseUrl, dataDir: runtimeDir, env: { GW_ROLES: "runtime", ...shared } });
     const admin = await signIn(control.adminUrl);
-    const served = await serveModels(admin, upstream.baseUrl, [{ name: "apart", model_name: "fake-1" }], { group: "apart", providerKey: "apart" });
-    const call = () => fetch(`${runtime.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": served.apiKey }, body: JSON.stringify({ model: "apart", messages: [{ role: "user", content: "x" }] }) }).then(({ status }) => status);
+    const served = await serveModels(admin, upstream.baseUrl, [{ name: "apart", model_name: "fake-1" }], {
+      group: "apart",
+      providerKey: "apart",
+    });
+    const call = () =>
+      fetch(`${runtime.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-api-key": served.apiKey },
+        body: JSON.stringify({ model: "apart", messages: [{ role: "user", content: "x" }] }),
+      }).then(({ status }) => status);
     const within = async (status: number) => {
       const started = Date.now();
       while ((await call()) !== status) if (Date.now() - started > 1_000) throw new Error(`not ${status} within a second`);
@@ -196,7 +276,11 @@ describe("the embedded database", () => {
     const cold = await timed();
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
     const key = /sk_gw_api_[\w-]{43}/.exec(cold.gateway.output())?.[0] ?? "";
-    const answer = await fetch(`${cold.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", authorization: `Bearer ${key}` }, body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "Hello" }] }) });
+    const answer = await fetch(`${cold.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "Hello" }] }),
+    });
     expect((await answer.json()).choices[0].message.content).toBe("Hello");
     expect(await cold.gateway.stop()).toBe(0);
     const warm = await timed();

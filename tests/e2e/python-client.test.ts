@@ -10,7 +10,10 @@ import { grant, newTeam, type Team } from "./mcp-harness.ts";
 const PYTHON = process.env.MCP_PYTHON;
 const SCRIPT = fileURLToPath(new URL("./python-client.py", import.meta.url));
 
-if (PYTHON === undefined) console.log("The Python client is left out: MCP_PYTHON names no Python that has it (python3 -m venv DIR && DIR/bin/pip install -r tests/e2e/python-client.txt).");
+if (PYTHON === undefined)
+  console.log(
+    "The Python client is left out: MCP_PYTHON names no Python that has it (python3 -m venv DIR && DIR/bin/pip install -r tests/e2e/python-client.txt).",
+  );
 else {
   let world: World;
   let team: Team;
@@ -20,10 +23,17 @@ else {
   beforeAll(async () => {
     world = await startWorld();
     team = await newTeam(world.admin, "python");
-    for (const [name, fixture] of [["handshake", handshakeFixture()], ["stateless", statelessFixture()]] as const) {
+    for (const [name, fixture] of [
+      ["handshake", handshakeFixture()],
+      ["stateless", statelessFixture()],
+    ] as const) {
       const server = Bun.serve({ hostname: "127.0.0.1", port: 0, idleTimeout: 0, fetch: (request) => fixture.fetch(request) });
       serving.push(server);
-      const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: `http://127.0.0.1:${server.port}` });
+      const { id } = await world.admin.post("/v1/admin/mcp-servers", {
+        tenant_id: "default",
+        name,
+        base_url: `http://127.0.0.1:${server.port}`,
+      });
       await grant(world.admin, name, id, [team.groupId]);
       urls[name] = `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
     }
@@ -41,7 +51,9 @@ else {
       child.stdout.on("data", (piece: Buffer) => (out += piece.toString()));
       child.stderr.on("data", (piece: Buffer) => (problems += piece.toString()));
       child.on("error", reject);
-      child.on("exit", (code) => (code === 0 ? resolve(JSON.parse(out)) : reject(new Error(`Python ended with ${code}: ${problems.slice(-3000)}`))));
+      child.on("exit", (code) =>
+        code === 0 ? resolve(JSON.parse(out)) : reject(new Error(`Python ended with ${code}: ${problems.slice(-3000)}`)),
+      );
     });
 
   describe.each([

@@ -10,7 +10,13 @@ beforeAll(async () => {
   world = await startWorld();
   ({ admin } = world);
   await admin.post("/v1/admin/llm-router/routing-groups", { tenant_id: "default", id: "impatient", timeout: 0.5 });
-  await admin.post("/v1/admin/llm-router/routing-groups", { tenant_id: "default", id: "any-model", name: "Any model", routing_strategy: "ordered", retry_after: 0 });
+  await admin.post("/v1/admin/llm-router/routing-groups", {
+    tenant_id: "default",
+    id: "any-model",
+    name: "Any model",
+    routing_strategy: "ordered",
+    retry_after: 0,
+  });
   served = await serveModels(admin, world.upstream.baseUrl, [
     "plain",
     "broken",
@@ -23,7 +29,11 @@ beforeAll(async () => {
 afterAll(() => world.end());
 
 function call(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`${world.gateway.runtimeUrl}${path}`, { method: "POST", headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+  return fetch(`${world.gateway.runtimeUrl}${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
 }
 
 const messages = [{ role: "user", content: "Hi" }];
@@ -31,16 +41,34 @@ const rowFor = (response: Response) => rowOf(admin, { id: response.headers.get("
 
 describe("a routing group", () => {
   test("is in the models list, as a virtual model", async () => {
-    const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${served.apiKey}` } });
+    const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, {
+      headers: { authorization: `Bearer ${served.apiKey}` },
+    });
     const { data } = (await response.json()) as { data: { id: string; mode: string }[] };
     expect(data.find(({ id }) => id === "any-model")).toMatchObject({ mode: "routing", object: "model" });
   });
 
-  test.each(["any-model", "Any model"])("serves a call that names it %j by the next member when the first fails, and the row says so", async (model) => {
-    const response = await call("/v1/proxy/llm/chat/completions", { model, messages });
-    expect(response.status).toBe(200);
-    expect(await rowFor(response)).toMatchObject({ success: true, llm_model_requested: model, llm_model_used: "second", llm_used_fallback: true, llm_fallback_reason: "upstream_error", upstream_request_id: "req_fake", custom_metadata: { attempts: [{ model: "first", outcome: "upstream_error", status: 500 }, { model: "second", outcome: "served", status: 200 }] } });
-  });
+  test.each(["any-model", "Any model"])(
+    "serves a call that names it %j by the next member when the first fails, and the row says so",
+    async (model) => {
+      const response = await call("/v1/proxy/llm/chat/completions", { model, messages });
+      expect(response.status).toBe(200);
+      expect(await rowFor(response)).toMatchObject({
+        success: true,
+        llm_model_requested: model,
+        llm_model_used: "second",
+        llm_used_fallback: true,
+        llm_fallback_reason: "upstream_error",
+        upstream_request_id: "req_fake",
+        custom_metadata: {
+          attempts: [
+            { model: "first", outcome: "upstream_error", status: 500 },
+            { model: "second", outcome: "served", status: 200 },
+          ],
+        },
+      });
+    },
+  );
 
   test("ends a stream that falls silent for longer than its timeout, with an error the caller sees", async () => {
     const response = await call("/v1/proxy/llm/chat/completions", { model: "impatient", messages, stream: true });
@@ -50,7 +78,10 @@ describe("a routing group", () => {
 
   test("opens no model that is not granted", async () => {
     const other = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "others", group_type: "team" });
-    const { key_value: key } = await admin.post(`/v1/admin/resource-groups/${other.id}/api-keys`, { name: "others key", access_mode: "shared" });
+    const { key_value: key } = await admin.post(`/v1/admin/resource-groups/${other.id}/api-keys`, {
+      name: "others key",
+      access_mode: "shared",
+    });
     const response = await call("/v1/proxy/llm/chat/completions", { model: "any-model", messages }, { authorization: `Bearer ${key}` });
     expect(response.status).toBe(403);
   });
@@ -58,7 +89,11 @@ describe("a routing group", () => {
 
 describe("translation", () => {
   test("says which fields the provider was not told", async () => {
-    const response = await call("/v1/messages", { model: "plain", max_tokens: 10, messages, top_k: 5 }, { "anthropic-version": "2023-06-01" });
+    const response = await call(
+      "/v1/messages",
+      { model: "plain", max_tokens: 10, messages, top_k: 5 },
+      { "anthropic-version": "2023-06-01" },
+    );
     expect(response.status).toBe(200);
     expect(response.headers.get("x-gw-dropped-parameters")).toBe("top_k");
     expect(response.headers.get("request-id")).toBe(response.headers.get("x-request-id"));
@@ -77,7 +112,10 @@ describe("translation", () => {
   });
 
   test("a key in the query string is on no row", async () => {
-    const response = await fetch(`${world.gateway.runtimeUrl}/v1beta/models/plain:generateContent?key=${served.apiKey}`, { method: "POST", body: JSON.stringify({ contents: [{ role: "user", parts: [{ text: "Hi" }] }] }) });
+    const response = await fetch(`${world.gateway.runtimeUrl}/v1beta/models/plain:generateContent?key=${served.apiKey}`, {
+      method: "POST",
+      body: JSON.stringify({ contents: [{ role: "user", parts: [{ text: "Hi" }] }] }),
+    });
     expect(response.status).toBe(200);
     const row = await rowFor(response);
     expect(row.endpoint).toBe("/v1beta/models/plain:generateContent");
@@ -103,9 +141,15 @@ describe("data residency", () => {
 describe("health checks", () => {
   test("ask the provider, and is_healthy follows", async () => {
     expect(await admin.post(`/v1/admin/llms/${served.models.plain}/health-check`, {})).toMatchObject({ name: "plain", is_healthy: true });
-    expect(await admin.post(`/v1/admin/llms/${served.models.broken}/health-check`, {})).toMatchObject({ is_healthy: false, detail: "The provider answered 500." });
+    expect(await admin.post(`/v1/admin/llms/${served.models.broken}/health-check`, {})).toMatchObject({
+      is_healthy: false,
+      detail: "The provider answered 500.",
+    });
     expect((await admin.get(`/v1/admin/llms/${served.models.broken}`)).is_healthy).toBe(false);
-    const all = await admin.post("/v1/admin/llms/bulk-health-check", { tenant_id: "default", model_ids: [served.models.plain, served.models.second, served.models.first] });
+    const all = await admin.post("/v1/admin/llms/bulk-health-check", {
+      tenant_id: "default",
+      model_ids: [served.models.plain, served.models.second, served.models.first],
+    });
     expect(all).toMatchObject({ total: 3, healthy: 2 });
   });
 });

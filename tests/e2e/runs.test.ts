@@ -15,13 +15,26 @@ beforeAll(async () => {
 afterAll(async () => world.end());
 
 async function chat(headers: Record<string, string>, model = "fake-1", key = served.apiKey): Promise<Response> {
-  const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": key, ...headers }, body: JSON.stringify({ model, messages: [{ role: "user", content: "hello" }] }) });
+  const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": key, ...headers },
+    body: JSON.stringify({ model, messages: [{ role: "user", content: "hello" }] }),
+  });
   await response.arrayBuffer();
   return response;
 }
 
-async function send(method: string, path: string, body?: unknown, key = served.apiKey): Promise<{ status: number; body: any; headers: Headers }> {
-  const response = await fetch(world.gateway.runtimeUrl + path, { method, headers: { "x-api-key": key, ...(body === undefined ? {} : { "content-type": "application/json" }) }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+async function send(
+  method: string,
+  path: string,
+  body?: unknown,
+  key = served.apiKey,
+): Promise<{ status: number; body: any; headers: Headers }> {
+  const response = await fetch(world.gateway.runtimeUrl + path, {
+    method,
+    headers: { "x-api-key": key, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
   return { status: response.status, body: await response.json(), headers: response.headers };
 }
 
@@ -31,7 +44,18 @@ test("a run adds its calls up, with the turns the caller named and those found b
   await chat({ "x-gw-run-id": "task 7" });
   const { status, body } = await send("GET", `/v1/runs/${encodeURIComponent("task 7")}`);
   expect(status).toBe(200);
-  expect(body).toMatchObject({ run_id: "task 7", state: "open", state_source: null, outcome: null, ended_at: null, calls: 3, llm_calls: 3, tool_calls: 0, errors: 0, late_calls: 0 });
+  expect(body).toMatchObject({
+    run_id: "task 7",
+    state: "open",
+    state_source: null,
+    outcome: null,
+    ended_at: null,
+    calls: 3,
+    llm_calls: 3,
+    tool_calls: 0,
+    errors: 0,
+    late_calls: 0,
+  });
   expect(body.turns).toEqual([
     { turn_id: "t1", turn_seq: 1, inferred: false, calls: 1 },
     { turn_id: null, turn_seq: 2, inferred: true, calls: 1 },
@@ -45,12 +69,18 @@ test("a run adds its calls up, with the turns the caller named and those found b
 
 test("a run shows the ceilings it is held to, and one they end is exhausted", async () => {
   const capped = await serveModels(world.admin, world.upstream.baseUrl, ["fake-3"], { group: "capped", providerKey: "fake3" });
-  await world.admin.request("PATCH", `/v1/admin/resource-groups/${capped.groupId}/run-ceilings`, { run_ceilings: { max_llm_calls_per_run: 2, max_tokens_per_run: 1_000_000 } });
-  for (const expected of [200, 200, 429]) expect((await chat({ "x-gw-run-id": "short of breath" }, "fake-3", capped.apiKey)).status).toBe(expected);
+  await world.admin.request("PATCH", `/v1/admin/resource-groups/${capped.groupId}/run-ceilings`, {
+    run_ceilings: { max_llm_calls_per_run: 2, max_tokens_per_run: 1_000_000 },
+  });
+  for (const expected of [200, 200, 429])
+    expect((await chat({ "x-gw-run-id": "short of breath" }, "fake-3", capped.apiKey)).status).toBe(expected);
   // The refused call is one of the run's, and used nothing of what it was refused for.
   const run = (await send("GET", "/v1/runs/short%20of%20breath", undefined, capped.apiKey)).body;
   expect([run.llm_calls, run.errors]).toEqual([3, 1]);
-  expect(run.ceilings).toEqual({ max_llm_calls_per_run: { max_limit: 2, current_usage: 2 }, max_tokens_per_run: { max_limit: 1_000_000, current_usage: run.total_tokens } });
+  expect(run.ceilings).toEqual({
+    max_llm_calls_per_run: { max_limit: 2, current_usage: 2 },
+    max_tokens_per_run: { max_limit: 1_000_000, current_usage: run.total_tokens },
+  });
   expect((await send("POST", "/v1/runs/short%20of%20breath/end", undefined, capped.apiKey)).body.state).toBe("exhausted");
 });
 
@@ -78,7 +108,11 @@ test("a run ended by header keeps its state, and a later call is late and change
 
 test("a run is ended by its endpoint: with a state, with the state its calls led to, or refused by field", async () => {
   await chat({ "x-gw-run-id": "by-hand" });
-  expect((await send("POST", "/v1/runs/by-hand/end", { state: "exhausted", outcome: "escalated" })).body).toMatchObject({ state: "exhausted", state_source: "client", outcome: "escalated" });
+  expect((await send("POST", "/v1/runs/by-hand/end", { state: "exhausted", outcome: "escalated" })).body).toMatchObject({
+    state: "exhausted",
+    state_source: "client",
+    outcome: "escalated",
+  });
   await chat({ "x-gw-run-id": "derived" });
   await chat({ "x-gw-run-id": "derived" }, "fake-2");
   const derived = await send("POST", "/v1/runs/derived/end");
@@ -89,26 +123,70 @@ test("a run is ended by its endpoint: with a state, with the state its calls led
   expect((await send("POST", "/v1/runs/never/end", {})).status).toBe(404);
 });
 
-const span = (fields: Record<string, unknown>) => ({ traceId: "5B8EFFF798038103D269B633813FC60C", spanId: "eee19b7ec3c1b174", name: "chat gpt-x", kind: 3, startTimeUnixNano: "1763712000000000000", endTimeUnixNano: "1763712001500000000", attributes: [], ...fields });
+const span = (fields: Record<string, unknown>) => ({
+  traceId: "5B8EFFF798038103D269B633813FC60C",
+  spanId: "eee19b7ec3c1b174",
+  name: "chat gpt-x",
+  kind: 3,
+  startTimeUnixNano: "1763712000000000000",
+  endTimeUnixNano: "1763712001500000000",
+  attributes: [],
+  ...fields,
+});
 const text = (key: string, stringValue: string) => ({ key, value: { stringValue } });
-const spans = (...list: object[]) => ({ resourceSpans: [{ resource: { attributes: [text("service.name", "agent-7")] }, scopeSpans: [{ scope: { name: "t" }, spans: list }] }] });
+const spans = (...list: object[]) => ({
+  resourceSpans: [{ resource: { attributes: [text("service.name", "agent-7")] }, scopeSpans: [{ scope: { name: "t" }, spans: list }] }],
+});
 
 async function ingest(body: unknown, headers: Record<string, string> = {}): Promise<{ status: number; body: any }> {
-  const response = await fetch(`${world.gateway.runtimeUrl}/v1/ingest/otel/v1/traces`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": served.apiKey, ...headers }, body: (body instanceof Uint8Array ? body : JSON.stringify(body)) as BodyInit });
+  const response = await fetch(`${world.gateway.runtimeUrl}/v1/ingest/otel/v1/traces`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": served.apiKey, ...headers },
+    body: (body instanceof Uint8Array ? body : JSON.stringify(body)) as BodyInit,
+  });
   return { status: response.status, body: await response.json() };
 }
 
 test("spans become rows of their own, once, with old and new names, tokens on inference spans only", async () => {
   const trace = "5b8efff798038103d269b633813fc60c";
   const batch = spans(
-    span({ attributes: [text("gen_ai.operation.name", "chat"), text("gen_ai.provider.name", "openai"), text("gen_ai.request.model", "gpt-x"), { key: "gen_ai.usage.input_tokens", value: { intValue: "120" } }, { key: "gen_ai.usage.output_tokens", value: { intValue: 30 } }], unknown: true }),
-    span({ spanId: "00000000000000a2", attributes: [text("gen_ai.system", "xai"), text("gen_ai.request.model", "grok"), { key: "gen_ai.usage.prompt_tokens", value: { intValue: 5 } }, { key: "gen_ai.usage.completion_tokens", value: { intValue: 6 } }] }),
-    span({ spanId: "00000000000000a3", kind: 1, attributes: [text("gen_ai.operation.name", "invoke_agent"), { key: "gen_ai.usage.input_tokens", value: { intValue: 125 } }] }),
-    span({ spanId: "00000000000000a4", kind: 1, attributes: [text("gen_ai.operation.name", "execute_tool"), text("gen_ai.tool.name", "search")], status: { code: 2, message: "no" } }),
+    span({
+      attributes: [
+        text("gen_ai.operation.name", "chat"),
+        text("gen_ai.provider.name", "openai"),
+        text("gen_ai.request.model", "gpt-x"),
+        { key: "gen_ai.usage.input_tokens", value: { intValue: "120" } },
+        { key: "gen_ai.usage.output_tokens", value: { intValue: 30 } },
+      ],
+      unknown: true,
+    }),
+    span({
+      spanId: "00000000000000a2",
+      attributes: [
+        text("gen_ai.system", "xai"),
+        text("gen_ai.request.model", "grok"),
+        { key: "gen_ai.usage.prompt_tokens", value: { intValue: 5 } },
+        { key: "gen_ai.usage.completion_tokens", value: { intValue: 6 } },
+      ],
+    }),
+    span({
+      spanId: "00000000000000a3",
+      kind: 1,
+      attributes: [text("gen_ai.operation.name", "invoke_agent"), { key: "gen_ai.usage.input_tokens", value: { intValue: 125 } }],
+    }),
+    span({
+      spanId: "00000000000000a4",
+      kind: 1,
+      attributes: [text("gen_ai.operation.name", "execute_tool"), text("gen_ai.tool.name", "search")],
+      status: { code: 2, message: "no" },
+    }),
     span({ spanId: "0000000000000000" }),
   );
   const first = await ingest(gzipSync(JSON.stringify(batch)), { "content-encoding": "gzip" });
-  expect(first).toEqual({ status: 200, body: { partialSuccess: { rejectedSpans: "1", errorMessage: "a traceId or spanId is not valid" } } });
+  expect(first).toEqual({
+    status: 200,
+    body: { partialSuccess: { rejectedSpans: "1", errorMessage: "a traceId or spanId is not valid" } },
+  });
   expect((await ingest(batch)).status).toBe(200);
   const rows = (await rowsOf(world.admin, { trace_id: trace, source: "otel" }, 4)).toReversed();
   expect(rows.map((row) => [row.proxy_type, row.proxy_subtype, row.llm_provider, row.llm_total_tokens, row.success])).toEqual([
@@ -117,7 +195,13 @@ test("spans become rows of their own, once, with old and new names, tokens on in
     ["a2a", "invoke_agent", null, null, true],
     ["mcp", "execute_tool", null, null, false],
   ]);
-  expect(rows[0]).toMatchObject({ source: "otel", timestamp: "2025-11-21T08:00:00.000000Z", duration_ms: 1500, trace_continuity: "external", llm_estimated_cost_usd: null });
+  expect(rows[0]).toMatchObject({
+    source: "otel",
+    timestamp: "2025-11-21T08:00:00.000000Z",
+    duration_ms: 1500,
+    trace_continuity: "external",
+    llm_estimated_cost_usd: null,
+  });
   const run = (await send("GET", `/v1/runs/${trace}`)).body;
   expect(run).toMatchObject({ calls: 4, external_calls: 4, total_tokens: 161, tool_calls: 2 });
 });
@@ -126,7 +210,19 @@ test("a span of a call the gateway carried joins it and is not counted twice", a
   const trace = "0af7651916cd43dd8448eb211c80319c";
   await chat({ "x-gw-run-id": "traced", traceparent: `00-${trace}-b7ad6b7169203331-01` });
   const before = (await send("GET", "/v1/runs/traced")).body;
-  const told = await ingest(spans(span({ traceId: trace, spanId: "b7ad6b7169203331", attributes: [text("gen_ai.operation.name", "chat"), text("gen_ai.request.model", "fake-1"), { key: "gen_ai.usage.input_tokens", value: { intValue: 9 } }] })));
+  const told = await ingest(
+    spans(
+      span({
+        traceId: trace,
+        spanId: "b7ad6b7169203331",
+        attributes: [
+          text("gen_ai.operation.name", "chat"),
+          text("gen_ai.request.model", "fake-1"),
+          { key: "gen_ai.usage.input_tokens", value: { intValue: 9 } },
+        ],
+      }),
+    ),
+  );
   expect(told).toEqual({ status: 200, body: {} });
   const row = await rowOf(world.admin, { trace_id: trace, source: "otel" });
   expect([row.root_task_id, row.llm_total_tokens, typeof row.custom_metadata.joined_row_id]).toEqual([before.root_task_id, null, "string"]);
@@ -138,7 +234,13 @@ test("a span of a call of another credential joins it and stays out of its run",
   const trace = "1af7651916cd43dd8448eb211c80319c";
   await chat({ "x-gw-run-id": "of one key", traceparent: `00-${trace}-b7ad6b7169203331-01` });
   const before = (await send("GET", "/v1/runs/of%20one%20key")).body;
-  const failed = span({ traceId: trace, spanId: "b7ad6b7169203331", startTimeUnixNano: "1", status: { code: 2 }, attributes: [text("gen_ai.operation.name", "chat")] });
+  const failed = span({
+    traceId: trace,
+    spanId: "b7ad6b7169203331",
+    startTimeUnixNano: "1",
+    status: { code: 2 },
+    attributes: [text("gen_ai.operation.name", "chat")],
+  });
   expect(await ingest(spans(failed), { "x-api-key": other.apiKey })).toEqual({ status: 200, body: {} });
   const row = await rowOf(world.admin, { trace_id: trace, source: "otel" });
   expect(row.custom_metadata.joined_row_id).toBe(before.actions[0].id);
@@ -148,12 +250,27 @@ test("a span of a call of another credential joins it and stays out of its run",
 
 test("claims beyond what totals can hold leave the rows of calls whole", async () => {
   // 1,024 of the largest and this come to the last number that a total holds.
-  const tokens = (index: number) => ({ key: "gen_ai.usage.input_tokens", value: { intValue: String(index === 1_024 ? 1_023 : Number.MAX_SAFE_INTEGER) } });
+  const tokens = (index: number) => ({
+    key: "gen_ai.usage.input_tokens",
+    value: { intValue: String(index === 1_024 ? 1_023 : Number.MAX_SAFE_INTEGER) },
+  });
   const started = `${Date.now()}000000`;
-  const claimed = Array.from({ length: 1_025 }, (_, index) => span({ traceId: "c".repeat(32), spanId: (index + 1).toString(16).padStart(16, "0"), startTimeUnixNano: started, endTimeUnixNano: started, attributes: [text("gen_ai.operation.name", "chat"), tokens(index)] }));
+  const claimed = Array.from({ length: 1_025 }, (_, index) =>
+    span({
+      traceId: "c".repeat(32),
+      spanId: (index + 1).toString(16).padStart(16, "0"),
+      startTimeUnixNano: started,
+      endTimeUnixNano: started,
+      attributes: [text("gen_ai.operation.name", "chat"), tokens(index)],
+    }),
+  );
   expect((await ingest(spans(...claimed), { "x-api-key": other.apiKey })).status).toBe(200);
   const id = (await chat({}, "fake-2", other.apiKey)).headers.get("x-gw-run-id");
-  expect(await rowOf(world.admin, { id })).toMatchObject({ llm_model_used: "fake-2", llm_model_requested: "fake-2", custom_metadata: null });
+  expect(await rowOf(world.admin, { id })).toMatchObject({
+    llm_model_used: "fake-2",
+    llm_model_requested: "fake-2",
+    custom_metadata: null,
+  });
   expect((await send("GET", `/v1/runs/${"c".repeat(32)}`, undefined, other.apiKey)).body.calls).toBe(1_025);
 });
 
@@ -169,19 +286,26 @@ test("an AI System's runs are listed, and their figures tell how far they rest o
   const all = await world.admin.get(`${path}?page_size=200`);
   const sum = (name: string) => all.runs.reduce((total: number, run: any) => total + run[name], 0);
   const stats = await world.admin.get(`${path}/stats?from=2025-11-01T00:00:00Z`);
-  expect(stats).toMatchObject({ runs: all.total, tokens: { total: sum("total_tokens") }, errors: { calls: sum("calls"), errors: sum("errors") }, tool_errors: { calls: 2, errors: 1, rate_pct: 50 }, late_calls: 1 });
+  expect(stats).toMatchObject({
+    runs: all.total,
+    tokens: { total: sum("total_tokens") },
+    errors: { calls: sum("calls"), errors: sum("errors") },
+    tool_errors: { calls: 2, errors: 1, rate_pct: 50 },
+    late_calls: 1,
+  });
   expect(stats.outcome_mix).toMatchObject({ completed: 1, exhausted: 1, blocked_policy: 1 });
   expect(stats.client_outcomes).toMatchObject({ resolved: 1, escalated: 1 });
   const { observed_pct: observed, external_pct: external } = stats.coverage;
   expect(observed + external).toBeCloseTo(100, 5);
-  expect(external).toBeCloseTo((400 / sum("calls")), 1);
+  expect(external).toBeCloseTo(400 / sum("calls"), 1);
   const today = await world.admin.get(`${path}/timeseries`);
   expect([today.bucket, today.buckets.length]).toEqual(["hour", 25]);
   const year = await world.admin.get(`${path}/timeseries?from=2025-11-01T00:00:00Z`);
   expect(year.bucket).toBe("day");
   expect(year.buckets.reduce((total: number, bucket: any) => total + bucket.runs, 0)).toBe(all.total);
   expect((await world.admin.request("GET", `/v1/admin/ai-systems/${crypto.randomUUID()}/runs`)).status).toBe(404);
-  for (const time of ["0000-01-01T00:00:00Z", "2026-01-01T00:00:00+18:00"]) expect((await world.admin.request("GET", `${path}?from=${encodeURIComponent(time)}`)).status).toBe(400);
+  for (const time of ["0000-01-01T00:00:00Z", "2026-01-01T00:00:00+18:00"])
+    expect((await world.admin.request("GET", `${path}?from=${encodeURIComponent(time)}`)).status).toBe(400);
 });
 
 test("the inlet refuses in the protocol's words", async () => {

@@ -16,19 +16,24 @@ afterAll(() => world.end());
 describe("embeddings by the openai client", () => {
   const input = ["one", "two"];
 
-  test.each(["openai", "azure", "gemini"])("come from %s the same as numbers and as the bytes the client asks for by itself", async (provider) => {
-    const { openai } = world.clients;
-    const model = `sdk-${provider}-embed`;
-    const plain = await openai.embeddings.create({ model, input, encoding_format: "float" });
-    // Nothing given: the client asks for base64 and decodes it.
-    const packed = await openai.embeddings.create({ model, input });
-    expect(plain.data.map(({ embedding }) => embedding)).toEqual(VECTORS as number[][]);
-    expect(packed.data.map(({ embedding }) => [...embedding])).toEqual(VECTORS as number[][]);
-    expect(plain.data.map(({ index }) => index)).toEqual([0, 1]);
-    const bytes = await openai.embeddings.create({ model, input: "one", encoding_format: "base64" });
-    const [first] = bytes.data as unknown as { embedding: string }[];
-    expect([...new Float32Array(Uint8Array.from(Buffer.from(first?.embedding as string, "base64")).buffer)]).toEqual([...(VECTORS[0] as number[])]);
-  });
+  test.each(["openai", "azure", "gemini"])(
+    "come from %s the same as numbers and as the bytes the client asks for by itself",
+    async (provider) => {
+      const { openai } = world.clients;
+      const model = `sdk-${provider}-embed`;
+      const plain = await openai.embeddings.create({ model, input, encoding_format: "float" });
+      // Nothing given: the client asks for base64 and decodes it.
+      const packed = await openai.embeddings.create({ model, input });
+      expect(plain.data.map(({ embedding }) => embedding)).toEqual(VECTORS as number[][]);
+      expect(packed.data.map(({ embedding }) => [...embedding])).toEqual(VECTORS as number[][]);
+      expect(plain.data.map(({ index }) => index)).toEqual([0, 1]);
+      const bytes = await openai.embeddings.create({ model, input: "one", encoding_format: "base64" });
+      const [first] = bytes.data as unknown as { embedding: string }[];
+      expect([...new Float32Array(Uint8Array.from(Buffer.from(first?.embedding as string, "base64")).buffer)]).toEqual([
+        ...(VECTORS[0] as number[]),
+      ]);
+    },
+  );
 
   test("come from bedrock one text at a time, in order", async () => {
     const { data, usage } = await world.clients.openai.embeddings.create({ model: "sdk-bedrock-embed", input });
@@ -49,16 +54,19 @@ describe("embeddings by the openai client", () => {
 describe("token counts", () => {
   const providers = PROVIDERS.map(({ id, apiFormat }) => [id, apiFormat] as const);
 
-  test.each(providers)("by both anthropic clients for %s: the vendor's own where the model is Claude in its own format, else an estimate that says so", async (id, apiFormat) => {
-    const asked = { model: `sdk-${id}`, messages: [{ role: "user" as const, content: PROMPT }] };
-    for (const client of [world.clients.anthropicOne, world.clients.anthropicZero]) {
-      const { data, response } = await client.messages.countTokens(asked).withResponse();
-      const native = apiFormat === "anthropic" || id === "vertex-claude";
-      expect(response.headers.get("x-gw-token-count")).toBe(native ? null : "estimate");
-      if (native) expect(data.input_tokens).toBe(COUNTED);
-      else expect(data.input_tokens).toBeWithin(1, 20);
-    }
-  });
+  test.each(providers)(
+    "by both anthropic clients for %s: the vendor's own where the model is Claude in its own format, else an estimate that says so",
+    async (id, apiFormat) => {
+      const asked = { model: `sdk-${id}`, messages: [{ role: "user" as const, content: PROMPT }] };
+      for (const client of [world.clients.anthropicOne, world.clients.anthropicZero]) {
+        const { data, response } = await client.messages.countTokens(asked).withResponse();
+        const native = apiFormat === "anthropic" || id === "vertex-claude";
+        expect(response.headers.get("x-gw-token-count")).toBe(native ? null : "estimate");
+        if (native) expect(data.input_tokens).toBe(COUNTED);
+        else expect(data.input_tokens).toBeWithin(1, 20);
+      }
+    },
+  );
 
   test.each(providers)("by the google client for %s", async (id, apiFormat) => {
     const { totalTokens } = await world.clients.google.models.countTokens({ model: `sdk-${id}`, contents: PROMPT });
@@ -69,6 +77,8 @@ describe("token counts", () => {
 
 test("every client of the table is installed under the name the table gives", async () => {
   const { devDependencies } = (await import("../package.json")) as { devDependencies: Record<string, string> };
-  const installed = new Set(Object.entries(devDependencies).map(([name, version]) => /^npm:(.+)@(\d+)\./.exec(version)?.slice(1).join("@") ?? name));
+  const installed = new Set(
+    Object.entries(devDependencies).map(([name, version]) => /^npm:(.+)@(\d+)\./.exec(version)?.slice(1).join("@") ?? name),
+  );
   for (const { packages } of CLIENTS) for (const name of packages) expect(installed).toContain(name);
 });

@@ -15,12 +15,17 @@ afterAll(() => world.end());
 
 /** What the caller can do nothing about is the gateway's 502. */
 const STATUS_SEEN = { 400: 400, 429: 429, 500: 502 } as const;
-const failing = PROVIDERS.filter(({ apiFormat }) => apiFormat !== "echo").flatMap(({ id }) => FAULTS.map((status) => [id, status] as const));
+const failing = PROVIDERS.filter(({ apiFormat }) => apiFormat !== "echo").flatMap(({ id }) =>
+  FAULTS.map((status) => [id, status] as const),
+);
 
 describe.each(CLIENTS.map(({ id }) => id))("%s", (client) => {
   const statusOfFailure = async (clients: Clients, model: string, stream: boolean) => {
     const sdk = clients.sdks[client];
-    return sdk.ask(model, "text", stream).then(() => "an answer", (error: unknown) => sdk.statusOf(error) ?? error);
+    return sdk.ask(model, "text", stream).then(
+      () => "an answer",
+      (error: unknown) => sdk.statusOf(error) ?? error,
+    );
   };
 
   test.each([false, true])("raises its own error for a wrong key (streamed: %p)", async (stream) => {
@@ -33,6 +38,9 @@ describe.each(CLIENTS.map(({ id }) => id))("%s", (client) => {
 
   test.each(failing)("raises its own error when %s answers %i", async (provider, status) => {
     const model = `sdk-${provider}-${status}`;
-    expect([await statusOfFailure(world.clients, model, false), await statusOfFailure(world.clients, model, true)]).toEqual([STATUS_SEEN[status], STATUS_SEEN[status]]);
+    expect([await statusOfFailure(world.clients, model, false), await statusOfFailure(world.clients, model, true)]).toEqual([
+      STATUS_SEEN[status],
+      STATUS_SEEN[status],
+    ]);
   });
 });

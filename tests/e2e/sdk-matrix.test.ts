@@ -31,7 +31,11 @@ function expectAnswer({ provider, feature }: Cell, { text, tool }: Told): void {
 }
 
 describe.each(CLIENTS.map(({ id }) => id))("%s", (client) => {
-  test.each(CELLS.filter((cell) => cell.client === client).map((cell) => [cell.provider, cell.feature, cell.stream ? "streamed" : "whole", cell] as const))("%s: %s, %s", async (_provider, _feature, _form, cell) => {
+  test.each(
+    CELLS.filter((cell) => cell.client === client).map(
+      (cell) => [cell.provider, cell.feature, cell.stream ? "streamed" : "whole", cell] as const,
+    ),
+  )("%s: %s, %s", async (_provider, _feature, _form, cell) => {
     expectAnswer(cell, await world.clients.sdks[client].ask(`sdk-${cell.provider}`, cell.feature, cell.stream));
   });
 });

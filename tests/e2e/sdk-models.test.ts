@@ -42,8 +42,13 @@ describe("the models a key may use", () => {
   test("are no others, which each client is told in its own way", async () => {
     const { anthropicOne, google } = world.clients;
     expect(await anthropicOne.models.retrieve("not-there").catch((error: unknown) => error)).toBeInstanceOf(Anthropic.NotFoundError);
-    expect(await google.models.get({ model: "not-there" }).catch((error: unknown) => error)).toMatchObject({ status: 404, message: expect.stringContaining("NOT_FOUND") });
+    expect(await google.models.get({ model: "not-there" }).catch((error: unknown) => error)).toMatchObject({
+      status: 404,
+      message: expect.stringContaining("NOT_FOUND"),
+    });
     const stranger = world.clientsOf("sk_gw_api_not-a-key");
-    expect(await stranger.anthropicOne.models.retrieve("sdk-gemini").catch((error: unknown) => error)).toBeInstanceOf(Anthropic.AuthenticationError);
+    expect(await stranger.anthropicOne.models.retrieve("sdk-gemini").catch((error: unknown) => error)).toBeInstanceOf(
+      Anthropic.AuthenticationError,
+    );
   });
 });

@@ -27,23 +27,35 @@ describe("by the openai client", () => {
 
   test.each(table)("with %s (streamed: %p)", async (id, stream) => {
     const { openai } = world.clients;
-    const ask = (messages: OpenAI.ChatCompletionMessageParam[]) => (stream ? openai.chat.completions.stream({ model: `sdk-${id}`, messages, tools }).finalChatCompletion() : openai.chat.completions.create({ model: `sdk-${id}`, messages, tools }));
+    const ask = (messages: OpenAI.ChatCompletionMessageParam[]) =>
+      stream
+        ? openai.chat.completions.stream({ model: `sdk-${id}`, messages, tools }).finalChatCompletion()
+        : openai.chat.completions.create({ model: `sdk-${id}`, messages, tools });
     const question: OpenAI.ChatCompletionMessageParam = { role: "user", content: PROMPT };
     const called = (await ask([question])).choices[0]?.message;
     const call = called?.tool_calls?.[0];
     expect(JSON.stringify(called)).not.toContain(SIGNATURE);
     // Only what every client keeps of a message goes back.
-    const turn: OpenAI.ChatCompletionMessageParam = { role: "assistant", content: called?.content ?? null, tool_calls: [{ id: call?.id as string, type: "function", function: { name: TOOL.name, arguments: JSON.stringify(TOOL.arguments) } }] };
+    const turn: OpenAI.ChatCompletionMessageParam = {
+      role: "assistant",
+      content: called?.content ?? null,
+      tool_calls: [{ id: call?.id as string, type: "function", function: { name: TOOL.name, arguments: JSON.stringify(TOOL.arguments) } }],
+    };
     const answer = await ask([question, turn, { role: "tool", tool_call_id: call?.id as string, content: "4" }]);
     expect(answer.choices[0]?.message.content).toBe(AFTER_TOOL);
   });
 
   test.each(["anthropic", "bedrock", "vertex-claude"])("with the reasoning of %s, which the chat format has no place for", async (id) => {
     const { openai } = world.clients;
-    const ask = (messages: OpenAI.ChatCompletionMessageParam[]) => openai.chat.completions.create({ model: `sdk-${id}`, messages, tools, reasoning_effort: "high" });
+    const ask = (messages: OpenAI.ChatCompletionMessageParam[]) =>
+      openai.chat.completions.create({ model: `sdk-${id}`, messages, tools, reasoning_effort: "high" });
     const question: OpenAI.ChatCompletionMessageParam = { role: "user", content: PROMPT };
     const called = (await ask([question])).choices[0]?.message as OpenAI.ChatCompletionMessage;
-    const answer = await ask([question, { role: "assistant", content: called.content, tool_calls: called.tool_calls as OpenAI.ChatCompletionMessageFunctionToolCall[] }, { role: "tool", tool_call_id: called.tool_calls?.[0]?.id as string, content: "4" }]);
+    const answer = await ask([
+      question,
+      { role: "assistant", content: called.content, tool_calls: called.tool_calls as OpenAI.ChatCompletionMessageFunctionToolCall[] },
+      { role: "tool", tool_call_id: called.tool_calls?.[0]?.id as string, content: "4" },
+    ]);
     expect(answer.choices[0]?.message.content).toBe(AFTER_TOOL);
   });
 });
@@ -53,11 +65,16 @@ describe("by the openai client's responses", () => {
 
   test.each(vendors)("with %s", async (id) => {
     const { openai } = world.clients;
-    const ask = (input: OpenAI.Responses.ResponseInput) => openai.responses.create({ model: `sdk-${id}`, input, tools, store: false, include: ["reasoning.encrypted_content"] });
+    const ask = (input: OpenAI.Responses.ResponseInput) =>
+      openai.responses.create({ model: `sdk-${id}`, input, tools, store: false, include: ["reasoning.encrypted_content"] });
     const question = { role: "user" as const, content: PROMPT };
     const { output } = await ask([question]);
     const call = output.find(({ type }) => type === "function_call") as OpenAI.Responses.ResponseFunctionToolCall;
-    const answer = await ask([question, ...(output as OpenAI.Responses.ResponseInput), { type: "function_call_output", call_id: call.call_id, output: "4" }]);
+    const answer = await ask([
+      question,
+      ...(output as OpenAI.Responses.ResponseInput),
+      { type: "function_call_output", call_id: call.call_id, output: "4" },
+    ]);
     expect(answer.output_text).toBe(AFTER_TOOL);
   });
 });
@@ -71,7 +88,13 @@ describe("by both anthropic clients", () => {
     const answers: Anthropic.Message[] = [];
     for (const { messages } of [world.clients.anthropicOne, world.clients.anthropicZero] as Anthropic[]) {
       const ask = (turns: Anthropic.MessageParam[]) => {
-        const asked: Anthropic.MessageCreateParamsNonStreaming = { model: `sdk-${id}`, max_tokens: 4000, messages: turns, tools, ...(thinks ? { thinking } : {}) };
+        const asked: Anthropic.MessageCreateParamsNonStreaming = {
+          model: `sdk-${id}`,
+          max_tokens: 4000,
+          messages: turns,
+          tools,
+          ...(thinks ? { thinking } : {}),
+        };
         return stream ? messages.stream(asked).finalMessage() : messages.create(asked);
       };
       const called = await ask([question]);
@@ -91,13 +114,19 @@ describe("by both anthropic clients", () => {
     }
   });
 
-  test.each(["anthropic", "bedrock", "vertex-claude"].flatMap((id) => [[id, false] as const, [id, true] as const]))("with the signed thinking of %s (streamed: %p)", async (id, stream) => {
-    for (const { content } of await loop(id, stream, true)) expect(content[0]).toMatchObject({ type: "thinking", thinking: THOUGHT, signature: SIGNATURE });
-  });
+  test.each(["anthropic", "bedrock", "vertex-claude"].flatMap((id) => [[id, false] as const, [id, true] as const]))(
+    "with the signed thinking of %s (streamed: %p)",
+    async (id, stream) => {
+      for (const { content } of await loop(id, stream, true))
+        expect(content[0]).toMatchObject({ type: "thinking", thinking: THOUGHT, signature: SIGNATURE });
+    },
+  );
 });
 
 describe("by the google client", () => {
-  const config = { tools: [{ functionDeclarations: [{ name: TOOL_NAME, description: TOOL_DESCRIPTION, parametersJsonSchema: TOOL_SCHEMA }] }] };
+  const config = {
+    tools: [{ functionDeclarations: [{ name: TOOL_NAME, description: TOOL_DESCRIPTION, parametersJsonSchema: TOOL_SCHEMA }] }],
+  };
 
   test.each(table)("with %s (streamed: %p)", async (id, stream) => {
     const { models } = world.clients.google;

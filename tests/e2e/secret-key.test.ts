@@ -10,7 +10,11 @@ import { totpCode } from "../support/totp.ts";
 
 async function findings(dataDir: string, databaseUrl: string): Promise<string> {
   let printed = "";
-  await doctorCommand([], { GW_DATA_DIR: dataDir, DATABASE_URL: databaseUrl }, { stdout: (text) => void (printed += text), stderr: () => undefined });
+  await doctorCommand(
+    [],
+    { GW_DATA_DIR: dataDir, DATABASE_URL: databaseUrl },
+    { stdout: (text) => void (printed += text), stderr: () => undefined },
+  );
   return printed;
 }
 
@@ -19,7 +23,10 @@ test("with another secret key what needs no stored key is served, changes arrive
   const database = await testDatabase();
   const dataDir = await temporaryDirectory();
   const first = await startGateway({ databaseUrl: database.url, dataDir });
-  const served = await serveModels(await signIn(first.adminUrl), upstream.baseUrl, ["keyed", { name: "own", api_key: "sk-of-the-model-1" }]);
+  const served = await serveModels(await signIn(first.adminUrl), upstream.baseUrl, [
+    "keyed",
+    { name: "own", api_key: "sk-of-the-model-1" },
+  ]);
   const quickStartKey = /sk_gw_api_[\w-]{43}/.exec(first.output())?.[0] ?? "";
   const person = await newPerson(first.runtimeUrl, "zoe");
   const { secret, backup_codes: backupCodes } = (await person.request("POST", "/auth/2fa/setup")).body;
@@ -29,9 +36,17 @@ test("with another secret key what needs no stored key is served, changes arrive
   expect(await findings(dataDir, database.url)).toMatch(/^ok +secret key +opens 2 stored upstream key/m);
 
   const otherDir = await temporaryDirectory();
-  const again = await startGateway({ databaseUrl: database.url, dataDir: otherDir, env: { GW_SECRET_KEY: randomBytes(32).toString("base64") } });
+  const again = await startGateway({
+    databaseUrl: database.url,
+    dataDir: otherDir,
+    env: { GW_SECRET_KEY: randomBytes(32).toString("base64") },
+  });
   const call = async (key: string, model: string) => {
-    const response = await fetch(`${again.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": key }, body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] }) });
+    const response = await fetch(`${again.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": key },
+      body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] }),
+    });
     return { status: response.status, shown: upstream.seen.at(-1)?.headers["authorization"] };
   };
   expect(again.output()).toContain('"event":"stored_keys_unreadable","keys":2');
@@ -49,7 +64,9 @@ test("with another secret key what needs no stored key is served, changes arrive
   const { id } = providers.find((one: { provider_key: string }) => one.provider_key === "fake");
   expect((await admin.request("PATCH", `/v1/admin/providers/${id}`, { api_key: "sk-stored-again-1" })).status).toBe(200);
   expect(await call(served.apiKey, "keyed")).toEqual({ status: 200, shown: "Bearer sk-stored-again-1" });
-  expect(again.output()).toContain(`"event":"stored_keys_unreadable","tenant_id":"default","keys":1,"first":"models.api_key:${served.models["own"]}"`);
+  expect(again.output()).toContain(
+    `"event":"stored_keys_unreadable","tenant_id":"default","keys":1,"first":"models.api_key:${served.models["own"]}"`,
+  );
   await again.stop();
   expect(await findings(dataDir, database.url)).toMatch(/^wrong +secret key +opens 1 of 2 stored upstream keys, not that of providers /m);
 

@@ -19,7 +19,9 @@ describe("by the official clients", () => {
 
   beforeAll(async () => {
     world = await startSdkWorld();
-    const group = (await world.admin.get("/v1/admin/resource-groups?tenant_id=default&search=team")).resource_groups.find(({ name }: { name: string }) => name === "team");
+    const group = (await world.admin.get("/v1/admin/resource-groups?tenant_id=default&search=team")).resource_groups.find(
+      ({ name }: { name: string }) => name === "team",
+    );
     cache = await world.admin.post(CONFIGS, { ...tenant, name: "answers", group_ids: [group.id] });
   }, 60_000);
   afterAll(() => world.end());
@@ -31,7 +33,15 @@ describe("by the official clients", () => {
     hits += streams.length - 1;
     const rows = await rowsOf(world.admin, { llm_cache_hit: true }, hits);
     expect(rows).toHaveLength(hits);
-    for (const row of rows) expect(row).toMatchObject({ success: true, llm_cache_layer: "exact", llm_cache_similarity_score: null, llm_total_tokens: 0, llm_estimated_cost_usd: 0, target_url: null });
+    for (const row of rows)
+      expect(row).toMatchObject({
+        success: true,
+        llm_cache_layer: "exact",
+        llm_cache_similarity_score: null,
+        llm_total_tokens: 0,
+        llm_estimated_cost_usd: 0,
+        target_url: null,
+      });
     for (const row of rows) expect(row.llm_tokens_saved).toBeGreaterThan(0);
   }
 
@@ -45,25 +55,45 @@ describe("by the official clients", () => {
     await askInTurn("anthropic 1", `sdk-${provider}`, provider === "echo" ? PROMPT : TEXT, [true, false]);
   });
 
-  test.each(["openai chat", "openai responses", "anthropic 1", "google genai"] as const)("%s is given a tool call again where that is configured", async (client) => {
-    await world.admin.request("PATCH", `${CONFIGS}/${cache.id}`, { include_tools: true });
-    const sdk = world.clients.sdks[client];
-    const asked = [await sdk.ask("sdk-anthropic", "tools", false), await sdk.ask("sdk-anthropic", "tools", true), await sdk.ask("sdk-anthropic", "tools", false)];
-    for (const { tool } of asked) expect(tool).toEqual({ name: "weather", arguments: { city: "Oslo" } });
-    hits += 2;
-    expect(await rowsOf(world.admin, { llm_cache_hit: true }, hits)).toHaveLength(hits);
-    await world.admin.request("PATCH", `${CONFIGS}/${cache.id}`, { include_tools: false });
-  });
+  test.each(["openai chat", "openai responses", "anthropic 1", "google genai"] as const)(
+    "%s is given a tool call again where that is configured",
+    async (client) => {
+      await world.admin.request("PATCH", `${CONFIGS}/${cache.id}`, { include_tools: true });
+      const sdk = world.clients.sdks[client];
+      const asked = [
+        await sdk.ask("sdk-anthropic", "tools", false),
+        await sdk.ask("sdk-anthropic", "tools", true),
+        await sdk.ask("sdk-anthropic", "tools", false),
+      ];
+      for (const { tool } of asked) expect(tool).toEqual({ name: "weather", arguments: { city: "Oslo" } });
+      hits += 2;
+      expect(await rowsOf(world.admin, { llm_cache_hit: true }, hits)).toHaveLength(hits);
+      await world.admin.request("PATCH", `${CONFIGS}/${cache.id}`, { include_tools: false });
+    },
+  );
 
   test("a Google client that streams without events is given its array", async () => {
     await askInTurn("google genai", "sdk-gemini", TEXT, [false]);
     const key = (await world.admin.post(`/v1/admin/resource-groups/${cache.group_ids[0]}/api-keys`, { name: "array" })).key_value;
     const ask = async () => {
-      const response = await fetch(`${world.gateway.runtimeUrl}/v1beta/models/sdk-gemini:streamGenerateContent`, { method: "POST", headers: { "x-goog-api-key": key, "content-type": "application/json" }, body: JSON.stringify({ contents: [{ role: "user", parts: [{ text: "as an array" }] }] }) });
+      const response = await fetch(`${world.gateway.runtimeUrl}/v1beta/models/sdk-gemini:streamGenerateContent`, {
+        method: "POST",
+        headers: { "x-goog-api-key": key, "content-type": "application/json" },
+        body: JSON.stringify({ contents: [{ role: "user", parts: [{ text: "as an array" }] }] }),
+      });
       const elements = (await response.json()) as { candidates?: { content?: { parts?: { text?: string }[] } }[] }[];
-      return [response.headers.get("x-gw-cache"), elements.flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? []).map(({ text }) => text).join("")];
+      return [
+        response.headers.get("x-gw-cache"),
+        elements
+          .flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? [])
+          .map(({ text }) => text)
+          .join(""),
+      ];
     };
-    expect([await ask(), await ask()]).toEqual([[null, TEXT], ["exact", TEXT]]);
+    expect([await ask(), await ask()]).toEqual([
+      [null, TEXT],
+      ["exact", TEXT],
+    ]);
   });
 });
 
@@ -82,7 +112,15 @@ describe("what is given again, and to whom", () => {
     gateway = await startGateway({ databaseUrl: database.url });
     admin = await signIn(gateway.adminUrl);
     await admin.post("/v1/admin/providers", { ...tenant, provider_key: "parrot", name: "parrot", api_format: "echo" });
-    served = await serveModels(admin, upstream.baseUrl, ["fake-1", "short", "nonsense", "bad-request", "tools", { name: "parrot", provider: "parrot" }, { name: "parrot-embed", provider: "parrot", mode: "embedding", input_cost_per_million_tokens: 1 }]);
+    served = await serveModels(admin, upstream.baseUrl, [
+      "fake-1",
+      "short",
+      "nonsense",
+      "bad-request",
+      "tools",
+      { name: "parrot", provider: "parrot" },
+      { name: "parrot-embed", provider: "parrot", mode: "embedding", input_cost_per_million_tokens: 1 },
+    ]);
     cache = await admin.post(CONFIGS, { ...tenant, name: "answers", group_ids: [served.groupId] });
   }, 60_000);
   afterAll(async () => {
@@ -96,7 +134,11 @@ describe("what is given again, and to whom", () => {
   const user = (content: string) => [{ role: "user", content }];
 
   async function call(body: Record<string, unknown>, options: { key?: string; headers?: Record<string, string>; url?: string } = {}) {
-    const response = await fetch(`${options.url ?? gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { authorization: `Bearer ${options.key ?? served.apiKey}`, "content-type": "application/json", ...options.headers }, body: JSON.stringify({ model: "fake-1", ...body }) });
+    const response = await fetch(`${options.url ?? gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${options.key ?? served.apiKey}`, "content-type": "application/json", ...options.headers },
+      body: JSON.stringify({ model: "fake-1", ...body }),
+    });
     const text = await response.text();
     return { layer: response.headers.get("x-gw-cache"), text, id: response.headers.get("x-request-id") as string, status: response.status };
   }
@@ -115,26 +157,54 @@ describe("what is given again, and to whom", () => {
   test("the same request, whatever order its members are in and whoever its user is", async () => {
     const messages = user(fresh());
     const seen = upstream.seen.length;
-    expect(await layers({ messages, max_tokens: 5 }, { max_tokens: 5, messages, user: "someone" }, { messages, max_tokens: 5, stream: true, stream_options: { include_usage: true } })).toEqual([null, "exact", "exact"]);
+    expect(
+      await layers(
+        { messages, max_tokens: 5 },
+        { max_tokens: 5, messages, user: "someone" },
+        { messages, max_tokens: 5, stream: true, stream_options: { include_usage: true } },
+      ),
+    ).toEqual([null, "exact", "exact"]);
     expect(upstream.seen.length).toBe(seen + 1);
   });
 
   test("nothing that differs", async () => {
     const question = fresh();
     const messages = user(question);
-    const others = [{ messages: user(`${question}!`) }, { messages, max_tokens: 9 }, { messages, seed: 1 }, { messages, top_p: 0.1 }, { messages: [{ role: "system", content: "Be short." }, ...messages] }, { messages, response_format: { type: "json_object" } }, { messages, model: "parrot" }, { messages, a_field_of_tomorrow: 1 }];
+    const others = [
+      { messages: user(`${question}!`) },
+      { messages, max_tokens: 9 },
+      { messages, seed: 1 },
+      { messages, top_p: 0.1 },
+      { messages: [{ role: "system", content: "Be short." }, ...messages] },
+      { messages, response_format: { type: "json_object" } },
+      { messages, model: "parrot" },
+      { messages, a_field_of_tomorrow: 1 },
+    ];
     expect((await layers({ messages }, ...others)).filter((layer) => layer !== null)).toEqual([]);
   });
 
   test("nothing where the caller wants variety, tools or a fresh answer", async () => {
     const messages = user(fresh());
     const tools = [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }];
-    for (const body of [{ messages, temperature: 0.7 }, { messages, n: 2 }, { messages, tools }, { messages, logprobs: true }]) expect(await layers(body, body)).toEqual([null, null]);
+    for (const body of [
+      { messages, temperature: 0.7 },
+      { messages, n: 2 },
+      { messages, tools },
+      { messages, logprobs: true },
+    ])
+      expect(await layers(body, body)).toEqual([null, null]);
     expect(await layers({ messages, temperature: 0 }, { messages, temperature: 0 })).toEqual([null, "exact"]);
     const seen = upstream.seen.length;
-    expect([(await call({ messages, temperature: 0 }, { headers: { "cache-control": "no-cache" } })).layer, upstream.seen.length]).toEqual([null, seen + 1]);
+    expect([(await call({ messages, temperature: 0 }, { headers: { "cache-control": "no-cache" } })).layer, upstream.seen.length]).toEqual([
+      null,
+      seen + 1,
+    ]);
     const unkept = { messages: user(fresh()) };
-    expect([(await call(unkept, { headers: { "cache-control": "no-store" } })).layer, ...(await layers(unkept, unkept))]).toEqual([null, null, "exact"]);
+    expect([(await call(unkept, { headers: { "cache-control": "no-store" } })).layer, ...(await layers(unkept, unkept))]).toEqual([
+      null,
+      null,
+      "exact",
+    ]);
   });
 
   test("tools and temperatures where it is configured so", async () => {
@@ -172,13 +242,20 @@ describe("what is given again, and to whom", () => {
     await admin.request("PATCH", `${CONFIGS}/${cache.id}`, { scope: "tenant" });
     const shared = { messages: user(fresh()) };
     expect([...(await layers(shared)), (await call(shared, { key })).layer]).toEqual([null, "exact"]);
-    await admin.request("PATCH", `/v1/admin/resource-groups/${made.id}/llm-global-governance`, { governance: { temperature: { max: 0.5 } } });
+    await admin.request("PATCH", `/v1/admin/resource-groups/${made.id}/llm-global-governance`, {
+      governance: { temperature: { max: 0.5 } },
+    });
     expect((await call(shared, { key })).layer).toBeNull();
     await admin.request("PATCH", `${CONFIGS}/${cache.id}`, { scope: "group" });
   });
 
   test("nothing to a child group under another policy, and what its parent's configuration says", async () => {
-    const child = await admin.post("/v1/admin/resource-groups", { ...tenant, name: "child team", group_type: "team", parent_group_id: served.groupId });
+    const child = await admin.post("/v1/admin/resource-groups", {
+      ...tenant,
+      name: "child team",
+      group_type: "team",
+      parent_group_id: served.groupId,
+    });
     const { key_value: key } = await admin.post(`/v1/admin/resource-groups/${child.id}/api-keys`, { name: "child" });
     const body = { messages: user(fresh()) };
     expect([(await call(body)).layer, (await call(body, { key })).layer, (await call(body, { key })).layer]).toEqual([null, null, "exact"]);
@@ -190,7 +267,9 @@ describe("what is given again, and to whom", () => {
     await admin.request("PATCH", `/v1/admin/llms/${served.models["fake-1"]}`, { system_prompt: "Be kind." });
     expect(await layers(body, body)).toEqual([null, "exact"]);
     await admin.request("PATCH", `/v1/admin/llms/${served.models["fake-1"]}`, { system_prompt: null });
-    await admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-global-governance`, { governance: { context_window: { max_output_tokens: 4000 } } });
+    await admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-global-governance`, {
+      governance: { context_window: { max_output_tokens: 4000 } },
+    });
     expect(await layers(body, body)).toEqual([null, "exact"]);
     await admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-global-governance`, { governance: {} });
   });
@@ -199,9 +278,19 @@ describe("what is given again, and to whom", () => {
     const body = { model: "parrot", messages: user(`${fresh()} to frodo@example.com`) };
     const plain = { model: "parrot", messages: user(fresh()) };
     expect(await layers(body, body, plain, plain)).toEqual([null, "exact", null, "exact"]);
-    const guardrail = await admin.post("/v1/admin/guardrails/configs", { ...tenant, name: "mails", surfaces: { chat_output: true }, builtin: { pii_enabled: true, pii_action: "redact" }, group_ids: [served.groupId] });
+    const guardrail = await admin.post("/v1/admin/guardrails/configs", {
+      ...tenant,
+      name: "mails",
+      surfaces: { chat_output: true },
+      builtin: { pii_enabled: true, pii_action: "redact" },
+      group_ids: [served.groupId],
+    });
     const redacted = [await call(body), await call(body), await call({ ...body, stream: true })];
-    expect(redacted.map(({ layer, text }) => [layer, text.includes("frodo@")])).toEqual([[null, false], [null, false], [null, false]]);
+    expect(redacted.map(({ layer, text }) => [layer, text.includes("frodo@")])).toEqual([
+      [null, false],
+      [null, false],
+      [null, false],
+    ]);
     expect(await layers(plain, plain)).toEqual([null, "exact"]);
     await admin.request("DELETE", `/v1/admin/guardrails/configs/${guardrail.id}`);
     expect(await layers(body)).toEqual(["exact"]);
@@ -224,9 +313,13 @@ describe("what is given again, and to whom", () => {
   });
 
   test("a question of the same meaning, by a nested call that is metered and has a row of its own", async () => {
-    await admin.request("PATCH", `${CONFIGS}/${cache.id}`, { semantic_match: { enabled: true, similarity_threshold: 0.9 }, embedding_model_id: served.models["parrot-embed"] });
+    await admin.request("PATCH", `${CONFIGS}/${cache.id}`, {
+      semantic_match: { enabled: true, similarity_threshold: 0.9 },
+      embedding_model_id: served.models["parrot-embed"],
+    });
     const system = { role: "system", content: "Answer." };
-    const ask = (content: string, model = "parrot", head: object[] = [system]) => call({ model, messages: [...head, { role: "user", content }] });
+    const ask = (content: string, model = "parrot", head: object[] = [system]) =>
+      call({ model, messages: [...head, { role: "user", content }] });
     const first = await ask("What is the capital of France, please?");
     const near = await ask("what is the Capital of France please");
     expect([first.layer, near.layer]).toEqual([null, "semantic"]);
@@ -235,11 +328,22 @@ describe("what is given again, and to whom", () => {
     expect(row).toMatchObject({ llm_cache_hit: true, llm_cache_layer: "semantic", llm_model_used: "parrot", llm_estimated_cost_usd: 0 });
     expect(row.llm_cache_similarity_score).toBeWithin(0.9, 1.0001);
     const [nested] = await rowsOf(admin, { parent_request_id: near.id }, 1);
-    expect(nested).toMatchObject({ proxy_subtype: "semantic_cache_embedding", llm_model_used: "parrot-embed", root_task_id: row.root_task_id, resource_group_id: served.groupId, success: true });
+    expect(nested).toMatchObject({
+      proxy_subtype: "semantic_cache_embedding",
+      llm_model_used: "parrot-embed",
+      root_task_id: row.root_task_id,
+      resource_group_id: served.groupId,
+      success: true,
+    });
     expect(nested.llm_prompt_tokens).toBeGreaterThan(0);
     expect(nested.llm_estimated_cost_usd).toBeGreaterThan(0);
     // Under other instructions, for another model, after another turn, of other figures, or of other words it is another question.
-    const others = [ask("What is the capital of France please", "parrot", [{ role: "system", content: "Answer in verse." }]), ask("What is the capital of France please", "fake-1"), ask("what is the capital of France please 2"), ask("How do I bake bread with a sourdough starter?")];
+    const others = [
+      ask("What is the capital of France please", "parrot", [{ role: "system", content: "Answer in verse." }]),
+      ask("What is the capital of France please", "fake-1"),
+      ask("what is the capital of France please 2"),
+      ask("How do I bake bread with a sourdough starter?"),
+    ];
     for (const other of await Promise.all(others)) expect(other.layer).toBeNull();
     await admin.request("PATCH", `${CONFIGS}/${cache.id}`, { semantic_match: { enabled: false } });
   });
@@ -263,23 +367,48 @@ describe("what is given again, and to whom", () => {
     await rowOf(admin, { id: ids.at(-1) });
     const durations = (await rowsOf(admin, { id: ids }, 50)).map(({ duration_ms }) => duration_ms as number).sort((a, b) => a - b);
     wall.sort((a, b) => a - b);
-    console.log(`a hit: row p50 ${durations[25]} ms, p90 ${durations[45]} ms; seen by the client p50 ${wall[25]?.toFixed(1)} ms, p90 ${wall[45]?.toFixed(1)} ms`);
+    console.log(
+      `a hit: row p50 ${durations[25]} ms, p90 ${durations[45]} ms; seen by the client p50 ${wall[25]?.toFixed(1)} ms, p90 ${wall[45]?.toFixed(1)} ms`,
+    );
     expect(durations[25]).toBeLessThan(3);
   });
 
   test("a hit counts as a request and as nothing else, under a routing group too", async () => {
     await admin.post("/v1/admin/llm-router/routing-groups", { ...tenant, id: "any" });
     const made = await admin.post("/v1/admin/resource-groups", { ...tenant, name: "counted", group_type: "team" });
-    await admin.post("/v1/admin/llms", { ...tenant, name: "member", model_name: "fake-1", provider: "fake", mode: "chat", routing_group_id: "any", group_ids: [made.id], input_cost_per_million_tokens: 5, output_cost_per_million_tokens: 5 });
+    await admin.post("/v1/admin/llms", {
+      ...tenant,
+      name: "member",
+      model_name: "fake-1",
+      provider: "fake",
+      mode: "chat",
+      routing_group_id: "any",
+      group_ids: [made.id],
+      input_cost_per_million_tokens: 5,
+      output_cost_per_million_tokens: 5,
+    });
     await admin.post(`${CONFIGS}/${cache.id}/groups`, { group_ids: [made.id] });
-    await admin.request("PATCH", `/v1/admin/resource-groups/${made.id}/llm-global-limits`, { llm_global_limits: { requests: { daily_limit: 3 }, tokens: { daily_limit: 10_000 } } });
+    await admin.request("PATCH", `/v1/admin/resource-groups/${made.id}/llm-global-limits`, {
+      llm_global_limits: { requests: { daily_limit: 3 }, tokens: { daily_limit: 10_000 } },
+    });
     const { key_value: key } = await admin.post(`/v1/admin/resource-groups/${made.id}/api-keys`, { name: "counted" });
     const body = { model: "any", messages: user(fresh()), max_tokens: 50 };
     const answers = [await call(body, { key }), await call(body, { key }), await call(body, { key }), await call(body, { key })];
-    expect(answers.map(({ status, layer }) => [status, layer])).toEqual([[200, null], [200, "exact"], [200, "exact"], [429, null]]);
+    expect(answers.map(({ status, layer }) => [status, layer])).toEqual([
+      [200, null],
+      [200, "exact"],
+      [200, "exact"],
+      [429, null],
+    ]);
     const [first, hit] = [await rowOf(admin, { id: answers[0]?.id }), await rowOf(admin, { id: answers[1]?.id })];
     expect(first.llm_estimated_cost_usd).toBeGreaterThan(0);
-    expect(hit).toMatchObject({ llm_model_requested: "any", llm_model_used: "member", llm_total_tokens: 0, llm_estimated_cost_usd: 0, llm_tokens_saved: 1500 });
+    expect(hit).toMatchObject({
+      llm_model_requested: "any",
+      llm_model_used: "member",
+      llm_total_tokens: 0,
+      llm_estimated_cost_usd: 0,
+      llm_tokens_saved: 1500,
+    });
   });
 
   test("and the official client knows no difference", async () => {

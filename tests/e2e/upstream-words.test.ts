@@ -4,20 +4,49 @@ import { fakeVendor, type FakeVendor } from "../support/fake-vendor.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** What a provider itself says of a failure reaches the caller in the provider's words, once. */
-const event = (data: Record<string, unknown>, name: string | null = null) => `${name === null ? "" : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
-const chunk = (delta: unknown) => event({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: null }] });
+const event = (data: Record<string, unknown>, name: string | null = null) =>
+  `${name === null ? "" : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
+const chunk = (delta: unknown) =>
+  event({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: null }] });
 const response = { id: "resp_1", object: "response", status: "in_progress", output: [], error: null };
 
 const STREAMS: Readonly<Record<string, string>> = {
-  "/v1/chat/completions": chunk({ role: "assistant", content: "Half" }) + event({ error: { message: "The vendor gave up.", type: "server_error", code: "overloaded" } }),
+  "/v1/chat/completions":
+    chunk({ role: "assistant", content: "Half" }) +
+    event({ error: { message: "The vendor gave up.", type: "server_error", code: "overloaded" } }),
   "/v1/responses":
     event({ type: "response.created", response, sequence_number: 0 }, "response.created") +
-    event({ type: "response.failed", response: { ...response, status: "failed", error: { code: "server_error", message: "The vendor gave up." } }, sequence_number: 1 }, "response.failed"),
-  "/cut/v1/responses": event({ type: "response.created", response, sequence_number: 0 }, "response.created") + event({ type: "response.in_progress", response, sequence_number: 1 }, "response.in_progress"),
+    event(
+      {
+        type: "response.failed",
+        response: { ...response, status: "failed", error: { code: "server_error", message: "The vendor gave up." } },
+        sequence_number: 1,
+      },
+      "response.failed",
+    ),
+  "/cut/v1/responses":
+    event({ type: "response.created", response, sequence_number: 0 }, "response.created") +
+    event({ type: "response.in_progress", response, sequence_number: 1 }, "response.in_progress"),
   "/v1/messages":
-    event({ type: "message_start", message: { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } } }, "message_start") +
-    event({ type: "error", error: { type: "overloaded_error", message: "The vendor gave up." } }, "error"),
-  "/v1beta/models/m:streamGenerateContent": event({ candidates: [{ content: { role: "model", parts: [{ text: "Half" }] }, index: 0 }] }) + event({ error: { code: 503, message: "The vendor gave up.", status: "UNAVAILABLE" } }),
+    event(
+      {
+        type: "message_start",
+        message: {
+          id: "msg_1",
+          type: "message",
+          role: "assistant",
+          model: "m",
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: { input_tokens: 1, output_tokens: 1 },
+        },
+      },
+      "message_start",
+    ) + event({ type: "error", error: { type: "overloaded_error", message: "The vendor gave up." } }, "error"),
+  "/v1beta/models/m:streamGenerateContent":
+    event({ candidates: [{ content: { role: "model", parts: [{ text: "Half" }] }, index: 0 }] }) +
+    event({ error: { code: 503, message: "The vendor gave up.", status: "UNAVAILABLE" } }),
 };
 
 let world: World;
@@ -29,19 +58,23 @@ beforeAll(async () => {
     const stream = STREAMS[path.split("?")[0] ?? ""];
     if (stream !== undefined) return new Response(stream, { headers: { "content-type": "text/event-stream" } });
     // An embedding that begins and never ends.
-    return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("{")) }), { headers: { "content-type": "application/json" } });
+    return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("{")) }), {
+      headers: { "content-type": "application/json" },
+    });
   });
   world = await startWorld({ GW_UPSTREAM_TIMEOUT_SECONDS: "1" });
   const { admin } = world;
   const group = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "team", group_type: "team" });
-  const provider = (provider_key: string, api_format: string, base_url: string, more = {}) => admin.post("/v1/admin/providers", { tenant_id: "default", provider_key, api_format, base_url, ...more });
+  const provider = (provider_key: string, api_format: string, base_url: string, more = {}) =>
+    admin.post("/v1/admin/providers", { tenant_id: "default", provider_key, api_format, base_url, ...more });
   await provider("fake-openai", "openai", `${vendor.origin}/v1`);
   await provider("fake-cut", "openai", `${vendor.origin}/cut/v1`);
   await provider("fake-anthropic", "anthropic", vendor.origin);
   await provider("fake-gemini", "gemini", vendor.origin);
   await provider("fake-bedrock", "bedrock", vendor.origin, { api_key: "bearer" });
   await provider("fake-vertex", "vertex", `${vendor.origin}/v1/projects/p/locations/global`, { api_key: "bearer" });
-  const model = (name: string, owner: string, modes: readonly string[], model_name = "m") => admin.post("/v1/admin/llms", { tenant_id: "default", name, model_name, provider: owner, modes, group_ids: [group.id] });
+  const model = (name: string, owner: string, modes: readonly string[], model_name = "m") =>
+    admin.post("/v1/admin/llms", { tenant_id: "default", name, model_name, provider: owner, modes, group_ids: [group.id] });
   await model("openai", "fake-openai", ["chat", "responses"]);
   await model("cut", "fake-cut", ["responses"]);
   await model("anthropic", "fake-anthropic", ["chat"]);
@@ -57,7 +90,11 @@ afterAll(async () => {
 });
 
 function call(path: string, body: unknown): Promise<Response> {
-  return fetch(`${world.gateway.runtimeUrl}${path}`, { method: "POST", headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "anthropic-version": "2023-06-01" }, body: JSON.stringify(body) });
+  return fetch(`${world.gateway.runtimeUrl}${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "anthropic-version": "2023-06-01" },
+    body: JSON.stringify(body),
+  });
 }
 
 const messages = [{ role: "user", content: "Hi" }];
@@ -65,14 +102,21 @@ const contents = [{ role: "user", parts: [{ text: "Hi" }] }];
 
 describe("a stream that its provider lets fail", () => {
   test.each([
-    ["/v1/proxy/llm/chat/completions", { model: "openai", messages, stream: true, stream_options: { include_usage: true } }, "/v1/chat/completions"],
+    [
+      "/v1/proxy/llm/chat/completions",
+      { model: "openai", messages, stream: true, stream_options: { include_usage: true } },
+      "/v1/chat/completions",
+    ],
     ["/v1/proxy/llm/responses", { model: "openai", input: "Hi", stream: true }, "/v1/responses"],
     ["/v1/messages", { model: "anthropic", max_tokens: 5, messages, stream: true }, "/v1/messages"],
     ["/v1beta/models/gemini:streamGenerateContent?alt=sse", { contents }, "/v1beta/models/m:streamGenerateContent"],
   ])("%s: every byte passes as it came, and nothing is added", async (path, body, upstream) => {
     const answer = await call(path, body);
     expect(await answer.text()).toBe(STREAMS[upstream] ?? "");
-    expect(await rowOf(world.admin, { id: answer.headers.get("x-request-id") })).toMatchObject({ success: false, error_type: "upstream_interrupted" });
+    expect(await rowOf(world.admin, { id: answer.headers.get("x-request-id") })).toMatchObject({
+      success: false,
+      error_type: "upstream_interrupted",
+    });
   });
 
   test.each([

@@ -29,16 +29,28 @@ afterAll(async () => {
 });
 
 const MODEL: Readonly<Record<Moment, string>> = { "before the head": "silent", "in mid-stream": "stalls", "after the last frame": "ends" };
-const cases = SURFACES.filter(({ mode }) => mode === "chat").flatMap((surface) => (surface.streamed ? (["before the head", "in mid-stream", "after the last frame"] as const) : (["before the head"] as const)).map((moment) => [surface.name, moment, surface] as const));
+const cases = SURFACES.filter(({ mode }) => mode === "chat").flatMap((surface) =>
+  (surface.streamed ? (["before the head", "in mid-stream", "after the last frame"] as const) : (["before the head"] as const)).map(
+    (moment) => [surface.name, moment, surface] as const,
+  ),
+);
 const slowest: number[] = [];
 
 async function hangUp(surface: InboundSurface, moment: Moment, id: string): Promise<void> {
   const { path, body } = surface.request(MODEL[moment], `say ${id}`);
   const gone = new AbortController();
   const letGo = upstream.next(id);
-  const answer = fetch(world.gateway.runtimeUrl + path, { method: "POST", signal: gone.signal, headers: { "content-type": "application/json", "x-api-key": served.apiKey, "x-correlation-id": id, "anthropic-version": "2023-06-01" }, body: JSON.stringify(body) });
+  const answer = fetch(world.gateway.runtimeUrl + path, {
+    method: "POST",
+    signal: gone.signal,
+    headers: { "content-type": "application/json", "x-api-key": served.apiKey, "x-correlation-id": id, "anthropic-version": "2023-06-01" },
+    body: JSON.stringify(body),
+  });
   if (moment === "before the head") {
-    await Promise.race([letGo.arrived, answer.then(async (early) => Promise.reject(new Error(`answered at once: ${early.status} ${await early.text()}`)))]);
+    await Promise.race([
+      letGo.arrived,
+      answer.then(async (early) => Promise.reject(new Error(`answered at once: ${early.status} ${await early.text()}`))),
+    ]);
     gone.abort();
     await answer.catch(() => undefined);
   } else {
@@ -68,7 +80,14 @@ for (const [name, moment, surface] of cases) {
     const rows = await rowsOf(admin, { correlation_id: ids }, ROUNDS);
     expect(rows.map((row) => row.correlation_id).toSorted()).toEqual(ids.toSorted());
     for (const row of rows) {
-      if (moment === "before the head") expect(row).toMatchObject({ success: false, error_type: "client_disconnected", http_status_code: 499, llm_fallback_reason: null, custom_metadata: { attempts: [{ outcome: "client_disconnected", status: null }] } });
+      if (moment === "before the head")
+        expect(row).toMatchObject({
+          success: false,
+          error_type: "client_disconnected",
+          http_status_code: 499,
+          llm_fallback_reason: null,
+          custom_metadata: { attempts: [{ outcome: "client_disconnected", status: null }] },
+        });
       if (moment === "in mid-stream") {
         expect(row).toMatchObject({ success: false, error_type: "client_disconnected", http_status_code: 200, tags: ["usage_estimated"] });
         expect(row.llm_completion_tokens).toBeGreaterThan(0);
@@ -82,7 +101,9 @@ for (const [name, moment, surface] of cases) {
 }
 
 test("the upstream is let go at once", () => {
-  console.log(`  ${cases.length * ROUNDS} callers hung up; the slowest of ${slowest.length} upstream calls was let go after ${Math.round(Math.max(...slowest))} ms`);
+  console.log(
+    `  ${cases.length * ROUNDS} callers hung up; the slowest of ${slowest.length} upstream calls was let go after ${Math.round(Math.max(...slowest))} ms`,
+  );
   expect(Math.max(...slowest)).toBeLessThan(CANCELLED_WITHIN_MS);
 });
 
@@ -134,17 +155,49 @@ function framesOf(path: string): { begin: string; end: string } {
   const words = "half an answer of some length";
   if (path.endsWith("/responses")) {
     const response = { id: "resp_1", object: "response", created_at: 1, model: "m", status: "in_progress", output: [] };
-    const item = { id: "msg_1", type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text: words, annotations: [] }] };
+    const item = {
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      status: "completed",
+      content: [{ type: "output_text", text: words, annotations: [] }],
+    };
     return {
-      begin: [event({ type: "response.created", response } as never), event({ type: "response.output_item.added", output_index: 0, item: { ...item, status: "in_progress", content: [] } } as never), event({ type: "response.content_part.added", item_id: "msg_1", output_index: 0, content_index: 0, part: { type: "output_text", text: "", annotations: [] } } as never), event({ type: "response.output_text.delta", item_id: "msg_1", output_index: 0, content_index: 0, delta: words } as never)].join(""),
-      end: event({ type: "response.completed", response: { ...response, status: "completed", output: [item], usage: { input_tokens: 5, output_tokens: 6, total_tokens: 11 } } } as never),
+      begin: [
+        event({ type: "response.created", response } as never),
+        event({ type: "response.output_item.added", output_index: 0, item: { ...item, status: "in_progress", content: [] } } as never),
+        event({
+          type: "response.content_part.added",
+          item_id: "msg_1",
+          output_index: 0,
+          content_index: 0,
+          part: { type: "output_text", text: "", annotations: [] },
+        } as never),
+        event({ type: "response.output_text.delta", item_id: "msg_1", output_index: 0, content_index: 0, delta: words } as never),
+      ].join(""),
+      end: event({
+        type: "response.completed",
+        response: { ...response, status: "completed", output: [item], usage: { input_tokens: 5, output_tokens: 6, total_tokens: 11 } },
+      } as never),
     };
   }
   const usage = { prompt_tokens: 5, completion_tokens: 6, total_tokens: 11 };
   if (path.endsWith("/chat/completions")) {
-    const chunk = (delta: object, finish_reason: string | null = null, rest: object = {}) => data({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }], ...rest });
-    return { begin: chunk({ role: "assistant", content: "" }) + chunk({ content: words }), end: `${chunk({}, "stop")}${data({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [], usage })}data: [DONE]\n\n` };
+    const chunk = (delta: object, finish_reason: string | null = null, rest: object = {}) =>
+      data({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }], ...rest });
+    return {
+      begin: chunk({ role: "assistant", content: "" }) + chunk({ content: words }),
+      end: `${chunk({}, "stop")}${data({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [], usage })}data: [DONE]\n\n`,
+    };
   }
-  const piece = (text: string, finish_reason: string | null = null, rest: object = {}) => data({ id: "c", object: "text_completion", created: 1, model: "m", choices: [{ index: 0, text, logprobs: null, finish_reason }], ...rest });
+  const piece = (text: string, finish_reason: string | null = null, rest: object = {}) =>
+    data({
+      id: "c",
+      object: "text_completion",
+      created: 1,
+      model: "m",
+      choices: [{ index: 0, text, logprobs: null, finish_reason }],
+      ...rest,
+    });
   return { begin: piece(words), end: `${piece("", "stop", { usage })}data: [DONE]\n\n` };
 }

@@ -25,28 +25,37 @@ afterAll(async () => {
   await database.close();
 });
 
-test(`${ROUNDS} connections cut after COMMIT was sent: no row doubled or lost, no position used twice, every total right`, async () => {
-  const directory = temporaryDirectory();
-  const connection = openDatabase(proxy.url, { log: jsonLog("error"), max: 4 });
-  const ledger = await testLedger(connection.db, directory, { shipWaitMs: 1 });
-  const ids: string[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    proxy.cutAfterCommit(1);
-    const rows = Array.from({ length: 1 + (round % 7) }, () => callRow({ tenant_id: "t", resource_group_id: "g", root_task_id: `run-${round % 5}` }));
-    ids.push(...rows.map((row) => row.id as string));
-    await Promise.all(rows.map((row) => ledger.seal(row)));
-    await ledger.shipped();
-  }
-  await ledger.close();
-  await connection.close();
+test(
+  `${ROUNDS} connections cut after COMMIT was sent: no row doubled or lost, no position used twice, every total right`,
+  async () => {
+    const directory = temporaryDirectory();
+    const connection = openDatabase(proxy.url, { log: jsonLog("error"), max: 4 });
+    const ledger = await testLedger(connection.db, directory, { shipWaitMs: 1 });
+    const ids: string[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      proxy.cutAfterCommit(1);
+      const rows = Array.from({ length: 1 + (round % 7) }, () =>
+        callRow({ tenant_id: "t", resource_group_id: "g", root_task_id: `run-${round % 5}` }),
+      );
+      ids.push(...rows.map((row) => row.id as string));
+      await Promise.all(rows.map((row) => ledger.seal(row)));
+      await ledger.shipped();
+    }
+    await ledger.close();
+    await connection.close();
 
-  const rows = await database.db.selectFrom("audit_rows").select(["id", "chain_seq"]).orderBy("chain_seq").execute();
-  expect(proxy.cuts).toBe(ROUNDS);
-  expect(rows.map((row) => row.id).toSorted()).toEqual(ids.toSorted());
-  expect(rows.map((row) => row.chain_seq)).toEqual(rows.map((_, index) => index + 1));
-  expect(await verifyChain(database.db, ledger.chainId)).toMatchObject({ verdict: "intact", findings: [] });
-  const { requests } = await database.db.selectFrom("usage_hourly").select(({ fn }) => fn.sum<number>("requests").as("requests")).executeTakeFirstOrThrow();
-  expect(Number(requests)).toBe(ids.length);
-  console.log(`  ${proxy.cuts} cuts, ${ids.length} rows, 0 doubled, 0 lost`);
-  await removeDirectory(directory);
-}, 120_000 + ROUNDS * 1_000);
+    const rows = await database.db.selectFrom("audit_rows").select(["id", "chain_seq"]).orderBy("chain_seq").execute();
+    expect(proxy.cuts).toBe(ROUNDS);
+    expect(rows.map((row) => row.id).toSorted()).toEqual(ids.toSorted());
+    expect(rows.map((row) => row.chain_seq)).toEqual(rows.map((_, index) => index + 1));
+    expect(await verifyChain(database.db, ledger.chainId)).toMatchObject({ verdict: "intact", findings: [] });
+    const { requests } = await database.db
+      .selectFrom("usage_hourly")
+      .select(({ fn }) => fn.sum<number>("requests").as("requests"))
+      .executeTakeFirstOrThrow();
+    expect(Number(requests)).toBe(ids.length);
+    console.log(`  ${proxy.cuts} cuts, ${ids.length} rows, 0 doubled, 0 lost`);
+    await removeDirectory(directory);
+  },
+  120_000 + ROUNDS * 1_000,
+);

@@ -40,29 +40,43 @@ let calls = 0;
 /** One call; resolves with its correlation id and status. */
 async function call(text = "hello"): Promise<{ id: string; status: number; code: string | undefined }> {
   const id = `call-${++calls}`;
-  const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": served.apiKey, "x-correlation-id": id }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: text }] }) });
+  const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": served.apiKey, "x-correlation-id": id },
+    body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: text }] }),
+  });
   const body = (await response.json()) as { code?: string };
   return { id, status: response.status, code: body.code };
 }
 
-const metric = async (name: string): Promise<number> => Number((await (await fetch(`${gateway.adminUrl}/metrics`)).text()).split("\n").find((line) => line.startsWith(`${name} `))?.split(" ")[1]);
+const metric = async (name: string): Promise<number> =>
+  Number(
+    (await (await fetch(`${gateway.adminUrl}/metrics`)).text())
+      .split("\n")
+      .find((line) => line.startsWith(`${name} `))
+      ?.split(" ")[1],
+  );
 
 async function shipped(): Promise<void> {
   const deadline = Date.now() + 20_000;
-  while ((await metric("gatehouse_ledger_unshipped_rows")) > 0) if (Date.now() > deadline) throw new Error(`rows do not reach the database:\n${gateway.output().slice(-2_000)}`);
+  while ((await metric("gatehouse_ledger_unshipped_rows")) > 0)
+    if (Date.now() > deadline) throw new Error(`rows do not reach the database:\n${gateway.output().slice(-2_000)}`);
 }
 
 async function recorded(): Promise<Map<string, number>> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
-  const { rows } = await client.query<{ id: string; n: number }>("SELECT correlation_id AS id, count(*)::int AS n FROM audit_rows WHERE correlation_id LIKE 'call-%' GROUP BY 1");
+  const { rows } = await client.query<{ id: string; n: number }>(
+    "SELECT correlation_id AS id, count(*)::int AS n FROM audit_rows WHERE correlation_id LIKE 'call-%' GROUP BY 1",
+  );
   await client.end();
   return new Map(rows.map(({ id, n }) => [id, n]));
 }
 
 async function chainIsIntact(): Promise<void> {
   const { chains } = await admin.get("/v1/admin/audit/chains");
-  for (const { chain_id } of chains) expect(await admin.post(`/v1/admin/audit/chains/${chain_id}/verify`, {})).toMatchObject({ verdict: "intact", findings: [] });
+  for (const { chain_id } of chains)
+    expect(await admin.post(`/v1/admin/audit/chains/${chain_id}/verify`, {})).toMatchObject({ verdict: "intact", findings: [] });
 }
 
 for (const seconds of [1, LONG_SECONDS]) {
@@ -100,15 +114,28 @@ for (const seconds of [1, LONG_SECONDS]) {
     expect([...rows.values()].filter((count) => count !== 1)).toEqual([]);
     expect(memory - before).toBeLessThan(200 * 1024 * 1024);
     await chainIsIntact();
-    console.log(`  away ${seconds} s: ${during} calls answered meanwhile, ${waiting} rows waited, 0 failed, 0 lost, 0 doubled; memory ${Math.round(before / 2 ** 20)} to ${Math.round(memory / 2 ** 20)} MiB`);
+    console.log(
+      `  away ${seconds} s: ${during} calls answered meanwhile, ${waiting} rows waited, 0 failed, 0 lost, 0 doubled; memory ${Math.round(before / 2 ** 20)} to ${Math.round(memory / 2 ** 20)} MiB`,
+    );
   }, 120_000);
 }
 
 test("what needs rows of the database is told to come again soon, whoever asks", async () => {
   const person = await newPerson(gateway.runtimeUrl, "person");
-  const span = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", name: "chat", startTimeUnixNano: "1", endTimeUnixNano: "2" };
+  const span = {
+    traceId: "0af7651916cd43dd8448eb211c80319c",
+    spanId: "b7ad6b7169203331",
+    name: "chat",
+    startTimeUnixNano: "1",
+    endTimeUnixNano: "2",
+  };
   const asks = [
-    () => fetch(`${gateway.runtimeUrl}/v1/ingest/otel/v1/traces`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": served.apiKey }, body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }) }),
+    () =>
+      fetch(`${gateway.runtimeUrl}/v1/ingest/otel/v1/traces`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-api-key": served.apiKey },
+        body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }),
+      }),
     () => person.request("POST", "/runs/none/feedback", { score: 1 }),
     () => fetch(`${gateway.runtimeUrl}/v1/runs/none`, { headers: { "x-api-key": served.apiKey } }),
   ];
@@ -118,7 +145,11 @@ test("what needs rows of the database is told to come again soon, whoever asks",
   await call();
   const answers = await Promise.all(asks.map((ask) => ask()));
   await proxy.start();
-  expect(answers.map(({ status, headers }) => [status, headers.get("retry-after")])).toEqual([[503, "1"], [503, "1"], [503, "1"]]);
+  expect(answers.map(({ status, headers }) => [status, headers.get("retry-after")])).toEqual([
+    [503, "1"],
+    [503, "1"],
+    [503, "1"],
+  ]);
   await shipped();
 }, 60_000);
 
@@ -134,7 +165,7 @@ test("a journal that is full refuses with 503 before anything leaves, and goes o
   const seen = upstream.seen.length;
   await Promise.all(
     Array.from({ length: CALLERS }, async () => {
-      for (let mine = 0; mine < 5; ) {
+      for (let mine = 0; mine < 5;) {
         const told = await call(long);
         if (told.status === 200) answered.push(told.id);
         else {
@@ -157,7 +188,9 @@ test("a journal that is full refuses with 503 before anything leaves, and goes o
   expect(answered.filter((id) => rows.get(id) !== 1)).toEqual([]);
   expect(refused.filter(({ id }) => rows.has(id))).toEqual([]);
   await chainIsIntact();
-  console.log(`  journal of ${JOURNAL_MB} MB: ${answered.length} calls recorded, then ${refused.length} of ${refused.length} refused and none of them sent upstream`);
+  console.log(
+    `  journal of ${JOURNAL_MB} MB: ${answered.length} calls recorded, then ${refused.length} of ${refused.length} refused and none of them sent upstream`,
+  );
 }, 120_000);
 
 async function until(condition: () => boolean): Promise<void> {

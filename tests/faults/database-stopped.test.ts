@@ -60,7 +60,13 @@ function processes(): number[] {
   return [postmaster, ...children.map(Number)];
 }
 
-const metric = async (name: string): Promise<number> => Number((await (await fetch(`${gateway.adminUrl}/metrics`)).text()).split("\n").find((line) => line.startsWith(`${name} `))?.split(" ")[1]);
+const metric = async (name: string): Promise<number> =>
+  Number(
+    (await (await fetch(`${gateway.adminUrl}/metrics`)).text())
+      .split("\n")
+      .find((line) => line.startsWith(`${name} `))
+      ?.split(" ")[1],
+  );
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 let calls = 0;
@@ -79,7 +85,11 @@ function load(): Load {
   const callers = Array.from({ length: CALLERS }, async () => {
     while (!over) {
       const id = `call-${++calls}`;
-      const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": served.apiKey, "x-correlation-id": id }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: id }] }) });
+      const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-api-key": served.apiKey, "x-correlation-id": id },
+        body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: id }] }),
+      });
       const text = await response.text();
       if (response.status === 200) answered.push(id);
       else failed.push([response.status, text]);
@@ -109,41 +119,50 @@ async function accountFor({ answered, failed }: Load): Promise<void> {
   }
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();
-  const { rows } = await client.query<{ id: string; n: number }>("SELECT correlation_id AS id, count(*)::int AS n FROM audit_rows WHERE correlation_id LIKE 'call-%' GROUP BY 1");
+  const { rows } = await client.query<{ id: string; n: number }>(
+    "SELECT correlation_id AS id, count(*)::int AS n FROM audit_rows WHERE correlation_id LIKE 'call-%' GROUP BY 1",
+  );
   await client.end();
   const recorded = new Map(rows.map(({ id, n }) => [id, n]));
   expect(failed).toEqual([]);
   expect(answered.filter((id) => recorded.get(id) !== 1)).toEqual([]);
   expect([...recorded.values()].filter((count) => count !== 1)).toEqual([]);
   const { chains } = await admin.get("/v1/admin/audit/chains");
-  for (const { chain_id } of chains) expect(await admin.post(`/v1/admin/audit/chains/${chain_id}/verify`, {})).toMatchObject({ verdict: "intact", findings: [] });
+  for (const { chain_id } of chains)
+    expect(await admin.post(`/v1/admin/audit/chains/${chain_id}/verify`, {})).toMatchObject({ verdict: "intact", findings: [] });
 }
 
 for (const seconds of [1, LONG_SECONDS]) {
-  test(`stands still for ${seconds} s: no call fails, no row is lost or doubled, memory stays bounded`, async () => {
-    const under = load();
-    await under.reached(50);
-    const before = await metric("gatehouse_resident_memory_bytes");
-    // Twice: what was being made while the others were stopped.
-    const stopped = new Set([...processes(), ...processes()]);
-    for (const pid of stopped) process.kill(pid, "SIGSTOP");
-    const since = performance.now();
-    const atStop = under.answered.length;
-    try {
-      while (performance.now() - since < seconds * 1000) await pause(20);
-      expect(await metric("gatehouse_ledger_unshipped_rows")).toBeGreaterThan(0);
-    } finally {
-      for (const pid of [...stopped].toReversed()) process.kill(pid, "SIGCONT");
-    }
-    const meanwhile = under.answered.length - atStop;
-    const memory = await metric("gatehouse_resident_memory_bytes");
-    await under.reached(50);
-    await under.end();
-    await accountFor(under);
-    expect(meanwhile).toBeGreaterThan(0);
-    expect(memory - before).toBeLessThan(200 * 1024 * 1024);
-    console.log(`  silent for ${seconds} s: ${meanwhile} calls answered meanwhile, 0 failed, 0 lost, 0 doubled; memory ${Math.round(before / 2 ** 20)} to ${Math.round(memory / 2 ** 20)} MiB`);
-  }, (seconds + 180) * 1000);
+  test(
+    `stands still for ${seconds} s: no call fails, no row is lost or doubled, memory stays bounded`,
+    async () => {
+      const under = load();
+      await under.reached(50);
+      const before = await metric("gatehouse_resident_memory_bytes");
+      // Twice: what was being made while the others were stopped.
+      const stopped = new Set([...processes(), ...processes()]);
+      for (const pid of stopped) process.kill(pid, "SIGSTOP");
+      const since = performance.now();
+      const atStop = under.answered.length;
+      try {
+        while (performance.now() - since < seconds * 1000) await pause(20);
+        expect(await metric("gatehouse_ledger_unshipped_rows")).toBeGreaterThan(0);
+      } finally {
+        for (const pid of [...stopped].toReversed()) process.kill(pid, "SIGCONT");
+      }
+      const meanwhile = under.answered.length - atStop;
+      const memory = await metric("gatehouse_resident_memory_bytes");
+      await under.reached(50);
+      await under.end();
+      await accountFor(under);
+      expect(meanwhile).toBeGreaterThan(0);
+      expect(memory - before).toBeLessThan(200 * 1024 * 1024);
+      console.log(
+        `  silent for ${seconds} s: ${meanwhile} calls answered meanwhile, 0 failed, 0 lost, 0 doubled; memory ${Math.round(before / 2 ** 20)} to ${Math.round(memory / 2 ** 20)} MiB`,
+      );
+    },
+    (seconds + 180) * 1000,
+  );
 }
 
 test("is killed and recovers: no call fails, no row is lost or doubled", async () => {

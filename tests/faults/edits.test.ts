@@ -26,7 +26,10 @@ const signer = newSigner();
 const stranger = newSigner();
 
 function newChain(length: number, every: number, chainId?: string): TestChain {
-  return testChain(Array.from({ length }, () => callRow()), { every, signer, ...(chainId === undefined ? {} : { chainId }) });
+  return testChain(
+    Array.from({ length }, () => callRow()),
+    { every, signer, ...(chainId === undefined ? {} : { chainId }) },
+  );
 }
 
 type Finding = `${string}@${number}`;
@@ -34,11 +37,20 @@ type Roll = (sides: number) => number;
 
 const HASHED = HASH_FORMATS.v2.filter((name) => name !== "id");
 const rowsOf = (chain: TestChain) => chain.entries.filter((entry) => entry.type === "row");
-const checkpointsOf = (chain: TestChain) => chain.entries.filter((entry) => entry.type === "checkpoint") as Extract<Entry, { type: "checkpoint" }>[];
-const indexOfRow = (chain: TestChain, seq: number) => chain.entries.findIndex((entry) => entry.type === "row" && entry.row.chain_seq === seq);
+const checkpointsOf = (chain: TestChain) =>
+  chain.entries.filter((entry) => entry.type === "checkpoint") as Extract<Entry, { type: "checkpoint" }>[];
+const indexOfRow = (chain: TestChain, seq: number) =>
+  chain.entries.findIndex((entry) => entry.type === "row" && entry.row.chain_seq === seq);
 
 function changed(value: unknown, field: FieldName, roll: Roll): unknown {
-  if (value === null || value === undefined) return FIELDS[field].type === "boolean" ? true : FIELDS[field].type === "integer" ? 1 : FIELDS[field].type === "timestamp" ? "2026-01-01T00:00:00.000000Z" : "x";
+  if (value === null || value === undefined)
+    return FIELDS[field].type === "boolean"
+      ? true
+      : FIELDS[field].type === "integer"
+        ? 1
+        : FIELDS[field].type === "timestamp"
+          ? "2026-01-01T00:00:00.000000Z"
+          : "x";
   if (typeof value === "boolean") return !value;
   if (typeof value === "number") return value + 1 + roll(9);
   const text = value as string;
@@ -161,8 +173,14 @@ describe("one edit of a stored chain", () => {
         const expected = edit(chain, roll);
         const result = feed(chain);
         const first = result.findings.toSorted((a, b) => a.chain_seq - b.chain_seq).map((one) => `${one.verdict}@${one.chain_seq}`);
-        if (!first.includes(expected.first) || result.findings.some((one) => one.chain_seq < Number(expected.first.split("@")[1])) || (expected.verdict !== "*" && result.verdict !== expected.verdict)) {
-          throw new Error(`round ${round}: expected ${expected.verdict}, first ${expected.first}; got ${result.verdict}: ${first.join(", ")}`);
+        if (
+          !first.includes(expected.first) ||
+          result.findings.some((one) => one.chain_seq < Number(expected.first.split("@")[1])) ||
+          (expected.verdict !== "*" && result.verdict !== expected.verdict)
+        ) {
+          throw new Error(
+            `round ${round}: expected ${expected.verdict}, first ${expected.first}; got ${result.verdict}: ${first.join(", ")}`,
+          );
         }
         found++;
       }
@@ -177,7 +195,11 @@ describe("one edit of a stored chain", () => {
 
 test(`${UNTOUCHED} chains with pruned, reduced and erased rows and dropped beginnings: no false alarm`, () => {
   const roll = dice(99);
-  const unhashed = (Object.keys(FIELDS) as FieldName[]).filter((name) => !(HASH_FORMATS.v2 as readonly FieldName[]).includes(name) && !["created_at", "chain_id", "chain_seq", "prev_hash", "row_hash"].includes(name));
+  const unhashed = (Object.keys(FIELDS) as FieldName[]).filter(
+    (name) =>
+      !(HASH_FORMATS.v2 as readonly FieldName[]).includes(name) &&
+      !["created_at", "chain_id", "chain_seq", "prev_hash", "row_hash"].includes(name),
+  );
   let rows = 0;
   for (let round = 0; round < UNTOUCHED; round++) {
     const chain = newChain(12 + roll(10), 4);
@@ -185,8 +207,16 @@ test(`${UNTOUCHED} chains with pruned, reduced and erased rows and dropped begin
       if (entry.type !== "row") continue;
       const kind = roll(4);
       const row = entry.row as Record<string, unknown>;
-      if (kind === 1) Object.assign(row, { request_body_preview: null, response_body_preview: null, bodies_pruned_at: "2026-11-21T10:00:00.000000Z" });
-      if (kind === 2) Object.assign(row, { request_body_preview: null, gateway_user_id: null, client_ip: null, custom_metadata: null, erased_at: "2026-11-21T10:00:00.000000Z" });
+      if (kind === 1)
+        Object.assign(row, { request_body_preview: null, response_body_preview: null, bodies_pruned_at: "2026-11-21T10:00:00.000000Z" });
+      if (kind === 2)
+        Object.assign(row, {
+          request_body_preview: null,
+          gateway_user_id: null,
+          client_ip: null,
+          custom_metadata: null,
+          erased_at: "2026-11-21T10:00:00.000000Z",
+        });
       if (kind === 3) for (const name of unhashed) row[name] = null;
       rows++;
     }

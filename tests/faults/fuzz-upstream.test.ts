@@ -47,7 +47,11 @@ interface Case {
 
 const CASES: readonly Case[] = SURFACES.flatMap((surface) =>
   TARGETS.filter(({ modes }) => modes.includes(surface.mode)).flatMap((target) =>
-    FAULTS.filter(({ only }) => only === undefined || (only === "stream") === surface.streamed).map((fault) => ({ surface, target, fault })),
+    FAULTS.filter(({ only }) => only === undefined || (only === "stream") === surface.streamed).map((fault) => ({
+      surface,
+      target,
+      fault,
+    })),
   ),
 ).map((one, number) => ({ ...one, number }));
 
@@ -70,40 +74,42 @@ afterAll(async () => {
 });
 
 describe("upstreams that answer nonsense", () => {
-  test(
-    `${CASES.length} cases: an answer or an error, one row each, and the process goes on`,
-    async () => {
-      const wrong: string[] = [];
-      const seen = new Map<string, "answer" | "error">();
-      const figures: Record<string, number> = { answer: 0, refused: 0, "error in the stream": 0 };
-      const queue = [...CASES];
-      await Promise.all(
-        Array.from({ length: AT_ONCE }, async () => {
-          for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-            const told = await call(next);
-            if (told.id !== null) seen.set(told.id, told.outcome === "answer" ? "answer" : "error");
-            const { expected } = next.fault;
-            const met = told.outcome === "answer" ? expected !== "error" : (told.outcome === "refused" || told.outcome === "error in the stream") && expected !== "answer";
-            if (!met || told.id === null) wrong.push(`${next.number} ${next.surface.name} of ${next.target.model}, ${next.fault.name}: ${told.outcome} ${told.about}`);
-            figures[told.outcome] = (figures[told.outcome] ?? 0) + 1;
-          }
-        }),
-      );
-      console.log(`  seed ${SEED}: ${CASES.length} cases, ${JSON.stringify(figures)}`);
-      expect(wrong).toEqual([]);
+  test(`${CASES.length} cases: an answer or an error, one row each, and the process goes on`, async () => {
+    const wrong: string[] = [];
+    const seen = new Map<string, "answer" | "error">();
+    const figures: Record<string, number> = { answer: 0, refused: 0, "error in the stream": 0 };
+    const queue = [...CASES];
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+          const told = await call(next);
+          if (told.id !== null) seen.set(told.id, told.outcome === "answer" ? "answer" : "error");
+          const { expected } = next.fault;
+          const met =
+            told.outcome === "answer"
+              ? expected !== "error"
+              : (told.outcome === "refused" || told.outcome === "error in the stream") && expected !== "answer";
+          if (!met || told.id === null)
+            wrong.push(`${next.number} ${next.surface.name} of ${next.target.model}, ${next.fault.name}: ${told.outcome} ${told.about}`);
+          figures[told.outcome] = (figures[told.outcome] ?? 0) + 1;
+        }
+      }),
+    );
+    console.log(`  seed ${SEED}: ${CASES.length} cases, ${JSON.stringify(figures)}`);
+    expect(wrong).toEqual([]);
 
-      const rows = await allRows(CASES.length);
-      expect(rows.map(({ id }) => id).sort()).toEqual([...seen.keys()].sort());
-      const told = rows.filter((row) => row.success !== (seen.get(row.id) === "answer")).map((row) => `${row.id} ${row.proxy_subtype} of ${row.llm_model_used}: ${row.error_type}`);
-      expect(told).toEqual([]);
-      expect(rows.filter(({ success, error_type }) => success === (error_type !== null))).toEqual([]);
+    const rows = await allRows(CASES.length);
+    expect(rows.map(({ id }) => id).sort()).toEqual([...seen.keys()].sort());
+    const told = rows
+      .filter((row) => row.success !== (seen.get(row.id) === "answer"))
+      .map((row) => `${row.id} ${row.proxy_subtype} of ${row.llm_model_used}: ${row.error_type}`);
+    expect(told).toEqual([]);
+    expect(rows.filter(({ success, error_type }) => success === (error_type !== null))).toEqual([]);
 
-      expect(world.gateway.output()).not.toMatch(/call_failed|row_not_sealed|uncaught|unhandled/i);
-      expect((await fetch(`${world.gateway.runtimeUrl}/healthz`)).status).toBe(200);
-      expect(world.gateway.process.exitCode).toBeNull();
-    },
-    240_000,
-  );
+    expect(world.gateway.output()).not.toMatch(/call_failed|row_not_sealed|uncaught|unhandled/i);
+    expect((await fetch(`${world.gateway.runtimeUrl}/healthz`)).status).toBe(200);
+    expect(world.gateway.process.exitCode).toBeNull();
+  }, 240_000);
 });
 
 interface Told {
@@ -131,9 +137,13 @@ async function call({ number, surface, target }: Case): Promise<Told> {
   const id = response.headers.get("x-request-id");
   const about = `${response.status} ${text.slice(-300)}`;
   try {
-    if (response.status === 502 || response.status === 504) return { outcome: surface.isRefusal(JSON.parse(text)) ? "refused" : "a refusal in a foreign shape", id, about };
+    if (response.status === 502 || response.status === 504)
+      return { outcome: surface.isRefusal(JSON.parse(text)) ? "refused" : "a refusal in a foreign shape", id, about };
     if (response.status !== 200) return { outcome: "another status", id, about };
-    const read = surface.streamed && response.headers.get("content-type")?.startsWith("application/json") && !surface.name.startsWith("gemini array") ? readPlain(text) : surface.read(text);
+    const read =
+      surface.streamed && response.headers.get("content-type")?.startsWith("application/json") && !surface.name.startsWith("gemini array")
+        ? readPlain(text)
+        : surface.read(text);
     return { outcome: read === "error" ? "error in the stream" : read, id, about };
   } catch (error) {
     return { outcome: `unreadable: ${String(error)}`, id, about };
@@ -149,8 +159,22 @@ async function serve(admin: AdminClient): Promise<string> {
   const tenant = { tenant_id: "default" };
   const group = await admin.post("/v1/admin/resource-groups", { ...tenant, name: "team", group_type: "team" });
   for (const { model, apiFormat, baseUrl, modes, modelName } of TARGETS) {
-    await admin.post("/v1/admin/providers", { ...tenant, provider_key: model, api_format: apiFormat, base_url: baseUrl(upstream.origin), api_key: "upstream-secret-0001" });
-    await admin.post("/v1/admin/llms", { ...tenant, name: model, model_name: modelName, modes, provider: model, enabled: true, group_ids: [group.id] });
+    await admin.post("/v1/admin/providers", {
+      ...tenant,
+      provider_key: model,
+      api_format: apiFormat,
+      base_url: baseUrl(upstream.origin),
+      api_key: "upstream-secret-0001",
+    });
+    await admin.post("/v1/admin/llms", {
+      ...tenant,
+      name: model,
+      model_name: modelName,
+      modes,
+      provider: model,
+      enabled: true,
+      group_ids: [group.id],
+    });
   }
   const key = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" });
   return key.key_value;
@@ -161,7 +185,8 @@ async function allRows(wanted: number): Promise<any[]> {
   const page = (number: number) => world.admin.post("/v1/admin/proxy-logs/query", { filters: {}, page: number, page_size: 200 });
   const deadline = Date.now() + 15_000;
   const last = Math.ceil(wanted / 200);
-  while ((await page(last)).rows.length < wanted - (last - 1) * 200 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 100));
+  while ((await page(last)).rows.length < wanted - (last - 1) * 200 && Date.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, 100));
   const rows: any[] = [];
   for (let number = 1; ; number++) {
     const answer = await page(number);

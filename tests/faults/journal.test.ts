@@ -19,7 +19,12 @@ let single: string;
 
 async function journalOf(calls: number, segmentBytes: number): Promise<string> {
   const directory = temporaryDirectory();
-  const ledger = await testLedger(database.db, directory, { segmentBytes, ship: () => Promise.reject(new Error("away")), closeMs: 1, checkpointMs: 3_600_000 });
+  const ledger = await testLedger(database.db, directory, {
+    segmentBytes,
+    ship: () => Promise.reject(new Error("away")),
+    closeMs: 1,
+    checkpointMs: 3_600_000,
+  });
   for (let i = 0; i < calls; i++) {
     const row = callRow();
     ledger.begin(row);
@@ -69,7 +74,8 @@ test(`${FLIPS} flipped bytes in closed segments: each is refused by name, and th
     } catch (thrown) {
       error = thrown;
     }
-    if (!(error instanceof JournalDamaged) || !error.message.includes(path)) throw new Error(`byte ${at} of segment ${segment.number} was flipped, and the scan said ${String(error)}`);
+    if (!(error instanceof JournalDamaged) || !error.message.includes(path))
+      throw new Error(`byte ${at} of segment ${segment.number} was flipped, and the scan said ${String(error)}`);
     expect(readFileSync(path).equals(flipped)).toBe(true);
     writeFileSync(path, before);
     refused++;
@@ -147,8 +153,17 @@ test(`${FULL_DISKS} disks that fill up under load: every acknowledged row is the
     const next = await testLedger(database.db, directory);
     await next.shipped();
     await next.close();
-    const rows = await database.db.selectFrom("audit_rows").select(["id", "success", "error_type"]).where("chain_id", "=", next.chainId).execute();
-    expect(rows.map((row) => row.id as string).filter((id) => !notBegun.has(id)).toSorted()).toEqual(begun.toSorted());
+    const rows = await database.db
+      .selectFrom("audit_rows")
+      .select(["id", "success", "error_type"])
+      .where("chain_id", "=", next.chainId)
+      .execute();
+    expect(
+      rows
+        .map((row) => row.id as string)
+        .filter((id) => !notBegun.has(id))
+        .toSorted(),
+    ).toEqual(begun.toSorted());
     expect(rows.filter((row) => stored.has(row.id as string) && row.success !== true)).toEqual([]);
     expect(rows.filter((row) => row.success !== true && row.error_type !== "gateway_interrupted")).toEqual([]);
     expect(await verifyChain(database.db, next.chainId)).toMatchObject({ verdict: "intact", findings: [] });

@@ -33,14 +33,23 @@ afterAll(async () => {
 });
 
 /** Calls until the gateway is gone; gives the correlation ids of the calls whose answer came whole. */
-async function load(gateway: GatewayProcess, served: Served, seed: number, gone: { now: boolean; lastAnswer: string; answers: number }): Promise<string[]> {
+async function load(
+  gateway: GatewayProcess,
+  served: Served,
+  seed: number,
+  gone: { now: boolean; lastAnswer: string; answers: number },
+): Promise<string[]> {
   const answered: string[] = [];
   for (let i = 0; !gone.now; i++) {
     const correlation = `${seed}-${i}`;
     const kind = (seed + i) % 3;
     const body = { model: kind === 2 ? "not-there" : "fake-1", stream: kind === 1, messages: [{ role: "user", content: correlation }] };
     try {
-      const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": served.apiKey, "x-correlation-id": correlation }, body: JSON.stringify(body) });
+      const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-api-key": served.apiKey, "x-correlation-id": correlation },
+        body: JSON.stringify(body),
+      });
       const text = await response.text();
       gone.lastAnswer = `${response.status} ${text}`;
       gone.answers++;
@@ -54,7 +63,11 @@ async function load(gateway: GatewayProcess, served: Served, seed: number, gone:
 }
 
 /** One fleet shares its secrets, and each process keeps its own journal. */
-const FLEET = { GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64"), GW_JWT_SECRET: "one secret for the whole fleet, for tests", GW_QUICKSTART: "off" };
+const FLEET = {
+  GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64"),
+  GW_JWT_SECRET: "one secret for the whole fleet, for tests",
+  GW_QUICKSTART: "off",
+};
 const start = (writer: number) => startGateway({ databaseUrl, dataDir: dataDirs[writer] as string, env: FLEET });
 
 /** Starts and kills one of the gateways, again and again. Gives the calls it answered. */
@@ -68,7 +81,10 @@ async function killed(writer: number, first: GatewayProcess | null, served: Serv
     // Killed somewhere in the traffic: after so many calls, another number each round.
     const deadline = Date.now() + 30_000;
     while (gone.answers < 15 + ((round * 37 + writer * 11) % 90)) {
-      if (Date.now() > deadline) throw new Error(`writer ${writer}, round ${round}: calls are no longer answered; the last answer was ${gone.lastAnswer}; the gateway said:\n${gateway.output()}`);
+      if (Date.now() > deadline)
+        throw new Error(
+          `writer ${writer}, round ${round}: calls are no longer answered; the last answer was ${gone.lastAnswer}; the gateway said:\n${gateway.output()}`,
+        );
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     const killing = gateway.kill();
@@ -79,36 +95,50 @@ async function killed(writer: number, first: GatewayProcess | null, served: Serv
   return answered;
 }
 
-test(`${WRITERS * ROUNDS} kills of ${WRITERS} writers under load: one row for every call the upstream saw, none lost, none doubled`, async () => {
-  const opening = await start(0);
-  const served = await serveModels(await signIn(opening.adminUrl), upstream.baseUrl, ["fake-1"]);
-  const answered = (await Promise.all(Array.from({ length: WRITERS }, (_, writer) => killed(writer, writer === 0 ? opening : null, served)))).flat();
+test(
+  `${WRITERS * ROUNDS} kills of ${WRITERS} writers under load: one row for every call the upstream saw, none lost, none doubled`,
+  async () => {
+    const opening = await start(0);
+    const served = await serveModels(await signIn(opening.adminUrl), upstream.baseUrl, ["fake-1"]);
+    const answered = (
+      await Promise.all(Array.from({ length: WRITERS }, (_, writer) => killed(writer, writer === 0 ? opening : null, served)))
+    ).flat();
 
-  const restarted = Date.now();
-  const gateways = await Promise.all(Array.from({ length: WRITERS }, (_, writer) => start(writer)));
-  const admin = await signIn(gateways[0]?.adminUrl ?? "");
-  const deadline = Date.now() + 20_000;
-  for (const gateway of gateways) while (!/^gatehouse_ledger_unshipped_rows 0$/m.test(await (await fetch(`${gateway.adminUrl}/metrics`)).text())) if (Date.now() > deadline) throw new Error("a journal does not reach the database");
-  const recovered = Date.now() - restarted;
-  const reached = upstream.seen.map(({ body }) => JSON.parse(body).messages[0].content as string);
-  const recorded = new Map<string, number>();
-  for (let page = 1; ; page++) {
-    const { rows } = await admin.post("/v1/admin/proxy-logs/query", { filters: { proxy_subtype: "chat_completions" }, page, page_size: 200 });
-    for (const row of rows) recorded.set(row.correlation_id, (recorded.get(row.correlation_id) ?? 0) + 1);
-    if (rows.length < 200) break;
-  }
-  expect(reached.filter((correlation) => recorded.get(correlation) !== 1)).toEqual([]);
-  expect(answered.filter((correlation) => recorded.get(correlation) !== 1)).toEqual([]);
-  expect([...recorded].filter(([, count]) => count !== 1)).toEqual([]);
+    const restarted = Date.now();
+    const gateways = await Promise.all(Array.from({ length: WRITERS }, (_, writer) => start(writer)));
+    const admin = await signIn(gateways[0]?.adminUrl ?? "");
+    const deadline = Date.now() + 20_000;
+    for (const gateway of gateways)
+      while (!/^gatehouse_ledger_unshipped_rows 0$/m.test(await (await fetch(`${gateway.adminUrl}/metrics`)).text()))
+        if (Date.now() > deadline) throw new Error("a journal does not reach the database");
+    const recovered = Date.now() - restarted;
+    const reached = upstream.seen.map(({ body }) => JSON.parse(body).messages[0].content as string);
+    const recorded = new Map<string, number>();
+    for (let page = 1; ; page++) {
+      const { rows } = await admin.post("/v1/admin/proxy-logs/query", {
+        filters: { proxy_subtype: "chat_completions" },
+        page,
+        page_size: 200,
+      });
+      for (const row of rows) recorded.set(row.correlation_id, (recorded.get(row.correlation_id) ?? 0) + 1);
+      if (rows.length < 200) break;
+    }
+    expect(reached.filter((correlation) => recorded.get(correlation) !== 1)).toEqual([]);
+    expect(answered.filter((correlation) => recorded.get(correlation) !== 1)).toEqual([]);
+    expect([...recorded].filter(([, count]) => count !== 1)).toEqual([]);
 
-  const interrupted = await rowsOf(admin, { error_type: "gateway_interrupted" }, 1);
-  expect(interrupted.every((row) => row.success === false)).toBe(true);
-  const { chains } = await admin.get("/v1/admin/audit/chains");
-  expect(chains).toHaveLength(WRITERS);
-  for (const { chain_id } of chains) {
-    const verified = await admin.post(`/v1/admin/audit/chains/${chain_id}/verify`, {});
-    expect(verified).toMatchObject({ verdict: "intact", findings: [] });
-  }
-  console.log(`  ${WRITERS * ROUNDS} kills of ${WRITERS} writers: ${reached.length} calls reached the upstream, ${answered.length} were answered, ${recorded.size} rows, ${interrupted.length} or more interrupted; all said so ${recovered} ms after the last start`);
-  for (const gateway of gateways) expect(await gateway.stop()).toBe(0);
-}, 300_000 + ROUNDS * 20_000);
+    const interrupted = await rowsOf(admin, { error_type: "gateway_interrupted" }, 1);
+    expect(interrupted.every((row) => row.success === false)).toBe(true);
+    const { chains } = await admin.get("/v1/admin/audit/chains");
+    expect(chains).toHaveLength(WRITERS);
+    for (const { chain_id } of chains) {
+      const verified = await admin.post(`/v1/admin/audit/chains/${chain_id}/verify`, {});
+      expect(verified).toMatchObject({ verdict: "intact", findings: [] });
+    }
+    console.log(
+      `  ${WRITERS * ROUNDS} kills of ${WRITERS} writers: ${reached.length} calls reached the upstream, ${answered.length} were answered, ${recorded.size} rows, ${interrupted.length} or more interrupted; all said so ${recovered} ms after the last start`,
+    );
+    for (const gateway of gateways) expect(await gateway.stop()).toBe(0);
+  },
+  300_000 + ROUNDS * 20_000,
+);

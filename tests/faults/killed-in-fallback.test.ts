@@ -20,12 +20,26 @@ test("the row of a call whose gateway was killed tells the attempt under way, an
   let gateway = await startGateway({ databaseUrl: database.url });
   const admin = await signIn(gateway.adminUrl);
   const tenant = { tenant_id: "default" };
-  await admin.post("/v1/admin/llm-router/routing-groups", { ...tenant, id: "either", name: "either", mode: "chat", routing_strategy: "ordered", num_retries: 1 });
+  await admin.post("/v1/admin/llm-router/routing-groups", {
+    ...tenant,
+    id: "either",
+    name: "either",
+    mode: "chat",
+    routing_strategy: "ordered",
+    num_retries: 1,
+  });
   const member = { routing_group_id: "either", input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 1 };
-  const { apiKey } = await serveModels(admin, upstream.baseUrl, [{ name: "first", model_name: "spent", routing_weight: 2, ...member }, { name: "second", model_name: "silent", routing_weight: 1, ...member }]);
+  const { apiKey } = await serveModels(admin, upstream.baseUrl, [
+    { name: "first", model_name: "spent", routing_weight: 2, ...member },
+    { name: "second", model_name: "silent", routing_weight: 1, ...member },
+  ]);
   const body = JSON.stringify({ model: "either", stream: true, messages: [{ role: "user", content: "Hi" }] });
-  const answer = fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "x-correlation-id": "killed" }, body }).catch(() => null);
-  for (const deadline = Date.now() + 10_000; !upstream.seen.some((request) => request.body.includes("silent")); ) {
+  const answer = fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "x-correlation-id": "killed" },
+    body,
+  }).catch(() => null);
+  for (const deadline = Date.now() + 10_000; !upstream.seen.some((request) => request.body.includes("silent"));) {
     if (Date.now() > deadline) throw new Error("the second member is not asked");
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -43,7 +57,12 @@ test("the row of a call whose gateway was killed tells the attempt under way, an
     llm_prompt_tokens: 12,
     llm_completion_tokens: 4,
     llm_estimated_cost_usd: 0.000016,
-    custom_metadata: { attempts: [{ model: "first", outcome: "upstream_interrupted", prompt_tokens: 12 }, { model: "second", outcome: "gateway_interrupted", status: null, duration_ms: null }] },
+    custom_metadata: {
+      attempts: [
+        { model: "first", outcome: "upstream_interrupted", prompt_tokens: 12 },
+        { model: "second", outcome: "gateway_interrupted", status: null, duration_ms: null },
+      ],
+    },
   });
   await gateway.stop();
   await removeDirectory(gateway.dataDir);

@@ -39,7 +39,14 @@ function startUpstream(delayMs: number): Upstream {
       await Bun.sleep(delayMs + (mine % 7) * 3);
       if (mine % 10 === 0) return Response.json({ error: { message: "broken" } }, { status: 500 });
       answered++;
-      return Response.json({ id: "x", object: "chat.completion", created: 1, model: "metered", choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }], usage: { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 } });
+      return Response.json({
+        id: "x",
+        object: "chat.completion",
+        created: 1,
+        model: "metered",
+        choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }],
+        usage: { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 },
+      });
     },
   });
   return { url: `http://127.0.0.1:${server.port}/v1`, answered: () => answered, stop: () => server.stop(true) };
@@ -53,11 +60,32 @@ interface Tree {
 /** Four levels, each with the budget; two leaves with a key each. */
 async function makeTree(admin: AdminClient, upstream: string, name: string): Promise<Tree> {
   const tenant = { tenant_id: "default" };
-  await admin.post("/v1/admin/providers", { ...tenant, provider_key: name, name, api_format: "openai", base_url: upstream, api_key: "sk-upstream-secret-0001" });
+  await admin.post("/v1/admin/providers", {
+    ...tenant,
+    provider_key: name,
+    name,
+    api_format: "openai",
+    base_url: upstream,
+    api_key: "sk-upstream-secret-0001",
+  });
   const groups: string[] = [];
-  for (let level = 0; level < 3; level++) groups.push((await admin.post("/v1/admin/resource-groups", { ...tenant, name: `${name}-${level}`, parent_group_id: groups.at(-1) ?? null })).id);
-  await admin.post("/v1/admin/llms", { ...tenant, name: "metered", model_name: "metered", provider: name, input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 100, group_ids: [groups[0]] });
-  for (const id of groups.slice(0, 2)) await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, { llm_global_limits: { budget: { daily_limit_usd: LIMIT / 1e6, hard_stop: true } } });
+  for (let level = 0; level < 3; level++)
+    groups.push(
+      (await admin.post("/v1/admin/resource-groups", { ...tenant, name: `${name}-${level}`, parent_group_id: groups.at(-1) ?? null })).id,
+    );
+  await admin.post("/v1/admin/llms", {
+    ...tenant,
+    name: "metered",
+    model_name: "metered",
+    provider: name,
+    input_cost_per_million_tokens: 1,
+    output_cost_per_million_tokens: 100,
+    group_ids: [groups[0]],
+  });
+  for (const id of groups.slice(0, 2))
+    await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, {
+      llm_global_limits: { budget: { daily_limit_usd: LIMIT / 1e6, hard_stop: true } },
+    });
   const keys: string[] = [];
   for (const leaf of ["a", "b"]) {
     const { id } = await admin.post("/v1/admin/resource-groups", { ...tenant, name: `${name}-3${leaf}`, parent_group_id: groups[2] });
@@ -72,7 +100,11 @@ const call = (url: string, key: string): Promise<RawReply> => rawPost(`${url}/v1
 /** Has the process read what it needs of a key and its limits, as it has of every key in use, without using anything. */
 async function met(url: string, key: string): Promise<void> {
   const body = JSON.stringify({ model: "metered", messages: [{ role: "user", content: "count me" }] });
-  for (const deadline = Date.now() + 30_000; (await rawPost(`${url}/v1/messages/count_tokens`, { "x-api-key": key, "anthropic-version": "2023-06-01" }, body)).status !== 200; ) if (Date.now() > deadline) throw new Error("the key is not met");
+  for (
+    const deadline = Date.now() + 30_000;
+    (await rawPost(`${url}/v1/messages/count_tokens`, { "x-api-key": key, "anthropic-version": "2023-06-01" }, body)).status !== 200;
+  )
+    if (Date.now() > deadline) throw new Error("the key is not met");
 }
 
 function counted(replies: readonly RawReply[]): Record<number, number> {
@@ -83,7 +115,10 @@ function counted(replies: readonly RawReply[]): Record<number, number> {
 
 /** Micro-dollars that the rows of the group's branch say, once they are all in the database. */
 async function settled(database: TestDatabase): Promise<number> {
-  const row = await database.db.selectFrom("usage_daily").select((eb) => eb.fn.sum<number>("cost_micro_usd").as("micros")).executeTakeFirst();
+  const row = await database.db
+    .selectFrom("usage_daily")
+    .select((eb) => eb.fn.sum<number>("cost_micro_usd").as("micros"))
+    .executeTakeFirst();
   return Number(row?.micros ?? 0);
 }
 
@@ -142,7 +177,9 @@ describe("one process", () => {
     const admin = await signIn(gateway.adminUrl);
     const [group] = (await admin.get("/v1/admin/resource-groups?tenant_id=default&search=one-3a")).resource_groups;
     const key = (await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "now", access_mode: "shared" })).key_value;
-    await admin.request("PATCH", `/v1/admin/resource-groups/${group.id}/llm-global-limits`, { llm_global_limits: { concurrency: { max_concurrent: 0 } } });
+    await admin.request("PATCH", `/v1/admin/resource-groups/${group.id}/llm-global-limits`, {
+      llm_global_limits: { concurrency: { max_concurrent: 0 } },
+    });
     const reply = await call(gateway.runtimeUrl, key);
     expect(JSON.parse(reply.body).error.limit_type).toBe("max_concurrent");
   });
@@ -157,7 +194,13 @@ if (haveValkey) {
     beforeAll(async () => {
       [database, valkey] = await Promise.all([testDatabase(), startValkey()]);
       upstream = startUpstream(150);
-      for (let i = 0; i < 3; i++) fleet.push(await startGateway({ databaseUrl: database.url, env: { VALKEY_URL: valkey.url, GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") } }));
+      for (let i = 0; i < 3; i++)
+        fleet.push(
+          await startGateway({
+            databaseUrl: database.url,
+            env: { VALKEY_URL: valkey.url, GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") },
+          }),
+        );
     }, 60_000);
     afterAll(async () => {
       await Promise.all(fleet.map((gateway) => gateway.stop()));
@@ -178,13 +221,19 @@ if (haveValkey) {
       await killed.kill();
       const killedAfter = upstream.answered();
       // Started again, as a supervisor does: its journal says of each call whether it was recorded.
-      fleet[2] = await startGateway({ databaseUrl: database.url, dataDir: killed.dataDir, env: { VALKEY_URL: valkey.url, GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") } });
+      fleet[2] = await startGateway({
+        databaseUrl: database.url,
+        dataDir: killed.dataDir,
+        env: { VALKEY_URL: valkey.url, GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") },
+      });
       const replies = await Promise.all(calls);
       const seconds = (performance.now() - began) / 1000;
       for (const gateway of fleet) await shipped(gateway);
       const spent = await settled(database);
       const counts = counted(replies);
-      console.log(`three processes: ${JSON.stringify(counts)} (0: its process was killed, after ${killedAfter} answers), ${spent} of ${LIMIT} micro-dollars settled, ${seconds.toFixed(1)} s`);
+      console.log(
+        `three processes: ${JSON.stringify(counts)} (0: its process was killed, after ${killedAfter} answers), ${spent} of ${LIMIT} micro-dollars settled, ${seconds.toFixed(1)} s`,
+      );
       expect(spent).toBeLessThanOrEqual(LIMIT);
       expect(LIMIT - spent).toBeLessThan(WORST);
       expect((counts[200] ?? 0) + (counts[502] ?? 0) + (counts[429] ?? 0) + (counts[0] ?? 0)).toBe(CALLS);
@@ -206,7 +255,9 @@ if (haveValkey) {
       const [model] = (await admin.get("/v1/admin/llms?tenant_id=default&search=metered")).llms;
       await admin.post(`/v1/admin/resource-groups/${id}/llm-models`, { model_ids: [model.id] });
       const key = (await admin.post(`/v1/admin/resource-groups/${id}/api-keys`, { name: "away", access_mode: "shared" })).key_value;
-      await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, { llm_global_limits: { requests: { daily_limit: 1_000 } } });
+      await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, {
+        llm_global_limits: { requests: { daily_limit: 1_000 } },
+      });
       expect(root.name).toBe("fleet-0");
       const url = (fleet[0] as GatewayProcess).runtimeUrl;
       const ok = async () => {

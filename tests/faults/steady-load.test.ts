@@ -33,62 +33,89 @@ interface Reading {
   readonly journal: number;
 }
 
-const metric = async (name: string): Promise<number> => Number((await (await fetch(`${world.gateway.adminUrl}/metrics`)).text()).split("\n").find((line) => line.startsWith(`${name} `))?.split(" ")[1]);
+const metric = async (name: string): Promise<number> =>
+  Number(
+    (await (await fetch(`${world.gateway.adminUrl}/metrics`)).text())
+      .split("\n")
+      .find((line) => line.startsWith(`${name} `))
+      ?.split(" ")[1],
+  );
 
 async function reading(calls: number): Promise<Reading> {
   const journal = join(world.gateway.dataDir, "journal");
   const bytes = readdirSync(journal).reduce((sum, name) => sum + (statSync(join(journal, name), { throwIfNoEntry: false })?.size ?? 0), 0);
-  return { calls, memory: (await metric("gatehouse_resident_memory_bytes")) / MIB, handles: readdirSync(`/proc/${world.gateway.pid()}/fd`).length, journal: bytes / MIB };
+  return {
+    calls,
+    memory: (await metric("gatehouse_resident_memory_bytes")) / MIB,
+    handles: readdirSync(`/proc/${world.gateway.pid()}/fd`).length,
+    journal: bytes / MIB,
+  };
 }
 
 async function call(n: number): Promise<number> {
   const kind = n % 4;
-  const body = { model: kind === 3 ? "not-there" : kind === 2 && n % 40 === 2 ? "broken" : "fake-1", stream: kind === 1, messages: [{ role: "user", content: `${n} ${"word ".repeat(n % 200)}` }] };
-  const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": served.apiKey, "x-gw-run-id": `run ${n % 500}` }, body: JSON.stringify(body) });
+  const body = {
+    model: kind === 3 ? "not-there" : kind === 2 && n % 40 === 2 ? "broken" : "fake-1",
+    stream: kind === 1,
+    messages: [{ role: "user", content: `${n} ${"word ".repeat(n % 200)}` }],
+  };
+  const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": served.apiKey, "x-gw-run-id": `run ${n % 500}` },
+    body: JSON.stringify(body),
+  });
   await response.arrayBuffer();
   return response.status;
 }
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-test(`${SECONDS} s of steady load: memory, file handles and journal stay flat`, async () => {
-  const statuses = new Map<number, number>();
-  let calls = 0;
-  let over = false;
-  const callers = Array.from({ length: CALLERS }, async () => {
-    while (!over) {
-      const status = await call(calls++);
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
-    }
-  });
-  const third = READINGS / 3;
-  const all: Reading[] = [];
-  const started = performance.now();
-  const thirdOfReadings = async (): Promise<Reading[]> => {
-    for (let i = 0; i < third; i++) {
-      while (performance.now() - started < ((all.length + 1) / READINGS) * SECONDS * 1000) await new Promise((resolve) => setTimeout(resolve, 20));
-      all.push(await reading(calls));
-    }
-    return all.slice(-third);
-  };
-  const of = (list: readonly Reading[], what: keyof Reading) => list.map((one) => one[what]);
-  const growth = () => median(of(last, "memory")) - median(of(middle, "memory"));
+test(
+  `${SECONDS} s of steady load: memory, file handles and journal stay flat`,
+  async () => {
+    const statuses = new Map<number, number>();
+    let calls = 0;
+    let over = false;
+    const callers = Array.from({ length: CALLERS }, async () => {
+      while (!over) {
+        const status = await call(calls++);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    });
+    const third = READINGS / 3;
+    const all: Reading[] = [];
+    const started = performance.now();
+    const thirdOfReadings = async (): Promise<Reading[]> => {
+      for (let i = 0; i < third; i++) {
+        while (performance.now() - started < ((all.length + 1) / READINGS) * SECONDS * 1000)
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        all.push(await reading(calls));
+      }
+      return all.slice(-third);
+    };
+    const of = (list: readonly Reading[], what: keyof Reading) => list.map((one) => one[what]);
+    const growth = () => median(of(last, "memory")) - median(of(middle, "memory"));
 
-  // The first third is what a process grows by until it has seen everything once.
-  await thirdOfReadings();
-  let middle = await thirdOfReadings();
-  let last = await thirdOfReadings();
-  // A collector may take a step up once or twice; what grows with every call goes on.
-  for (let more = 0; more < 3 && growth() >= MOST_GROWTH_MIB; more++) [middle, last] = [last, await thirdOfReadings()];
-  over = true;
-  await Promise.all(callers);
+    // The first third is what a process grows by until it has seen everything once.
+    await thirdOfReadings();
+    let middle = await thirdOfReadings();
+    let last = await thirdOfReadings();
+    // A collector may take a step up once or twice; what grows with every call goes on.
+    for (let more = 0; more < 3 && growth() >= MOST_GROWTH_MIB; more++) [middle, last] = [last, await thirdOfReadings()];
+    over = true;
+    await Promise.all(callers);
 
-  console.log(`  ${Math.round((performance.now() - started) / 1000)} s, ${calls} calls: memory ${Math.round(median(of(middle, "memory")))} to ${Math.round(median(of(last, "memory")))} MiB, handles ${Math.max(...of(middle, "handles"))} to ${Math.max(...of(last, "handles"))}, journal at most ${Math.ceil(Math.max(...of(all, "journal")))} MiB`);
-  expect([...statuses.keys()].toSorted()).toEqual([200, 404, 502]);
-  expect(growth()).toBeLessThan(MOST_GROWTH_MIB);
-  expect(Math.max(...of(last, "handles")) - Math.max(...of(middle, "handles"))).toBeLessThan(16);
-  expect(Math.max(...of(all, "journal"))).toBeLessThan(JOURNAL_MIB);
-  const deadline = Date.now() + 60_000;
-  while ((await metric("gatehouse_ledger_unshipped_rows")) > 0) if (Date.now() > deadline) throw new Error("rows do not reach the database");
-  expect(await metric("gatehouse_ledger_open_calls")).toBe(0);
-}, (2 * SECONDS + 120) * 1000);
+    console.log(
+      `  ${Math.round((performance.now() - started) / 1000)} s, ${calls} calls: memory ${Math.round(median(of(middle, "memory")))} to ${Math.round(median(of(last, "memory")))} MiB, handles ${Math.max(...of(middle, "handles"))} to ${Math.max(...of(last, "handles"))}, journal at most ${Math.ceil(Math.max(...of(all, "journal")))} MiB`,
+    );
+    expect([...statuses.keys()].toSorted()).toEqual([200, 404, 502]);
+    expect(growth()).toBeLessThan(MOST_GROWTH_MIB);
+    expect(Math.max(...of(last, "handles")) - Math.max(...of(middle, "handles"))).toBeLessThan(16);
+    expect(Math.max(...of(all, "journal"))).toBeLessThan(JOURNAL_MIB);
+    const deadline = Date.now() + 60_000;
+    while ((await metric("gatehouse_ledger_unshipped_rows")) > 0)
+      if (Date.now() > deadline) throw new Error("rows do not reach the database");
+    expect(await metric("gatehouse_ledger_open_calls")).toBe(0);
+  },
+  (2 * SECONDS + 120) * 1000,
+);

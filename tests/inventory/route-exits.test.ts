@@ -23,7 +23,15 @@ const MAX_BODY_MB = 1;
 
 /** Where the gateway breaks in the middle of a call, as this header asks: an error nobody foresaw. */
 const FAULT = "x-test-fault";
-const FAULTS = ["in reading the request", "in a control", "in answering", "in a stream", "in counting what was used", "in telling the refusal", "in telling the end of a stream"] as const;
+const FAULTS = [
+  "in reading the request",
+  "in a control",
+  "in answering",
+  "in a stream",
+  "in counting what was used",
+  "in telling the refusal",
+  "in telling the end of a stream",
+] as const;
 type Fault = (typeof FAULTS)[number] | "never answers";
 
 const broken = (where: string): never => {
@@ -43,7 +51,10 @@ function breakable(surface: Surface): Surface {
       if (fault === "in reading the request") return broken(fault);
       return { view: EMPTY_VIEW, answer: () => answerTo(fault, call) } satisfies Exchange;
     },
-    refusal: (refusal, call) => (call !== null && faultOf(call.request) === "in telling the refusal" ? broken("in telling the refusal") : surface.refusal(refusal, call)),
+    refusal: (refusal, call) =>
+      call !== null && faultOf(call.request) === "in telling the refusal"
+        ? broken("in telling the refusal")
+        : surface.refusal(refusal, call),
     streamError: (refusal, call, last) => surface.streamError(refusal, call, last),
   };
 
@@ -52,7 +63,8 @@ function breakable(surface: Surface): Surface {
     if (fault === "in a stream" || fault === "in telling the end of a stream") return brokenStream(fault);
     if (fault === "in telling the refusal") return refuse("internal_error");
     waiting.add(call.row.correlation_id ?? "");
-    if (fault === "never answers") await new Promise<void>((resolve) => call.abort.signal.addEventListener("abort", () => resolve(), { once: true }));
+    if (fault === "never answers")
+      await new Promise<void>((resolve) => call.abort.signal.addEventListener("abort", () => resolve(), { once: true }));
     return { kind: "whole", status: 200, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
   }
 }
@@ -93,7 +105,10 @@ const logged: string[] = [];
 beforeAll(async () => {
   for (const route of GOVERNED_ROUTES) {
     const { surface } = route;
-    Object.assign(route, { surface: typeof surface === "function" ? (services: Parameters<typeof surface>[0]) => breakable(surface(services)) : breakable(surface) });
+    Object.assign(route, {
+      surface:
+        typeof surface === "function" ? (services: Parameters<typeof surface>[0]) => breakable(surface(services)) : breakable(surface),
+    });
   }
   Limits.prototype.decide = function (call, view) {
     return faultOf(call.request) === "in a control" ? broken("in a control") : decide.call(this, call, view);
@@ -104,19 +119,64 @@ beforeAll(async () => {
   database = await testDatabase();
   upstream = startFakeUpstream();
   tools = startHandshakeServer();
-  vectors = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => Response.json({ object: "list", model: "vectors", data: [{ object: "embedding", index: 0, embedding: [1, 2] }], usage: { prompt_tokens: 1, total_tokens: 1 } }) });
+  vectors = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () =>
+      Response.json({
+        object: "list",
+        model: "vectors",
+        data: [{ object: "embedding", index: 0, embedding: [1, 2] }],
+        usage: { prompt_tokens: 1, total_tokens: 1 },
+      }),
+  });
   dataDir = await temporaryDirectory();
-  const env = { GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0", GW_DATA_DIR: dataDir, DATABASE_URL: database.url, GW_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD, GW_MAX_BODY_MB: String(MAX_BODY_MB) };
+  const env = {
+    GW_RUNTIME_PORT: "0",
+    GW_ADMIN_PORT: "0",
+    GW_DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    GW_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD,
+    GW_MAX_BODY_MB: String(MAX_BODY_MB),
+  };
   const note = (event: string) => void logged.push(event);
   const log: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: note };
   gateway = await compose(readConfiguration(env), env, log);
   const admin = await signIn(gateway.adminUrl);
   const served = await serveModels(admin, upstream.baseUrl, ["fake-1", "broken", "bad-request", "short"]);
-  await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key: "vectors", name: "vectors", api_format: "openai", base_url: `http://127.0.0.1:${vectors.port}/v1`, api_key: "sk-upstream-secret-0002" });
-  await admin.post("/v1/admin/llms", { tenant_id: "default", name: "vectors", model_name: "vectors", mode: "embedding", provider: "vectors", enabled: true, group_ids: [served.groupId] });
+  await admin.post("/v1/admin/providers", {
+    tenant_id: "default",
+    provider_key: "vectors",
+    name: "vectors",
+    api_format: "openai",
+    base_url: `http://127.0.0.1:${vectors.port}/v1`,
+    api_key: "sk-upstream-secret-0002",
+  });
+  await admin.post("/v1/admin/llms", {
+    tenant_id: "default",
+    name: "vectors",
+    model_name: "vectors",
+    mode: "embedding",
+    provider: "vectors",
+    enabled: true,
+    group_ids: [served.groupId],
+  });
   const server = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "tools", base_url: tools.baseUrl });
-  await admin.post("/v1/admin/server-configs", { tenant_id: "default", mcp_server_id: server.id, name: "tools for all", group_ids: [served.groupId], enabled: true });
-  const virtual = await admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "many", display_name: "Many", mcp_server_ids: [server.id], group_ids: [served.groupId], enabled: true });
+  await admin.post("/v1/admin/server-configs", {
+    tenant_id: "default",
+    mcp_server_id: server.id,
+    name: "tools for all",
+    group_ids: [served.groupId],
+    enabled: true,
+  });
+  const virtual = await admin.post("/v1/admin/virtual-servers", {
+    tenant_id: "default",
+    name: "many",
+    display_name: "Many",
+    mcp_server_ids: [server.id],
+    group_ids: [served.groupId],
+    enabled: true,
+  });
   const person = await newPerson(gateway.runtimeUrl as string, "person");
   names = { apiKey: served.apiKey, token: person.token as string, toolServer: server.id, virtualServer: virtual.id };
 }, 60_000);
@@ -180,7 +240,14 @@ async function ask(route: Governed, asked: Asked = {}): Promise<number | "gone">
     method: route.method,
     redirect: "manual",
     signal: gone.signal,
-    headers: { ...(body === null || body instanceof FormData ? {} : { "content-type": "application/json" }), accept: "application/json, text/event-stream", "x-correlation-id": id, "anthropic-version": "2023-06-01", ...credentialOf(route, asked.credential ?? "own"), ...asked.headers },
+    headers: {
+      ...(body === null || body instanceof FormData ? {} : { "content-type": "application/json" }),
+      accept: "application/json, text/event-stream",
+      "x-correlation-id": id,
+      "anthropic-version": "2023-06-01",
+      ...credentialOf(route, asked.credential ?? "own"),
+      ...asked.headers,
+    },
     ...(body === null ? {} : { body }),
   });
   let status: number | "gone" = "gone";
@@ -192,7 +259,12 @@ async function ask(route: Governed, asked: Asked = {}): Promise<number | "gone">
     const answer = await response;
     status = answer.status;
     // An open stream of events ends when its reader goes.
-    if (answer.headers.get("content-type")?.startsWith("text/event-stream") && asked.headers?.[FAULT] === undefined && route.method === "GET") await answer.body?.cancel();
+    if (
+      answer.headers.get("content-type")?.startsWith("text/event-stream") &&
+      asked.headers?.[FAULT] === undefined &&
+      route.method === "GET"
+    )
+      await answer.body?.cancel();
     else await answer.arrayBuffer().catch(() => undefined);
   }
   sent.push({ id, route, status, fault: asked.headers?.[FAULT] });
@@ -210,7 +282,13 @@ afterEach(async () => {
   try {
     const deadline = Date.now() + 20_000;
     for (;;) {
-      const { rows } = await client.query<{ id: string; n: number; proxy_type: string; error_type: string | null; http_status_code: number }>(
+      const { rows } = await client.query<{
+        id: string;
+        n: number;
+        proxy_type: string;
+        error_type: string | null;
+        http_status_code: number;
+      }>(
         "SELECT correlation_id AS id, count(*)::int AS n, min(proxy_type) AS proxy_type, min(error_type) AS error_type, min(http_status_code) AS http_status_code FROM audit_rows WHERE correlation_id = ANY($1) GROUP BY 1",
         [sent.map(({ id }) => id)],
       );
@@ -219,9 +297,14 @@ afterEach(async () => {
         continue;
       }
       const found = new Map(rows.map((row) => [row.id, row]));
-      const wrong = sent.filter(({ id, route }) => found.get(id)?.n !== 1 || found.get(id)?.proxy_type !== route.audit.proxyType).map(({ id, route, status }) => ({ route: nameOf(route), status, rows: found.get(id) ?? "none" }));
+      const wrong = sent
+        .filter(({ id, route }) => found.get(id)?.n !== 1 || found.get(id)?.proxy_type !== route.audit.proxyType)
+        .map(({ id, route, status }) => ({ route: nameOf(route), status, rows: found.get(id) ?? "none" }));
       expect(wrong).toEqual([]);
-      const untold = sent.filter(({ id, status, fault }) => fault === undefined && status !== "gone" && status < 300 && found.get(id)?.error_type === "internal_error");
+      const untold = sent.filter(
+        ({ id, status, fault }) =>
+          fault === undefined && status !== "gone" && status < 300 && found.get(id)?.error_type === "internal_error",
+      );
       expect(untold.map(({ route }) => nameOf(route))).toEqual([]);
       return;
     }
@@ -240,7 +323,8 @@ const statuses = () => sent.map(({ route, status }) => [nameOf(route), status] a
 test("without a credential", async () => {
   await all(() => ({ credential: "none" }));
   expect(statuses().filter(isBroken)).toEqual([]);
-  for (const { route, status } of sent) if (!["anyone", "key_or_none"].includes(route.admits ?? "group")) expect([nameOf(route), status]).toEqual([nameOf(route), 401]);
+  for (const { route, status } of sent)
+    if (!["anyone", "key_or_none"].includes(route.admits ?? "group")) expect([nameOf(route), status]).toEqual([nameOf(route), 401]);
 }, 60_000);
 
 test("with an unknown credential", async () => {
@@ -262,7 +346,12 @@ test("with a body that is too large", async () => {
 }, 60_000);
 
 test("with names of things that are not there", async () => {
-  await all((route) => ({ path: pathOf(route).replaceAll(names.toolServer, crypto.randomUUID()).replaceAll(names.virtualServer, crypto.randomUUID()).replaceAll("fake-1", "not-there") }));
+  await all((route) => ({
+    path: pathOf(route)
+      .replaceAll(names.toolServer, crypto.randomUUID())
+      .replaceAll(names.virtualServer, crypto.randomUUID())
+      .replaceAll("fake-1", "not-there"),
+  }));
   expect(statuses().filter(isBroken)).toEqual([]);
 }, 60_000);
 
@@ -282,7 +371,12 @@ test("when the caller hangs up", async () => {
 
 const PROMPT = "hello";
 const messages = [{ role: "user", content: PROMPT }];
-const rpc = { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } } };
+const rpc = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } },
+};
 const gemini = { contents: [{ role: "user", parts: [{ text: PROMPT }] }] };
 const geminiCall = { body: gemini, ok: 200, upstream: true };
 /** Of a server of the handshake dialect: there is nothing but its own address. */
@@ -342,7 +436,10 @@ async function wellFormed(model: string, rest: object, routes: readonly Governed
   for (const route of routes) {
     const { body } = WELL_FORMED[nameOf(route)] as WellFormed;
     const inBody = body !== undefined && "model" in body;
-    await ask(route, { path: pathOf(route).replaceAll("fake-1", model), body: body === undefined ? null : JSON.stringify(inBody ? { ...body, ...rest } : body).replaceAll("fake-1", model) });
+    await ask(route, {
+      path: pathOf(route).replaceAll("fake-1", model),
+      body: body === undefined ? null : JSON.stringify(inBody ? { ...body, ...rest } : body).replaceAll("fake-1", model),
+    });
   }
 }
 
@@ -350,16 +447,26 @@ test("with a request that is well formed", async () => {
   await wellFormed("fake-1", {}, listed);
   expect(statuses()).toEqual(listed.map((route) => [nameOf(route), WELL_FORMED[nameOf(route)]?.ok as number]));
   sent.length = 0;
-  await all(() => ({}), GOVERNED_ROUTES.filter((route) => !listed.includes(route)));
+  await all(
+    () => ({}),
+    GOVERNED_ROUTES.filter((route) => !listed.includes(route)),
+  );
   expect(statuses().filter(isBroken)).toEqual([]);
 }, 60_000);
 
 const models = listed.filter((route) => WELL_FORMED[nameOf(route)]?.upstream);
 
-test.each([["refuses", "bad-request"], ["fails", "broken"]])("when the upstream %s", async (_what, model) => {
-  await wellFormed(model, {}, models);
-  expect(statuses().filter(([, status]) => Number(status) < 400)).toEqual([]);
-}, 60_000);
+test.each([
+  ["refuses", "bad-request"],
+  ["fails", "broken"],
+])(
+  "when the upstream %s",
+  async (_what, model) => {
+    await wellFormed(model, {}, models);
+    expect(statuses().filter(([, status]) => Number(status) < 400)).toEqual([]);
+  },
+  60_000,
+);
 
 test("when the upstream breaks off in mid-stream", async () => {
   const streams = models.filter(({ path }) => !path.includes(":generateContent"));

@@ -9,8 +9,16 @@ export interface AdminClient {
   readonly token: string;
 }
 
-export async function signIn(adminUrl: string, credentials: { username: string; password: string } = { username: "admin", password: ADMIN_PASSWORD }, level: "system" | "tenant" = "system"): Promise<AdminClient> {
-  const login = await fetch(`${adminUrl}/v1/admin-users/${level}/login`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(credentials) });
+export async function signIn(
+  adminUrl: string,
+  credentials: { username: string; password: string } = { username: "admin", password: ADMIN_PASSWORD },
+  level: "system" | "tenant" = "system",
+): Promise<AdminClient> {
+  const login = await fetch(`${adminUrl}/v1/admin-users/${level}/login`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(credentials),
+  });
   if (!login.ok) throw new Error(`login: ${login.status} ${await login.text()}`);
   const { access_token: token } = (await login.json()) as { access_token: string };
   const request = async (method: string, path: string, body?: unknown) => {
@@ -20,7 +28,10 @@ export async function signIn(adminUrl: string, credentials: { username: string; 
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, body: text === "" ? null : response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text };
+    return {
+      status: response.status,
+      body: text === "" ? null : response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text,
+    };
   };
   const must = async (method: string, path: string, body?: unknown) => {
     const answer = await request(method, path, body);
@@ -39,18 +50,41 @@ export interface Served {
 }
 
 /** A provider at `baseUrl`, models that are granted to a new group, and a key of that group. */
-export async function serveModels(admin: AdminClient, baseUrl: string, models: readonly (string | { name: string; [field: string]: unknown })[], options: { group?: string; providerKey?: string; apiKey?: string } = {}): Promise<Served> {
+export async function serveModels(
+  admin: AdminClient,
+  baseUrl: string,
+  models: readonly (string | { name: string; [field: string]: unknown })[],
+  options: { group?: string; providerKey?: string; apiKey?: string } = {},
+): Promise<Served> {
   const tenant = { tenant_id: "default" };
   const providerKey = options.providerKey ?? "fake";
-  await admin.post("/v1/admin/providers", { ...tenant, provider_key: providerKey, name: providerKey, api_format: "openai", base_url: baseUrl, api_key: options.apiKey ?? "sk-upstream-secret-0001" });
+  await admin.post("/v1/admin/providers", {
+    ...tenant,
+    provider_key: providerKey,
+    name: providerKey,
+    api_format: "openai",
+    base_url: baseUrl,
+    api_key: options.apiKey ?? "sk-upstream-secret-0001",
+  });
   const group = await admin.post("/v1/admin/resource-groups", { ...tenant, name: options.group ?? "team", group_type: "team" });
   const ids: Record<string, string> = {};
   for (const model of models) {
     const given = typeof model === "string" ? { name: model } : model;
-    const created = await admin.post("/v1/admin/llms", { ...tenant, model_name: given.name, mode: "chat", provider: providerKey, enabled: true, group_ids: [group.id], ...given });
+    const created = await admin.post("/v1/admin/llms", {
+      ...tenant,
+      model_name: given.name,
+      mode: "chat",
+      provider: providerKey,
+      enabled: true,
+      group_ids: [group.id],
+      ...given,
+    });
     ids[given.name] = created.id;
   }
-  const key = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: `${options.group ?? "team"} key`, access_mode: "shared" });
+  const key = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, {
+    name: `${options.group ?? "team"} key`,
+    access_mode: "shared",
+  });
   return { groupId: group.id, apiKey: key.key_value, apiKeyId: key.id, models: ids };
 }
 

@@ -33,7 +33,12 @@ function eventsIn(bytes: Uint8Array): any[] {
   return new TextDecoder()
     .decode(bytes)
     .split(/\r?\n\r?\n/)
-    .flatMap((frame) => frame.split(/\r?\n/).filter((line) => line.startsWith("data: ")).map((line) => line.slice(6)))
+    .flatMap((frame) =>
+      frame
+        .split(/\r?\n/)
+        .filter((line) => line.startsWith("data: "))
+        .map((line) => line.slice(6)),
+    )
     .filter((line) => line !== "[DONE]")
     .map((line) => JSON.parse(line));
 }
@@ -45,16 +50,54 @@ const CHAT: AnswerSurface = {
   format: "chat",
   framing: "events",
   frames(pieces, call) {
-    const chunk = (delta: object, finish: string | null = null) => data({ id: "c1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] });
-    const calls = call === undefined ? [] : call.pieces.map((piece, i) => chunk({ tool_calls: [{ index: 0, ...(i === 0 ? { id: "call_1", type: "function" } : {}), function: { ...(i === 0 ? { name: call.name } : {}), arguments: piece } }] }));
-    return [chunk({ role: "assistant", content: "" }), ...pieces.map((content) => chunk({ content })), ...calls, chunk({}, call === undefined ? "stop" : "tool_calls"), encoder.encode("data: [DONE]\n\n")];
+    const chunk = (delta: object, finish: string | null = null) =>
+      data({
+        id: "c1",
+        object: "chat.completion.chunk",
+        created: 1,
+        model: "m",
+        choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+      });
+    const calls =
+      call === undefined
+        ? []
+        : call.pieces.map((piece, i) =>
+            chunk({
+              tool_calls: [
+                {
+                  index: 0,
+                  ...(i === 0 ? { id: "call_1", type: "function" } : {}),
+                  function: { ...(i === 0 ? { name: call.name } : {}), arguments: piece },
+                },
+              ],
+            }),
+          );
+    return [
+      chunk({ role: "assistant", content: "" }),
+      ...pieces.map((content) => chunk({ content })),
+      ...calls,
+      chunk({}, call === undefined ? "stop" : "tool_calls"),
+      encoder.encode("data: [DONE]\n\n"),
+    ];
   },
   whole: (content, call) => ({
     id: "c1",
     object: "chat.completion",
     created: 1,
     model: "m",
-    choices: [{ index: 0, message: { role: "assistant", content, ...(call === undefined ? {} : { tool_calls: [{ id: "call_1", type: "function", function: { name: call.name, arguments: joined(call) } }] }) }, finish_reason: call === undefined ? "stop" : "tool_calls" }],
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content,
+          ...(call === undefined
+            ? {}
+            : { tool_calls: [{ id: "call_1", type: "function", function: { name: call.name, arguments: joined(call) } }] }),
+        },
+        finish_reason: call === undefined ? "stop" : "tool_calls",
+      },
+    ],
     usage: { prompt_tokens: 5, completion_tokens: 4, total_tokens: 9 },
   }),
   read(bytes) {
@@ -72,7 +115,11 @@ const CHAT: AnswerSurface = {
     }
     return out;
   },
-  readWhole: (body) => ({ text: body.choices?.[0].message.content ?? "", calls: (body.choices?.[0].message.tool_calls ?? []).map(({ function: fn }: any) => ({ name: fn.name, arguments: fn.arguments })), error: body.error ?? null }),
+  readWhole: (body) => ({
+    text: body.choices?.[0].message.content ?? "",
+    calls: (body.choices?.[0].message.tool_calls ?? []).map(({ function: fn }: any) => ({ name: fn.name, arguments: fn.arguments })),
+    error: body.error ?? null,
+  }),
 };
 
 const COMPLETIONS: AnswerSurface = {
@@ -80,10 +127,24 @@ const COMPLETIONS: AnswerSurface = {
   format: "completions",
   framing: "events",
   frames(pieces) {
-    const chunk = (text: string, finish: string | null = null) => data({ id: "c1", object: "text_completion", created: 1, model: "m", choices: [{ index: 0, text, logprobs: null, finish_reason: finish }] });
+    const chunk = (text: string, finish: string | null = null) =>
+      data({
+        id: "c1",
+        object: "text_completion",
+        created: 1,
+        model: "m",
+        choices: [{ index: 0, text, logprobs: null, finish_reason: finish }],
+      });
     return [...pieces.map((text) => chunk(text)), chunk("", "stop"), encoder.encode("data: [DONE]\n\n")];
   },
-  whole: (text) => ({ id: "c1", object: "text_completion", created: 1, model: "m", choices: [{ index: 0, text, finish_reason: "stop" }], usage: { prompt_tokens: 5, completion_tokens: 4, total_tokens: 9 } }),
+  whole: (text) => ({
+    id: "c1",
+    object: "text_completion",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, text, finish_reason: "stop" }],
+    usage: { prompt_tokens: 5, completion_tokens: 4, total_tokens: 9 },
+  }),
   read(bytes) {
     const out = nothing();
     for (const event of eventsIn(bytes)) {
@@ -104,8 +165,21 @@ const responseOf = (status: string, text: string, call?: ToldCall) => ({
   output: status === "completed" ? [messageItem(text), ...(call === undefined ? [] : [callItem(call.name, joined(call))])] : [],
   usage: { input_tokens: 5, output_tokens: 4, total_tokens: 9 },
 });
-const messageItem = (text: string) => ({ type: "message", id: "msg_1", status: "completed", role: "assistant", content: [{ type: "output_text", text, annotations: [] }] });
-const callItem = (name: string, args: string) => ({ type: "function_call", id: "fc_1", call_id: "call_1", status: "completed", name, arguments: args });
+const messageItem = (text: string) => ({
+  type: "message",
+  id: "msg_1",
+  status: "completed",
+  role: "assistant",
+  content: [{ type: "output_text", text, annotations: [] }],
+});
+const callItem = (name: string, args: string) => ({
+  type: "function_call",
+  id: "fc_1",
+  call_id: "call_1",
+  status: "completed",
+  name,
+  arguments: args,
+});
 
 const RESPONSES: AnswerSurface = {
   name: "responses",
@@ -126,7 +200,9 @@ const RESPONSES: AnswerSurface = {
     if (call !== undefined) {
       const of = { item_id: "fc_1", output_index: 1 };
       events.push(
-        { type: "response.output_item.added", output_index: 1, item: { ...callItem(call.name, ""), status: "in_progress" } } as { type: string },
+        { type: "response.output_item.added", output_index: 1, item: { ...callItem(call.name, ""), status: "in_progress" } } as {
+          type: string;
+        },
         ...call.pieces.map((delta) => ({ type: "response.function_call_arguments.delta", ...of, delta })),
         { type: "response.function_call_arguments.done", ...of, arguments: joined(call) } as { type: string },
         { type: "response.output_item.done", output_index: 1, item: callItem(call.name, joined(call)) } as { type: string },
@@ -144,16 +220,19 @@ const RESPONSES: AnswerSurface = {
     for (const event of eventsIn(bytes)) {
       if (event.type === "error") out.error ??= event;
       else {
-        if (event.sequence_number !== undefined && event.sequence_number <= count) throw new Error(`the count went from ${count} to ${event.sequence_number}`);
+        if (event.sequence_number !== undefined && event.sequence_number <= count)
+          throw new Error(`the count went from ${count} to ${event.sequence_number}`);
         count = event.sequence_number ?? count;
       }
       if (event.type === "response.output_text.delta") out.text += event.delta;
       if (event.type === "response.output_text.done") told.push({ ...nothing(), text: event.text });
       if (event.type === "response.content_part.done") told.push({ ...nothing(), text: event.part.text });
-      if (event.type === "response.output_item.added" && event.item.type === "function_call") args.set(event.output_index, { name: event.item.name, arguments: "" });
+      if (event.type === "response.output_item.added" && event.item.type === "function_call")
+        args.set(event.output_index, { name: event.item.name, arguments: "" });
       const call = args.get(event.output_index);
       if (event.type === "response.function_call_arguments.delta" && call !== undefined) call.arguments += event.delta;
-      if (event.type === "response.function_call_arguments.done" && call?.arguments !== event.arguments) throw new Error("the arguments differ");
+      if (event.type === "response.function_call_arguments.done" && call?.arguments !== event.arguments)
+        throw new Error("the arguments differ");
       if (event.type === "response.completed") {
         const whole = RESPONSES.readWhole(event.response);
         if (JSON.stringify(whole.calls) !== JSON.stringify([...args.values()])) throw new Error("the calls differ");
@@ -180,7 +259,18 @@ const MESSAGES: AnswerSurface = {
   framing: "events",
   frames(pieces, call) {
     const frames: object[] = [
-      { type: "message_start", message: { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], stop_reason: null, usage: { input_tokens: 5, output_tokens: 1 } } },
+      {
+        type: "message_start",
+        message: {
+          id: "msg_1",
+          type: "message",
+          role: "assistant",
+          model: "m",
+          content: [],
+          stop_reason: null,
+          usage: { input_tokens: 5, output_tokens: 1 },
+        },
+      },
       { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
       { type: "ping" },
       ...pieces.map((text) => ({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } })),
@@ -189,11 +279,22 @@ const MESSAGES: AnswerSurface = {
     if (call !== undefined) {
       frames.push(
         { type: "content_block_start", index: 1, content_block: { type: "tool_use", id: "toolu_1", name: call.name, input: {} } },
-        ...call.pieces.map((partial_json) => ({ type: "content_block_delta", index: 1, delta: { type: "input_json_delta", partial_json } })),
+        ...call.pieces.map((partial_json) => ({
+          type: "content_block_delta",
+          index: 1,
+          delta: { type: "input_json_delta", partial_json },
+        })),
         { type: "content_block_stop", index: 1 },
       );
     }
-    frames.push({ type: "message_delta", delta: { stop_reason: call === undefined ? "end_turn" : "tool_use", stop_sequence: null }, usage: { output_tokens: 4 } }, { type: "message_stop" });
+    frames.push(
+      {
+        type: "message_delta",
+        delta: { stop_reason: call === undefined ? "end_turn" : "tool_use", stop_sequence: null },
+        usage: { output_tokens: 4 },
+      },
+      { type: "message_stop" },
+    );
     return frames.map((frame) => named(frame as { type: string }));
   },
   whole: (text, call) => ({
@@ -201,7 +302,10 @@ const MESSAGES: AnswerSurface = {
     type: "message",
     role: "assistant",
     model: "m",
-    content: [{ type: "text", text }, ...(call === undefined ? [] : [{ type: "tool_use", id: "toolu_1", name: call.name, input: JSON.parse(joined(call)) }])],
+    content: [
+      { type: "text", text },
+      ...(call === undefined ? [] : [{ type: "tool_use", id: "toolu_1", name: call.name, input: JSON.parse(joined(call)) }]),
+    ],
     stop_reason: call === undefined ? "end_turn" : "tool_use",
     usage: { input_tokens: 5, output_tokens: 4 },
   }),
@@ -233,7 +337,12 @@ const MESSAGES: AnswerSurface = {
   },
 };
 
-const geminiBody = (parts: object[], last: boolean) => ({ candidates: [{ content: { role: "model", parts }, index: 0, ...(last ? { finishReason: "STOP" } : {}) }], usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 4, totalTokenCount: 9 }, modelVersion: "m", responseId: "r1" });
+const geminiBody = (parts: object[], last: boolean) => ({
+  candidates: [{ content: { role: "model", parts }, index: 0, ...(last ? { finishReason: "STOP" } : {}) }],
+  usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 4, totalTokenCount: 9 },
+  modelVersion: "m",
+  responseId: "r1",
+});
 
 function geminiBodies(pieces: readonly string[], call: ToldCall | undefined): object[] {
   const parts: object[][] = pieces.map((text) => [{ text }]);
@@ -249,7 +358,8 @@ function readGemini(bodies: readonly any[]): Understood {
     out.error ??= body.error ?? null;
     for (const part of body.candidates?.[0].content.parts ?? []) {
       out.text += part.text ?? "";
-      if (part.functionCall !== undefined) out.calls.push({ name: part.functionCall.name, arguments: JSON.stringify(part.functionCall.args) });
+      if (part.functionCall !== undefined)
+        out.calls.push({ name: part.functionCall.name, arguments: JSON.stringify(part.functionCall.args) });
     }
   }
   return out;
@@ -260,7 +370,8 @@ const GEMINI_EVENTS: AnswerSurface = {
   format: "gemini",
   framing: "events",
   frames: (pieces, call) => geminiBodies(pieces, call).map((body) => encoder.encode(`data: ${JSON.stringify(body)}\r\n\r\n`)),
-  whole: (text, call) => geminiBody([{ text }, ...(call === undefined ? [] : [{ functionCall: { name: call.name, args: JSON.parse(joined(call)) } }])], true),
+  whole: (text, call) =>
+    geminiBody([{ text }, ...(call === undefined ? [] : [{ functionCall: { name: call.name, args: JSON.parse(joined(call)) } }])], true),
   read: (bytes) => readGemini(eventsIn(bytes)),
   readWhole: (body) => readGemini([body]),
 };
@@ -269,7 +380,10 @@ const GEMINI_ARRAY: AnswerSurface = {
   ...GEMINI_EVENTS,
   name: "gemini array",
   framing: "array",
-  frames: (pieces, call) => [...geminiBodies(pieces, call).map((body, i) => encoder.encode(`${i === 0 ? "[" : ",\r\n"}${JSON.stringify(body)}`)), encoder.encode("]")],
+  frames: (pieces, call) => [
+    ...geminiBodies(pieces, call).map((body, i) => encoder.encode(`${i === 0 ? "[" : ",\r\n"}${JSON.stringify(body)}`)),
+    encoder.encode("]"),
+  ],
   read: (bytes) => readGemini(JSON.parse(new TextDecoder().decode(bytes))),
 };
 
@@ -280,7 +394,7 @@ export function cutAnew(frames: readonly Uint8Array[], most: number, seed: numbe
   const bytes = concat([...frames]);
   const pieces: Uint8Array[] = [];
   let state = seed | 1;
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
     const size = 1 + ((state >> 8) % most);
     pieces.push(bytes.subarray(at, at + size));

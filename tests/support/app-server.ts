@@ -8,33 +8,52 @@ const TEXT = { content: [{ type: "text" as const, text: "done" }] };
 
 /** The same tools on both SDKs: one for everybody, one for apps alone, and one whose interface belongs to it alone. */
 function furnish(server: { registerTool: any; registerResource: any }): void {
-  const tool = (name: string, ui: object) => server.registerTool(name, { description: name, _meta: { ui, vendor: { kept: true } } }, async () => TEXT);
+  const tool = (name: string, ui: object) =>
+    server.registerTool(name, { description: name, _meta: { ui, vendor: { kept: true } } }, async () => TEXT);
   tool("chart", { resourceUri: "ui://charts/main", visibility: ["model", "app"] });
   tool("refresh", { resourceUri: "ui://charts/main", visibility: ["app"] });
   tool("payroll", { resourceUri: "ui://payroll/main" });
-  for (const uri of ["ui://charts/main", "ui://payroll/main"]) server.registerResource(uri, uri, { mimeType: HTML, _meta: { ui: UI } }, async () => ({ contents: [{ uri, mimeType: HTML, text: `<h1>${uri}</h1>`, _meta: { ui: UI } }] }));
+  for (const uri of ["ui://charts/main", "ui://payroll/main"])
+    server.registerResource(uri, uri, { mimeType: HTML, _meta: { ui: UI } }, async () => ({
+      contents: [{ uri, mimeType: HTML, text: `<h1>${uri}</h1>`, _meta: { ui: UI } }],
+    }));
   // One that says of itself in the list only.
-  server.registerResource("listed", "ui://listed/main", { mimeType: HTML, _meta: { ui: UI } }, async () => ({ contents: [{ uri: "ui://listed/main", mimeType: HTML, text: "<h1>listed</h1>" }] }));
-  server.registerResource("plain", "ui://plain/main", { mimeType: "text/html" }, async () => ({ contents: [{ uri: "ui://plain/main", mimeType: "text/html", text: "<h1>no app</h1>" }] }));
+  server.registerResource("listed", "ui://listed/main", { mimeType: HTML, _meta: { ui: UI } }, async () => ({
+    contents: [{ uri: "ui://listed/main", mimeType: HTML, text: "<h1>listed</h1>" }],
+  }));
+  server.registerResource("plain", "ui://plain/main", { mimeType: "text/html" }, async () => ({
+    contents: [{ uri: "ui://plain/main", mimeType: "text/html", text: "<h1>no app</h1>" }],
+  }));
 }
 
 /** A tool server whose tools bring interfaces of their own. */
 export function startAppServer(dialect: "handshake" | "stateless"): { readonly baseUrl: string; stop(): Promise<void> } {
   const transports = new Map<string, WebStandardStreamableHTTPServerTransport>();
-  const modern = createMcpHandler(() => {
-    const server = new StatelessServer({ name: "apps", version: "1" });
-    furnish(server);
-    return server;
-  }, { legacy: "reject" });
+  const modern = createMcpHandler(
+    () => {
+      const server = new StatelessServer({ name: "apps", version: "1" });
+      furnish(server);
+      return server;
+    },
+    { legacy: "reject" },
+  );
   const old = async (request: Request) => {
     const known = transports.get(request.headers.get("mcp-session-id") ?? "");
     if (known !== undefined) return known.handleRequest(request);
-    const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => crypto.randomUUID(), onsessioninitialized: (id) => void transports.set(id, transport) });
+    const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => crypto.randomUUID(),
+      onsessioninitialized: (id) => void transports.set(id, transport),
+    });
     const server = new HandshakeServer({ name: "apps", version: "1" });
     furnish(server);
     await server.connect(transport as never);
     return transport.handleRequest(request);
   };
-  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, idleTimeout: 0, fetch: (request) => (dialect === "stateless" ? modern.fetch(request) : old(request)) });
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    fetch: (request) => (dialect === "stateless" ? modern.fetch(request) : old(request)),
+  });
   return { baseUrl: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
 }

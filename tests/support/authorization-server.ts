@@ -39,7 +39,8 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
     pkce: { required: () => true },
     findAccount: (_ctx: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id }) }),
     rotateRefreshToken: true,
-    issueRefreshToken: async (_ctx: unknown, client: any, code: any) => client.grantTypeAllowed("refresh_token") && code.scopes.has("offline_access"),
+    issueRefreshToken: async (_ctx: unknown, client: any, code: any) =>
+      client.grantTypeAllowed("refresh_token") && code.scopes.has("offline_access"),
     ttl: { AccessToken: () => fixture.accessSeconds, RefreshToken: 86_400, Session: 86_400, Grant: 86_400, Interaction: 600 },
     features: {
       registration: { enabled: options.registration ?? true },
@@ -47,7 +48,8 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: (_ctx: unknown, resource: string) => {
-          if (!options.resources().includes(resource)) throw Object.assign(new Error("invalid_target"), { error: "invalid_target", status: 400, statusCode: 400, expose: true });
+          if (!options.resources().includes(resource))
+            throw Object.assign(new Error("invalid_target"), { error: "invalid_target", status: 400, statusCode: 400, expose: true });
           return { scope: SCOPES.join(" "), accessTokenFormat: "opaque" };
         },
       },
@@ -74,7 +76,12 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
     async check(token) {
       const found = await provider.AccessToken.find(token);
       if (found === undefined || found.isExpired) return null;
-      return { account: found.accountId, audience: String(found.aud), scopes: String(found.scope ?? "").split(" "), clientId: found.clientId };
+      return {
+        account: found.accountId,
+        audience: String(found.aud),
+        scopes: String(found.scope ?? "").split(" "),
+        clientId: found.clientId,
+      };
     },
     get accessSeconds() {
       return fixture.accessSeconds;
@@ -121,7 +128,13 @@ export function startProtectedServer(dialect: "handshake" | "stateless", at: () 
     idleTimeout: 0,
     async fetch(request) {
       const url = new URL(request.url);
-      if (url.pathname === "/.well-known/oauth-protected-resource/mcp") return Response.json({ resource: `${url.origin}/mcp`, authorization_servers: [at().issuer], scopes_supported: ["tools:read"], ...fixture.document });
+      if (url.pathname === "/.well-known/oauth-protected-resource/mcp")
+        return Response.json({
+          resource: `${url.origin}/mcp`,
+          authorization_servers: [at().issuer],
+          scopes_supported: ["tools:read"],
+          ...fixture.document,
+        });
       if (url.pathname !== "/mcp") return new Response(null, { status: 404 });
       const metadata = `resource_metadata="${url.origin}/.well-known/oauth-protected-resource/mcp"`;
       const token = request.headers.get("authorization")?.replace(/^Bearer /, "") ?? "";
@@ -132,12 +145,21 @@ export function startProtectedServer(dialect: "handshake" | "stateless", at: () 
       }
       const body = await request.text();
       const method = body === "" ? request.method : String(JSON.parse(body).params?.name ?? JSON.parse(body).method);
-      if (writing.has(method) && !holder.scopes.includes("tools:write")) return new Response(null, { status: 403, headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="tools:write", ${metadata}` } });
+      if (writing.has(method) && !holder.scopes.includes("tools:write"))
+        return new Response(null, {
+          status: 403,
+          headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="tools:write", ${metadata}` },
+        });
       callers.push({ method, account: holder.account, token });
       const headers = new Headers(request.headers);
       headers.delete("authorization");
       headers.delete("host");
-      return fetch(inner.baseUrl + url.pathname, { method: request.method, headers, signal: request.signal, ...(body === "" ? {} : { body }) });
+      return fetch(inner.baseUrl + url.pathname, {
+        method: request.method,
+        headers,
+        signal: request.signal,
+        ...(body === "" ? {} : { body }),
+      });
     },
   });
   const fixture: ProtectedServerFixture = {

@@ -8,7 +8,7 @@ export const BESIDE = new RegExp(
     "config_changes|config_version",
     "audit_|usage_hourly|tool_results_hourly",
     "admin_log_(?:head|checkpoints)",
-    'count\\(\\*\\) AS total FROM data_erasures',
+    "count\\(\\*\\) AS total FROM data_erasures",
     '^update "approvals" set "status"',
     "^\\s*UPDATE runs\\b",
     "^UPDATE api_keys k SET last_used_at",

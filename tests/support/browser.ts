@@ -40,7 +40,11 @@ export class ScriptedBrowser {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
     const response = await fetch(address, {
       redirect: "manual",
-      headers: { accept: "text/html", ...(cookie === "" ? {} : { cookie }), ...(form === undefined ? {} : { "content-type": "application/x-www-form-urlencoded", origin: new URL(address).origin }) },
+      headers: {
+        accept: "text/html",
+        ...(cookie === "" ? {} : { cookie }),
+        ...(form === undefined ? {} : { "content-type": "application/x-www-form-urlencoded", origin: new URL(address).origin }),
+      },
       ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form).toString() }),
     });
     this.take(response.headers.getSetCookie(), address);

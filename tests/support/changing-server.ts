@@ -25,7 +25,8 @@ export function startChangingServer(dialect: "handshake" | "stateless"): Changin
   const encoder = new TextEncoder();
   const listeners = new Set<Listener>();
   let flooding: { readonly method: string; readonly params: object; readonly count: number } | null = null;
-  const frame = (mark: object, method: string, params: object) => encoder.encode(`data: ${JSON.stringify({ jsonrpc: "2.0", method, params: { ...params, ...mark } })}\n\n`);
+  const frame = (mark: object, method: string, params: object) =>
+    encoder.encode(`data: ${JSON.stringify({ jsonrpc: "2.0", method, params: { ...params, ...mark } })}\n\n`);
   /** Gives what it is asked for and no more. */
   function pour(listener: Listener): void {
     while (flooding !== null && listener.left > 0 && (listener.controller.desiredSize ?? 0) > 0) {
@@ -39,7 +40,12 @@ export function startChangingServer(dialect: "handshake" | "stateless"): Changin
       start(controller) {
         own = { controller, mark: dialect === "stateless" ? { _meta: { [VERSION]: id } } : {}, left: 0 };
         listeners.add(own);
-        if (dialect === "stateless") controller.enqueue(frame(own.mark, "notifications/subscriptions/acknowledged", { notifications: { toolsListChanged: true, resourcesListChanged: true, resourceSubscriptions: ["test://note"] } }));
+        if (dialect === "stateless")
+          controller.enqueue(
+            frame(own.mark, "notifications/subscriptions/acknowledged", {
+              notifications: { toolsListChanged: true, resourcesListChanged: true, resourceSubscriptions: ["test://note"] },
+            }),
+          );
         else controller.enqueue(encoder.encode(": open\n\n"));
       },
       pull: () => pour(own),
@@ -48,7 +54,13 @@ export function startChangingServer(dialect: "handshake" | "stateless"): Changin
     return new Response(body, { headers: { "content-type": "text/event-stream" } });
   }
   const results: Record<string, object> = {
-    "server/discover": { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: CAPABILITIES, ttlMs: 0, cacheScope: "private" },
+    "server/discover": {
+      resultType: "complete",
+      supportedVersions: ["2026-07-28"],
+      capabilities: CAPABILITIES,
+      ttlMs: 0,
+      cacheScope: "private",
+    },
     initialize: { protocolVersion: "2025-11-25", capabilities: CAPABILITIES, serverInfo: { name: "changing", version: "1" } },
     "tools/list": { resultType: "complete", tools: [], ttlMs: 0, cacheScope: "private" },
     "resources/subscribe": {},
@@ -64,8 +76,15 @@ export function startChangingServer(dialect: "handshake" | "stateless"): Changin
       if (id === undefined) return new Response(null, { status: 202 });
       if (method === "subscriptions/listen" && dialect === "stateless") return stream(id);
       const result = method === (dialect === "stateless" ? "initialize" : "server/discover") ? undefined : results[method];
-      if (result === undefined) return Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: "no such method" } }, { status: dialect === "stateless" ? 404 : 200 });
-      return Response.json({ jsonrpc: "2.0", id, result }, method === "initialize" ? { headers: { "mcp-session-id": crypto.randomUUID() } } : {});
+      if (result === undefined)
+        return Response.json(
+          { jsonrpc: "2.0", id, error: { code: -32601, message: "no such method" } },
+          { status: dialect === "stateless" ? 404 : 200 },
+        );
+      return Response.json(
+        { jsonrpc: "2.0", id, result },
+        method === "initialize" ? { headers: { "mcp-session-id": crypto.randomUUID() } } : {},
+      );
     },
   });
   return {

@@ -24,7 +24,8 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
   const to = new URL(databaseUrl);
   const directory = to.searchParams.get("host");
   const port = Number(to.port || 5432);
-  const server = () => (directory?.startsWith("/") ? connect({ path: `${directory}/.s.PGSQL.${port}` }) : connect({ host: to.hostname, port }));
+  const server = () =>
+    directory?.startsWith("/") ? connect({ path: `${directory}/.s.PGSQL.${port}` }) : connect({ host: to.hostname, port });
   const sockets = new Set<Socket>();
   let silent = false;
   let left = 0;

@@ -20,7 +20,8 @@ const PAGE = 3;
 
 const sha256 = (data: string | Uint8Array) => createHash("sha256").update(data).digest("hex");
 const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
-const encoded = (text: string) => encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+const encoded = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 
 export interface SignedRequest {
   readonly method: string;
@@ -36,16 +37,33 @@ export function expectedSignature({ method, target, headers }: SignedRequest, se
   const signed = /SignedHeaders=([^,]+)/.exec(authorization)?.[1] ?? "";
   const scope = /Credential=[^/]+\/([^,]+)/.exec(authorization)?.[1] ?? "";
   const [path = "", query = ""] = target.split("?");
-  const uri = path.split("/").map((part) => encoded(decodeURIComponent(part))).join("/");
+  const uri = path
+    .split("/")
+    .map((part) => encoded(decodeURIComponent(part)))
+    .join("/");
   const pairs = query === "" ? [] : query.split("&").map((pair) => pair.split("=").map((side) => encoded(decodeURIComponent(side))));
-  const canonicalQuery = pairs.map(([name, value = ""]) => `${name}=${value}`).toSorted().join("&");
-  const canonical = [method, uri, canonicalQuery, ...signed.split(";").map((name) => `${name}:${(headers[name] ?? "").trim()}`), "", signed, headers["x-amz-content-sha256"]].join("\n");
+  const canonicalQuery = pairs
+    .map(([name, value = ""]) => `${name}=${value}`)
+    .toSorted()
+    .join("&");
+  const canonical = [
+    method,
+    uri,
+    canonicalQuery,
+    ...signed.split(";").map((name) => `${name}:${(headers[name] ?? "").trim()}`),
+    "",
+    signed,
+    headers["x-amz-content-sha256"],
+  ].join("\n");
   const [date = "", region = "", service = "", end = ""] = scope.split("/");
   const text = ["AWS4-HMAC-SHA256", headers["x-amz-date"], scope, sha256(canonical)].join("\n");
-  return createHmac("sha256", hmac(hmac(hmac(hmac(`AWS4${secret}`, date), region), service), end)).update(text).digest("hex");
+  return createHmac("sha256", hmac(hmac(hmac(hmac(`AWS4${secret}`, date), region), service), end))
+    .update(text)
+    .digest("hex");
 }
 
-const failure = (status: number, code: string) => new Response(`<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code></Error>`, { status });
+const failure = (status: number, code: string) =>
+  new Response(`<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code></Error>`, { status });
 
 export function startFakeBucket(name: string): FakeBucket {
   const objects = new Map<string, string>();
@@ -58,8 +76,13 @@ export function startFakeBucket(name: string): FakeBucket {
     if (fake.away) return failure(503, "SlowDown");
     const headers = Object.fromEntries(request.headers);
     const signature = /Signature=([0-9a-f]{64})$/.exec(headers["authorization"] ?? "")?.[1];
-    if (!(headers["authorization"] ?? "").startsWith(`AWS4-HMAC-SHA256 Credential=${BUCKET_KEYS.accessKeyId}/`)) return failure(403, "InvalidAccessKeyId");
-    if (signature !== expectedSignature({ method: request.method, target: `${url.pathname}${url.search}`, headers }, BUCKET_KEYS.secretAccessKey)) return failure(403, "SignatureDoesNotMatch");
+    if (!(headers["authorization"] ?? "").startsWith(`AWS4-HMAC-SHA256 Credential=${BUCKET_KEYS.accessKeyId}/`))
+      return failure(403, "InvalidAccessKeyId");
+    if (
+      signature !==
+      expectedSignature({ method: request.method, target: `${url.pathname}${url.search}`, headers }, BUCKET_KEYS.secretAccessKey)
+    )
+      return failure(403, "SignatureDoesNotMatch");
     if (headers["x-amz-content-sha256"] !== sha256(body)) return failure(400, "XAmzContentSHA256Mismatch");
     const [, bucket, ...rest] = url.pathname.split("/");
     if (bucket !== name) return failure(404, "NoSuchBucket");
@@ -75,10 +98,15 @@ export function startFakeBucket(name: string): FakeBucket {
 
   function list(query: URLSearchParams): Response {
     const after = query.get("continuation-token") ?? query.get("start-after") ?? "";
-    const keys = [...objects.keys()].toSorted().filter((key) => key.startsWith(query.get("prefix") ?? "") && key > after.replace(/^after&/, ""));
+    const keys = [...objects.keys()]
+      .toSorted()
+      .filter((key) => key.startsWith(query.get("prefix") ?? "") && key > after.replace(/^after&/, ""));
     const page = keys.slice(0, Math.min(PAGE, Number(query.get("max-keys") ?? 1000)));
     const more = keys.length > page.length ? `<NextContinuationToken>after&amp;${page.at(-1)}</NextContinuationToken>` : "";
-    return new Response(`<?xml version="1.0" encoding="UTF-8"?><ListBucketResult><Name>${name}</Name><KeyCount>${page.length}</KeyCount><IsTruncated>${more !== ""}</IsTruncated>${page.map((key) => `<Contents><Key>${key}</Key><Size>1</Size></Contents>`).join("")}${more}</ListBucketResult>`, { headers: { "content-type": "application/xml" } });
+    return new Response(
+      `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult><Name>${name}</Name><KeyCount>${page.length}</KeyCount><IsTruncated>${more !== ""}</IsTruncated>${page.map((key) => `<Contents><Key>${key}</Key><Size>1</Size></Contents>`).join("")}${more}</ListBucketResult>`,
+      { headers: { "content-type": "application/xml" } },
+    );
   }
 
   const server = Bun.serve({

@@ -23,25 +23,50 @@ export const ANSWER = {
   object: "chat.completion",
   created: 1763712000,
   model: "fake-1",
-  choices: [{ index: 0, message: { role: "assistant", content: "Grüße aus Übersee 👋", refusal: null }, logprobs: null, finish_reason: "stop" }],
+  choices: [
+    { index: 0, message: { role: "assistant", content: "Grüße aus Übersee 👋", refusal: null }, logprobs: null, finish_reason: "stop" },
+  ],
   usage: { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500, prompt_tokens_details: { cached_tokens: 200 } },
   service_tier: "default",
-  a_field_of_tomorrow: { nested: [1, 2.5e0, null] },
+  a_field_of_tomorrow: { nested: [1, 2.5, null] },
 };
 
 /** Written with odd spacing on purpose: a gateway that parses and prints again would change it. */
 export const ANSWER_TEXT = JSON.stringify(ANSWER, null, 1).replace('"created": 1763712000', '"created":   1763712000');
 
-const chunk = (delta: unknown, finish_reason: string | null = null) => ({ id: "chatcmpl-fake2", object: "chat.completion.chunk", created: 1763712000, model: "fake-1", choices: [{ index: 0, delta, finish_reason }] });
+const chunk = (delta: unknown, finish_reason: string | null = null) => ({
+  id: "chatcmpl-fake2",
+  object: "chat.completion.chunk",
+  created: 1763712000,
+  model: "fake-1",
+  choices: [{ index: 0, delta, finish_reason }],
+});
 const frame = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 
 export const STREAM_WORDS = ["Grüße ", "aus ", "Übersee ", "👋"];
-export const STREAM_FRAMES = [frame(chunk({ role: "assistant", content: "" })), ...STREAM_WORDS.map((content) => frame(chunk({ content }))), frame(chunk({}, "stop"))];
-export const USAGE_FRAME = frame({ id: "chatcmpl-fake2", object: "chat.completion.chunk", created: 1763712000, model: "fake-1", choices: [], usage: { prompt_tokens: 12, completion_tokens: 4, total_tokens: 16 } });
+export const STREAM_FRAMES = [
+  frame(chunk({ role: "assistant", content: "" })),
+  ...STREAM_WORDS.map((content) => frame(chunk({ content }))),
+  frame(chunk({}, "stop")),
+];
+export const USAGE_FRAME = frame({
+  id: "chatcmpl-fake2",
+  object: "chat.completion.chunk",
+  created: 1763712000,
+  model: "fake-1",
+  choices: [],
+  usage: { prompt_tokens: 12, completion_tokens: 4, total_tokens: 16 },
+});
 const DONE = "data: [DONE]\n\n";
 
 const TOOL_FRAMES = [
-  frame(chunk({ role: "assistant", content: null, tool_calls: [{ index: 0, id: "call_1", type: "function", function: { name: "weather", arguments: "" } }] })),
+  frame(
+    chunk({
+      role: "assistant",
+      content: null,
+      tool_calls: [{ index: 0, id: "call_1", type: "function", function: { name: "weather", arguments: "" } }],
+    }),
+  ),
   frame(chunk({ tool_calls: [{ index: 0, function: { arguments: '{"ci' } }] })),
   frame(chunk({ tool_calls: [{ index: 0, function: { arguments: 'ty":"Oslo"}' } }] })),
   frame(chunk({}, "tool_calls")),
@@ -86,7 +111,11 @@ export function startFakeUpstream(): FakeUpstream {
       seen.push({ path: new URL(request.url).pathname, headers: Object.fromEntries(request.headers), body, aborted });
       const asked = JSON.parse(body) as { model: string; stream?: boolean; stream_options?: { include_usage?: boolean } };
       const usage = asked.stream_options?.include_usage ? [USAGE_FRAME] : [];
-      const refuse = (status: number, headers: Record<string, string> = {}) => Response.json({ error: { message: `fake ${status}`, type: "invalid_request_error", param: null, code: "fake" } }, { status, headers });
+      const refuse = (status: number, headers: Record<string, string> = {}) =>
+        Response.json(
+          { error: { message: `fake ${status}`, type: "invalid_request_error", param: null, code: "fake" } },
+          { status, headers },
+        );
       switch (asked.model) {
         case "bad-request":
           return refuse(400);
@@ -111,9 +140,33 @@ export function startFakeUpstream(): FakeUpstream {
         case "hold":
           return stream([...STREAM_FRAMES, ...usage, DONE], { holdAfter: 2 });
         case "tools":
-          return asked.stream ? stream([...TOOL_FRAMES, ...usage, DONE]) : Response.json({ ...ANSWER, choices: [{ index: 0, message: { role: "assistant", content: null, tool_calls: [{ id: "call_1", type: "function", function: { name: "weather", arguments: '{"city":"Oslo"}' } }] }, finish_reason: "tool_calls" }] });
+          return asked.stream
+            ? stream([...TOOL_FRAMES, ...usage, DONE])
+            : Response.json({
+                ...ANSWER,
+                choices: [
+                  {
+                    index: 0,
+                    message: {
+                      role: "assistant",
+                      content: null,
+                      tool_calls: [{ id: "call_1", type: "function", function: { name: "weather", arguments: '{"city":"Oslo"}' } }],
+                    },
+                    finish_reason: "tool_calls",
+                  },
+                ],
+              });
         default:
-          return asked.stream ? stream([...STREAM_FRAMES, ...usage, DONE]) : new Response(ANSWER_TEXT, { headers: { "content-type": "application/json", "x-request-id": "req_fake", "openai-processing-ms": "3", "set-cookie": "a=b" } });
+          return asked.stream
+            ? stream([...STREAM_FRAMES, ...usage, DONE])
+            : new Response(ANSWER_TEXT, {
+                headers: {
+                  "content-type": "application/json",
+                  "x-request-id": "req_fake",
+                  "openai-processing-ms": "3",
+                  "set-cookie": "a=b",
+                },
+              });
       }
     },
   });

@@ -32,7 +32,16 @@ export function fakeVendor(answer: (request: VendorRequest) => Response | Promis
 }
 
 export function vendorTarget(apiFormat: ProviderTarget["apiFormat"], given: Partial<ProviderTarget>): ProviderTarget {
-  return { providerKey: "vendor", apiFormat, baseUrl: "https://vendor.example", apiKey: "key-1", headers: {}, region: null, modelName: "model-1", ...given };
+  return {
+    providerKey: "vendor",
+    apiFormat,
+    baseUrl: "https://vendor.example",
+    apiKey: "key-1",
+    headers: {},
+    region: null,
+    modelName: "model-1",
+    ...given,
+  };
 }
 
 export function vendorRequest(operation: ProviderRequest["operation"], given: Partial<ProviderRequest> = {}): ProviderRequest {

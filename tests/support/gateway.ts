@@ -89,7 +89,17 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
 
 /** What the launcher and PostgreSQL need of the test's own environment, without a setting of ours. */
 function inherited(): Record<string, string> {
-  return Object.fromEntries(Object.entries(process.env).filter(([name, value]) => value !== undefined && !name.startsWith("GW_") && name !== "DATABASE_URL" && name !== "VALKEY_URL" && !name.endsWith("_API_KEY") && name !== "OLLAMA_HOST")) as Record<string, string>;
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name, value]) =>
+        value !== undefined &&
+        !name.startsWith("GW_") &&
+        name !== "DATABASE_URL" &&
+        name !== "VALKEY_URL" &&
+        !name.endsWith("_API_KEY") &&
+        name !== "OLLAMA_HOST",
+    ),
+  ) as Record<string, string>;
 }
 
 function childOf(pid: number): number {

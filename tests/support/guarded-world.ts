@@ -41,7 +41,17 @@ export interface GuardedWorld extends World {
 }
 
 const surfaceOfPath = (path: string): AnswerSurface => {
-  const name = path.includes("alt=sse") ? "gemini events" : path.includes("models/") ? "gemini array" : path.endsWith("/chat/completions") ? "chat" : path.endsWith("/completions") ? "completions" : path.endsWith("/responses") ? "responses" : "messages";
+  const name = path.includes("alt=sse")
+    ? "gemini events"
+    : path.includes("models/")
+      ? "gemini array"
+      : path.endsWith("/chat/completions")
+        ? "chat"
+        : path.endsWith("/completions")
+          ? "completions"
+          : path.endsWith("/responses")
+            ? "responses"
+            : "messages";
   return ANSWER_SURFACES.find((surface) => surface.name === name) as AnswerSurface;
 };
 
@@ -73,36 +83,90 @@ export async function startGuardedWorld(): Promise<GuardedWorld> {
   const vendor = fakeVendor(({ path, body }) => {
     if (path.startsWith("/engine")) return engineAnswer(path, body);
     const asked = JSON.parse(body) as { model?: string; stream?: boolean };
-    if (path.endsWith("/embeddings")) return Response.json({ object: "list", model: "m", data: [{ object: "embedding", index: 0, embedding: [0.5] }], usage: { prompt_tokens: 1, total_tokens: 1 } });
-    if (asked.model === "guard") return Response.json(surfaceOfPath("/chat/completions").whole(body.includes(FORBIDDEN) ? "unsafe\nS1" : "safe"));
+    if (path.endsWith("/embeddings"))
+      return Response.json({
+        object: "list",
+        model: "m",
+        data: [{ object: "embedding", index: 0, embedding: [0.5] }],
+        usage: { prompt_tokens: 1, total_tokens: 1 },
+      });
+    if (asked.model === "guard")
+      return Response.json(surfaceOfPath("/chat/completions").whole(body.includes(FORBIDDEN) ? "unsafe\nS1" : "safe"));
     if (path.endsWith("count_tokens")) return Response.json({ input_tokens: 1 });
     const said: Said = SAID[(Object.keys(SAID) as Line[]).find((line) => (asked.model ?? path).includes(line)) ?? "plain"];
     const surface = surfaceOfPath(path);
     const isStream = asked.stream === true || path.includes(":stream");
     if (!isStream) return Response.json(surface.whole(said.pieces.join(""), said.call));
     const frames = surface.frames(said.pieces, said.call);
-    return new Response(framesAt(frames, said.paceMs ?? 0), { headers: { "content-type": surface.framing === "array" ? "application/json" : "text/event-stream" } });
+    return new Response(framesAt(frames, said.paceMs ?? 0), {
+      headers: { "content-type": surface.framing === "array" ? "application/json" : "text/event-stream" },
+    });
   });
   const world = await startWorld();
   const { admin, gateway } = world;
   const tenant = { tenant_id: "default" };
-  const formats = { openai: { base: "/v1", modes: ["chat", "completion"] }, "openai-responses": { base: "/v1", modes: ["responses"] }, anthropic: { base: "", modes: ["chat"] }, gemini: { base: "/v1beta", modes: ["chat"] } } as const;
+  const formats = {
+    openai: { base: "/v1", modes: ["chat", "completion"] },
+    "openai-responses": { base: "/v1", modes: ["responses"] },
+    anthropic: { base: "", modes: ["chat"] },
+    gemini: { base: "/v1beta", modes: ["chat"] },
+  } as const;
   const models: string[] = [];
   for (const [id, { base, modes }] of Object.entries(formats)) {
-    await admin.post("/v1/admin/providers", { ...tenant, provider_key: `fake-${id}`, api_format: id.split("-")[0], base_url: `${vendor.origin}${base}`, api_key: "vendor-secret-0001" });
-    for (const line of Object.keys(SAID)) models.push((await admin.post("/v1/admin/llms", { ...tenant, name: `${id}-${line}`, model_name: `${id}-${line}`, provider: `fake-${id}`, modes, enabled: true })).id);
+    await admin.post("/v1/admin/providers", {
+      ...tenant,
+      provider_key: `fake-${id}`,
+      api_format: id.split("-")[0],
+      base_url: `${vendor.origin}${base}`,
+      api_key: "vendor-secret-0001",
+    });
+    for (const line of Object.keys(SAID))
+      models.push(
+        (
+          await admin.post("/v1/admin/llms", {
+            ...tenant,
+            name: `${id}-${line}`,
+            model_name: `${id}-${line}`,
+            provider: `fake-${id}`,
+            modes,
+            enabled: true,
+          })
+        ).id,
+      );
   }
-  models.push((await admin.post("/v1/admin/llms", { ...tenant, name: "vectors", model_name: "vectors", provider: "fake-openai", modes: ["embedding"], enabled: true })).id);
-  await admin.post("/v1/admin/llms", { ...tenant, name: "guard", model_name: "guard", provider: "fake-openai", modes: ["chat"], enabled: true });
+  models.push(
+    (
+      await admin.post("/v1/admin/llms", {
+        ...tenant,
+        name: "vectors",
+        model_name: "vectors",
+        provider: "fake-openai",
+        modes: ["embedding"],
+        enabled: true,
+      })
+    ).id,
+  );
+  await admin.post("/v1/admin/llms", {
+    ...tenant,
+    name: "guard",
+    model_name: "guard",
+    provider: "fake-openai",
+    modes: ["chat"],
+    enabled: true,
+  });
   return {
     ...world,
     vendor,
-    modelOf: ({ format }, line) => `${format === "messages" ? "anthropic" : format === "gemini" ? "gemini" : format === "responses" ? "openai-responses" : "openai"}-${line}`,
+    modelOf: ({ format }, line) =>
+      `${format === "messages" ? "anthropic" : format === "gemini" ? "gemini" : format === "responses" ? "openai-responses" : "openai"}-${line}`,
     async caller(name, bind) {
       const group = await admin.post("/v1/admin/resource-groups", { ...tenant, name, group_type: "team" });
       await admin.post(`/v1/admin/resource-groups/${group.id}/llm-models`, { model_ids: models });
       await bind(group.id);
-      const { key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: `${name} key`, access_mode: "shared" });
+      const { key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, {
+        name: `${name} key`,
+        access_mode: "shared",
+      });
       return {
         groupId: group.id,
         apiKey,

@@ -13,16 +13,38 @@ export interface InboundSurface {
 const LLM = "/v1/proxy/llm";
 const messages = (content: string) => [{ role: "user", content }];
 const openaiRefusal = (body: any) => typeof body.error === "string" && typeof body.code === "string";
-const messagesRefusal = (body: any) => body.type === "error" && typeof body.error.type === "string" && typeof body.error.message === "string";
-const geminiRefusal = (body: any) => typeof body.error.code === "number" && typeof body.error.status === "string" && typeof body.error.message === "string";
+const messagesRefusal = (body: any) =>
+  body.type === "error" && typeof body.error.type === "string" && typeof body.error.message === "string";
+const geminiRefusal = (body: any) =>
+  typeof body.error.code === "number" && typeof body.error.status === "string" && typeof body.error.message === "string";
 
 type Words = Pick<InboundSurface, "name" | "request" | "isRefusal">;
 
-const CHAT: Words = { name: "chat", isRefusal: openaiRefusal, request: (model, text) => ({ path: `${LLM}/chat/completions`, body: { model, messages: messages(text) } }) };
-const COMPLETIONS: Words = { name: "completions", isRefusal: openaiRefusal, request: (model, prompt) => ({ path: `${LLM}/completions`, body: { model, prompt } }) };
-const RESPONSES: Words = { name: "responses", isRefusal: openaiRefusal, request: (model, input) => ({ path: `${LLM}/responses`, body: { model, input } }) };
-const MESSAGES: Words = { name: "messages", isRefusal: messagesRefusal, request: (model, text) => ({ path: "/v1/messages", body: { model, max_tokens: 64, messages: messages(text) } }) };
-const gemini = (name: string, method: string): Words => ({ name, isRefusal: geminiRefusal, request: (model, text) => ({ path: `/v1beta/models/${model}:${method}`, body: { contents: [{ role: "user", parts: [{ text }] }] } }) });
+const CHAT: Words = {
+  name: "chat",
+  isRefusal: openaiRefusal,
+  request: (model, text) => ({ path: `${LLM}/chat/completions`, body: { model, messages: messages(text) } }),
+};
+const COMPLETIONS: Words = {
+  name: "completions",
+  isRefusal: openaiRefusal,
+  request: (model, prompt) => ({ path: `${LLM}/completions`, body: { model, prompt } }),
+};
+const RESPONSES: Words = {
+  name: "responses",
+  isRefusal: openaiRefusal,
+  request: (model, input) => ({ path: `${LLM}/responses`, body: { model, input } }),
+};
+const MESSAGES: Words = {
+  name: "messages",
+  isRefusal: messagesRefusal,
+  request: (model, text) => ({ path: "/v1/messages", body: { model, max_tokens: 64, messages: messages(text) } }),
+};
+const gemini = (name: string, method: string): Words => ({
+  name,
+  isRefusal: geminiRefusal,
+  request: (model, text) => ({ path: `/v1beta/models/${model}:${method}`, body: { contents: [{ role: "user", parts: [{ text }] }] } }),
+});
 
 export const SURFACES: readonly InboundSurface[] = [
   whole(CHAT, (body) => Array.isArray(body.choices)),
@@ -30,13 +52,46 @@ export const SURFACES: readonly InboundSurface[] = [
   whole(RESPONSES, (body) => Array.isArray(body.output)),
   whole(MESSAGES, (body) => Array.isArray(body.content)),
   whole(gemini("gemini", "generateContent"), (body) => Array.isArray(body.candidates)),
-  { ...whole({ name: "embeddings", isRefusal: openaiRefusal, request: (model, input) => ({ path: `${LLM}/embeddings`, body: { model, input } }) }, (body) => Array.isArray(body.data)), mode: "embedding" },
-  streamed(CHAT, (frame) => frame === "[DONE]" || frame.choices?.[0]?.finish_reason != null, (frame) => typeof frame.error?.message === "string"),
-  streamed(COMPLETIONS, (frame) => frame === "[DONE]" || frame.choices?.[0]?.finish_reason != null, (frame) => typeof frame.error?.message === "string"),
-  streamed(RESPONSES, (frame) => frame.type === "response.completed", (frame) => frame.type === "error" && typeof frame.message === "string"),
-  streamed(MESSAGES, (frame) => frame.type === "message_stop" || frame.delta?.stop_reason != null, (frame) => frame.type === "error" && typeof frame.error.message === "string"),
-  streamed(gemini("gemini events", "streamGenerateContent?alt=sse"), (frame) => frame.candidates?.[0]?.finishReason !== undefined, (frame) => typeof frame.error?.status === "string"),
-  { ...streamed(gemini("gemini array", "streamGenerateContent"), () => false, () => false), read: readArray },
+  {
+    ...whole(
+      { name: "embeddings", isRefusal: openaiRefusal, request: (model, input) => ({ path: `${LLM}/embeddings`, body: { model, input } }) },
+      (body) => Array.isArray(body.data),
+    ),
+    mode: "embedding",
+  },
+  streamed(
+    CHAT,
+    (frame) => frame === "[DONE]" || frame.choices?.[0]?.finish_reason != null,
+    (frame) => typeof frame.error?.message === "string",
+  ),
+  streamed(
+    COMPLETIONS,
+    (frame) => frame === "[DONE]" || frame.choices?.[0]?.finish_reason != null,
+    (frame) => typeof frame.error?.message === "string",
+  ),
+  streamed(
+    RESPONSES,
+    (frame) => frame.type === "response.completed",
+    (frame) => frame.type === "error" && typeof frame.message === "string",
+  ),
+  streamed(
+    MESSAGES,
+    (frame) => frame.type === "message_stop" || frame.delta?.stop_reason != null,
+    (frame) => frame.type === "error" && typeof frame.error.message === "string",
+  ),
+  streamed(
+    gemini("gemini events", "streamGenerateContent?alt=sse"),
+    (frame) => frame.candidates?.[0]?.finishReason !== undefined,
+    (frame) => typeof frame.error?.status === "string",
+  ),
+  {
+    ...streamed(
+      gemini("gemini array", "streamGenerateContent"),
+      () => false,
+      () => false,
+    ),
+    read: readArray,
+  },
 ];
 
 function whole(words: Words, isAnswer: (body: any) => boolean): InboundSurface {

@@ -4,6 +4,8 @@ declare module "oidc-provider" {
   export class Provider {
     constructor(issuer: string, configuration: object);
     callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-    AccessToken: { find(token: string): Promise<{ isExpired: boolean; accountId: string; aud: unknown; scope?: string; clientId: string } | undefined> };
+    AccessToken: {
+      find(token: string): Promise<{ isExpired: boolean; accountId: string; aud: unknown; scope?: string; clientId: string } | undefined>;
+    };
   }
 }

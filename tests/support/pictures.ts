@@ -2,7 +2,8 @@ import { deflateSync } from "node:zlib";
 
 /** Pictures built byte by byte, with things around what draws them. */
 
-const bytes = (...parts: (string | readonly number[] | Uint8Array)[]) => Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : Buffer.from(part))));
+const bytes = (...parts: (string | readonly number[] | Uint8Array)[]) =>
+  Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : Buffer.from(part))));
 
 const u32 = (value: number) => [value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255];
 
@@ -17,9 +18,18 @@ export function pngChunk(type: string, data: string | readonly number[] | Uint8A
 }
 
 /** Black, 8 bits of grey. `around` stands before what is drawn. */
-export function png(options: { width?: number; height?: number; around?: Uint8Array; after?: Uint8Array | string } = {}): Buffer<ArrayBuffer> {
+export function png(
+  options: { width?: number; height?: number; around?: Uint8Array; after?: Uint8Array | string } = {},
+): Buffer<ArrayBuffer> {
   const { width = 1, height = 1, around = new Uint8Array(0), after = "" } = options;
-  return bytes("\x89PNG\r\n\x1a\n", pngChunk("IHDR", [...u32(width), ...u32(height), 8, 0, 0, 0, 0]), around, pngChunk("IDAT", deflateSync(Buffer.alloc(2))), pngChunk("IEND", ""), after);
+  return bytes(
+    "\x89PNG\r\n\x1a\n",
+    pngChunk("IHDR", [...u32(width), ...u32(height), 8, 0, 0, 0, 0]),
+    around,
+    pngChunk("IDAT", deflateSync(Buffer.alloc(2))),
+    pngChunk("IEND", ""),
+    after,
+  );
 }
 
 export function jpegSegment(marker: number, data: string | readonly number[] | Uint8Array): Buffer<ArrayBuffer> {
@@ -32,20 +42,50 @@ export function exif(orientation: number, order: "II" | "MM" = "II"): Buffer<Arr
   const short = (value: number) => (order === "II" ? [value & 255, value >> 8] : [value >> 8, value & 255]);
   const long = (value: number) => (order === "II" ? u32(value).toReversed() : u32(value));
   const entry = (tag: number, type: number, value: readonly number[]) => [...short(tag), ...short(type), ...long(1), ...value, 0, 0];
-  return bytes("Exif\0\0", order, short(42), long(8), short(2), entry(0x0112, 3, short(orientation)), entry(0x8825, 3, short(38)), long(0), "N 52.5200 E 13.4050");
+  return bytes(
+    "Exif\0\0",
+    order,
+    short(42),
+    long(8),
+    short(2),
+    entry(0x0112, 3, short(orientation)),
+    entry(0x8825, 3, short(38)),
+    long(0),
+    "N 52.5200 E 13.4050",
+  );
 }
 
 /** One scan with stuffed bytes and a restart in it; not one that decodes to anything. */
-export function jpeg(options: { width?: number; height?: number; around?: Uint8Array; after?: Uint8Array | string } = {}): Buffer<ArrayBuffer> {
+export function jpeg(
+  options: { width?: number; height?: number; around?: Uint8Array; after?: Uint8Array | string } = {},
+): Buffer<ArrayBuffer> {
   const { width = 1, height = 1, around = new Uint8Array(0), after = "" } = options;
   const frame = jpegSegment(0xc0, [8, height >> 8, height & 255, width >> 8, width & 255, 1, 1, 0x11, 0]);
-  return bytes([0xff, 0xd8], around, jpegSegment(0xdb, Buffer.alloc(65, 1)), frame, jpegSegment(0xc4, Buffer.alloc(18)), jpegSegment(0xda, [1, 1, 0, 0, 63, 0]), [0x12, 0xff, 0x00, 0x34, 0xff, 0xd0, 0x56], [0xff, 0xd9], after);
+  return bytes(
+    [0xff, 0xd8],
+    around,
+    jpegSegment(0xdb, Buffer.alloc(65, 1)),
+    frame,
+    jpegSegment(0xc4, Buffer.alloc(18)),
+    jpegSegment(0xda, [1, 1, 0, 0, 63, 0]),
+    [0x12, 0xff, 0x00, 0x34, 0xff, 0xd0, 0x56],
+    [0xff, 0xd9],
+    after,
+  );
 }
 
 /** One pixel, with its frame's control block. */
 export function gif(options: { around?: Uint8Array; after?: Uint8Array | string } = {}): Buffer<ArrayBuffer> {
   const { around = new Uint8Array(0), after = "" } = options;
-  return bytes("GIF89a", [1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255], around, [0x21, 0xf9, 4, 0, 0, 0, 0, 0], [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0], [0x3b], after);
+  return bytes(
+    "GIF89a",
+    [1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255],
+    around,
+    [0x21, 0xf9, 4, 0, 0, 0, 0, 0],
+    [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0],
+    [0x3b],
+    after,
+  );
 }
 
 export function webpChunk(type: string, data: string | readonly number[] | Uint8Array): Buffer<ArrayBuffer> {
@@ -64,6 +104,11 @@ export function webp(options: { flags?: number; around?: Uint8Array; after?: Uin
 
 /** Frames of an animation. */
 export function animatedWebp(inFrame: Uint8Array): Buffer<ArrayBuffer> {
-  const body = bytes("WEBP", webpChunk("VP8X", [2, 0, 0, 0, 0, 0, 0, 0, 0, 0]), webpChunk("ANIM", Buffer.alloc(6)), webpChunk("ANMF", bytes(Buffer.alloc(16), webpChunk("VP8L", LOSSLESS), inFrame)));
+  const body = bytes(
+    "WEBP",
+    webpChunk("VP8X", [2, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+    webpChunk("ANIM", Buffer.alloc(6)),
+    webpChunk("ANMF", bytes(Buffer.alloc(16), webpChunk("VP8L", LOSSLESS), inFrame)),
+  );
   return bytes("RIFF", u32(body.length).toReversed(), body);
 }

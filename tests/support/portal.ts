@@ -1,6 +1,11 @@
 /** A person at the portal: with a token or without. */
 export interface PortalClient {
-  request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<{ status: number; body: any; headers: Headers }>;
+  request(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; body: any; headers: Headers }>;
   readonly token: string | null;
 }
 
@@ -11,11 +16,19 @@ export function portalClient(runtimeUrl: string, token: string | null = null): P
       const given: RequestInit = body === undefined ? {} : body instanceof FormData ? { body } : { body: JSON.stringify(body) };
       const response = await fetch(`${runtimeUrl}/v1/portal${path}`, {
         method,
-        headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined || body instanceof FormData ? {} : { "content-type": "application/json" }), ...headers },
+        headers: {
+          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined || body instanceof FormData ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
         ...given,
       });
       const text = await response.text();
-      return { status: response.status, headers: response.headers, body: response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text };
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text,
+      };
     },
   };
 }

@@ -13,12 +13,22 @@ export function rawPost(url: string, headers: Record<string, string>, body: stri
   return new Promise((resolve) => {
     let text = "";
     const socket = connect(Number(port), hostname, () => {
-      const lines = Object.entries({ host: `${hostname}:${port}`, connection: "close", "content-type": "application/json", "content-length": String(Buffer.byteLength(body)), ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+      const lines = Object.entries({
+        host: `${hostname}:${port}`,
+        connection: "close",
+        "content-type": "application/json",
+        "content-length": String(Buffer.byteLength(body)),
+        ...headers,
+      }).map(([name, value]) => `${name}: ${value}\r\n`);
       socket.write(`POST ${pathname} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
     });
     const end = () => {
       const at = text.indexOf("\r\n\r\n");
-      resolve(at < 0 ? { status: 0, headers: "", body: "" } : { status: Number(text.slice(9, 12)), headers: text.slice(0, at).toLowerCase(), body: text.slice(at + 4) });
+      resolve(
+        at < 0
+          ? { status: 0, headers: "", body: "" }
+          : { status: Number(text.slice(9, 12)), headers: text.slice(0, at).toLowerCase(), body: text.slice(at + 4) },
+      );
     };
     socket.setEncoding("utf8");
     socket.on("data", (piece: string) => {

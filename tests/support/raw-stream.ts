@@ -29,7 +29,11 @@ export function rawStream(url: string, method: "GET" | "POST", headers: Record<s
     return pieces[0] ?? "";
   };
   const socket: Socket = connect(Number(port), hostname, () => {
-    const lines = Object.entries({ host: `${hostname}:${port}`, ...(method === "POST" ? { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) } : {}), ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+    const lines = Object.entries({
+      host: `${hostname}:${port}`,
+      ...(method === "POST" ? { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) } : {}),
+      ...headers,
+    }).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.write(`${method} ${pathname} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
   });
   socket.setEncoding("utf8");

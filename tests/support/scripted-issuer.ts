@@ -19,15 +19,29 @@ export function startScriptedIssuer(): ScriptedIssuer {
     async fetch(request) {
       const url = new URL(request.url);
       const own = `http://${url.host}`;
-      const values = Object.fromEntries(request.method === "POST" && url.pathname !== "/register" ? new URLSearchParams(await request.text()) : url.searchParams);
+      const values = Object.fromEntries(
+        request.method === "POST" && url.pathname !== "/register" ? new URLSearchParams(await request.text()) : url.searchParams,
+      );
       fixture.seen.push({ path: url.pathname, values, authorization: request.headers.get("authorization") });
       switch (url.pathname) {
         case "/.well-known/oauth-authorization-server":
-          return Response.json({ issuer: own, authorization_endpoint: `${own}/authorize`, token_endpoint: `${own}/token`, registration_endpoint: `${own}/register`, revocation_endpoint: `${own}/revoke`, code_challenge_methods_supported: ["S256"], authorization_response_iss_parameter_supported: true, ...fixture.document });
+          return Response.json({
+            issuer: own,
+            authorization_endpoint: `${own}/authorize`,
+            token_endpoint: `${own}/token`,
+            registration_endpoint: `${own}/register`,
+            revocation_endpoint: `${own}/revoke`,
+            code_challenge_methods_supported: ["S256"],
+            authorization_response_iss_parameter_supported: true,
+            ...fixture.document,
+          });
         case "/register":
           return Response.json({ client_id: `client of ${own}`, client_secret: `secret of ${own}` }, { status: 201 });
         case "/authorize":
-          return Response.redirect(`${values.redirect_uri}?${new URLSearchParams({ state: values.state ?? "", code: `code-${++given}`, iss: own })}`, 302);
+          return Response.redirect(
+            `${values.redirect_uri}?${new URLSearchParams({ state: values.state ?? "", code: `code-${++given}`, iss: own })}`,
+            302,
+          );
         case "/token":
           return fixture.answer(values);
         case "/revoke":
@@ -52,5 +66,11 @@ let made = 0;
 /** New tokens as an issuer gives them; `rest` replaces members. */
 export function tokens(rest: Record<string, unknown> = {}): Response {
   made++;
-  return Response.json({ access_token: `access-${made}`, refresh_token: `refresh-${made}`, token_type: "Bearer", expires_in: 3600, ...rest });
+  return Response.json({
+    access_token: `access-${made}`,
+    refresh_token: `refresh-${made}`,
+    token_type: "Bearer",
+    expires_in: 3600,
+    ...rest,
+  });
 }

@@ -7,7 +7,9 @@ import { FrameCutter, frameData } from "../../server/wire/sse-frames.ts";
 import type { StreamCodec } from "../../server/wire/stream.ts";
 
 /** Part of an answer, in the pieces a vendor sends it in. */
-export type Item = { readonly kind: "text"; readonly pieces: readonly string[] } | { readonly kind: "call"; readonly name: string; readonly pieces: readonly string[] };
+export type Item =
+  | { readonly kind: "text"; readonly pieces: readonly string[] }
+  | { readonly kind: "call"; readonly name: string; readonly pieces: readonly string[] };
 
 interface Scripted {
   readonly texts: "chat" | "responses" | "messages" | "gemini";
@@ -62,21 +64,38 @@ export function framesOf(format: FormatName, items: readonly Item[]): string[] {
 }
 
 function chatFrames(items: readonly Item[]): string[] {
-  const chunk = (choices: unknown[], usage?: unknown) => data({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices, ...(usage === undefined ? {} : { usage }) });
+  const chunk = (choices: unknown[], usage?: unknown) =>
+    data({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices, ...(usage === undefined ? {} : { usage }) });
   const piece = (delta: unknown, finish: string | null = null) => chunk([{ index: 0, delta, finish_reason: finish }]);
   let calls = 0;
   const said = items.flatMap((item) => {
     if (item.kind === "text") return item.pieces.map((content) => piece({ content }));
     const index = calls++;
-    return [piece({ tool_calls: [{ index, id: `call_${index}`, type: "function", function: { name: item.name, arguments: "" } }] }), ...item.pieces.map((text) => piece({ tool_calls: [{ index, function: { arguments: text } }] }))];
+    return [
+      piece({ tool_calls: [{ index, id: `call_${index}`, type: "function", function: { name: item.name, arguments: "" } }] }),
+      ...item.pieces.map((text) => piece({ tool_calls: [{ index, function: { arguments: text } }] })),
+    ];
   });
-  return [piece({ role: "assistant", content: "" }), ...said, piece({}, calls > 0 ? "tool_calls" : "stop"), chunk([], { prompt_tokens: 3, completion_tokens: 7, total_tokens: 10 }), "data: [DONE]\n\n"];
+  return [
+    piece({ role: "assistant", content: "" }),
+    ...said,
+    piece({}, calls > 0 ? "tool_calls" : "stop"),
+    chunk([], { prompt_tokens: 3, completion_tokens: 7, total_tokens: 10 }),
+    "data: [DONE]\n\n",
+  ];
 }
 
 function responsesFrames(items: readonly Item[]): string[] {
   const output = items.map((item, i): Loose => {
     const all = item.pieces.join("");
-    if (item.kind === "text") return { type: "message", id: `msg_${i}`, role: "assistant", status: "completed", content: [{ type: "output_text", text: all, annotations: [] }] };
+    if (item.kind === "text")
+      return {
+        type: "message",
+        id: `msg_${i}`,
+        role: "assistant",
+        status: "completed",
+        content: [{ type: "output_text", text: all, annotations: [] }],
+      };
     return { type: "function_call", id: `fc_${i}`, call_id: `call_${i}`, name: item.name, arguments: all, status: "completed" };
   });
   const told = items.flatMap((item, i): Loose[] => {
@@ -99,30 +118,70 @@ function responsesFrames(items: readonly Item[]): string[] {
     ];
   });
   const head = { id: "resp", object: "response", model: "m" };
-  const all = [{ type: "response.created", response: { ...head, status: "in_progress", output: [] } }, ...told, { type: "response.completed", response: { ...head, status: "completed", output, usage: { input_tokens: 3, output_tokens: 7, total_tokens: 10 } } }];
+  const all = [
+    { type: "response.created", response: { ...head, status: "in_progress", output: [] } },
+    ...told,
+    {
+      type: "response.completed",
+      response: { ...head, status: "completed", output, usage: { input_tokens: 3, output_tokens: 7, total_tokens: 10 } },
+    },
+  ];
   return all.map((each, sequence_number) => event({ ...each, sequence_number }));
 }
 
 function messagesFrames(items: readonly Item[]): string[] {
   const blocks = items.flatMap((item, index): Loose[] => {
-    const start = item.kind === "text" ? { type: "text", text: "" } : { type: "tool_use", id: `toolu_${index}`, name: item.name, input: {} };
-    const deltas = item.pieces.map((text) => (item.kind === "text" ? { type: "text_delta", text } : { type: "input_json_delta", partial_json: text }));
-    return [{ type: "content_block_start", index, content_block: start }, ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })), { type: "content_block_stop", index }];
+    const start =
+      item.kind === "text" ? { type: "text", text: "" } : { type: "tool_use", id: `toolu_${index}`, name: item.name, input: {} };
+    const deltas = item.pieces.map((text) =>
+      item.kind === "text" ? { type: "text_delta", text } : { type: "input_json_delta", partial_json: text },
+    );
+    return [
+      { type: "content_block_start", index, content_block: start },
+      ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+      { type: "content_block_stop", index },
+    ];
   });
-  const message = { id: "msg", type: "message", role: "assistant", model: "m", content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: 3, output_tokens: 1 } };
-  return [{ type: "message_start", message }, { type: "ping" }, ...blocks, { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 7 } }, { type: "message_stop" }].map(event);
+  const message = {
+    id: "msg",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: 3, output_tokens: 1 },
+  };
+  return [
+    { type: "message_start", message },
+    { type: "ping" },
+    ...blocks,
+    { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 7 } },
+    { type: "message_stop" },
+  ].map(event);
 }
 
 function geminiChunks(items: readonly Item[]): Loose[] {
-  const chunk = (part: Loose, finish?: string) => ({ candidates: [{ content: { role: "model", parts: [part] }, index: 0, ...(finish === undefined ? {} : { finishReason: finish }) }], usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 7, totalTokenCount: 10 }, responseId: "r" });
-  const said = items.flatMap((item) => (item.kind === "text" ? item.pieces.map((text) => chunk({ text })) : [chunk({ functionCall: { name: item.name, args: JSON.parse(item.pieces.join("")) as Loose } })]));
+  const chunk = (part: Loose, finish?: string) => ({
+    candidates: [{ content: { role: "model", parts: [part] }, index: 0, ...(finish === undefined ? {} : { finishReason: finish }) }],
+    usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 7, totalTokenCount: 10 },
+    responseId: "r",
+  });
+  const said = items.flatMap((item) =>
+    item.kind === "text"
+      ? item.pieces.map((text) => chunk({ text }))
+      : [chunk({ functionCall: { name: item.name, args: JSON.parse(item.pieces.join("")) as Loose } })],
+  );
   return [...said, chunk({ text: "" }, "STOP")];
 }
 
 /** All text in the whole frames of `wire`. */
 export function textsIn(format: FormatName, wire: string): string {
   const bytes = new TextEncoder().encode(wire);
-  const frames = FORMATS[format].framing === "array" ? new ArrayCutter().push(bytes).map((cut) => elementData(new TextDecoder().decode(cut))) : new FrameCutter().push(bytes).map((cut) => frameData(new TextDecoder().decode(cut)));
+  const frames =
+    FORMATS[format].framing === "array"
+      ? new ArrayCutter().push(bytes).map((cut) => elementData(new TextDecoder().decode(cut)))
+      : new FrameCutter().push(bytes).map((cut) => frameData(new TextDecoder().decode(cut)));
   return frames.map((frame) => (frame === null || frame === "[DONE]" ? "" : textIn(JSON.parse(frame) as Loose))).join("");
 }
 

@@ -2,7 +2,10 @@
 export type ToolMessage = { readonly id?: string | number; readonly method?: string; readonly params?: any } | null;
 
 /** An answer of its own: a response, or a result to be answered with as JSON; undefined leaves it to the script. */
-export type ScriptedAnswer = (message: ToolMessage, request: Request) => Response | object | undefined | Promise<Response | object | undefined>;
+export type ScriptedAnswer = (
+  message: ToolMessage,
+  request: Request,
+) => Response | object | undefined | Promise<Response | object | undefined>;
 
 export interface ScriptedToolServer {
   readonly baseUrl: string;
@@ -28,10 +31,34 @@ export function startScriptedToolServer(dialect: "handshake" | "stateless", answ
       if (own !== undefined) return result(message, own);
       if (message === null) return new Response(null, { status: 405 });
       if (message.id === undefined || message.method === undefined) return new Response(null, { status: 202 });
-      if (dialect === "handshake" && message.method === "initialize") return result(message, { protocolVersion: "2025-11-25", capabilities: CAPABILITIES, serverInfo: { name: "scripted", version: "1" } }, { "mcp-session-id": crypto.randomUUID() });
-      if (dialect === "stateless" && message.method === "server/discover") return result(message, { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: CAPABILITIES, ttlMs: 0, cacheScope: "private" });
-      if (message.method.endsWith("/list")) return result(message, { resultType: "complete", ttlMs: 0, cacheScope: "private", tools: [toolNamed("open"), toolNamed("closed")], prompts: [], resources: [], resourceTemplates: [] });
-      return Response.json({ jsonrpc: "2.0", id: message.id, error: { code: -32601, message: "no such method" } }, { status: dialect === "stateless" ? 404 : 200 });
+      if (dialect === "handshake" && message.method === "initialize")
+        return result(
+          message,
+          { protocolVersion: "2025-11-25", capabilities: CAPABILITIES, serverInfo: { name: "scripted", version: "1" } },
+          { "mcp-session-id": crypto.randomUUID() },
+        );
+      if (dialect === "stateless" && message.method === "server/discover")
+        return result(message, {
+          resultType: "complete",
+          supportedVersions: ["2026-07-28"],
+          capabilities: CAPABILITIES,
+          ttlMs: 0,
+          cacheScope: "private",
+        });
+      if (message.method.endsWith("/list"))
+        return result(message, {
+          resultType: "complete",
+          ttlMs: 0,
+          cacheScope: "private",
+          tools: [toolNamed("open"), toolNamed("closed")],
+          prompts: [],
+          resources: [],
+          resourceTemplates: [],
+        });
+      return Response.json(
+        { jsonrpc: "2.0", id: message.id, error: { code: -32601, message: "no such method" } },
+        { status: dialect === "stateless" ? 404 : 200 },
+      );
     },
   });
   return { baseUrl: `http://127.0.0.1:${server.port}`, seen, stop: () => server.stop(true) };

@@ -16,19 +16,82 @@ function numbers(seed: number): (limit: number) => number {
   };
 }
 
-const ODD: readonly unknown[] = [null, "", "x", 0, -1, 1, 3, 4.5, 7.0, 2 ** 53, 1e300, true, false, [], {}, "\ud800", "é 𝔘 \u2028", "ab".repeat(32), "AB".repeat(32), "2026-11-21T10:00:00.000000Z", "2026-02-31T10:00:00.000000Z", "2027-01-01T00:00:00.000000Z", "AAAA", "AAAA====", "01JQ0000000000000000000001"];
+const ODD: readonly unknown[] = [
+  null,
+  "",
+  "x",
+  0,
+  -1,
+  1,
+  3,
+  4.5,
+  7.0,
+  2 ** 53,
+  1e300,
+  true,
+  false,
+  [],
+  {},
+  "\ud800",
+  "é 𝔘 \u2028",
+  "ab".repeat(32),
+  "AB".repeat(32),
+  "2026-11-21T10:00:00.000000Z",
+  "2026-02-31T10:00:00.000000Z",
+  "2027-01-01T00:00:00.000000Z",
+  "AAAA",
+  "AAAA====",
+  "01JQ0000000000000000000001",
+];
 /** What a line may be replaced with, or broken by. */
-const NOISE = ["", "\r", " ", "{", "null", "[]", "{}", '"row"', '{"type":"row"}', '{"type":"row","row":[]}', '{"type":"nothing"}', '{"type":"toString"}', '{"type":["row"]}', '{"type":"link","chain_seq":null,"prev_hash":"","row_hash":""}', '{"type":"checkpoint","chain_seq":NaN,"note":""}', '{"type":"key","name":"gw.audit","public_key":"AAAA","valid_from":null}', "\ufeff{}", `${"[".repeat(200_000)}`];
+const NOISE = [
+  "",
+  "\r",
+  " ",
+  "{",
+  "null",
+  "[]",
+  "{}",
+  '"row"',
+  '{"type":"row"}',
+  '{"type":"row","row":[]}',
+  '{"type":"nothing"}',
+  '{"type":"toString"}',
+  '{"type":["row"]}',
+  '{"type":"link","chain_seq":null,"prev_hash":"","row_hash":""}',
+  '{"type":"checkpoint","chain_seq":NaN,"note":""}',
+  '{"type":"key","name":"gw.audit","public_key":"AAAA","valid_from":null}',
+  "\ufeff{}",
+  `${"[".repeat(200_000)}`,
+];
 
 function linesOf({ chain, keys, entries }: TestChain): Line[] {
-  const known = keys.map((key) => ({ type: "key", name: key.name, key_id: key.keyId, public_key: key.publicKey, valid_from: key.validFrom, valid_to: key.validTo }));
-  return structuredClone([{ type: "chain", writer: "w", exported_at: "2026-11-21T10:00:01.000000Z", ...chain }, ...known, ...entries]) as Line[];
+  const known = keys.map((key) => ({
+    type: "key",
+    name: key.name,
+    key_id: key.keyId,
+    public_key: key.publicKey,
+    valid_from: key.validFrom,
+    valid_to: key.validTo,
+  }));
+  return structuredClone([
+    { type: "chain", writer: "w", exported_at: "2026-11-21T10:00:01.000000Z", ...chain },
+    ...known,
+    ...entries,
+  ]) as Line[];
 }
 
 /** A whole export: some have a dropped beginning, rows that are withheld, an end without a checkpoint, or the older format. */
 function whole(pick: (limit: number) => number): Line[] {
   const format = pick(4) === 0 ? "v1" : "v2";
-  const rows = Array.from({ length: 9 }, (_, i) => ({ timestamp: "2026-11-21T10:00:00.123456Z", tenant_id: "t", endpoint: ["/plain", 'a "quote"', "é 𝔘 \u2028"][i % 3] as string, http_status_code: 200 + i, success: i % 2 === 0, ...(format === "v2" ? { server_version: "1" } : {}) }));
+  const rows = Array.from({ length: 9 }, (_, i) => ({
+    timestamp: "2026-11-21T10:00:00.123456Z",
+    tenant_id: "t",
+    endpoint: ["/plain", 'a "quote"', "é 𝔘 \u2028"][i % 3] as string,
+    http_status_code: 200 + i,
+    success: i % 2 === 0,
+    ...(format === "v2" ? { server_version: "1" } : {}),
+  }));
   const made = testChain(rows, { format, open: pick(3) === 0, every: [2, 3, 9][pick(3)] as number });
   let lines = linesOf(made);
   if (pick(3) === 0) {
@@ -41,8 +104,17 @@ function whole(pick: (limit: number) => number): Line[] {
       lines.splice(2, 0, { type: "pruned", through_seq: covered.chain_seq, row_hash: row.row.row_hash, checkpoint: covered.note });
     }
   }
-  if (pick(3) === 0) lines = lines.map((line) => (line.type === "row" && pick(2) === 0 ? { type: "link", chain_seq: line.row.chain_seq, prev_hash: line.row.prev_hash, row_hash: line.row.row_hash } : line));
-  if (pick(3) === 0) Object.assign(lines[0] as Line, { exported_at: "2026-11-21T11:00:00.000000Z", ...(pick(2) === 0 ? { updated_at: "2026-11-21T11:00:00.000000Z" } : {}) });
+  if (pick(3) === 0)
+    lines = lines.map((line) =>
+      line.type === "row" && pick(2) === 0
+        ? { type: "link", chain_seq: line.row.chain_seq, prev_hash: line.row.prev_hash, row_hash: line.row.row_hash }
+        : line,
+    );
+  if (pick(3) === 0)
+    Object.assign(lines[0] as Line, {
+      exported_at: "2026-11-21T11:00:00.000000Z",
+      ...(pick(2) === 0 ? { updated_at: "2026-11-21T11:00:00.000000Z" } : {}),
+    });
   return lines;
 }
 
@@ -67,7 +139,12 @@ function change(lines: Line[], pick: (limit: number) => number): void {
       holder[name] = `${text.slice(0, place)}${["", "A", "1", "\n", "="][pick(5)] as string}${text.slice(place + 1)}`;
     },
     () => {
-      if (line.row !== undefined && typeof line.row.chain_seq === "number") line.row = sealed({ ...line.row, endpoint: "/forged" }, line.row.chain_seq, String(line.row.prev_hash).match(/^[0-9a-f]{64}$/)?.[0] ?? "0".repeat(64));
+      if (line.row !== undefined && typeof line.row.chain_seq === "number")
+        line.row = sealed(
+          { ...line.row, endpoint: "/forged" },
+          line.row.chain_seq,
+          String(line.row.prev_hash).match(/^[0-9a-f]{64}$/)?.[0] ?? "0".repeat(64),
+        );
     },
     () => {
       const [chain] = lines as [Line];

@@ -43,7 +43,12 @@ function serveFixture(answer: (request: Request) => Promise<Response>): ToolServ
     async fetch(request) {
       const body = await request.text();
       seen.push({ method: request.method, headers: Object.fromEntries(request.headers), body });
-      const given = new Request(request.url, { method: request.method, headers: request.headers, signal: request.signal, ...(body === "" ? {} : { body }) });
+      const given = new Request(request.url, {
+        method: request.method,
+        headers: request.headers,
+        signal: request.signal,
+        ...(body === "" ? {} : { body }),
+      });
       const response = await answer(given);
       if (response.headers.get("content-type")?.includes("json")) sent.push(await response.clone().text());
       return response;
@@ -68,7 +73,11 @@ function handshakeAnswers(options: HandshakeOptions): (request: Request) => Prom
   const transports = new Map<string, WebStandardStreamableHTTPServerTransport>();
   return async (request) => {
     const id = request.headers.get("mcp-session-id");
-    if (id !== null) return transports.get(id)?.handleRequest(request) ?? Response.json({ jsonrpc: "2.0", error: { code: -32001, message: "Session not found" }, id: null }, { status: 404 });
+    if (id !== null)
+      return (
+        transports.get(id)?.handleRequest(request) ??
+        Response.json({ jsonrpc: "2.0", error: { code: -32001, message: "Session not found" }, id: null }, { status: 404 })
+      );
     const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
       enableJsonResponse: options.json ?? false,
@@ -87,56 +96,106 @@ function handshakeAnswers(options: HandshakeOptions): (request: Request) => Prom
 export function startServerOfBoth(): ToolServerFixture {
   const handshake = handshakeAnswers({});
   const stateless = createMcpHandler(() => statelessTools(), { legacy: "reject" });
-  return serveFixture((request) => (request.headers.get("mcp-protocol-version") === "2026-07-28" ? stateless.fetch(request) : handshake(request)));
+  return serveFixture((request) =>
+    request.headers.get("mcp-protocol-version") === "2026-07-28" ? stateless.fetch(request) : handshake(request),
+  );
 }
 
 function handshakeTools(version: string): HandshakeServer {
   const server = new HandshakeServer({ name: "old-tools", version }, { instructions: "Use the old tools.", capabilities: { logging: {} } });
-  server.registerTool("echo", { description: "Says it again", inputSchema: { text: z.string() } }, async ({ text }) => TEXT(`old: ${text}`));
+  server.registerTool("echo", { description: "Says it again", inputSchema: { text: z.string() } }, async ({ text }) =>
+    TEXT(`old: ${text}`),
+  );
   server.registerTool("secret", { description: "Not for everybody" }, async () => TEXT("the secret"));
   server.registerTool("fail", { description: "Fails" }, async () => ({ ...TEXT("it failed"), isError: true }));
   server.registerTool("steps", { description: "Tells how far it is" }, async (extra) => {
     const token = extra._meta?.progressToken;
-    for (const progress of [1, 2]) if (token !== undefined) await extra.sendNotification({ method: "notifications/progress", params: { progressToken: token, progress, total: 2 } });
+    for (const progress of [1, 2])
+      if (token !== undefined)
+        await extra.sendNotification({ method: "notifications/progress", params: { progressToken: token, progress, total: 2 } });
     return TEXT("done");
   });
   server.registerTool("ask", { description: "Asks who is there" }, async (extra) => {
-    const answer = await extra.sendRequest({ method: "elicitation/create", params: { message: "Who is there?", requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] } } }, ElicitResultSchema);
+    const answer = await extra.sendRequest(
+      {
+        method: "elicitation/create",
+        params: {
+          message: "Who is there?",
+          requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+        },
+      },
+      ElicitResultSchema,
+    );
     return TEXT(`hello ${answer.action === "accept" ? String(answer.content?.name) : answer.action}`);
   });
   server.registerTool("ask_aside", { description: "Asks on the session's stream" }, async () => {
-    const answer = await server.server.elicitInput({ message: "Who is there?", requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] } });
+    const answer = await server.server.elicitInput({
+      message: "Who is there?",
+      requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+    });
     return TEXT(`hello ${answer.action === "accept" ? String(answer.content?.name) : answer.action}`);
   });
-  server.registerTool("many", { description: "Gives rows, after a while", inputSchema: { rows: z.number(), wait_ms: z.number().optional() } }, many);
-  server.registerPrompt("greet", { description: "A greeting" }, async () => ({ messages: [{ role: "user", content: { type: "text", text: "Say hello." } }] }));
-  server.registerResource("note", "test://note", { mimeType: "text/plain" }, async (uri) => ({ contents: [{ uri: uri.href, text: "an old note" }] }));
+  server.registerTool(
+    "many",
+    { description: "Gives rows, after a while", inputSchema: { rows: z.number(), wait_ms: z.number().optional() } },
+    many,
+  );
+  server.registerPrompt("greet", { description: "A greeting" }, async () => ({
+    messages: [{ role: "user", content: { type: "text", text: "Say hello." } }],
+  }));
+  server.registerResource("note", "test://note", { mimeType: "text/plain" }, async (uri) => ({
+    contents: [{ uri: uri.href, text: "an old note" }],
+  }));
   return server;
 }
 
 /** A server of the stateless dialect only, on the second official SDK. */
 export function startStatelessServer(options: { reports?: boolean; further?: readonly FurtherTool[] } = {}): ToolServerFixture {
-  const handler = createMcpHandler(() => furtherOf(options.reports === true ? reportsOf(statelessTools(), z.object({ text: z.string() }), z.object({ text: completable(z.string(), suggested) })) : statelessTools(), options.further), { legacy: "reject" });
+  const handler = createMcpHandler(
+    () =>
+      furtherOf(
+        options.reports === true
+          ? reportsOf(statelessTools(), z.object({ text: z.string() }), z.object({ text: completable(z.string(), suggested) }))
+          : statelessTools(),
+        options.further,
+      ),
+    { legacy: "reject" },
+  );
   return serveFixture((request) => handler.fetch(request));
 }
 
 function statelessTools(): StatelessServer {
   const server = new StatelessServer({ name: "new-tools", version: "4.5.6" }, { instructions: "Use the new tools." });
-  server.registerTool("echo", { description: "Says it again", inputSchema: z.object({ text: z.string() }) }, async ({ text }) => TEXT(`new: ${text}`));
+  server.registerTool("echo", { description: "Says it again", inputSchema: z.object({ text: z.string() }) }, async ({ text }) =>
+    TEXT(`new: ${text}`),
+  );
   server.registerTool("secret", { description: "Not for everybody" }, async () => TEXT("the secret"));
   server.registerTool("ask", { description: "Asks who is there" }, async (context) => {
     const given = context.mcpReq.inputResponses?.["who"] as { action: string; content?: { name?: string } } | undefined;
     if (given === undefined) {
       return inputRequired({
-        inputRequests: { who: inputRequired.elicit({ message: "Who is there?", requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] } }) },
+        inputRequests: {
+          who: inputRequired.elicit({
+            message: "Who is there?",
+            requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+          }),
+        },
         requestState: "asked-once",
       }) as never;
     }
     return TEXT(`hello ${given.content?.name ?? given.action}`);
   });
-  server.registerTool("many", { description: "Gives rows, after a while", inputSchema: z.object({ rows: z.number(), wait_ms: z.number().optional() }) }, many);
-  server.registerPrompt("greet", { description: "A greeting" }, async () => ({ messages: [{ role: "user", content: { type: "text", text: "Say hello." } }] }));
-  server.registerResource("note", "test://note", { mimeType: "text/plain" }, async (uri) => ({ contents: [{ uri: uri.href, text: "a new note" }] }));
+  server.registerTool(
+    "many",
+    { description: "Gives rows, after a while", inputSchema: z.object({ rows: z.number(), wait_ms: z.number().optional() }) },
+    many,
+  );
+  server.registerPrompt("greet", { description: "A greeting" }, async () => ({
+    messages: [{ role: "user", content: { type: "text", text: "Say hello." } }],
+  }));
+  server.registerResource("note", "test://note", { mimeType: "text/plain" }, async (uri) => ({
+    contents: [{ uri: uri.href, text: "a new note" }],
+  }));
   return server;
 }
 
@@ -158,7 +217,11 @@ function reportsOf<Server extends HandshakeServer | StatelessServer>(server: Ser
     ],
     structuredContent: { said: text, deep: [{ said: text }], count: 3 },
   })) as never);
-  any.registerPrompt("quote", { description: "Quotes", argsSchema: ofPrompt as never }, (async ({ text }: { text: string }) => ({ messages: [{ role: "user", content: { type: "text", text: `Quotes ${text}` } }] })) as never);
-  any.registerResource("contact", "test://contact", { mimeType: "text/plain" }, async (uri) => ({ contents: [{ uri: uri.href, text: "Write to joe@example.com" }] }));
+  any.registerPrompt("quote", { description: "Quotes", argsSchema: ofPrompt as never }, (async ({ text }: { text: string }) => ({
+    messages: [{ role: "user", content: { type: "text", text: `Quotes ${text}` } }],
+  })) as never);
+  any.registerResource("contact", "test://contact", { mimeType: "text/plain" }, async (uri) => ({
+    contents: [{ uri: uri.href, text: "Write to joe@example.com" }],
+  }));
   return server;
 }

@@ -37,7 +37,11 @@ export async function startValkey(port?: number): Promise<TestValkey> {
   if (found === null) throw new Error("there is no Valkey here");
   const folder = mkdtempSync(join(tmpdir(), "gatehouse-valkey-"));
   const at = port ?? (await freePort());
-  const child: ChildProcess = spawn(found, ["--port", String(at), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder], { stdio: ["ignore", "pipe", "inherit"] });
+  const child: ChildProcess = spawn(
+    found,
+    ["--port", String(at), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   await new Promise<void>((resolve, reject) => {
     let output = "";

@@ -17,12 +17,37 @@ const MOST = 1e15;
 
 function plan(tenantId: string): Plan {
   const levels = Array.from({ length: LEVELS }, (_, i) => i);
-  const window = (scope: number, measure: "requests" | "tokens" | "micros") => ({ key: `g/${scope}/${measure}/day/2026-11-21`, scope, measure, limit: MOST, hard: true, warnAt: MOST / 2, startsAt: 0, resetsAt: Date.now() + 86_400_000, limitType: `daily_${measure}`, truth: null });
+  const window = (scope: number, measure: "requests" | "tokens" | "micros") => ({
+    key: `g/${scope}/${measure}/day/2026-11-21`,
+    scope,
+    measure,
+    limit: MOST,
+    hard: true,
+    warnAt: MOST / 2,
+    startsAt: 0,
+    resetsAt: Date.now() + 86_400_000,
+    limitType: `daily_${measure}`,
+    truth: null,
+  });
   return {
     tenantId,
-    scopes: levels.map((i) => ({ key: `g/${i}`, kind: "group", groupId: `g${i}`, groupName: `group ${i}`, cooldownMs: 0, maxConcurrent: 1_000_000 })),
+    scopes: levels.map((i) => ({
+      key: `g/${i}`,
+      kind: "group",
+      groupId: `g${i}`,
+      groupName: `group ${i}`,
+      cooldownMs: 0,
+      maxConcurrent: 1_000_000,
+    })),
     windows: levels.flatMap((i) => [window(i, "requests"), window(i, "tokens"), window(i, "micros")]),
-    buckets: levels.map((i) => ({ key: `g/${i}/requests`, scope: i, measure: "requests", perMinute: MOST, capacity: MOST, limitType: "requests_per_minute" })),
+    buckets: levels.map((i) => ({
+      key: `g/${i}/requests`,
+      scope: i,
+      measure: "requests",
+      perMinute: MOST,
+      capacity: MOST,
+      limitType: "requests_per_minute",
+    })),
   };
 }
 
@@ -43,23 +68,71 @@ async function inProcess(): Promise<void> {
   const before = process.cpuUsage();
   for (let i = 0; i < calls; i++) await call(counters, of, `c${i}`);
   const { user, system } = process.cpuUsage(before);
-  console.log(`in process: ${((user + system) / calls).toFixed(2)} microseconds of CPU to admit and settle a call at ${LEVELS} levels (bound: 50)`);
+  console.log(
+    `in process: ${((user + system) / calls).toFixed(2)} microseconds of CPU to admit and settle a call at ${LEVELS} levels (bound: 50)`,
+  );
 }
 
-const LIMITS = { requests: { daily_limit: 1e12 }, tokens: { daily_limit: 1e12 }, budget: { monthly_limit_usd: 1e9, hard_stop: true }, throughput: { max_requests_per_minute: 1e12 }, concurrency: { max_concurrent: 1_000_000 } };
-const MODEL = { id: "m", name: "m", rateLimitRpm: null, rateLimitTpm: null, maxConcurrent: null, contextWindow: 200_000, maxOutputTokens: 4_096, defaultMaxTokens: null, systemPrompt: null, priceSchedule: [{ from: 0, prices: { input: 2_000_000, output: 10_000_000, cacheRead: null, cacheWrite: null, cacheWriteHour: null }, tiers: [] }] } as unknown as ModelEntry;
+const LIMITS = {
+  requests: { daily_limit: 1e12 },
+  tokens: { daily_limit: 1e12 },
+  budget: { monthly_limit_usd: 1e9, hard_stop: true },
+  throughput: { max_requests_per_minute: 1e12 },
+  concurrency: { max_concurrent: 1_000_000 },
+};
+const MODEL = {
+  id: "m",
+  name: "m",
+  rateLimitRpm: null,
+  rateLimitTpm: null,
+  maxConcurrent: null,
+  contextWindow: 200_000,
+  maxOutputTokens: 4_096,
+  defaultMaxTokens: null,
+  systemPrompt: null,
+  priceSchedule: [
+    { from: 0, prices: { input: 2_000_000, output: 10_000_000, cacheRead: null, cacheWrite: null, cacheWriteHour: null }, tiers: [] },
+  ],
+} as unknown as ModelEntry;
 
 /** The whole gate as a call meets it, documents and worst case included. */
 async function gate(): Promise<void> {
   const ids = Array.from({ length: LEVELS }, (_, i) => `g${i}`);
-  const policies = new PolicyTree(ids.map((id, i) => ({ id, name: id, parentId: ids[i + 1] ?? null })), ids.map((groupId) => ({ groupId, kind: "llm_limits" as const, itemId: "", document: LIMITS })));
-  const scope = { groupId: "g0", groupName: "g0", chain: ids.map((id) => ({ id, name: id })), tenant: { id: "t", policies } } as unknown as GroupScope;
+  const policies = new PolicyTree(
+    ids.map((id, i) => ({ id, name: id, parentId: ids[i + 1] ?? null })),
+    ids.map((groupId) => ({ groupId, kind: "llm_limits" as const, itemId: "", document: LIMITS })),
+  );
+  const scope = {
+    groupId: "g0",
+    groupName: "g0",
+    chain: ids.map((id) => ({ id, name: id })),
+    tenant: { id: "t", policies },
+  } as unknown as GroupScope;
   const truth = { ofDay: async () => ({ ofBranch: () => 0 }) } as unknown as LimitsParts["truth"];
-  const limits = new Limits({ counters: new InProcessCounters(steady), truth, alerts: { raise: () => undefined }, clock: { now: () => Date.now(), micros: () => steady() * 1000 }, log: jsonLog("error"), whenAway: "closed", waitMs: 1_000 });
+  const limits = new Limits({
+    counters: new InProcessCounters(steady),
+    truth,
+    alerts: { raise: () => undefined },
+    clock: { now: () => Date.now(), micros: () => steady() * 1000 },
+    log: jsonLog("error"),
+    whenAway: "closed",
+    waitMs: 1_000,
+  });
   const view = { ...EMPTY_VIEW, maxTokens: 500 };
   const timestamp = new Date().toISOString();
   const one = async (id: string) => {
-    const made = { id, audit: { proxyType: "llm", proxySubtype: "chat_completions" }, scope, model: MODEL, route: null, tools: null, reservation: null, attempts: [], answerHeaders: {}, row: { timestamp, request_size_bytes: 1_000, llm_model_requested: "m" } } as unknown as Call;
+    const made = {
+      id,
+      audit: { proxyType: "llm", proxySubtype: "chat_completions" },
+      scope,
+      model: MODEL,
+      route: null,
+      tools: null,
+      reservation: null,
+      attempts: [],
+      answerHeaders: {},
+      row: { timestamp, request_size_bytes: 1_000, llm_model_requested: "m" },
+    } as unknown as Call;
     const decided = limits.decide(made, view);
     const { kind } = decided instanceof Promise ? await decided : decided;
     if (kind !== "pass") throw new Error("refused");
@@ -86,11 +159,16 @@ async function withValkey(): Promise<void> {
   const cpu = process.cpuUsage();
   for (let i = 0; i < alone; i++) await call(counters, of, `a${i}`);
   const { user, system } = process.cpuUsage(cpu);
-  console.log(`Valkey: ${(((performance.now() - began) * 1000) / alone).toFixed(0)} microseconds to admit and settle, one after the other, ${((user + system) / alone).toFixed(0)} of them CPU of the gateway`);
+  console.log(
+    `Valkey: ${(((performance.now() - began) * 1000) / alone).toFixed(0)} microseconds to admit and settle, one after the other, ${((user + system) / alone).toFixed(0)} of them CPU of the gateway`,
+  );
   const rounds = 100;
   const together = performance.now();
-  for (let round = 0; round < rounds; round++) await Promise.all(Array.from({ length: 64 }, (_, i) => call(counters, of, `b${round}-${i}`)));
-  console.log(`Valkey: ${Math.round((rounds * 64) / ((performance.now() - together) / 1000)).toLocaleString("en")} calls a second, 64 at once`);
+  for (let round = 0; round < rounds; round++)
+    await Promise.all(Array.from({ length: 64 }, (_, i) => call(counters, of, `b${round}-${i}`)));
+  console.log(
+    `Valkey: ${Math.round((rounds * 64) / ((performance.now() - together) / 1000)).toLocaleString("en")} calls a second, 64 at once`,
+  );
   await counters.close();
   await server.stop();
 }

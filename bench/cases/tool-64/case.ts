@@ -1,4 +1,10 @@
 import type { ComparisonCase } from "../case.ts";
 import { governTools, statelessToolCall } from "../tool-call.ts";
 
-export default { kind: "comparison", connections: 64, call: statelessToolCall, targets: ["direct", "bare", "gatehouse"], configure: governTools } satisfies ComparisonCase;
+export default {
+  kind: "comparison",
+  connections: 64,
+  call: statelessToolCall,
+  targets: ["direct", "bare", "gatehouse"],
+  configure: governTools,
+} satisfies ComparisonCase;

@@ -9,7 +9,11 @@ export const adminLogEntry = z
     actor_id: z.string().nullable(),
     actor_username: z.string().nullable(),
     actor_role: z.string().nullable(),
-    action: z.string().describe("create, update, delete, bind, unbind, rotate, revoke, login, login_failed, change_password, refused (an attempt; `after` has the reason and, where several are told in one entry, how many `attempts` there were `since` when), and what other records call theirs"),
+    action: z
+      .string()
+      .describe(
+        "create, update, delete, bind, unbind, rotate, revoke, login, login_failed, change_password, refused (an attempt; `after` has the reason and, where several are told in one entry, how many `attempts` there were `since` when), and what other records call theirs",
+      ),
     resource: z.string(),
     resource_id: z.string().nullable(),
     before: z.unknown().describe("the record before, secrets masked"),

@@ -3,11 +3,17 @@ import { displayName, pageQuery, recordId, search, timestamp } from "./conventio
 import { anyRole } from "./roles.ts";
 import { tenantSlug } from "./tenants.ts";
 
-export const username = z.string().normalize("NFC").regex(/^[\p{L}\p{M}\p{N}._@+-]{1,100}$/u, "must be 1 to 100 letters, digits and . _ @ + -");
+export const username = z
+  .string()
+  .normalize("NFC")
+  .regex(/^[\p{L}\p{M}\p{N}._@+-]{1,100}$/u, "must be 1 to 100 letters, digits and . _ @ + -");
 const LONGEST_PASSWORD = 200;
 export const newPasswordText = z.string().normalize("NFC").min(8, "must be at least 8 characters").max(LONGEST_PASSWORD);
 /** As it is typed: a letter that is one character in composed form may be four. */
-export const passwordText = z.string().min(1).max(4 * LONGEST_PASSWORD);
+export const passwordText = z
+  .string()
+  .min(1)
+  .max(4 * LONGEST_PASSWORD);
 const email = z.email().max(320).nullable();
 
 export const adminUserCreate = z

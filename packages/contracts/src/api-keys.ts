@@ -14,13 +14,26 @@ export const apiKeyCreate = z
     expires_at: timestamp.nullable().optional(),
     allowed_skill_ids: z.array(z.string().min(1).max(200)).max(1000).nullable().optional().describe("null: all skills of the group"),
   })
-  .refine((body) => (body.scope === "user") === (body.end_user_id !== undefined), { path: ["end_user_id"], message: "belongs to the scope user, and that scope needs it" })
+  .refine((body) => (body.scope === "user") === (body.end_user_id !== undefined), {
+    path: ["end_user_id"],
+    message: "belongs to the scope user, and that scope needs it",
+  })
   .meta({ id: "ApiKeyCreate" });
 
-export const apiKeyUpdate = z.strictObject({ name: recordName.optional(), expires_at: timestamp.nullable().optional().describe("null: never") }).meta({ id: "ApiKeyUpdate" });
+export const apiKeyUpdate = z
+  .strictObject({ name: recordName.optional(), expires_at: timestamp.nullable().optional().describe("null: never") })
+  .meta({ id: "ApiKeyUpdate" });
 
 export const apiKeyRotate = z
-  .strictObject({ grace_seconds: z.number().int().min(0).max(2_592_000).optional().describe("how long the old value stays valid; 0 when left out, at most 30 days") })
+  .strictObject({
+    grace_seconds: z
+      .number()
+      .int()
+      .min(0)
+      .max(2_592_000)
+      .optional()
+      .describe("how long the old value stays valid; 0 when left out, at most 30 days"),
+  })
   .meta({ id: "ApiKeyRotate" });
 
 export const apiKey = z
@@ -47,7 +60,9 @@ export const apiKey = z
 const plaintext = z.string().describe("the key itself, shown only here");
 
 /** The three names hold the same value. */
-export const mintedApiKey = z.strictObject({ ...apiKey.shape, key_value: plaintext, full_key: plaintext, key: plaintext }).meta({ id: "MintedApiKey" });
+export const mintedApiKey = z
+  .strictObject({ ...apiKey.shape, key_value: plaintext, full_key: plaintext, key: plaintext })
+  .meta({ id: "MintedApiKey" });
 
 export const apiKeyQuery = z.strictObject({
   ...pageQuery.shape,

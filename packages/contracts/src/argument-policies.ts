@@ -25,17 +25,35 @@ const groupIds = z.array(recordId).max(1000);
 const written = {
   description: description.optional(),
   surface: surface.optional().describe("llm_output_tool_calls when left out"),
-  argument_key: argumentKey.nullable().optional().describe("dotted path into the arguments; only json_schema can judge them whole, which null says"),
+  argument_key: argumentKey
+    .nullable()
+    .optional()
+    .describe("dotted path into the arguments; only json_schema can judge them whole, which null says"),
   severity: severity.optional().describe("deny when left out"),
   enabled: z.boolean().optional().describe("true when left out"),
-  dialect: z.string().max(50).nullable().optional().describe("of sql: postgres (when left out), mysql, sqlite, mssql, oracle, bigquery or snowflake"),
+  dialect: z
+    .string()
+    .max(50)
+    .nullable()
+    .optional()
+    .describe("of sql: postgres (when left out), mysql, sqlite, mssql, oracle, bigquery or snowflake"),
   read_functions: readFunctions.nullable().optional().describe("of sql: the database's own functions that do nothing but read"),
   schema: schema.nullable().optional().describe("of json_schema: the JSON Schema 2020-12 that the value must satisfy"),
   group_ids: groupIds.nullable().optional().describe("groups it holds for, with those below them; null or left out: every group"),
 };
 
-export const argumentPolicyCreate = z.strictObject({ name: recordName, target: target.describe("the tool's name, exactly"), analyzer, rules, ...written }).meta({ id: "ArgumentPolicyCreate" });
-export const argumentPolicyUpdate = z.strictObject({ name: recordName.optional(), target: target.optional(), analyzer: analyzer.optional(), rules: rules.optional(), ...written }).meta({ id: "ArgumentPolicyUpdate" });
+export const argumentPolicyCreate = z
+  .strictObject({ name: recordName, target: target.describe("the tool's name, exactly"), analyzer, rules, ...written })
+  .meta({ id: "ArgumentPolicyCreate" });
+export const argumentPolicyUpdate = z
+  .strictObject({
+    name: recordName.optional(),
+    target: target.optional(),
+    analyzer: analyzer.optional(),
+    rules: rules.optional(),
+    ...written,
+  })
+  .meta({ id: "ArgumentPolicyUpdate" });
 
 export const argumentPolicy = z
   .strictObject({
@@ -59,12 +77,18 @@ export const argumentPolicy = z
   })
   .meta({ id: "ArgumentPolicy" });
 
-export const argumentPolicyQuery = z.strictObject({ ...pageQuery.shape, search, target: target.optional().describe("only policies on this tool") });
+export const argumentPolicyQuery = z.strictObject({
+  ...pageQuery.shape,
+  search,
+  target: target.optional().describe("only policies on this tool"),
+});
 
 export const argumentPolicyGroups = z.strictObject({ group_ids: groupIds.min(1) }).meta({ id: "ArgumentPolicyGroups" });
 export const maybeArgumentPolicyGroups = z.strictObject({ group_ids: groupIds.min(1).optional() });
 /** DELETE takes the ids as body, or as a comma list in the query for clients that send no body with it. */
-export const argumentPolicyGroupsQuery = z.strictObject({ group_ids: z.string().max(40_000).optional().describe("comma list, instead of a body") });
+export const argumentPolicyGroupsQuery = z.strictObject({
+  group_ids: z.string().max(40_000).optional().describe("comma list, instead of a body"),
+});
 
 export type ArgumentPolicyCreate = z.output<typeof argumentPolicyCreate>;
 export type ArgumentPolicyUpdate = z.output<typeof argumentPolicyUpdate>;

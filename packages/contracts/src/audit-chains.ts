@@ -19,7 +19,10 @@ export const auditChains = z.object({ chains: z.array(auditChain), total: z.numb
 
 export const verifyRange = z
   .strictObject({ from_seq: seq.optional(), to_seq: seq.optional() })
-  .refine((range) => range.from_seq === undefined || range.to_seq === undefined || range.from_seq <= range.to_seq, { path: ["to_seq"], message: "must not be before from_seq" })
+  .refine((range) => range.from_seq === undefined || range.to_seq === undefined || range.from_seq <= range.to_seq, {
+    path: ["to_seq"],
+    message: "must not be before from_seq",
+  })
   .meta({ id: "VerifyRange" });
 
 export const VERDICTS = ["checkpoint_invalid", "altered", "broken_link", "missing", "unanchored", "intact"] as const;

@@ -12,7 +12,14 @@ const LAST_MOMENT = Date.parse("9999-12-31T23:59:59.999Z");
 /** PostgreSQL knows no year 0 and no offset of 16 hours, which no place on Earth has either. */
 export const timestamp = z.iso
   .datetime({ offset: true })
-  .refine((text) => !text.startsWith("0000") && !/[+-](?:1[6-9]|2\d):\d\d$/.test(text) && !(Date.parse(text) < FIRST_MOMENT) && !(Date.parse(text) > LAST_MOMENT), "must be a time of a year and an offset that there are")
+  .refine(
+    (text) =>
+      !text.startsWith("0000") &&
+      !/[+-](?:1[6-9]|2\d):\d\d$/.test(text) &&
+      !(Date.parse(text) < FIRST_MOMENT) &&
+      !(Date.parse(text) > LAST_MOMENT),
+    "must be a time of a year and an offset that there are",
+  )
   .describe("ISO 8601, UTC in answers");
 export const recordId = z.uuid();
 export const httpUrl = z
@@ -24,7 +31,10 @@ export const httpUrl = z
 export const versionedUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https address" })
   .max(2000)
-  .refine((text) => plainAddress(text.replace(/\?api-version=[A-Za-z0-9._-]{1,50}$/, "")), "must carry no user, password, fragment or query, but for Azure's ?api-version=");
+  .refine(
+    (text) => plainAddress(text.replace(/\?api-version=[A-Za-z0-9._-]{1,50}$/, "")),
+    "must carry no user, password, fragment or query, but for Azure's ?api-version=",
+  );
 
 function plainAddress(text: string): boolean {
   try {
@@ -63,7 +73,10 @@ export const errorBody = z
   .object({
     detail: z.string().describe("what is wrong, in words"),
     code: z.string().describe("what is wrong, for programs"),
-    fields: z.array(z.object({ field: z.string(), message: z.string() })).optional().describe("each field that is wrong"),
+    fields: z
+      .array(z.object({ field: z.string(), message: z.string() }))
+      .optional()
+      .describe("each field that is wrong"),
     existing_id: z.string().optional().describe("of a 409: the record that is already there"),
     already_bound: z.array(z.string()).optional().describe("of a 409: the ids that are bound already"),
     dependents: z.array(z.string()).optional().describe("of a 409: what still needs the record, in words"),

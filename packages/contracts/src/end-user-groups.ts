@@ -7,7 +7,9 @@ const someIds = ids.min(1);
 
 const written = { display_name: displayName.optional(), description: description.optional() };
 
-export const endUserGroupCreate = z.strictObject({ name: recordName, ...written, initial_member_ids: ids.optional() }).meta({ id: "EndUserGroupCreate" });
+export const endUserGroupCreate = z
+  .strictObject({ name: recordName, ...written, initial_member_ids: ids.optional() })
+  .meta({ id: "EndUserGroupCreate" });
 export const endUserGroupUpdate = z.strictObject({ name: recordName.optional(), ...written }).meta({ id: "EndUserGroupUpdate" });
 
 export const endUserGroup = z
@@ -37,7 +39,9 @@ export const groupMember = z
   .meta({ id: "GroupMember" });
 
 export const memberIds = z.strictObject({ end_user_ids: someIds }).meta({ id: "MemberIds" });
-export const memberSet = z.strictObject({ end_user_ids: ids.describe("all who are to be direct members; others stop being it") }).meta({ id: "MemberSet" });
+export const memberSet = z
+  .strictObject({ end_user_ids: ids.describe("all who are to be direct members; others stop being it") })
+  .meta({ id: "MemberSet" });
 
 const list = z.string().max(400_000).optional().describe("comma list, instead of a body");
 
@@ -46,9 +50,15 @@ export const maybeMemberIds = z.strictObject({ end_user_ids: someIds.optional() 
 export const memberIdsQuery = z.strictObject({ end_user_ids: list });
 
 /** One of the two names. */
-export const maybeResourceGroupIds = z.strictObject({ resource_group_ids: someIds.optional(), group_ids: someIds.optional().describe("same as resource_group_ids") });
+export const maybeResourceGroupIds = z.strictObject({
+  resource_group_ids: someIds.optional(),
+  group_ids: someIds.optional().describe("same as resource_group_ids"),
+});
 export const resourceGroupIds = maybeResourceGroupIds
-  .refine((body) => (body.resource_group_ids === undefined) !== (body.group_ids === undefined), { path: ["resource_group_ids"], message: "is required" })
+  .refine((body) => (body.resource_group_ids === undefined) !== (body.group_ids === undefined), {
+    path: ["resource_group_ids"],
+    message: "is required",
+  })
   .meta({ id: "ResourceGroupIds" });
 export const resourceGroupIdsQuery = z.strictObject({ resource_group_ids: list });
 
@@ -56,7 +66,9 @@ export const endUserGroupIds = z.strictObject({ end_user_group_ids: someIds }).m
 export const maybeEndUserGroupIds = z.strictObject({ end_user_group_ids: someIds.optional() });
 export const endUserGroupIdsQuery = z.strictObject({ end_user_group_ids: list });
 
-export const memberSetResult = z.strictObject({ added: z.array(recordId), removed: z.array(recordId), member_count: z.number().int() }).meta({ id: "MemberSetResult" });
+export const memberSetResult = z
+  .strictObject({ added: z.array(recordId), removed: z.array(recordId), member_count: z.number().int() })
+  .meta({ id: "MemberSetResult" });
 
 export type EndUserGroup = z.output<typeof endUserGroup>;
 export type EndUserGroupCreate = z.output<typeof endUserGroupCreate>;

@@ -16,7 +16,9 @@ export const avatarUrl = z
 
 const MAX_METADATA = 16_384;
 
-export const endUserMetadata = z.record(z.string().max(200), z.json()).refine((value) => JSON.stringify(value).length <= MAX_METADATA, "must be at most 16 KB of JSON");
+export const endUserMetadata = z
+  .record(z.string().max(200), z.json())
+  .refine((value) => JSON.stringify(value).length <= MAX_METADATA, "must be at most 16 KB of JSON");
 
 export const endUserCreate = z
   .strictObject({
@@ -26,7 +28,10 @@ export const endUserCreate = z
     display_name: displayName.optional(),
     metadata: endUserMetadata.optional(),
     primary_group_id: recordId.nullable().optional().describe("the resource group the user is put in"),
-    send_welcome_email: z.boolean().optional().describe("tells the user of their account, at `email`, where the gateway has a mail server; false when left out"),
+    send_welcome_email: z
+      .boolean()
+      .optional()
+      .describe("tells the user of their account, at `email`, where the gateway has a mail server; false when left out"),
   })
   .meta({ id: "EndUserCreate" });
 
@@ -40,8 +45,12 @@ export const endUserUpdate = z
   })
   .meta({ id: "EndUserUpdate" });
 
-export const endUserStatus = z.strictObject({ is_active: z.boolean().describe("false ends the user's tokens") }).meta({ id: "EndUserStatus" });
-export const endUserPrimaryGroup = z.strictObject({ group_id: recordId.nullable().describe("null takes the user out of the group an administrator gave") }).meta({ id: "EndUserPrimaryGroup" });
+export const endUserStatus = z
+  .strictObject({ is_active: z.boolean().describe("false ends the user's tokens") })
+  .meta({ id: "EndUserStatus" });
+export const endUserPrimaryGroup = z
+  .strictObject({ group_id: recordId.nullable().describe("null takes the user out of the group an administrator gave") })
+  .meta({ id: "EndUserPrimaryGroup" });
 
 export const endUser = z
   .strictObject({

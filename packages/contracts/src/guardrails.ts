@@ -3,9 +3,27 @@ import { description, httpUrl, pageQuery, recordId, recordName, search, timestam
 
 /** Every place where a guardrail can look; which of them calls pass today stands in the guide. */
 export const GUARDRAIL_SURFACES = [
-  "chat_input", "chat_output", "embeddings_input", "image_gen_input", "image_gen_output", "audio_tts_input", "audio_tts_output", "audio_stt_input", "audio_stt_output",
-  "video_gen_input", "video_gen_output", "batch_input", "batch_output", "moderation_input", "mcp_input", "mcp_output", "mcp_registration", "skill_input", "skill_output",
-  "a2a_inbound", "a2a_outbound",
+  "chat_input",
+  "chat_output",
+  "embeddings_input",
+  "image_gen_input",
+  "image_gen_output",
+  "audio_tts_input",
+  "audio_tts_output",
+  "audio_stt_input",
+  "audio_stt_output",
+  "video_gen_input",
+  "video_gen_output",
+  "batch_input",
+  "batch_output",
+  "moderation_input",
+  "mcp_input",
+  "mcp_output",
+  "mcp_registration",
+  "skill_input",
+  "skill_output",
+  "a2a_inbound",
+  "a2a_outbound",
 ] as const;
 export type GuardrailSurface = (typeof GUARDRAIL_SURFACES)[number];
 
@@ -17,10 +35,21 @@ const surfaceName = z.enum(GUARDRAIL_SURFACES);
 const action = z.enum(["block", "redact", "warn"]);
 const score = z.number().min(0).max(1);
 
-const surfaces = z.strictObject(Object.fromEntries(GUARDRAIL_SURFACES.map((name) => [name, z.boolean().optional()])) as Record<GuardrailSurface, z.ZodOptional<z.ZodBoolean>>).meta({ id: "GuardrailSurfaces" });
+const surfaces = z
+  .strictObject(
+    Object.fromEntries(GUARDRAIL_SURFACES.map((name) => [name, z.boolean().optional()])) as Record<
+      GuardrailSurface,
+      z.ZodOptional<z.ZodBoolean>
+    >,
+  )
+  .meta({ id: "GuardrailSurfaces" });
 const on = (about: string) => z.boolean().optional().describe(about);
 const acts = (fallback: string) => action.optional().describe(`${fallback} when left out`);
-const only = z.array(surfaceName).max(GUARDRAIL_SURFACES.length).optional().describe("of the surfaces switched on; all of them when left out");
+const only = z
+  .array(surfaceName)
+  .max(GUARDRAIL_SURFACES.length)
+  .optional()
+  .describe("of the surfaces switched on; all of them when left out");
 const threshold = score.optional().describe("a finding that scores less is none; 0.5 when left out");
 
 const builtin = z
@@ -50,7 +79,11 @@ const builtin = z
     banned_words: z.array(z.string().trim().min(1).max(90)).max(50_000).optional().describe("whole words or phrases, in any case"),
     banned_words_action: acts("block"),
     banned_words_surfaces: only,
-    banned_patterns: z.array(z.string().min(1).max(1000)).max(200).optional().describe("regular expressions of RE2: no look-around, no back references"),
+    banned_patterns: z
+      .array(z.string().min(1).max(1000))
+      .max(200)
+      .optional()
+      .describe("regular expressions of RE2: no look-around, no back references"),
     banned_patterns_action: acts("block"),
     banned_patterns_surfaces: only,
   })
@@ -59,27 +92,55 @@ const builtin = z
 const engineRead = {
   provider: z.enum(GUARDRAIL_ENGINES),
   enabled: z.boolean().optional().describe("true when left out"),
-  endpoint: httpUrl.nullable().optional().describe("required of azure_content_safety, bedrock_guardrails and webhook; the vendor's own otherwise; guard_model has none"),
+  endpoint: httpUrl
+    .nullable()
+    .optional()
+    .describe("required of azure_content_safety, bedrock_guardrails and webhook; the vendor's own otherwise; guard_model has none"),
   action: z.enum(["block", "warn"]).optional().describe("block when left out"),
   surfaces: only,
   threshold: score.optional().describe("an engine that scores speaks from here on; 0.5 when left out"),
   timeout_ms: z.number().int().min(50).max(60_000).optional().describe("longest wait for its verdict; 3000 when left out"),
-  on_failure: z.enum(["block", "allow"]).optional().describe("what an engine that fails or times out means; block when left out and the action is block, else allow"),
-  model: z.string().min(1).max(200).nullable().optional().describe("of openai_moderation: the moderation model; of guard_model: name of a model of this gateway"),
-  identifier: z.string().regex(/^[A-Za-z0-9:/_.-]{1,500}$/).nullable().optional().describe("of bedrock_guardrails: the guardrail's id"),
-  version: z.string().regex(/^[A-Za-z0-9]{1,20}$/).nullable().optional().describe("of bedrock_guardrails: DRAFT when left out"),
+  on_failure: z
+    .enum(["block", "allow"])
+    .optional()
+    .describe("what an engine that fails or times out means; block when left out and the action is block, else allow"),
+  model: z
+    .string()
+    .min(1)
+    .max(200)
+    .nullable()
+    .optional()
+    .describe("of openai_moderation: the moderation model; of guard_model: name of a model of this gateway"),
+  identifier: z
+    .string()
+    .regex(/^[A-Za-z0-9:/_.-]{1,500}$/)
+    .nullable()
+    .optional()
+    .describe("of bedrock_guardrails: the guardrail's id"),
+  version: z
+    .string()
+    .regex(/^[A-Za-z0-9]{1,20}$/)
+    .nullable()
+    .optional()
+    .describe("of bedrock_guardrails: DRAFT when left out"),
 } as const;
 
 /** Visible ASCII: what a header can carry. */
 const engineKey = z.string().regex(/^[\x21-\x7e]{1,4096}$/, "must be visible ASCII without spaces");
 
 const engineWritten = z
-  .strictObject({ ...engineRead, api_key: engineKey.nullable().optional().describe("write-only; left out, the key stored for the same provider and endpoint stays") })
+  .strictObject({
+    ...engineRead,
+    api_key: engineKey.nullable().optional().describe("write-only; left out, the key stored for the same provider and endpoint stays"),
+  })
   .superRefine((engine, context) => {
     const must = (field: "endpoint" | "model" | "identifier", is: boolean) => {
       if (is && engine[field] == null) context.addIssue({ code: "custom", path: [field], message: `is required of ${engine.provider}` });
     };
-    must("endpoint", engine.provider === "azure_content_safety" || engine.provider === "bedrock_guardrails" || engine.provider === "webhook");
+    must(
+      "endpoint",
+      engine.provider === "azure_content_safety" || engine.provider === "bedrock_guardrails" || engine.provider === "webhook",
+    );
     must("model", engine.provider === "guard_model");
     must("identifier", engine.provider === "bedrock_guardrails");
   })
@@ -90,7 +151,12 @@ const engine = z.strictObject({ ...engineRead, has_api_key: z.boolean() }).meta(
 const written = {
   description: description.optional(),
   enabled: z.boolean().optional().describe("true when left out"),
-  group_ids: z.array(recordId).max(1000).nullable().optional().describe("groups it holds for, with those below them; null or left out: every group"),
+  group_ids: z
+    .array(recordId)
+    .max(1000)
+    .nullable()
+    .optional()
+    .describe("groups it holds for, with those below them; null or left out: every group"),
   surfaces: surfaces.optional().describe("every surface when left out; a surface that is not named is off"),
   builtin: builtin.optional(),
   providers: z.array(engineWritten).max(10).optional().describe("further engines"),

@@ -13,9 +13,18 @@ const usd = z
   .nullable()
   .optional();
 const percent = z.number().min(1).max(100).nullable().optional();
-const seconds = z.number().int().min(0).max(86_400 * 31).nullable().optional();
+const seconds = z
+  .number()
+  .int()
+  .min(0)
+  .max(86_400 * 31)
+  .nullable()
+  .optional();
 
-const quota = z.strictObject({ daily_limit: count, monthly_limit: count, daily_warning_percent: percent, monthly_warning_percent: percent }).nullable().optional();
+const quota = z
+  .strictObject({ daily_limit: count, monthly_limit: count, daily_warning_percent: percent, monthly_warning_percent: percent })
+  .nullable()
+  .optional();
 
 export const llmLimits = z
   .strictObject({
@@ -51,14 +60,43 @@ export const llmLimits = z
 /** Of tool servers, and of skills. */
 export const toolLimits = z
   .strictObject({
-    frequency: z.strictObject({ max_calls_per_minute: count, max_calls_per_hour: count, max_calls_per_day: count, burst_limit: positive, cooldown_seconds: seconds }).nullable().optional(),
-    execution: z.strictObject({ timeout_seconds: z.number().positive().max(86_400).nullable().optional(), max_concurrency_per_user: count, max_concurrency_per_group: count }).nullable().optional(),
-    data: z.strictObject({ max_payload_size_mb: z.number().positive().max(1_000_000).nullable().optional(), max_rows_per_query: count, max_items_per_response: count }).nullable().optional(),
+    frequency: z
+      .strictObject({
+        max_calls_per_minute: count,
+        max_calls_per_hour: count,
+        max_calls_per_day: count,
+        burst_limit: positive,
+        cooldown_seconds: seconds,
+      })
+      .nullable()
+      .optional(),
+    execution: z
+      .strictObject({
+        timeout_seconds: z.number().positive().max(86_400).nullable().optional(),
+        max_concurrency_per_user: count,
+        max_concurrency_per_group: count,
+      })
+      .nullable()
+      .optional(),
+    data: z
+      .strictObject({
+        max_payload_size_mb: z.number().positive().max(1_000_000).nullable().optional(),
+        max_rows_per_query: count,
+        max_items_per_response: count,
+      })
+      .nullable()
+      .optional(),
   })
   .meta({ id: "ToolLimits" });
 
 export const runCeilings = z
-  .strictObject({ max_cost_per_run_usd: usd, max_tokens_per_run: count, max_llm_calls_per_run: count, max_delegation_depth_per_run: count, max_duration_seconds_per_run: seconds })
+  .strictObject({
+    max_cost_per_run_usd: usd,
+    max_tokens_per_run: count,
+    max_llm_calls_per_run: count,
+    max_delegation_depth_per_run: count,
+    max_duration_seconds_per_run: seconds,
+  })
   .meta({ id: "RunCeilings" });
 
 const names = z.array(z.string().min(1).max(256)).max(1_000).nullable().optional();
@@ -67,7 +105,10 @@ const enforce = z.enum(["clamp", "reject"]).nullable().optional();
 /** Parameter governance (interface 8.3). */
 export const llmGovernance = z
   .strictObject({
-    temperature: z.strictObject({ max: z.number().min(0).max(2).nullable().optional(), enforce }).nullable().optional(),
+    temperature: z
+      .strictObject({ max: z.number().min(0).max(2).nullable().optional(), enforce })
+      .nullable()
+      .optional(),
     context_window: z.strictObject({ max_output_tokens: positive, max_input_tokens: positive, enforce }).nullable().optional(),
     tool_use: z
       .strictObject({
@@ -82,7 +123,12 @@ export const llmGovernance = z
       .optional(),
     system_prompt: z
       .strictObject({
-        prepend: z.array(z.string().min(1).max(20_000)).max(50).nullable().optional().describe("mandatory fragments before the caller's instructions"),
+        prepend: z
+          .array(z.string().min(1).max(20_000))
+          .max(50)
+          .nullable()
+          .optional()
+          .describe("mandatory fragments before the caller's instructions"),
         append: z.array(z.string().min(1).max(20_000)).max(50).nullable().optional(),
         banned_patterns: z.array(z.string().min(1).max(1_000)).max(200).nullable().optional().describe("regular expressions (RE2 syntax)"),
       })
@@ -132,17 +178,31 @@ export const capacity = z
     parent_id: z.string().nullable().describe("the nearest group above that sets limits: the budget holder"),
     parent_name: z.string().nullable(),
     parent_is_immediate: z.boolean(),
-    siblings: z.array(z.strictObject({ group_id: z.string(), group_name: z.string(), limits: document })).describe("others that draw on that budget, without this group's branch"),
+    siblings: z
+      .array(z.strictObject({ group_id: z.string(), group_name: z.string(), limits: document }))
+      .describe("others that draw on that budget, without this group's branch"),
     available: document.describe("for each quota: the holder's limit minus what the others claim; null: nothing above holds one"),
   })
   .meta({ id: "LimitCapacity" });
 
 export const llmLimitsState = z
-  .strictObject({ group_id: z.string(), llm_global_limits: document, inherited_llm_limits: document, effective_llm_limits: document, capacity })
+  .strictObject({
+    group_id: z.string(),
+    llm_global_limits: document,
+    inherited_llm_limits: document,
+    effective_llm_limits: document,
+    capacity,
+  })
   .meta({ id: "LlmGlobalLimits" });
 
 export const policyState = z
-  .strictObject({ group_id: z.string(), item_id: z.string().nullable().describe("the model, server or skill it refines"), own: document, inherited: document, effective: document })
+  .strictObject({
+    group_id: z.string(),
+    item_id: z.string().nullable().describe("the model, server or skill it refines"),
+    own: document,
+    inherited: document,
+    effective: document,
+  })
   .meta({ id: "GroupPolicy" });
 
 export const effectiveLimits = z

@@ -10,11 +10,18 @@ export const systemLogin = z.strictObject(credentials).meta({ id: "SystemLogin" 
 export const tenantLogin = z
   .strictObject({
     ...credentials,
-    tenant_id: z.string().min(1).max(63).optional().describe("left out: X-Tenant-ID, else the one tenant that has this username, else `default`"),
+    tenant_id: z
+      .string()
+      .min(1)
+      .max(63)
+      .optional()
+      .describe("left out: X-Tenant-ID, else the one tenant that has this username, else `default`"),
   })
   .meta({ id: "TenantLogin" });
 
-export const changePassword = z.strictObject({ current_password: passwordText, new_password: newPasswordText }).meta({ id: "ChangePassword" });
+export const changePassword = z
+  .strictObject({ current_password: passwordText, new_password: newPasswordText })
+  .meta({ id: "ChangePassword" });
 
 export const signedInAdmin = z
   .strictObject({ id: recordId, username: z.string(), role: anyRole, tenant_id: z.string().nullable(), permissions: z.array(z.string()) })

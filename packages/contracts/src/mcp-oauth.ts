@@ -9,8 +9,16 @@ export const mcpOAuthClientWrite = z
     issuer: httpUrl.describe("of the authorization server, exactly as its own metadata says it"),
     client_id: z.string().min(1).max(2000),
     client_secret: z.string().min(1).max(4096).nullable().optional().describe("write-only; left out or null for a public client"),
-    token_endpoint_auth_method: z.enum(["client_secret_basic", "client_secret_post", "none"]).optional().describe("client_secret_basic with a secret, else none, when left out"),
-    scopes: z.array(scope).max(100).nullable().optional().describe("what a first authorization asks for; null for what the tool server names"),
+    token_endpoint_auth_method: z
+      .enum(["client_secret_basic", "client_secret_post", "none"])
+      .optional()
+      .describe("client_secret_basic with a secret, else none, when left out"),
+    scopes: z
+      .array(scope)
+      .max(100)
+      .nullable()
+      .optional()
+      .describe("what a first authorization asks for; null for what the tool server names"),
   })
   .meta({ id: "McpOAuthClientWrite" });
 
@@ -22,7 +30,11 @@ export const mcpOAuthClient = z
     has_client_secret: z.boolean(),
     token_endpoint_auth_method: z.string(),
     scopes: z.array(z.string()).nullable(),
-    idp_server_id: z.string().describe("the path segment of the issuer in the broker's addresses; the redirect address to enter there is {base_url}/v1/proxy/oauth/{mcp_server_id}/{idp_server_id}/callback"),
+    idp_server_id: z
+      .string()
+      .describe(
+        "the path segment of the issuer in the broker's addresses; the redirect address to enter there is {base_url}/v1/proxy/oauth/{mcp_server_id}/{idp_server_id}/callback",
+      ),
     created_at: timestamp,
   })
   .meta({ id: "McpOAuthClient" });

@@ -14,7 +14,11 @@ const endpointPath = z
 
 const written = {
   description: description.optional(),
-  auth_type: authType.optional().describe("how the gateway authenticates there: not at all, with api_key as bearer, or with the caller's own token; none when left out"),
+  auth_type: authType
+    .optional()
+    .describe(
+      "how the gateway authenticates there: not at all, with api_key as bearer, or with the caller's own token; none when left out",
+    ),
   api_key: bearerKey.nullable().optional().describe("write-only, of auth_type bearer; null takes it away"),
   timeout: z.number().positive().max(3600).optional().describe("seconds an answer may take to begin; 30 when left out"),
   enabled: z.boolean().optional(),
@@ -22,10 +26,17 @@ const written = {
 };
 
 export const mcpServerCreate = z
-  .strictObject({ name: recordName, base_url: httpUrl, mcp_endpoint_path: endpointPath.optional().describe("/mcp when left out"), ...written })
+  .strictObject({
+    name: recordName,
+    base_url: httpUrl,
+    mcp_endpoint_path: endpointPath.optional().describe("/mcp when left out"),
+    ...written,
+  })
   .meta({ id: "McpServerCreate" });
 
-export const mcpServerUpdate = z.strictObject({ name: recordName.optional(), base_url: httpUrl.optional(), mcp_endpoint_path: endpointPath.optional(), ...written }).meta({ id: "McpServerUpdate" });
+export const mcpServerUpdate = z
+  .strictObject({ name: recordName.optional(), base_url: httpUrl.optional(), mcp_endpoint_path: endpointPath.optional(), ...written })
+  .meta({ id: "McpServerUpdate" });
 
 const discoveryStatus = z.enum(["found", "unauthorized", "inconclusive"]);
 
@@ -52,7 +63,10 @@ export const mcpServer = z
     discovered_at: timestamp.nullable(),
     is_healthy: z.boolean().nullable(),
     health_checked_at: timestamp.nullable(),
-    discovery: z.strictObject({ status: discoveryStatus, detail: z.string() }).optional().describe("of a create: what the first discovery came to"),
+    discovery: z
+      .strictObject({ status: discoveryStatus, detail: z.string() })
+      .optional()
+      .describe("of a create: what the first discovery came to"),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -65,22 +79,39 @@ export const toolDiff = z
     added: z.array(z.string()),
     removed: z.array(z.string()),
     changed: z.array(z.string()),
-    changed_under_approval: z.array(z.string()).describe("changed tools that a server configuration names: whoever allowed them saw another definition"),
+    changed_under_approval: z
+      .array(z.string())
+      .describe("changed tools that a server configuration names: whoever allowed them saw another definition"),
   })
   .meta({ id: "ToolDiff" });
 
 export const refreshResult = z
-  .strictObject({ status: discoveryStatus, detail: z.string(), diff: toolDiff.nullable().describe("null when nothing was found"), server: mcpServer })
+  .strictObject({
+    status: discoveryStatus,
+    detail: z.string(),
+    diff: toolDiff.nullable().describe("null when nothing was found"),
+    server: mcpServer,
+  })
   .meta({ id: "McpRefresh" });
 
-export const mcpHealth = z.strictObject({ id: z.string(), is_healthy: z.boolean(), status: discoveryStatus, detail: z.string(), health_checked_at: timestamp }).meta({ id: "McpServerHealth" });
+export const mcpHealth = z
+  .strictObject({ id: z.string(), is_healthy: z.boolean(), status: discoveryStatus, detail: z.string(), health_checked_at: timestamp })
+  .meta({ id: "McpServerHealth" });
 
 export const refreshBody = z
-  .strictObject({ access_token: bearerKey.optional().meta({ description: "Shown to a server behind OAuth for this discovery alone, and not kept" }) })
+  .strictObject({
+    access_token: bearerKey.optional().meta({ description: "Shown to a server behind OAuth for this discovery alone, and not kept" }),
+  })
   .meta({ id: "RefreshCapabilities" });
 
 export const testConnectionBody = z
-  .strictObject({ base_url: httpUrl, mcp_endpoint_path: endpointPath.optional(), auth_type: authType.optional(), api_key: bearerKey.nullable().optional(), timeout: z.number().positive().max(60).optional() })
+  .strictObject({
+    base_url: httpUrl,
+    mcp_endpoint_path: endpointPath.optional(),
+    auth_type: authType.optional(),
+    api_key: bearerKey.nullable().optional(),
+    timeout: z.number().positive().max(60).optional(),
+  })
   .meta({ id: "TestConnection" });
 
 export const testConnectionResult = z

@@ -3,10 +3,24 @@ import { description, httpUrl, pageQuery, recordId, search, timestamp, versioned
 import { maxTokensParameter, upstreamKey } from "./providers.ts";
 import { routingGroupId } from "./routing-groups.ts";
 
-export const MODES = ["chat", "embedding", "responses", "completion", "image", "audio_speech", "audio_transcription", "video", "moderation"] as const;
+export const MODES = [
+  "chat",
+  "embedding",
+  "responses",
+  "completion",
+  "image",
+  "audio_speech",
+  "audio_transcription",
+  "video",
+  "moderation",
+] as const;
 export const mode = z.enum(MODES);
 
-const modes = z.array(mode).min(1).max(MODES.length).refine((all) => new Set(all).size === all.length, "must name each mode once");
+const modes = z
+  .array(mode)
+  .min(1)
+  .max(MODES.length)
+  .refine((all) => new Set(all).size === all.length, "must name each mode once");
 const modelName = z.string().trim().min(1).max(200);
 // The table holds whole micro-dollars, so a finer price would be rounded without anyone being told.
 const setPrice = z
@@ -29,15 +43,27 @@ const pricesSet = {
 
 const priceTier = z
   .strictObject({ above_input_tokens: z.number().int().min(1).max(1_000_000_000), ...pricesSet })
-  .meta({ id: "PriceTier", description: "Prices of a whole call whose input, cached or not, is longer. One that is left out is that of the tier below." });
+  .meta({
+    id: "PriceTier",
+    description: "Prices of a whole call whose input, cached or not, is longer. One that is left out is that of the tier below.",
+  });
 
 const differ = <T>(items: readonly T[], key: (item: T) => unknown) => new Set(items.map(key)).size === items.length;
-const priceTiers = z.array(priceTier).max(10).refine((tiers) => differ(tiers, (tier) => tier.above_input_tokens), "must have a different above_input_tokens each");
+const priceTiers = z
+  .array(priceTier)
+  .max(10)
+  .refine((tiers) => differ(tiers, (tier) => tier.above_input_tokens), "must have a different above_input_tokens each");
 
 const priceChange = z
   .strictObject({ effective_from: timestamp, ...pricesSet, price_tiers: priceTiers.optional() })
-  .meta({ id: "PriceChange", description: "Prices that take the place of all others, tiers included, from a moment on. One that is left out is unpriced." });
-const priceChanges = z.array(priceChange).max(50).refine((changes) => differ(changes, (change) => Date.parse(change.effective_from)), "must have a different effective_from each");
+  .meta({
+    id: "PriceChange",
+    description: "Prices that take the place of all others, tiers included, from a moment on. One that is left out is unpriced.",
+  });
+const priceChanges = z
+  .array(priceChange)
+  .max(50)
+  .refine((changes) => differ(changes, (change) => Date.parse(change.effective_from)), "must have a different effective_from each");
 
 const token = z.string().trim().min(1).max(50);
 const seconds = z.number().positive().max(86_400);
@@ -58,11 +84,17 @@ const written = {
   cache_read_cost_per_million_tokens: price.optional(),
   cache_write_cost_per_million_tokens: price.optional(),
   cache_write_hour_cost_per_million_tokens: price.optional().describe("of writes kept for an hour; null: twice the input price"),
-  audio_input_cost_per_million_tokens: price.optional().describe("of tokens the provider reports as audio, as the next; null: as other tokens"),
+  audio_input_cost_per_million_tokens: price
+    .optional()
+    .describe("of tokens the provider reports as audio, as the next; null: as other tokens"),
   audio_output_cost_per_million_tokens: price.optional(),
-  web_search_cost_per_thousand: unitPrice.optional().describe("US dollars for a thousand searches of the vendor's own web search; null: unpriced"),
+  web_search_cost_per_thousand: unitPrice
+    .optional()
+    .describe("US dollars for a thousand searches of the vendor's own web search; null: unpriced"),
   price_tiers: priceTiers.optional().describe("dearer prices of long prompts"),
-  price_changes: priceChanges.optional().describe("prices known to change; those already in force become the plain prices when the model is written"),
+  price_changes: priceChanges
+    .optional()
+    .describe("prices known to change; those already in force become the plain prices when the model is written"),
   image_cost: unitPrice.optional().describe("US dollars per image; null: unpriced, as the other media prices"),
   audio_input_cost_per_second: unitPrice.optional(),
   audio_output_cost_per_million_characters: unitPrice.optional(),
@@ -77,7 +109,13 @@ const written = {
   supports_tools: z.boolean().optional(),
   supports_file_uploads: z.boolean().optional(),
   supports_streaming: z.boolean().optional(),
-  supports_system_turns: z.boolean().nullable().optional().describe("whether it takes system messages inside a conversation (Anthropic's format); null: as the catalog knows models of its name, as the next"),
+  supports_system_turns: z
+    .boolean()
+    .nullable()
+    .optional()
+    .describe(
+      "whether it takes system messages inside a conversation (Anthropic's format); null: as the catalog knows models of its name, as the next",
+    ),
   supports_sampling: z.boolean().nullable().optional().describe("whether it takes temperature, top_p and top_k"),
   max_tokens_parameter: maxTokensParameter.nullable().optional().describe("instead of the provider's"),
   rate_limit_rpm: count.optional().describe("requests a minute over all groups"),
@@ -85,7 +123,13 @@ const written = {
   max_concurrent_requests: count.optional(),
   residency_region: z.string().min(1).max(100).nullable().optional(),
   routing_group_id: routingGroupId.nullable().optional().describe("routing group it serves as a member; null takes it out"),
-  routing_weight: z.number().int().min(0).max(1_000_000).optional().describe("share of the group's calls; 0: only when no other member can serve; 1 when left out"),
+  routing_weight: z
+    .number()
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .optional()
+    .describe("share of the group's calls; 0: only when no other member can serve; 1 when left out"),
   icon_url: httpUrl.nullable().optional(),
 };
 
@@ -93,14 +137,23 @@ export const modelCreate = z
   .strictObject({
     name: modelName.describe("what callers put in `model`; unique in the tenant"),
     model_name: modelName.optional().describe("what the provider is sent; the name when left out"),
-    provider: z.string().min(1).max(63).describe("provider_key of its provider; the record of a provider the gateway knows is made when there is none"),
+    provider: z
+      .string()
+      .min(1)
+      .max(63)
+      .describe("provider_key of its provider; the record of a provider the gateway knows is made when there is none"),
     ...written,
     group_ids: z.array(recordId).max(1000).optional().describe("resource groups to grant it to"),
   })
   .meta({ id: "ModelCreate" });
 
 export const modelUpdate = z
-  .strictObject({ name: modelName.optional(), model_name: modelName.optional(), provider: z.string().min(1).max(63).optional(), ...written })
+  .strictObject({
+    name: modelName.optional(),
+    model_name: modelName.optional(),
+    provider: z.string().min(1).max(63).optional(),
+    ...written,
+  })
   .meta({ id: "ModelUpdate" });
 
 export const listedMode = z.enum([...MODES, "routing"]);

@@ -7,7 +7,9 @@ const MOST_LOCALES = 32;
 export const locale = z.string().regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/, "must be a language tag such as en or pt-BR");
 export const noticeSurface = z.enum(["banner", "inline", "both"]);
 
-const texts = z.record(locale, z.string().min(1).max(2000)).refine((value) => Object.keys(value).length <= MOST_LOCALES, `must hold at most ${MOST_LOCALES} locales`);
+const texts = z
+  .record(locale, z.string().min(1).max(2000))
+  .refine((value) => Object.keys(value).length <= MOST_LOCALES, `must hold at most ${MOST_LOCALES} locales`);
 
 export const exemption = z
   .strictObject({
@@ -25,7 +27,10 @@ export const noticeConfigPut = z
     texts: texts.default({}).describe("by locale; empty: the built-in text"),
     exemption: exemption.nullable().default(null),
   })
-  .refine((body) => body.enabled || body.exemption?.asserted === true, { path: ["exemption"], message: "must be asserted where no notice is shown" })
+  .refine((body) => body.enabled || body.exemption?.asserted === true, {
+    path: ["exemption"],
+    message: "must be asserted where no notice is shown",
+  })
   .meta({ id: "NoticeConfigPut" });
 
 export const noticeConfig = z
@@ -43,7 +48,11 @@ export const noticeConfig = z
 
 export const noticeConfigQuery = z.strictObject({ ai_system_id: recordId.optional() });
 
-export const noticeStatementQuery = z.strictObject({ from: timestamp.optional(), to: timestamp.optional(), ai_system_id: recordId.optional() });
+export const noticeStatementQuery = z.strictObject({
+  from: timestamp.optional(),
+  to: timestamp.optional(),
+  ai_system_id: recordId.optional(),
+});
 
 export const noticeStatement = z
   .strictObject({

@@ -20,7 +20,10 @@ export const registration = z
     photo_base64: photoText.optional(),
     photo_mime_type: z.enum(["image/jpeg", "image/png", "image/webp", "image/gif"]).optional(),
   })
-  .refine((body) => body.photo_mime_type === undefined || body.photo_base64 !== undefined, { path: ["photo_base64"], message: "is required with photo_mime_type" });
+  .refine((body) => body.photo_mime_type === undefined || body.photo_base64 !== undefined, {
+    path: ["photo_base64"],
+    message: "is required with photo_mime_type",
+  });
 
 export const portalLogin = z.strictObject({ username: z.string().min(1).max(400), password: passwordText });
 export const secondFactorLogin = z.strictObject({ temp_token: z.string().min(1).max(2000), code });
@@ -30,7 +33,11 @@ export const secondFactorDisable = z
   .strictObject({ code: code.optional(), password: passwordText.optional() })
   .refine((body) => body.code !== undefined || body.password !== undefined, { path: ["code"], message: "is required, or password" });
 
-export const profileUpdate = z.strictObject({ email: endUserEmail.optional(), display_name: displayName.optional(), metadata: endUserMetadata.optional() });
+export const profileUpdate = z.strictObject({
+  email: endUserEmail.optional(),
+  display_name: displayName.optional(),
+  metadata: endUserMetadata.optional(),
+});
 export const primaryGroupChoice = z.strictObject({ group_id: recordId });
 
 const flag = z.enum(["true", "false"]).transform((value) => value === "true");
@@ -48,11 +55,26 @@ export const portalModelQuery = z.strictObject({
 });
 export const groupFilterQuery = z.strictObject({ group_id: recordId.optional(), enabled_only: flag.optional() });
 export const inheritedQuery = z.strictObject({ include_inherited: flag.optional() });
-export const portalApprovalQuery = z.strictObject({ status: z.enum(["pending", "approved", "rejected", "expired", "all"]).optional(), ...page });
-export const appResourceQuery = z.strictObject({ uri: z.string().max(2000).regex(/^ui:\/\/./, "must be a ui:// address") });
+export const portalApprovalQuery = z.strictObject({
+  status: z.enum(["pending", "approved", "rejected", "expired", "all"]).optional(),
+  ...page,
+});
+export const appResourceQuery = z.strictObject({
+  uri: z
+    .string()
+    .max(2000)
+    .regex(/^ui:\/\/./, "must be a ui:// address"),
+});
 export const portalPageQuery = z.strictObject(page);
-export const notificationQuery = z.strictObject({ notification_type: z.string().max(100).optional(), unread_only: flag.optional(), ...page });
-export const runFeedback = z.strictObject({ score: z.union([z.literal(1), z.literal(-1), z.literal(0)], "must be 1, -1 or 0"), comment: z.string().max(4000).nullable().optional() });
+export const notificationQuery = z.strictObject({
+  notification_type: z.string().max(100).optional(),
+  unread_only: flag.optional(),
+  ...page,
+});
+export const runFeedback = z.strictObject({
+  score: z.union([z.literal(1), z.literal(-1), z.literal(0)], "must be 1, -1 or 0"),
+  comment: z.string().max(4000).nullable().optional(),
+});
 
 export type Registration = z.output<typeof registration>;
 export type ProfileUpdate = z.output<typeof profileUpdate>;

@@ -10,7 +10,10 @@ export const providerKey = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, "must
 export const upstreamKey = z.union(
   [
     z.string().regex(/^[\x21-\x7e]{1,4096}$/),
-    z.string().max(16_384).refine((text) => isKeyFile(parsed(text))),
+    z
+      .string()
+      .max(16_384)
+      .refine((text) => isKeyFile(parsed(text))),
     z.looseObject({ client_email: z.string(), private_key: z.string() }),
   ],
   { error: "must be visible ASCII without spaces, or the JSON key file of a service account" },
@@ -32,7 +35,10 @@ function parsed(text: string): unknown {
 const CREDENTIAL = /auth|key|token|secret|cookie|password|credential/i;
 const headers = z
   .record(
-    z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, "is not a header name").refine((name) => !CREDENTIAL.test(name), "may not carry a credential: use api_key"),
+    z
+      .string()
+      .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, "is not a header name")
+      .refine((name) => !CREDENTIAL.test(name), "may not carry a credential: use api_key"),
     z.string().regex(/^[\x20-\x7e]{0,2000}$/, "must be printable ASCII"),
   )
   .refine((all) => Object.keys(all).length <= 32, "must be at most 32 headers");
@@ -41,19 +47,34 @@ const headers = z
 export const maxTokensParameter = z.enum(["max_tokens", "max_completion_tokens"]);
 
 const written = {
-  base_url: versionedUrl.nullable().optional().describe("with the version segment where the vendor has one, for example https://api.openai.com/v1"),
+  base_url: versionedUrl
+    .nullable()
+    .optional()
+    .describe("with the version segment where the vendor has one, for example https://api.openai.com/v1"),
   api_key: upstreamKey.nullable().optional().describe("write-only; null takes it away"),
   headers: headers.optional().describe("sent with every call of this provider"),
-  max_tokens_parameter: maxTokensParameter.nullable().optional().describe("what an OpenAI-compatible server calls the ceiling on output: requests are sent with this one; null: a caller's own passes, and translated requests say what the vendor says"),
+  max_tokens_parameter: maxTokensParameter
+    .nullable()
+    .optional()
+    .describe(
+      "what an OpenAI-compatible server calls the ceiling on output: requests are sent with this one; null: a caller's own passes, and translated requests say what the vendor says",
+    ),
   region: z.string().min(1).max(100).nullable().optional().describe("where the provider processes, for data residency"),
   enabled: z.boolean().optional(),
 };
 
 export const providerCreate = z
-  .strictObject({ provider_key: providerKey, name: recordName.optional().describe("the provider_key when left out"), api_format: apiFormat, ...written })
+  .strictObject({
+    provider_key: providerKey,
+    name: recordName.optional().describe("the provider_key when left out"),
+    api_format: apiFormat,
+    ...written,
+  })
   .meta({ id: "ProviderCreate" });
 
-export const providerUpdate = z.strictObject({ name: recordName.optional(), api_format: apiFormat.optional(), ...written }).meta({ id: "ProviderUpdate" });
+export const providerUpdate = z
+  .strictObject({ name: recordName.optional(), api_format: apiFormat.optional(), ...written })
+  .meta({ id: "ProviderUpdate" });
 
 export const provider = z
   .strictObject({

@@ -49,12 +49,17 @@ export const groupTree: z.ZodType<GroupTree> = z
   .meta({ id: "ResourceGroupTree" });
 
 export const groupHierarchy = z.strictObject({ hierarchy: groupTree }).meta({ id: "ResourceGroupHierarchy" });
-export const groupLine = z.strictObject({ resource_groups: z.array(resourceGroup), total: z.number().int() }).meta({ id: "ResourceGroupLine" });
+export const groupLine = z
+  .strictObject({ resource_groups: z.array(resourceGroup), total: z.number().int() })
+  .meta({ id: "ResourceGroupLine" });
 
 export const resourceGroupQuery = z.strictObject({
   ...pageQuery.shape,
   search,
-  parent_id: z.union([recordId, z.literal("root")]).optional().describe("children of this group; `root`: groups without a parent"),
+  parent_id: z
+    .union([recordId, z.literal("root")])
+    .optional()
+    .describe("children of this group; `root`: groups without a parent"),
   group_type: groupType.optional(),
 });
 

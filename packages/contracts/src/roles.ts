@@ -38,7 +38,14 @@ export type Permission =
 const reads = (...areas: readonly Area[]): Permission[] => areas.map((area) => `${area}:read` as const);
 const writes = (...areas: readonly Area[]): Permission[] => areas.flatMap((area) => [`${area}:read`, `${area}:write`] as const);
 
-const STANDING_ALONE: readonly Permission[] = ["contracts:approve", "audit:read", "audit:verify", "data:erasure", "proxy:logs:read", "proxy:logs:read_bodies"];
+const STANDING_ALONE: readonly Permission[] = [
+  "contracts:approve",
+  "audit:read",
+  "audit:verify",
+  "data:erasure",
+  "proxy:logs:read",
+  "proxy:logs:read_bodies",
+];
 const CONFIGURATION = ["groups", "models", "keys", "limits", "policies", "tools", "agents", "skills", "assets"] as const;
 
 export const ALL_PERMISSIONS: readonly Permission[] = [...writes(...AREAS), ...STANDING_ALONE];
@@ -48,8 +55,23 @@ const BUNDLES: Record<Role, readonly Permission[]> = {
   owner: ALL_PERMISSIONS,
   // All but what only an owner may: to make, change and remove owners.
   admin: ALL_PERMISSIONS,
-  security: [...reads(...AREAS), ...writes("keys", "limits", "policies"), "audit:read", "audit:verify", "proxy:logs:read", "proxy:logs:read_bodies"],
-  compliance: [...reads(...AREAS), ...writes("compliance", "assurance"), "contracts:approve", "data:erasure", "audit:read", "audit:verify", "proxy:logs:read"],
+  security: [
+    ...reads(...AREAS),
+    ...writes("keys", "limits", "policies"),
+    "audit:read",
+    "audit:verify",
+    "proxy:logs:read",
+    "proxy:logs:read_bodies",
+  ],
+  compliance: [
+    ...reads(...AREAS),
+    ...writes("compliance", "assurance"),
+    "contracts:approve",
+    "data:erasure",
+    "audit:read",
+    "audit:verify",
+    "proxy:logs:read",
+  ],
   auditor: [...reads(...AREAS), "audit:read", "audit:verify", "proxy:logs:read"],
   developer: [...reads(...CONFIGURATION), ...writes("models", "keys", "tools", "agents", "skills"), "proxy:logs:read"],
   viewer: reads(...CONFIGURATION, "compliance", "assurance"),

@@ -11,7 +11,9 @@ const routingStrategy = z.enum(ROUTING_STRATEGIES);
 
 const groupMode = z.enum(["chat", "embedding"]);
 
-export const routingGroupId = z.string().regex(/^[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?$/, "must be 1 to 63 lower-case letters, digits and inner . _ -");
+export const routingGroupId = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?$/, "must be 1 to 63 lower-case letters, digits and inner . _ -");
 
 const count = z.number().int().min(0).max(1_000);
 const seconds = z.number().min(0).max(86_400);
@@ -23,10 +25,18 @@ const written = {
   mode: groupMode.optional().describe("chat when left out"),
   routing_strategy: routingStrategy.optional().describe("simple-shuffle when left out"),
   enabled: z.boolean().optional(),
-  allowed_fails: count.optional().describe("failures of a member within cooldown_window that take it out for cooldown_time; 3 when left out"),
+  allowed_fails: count
+    .optional()
+    .describe("failures of a member within cooldown_window that take it out for cooldown_time; 3 when left out"),
   cooldown_time: seconds.optional().describe("seconds a failing member stays out; 30 when left out"),
   cooldown_window: seconds.optional().describe("seconds over which failures are counted; 60 when left out"),
-  num_retries: z.number().int().min(0).max(20).optional().describe("retries of a request, over other healthy members first; 2 when left out"),
+  num_retries: z
+    .number()
+    .int()
+    .min(0)
+    .max(20)
+    .optional()
+    .describe("retries of a request, over other healthy members first; 2 when left out"),
   retry_after: seconds.optional().describe("seconds to wait before a retry at least; 0 when left out"),
   timeout: z.number().positive().max(86_400).nullable().optional().describe("seconds an attempt may take; null: the gateway's own limit"),
   rpm_limit: ceiling.optional().describe("requests a minute of the whole group"),
@@ -34,7 +44,9 @@ const written = {
   max_parallel_requests: ceiling.optional(),
 };
 
-export const routingGroupCreate = z.strictObject({ id: routingGroupId.describe("chosen here for good; callers put it in `model`"), ...written }).meta({ id: "RoutingGroupCreate" });
+export const routingGroupCreate = z
+  .strictObject({ id: routingGroupId.describe("chosen here for good; callers put it in `model`"), ...written })
+  .meta({ id: "RoutingGroupCreate" });
 
 export const routingGroupUpdate = z.strictObject(written).meta({ id: "RoutingGroupUpdate" });
 

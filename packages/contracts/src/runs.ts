@@ -36,7 +36,11 @@ export const run = z
   .meta({ id: "Run" });
 
 export const runPage = listOf("runs", run).extend({
-  total_is_exact: z.boolean().describe("false: there are more than a thousand, and total is the sum of their hours; with a state and an outcome there are at least total"),
+  total_is_exact: z
+    .boolean()
+    .describe(
+      "false: there are more than a thousand, and total is the sum of their hours; with a state and an outcome there are at least total",
+    ),
 });
 
 const window = {
@@ -73,11 +77,19 @@ const signals = {
     })
     .describe("how far the figures rest on what was seen"),
   client_outcomes: z
-    .object({ resolved: count, escalated: count, handed_off: count, abandoned_by_user: count, coverage_pct: percent.describe("runs with a reported outcome") })
+    .object({
+      resolved: count,
+      escalated: count,
+      handed_off: count,
+      abandoned_by_user: count,
+      coverage_pct: percent.describe("runs with a reported outcome"),
+    })
     .describe("as clients reported them"),
 };
 
-export const runStats = z.object({ ai_system_id: z.string(), from: timestamp.describe("start of an hour"), to: timestamp, ...signals }).meta({ id: "RunStats" });
+export const runStats = z
+  .object({ ai_system_id: z.string(), from: timestamp.describe("start of an hour"), to: timestamp, ...signals })
+  .meta({ id: "RunStats" });
 
 export const runTimeseries = z
   .object({

@@ -18,15 +18,28 @@ const written = {
   enabled: z.boolean().optional(),
   exact_match: exactWritten.optional().describe("on when left out"),
   semantic_match: semanticWritten.optional().describe("off when left out"),
-  embedding_model_id: recordId.nullable().optional().describe("model that turns questions into vectors; required when semantic_match is enabled"),
-  scope: z.enum(["group", "tenant"]).optional().describe("group (when left out): only callers of one resource group share answers; tenant: groups under the same policies share them"),
-  max_temperature: z.number().min(0).max(2).optional().describe("requests that ask for a higher temperature are always answered anew; 0 when left out"),
+  embedding_model_id: recordId
+    .nullable()
+    .optional()
+    .describe("model that turns questions into vectors; required when semantic_match is enabled"),
+  scope: z
+    .enum(["group", "tenant"])
+    .optional()
+    .describe("group (when left out): only callers of one resource group share answers; tenant: groups under the same policies share them"),
+  max_temperature: z
+    .number()
+    .min(0)
+    .max(2)
+    .optional()
+    .describe("requests that ask for a higher temperature are always answered anew; 0 when left out"),
   include_tools: z.boolean().optional().describe("whether answers to requests that offer tools may be given again; false when left out"),
   group_ids: groupIds.optional().describe("groups it holds for, with those below them"),
 };
 
 export const semanticCacheConfigCreate = z.strictObject({ name: recordName, ...written }).meta({ id: "SemanticCacheConfigCreate" });
-export const semanticCacheConfigUpdate = z.strictObject({ name: recordName.optional(), ...written }).meta({ id: "SemanticCacheConfigUpdate" });
+export const semanticCacheConfigUpdate = z
+  .strictObject({ name: recordName.optional(), ...written })
+  .meta({ id: "SemanticCacheConfigUpdate" });
 
 export const semanticCacheConfig = z
   .strictObject({
@@ -49,8 +62,16 @@ export const semanticCacheConfig = z
 export const semanticCacheConfigQuery = z.strictObject({ ...pageQuery.shape, search });
 
 export const semanticCacheGroups = z.strictObject({ group_ids: groupIds }).meta({ id: "SemanticCacheGroups" });
-export const semanticCacheGroupsQuery = z.strictObject({ replace: z.enum(["true", "false"]).optional().describe("true: the groups named take the place of those bound before") });
-export const semanticCacheBinding = z.strictObject({ bound: z.array(recordId).describe("bound now"), already_bound: z.array(recordId), group_ids: z.array(recordId).describe("all it holds for") }).meta({ id: "SemanticCacheBinding" });
+export const semanticCacheGroupsQuery = z.strictObject({
+  replace: z.enum(["true", "false"]).optional().describe("true: the groups named take the place of those bound before"),
+});
+export const semanticCacheBinding = z
+  .strictObject({
+    bound: z.array(recordId).describe("bound now"),
+    already_bound: z.array(recordId),
+    group_ids: z.array(recordId).describe("all it holds for"),
+  })
+  .meta({ id: "SemanticCacheBinding" });
 
 export const semanticCacheInvalidation = z
   .strictObject({
@@ -58,7 +79,9 @@ export const semanticCacheInvalidation = z
     model: z.string().min(1).max(200).optional().describe("only answers of this model, by its name or id"),
   })
   .meta({ id: "SemanticCacheInvalidation" });
-export const semanticCacheInvalidated = z.strictObject({ invalidated: z.number().int().describe("answers that were dropped") }).meta({ id: "SemanticCacheInvalidated" });
+export const semanticCacheInvalidated = z
+  .strictObject({ invalidated: z.number().int().describe("answers that were dropped") })
+  .meta({ id: "SemanticCacheInvalidated" });
 
 export type SemanticCacheConfig = z.output<typeof semanticCacheConfig>;
 export type SemanticCacheConfigCreate = z.output<typeof semanticCacheConfigCreate>;

@@ -16,13 +16,19 @@ const written = {
   surfaces: surfaces.optional().describe("chat_input and chat_output when left out"),
   enabled: z.boolean().optional(),
   judge_model_id: recordId.nullable().optional().describe("null: the tenant's default judge model, then GW_JUDGE_MODEL"),
-  on_judge_failure: onFailure.optional().describe("what a judge that fails or times out means; block when left out and the policy enforces a block, else allow"),
+  on_judge_failure: onFailure
+    .optional()
+    .describe("what a judge that fails or times out means; block when left out and the policy enforces a block, else allow"),
   timeout_seconds: z.number().min(0.1).max(120).optional().describe("longest wait for a judge; 10 when left out"),
   resource_group_ids: groupIds.optional().describe("groups it holds for, with those below them; null or left out: every group"),
 };
 
-export const semanticPolicyCreate = z.strictObject({ name: recordName, constraint_text: constraintText.describe("the rule, in words"), ...written }).meta({ id: "SemanticPolicyCreate" });
-export const semanticPolicyUpdate = z.strictObject({ name: recordName.optional(), constraint_text: constraintText.optional(), ...written }).meta({ id: "SemanticPolicyUpdate" });
+export const semanticPolicyCreate = z
+  .strictObject({ name: recordName, constraint_text: constraintText.describe("the rule, in words"), ...written })
+  .meta({ id: "SemanticPolicyCreate" });
+export const semanticPolicyUpdate = z
+  .strictObject({ name: recordName.optional(), constraint_text: constraintText.optional(), ...written })
+  .meta({ id: "SemanticPolicyUpdate" });
 
 export const semanticPolicy = z
   .strictObject({

@@ -5,7 +5,11 @@ import { toolServerId } from "./mcp-servers.ts";
 const toolNames = z.array(z.string().min(1).max(300)).max(2000);
 
 const written = {
-  group_ids: z.array(recordId).max(1000).optional().describe("resource groups that may use the server through it, with those that inherit from them"),
+  group_ids: z
+    .array(recordId)
+    .max(1000)
+    .optional()
+    .describe("resource groups that may use the server through it, with those that inherit from them"),
   display_name: displayName.optional(),
   description: description.optional(),
   display_description: description.optional(),
@@ -16,10 +20,16 @@ const written = {
   disabled_tools: toolNames.optional().describe("`*` for all"),
   approval_required_tools: toolNames.optional().describe("`*` for all"),
   approval_timeout_seconds: z.number().int().min(1).max(604_800).optional().describe("900 when left out"),
-  approver_group_ids: z.array(recordId).max(100).optional().describe("groups whose members may resolve approvals; empty: the requester's own group"),
+  approver_group_ids: z
+    .array(recordId)
+    .max(100)
+    .optional()
+    .describe("groups whose members may resolve approvals; empty: the requester's own group"),
 };
 
-export const serverConfigCreate = z.strictObject({ mcp_server_id: toolServerId, name: recordName, ...written }).meta({ id: "ServerConfigCreate" });
+export const serverConfigCreate = z
+  .strictObject({ mcp_server_id: toolServerId, name: recordName, ...written })
+  .meta({ id: "ServerConfigCreate" });
 
 export const serverConfigUpdate = z.strictObject({ name: recordName.optional(), ...written }).meta({ id: "ServerConfigUpdate" });
 
@@ -46,7 +56,12 @@ const fields = {
 
 export const serverConfig = z.strictObject(fields).meta({ id: "ServerConfig" });
 
-export const serverConfigQuery = z.strictObject({ ...pageQuery.shape, search, mcp_server_id: z.string().max(63).optional(), group_id: recordId.optional() });
+export const serverConfigQuery = z.strictObject({
+  ...pageQuery.shape,
+  search,
+  mcp_server_id: z.string().max(63).optional(),
+  group_id: recordId.optional(),
+});
 
 export const effectiveServerConfigs = z
   .strictObject({

@@ -24,8 +24,17 @@ const written = {
   data_retention: dataRetention.partial().optional().describe("what is left out keeps its value"),
   default_judge_model_id: recordId.nullable().optional(),
   allowed_regions: z.array(z.string().min(1).max(100)).max(100).optional().describe("empty: any"),
-  run_idle_minutes: z.number().int().min(1).max(10_080).optional().describe("minutes without a call after which a run is taken to be over; 30 when left out"),
-  portal_registration: z.enum(["open", "closed"]).optional().describe("whether people may register themselves in the portal; open when left out at creation"),
+  run_idle_minutes: z
+    .number()
+    .int()
+    .min(1)
+    .max(10_080)
+    .optional()
+    .describe("minutes without a call after which a run is taken to be over; 30 when left out"),
+  portal_registration: z
+    .enum(["open", "closed"])
+    .optional()
+    .describe("whether people may register themselves in the portal; open when left out at creation"),
 };
 
 export const tenantCreate = z

@@ -3,7 +3,9 @@ import { description, displayName, pageQuery, recordId, recordName, search, time
 import { toolServerId } from "./mcp-servers.ts";
 
 /** Without an underscore, so that the first `__` of a name always ends it. */
-const slug = z.string().regex(/^[a-z](?:[a-z0-9-]{0,22}[a-z0-9])?$/, "must be 1 to 24 lower-case letters, digits and inner -, beginning with a letter");
+const slug = z
+  .string()
+  .regex(/^[a-z](?:[a-z0-9-]{0,22}[a-z0-9])?$/, "must be 1 to 24 lower-case letters, digits and inner -, beginning with a letter");
 
 const member = z.strictObject({ mcp_server_id: toolServerId, slug: slug.optional().describe("the server's name made safe when left out") });
 
@@ -13,7 +15,11 @@ const written = {
   enabled: z.boolean().optional(),
   members: z.array(member).max(64).optional(),
   mcp_server_ids: z.array(toolServerId).max(64).optional().describe("instead of members, with the slugs their names give"),
-  group_ids: z.array(recordId).max(1000).optional().describe("resource groups that may use it, with those that inherit from them; each member must be granted on its own"),
+  group_ids: z
+    .array(recordId)
+    .max(1000)
+    .optional()
+    .describe("resource groups that may use it, with those that inherit from them; each member must be granted on its own"),
 };
 
 export const virtualServerCreate = z.strictObject({ name: recordName, ...written }).meta({ id: "VirtualServerCreate" });

@@ -10,12 +10,22 @@ export interface ActionRecord {
   readonly verdict: "recorded";
   /** The tenant that runs the system. */
   readonly operator: string;
-  readonly system: { readonly ai_system_id: string | null; readonly contract_version: string | null; readonly contract_hash: string | null };
+  readonly system: {
+    readonly ai_system_id: string | null;
+    readonly contract_version: string | null;
+    readonly contract_hash: string | null;
+  };
   /** ISO 8601, UTC. */
   readonly timestamp: string;
   readonly controls: readonly { readonly id: string; readonly result: string; readonly blocking: boolean; readonly kind: string }[];
   readonly context: Readonly<Record<string, unknown>> & { readonly record_type: string };
-  readonly references: readonly { readonly type: string; readonly digest_alg: "SHA-256"; readonly digest: string; readonly purpose: string; readonly locale?: string }[];
+  readonly references: readonly {
+    readonly type: string;
+    readonly digest_alg: "SHA-256";
+    readonly digest: string;
+    readonly purpose: string;
+    readonly locale?: string;
+  }[];
   readonly record_id: string;
 }
 
@@ -24,7 +34,10 @@ function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  return `{${members.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(",")}}`;
+  return `{${members
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`)
+    .join(",")}}`;
 }
 
 /**

@@ -27,7 +27,22 @@ export interface AdminEntry {
 const FORMAT = "admin-v1";
 
 /** Every field in this order, `before` and `after` as RFC 8785 JSON inside. */
-const FIELDS = ["chain_seq", "id", "tenant_id", "at", "actor_id", "actor_username", "actor_role", "action", "resource", "resource_id", "before", "after", "client_ip", "request_id"] as const;
+const FIELDS = [
+  "chain_seq",
+  "id",
+  "tenant_id",
+  "at",
+  "actor_id",
+  "actor_username",
+  "actor_role",
+  "action",
+  "resource",
+  "resource_id",
+  "before",
+  "after",
+  "client_ip",
+  "request_id",
+] as const;
 
 /** Lower-case hex SHA-256 of the canonical bytes followed by the 32 raw bytes of `prev_hash`. Throws `NotCanonical`. */
 export function adminEntryHash(entry: Omit<AdminEntry, "entry_hash">): string {
@@ -43,7 +58,10 @@ export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(",")}]`;
   if (typeof value === "object" && value !== null) {
     const members = Object.entries(value).filter(([, member]) => member !== undefined);
-    return `{${members.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(",")}}`;
+    return `{${members
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`)
+      .join(",")}}`;
   }
   return JSON.stringify(value ?? null);
 }

@@ -43,7 +43,8 @@ export function checkpointTrail(chainId: string, keys: readonly TrustedKey[]): C
     let problem: string | null = null;
     if (checkpoint.chainSeq !== line.chain_seq) problem = `it was signed for row ${checkpoint.chainSeq}`;
     else if (before !== null && checkpoint.previous !== before.previous) problem = "the checkpoint it names as the one before is not there";
-    else if (before !== null && checkpoint.firstSeq !== before.first) problem = `it covers rows from ${checkpoint.firstSeq}, not from ${before.first}`;
+    else if (before !== null && checkpoint.firstSeq !== before.first)
+      problem = `it covers rows from ${checkpoint.firstSeq}, not from ${before.first}`;
     return { checkpoint, signed: true, problem };
   }
 

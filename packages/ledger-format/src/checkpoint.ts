@@ -79,7 +79,12 @@ export interface CheckpointOpened {
 export function openCheckpoint(note: string, keys: readonly TrustedKey[]): CheckpointOpened {
   const opened = openNote(note, keys);
   const checkpoint = opened.text === null ? null : parseCheckpointText(opened.text);
-  if (opened.text === null || checkpoint === null) return { checkpoint: null, digest: null, invalid: "reason" in opened && opened.text === null ? opened.reason : "its text is not that of a checkpoint" };
+  if (opened.text === null || checkpoint === null)
+    return {
+      checkpoint: null,
+      digest: null,
+      invalid: "reason" in opened && opened.text === null ? opened.reason : "its text is not that of a checkpoint",
+    };
   const digest = checkpointDigest(opened.text);
   if ("reason" in opened) return { checkpoint, digest, invalid: opened.reason };
   const { key } = opened;

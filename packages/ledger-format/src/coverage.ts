@@ -15,7 +15,10 @@ export interface Coverage {
   /** Every row added so far is under a checkpoint. */
   cover(): void;
   /** `newestCheckpoint`, `shippedAt`, `now`: ISO 8601 UTC. `overdue` is the first row of an end that should have been covered. */
-  result(times: { newestCheckpoint: string | null; shippedAt: string | null; now: string }): { pending: number; overdue: UncoveredRow | null };
+  result(times: { newestCheckpoint: string | null; shippedAt: string | null; now: string }): {
+    pending: number;
+    overdue: UncoveredRow | null;
+  };
 }
 
 const DATED = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/;

@@ -9,7 +9,14 @@ import type { ChainFacts, PrunedPrefix, RowLink } from "./verify.ts";
  */
 export type ExportLine =
   | ({ readonly type: "chain"; readonly writer: string; readonly exported_at: string } & ChainFacts)
-  | { readonly type: "key"; readonly name: string; readonly key_id: string; readonly public_key: string; readonly valid_from: string | null; readonly valid_to: string | null }
+  | {
+      readonly type: "key";
+      readonly name: string;
+      readonly key_id: string;
+      readonly public_key: string;
+      readonly valid_from: string | null;
+      readonly valid_to: string | null;
+    }
   | { readonly type: "row"; readonly row: AuditRow }
   | { readonly type: "entry"; readonly entry: AdminEntry }
   | ({ readonly type: "link" } & RowLink)
@@ -34,7 +41,15 @@ function isObject(value: unknown): boolean {
 }
 
 const SHAPES: { readonly [T in ExportLine["type"]]: Readonly<Record<string, Check>> } = {
-  chain: { chain_id: text, first_seq: position, head_seq: optional(position), head_hash: optional(text), last_checkpoint_seq: optional(position), updated_at: optional(text), exported_at: text },
+  chain: {
+    chain_id: text,
+    first_seq: position,
+    head_seq: optional(position),
+    head_hash: optional(text),
+    last_checkpoint_seq: optional(position),
+    updated_at: optional(text),
+    exported_at: text,
+  },
   key: { name: text, public_key: text, valid_from: optional(text), valid_to: optional(text) },
   row: { row: isObject },
   entry: { entry: (value) => isObject(value) && typeof (value as { at?: unknown }).at === "string" },

@@ -128,7 +128,10 @@ export const FIELDS = {
   response_headers: derived("json", "answer headers, without cookies"),
   request_body_preview: derived("text", "beginning of the body as the tenant's store_bodies says"),
   response_body_preview: derived("text", "beginning of the answer as the tenant's store_bodies says"),
-  request_content_hash: witnessed("text", "SHA-256 of the outbound body, or of the body received when nothing left; of a span, of what it told of the request"),
+  request_content_hash: witnessed(
+    "text",
+    "SHA-256 of the outbound body, or of the body received when nothing left; of a span, of what it told of the request",
+  ),
   response_content_hash: witnessed("text", "SHA-256 of the answer as sent; of a span, of what it told of the answer"),
   http_status_code: witnessed("integer", "status sent to the caller"),
   success: witnessed("boolean", "whether the call did what it was for"),

@@ -3,7 +3,15 @@ import { PLAIN_TEXT, PLAIN_VALUES, givesHash } from "./plain-values.ts";
 import type { SealedRow } from "./verify.ts";
 
 const HASHED: readonly FieldName[] = HASH_FORMATS.v2;
-const SEALED = ["chain_id", "chain_seq", "prev_hash", "row_hash", "created_at", "bodies_pruned_at", "erased_at"] as const satisfies readonly (keyof SealedRow)[];
+const SEALED = [
+  "chain_id",
+  "chain_seq",
+  "prev_hash",
+  "row_hash",
+  "created_at",
+  "bodies_pruned_at",
+  "erased_at",
+] as const satisfies readonly (keyof SealedRow)[];
 const ASKED: readonly FieldName[] = FIELD_NAMES.filter((name) => HASHED.includes(name) || (SEALED as readonly FieldName[]).includes(name));
 
 /** What the value of a field that is not asked for may look like: any text and number, JSON one deep. */
@@ -21,7 +29,9 @@ const PASSED_OVER: Readonly<Record<FieldType, string>> = {
 
 function member(name: FieldName): string {
   const { type } = FIELDS[name];
-  const value = ASKED.includes(name) ? `(${name === "timestamp" ? PLAIN_VALUES.timestamp : type === "timestamp" || type === "text" ? PLAIN_TEXT : PLAIN_VALUES[type as "integer"]})` : `(?:${PASSED_OVER[type]})`;
+  const value = ASKED.includes(name)
+    ? `(${name === "timestamp" ? PLAIN_VALUES.timestamp : type === "timestamp" || type === "text" ? PLAIN_TEXT : PLAIN_VALUES[type as "integer"]})`
+    : `(?:${PASSED_OVER[type]})`;
   return `(?:"${name}":${value}(?:,|(?=\\}\\}\\n)))?`;
 }
 
@@ -30,7 +40,16 @@ const LINE = new RegExp(`\\{"type":"row","row":\\{${FIELD_NAMES.map(member).join
 
 const groupOf = (name: FieldName): number => 1 + ASKED.indexOf(name);
 const HASHED_GROUPS = HASHED.map(groupOf);
-const [ID, CHAIN_ID, CHAIN_SEQ, PREV_HASH, ROW_HASH, CREATED_AT, PRUNED_AT, ERASED_AT] = (["id", ...SEALED] as const).map(groupOf) as [number, number, number, number, number, number, number, number];
+const [ID, CHAIN_ID, CHAIN_SEQ, PREV_HASH, ROW_HASH, CREATED_AT, PRUNED_AT, ERASED_AT] = (["id", ...SEALED] as const).map(groupOf) as [
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+];
 
 export interface ProvenLine {
   readonly row: SealedRow;
@@ -51,7 +70,8 @@ export function provenLine(text: string, at: number): ProvenLine | null {
   const values = HASHED_GROUPS.map((group) => found[group] ?? "null");
   const prev_hash = unquoted(found[PREV_HASH]);
   const row_hash = unquoted(found[ROW_HASH]);
-  if (prev_hash === null || row_hash === null || found[CHAIN_SEQ] === undefined || !givesHash(values.join(","), prev_hash, row_hash)) return null;
+  if (prev_hash === null || row_hash === null || found[CHAIN_SEQ] === undefined || !givesHash(values.join(","), prev_hash, row_hash))
+    return null;
   return {
     row: {
       id: unquoted(found[ID]),

@@ -12,5 +12,6 @@ test("a file of several keys gives each of them, as PEM or as base64", () => {
 });
 
 test("what is no key is refused, wherever it stands in the file", () => {
-  for (const text of ["", "nothing", `${pem()}-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n`, "-----BEGIN PUBLIC KEY-----"]) expect(() => readPublicKeys(text)).toThrow();
+  for (const text of ["", "nothing", `${pem()}-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n`, "-----BEGIN PUBLIC KEY-----"])
+    expect(() => readPublicKeys(text)).toThrow();
 });

@@ -23,7 +23,9 @@ export interface NoteSigner extends NoteKey {
   sign(text: string): string;
 }
 
-export type NoteOpened<K extends NoteKey> = { readonly text: string; readonly key: K } | { readonly text: string | null; readonly reason: string };
+export type NoteOpened<K extends NoteKey> =
+  | { readonly text: string; readonly key: K }
+  | { readonly text: string | null; readonly reason: string };
 
 /** The key as notes name it. The id is always computed, never believed: it binds the name to the key. */
 export function noteKey(name: string, publicKey: Uint8Array): NoteKey {
@@ -58,7 +60,8 @@ export function readPublicKey(text: string): Uint8Array {
   const trimmed = text.trim();
   if (trimmed.startsWith("-----BEGIN")) return rawPublicKey(createPublicKey(trimmed));
   const bytes = Buffer.from(trimmed, "base64");
-  if (bytes.byteLength !== 32 || bytes.toString("base64") !== trimmed) throw new Error("not a public key: expected PEM, or base64 of 32 bytes");
+  if (bytes.byteLength !== 32 || bytes.toString("base64") !== trimmed)
+    throw new Error("not a public key: expected PEM, or base64 of 32 bytes");
   return bytes;
 }
 
@@ -100,7 +103,9 @@ export function openNote<K extends NoteKey>(note: string, keys: readonly K[]): N
     const keyId = bytes.subarray(0, 4).toString("hex");
     const known = keys.filter((key) => key.name === match[1] && key.keyId === keyId);
     if (known.length === 0) continue;
-    const signer = known.find((key) => bytes.byteLength === 68 && verify(null, Buffer.from(text), keyObject(key.publicKey), bytes.subarray(4)));
+    const signer = known.find(
+      (key) => bytes.byteLength === 68 && verify(null, Buffer.from(text), keyObject(key.publicKey), bytes.subarray(4)),
+    );
     if (signer === undefined) return { text, reason: `its signature by key ${keyId} is wrong` };
     opener ??= signer;
   }

@@ -36,7 +36,10 @@ export function sealed(row: AuditRow, seq: number, prevHash: string, chainId = C
 }
 
 /** A chain of the given contents with a checkpoint after every `every` rows, and one at the end unless `open`. */
-export function testChain(contents: readonly AuditRow[], options: { every?: number; open?: boolean; chainId?: string; format?: HashFormat; signer?: NoteSigner } = {}): TestChain {
+export function testChain(
+  contents: readonly AuditRow[],
+  options: { every?: number; open?: boolean; chainId?: string; format?: HashFormat; signer?: NoteSigner } = {},
+): TestChain {
   const { every = 3, open = false, chainId = CHAIN_ID, format = "v2", signer = newSigner() } = options;
   const entries: Entry[] = [];
   let head = GENESIS_HASH;
@@ -53,7 +56,14 @@ export function testChain(contents: readonly AuditRow[], options: { every?: numb
     previous = checkpointDigest(checkpointText(checkpoint));
     covered = seq;
   }
-  const chain: ChainFacts = { chain_id: chainId, first_seq: 1, head_seq: contents.length, head_hash: head, last_checkpoint_seq: covered === 0 ? null : covered, updated_at: null };
+  const chain: ChainFacts = {
+    chain_id: chainId,
+    first_seq: 1,
+    head_seq: contents.length,
+    head_hash: head,
+    last_checkpoint_seq: covered === 0 ? null : covered,
+    updated_at: null,
+  };
   return { chain, entries, keys: [trust(signer)], signer };
 }
 

@@ -28,7 +28,10 @@ export interface ExportVerifierOptions {
  * Verifies an export in constant memory: its lines one by one, or texts of whole lines as `wholeLines` makes them. Throws
  * `NotAnExport` naming the line.
  */
-export async function verifyExport(lines: Iterable<string> | AsyncIterable<string>, options: ExportVerifierOptions = {}): Promise<ExportVerification> {
+export async function verifyExport(
+  lines: Iterable<string> | AsyncIterable<string>,
+  options: ExportVerifierOptions = {},
+): Promise<ExportVerification> {
   const outside = options.publicKeys ?? [];
   const keys: TrustedKey[] = outside.map((bytes) => ({ ...noteKey(CHECKPOINT_KEY_NAME, bytes), validFrom: null, validTo: null }));
   let chain: Extract<ExportLine, { type: "chain" }> | undefined;
@@ -42,7 +45,7 @@ export async function verifyExport(lines: Iterable<string> | AsyncIterable<strin
   return { ...verifier.end(), key_ids: keys.map((key) => key.keyId), keys_from_export: outside.length === 0, exported_at: exportedAt };
 
   function takeAll(text: string): void {
-    for (let at = 0; at < text.length; ) {
+    for (let at = 0; at < text.length;) {
       const proven = verifier === undefined ? null : provenLine(text, at);
       if (proven !== null) {
         number += 1;
@@ -87,11 +90,21 @@ export async function verifyExport(lines: Iterable<string> | AsyncIterable<strin
   /** Made at the first line after the keys: kept checkpoints are checked with them. */
   function verifierOf(facts: Extract<ExportLine, { type: "chain" }>): Verifier {
     const knownHeads = keptAnchors(options.kept ?? [], facts.chain_id, keys, facts.exported_at);
-    return createVerifier({ chain: facts, keys, now: facts.exported_at, knownHeads, ...(options.maxFindings === undefined ? {} : { maxFindings: options.maxFindings }) });
+    return createVerifier({
+      chain: facts,
+      keys,
+      now: facts.exported_at,
+      knownHeads,
+      ...(options.maxFindings === undefined ? {} : { maxFindings: options.maxFindings }),
+    });
   }
 }
 
-function admitKey(keys: TrustedKey[], line: { readonly name: string; readonly public_key: string; readonly valid_from: string | null; readonly valid_to: string | null }, trusted: boolean): void {
+function admitKey(
+  keys: TrustedKey[],
+  line: { readonly name: string; readonly public_key: string; readonly valid_from: string | null; readonly valid_to: string | null },
+  trusted: boolean,
+): void {
   const bytes = Buffer.from(line.public_key, "base64");
   // What is no key signed nothing.
   if (bytes.byteLength !== 32) return;

@@ -7,9 +7,20 @@ import { feed, newSigner, places, rowAt, sealed, testChain, trust, WRITTEN_AT, t
 
 const LATER = "2026-11-21T10:02:00.001000Z";
 
-const content = (index: number): AuditRow => ({ timestamp: WRITTEN_AT, proxy_type: "llm", endpoint: `/v1/${index}`, http_status_code: 200, success: true, request_content_hash: "ab".repeat(32) });
+const content = (index: number): AuditRow => ({
+  timestamp: WRITTEN_AT,
+  proxy_type: "llm",
+  endpoint: `/v1/${index}`,
+  http_status_code: 200,
+  success: true,
+  request_content_hash: "ab".repeat(32),
+});
 
-const ofLength = (rows: number, options: Parameters<typeof testChain>[1] = {}): TestChain => testChain(Array.from({ length: rows }, (_, index) => content(index)), options);
+const ofLength = (rows: number, options: Parameters<typeof testChain>[1] = {}): TestChain =>
+  testChain(
+    Array.from({ length: rows }, (_, index) => content(index)),
+    options,
+  );
 
 /** Removes rows, the rest and the checkpoints staying as they are. */
 function without(chain: TestChain, ...seqs: number[]): TestChain {
@@ -23,11 +34,20 @@ describe("an untouched chain is intact", () => {
   test("of any length, with any spacing of checkpoints", () => {
     const signer = newSigner();
     fc.assert(
-      fc.property(fc.nat(40), fc.integer({ min: 1, max: 9 }), fc.boolean(), fc.constantFrom("v1" as const, "v2" as const), (rows, every, open, format) => {
-        const contents = Array.from({ length: rows }, (_, index) => ({ ...content(index), request_content_hash: format === "v1" ? null : "cd".repeat(32) }));
-        const result = feed(testChain(contents, { every, open, format, signer }));
-        expect(result).toMatchObject({ verdict: "intact", findings: [], rows_checked: rows, pending_anchor: open ? rows % every : 0 });
-      }),
+      fc.property(
+        fc.nat(40),
+        fc.integer({ min: 1, max: 9 }),
+        fc.boolean(),
+        fc.constantFrom("v1" as const, "v2" as const),
+        (rows, every, open, format) => {
+          const contents = Array.from({ length: rows }, (_, index) => ({
+            ...content(index),
+            request_content_hash: format === "v1" ? null : "cd".repeat(32),
+          }));
+          const result = feed(testChain(contents, { every, open, format, signer }));
+          expect(result).toMatchObject({ verdict: "intact", findings: [], rows_checked: rows, pending_anchor: open ? rows % every : 0 });
+        },
+      ),
       { numRuns: 2_000 },
     );
   }, 60_000);
@@ -61,7 +81,17 @@ describe("an untouched chain is intact", () => {
     const chain = ofLength(3);
     const note = (chain.entries.at(-1) as { note: string }).note;
     const text = note.slice(0, note.indexOf("\n\n") + 1);
-    const idle = signCheckpoint({ chainId: chain.chain.chain_id, chainSeq: 3, rowHash: chain.chain.head_hash as string, time: LATER, firstSeq: 4, previous: checkpointDigest(text) }, chain.signer);
+    const idle = signCheckpoint(
+      {
+        chainId: chain.chain.chain_id,
+        chainSeq: 3,
+        rowHash: chain.chain.head_hash as string,
+        time: LATER,
+        firstSeq: 4,
+        previous: checkpointDigest(text),
+      },
+      chain.signer,
+    );
     chain.entries.push({ type: "checkpoint", chain_seq: 3, note: idle });
     expect(feed(chain)).toMatchObject({ verdict: "intact", checkpoints_checked: 2 });
   });
@@ -71,15 +101,30 @@ describe("one edit of a stored field is one finding in its place", () => {
   test("whichever row and field", () => {
     const signer = newSigner();
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 25 }), fc.integer({ min: 1, max: 6 }), fc.nat(), fc.constantFrom(...HASH_FORMATS.v2), (rows, every, pick, field) => {
-        const chain = ofLength(rows, { every, signer });
-        const seq = (pick % rows) + 1;
-        const row = rowAt(chain, seq) as Record<string, unknown>;
-        const { type } = FIELDS[field];
-        row[field] = type === "text" ? `${String(row[field])}x` : type === "boolean" ? row[field] !== true : type === "integer" ? 201 : "2020-01-01T00:00:00.000000Z";
-        const result = feed(chain);
-        expect(result.findings.map((finding) => [finding.verdict, finding.chain_seq, finding.row_id])).toEqual([["altered", seq, row["id"] as string]]);
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 25 }),
+        fc.integer({ min: 1, max: 6 }),
+        fc.nat(),
+        fc.constantFrom(...HASH_FORMATS.v2),
+        (rows, every, pick, field) => {
+          const chain = ofLength(rows, { every, signer });
+          const seq = (pick % rows) + 1;
+          const row = rowAt(chain, seq) as Record<string, unknown>;
+          const { type } = FIELDS[field];
+          row[field] =
+            type === "text"
+              ? `${String(row[field])}x`
+              : type === "boolean"
+                ? row[field] !== true
+                : type === "integer"
+                  ? 201
+                  : "2020-01-01T00:00:00.000000Z";
+          const result = feed(chain);
+          expect(result.findings.map((finding) => [finding.verdict, finding.chain_seq, finding.row_id])).toEqual([
+            ["altered", seq, row["id"] as string],
+          ]);
+        },
+      ),
       { numRuns: 1_000 },
     );
   }, 60_000);
@@ -179,7 +224,8 @@ describe("rows that are gone, moved or added", () => {
   test("renumbering after a deletion", () => {
     const renumber = (gone: number) => {
       const chain = without(ofLength(8, { every: 8 }), gone);
-      for (const entry of chain.entries) if (entry.type === "row" && (entry.row.chain_seq as number) > gone) entry.row.chain_seq = (entry.row.chain_seq as number) - 1;
+      for (const entry of chain.entries)
+        if (entry.type === "row" && (entry.row.chain_seq as number) > gone) entry.row.chain_seq = (entry.row.chain_seq as number) - 1;
       return chain;
     };
     expectFindings(renumber(4), "broken_link@4", "missing@8");
@@ -198,7 +244,10 @@ describe("rows that are gone, moved or added", () => {
 
   test("a row of another chain in the place of one", () => {
     const chain = ofLength(7, { every: 7 });
-    const other = testChain(Array.from({ length: 7 }, (_, index) => content(index + 100)), { chainId: "01JQ0000000000000000000001" });
+    const other = testChain(
+      Array.from({ length: 7 }, (_, index) => content(index + 100)),
+      { chainId: "01JQ0000000000000000000001" },
+    );
     Object.assign(rowAt(chain, 4), rowAt(other, 4), { chain_id: chain.chain.chain_id });
     expectFindings(chain, "broken_link@4", "broken_link@5");
     Object.assign(rowAt(chain, 4), { chain_id: other.chain.chain_id });
@@ -217,7 +266,10 @@ describe("rows that are gone, moved or added", () => {
   test("a chain that was sealed and signed anew by its own key, below what was kept of it elsewhere", () => {
     const chain = ofLength(9);
     const { signer } = chain;
-    const anew = testChain(Array.from({ length: 9 }, (_, index) => content(index < 3 ? index : index + 50)), { signer });
+    const anew = testChain(
+      Array.from({ length: 9 }, (_, index) => content(index < 3 ? index : index + 50)),
+      { signer },
+    );
     expect(feed(anew).verdict).toBe("intact");
     const kept = (seq: number) => ({ chainSeq: seq, rowHash: rowAt(chain, seq).row_hash as string });
     expect(places(feed(anew, { knownHeads: [kept(3)] }))).toEqual([]);
@@ -235,10 +287,16 @@ describe("rows that are gone, moved or added", () => {
 });
 
 describe("checkpoints", () => {
-  const nth = (chain: TestChain, index: number) => chain.entries.filter((entry) => entry.type === "checkpoint")[index] as { chain_seq: number; note: string };
+  const nth = (chain: TestChain, index: number) =>
+    chain.entries.filter((entry) => entry.type === "checkpoint")[index] as { chain_seq: number; note: string };
 
   test("with a wrong signature, an edited text or no readable form", () => {
-    for (const [find, replaced] of [["time 2026", "time 2025"], ["gw.audit/", "gw.audit/x"], ["\u2014 gw.audit ", "\u2014 gw.audit AAAA"], ["\n\n", "\n"]] as const) {
+    for (const [find, replaced] of [
+      ["time 2026", "time 2025"],
+      ["gw.audit/", "gw.audit/x"],
+      ["\u2014 gw.audit ", "\u2014 gw.audit AAAA"],
+      ["\n\n", "\n"],
+    ] as const) {
       const chain = ofLength(9);
       nth(chain, 1).note = nth(chain, 1).note.replace(find, replaced);
       expectFindings(chain, "checkpoint_invalid@6");
@@ -257,7 +315,9 @@ describe("checkpoints", () => {
     const chain = ofLength(3);
     expect(places(feed(chain, { keys: [trust(newSigner())] }))).toEqual(["checkpoint_invalid@3"]);
     expect(places(feed(chain, { keys: [trust(chain.signer, { validFrom: LATER })] }))).toEqual(["checkpoint_invalid@3"]);
-    expect(places(feed(chain, { keys: [trust(chain.signer, { validTo: "2026-11-21T09:59:59.999999Z" })] }))).toEqual(["checkpoint_invalid@3"]);
+    expect(places(feed(chain, { keys: [trust(chain.signer, { validTo: "2026-11-21T09:59:59.999999Z" })] }))).toEqual([
+      "checkpoint_invalid@3",
+    ]);
     expect(feed(chain, { keys: [trust(chain.signer, { validFrom: WRITTEN_AT, validTo: WRITTEN_AT })] }).verdict).toBe("intact");
   });
 
@@ -361,6 +421,15 @@ describe("parts of a chain", () => {
 });
 
 test("the text of a checkpoint never changes", () => {
-  const text = checkpointText({ chainId: "01JQ", chainSeq: 1000, rowHash: "00ff".repeat(16), time: WRITTEN_AT, firstSeq: 1, previous: null });
-  expect(text).toBe("gw.audit/01JQ\n1000\nAP8A/wD/AP8A/wD/AP8A/wD/AP8A/wD/AP8A/wD/AP8=\ntime 2026-11-21T10:00:00.000000Z\nfirst 1\nprevious -\n");
+  const text = checkpointText({
+    chainId: "01JQ",
+    chainSeq: 1000,
+    rowHash: "00ff".repeat(16),
+    time: WRITTEN_AT,
+    firstSeq: 1,
+    previous: null,
+  });
+  expect(text).toBe(
+    "gw.audit/01JQ\n1000\nAP8A/wD/AP8A/wD/AP8A/wD/AP8A/wD/AP8A/wD/AP8=\ntime 2026-11-21T10:00:00.000000Z\nfirst 1\nprevious -\n",
+  );
 });

@@ -20,7 +20,10 @@ export interface ChainFacts {
 }
 
 /** What a verification asks of a row beside its hash. */
-export type SealedRow = Pick<AuditRow, "id" | "chain_id" | "chain_seq" | "prev_hash" | "row_hash" | "created_at" | "bodies_pruned_at" | "erased_at">;
+export type SealedRow = Pick<
+  AuditRow,
+  "id" | "chain_id" | "chain_seq" | "prev_hash" | "row_hash" | "created_at" | "bodies_pruned_at" | "erased_at"
+>;
 
 /** The place of a row whose content the reader may not see. */
 export interface RowLink {
@@ -74,7 +77,6 @@ interface Place {
   flagged: boolean;
 }
 
-
 function possibleEntryHashes(entry: AdminEntry): string[] {
   try {
     return [adminEntryHash(entry)];
@@ -95,7 +97,10 @@ export function createVerifier(options: VerifierOptions): Verifier {
   const trail = checkpointTrail(chain.chain_id, options.keys);
   const coverage = trackCoverage();
   const heads = new Map<number, string[]>();
-  for (const { chainSeq, rowHash } of [...(chain.head_seq !== null && chain.head_hash !== null ? [{ chainSeq: chain.head_seq, rowHash: chain.head_hash }] : []), ...(options.knownHeads ?? [])]) {
+  for (const { chainSeq, rowHash } of [
+    ...(chain.head_seq !== null && chain.head_hash !== null ? [{ chainSeq: chain.head_seq, rowHash: chain.head_hash }] : []),
+    ...(options.knownHeads ?? []),
+  ]) {
     heads.set(chainSeq, [...(heads.get(chainSeq) ?? []), rowHash]);
   }
 
@@ -117,7 +122,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
   let bodiesErased = 0;
   let prunedThrough: number | null = null;
 
-  const add = (verdict: Parameters<typeof findings.add>[0]["verdict"], chain_seq: number, row_id: string | null, detail: string) => findings.add({ verdict, chain_seq, row_id, detail });
+  const add = (verdict: Parameters<typeof findings.add>[0]["verdict"], chain_seq: number, row_id: string | null, detail: string) =>
+    findings.add({ verdict, chain_seq, row_id, detail });
 
   function missing(from: number, to: number): void {
     add("missing", from, null, from === to ? `row ${from} is missing` : `rows ${from} to ${to} are missing (${to - from + 1})`);
@@ -170,7 +176,13 @@ export function createVerifier(options: VerifierOptions): Verifier {
     }
     if (links !== null && !links.includes(prevHash as string)) {
       if (chainSeq === 1) add("missing", 1, next.rowId, "row 1 names a row before it: it was not the first of this chain");
-      else add("broken_link", chainSeq, next.rowId, `row ${chainSeq} was sealed upon another row ${chainSeq - 1} than the one that stands there`);
+      else
+        add(
+          "broken_link",
+          chainSeq,
+          next.rowId,
+          `row ${chainSeq} was sealed upon another row ${chainSeq - 1} than the one that stands there`,
+        );
     }
     last = next;
     expected = chainSeq + 1;
@@ -186,7 +198,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
   /** True when the row lies past the range; it then only carries the links on to the next checkpoint. */
   function past(chainSeq: number, prevHash: unknown, hashes: readonly string[]): boolean {
     if (!(chainSeq > toSeq)) return false;
-    const way = wayToAnchor ?? (last !== null && chainSeq === toSeq + 1 && last.chainSeq === toSeq ? { chainSeq: toSeq, links: last.hashes } : null);
+    const way =
+      wayToAnchor ?? (last !== null && chainSeq === toSeq + 1 && last.chainSeq === toSeq ? { chainSeq: toSeq, links: last.hashes } : null);
     const held = way !== null && chainSeq === way.chainSeq + 1 && way.links.includes(prevHash as string) && hashes.length === 1;
     wayToAnchor = held ? { chainSeq, links: hashes } : null;
     return true;
@@ -207,7 +220,12 @@ export function createVerifier(options: VerifierOptions): Verifier {
     if (row.chain_id !== chain.chain_id) add("broken_link", where, rowId, `the row names another chain than ${chain.chain_id}`);
     if (altered) add("altered", where, rowId, `row ${chainSeq} does not have the hash it was sealed with`);
     // Of an altered row either the content or the stored hash is false: its successor may name the one that is not.
-    place(chainSeq, row.prev_hash, { chainSeq, rowId, hashes: altered ? [stored, ...possible] : [stored], flagged: altered }, typeof row.created_at === "string" ? row.created_at : null);
+    place(
+      chainSeq,
+      row.prev_hash,
+      { chainSeq, rowId, hashes: altered ? [stored, ...possible] : [stored], flagged: altered },
+      typeof row.created_at === "string" ? row.created_at : null,
+    );
   }
 
   return {
@@ -216,7 +234,17 @@ export function createVerifier(options: VerifierOptions): Verifier {
 
     entry(entry) {
       const createdAt = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(entry.at) ? entry.at.replace("Z", "000Z") : null;
-      sealed({ id: entry.id, chain_id: ADMIN_CHAIN, chain_seq: entry.chain_seq, prev_hash: entry.prev_hash, row_hash: entry.entry_hash, created_at: createdAt }, possibleEntryHashes(entry));
+      sealed(
+        {
+          id: entry.id,
+          chain_id: ADMIN_CHAIN,
+          chain_seq: entry.chain_seq,
+          prev_hash: entry.prev_hash,
+          row_hash: entry.entry_hash,
+          created_at: createdAt,
+        },
+        possibleEntryHashes(entry),
+      );
     },
 
     link(link) {
@@ -229,7 +257,13 @@ export function createVerifier(options: VerifierOptions): Verifier {
     checkpoint(line) {
       if (line.chain_seq > toSeq) {
         const { checkpoint, signed } = trail.next(line);
-        if (signed && checkpoint !== null && wayToAnchor?.chainSeq === checkpoint.chainSeq && wayToAnchor.links.includes(checkpoint.rowHash)) coverage.cover();
+        if (
+          signed &&
+          checkpoint !== null &&
+          wayToAnchor?.chainSeq === checkpoint.chainSeq &&
+          wayToAnchor.links.includes(checkpoint.rowHash)
+        )
+          coverage.cover();
         return;
       }
       checkpointsChecked += 1;
@@ -237,7 +271,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
       const isContext = !started && ranged && line.chain_seq < expected;
       const { checkpoint, signed, problem } = isContext ? trail.resume(line) : trail.next(line);
       const rowId = last?.chainSeq === line.chain_seq ? last.rowId : null;
-      if (problem !== null) add("checkpoint_invalid", line.chain_seq, rowId, `the checkpoint at row ${line.chain_seq} does not hold: ${problem}`);
+      if (problem !== null)
+        add("checkpoint_invalid", line.chain_seq, rowId, `the checkpoint at row ${line.chain_seq} does not hold: ${problem}`);
       if (checkpoint === null || !signed || checkpoint.chainSeq !== line.chain_seq) return;
       const { chainSeq, rowHash } = checkpoint;
       if (isContext) {
@@ -259,7 +294,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
       newestCheckpointLine = prefix.through_seq;
       prunedThrough = prefix.through_seq;
       const wrong = problem ?? (checkpoint?.rowHash === prefix.row_hash ? null : "it was signed for another row");
-      if (wrong !== null) add("checkpoint_invalid", prefix.through_seq, null, `the checkpoint over the rows retention dropped does not hold: ${wrong}`);
+      if (wrong !== null)
+        add("checkpoint_invalid", prefix.through_seq, null, `the checkpoint over the rows retention dropped does not hold: ${wrong}`);
       expected = prefix.through_seq + 1;
       links = signed && checkpoint !== null ? [checkpoint.rowHash] : [prefix.row_hash];
     },
@@ -275,9 +311,21 @@ export function createVerifier(options: VerifierOptions): Verifier {
       if (toSeq === Number.POSITIVE_INFINITY && announced > newestCheckpointLine) {
         add("missing", announced, null, `the checkpoint over row ${announced} is missing`);
       }
-      if (beyond !== null) add("unanchored", beyond.chainSeq, beyond.rowId, `the writer's record of the chain ends before row ${beyond.chainSeq}: ${beyond.rows} row(s) were added behind its back`);
+      if (beyond !== null)
+        add(
+          "unanchored",
+          beyond.chainSeq,
+          beyond.rowId,
+          `the writer's record of the chain ends before row ${beyond.chainSeq}: ${beyond.rows} row(s) were added behind its back`,
+        );
       const { pending, overdue } = coverage.result({ newestCheckpoint: trail.newestTime, shippedAt: chain.updated_at, now: options.now });
-      if (overdue !== null) add("unanchored", overdue.chainSeq, overdue.rowId, `${pending} row(s) from ${overdue.chainSeq} on are under no checkpoint although their time has passed`);
+      if (overdue !== null)
+        add(
+          "unanchored",
+          overdue.chainSeq,
+          overdue.rowId,
+          `${pending} row(s) from ${overdue.chainSeq} on are under no checkpoint although their time has passed`,
+        );
       return {
         chain_id: chain.chain_id,
         verdict: findings.verdict,

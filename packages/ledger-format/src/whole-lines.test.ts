@@ -4,18 +4,28 @@ import { wholeLines } from "./whole-lines.ts";
 
 test("lines come out as they were and unbroken, however the bytes are cut", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\n", " "))), fc.array(fc.nat(40)), fc.boolean(), async (lines, cuts, closed) => {
-      const text = lines.join("\n") + (closed ? "\n" : "");
-      const bytes = Buffer.from(text);
-      const pieces: Buffer[] = [];
-      let at = 0;
-      for (const cut of cuts) pieces.push(bytes.subarray(at, (at += cut)));
-      pieces.push(bytes.subarray(at));
-      const read: string[] = [];
-      for await (const whole of wholeLines((async function* () { yield* pieces; })())) read.push(whole);
-      expect(read.join("")).toBe(text);
-      for (const whole of read.slice(0, -1)) expect(whole.endsWith("\n")).toBe(true);
-    }),
+    fc.asyncProperty(
+      fc.array(fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\n", " "))),
+      fc.array(fc.nat(40)),
+      fc.boolean(),
+      async (lines, cuts, closed) => {
+        const text = lines.join("\n") + (closed ? "\n" : "");
+        const bytes = Buffer.from(text);
+        const pieces: Buffer[] = [];
+        let at = 0;
+        for (const cut of cuts) pieces.push(bytes.subarray(at, (at += cut)));
+        pieces.push(bytes.subarray(at));
+        const read: string[] = [];
+        for await (const whole of wholeLines(
+          (async function* () {
+            yield* pieces;
+          })(),
+        ))
+          read.push(whole);
+        expect(read.join("")).toBe(text);
+        for (const whole of read.slice(0, -1)) expect(whole.endsWith("\n")).toBe(true);
+      },
+    ),
     { numRuns: 300 },
   );
 });

@@ -74,9 +74,11 @@ export async function getApiKey(directory: Directory, tenantId: string, id: stri
 /** The answer is the only place the plaintext is ever in; the table has its hash. */
 export async function createApiKey(write: Write, tenantId: string, groupId: string, body: ApiKeyCreate): Promise<MintedApiKey> {
   if ((await resourceGroupStore.find(write.trx, tenantId, groupId)) === undefined) throw notFound("resource group");
-  if (body.end_user_id !== undefined && !(await endUserExists(write.trx, tenantId, body.end_user_id))) throw invalidField("end_user_id", "names no end user of this tenant");
+  if (body.end_user_id !== undefined && !(await endUserExists(write.trx, tenantId, body.end_user_id)))
+    throw invalidField("end_user_id", "names no end user of this tenant");
   const twin = await activeKeyByName(write.trx, groupId, body.name, write.now);
-  if (twin !== undefined) throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: twin } }));
+  if (twin !== undefined)
+    throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: twin } }));
   const id = uuid();
   const plaintext = newApiKey();
   await apiKeyStore.insert(write.trx, {
@@ -107,13 +109,25 @@ export async function updateApiKey(write: Write, tenantId: string, id: string, b
   const name = body.name ?? before.name;
   // A key that is given more time takes its name back.
   const revived = statusOf(before, write.now) !== "active";
-  if (before.resource_group_id !== null && (name !== before.name || revived) && statusOf({ ...before, expires_at }, write.now) === "active") {
+  if (
+    before.resource_group_id !== null &&
+    (name !== before.name || revived) &&
+    statusOf({ ...before, expires_at }, write.now) === "active"
+  ) {
     const twin = await activeKeyByName(write.trx, before.resource_group_id, name, write.now);
-    if (twin !== undefined) throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: twin } }));
+    if (twin !== undefined)
+      throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: twin } }));
   }
   await apiKeyStore.update(write.trx, id, { name, expires_at, updated_at: write.now });
   const row = await found(write, tenantId, id);
-  write.log({ tenant_id: tenantId, action: "update", resource: RESOURCE, resource_id: id, before: read(before, write.now), after: read(row, write.now) });
+  write.log({
+    tenant_id: tenantId,
+    action: "update",
+    resource: RESOURCE,
+    resource_id: id,
+    before: read(before, write.now),
+    after: read(row, write.now),
+  });
   notifyKey(write, row);
   return read(row, write.now);
 }
@@ -123,7 +137,14 @@ export async function revokeApiKey(write: Write, tenantId: string, id: string): 
   const before = await found(write, tenantId, id, "lock");
   await apiKeyStore.update(write.trx, id, { revoked_at: before.revoked_at ?? write.now, updated_at: write.now });
   const row = await found(write, tenantId, id);
-  write.log({ tenant_id: tenantId, action: "revoke", resource: RESOURCE, resource_id: id, before: read(before, write.now), after: read(row, write.now) });
+  write.log({
+    tenant_id: tenantId,
+    action: "revoke",
+    resource: RESOURCE,
+    resource_id: id,
+    before: read(before, write.now),
+    after: read(row, write.now),
+  });
   notifyKey(write, row);
   return read(row, write.now);
 }
@@ -141,7 +162,14 @@ export async function rotateApiKey(write: Write, tenantId: string, id: string, g
     updated_at: write.now,
   });
   const row = await found(write, tenantId, id);
-  write.log({ tenant_id: tenantId, action: "rotate", resource: RESOURCE, resource_id: id, before: read(before, write.now), after: { ...read(row, write.now), grace_seconds: graceSeconds } });
+  write.log({
+    tenant_id: tenantId,
+    action: "rotate",
+    resource: RESOURCE,
+    resource_id: id,
+    before: read(before, write.now),
+    after: { ...read(row, write.now), grace_seconds: graceSeconds },
+  });
   notifyKey(write, before);
   notifyKey(write, row);
   return minted(read(row, write.now), plaintext);

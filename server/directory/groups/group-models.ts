@@ -13,7 +13,13 @@ import { resourceGroups } from "./resource-groups.ts";
 const RESOURCE = "group-models";
 
 /** What callers of the group may address: bound to it, or handed down from above. */
-export async function listGroupModels(directory: Directory, tenantId: string, groupId: string, search: string | undefined, page: Page): Promise<Paged<GroupModel>> {
+export async function listGroupModels(
+  directory: Directory,
+  tenantId: string,
+  groupId: string,
+  search: string | undefined,
+  page: Page,
+): Promise<Paged<GroupModel>> {
   await resourceGroups.get(directory, tenantId, groupId);
   const { items, total } = await modelsOfGroup(directory.db, tenantId, groupId, search, page);
   return {
@@ -39,23 +45,48 @@ async function lockedGroup(write: Write, tenantId: string, groupId: string): Pro
 }
 
 /** Refuses with `already_bound` when nothing is left to bind, and binds nothing when one of the ids is no model of the tenant. */
-export async function bindGroupModels(write: Write, tenantId: string, groupId: string, modelIds: readonly string[]): Promise<{ bound: string[]; already_bound: string[] }> {
+export async function bindGroupModels(
+  write: Write,
+  tenantId: string,
+  groupId: string,
+  modelIds: readonly string[],
+): Promise<{ bound: string[]; already_bound: string[] }> {
   await lockedGroup(write, tenantId, groupId);
   const wanted = [...new Set(modelIds)];
   const known = await knownModels(write.trx, tenantId, wanted);
-  const virtual = await knownVirtualModels(write.trx, tenantId, wanted.filter((id) => !known.has(id)));
+  const virtual = await knownVirtualModels(
+    write.trx,
+    tenantId,
+    wanted.filter((id) => !known.has(id)),
+  );
   const unknown = wanted.filter((id) => !known.has(id) && !virtual.has(id));
   if (unknown.length > 0) throw invalidField("model_ids", `names no model of this tenant: ${unknown.slice(0, 5).join(", ")}`);
-  const bound = [...(await bindModels(write.trx, tenantId, groupId, wanted.filter((id) => known.has(id)))), ...(await bindModels(write.trx, tenantId, groupId, [...virtual], "resource_group_virtual_models"))];
+  const bound = [
+    ...(await bindModels(
+      write.trx,
+      tenantId,
+      groupId,
+      wanted.filter((id) => known.has(id)),
+    )),
+    ...(await bindModels(write.trx, tenantId, groupId, [...virtual], "resource_group_virtual_models")),
+  ];
   const already = wanted.filter((id) => !bound.includes(id));
-  if (bound.length === 0) throw new Refused(refuse("already_bound", "All of these models are already bound to the group.", { extra: { already_bound: already } }));
+  if (bound.length === 0)
+    throw new Refused(
+      refuse("already_bound", "All of these models are already bound to the group.", { extra: { already_bound: already } }),
+    );
   write.log({ tenant_id: tenantId, action: "bind", resource: RESOURCE, resource_id: groupId, after: { model_ids: bound } });
   write.notify(tenantId, "policy");
   return { bound, already_bound: already };
 }
 
 /** Refuses with `not_bound` when none of them is bound to the group itself. */
-export async function unbindGroupModels(write: Write, tenantId: string, groupId: string, modelIds: readonly string[]): Promise<{ unbound: string[]; not_bound: string[] }> {
+export async function unbindGroupModels(
+  write: Write,
+  tenantId: string,
+  groupId: string,
+  modelIds: readonly string[],
+): Promise<{ unbound: string[]; not_bound: string[] }> {
   await lockedGroup(write, tenantId, groupId);
   const wanted = [...new Set(modelIds)];
   const unbound = await unbindModels(write.trx, tenantId, groupId, wanted);
@@ -66,12 +97,27 @@ export async function unbindGroupModels(write: Write, tenantId: string, groupId:
 }
 
 /** `model` is a model's id or its name. */
-export async function setGroupModelVisibility(write: Write, tenantId: string, groupId: string, model: string, visible: boolean): Promise<{ portal_visible: boolean }> {
+export async function setGroupModelVisibility(
+  write: Write,
+  tenantId: string,
+  groupId: string,
+  model: string,
+  visible: boolean,
+): Promise<{ portal_visible: boolean }> {
   await lockedGroup(write, tenantId, groupId);
-  const modelId = isUuid(model) ? model : ((await modelIdByName(write.trx, tenantId, model)) ?? (await virtualModelIdByName(write.trx, tenantId, model)));
+  const modelId = isUuid(model)
+    ? model
+    : ((await modelIdByName(write.trx, tenantId, model)) ?? (await virtualModelIdByName(write.trx, tenantId, model)));
   const before = modelId === undefined ? undefined : await setPortalVisible(write.trx, tenantId, groupId, modelId, visible);
   if (before === undefined) throw new Refused(refuse("not_bound", "This model is not bound to the group itself."));
-  write.log({ tenant_id: tenantId, action: "update", resource: RESOURCE, resource_id: groupId, before: { model_id: modelId, portal_visible: before }, after: { model_id: modelId, portal_visible: visible } });
+  write.log({
+    tenant_id: tenantId,
+    action: "update",
+    resource: RESOURCE,
+    resource_id: groupId,
+    before: { model_id: modelId, portal_visible: before },
+    after: { model_id: modelId, portal_visible: visible },
+  });
   write.notify(tenantId, "policy");
   return { portal_visible: visible };
 }

@@ -1,4 +1,10 @@
-import type { GroupTree, ResourceGroup, ResourceGroupCreate, ResourceGroupQuery, ResourceGroupUpdate } from "@gatehouse/contracts/resource-groups";
+import type {
+  GroupTree,
+  ResourceGroup,
+  ResourceGroupCreate,
+  ResourceGroupQuery,
+  ResourceGroupUpdate,
+} from "@gatehouse/contracts/resource-groups";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { detachKeys } from "../../store/api-keys.ts";
@@ -43,7 +49,8 @@ function read(row: ResourceGroupRow): ResourceGroup {
 
 /** Refuses a parent that is not there, or under which the tree would be too deep. `below`: levels the group brings with it. */
 async function checkParent(write: Write, tenantId: string, parentId: string, below: number): Promise<ResourceGroupRow[]> {
-  if (!(await knownGroups(write.trx, tenantId, [parentId])).has(parentId)) throw invalidField("parent_group_id", "names no resource group of this tenant");
+  if (!(await knownGroups(write.trx, tenantId, [parentId])).has(parentId))
+    throw invalidField("parent_group_id", "names no resource group of this tenant");
   const above = await ancestorsOf(write.trx, tenantId, parentId);
   if (above.length + 2 + below > MAX_DEPTH) throw invalidField("parent_group_id", `would make the tree deeper than ${MAX_DEPTH} levels`);
   return above;
@@ -55,7 +62,16 @@ function levelsBelow(id: string, descendants: readonly ResourceGroupRow[]): numb
   return Math.max(...depth.values());
 }
 
-export const resourceGroups = records<ResourceGroupRow, ResourceGroupInsert, ResourceGroupPatch, ResourceGroup, ResourceGroupCreate, ResourceGroupUpdate, ResourceGroupQuery, string>({
+export const resourceGroups = records<
+  ResourceGroupRow,
+  ResourceGroupInsert,
+  ResourceGroupPatch,
+  ResourceGroup,
+  ResourceGroupCreate,
+  ResourceGroupUpdate,
+  ResourceGroupQuery,
+  string
+>({
   resource: "resource-groups",
   noun: "resource group",
   store: resourceGroupStore,
@@ -86,13 +102,21 @@ export const resourceGroups = records<ResourceGroupRow, ResourceGroupInsert, Res
       const above = parentId === null ? [] : [parentId, ...(await newAncestors(write, tenantId, row.id, parentId))];
       await checkMove(write, tenantId, row.id, parentId);
       const left = (await ancestorsOf(write.trx, tenantId, row.id)).filter(({ id }) => !above.includes(id));
-      await noteBranchLeft(write.trx, tenantId, left.map(({ id }) => id));
+      await noteBranchLeft(
+        write.trx,
+        tenantId,
+        left.map(({ id }) => id),
+      );
     }
     return { ...body, updated_at: write.now };
   },
   async dependents(write, row) {
     const found = await dependentsOfGroup(write.trx, row.id, write.now);
-    return [...counted(found.children, "child group"), ...counted(found.active_keys, "active API key"), ...counted(found.end_users, "end user in it", "end users in it")];
+    return [
+      ...counted(found.children, "child group"),
+      ...counted(found.active_keys, "active API key"),
+      ...counted(found.end_users, "end user in it", "end users in it"),
+    ];
   },
   async removing(write, row) {
     await detachKeys(write.trx, row.id, write.now);

@@ -31,7 +31,8 @@ export class AlertWriter {
   /** Rejects when the database is away; what was not written is tried again next time. */
   async flush(): Promise<void> {
     for (let alert = this.waiting[0]; alert !== undefined; alert = this.waiting[0]) {
-      if (await raiseAlert(this.db, alert)) this.log.info("alert_raised", { tenant_id: alert.tenant_id, group_id: alert.group_id, alert_type: alert.alert_type });
+      if (await raiseAlert(this.db, alert))
+        this.log.info("alert_raised", { tenant_id: alert.tenant_id, group_id: alert.group_id, alert_type: alert.alert_type });
       this.waiting.shift();
     }
   }

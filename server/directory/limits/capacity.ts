@@ -40,7 +40,11 @@ export function capacityOf(tree: PolicyTree, groupId: string): Capacity {
     parent_id: holder?.id ?? null,
     parent_name: holder?.name ?? null,
     parent_is_immediate: holder !== undefined && holder.id === above[0]?.id,
-    siblings: [...siblings.values()].map(({ node, claims }) => ({ group_id: node.id, group_name: node.name, limits: documentOf(claims) as Record<string, unknown> })),
+    siblings: [...siblings.values()].map(({ node, claims }) => ({
+      group_id: node.id,
+      group_name: node.name,
+      limits: documentOf(claims) as Record<string, unknown>,
+    })),
     available: documentOf(available) as Record<string, unknown>,
   };
 }
@@ -58,7 +62,10 @@ export function overdrawn(before: PolicyTree, after: PolicyTree, groupId: string
     const total = claimed(after, holder.id, quota);
     if (total <= limit || (before.node(holder.id) !== undefined && total <= claimed(before, holder.id, quota))) continue;
     const others = claimed(after, holder.id, quota, groupId);
-    fields.push({ field: quota, message: `must be at most ${shown(quota, Math.max(0, limit - others))}, which is what ${JSON.stringify(holder.name)} has not promised to others` });
+    fields.push({
+      field: quota,
+      message: `must be at most ${shown(quota, Math.max(0, limit - others))}, which is what ${JSON.stringify(holder.name)} has not promised to others`,
+    });
   }
   return fields;
 }

@@ -48,7 +48,13 @@ function quotasOf(tree: PolicyTree, holders: readonly GroupNode[]): HeldQuota[] 
 }
 
 /** What the branches of all the holders used: the last of them stands above the others. */
-async function usedUnder(directory: Directory, tenantId: string, tree: PolicyTree, quotas: readonly HeldQuota[], now: number): Promise<Map<string, UsageTotal[]>> {
+async function usedUnder(
+  directory: Directory,
+  tenantId: string,
+  tree: PolicyTree,
+  quotas: readonly HeldQuota[],
+  now: number,
+): Promise<Map<string, UsageTotal[]>> {
   const byGroup = new Map<string, UsageTotal[]>();
   const farthest = quotas.at(-1)?.holder;
   if (farthest === undefined) return byGroup;
@@ -98,7 +104,13 @@ export async function consumptionOf(directory: Directory, tenantId: string, grou
   return { group_id: groupId, at: new Date(now).toISOString(), limits };
 }
 
-function drawnBy(tree: PolicyTree, holderId: string, quota: Quota, modelId: string | null, byGroup: ReadonlyMap<string, readonly UsageTotal[]>) {
+function drawnBy(
+  tree: PolicyTree,
+  holderId: string,
+  quota: Quota,
+  modelId: string | null,
+  byGroup: ReadonlyMap<string, readonly UsageTotal[]>,
+) {
   const drawn: { group_id: string; group_name: string; current: number }[] = [];
   for (const node of tree.branch(holderId)) {
     let current = 0;

@@ -38,19 +38,38 @@ export async function replacePolicy(write: Write, tenantId: string, of: PolicyOf
   refuseBadPatterns(own.get("system_prompt.banned_patterns") as string[] | undefined);
   const looser = loosened(before.inherited(of.groupId, of.kind, itemId), own);
   if (looser.length > 0) throw limitRefusal("limit_exceeds_inherited", "This would loosen what is inherited", looser);
-  await writePolicy(write.trx, tenantId, { group_id: of.groupId, kind: of.kind, item_id: itemId, document: documentOf(own) as Record<string, unknown> }, write.now);
+  await writePolicy(
+    write.trx,
+    tenantId,
+    { group_id: of.groupId, kind: of.kind, item_id: itemId, document: documentOf(own) as Record<string, unknown> },
+    write.now,
+  );
   const after = await treeOf(write.trx, tenantId, of.groupId);
   if (of.kind === "llm_limits" && itemId === "") {
     const over = overdrawn(before, after, of.groupId);
     if (over.length > 0) throw limitRefusal("limit_exceeds_available", "This is more than the budget holder has left", over);
   }
-  const shown = (tree: PolicyTree) => ({ kind: of.kind, item_id: itemId === "" ? null : itemId, document: documentOf(tree.ownFields(of.groupId, of.kind, itemId)) });
-  write.log({ tenant_id: tenantId, action: "update", resource: RESOURCE, resource_id: of.groupId, before: shown(before), after: shown(after) });
+  const shown = (tree: PolicyTree) => ({
+    kind: of.kind,
+    item_id: itemId === "" ? null : itemId,
+    document: documentOf(tree.ownFields(of.groupId, of.kind, itemId)),
+  });
+  write.log({
+    tenant_id: tenantId,
+    action: "update",
+    resource: RESOURCE,
+    resource_id: of.groupId,
+    before: shown(before),
+    after: shown(after),
+  });
   write.notify(tenantId, "policy");
   return after;
 }
 
-const KINDS_OF_ITEMS = { model: ["llm_limits", "llm_governance"], "tool server": ["mcp_limits"] } satisfies Record<string, readonly PolicyKind[]>;
+const KINDS_OF_ITEMS = { model: ["llm_limits", "llm_governance"], "tool server": ["mcp_limits"] } satisfies Record<
+  string,
+  readonly PolicyKind[]
+>;
 
 /** A model or tool server that goes takes its refinements along: nobody could change them any more, and a move would still be held to them. */
 export async function forgetItem(write: Write, tenantId: string, what: keyof typeof KINDS_OF_ITEMS, itemId: string): Promise<void> {
@@ -62,19 +81,27 @@ export async function forgetItem(write: Write, tenantId: string, what: keyof typ
 export async function checkMove(write: Write, tenantId: string, groupId: string, parentId: string | null): Promise<void> {
   const rows = await readPolicyRows(write.trx, tenantId);
   const before = policyTreeOf(rows);
-  const after = policyTreeOf({ ...rows, groups: rows.groups.map((group) => (group.id === groupId ? { ...group, parent_group_id: parentId } : group)) });
+  const after = policyTreeOf({
+    ...rows,
+    groups: rows.groups.map((group) => (group.id === groupId ? { ...group, parent_group_id: parentId } : group)),
+  });
   const fields: FieldError[] = [];
   for (const node of after.branch(groupId)) {
     for (const kind of POLICY_KINDS) {
       for (const itemId of ["", ...after.itemsOf(kind)]) {
-        const known = new Set(loosened(before.inherited(node.id, kind, itemId), before.ownFields(node.id, kind, itemId)).map(({ field }) => field));
-        const looser = loosened(after.inherited(node.id, kind, itemId), after.ownFields(node.id, kind, itemId)).filter(({ field }) => !known.has(field));
+        const known = new Set(
+          loosened(before.inherited(node.id, kind, itemId), before.ownFields(node.id, kind, itemId)).map(({ field }) => field),
+        );
+        const looser = loosened(after.inherited(node.id, kind, itemId), after.ownFields(node.id, kind, itemId)).filter(
+          ({ field }) => !known.has(field),
+        );
         const at = `${node.name}: ${kind}${itemId === "" ? "" : ` of ${itemId}`}: `;
         fields.push(...looser.map(({ field, message }) => ({ field: at + field, message })));
       }
     }
   }
-  if (fields.length > 0) throw limitRefusal("limit_exceeds_inherited", "There the group would hold looser values than it would inherit", fields);
+  if (fields.length > 0)
+    throw limitRefusal("limit_exceeds_inherited", "There the group would hold looser values than it would inherit", fields);
   const over = overdrawn(before, after, groupId);
   if (over.length > 0) throw limitRefusal("limit_exceeds_available", "There is not enough left of the budget it would draw on", over);
 }
@@ -86,7 +113,8 @@ function limitRefusal(code: "limit_exceeds_inherited" | "limit_exceeds_available
 /** The item a refinement is of. A model or tool server must be the tenant's; skills are taken as they are named. */
 async function checkedItem(db: Database | Trx, tenantId: string, { kind, itemId }: PolicyOf): Promise<string> {
   if (itemId === undefined) return "";
-  if ((kind === "llm_limits" || kind === "llm_governance") && !(await knownModels(db, tenantId, [itemId])).has(itemId)) throw notFound("model");
+  if ((kind === "llm_limits" || kind === "llm_governance") && !(await knownModels(db, tenantId, [itemId])).has(itemId))
+    throw notFound("model");
   if (kind === "mcp_limits" && !(await knownMcpServers(db, tenantId, [itemId])).has(itemId)) throw notFound("tool server");
   return itemId;
 }
@@ -136,7 +164,9 @@ export async function effectiveLimitsOf(directory: Directory, tenantId: string, 
   const tree = await treeOf(directory.db, tenantId, groupId);
   const line = [groupId, ...tree.above(groupId).map(({ id }) => id)];
   const refinements = POLICY_KINDS.flatMap((kind) =>
-    [...tree.itemsOf(kind)].filter((item) => line.some((id) => tree.ownFields(id, kind, item).size > 0)).map((item) => ({ kind, item_id: item, effective: shape(tree.effective(groupId, kind, item)) })),
+    [...tree.itemsOf(kind)]
+      .filter((item) => line.some((id) => tree.ownFields(id, kind, item).size > 0))
+      .map((item) => ({ kind, item_id: item, effective: shape(tree.effective(groupId, kind, item)) })),
   );
   return {
     group_id: groupId,

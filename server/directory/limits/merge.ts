@@ -15,7 +15,8 @@ export function fieldsOf(document: PolicyDocument): Fields {
     fields.set(path, value);
   };
   for (const [family, inner] of Object.entries(document)) {
-    if (typeof inner === "object" && inner !== null && !Array.isArray(inner)) for (const [field, value] of Object.entries(inner)) add(`${family}.${field}`, value);
+    if (typeof inner === "object" && inner !== null && !Array.isArray(inner))
+      for (const [field, value] of Object.entries(inner)) add(`${family}.${field}`, value);
     else add(family, inner);
   }
   return fields;
@@ -105,6 +106,8 @@ function looser(path: string, above: unknown, own: unknown): string | null {
     case "nearest":
       return null;
     default:
-      return rule.indexOf(own as string) < rule.indexOf(above as string) ? `must be ${rule.slice(rule.indexOf(above as string)).join(" or ")}: ${above} is inherited` : null;
+      return rule.indexOf(own as string) < rule.indexOf(above as string)
+        ? `must be ${rule.slice(rule.indexOf(above as string)).join(" or ")}: ${above} is inherited`
+        : null;
   }
 }

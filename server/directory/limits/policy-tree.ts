@@ -80,7 +80,10 @@ export class PolicyTree {
     const key = keyOf(groupId, kind, itemId);
     let found = this.merged.get(key);
     if (found === undefined) {
-      found = itemId !== "" && !this.itemsOf(kind).has(itemId) ? this.effective(groupId, kind) : merge(this.inherited(groupId, kind, itemId), this.ownFields(groupId, kind, itemId));
+      found =
+        itemId !== "" && !this.itemsOf(kind).has(itemId)
+          ? this.effective(groupId, kind)
+          : merge(this.inherited(groupId, kind, itemId), this.ownFields(groupId, kind, itemId));
       this.merged.set(key, found);
     }
     return found;
@@ -111,7 +114,7 @@ export class PolicyTree {
   /** The groups above, nearest first. */
   above(groupId: string): GroupNode[] {
     const found: GroupNode[] = [];
-    for (let id = this.nodes.get(groupId)?.parentId ?? null; id !== null; ) {
+    for (let id = this.nodes.get(groupId)?.parentId ?? null; id !== null;) {
       const node = this.nodes.get(id);
       if (node === undefined) break;
       found.push(node);

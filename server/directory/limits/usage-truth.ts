@@ -1,5 +1,13 @@
 import type { Database } from "../../store/database.ts";
-import { type CallTotal, callTotals, runTotal, type RunTotal, type UsageAsked, type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
+import {
+  type CallTotal,
+  callTotals,
+  runTotal,
+  type RunTotal,
+  type UsageAsked,
+  type UsageTotal,
+  usageTotals,
+} from "../../store/usage-totals.ts";
 import { type HourlyCount, toolResultsOfDay, toolUsageOfDay } from "../../store/tool-usage.ts";
 import { utcDay } from "./periods.ts";
 import type { PolicyTree } from "./policy-tree.ts";
@@ -37,7 +45,8 @@ export class UsageOfDay {
     let sum = this.sums.get(key);
     if (sum === undefined) {
       sum = 0;
-      for (const { id } of tree.branch(groupId)) for (const total of this.byGroup.get(id) ?? []) if (total.model_id === modelId) sum += total[column];
+      for (const { id } of tree.branch(groupId))
+        for (const total of this.byGroup.get(id) ?? []) if (total.model_id === modelId) sum += total[column];
       this.sums.set(key, sum);
     }
     return sum;
@@ -57,9 +66,13 @@ class CountsOfDay {
   }
 
   /** What the group and all below it did since `since`, milliseconds, the beginning of the hour asked for or of its day. */
-  ofBranch(tree: PolicyTree, { groupId, item, since }: { readonly groupId: string; readonly item: string | null; readonly since: number }): number {
+  ofBranch(
+    tree: PolicyTree,
+    { groupId, item, since }: { readonly groupId: string; readonly item: string | null; readonly since: number },
+  ): number {
     let sum = 0;
-    for (const { id } of tree.branch(groupId)) for (const { item: one, hour, count } of this.byGroup.get(id) ?? []) if (one === item && hour >= since) sum += count;
+    for (const { id } of tree.branch(groupId))
+      for (const { item: one, hour, count } of this.byGroup.get(id) ?? []) if (one === item && hour >= since) sum += count;
     return sum;
   }
 }

@@ -5,7 +5,16 @@ import { uuid } from "../../kernel/ids.ts";
 import { recordChange } from "../../store/config-changes.ts";
 import { bindModels } from "../../store/group-models.ts";
 import { guardrailsAsking } from "../../store/guardrail-configs.ts";
-import { judgesByDefault, modelIdByName, modelStore, noteFormerName, recordHealth, type ModelInsert, type ModelPatch, type ModelRow } from "../../store/models.ts";
+import {
+  judgesByDefault,
+  modelIdByName,
+  modelStore,
+  noteFormerName,
+  recordHealth,
+  type ModelInsert,
+  type ModelPatch,
+  type ModelRow,
+} from "../../store/models.ts";
 import { providerById, providerByKey, type ProviderRow } from "../../store/providers.ts";
 import { knownGroups } from "../../store/resource-groups.ts";
 import { cachesEmbeddingWith } from "../../store/semantic-cache-configs.ts";
@@ -42,7 +51,10 @@ function modesOf(body: { mode?: Mode | undefined; modes?: Mode[] | undefined }, 
  * A key goes only to the host it was given for: whoever may write models may not read keys, and a new address would
  * hand them out. `ownKeyGoesTo` is where the model's own key goes now, null when it has none.
  */
-function guardKeys(next: { baseUrl: string | null; provider: ProviderRow; apiKey: UpstreamKey | null | undefined }, ownKeyGoesTo: string | null): void {
+function guardKeys(
+  next: { baseUrl: string | null; provider: ProviderRow; apiKey: UpstreamKey | null | undefined },
+  ownKeyGoesTo: string | null,
+): void {
   checkAddress(next.provider.api_format, next.baseUrl);
   if (next.apiKey != null) return;
   const address = originOf(next.baseUrl ?? next.provider.base_url);
@@ -70,7 +82,10 @@ async function checkRoutingGroup(write: Write, tenantId: string, routingGroupId:
 async function refuseRenamedGuard(write: Write, row: ModelRow): Promise<void> {
   const names = await guardrailsAsking(write.trx, row.tenant_id, [row.name], NAMES_LOOKED_FOR);
   const dependents = namedDependents("guardrail configurations", names);
-  if (dependents.length > 0) throw new Refused(refuse("in_use", `This model cannot be renamed while ${dependents[0]} ask it by its name.`, { extra: { dependents } }));
+  if (dependents.length > 0)
+    throw new Refused(
+      refuse("in_use", `This model cannot be renamed while ${dependents[0]} ask it by its name.`, { extra: { dependents } }),
+    );
 }
 
 const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, ModelUpdate, ModelQuery, string>({
@@ -117,8 +132,19 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
     guardKeys({ baseUrl, provider, apiKey: body.api_key }, row.api_key_sealed === null ? null : (row.base_url ?? before.base_url));
     const modes = modesOf(body, row.modes);
     await checkRoutingGroup(write, tenantId, body.routing_group_id === undefined ? row.routing_group_id : body.routing_group_id, modes);
-    const isOther = provider.id !== row.provider_id || baseUrl !== row.base_url || (body.model_name ?? row.model_name) !== row.model_name || body.api_key !== undefined;
-    return { ...foldedChanges(row, write.now), ...columns(write, body), provider_id: provider.id, modes, ...sealedKey(write, "models", row.id, provider.api_format, body.api_key), ...(isOther ? UNPROBED : {}) };
+    const isOther =
+      provider.id !== row.provider_id ||
+      baseUrl !== row.base_url ||
+      (body.model_name ?? row.model_name) !== row.model_name ||
+      body.api_key !== undefined;
+    return {
+      ...foldedChanges(row, write.now),
+      ...columns(write, body),
+      provider_id: provider.id,
+      modes,
+      ...sealedKey(write, "models", row.id, provider.api_format, body.api_key),
+      ...(isOther ? UNPROBED : {}),
+    };
   },
   async created(write, tenantId, row, body) {
     const groupIds = [...new Set(body.group_ids ?? [])];
@@ -133,7 +159,12 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
     const policies = await policiesJudgedBy(write.trx, row.tenant_id, row.id, NAMES_LOOKED_FOR);
     const caches = await cachesEmbeddingWith(write.trx, row.tenant_id, row.id, NAMES_LOOKED_FOR);
     const guardrails = await guardrailsAsking(write.trx, row.tenant_id, [row.id, row.name], NAMES_LOOKED_FOR);
-    return [...(judges ? ["the tenant's default_judge_model_id"] : []), ...namedDependents("semantic policies", policies), ...namedDependents("semantic cache configurations", caches), ...namedDependents("guardrail configurations", guardrails)];
+    return [
+      ...(judges ? ["the tenant's default_judge_model_id"] : []),
+      ...namedDependents("semantic policies", policies),
+      ...namedDependents("semantic cache configurations", caches),
+      ...namedDependents("guardrail configurations", guardrails),
+    ];
   },
   removing: (write, row) => forgetItem(write, row.tenant_id, "model", row.id),
   notify: (write, row) => write.notify(row.tenant_id, "policy"),

@@ -80,7 +80,10 @@ export function foldedChanges(row: Pick<ModelRow, "price_changes">, now: Date): 
   const due = row.price_changes.filter((change) => Date.parse(change.effective_from) <= now.getTime());
   const last = due.toSorted((a, b) => Date.parse(a.effective_from) - Date.parse(b.effective_from)).at(-1);
   if (last === undefined) return {};
-  const patch: ModelPatch = { price_tiers: JSON.stringify(last.tiers), price_changes: JSON.stringify(row.price_changes.filter((change) => !due.includes(change))) };
+  const patch: ModelPatch = {
+    price_tiers: JSON.stringify(last.tiers),
+    price_changes: JSON.stringify(row.price_changes.filter((change) => !due.includes(change))),
+  };
   for (const [column] of TOKEN_PRICES) patch[column] = last[column] ?? null;
   return patch;
 }
@@ -95,11 +98,17 @@ function storedPrices(prices: Omit<PriceTier, "above_input_tokens">): ColumnPric
 }
 
 function storedTiers(tiers: readonly PriceTier[]): TierPrices[] {
-  return tiers.map((tier) => ({ above_input_tokens: tier.above_input_tokens, ...storedPrices(tier) })).sort((a, b) => a.above_input_tokens - b.above_input_tokens);
+  return tiers
+    .map((tier) => ({ above_input_tokens: tier.above_input_tokens, ...storedPrices(tier) }))
+    .sort((a, b) => a.above_input_tokens - b.above_input_tokens);
 }
 
 function storedChange(change: PriceChange): StoredChange {
-  return { effective_from: new Date(change.effective_from).toISOString(), ...storedPrices(change), tiers: storedTiers(change.price_tiers ?? []) };
+  return {
+    effective_from: new Date(change.effective_from).toISOString(),
+    ...storedPrices(change),
+    tiers: storedTiers(change.price_tiers ?? []),
+  };
 }
 
 function shownPrices(columns: ColumnPrices): Omit<PriceTier, "above_input_tokens"> {

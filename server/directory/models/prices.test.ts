@@ -5,22 +5,44 @@ import { foldedChanges, priceColumns, priceMembers } from "./price-columns.ts";
 import { priceSchedule, pricesAt } from "./prices.ts";
 
 const BARE = {
-  input_cost: null, output_cost: null, cache_read_cost: null, cache_write_cost: null, cache_write_hour_cost: null, audio_input_cost: null, audio_output_cost: null, web_search_cost: null, price_tiers: [], price_changes: [],
-  image_cost: null, audio_input_second_cost: null, audio_output_character_cost: null, video_second_cost: null,
+  input_cost: null,
+  output_cost: null,
+  cache_read_cost: null,
+  cache_write_cost: null,
+  cache_write_hour_cost: null,
+  audio_input_cost: null,
+  audio_output_cost: null,
+  web_search_cost: null,
+  price_tiers: [],
+  price_changes: [],
+  image_cost: null,
+  audio_input_second_cost: null,
+  audio_output_character_cost: null,
+  video_second_cost: null,
 } as unknown as ModelRow;
 
 /** The row as the table gives it back after these columns were written. */
 function written(row: ModelRow, patch: ReturnType<typeof priceColumns>): ModelRow {
-  const parsed = Object.fromEntries(Object.entries(patch).map(([column, value]) => [column, typeof value === "string" ? JSON.parse(value) : value]));
+  const parsed = Object.fromEntries(
+    Object.entries(patch).map(([column, value]) => [column, typeof value === "string" ? JSON.parse(value) : value]),
+  );
   return { ...row, ...parsed } as ModelRow;
 }
 
 const price = fc.integer({ min: 0, max: 100_000_000_000 }).map((micros) => micros / 1e6);
-const prices = fc.record({ input_cost_per_million_tokens: price, output_cost_per_million_tokens: price, cache_read_cost_per_million_tokens: price }, { requiredKeys: [] });
-const tiers = fc.uniqueArray(prices.chain((some) => fc.integer({ min: 1, max: 1e6 }).map((above) => ({ above_input_tokens: above, ...some }))), { selector: (tier) => tier.above_input_tokens, maxLength: 4 });
+const prices = fc.record(
+  { input_cost_per_million_tokens: price, output_cost_per_million_tokens: price, cache_read_cost_per_million_tokens: price },
+  { requiredKeys: [] },
+);
+const tiers = fc.uniqueArray(
+  prices.chain((some) => fc.integer({ min: 1, max: 1e6 }).map((above) => ({ above_input_tokens: above, ...some }))),
+  { selector: (tier) => tier.above_input_tokens, maxLength: 4 },
+);
 const day = fc.date({ min: new Date("2024-01-01"), max: new Date("2030-01-01"), noInvalidDate: true }).map((date) => date.toISOString());
 const changes = fc.uniqueArray(
-  fc.tuple(prices, day, tiers).map(([some, from, dearer]) => ({ effective_from: from, ...some, ...(dearer.length === 0 ? {} : { price_tiers: dearer }) })),
+  fc
+    .tuple(prices, day, tiers)
+    .map(([some, from, dearer]) => ({ effective_from: from, ...some, ...(dearer.length === 0 ? {} : { price_tiers: dearer }) })),
   { selector: (change) => change.effective_from, maxLength: 4 },
 );
 
@@ -31,7 +53,9 @@ describe("prices of a model", () => {
         const read = priceMembers(written(BARE, priceColumns({ ...some, price_tiers: dearer, price_changes: dated })));
         const sorted = (all: typeof dearer) => all.toSorted((a, b) => a.above_input_tokens - b.above_input_tokens);
         expect(read).toMatchObject({ ...some, price_tiers: sorted(dearer) });
-        expect(read.price_changes).toEqual(dated.map((change) => ({ ...change, ...(change.price_tiers === undefined ? {} : { price_tiers: sorted(change.price_tiers) }) })));
+        expect(read.price_changes).toEqual(
+          dated.map((change) => ({ ...change, ...(change.price_tiers === undefined ? {} : { price_tiers: sorted(change.price_tiers) }) })),
+        );
       }),
     );
   });
@@ -53,23 +77,53 @@ describe("prices of a model", () => {
   });
 
   test("of writes for an hour are there for a model that may make them, at every date and in every tier", () => {
-    const row = written(BARE, priceColumns({
-      input_cost_per_million_tokens: 1,
-      price_tiers: [{ above_input_tokens: 100, input_cost_per_million_tokens: 3 }],
-      price_changes: [{ effective_from: "2030-01-01T00:00:00Z", input_cost_per_million_tokens: 5, cache_write_hour_cost_per_million_tokens: 7 }],
-    }));
-    const hours = (schedule: ReturnType<typeof priceSchedule>) => schedule.map(({ prices: plain, tiers: above }) => [plain, ...above.map((tier) => tier.prices)].map(({ cacheWriteHour }) => cacheWriteHour));
+    const row = written(
+      BARE,
+      priceColumns({
+        input_cost_per_million_tokens: 1,
+        price_tiers: [{ above_input_tokens: 100, input_cost_per_million_tokens: 3 }],
+        price_changes: [
+          { effective_from: "2030-01-01T00:00:00Z", input_cost_per_million_tokens: 5, cache_write_hour_cost_per_million_tokens: 7 },
+        ],
+      }),
+    );
+    const hours = (schedule: ReturnType<typeof priceSchedule>) =>
+      schedule.map(({ prices: plain, tiers: above }) =>
+        [plain, ...above.map((tier) => tier.prices)].map(({ cacheWriteHour }) => cacheWriteHour),
+      );
     expect(hours(priceSchedule(row, true))).toEqual([[2_000_000, 6_000_000], [7_000_000]]);
     expect(hours(priceSchedule(row))).toEqual([[null, null], [7_000_000]]);
   });
 
   test("of a tier that are left out are those of the tier below", () => {
-    const row = written(BARE, priceColumns({
-      input_cost_per_million_tokens: 1,
-      output_cost_per_million_tokens: 5,
-      price_tiers: [{ above_input_tokens: 200, output_cost_per_million_tokens: 9 }, { above_input_tokens: 100, input_cost_per_million_tokens: 2 }],
-    }));
-    const of = (input: number, output: number) => ({ input: input * 1e6, output: output * 1e6, cacheRead: null, cacheWrite: null, cacheWriteHour: null, audioInput: null, audioOutput: null, webSearch: null });
-    expect(pricesAt(priceSchedule(row), 0)).toEqual({ from: Number.NEGATIVE_INFINITY, prices: of(1, 5), tiers: [{ aboveInputTokens: 100, prices: of(2, 5) }, { aboveInputTokens: 200, prices: of(2, 9) }] });
+    const row = written(
+      BARE,
+      priceColumns({
+        input_cost_per_million_tokens: 1,
+        output_cost_per_million_tokens: 5,
+        price_tiers: [
+          { above_input_tokens: 200, output_cost_per_million_tokens: 9 },
+          { above_input_tokens: 100, input_cost_per_million_tokens: 2 },
+        ],
+      }),
+    );
+    const of = (input: number, output: number) => ({
+      input: input * 1e6,
+      output: output * 1e6,
+      cacheRead: null,
+      cacheWrite: null,
+      cacheWriteHour: null,
+      audioInput: null,
+      audioOutput: null,
+      webSearch: null,
+    });
+    expect(pricesAt(priceSchedule(row), 0)).toEqual({
+      from: Number.NEGATIVE_INFINITY,
+      prices: of(1, 5),
+      tiers: [
+        { aboveInputTokens: 100, prices: of(2, 5) },
+        { aboveInputTokens: 200, prices: of(2, 9) },
+      ],
+    });
   });
 });

@@ -33,11 +33,30 @@ export interface DatedPrices {
   readonly tiers: readonly PriceTier[];
 }
 
-type PriceColumns = Pick<ModelRow, "input_cost" | "output_cost" | "cache_read_cost" | "cache_write_cost" | "cache_write_hour_cost" | "audio_input_cost" | "audio_output_cost" | "web_search_cost">;
+type PriceColumns = Pick<
+  ModelRow,
+  | "input_cost"
+  | "output_cost"
+  | "cache_read_cost"
+  | "cache_write_cost"
+  | "cache_write_hour_cost"
+  | "audio_input_cost"
+  | "audio_output_cost"
+  | "web_search_cost"
+>;
 
 /** The plain price columns of a row. */
 export function pricesOfColumns(row: PriceColumns): Prices {
-  return { input: row.input_cost, output: row.output_cost, cacheRead: row.cache_read_cost, cacheWrite: row.cache_write_cost, cacheWriteHour: row.cache_write_hour_cost, audioInput: row.audio_input_cost, audioOutput: row.audio_output_cost, webSearch: row.web_search_cost };
+  return {
+    input: row.input_cost,
+    output: row.output_cost,
+    cacheRead: row.cache_read_cost,
+    cacheWrite: row.cache_write_cost,
+    cacheWriteHour: row.cache_write_hour_cost,
+    audioInput: row.audio_input_cost,
+    audioOutput: row.audio_output_cost,
+    webSearch: row.web_search_cost,
+  };
 }
 
 /** Of a write kept for an hour to plain input, where no price is set for it: the ratio Anthropic publishes for its models. */
@@ -52,7 +71,11 @@ const UNPRICED: Prices = { input: null, output: null, cacheRead: null, cacheWrit
 export function priceSchedule(row: PriceColumns & Pick<ModelRow, "price_tiers" | "price_changes">, keepsHours = false): DatedPrices[] {
   const schedule = scheduleOfColumns(row);
   if (!keepsHours) return schedule;
-  return schedule.map(({ from, prices, tiers }) => ({ from, prices: hourPriced(prices), tiers: tiers.map((tier) => ({ ...tier, prices: hourPriced(tier.prices) })) }));
+  return schedule.map(({ from, prices, tiers }) => ({
+    from,
+    prices: hourPriced(prices),
+    tiers: tiers.map((tier) => ({ ...tier, prices: hourPriced(tier.prices) })),
+  }));
 }
 
 function hourPriced(prices: Prices): Prices {
@@ -66,7 +89,9 @@ function scheduleOfColumns(row: PriceColumns & Pick<ModelRow, "price_tiers" | "p
     const prices = changed({ ...UNPRICED, webSearch: row.web_search_cost }, change);
     return { from: Date.parse(change.effective_from), prices, tiers: tiersOver(prices, change.tiers) };
   });
-  return [{ from: Number.NEGATIVE_INFINITY, prices: plain, tiers: tiersOver(plain, row.price_tiers) }, ...changes].sort((a, b) => a.from - b.from);
+  return [{ from: Number.NEGATIVE_INFINITY, prices: plain, tiers: tiersOver(plain, row.price_tiers) }, ...changes].sort(
+    (a, b) => a.from - b.from,
+  );
 }
 
 /** The prices in force at a moment. */

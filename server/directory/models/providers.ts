@@ -2,7 +2,15 @@ import type { Provider, ProviderCreate, ProviderQuery, ProviderUpdate, UpstreamK
 import { uuid } from "../../kernel/ids.ts";
 import { sealContext } from "../../kernel/secrets.ts";
 import { forgetHealthOfProvider } from "../../store/models.ts";
-import { keyedModelFollows, modelsOfProvider, providerByKey, providerStore, type ProviderInsert, type ProviderPatch, type ProviderRow } from "../../store/providers.ts";
+import {
+  keyedModelFollows,
+  modelsOfProvider,
+  providerByKey,
+  providerStore,
+  type ProviderInsert,
+  type ProviderPatch,
+  type ProviderRow,
+} from "../../store/providers.ts";
 import { catalogProvider } from "./catalog/known-providers.ts";
 import { originOf } from "../snapshot.ts";
 import { hintOf, invalidField, namedDependents, NAMES_LOOKED_FOR, records } from "../writes/records.ts";
@@ -33,11 +41,18 @@ function read(row: ProviderRow): Provider {
  * The columns of an upstream key: sealed for its record, with its last characters; nothing for a body that does not name
  * it. Throws a refusal for a key that a provider of this format has no use for.
  */
-export function sealedKey(write: Write, table: "providers" | "models", id: string, apiFormat: string, apiKey: UpstreamKey | null | undefined): { api_key_sealed?: string | null; api_key_hint?: string | null } {
+export function sealedKey(
+  write: Write,
+  table: "providers" | "models",
+  id: string,
+  apiFormat: string,
+  apiKey: UpstreamKey | null | undefined,
+): { api_key_sealed?: string | null; api_key_hint?: string | null } {
   if (apiKey === undefined) return {};
   if (apiKey === null) return { api_key_sealed: null, api_key_hint: null };
   const file = keyFile(apiKey);
-  if (file !== null && apiFormat !== "vertex") throw invalidField("api_key", "is the key file of a service account, which only api_format vertex takes");
+  if (file !== null && apiFormat !== "vertex")
+    throw invalidField("api_key", "is the key file of a service account, which only api_format vertex takes");
   const text = file === null ? (apiKey as string) : JSON.stringify(file);
   const shown = file === null ? text : String(file.private_key_id ?? "");
   return { api_key_sealed: write.directory.secrets.seal(text, sealContext(table, id)), api_key_hint: hintOf(shown) };
@@ -56,7 +71,8 @@ function keyFile(apiKey: UpstreamKey): Readonly<Record<string, unknown>> | null 
 
 /** Throws a refusal for a query that the format's addresses do not have. */
 export function checkAddress(apiFormat: string, address: string | null | undefined): void {
-  if (address != null && address.includes("?") && apiFormat !== "azure_openai") throw invalidField("base_url", "may carry a query only for api_format azure_openai");
+  if (address != null && address.includes("?") && apiFormat !== "azure_openai")
+    throw invalidField("base_url", "may carry a query only for api_format azure_openai");
 }
 
 function baseUrl(format: string, given: string | null | undefined): string | null {
@@ -67,7 +83,16 @@ function baseUrl(format: string, given: string | null | undefined): string | nul
   throw invalidField("base_url", `is required for api_format ${format}`);
 }
 
-export const providers = records<ProviderRow, ProviderInsert, ProviderPatch, Provider, ProviderCreate, ProviderUpdate, ProviderQuery, string>({
+export const providers = records<
+  ProviderRow,
+  ProviderInsert,
+  ProviderPatch,
+  Provider,
+  ProviderCreate,
+  ProviderUpdate,
+  ProviderQuery,
+  string
+>({
   resource: "providers",
   noun: "provider",
   store: providerStore,
@@ -99,10 +124,13 @@ export const providers = records<ProviderRow, ProviderInsert, ProviderPatch, Pro
     const address = given === undefined ? row.base_url : given;
     // A key goes only to the host it was given for: whoever may write providers may not read keys.
     if (originOf(address) !== originOf(row.base_url)) {
-      if (apiKey === undefined && row.api_key_sealed !== null) throw invalidField("api_key", "must be sent again when base_url moves to another host");
-      if (await keyedModelFollows(write.trx, row.id)) throw invalidField("base_url", "cannot move to another host while a model of this provider has a key of its own for it");
+      if (apiKey === undefined && row.api_key_sealed !== null)
+        throw invalidField("api_key", "must be sent again when base_url moves to another host");
+      if (await keyedModelFollows(write.trx, row.id))
+        throw invalidField("base_url", "cannot move to another host while a model of this provider has a key of its own for it");
     }
-    if (given !== undefined || apiKey !== undefined || headers !== undefined || body.api_format !== undefined) await forgetHealthOfProvider(write.trx, row.id);
+    if (given !== undefined || apiKey !== undefined || headers !== undefined || body.api_format !== undefined)
+      await forgetHealthOfProvider(write.trx, row.id);
     return {
       ...rest,
       ...(headers === undefined ? {} : { headers: JSON.stringify(headers) }),
@@ -124,7 +152,8 @@ export async function providerToUse(write: Write, tenantId: string, providerKey:
   if (there !== undefined) return there;
   const known = catalogProvider(providerKey);
   if (known === undefined) throw invalidField("provider", "is the provider_key of no provider of this tenant");
-  if (known.base_url === null) throw invalidField("provider", `has no record in this tenant, and the address of ${known.name} is one's own: make the record first`);
+  if (known.base_url === null)
+    throw invalidField("provider", `has no record in this tenant, and the address of ${known.name} is one's own: make the record first`);
   await providers.create(write, tenantId, {
     provider_key: providerKey,
     name: known.name,

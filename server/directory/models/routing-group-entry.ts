@@ -40,11 +40,16 @@ export interface RoutingMember {
 }
 
 /** `rows` and `models` are of one tenant, and every row is among the models. */
-export function compileRoutingGroups(groups: readonly Selectable<RoutingGroupTable>[], rows: readonly Selectable<ModelTable>[], models: ReadonlyMap<string, ModelEntry>): RoutingGroupEntry[] {
+export function compileRoutingGroups(
+  groups: readonly Selectable<RoutingGroupTable>[],
+  rows: readonly Selectable<ModelTable>[],
+  models: ReadonlyMap<string, ModelEntry>,
+): RoutingGroupEntry[] {
   const members = new Map<string, RoutingMember[]>(groups.map((group) => [group.id, []]));
   for (const row of rows) {
     const model = models.get(row.id);
-    if (model !== undefined && row.routing_group_id !== null) members.get(row.routing_group_id)?.push({ model, weight: row.routing_weight });
+    if (model !== undefined && row.routing_group_id !== null)
+      members.get(row.routing_group_id)?.push({ model, weight: row.routing_weight });
   }
   return groups.map((row) => ({
     id: row.id,

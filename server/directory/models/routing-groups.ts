@@ -2,7 +2,13 @@ import type { RoutingGroup, RoutingGroupCreate, RoutingGroupQuery, RoutingGroupU
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { membersOfGroup } from "../../store/models.ts";
-import { lockModelNames, routingGroupStore, type RoutingGroupInsert, type RoutingGroupPatch, type RoutingGroupRow } from "../../store/routing-groups.ts";
+import {
+  lockModelNames,
+  routingGroupStore,
+  type RoutingGroupInsert,
+  type RoutingGroupPatch,
+  type RoutingGroupRow,
+} from "../../store/routing-groups.ts";
 import { invalidField, namedDependents, namesOf, records, type Records } from "../writes/records.ts";
 import { refuseModelName } from "./model-names.ts";
 
@@ -21,7 +27,16 @@ function read(row: RoutingGroupRow): RoutingGroup {
 
 /** A group's id is unique in its tenant only, so each tenant's records have a store of their own. */
 function ofTenant(tenantId: string): GroupRecords {
-  return records<RoutingGroupRow, RoutingGroupInsert, RoutingGroupPatch, RoutingGroup, RoutingGroupCreate, RoutingGroupUpdate, RoutingGroupQuery, string>({
+  return records<
+    RoutingGroupRow,
+    RoutingGroupInsert,
+    RoutingGroupPatch,
+    RoutingGroup,
+    RoutingGroupCreate,
+    RoutingGroupUpdate,
+    RoutingGroupQuery,
+    string
+  >({
     resource: "routing-groups",
     noun: "routing group",
     store: routingGroupStore(tenantId),
@@ -37,16 +52,31 @@ function ofTenant(tenantId: string): GroupRecords {
       if ((await routingGroupStore(tenantId).find(write.trx, scope, id)) !== undefined) {
         throw new Refused(refuse("conflict", "There is already a routing group of this id.", { extra: { existing_id: id } }));
       }
-      return { ...rest, id, name, tenant_id: tenantId, model_id: uuid(), created_at: write.now, updated_at: write.now } as RoutingGroupInsert;
+      return {
+        ...rest,
+        id,
+        name,
+        tenant_id: tenantId,
+        model_id: uuid(),
+        created_at: write.now,
+        updated_at: write.now,
+      } as RoutingGroupInsert;
     },
     async toPatch(write, _scope, row, body) {
       if (body.mode !== undefined && body.mode !== row.mode) {
-        const strangers = (await membersOfGroup(write.trx, tenantId, row.id)).filter((member) => !member.modes.includes(body.mode as string));
-        if (strangers.length > 0) throw invalidField("mode", `is not served by the members ${namesOf(strangers.map((member) => member.name))}`);
+        const strangers = (await membersOfGroup(write.trx, tenantId, row.id)).filter(
+          (member) => !member.modes.includes(body.mode as string),
+        );
+        if (strangers.length > 0)
+          throw invalidField("mode", `is not served by the members ${namesOf(strangers.map((member) => member.name))}`);
       }
       return { ...body, updated_at: write.now } as RoutingGroupPatch;
     },
-    dependents: async (_write, row) => namedDependents("members", row.members.map((member) => member.name)),
+    dependents: async (_write, row) =>
+      namedDependents(
+        "members",
+        row.members.map((member) => member.name),
+      ),
     notify: (write) => write.notify(tenantId, "policy"),
   });
 }

@@ -10,14 +10,27 @@ const PROVIDER = "routing";
 export async function listVirtualModels(directory: Directory, tenantId: string, filters: ModelQuery, page: Page): Promise<Paged<Model>> {
   if (filters.provider_key !== undefined && filters.provider_key !== PROVIDER) return { items: [], total: 0 };
   const groups = await routingGroupStore(tenantId).page(directory.db, tenantId, { search: filters.search }, page);
-  const members = await routedModels(directory.db, tenantId, groups.items.map((group) => group.id));
-  return { total: groups.total, items: groups.items.map((group) => virtualModel(group, members.filter((model) => model.routing_group_id === group.id))) };
+  const members = await routedModels(
+    directory.db,
+    tenantId,
+    groups.items.map((group) => group.id),
+  );
+  return {
+    total: groups.total,
+    items: groups.items.map((group) =>
+      virtualModel(
+        group,
+        members.filter((model) => model.routing_group_id === group.id),
+      ),
+    ),
+  };
 }
 
 /** It can do what each of its members can, because any of them may serve a call. */
 function virtualModel(group: RoutingGroupRow, members: readonly ModelRow[]): Model {
   const all = (can: (model: ModelRow) => boolean) => members.length > 0 && members.every(can);
-  const least = (of: (model: ModelRow) => number | null) => members.reduce<number | null>((low, model) => Math.min(low ?? Number.POSITIVE_INFINITY, of(model) ?? Number.POSITIVE_INFINITY), null);
+  const least = (of: (model: ModelRow) => number | null) =>
+    members.reduce<number | null>((low, model) => Math.min(low ?? Number.POSITIVE_INFINITY, of(model) ?? Number.POSITIVE_INFINITY), null);
   const known = (value: number | null) => (value === null || !Number.isFinite(value) ? null : value);
   return {
     id: group.model_id,

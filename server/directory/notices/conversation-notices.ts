@@ -41,7 +41,13 @@ export class ConversationNotices {
     const records = new Map(this.known.get(key)?.records);
     if (!records.has(notice.method)) records.set(notice.method, notice.recordId);
     this.known.set(key, { records, until: Number.POSITIVE_INFINITY });
-    addConversationNotice(this.db, { tenant_id: tenantId, conversation_handle: notice.handle, method: notice.method, record_id: notice.recordId, noticed_at: notice.at }).catch((error: Error) => this.log.warn("notice_not_indexed", { tenant_id: tenantId, record_id: notice.recordId, error }));
+    addConversationNotice(this.db, {
+      tenant_id: tenantId,
+      conversation_handle: notice.handle,
+      method: notice.method,
+      record_id: notice.recordId,
+      noticed_at: notice.at,
+    }).catch((error: Error) => this.log.warn("notice_not_indexed", { tenant_id: tenantId, record_id: notice.recordId, error }));
   }
 
   private async read(tenantId: string, handle: string, key: string): Promise<ReadonlyMap<string, string>> {

@@ -12,7 +12,8 @@ import { DEFAULT_TEXTS } from "./default-texts.ts";
 const RESOURCE = "notice-config";
 const MOST_NAMED = 100;
 
-const digestsOf = (texts: Readonly<Record<string, string>>) => Object.fromEntries(Object.entries(texts).map(([locale, text]) => [locale, sha256Hex(text)]));
+const digestsOf = (texts: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(texts).map(([locale, text]) => [locale, sha256Hex(text)]));
 
 function read(row: NoticeConfigRow | undefined, source: NoticeConfig["source"]): NoticeConfig {
   const own = row === undefined ? {} : row.texts;
@@ -30,7 +31,11 @@ function read(row: NoticeConfigRow | undefined, source: NoticeConfig["source"]):
 }
 
 /** The configuration in force: the system's, else the tenant's, else the built-in one (interface 6.4). */
-export async function effectiveNoticeConfig({ db }: Pick<Directory, "db">, tenantId: string, systemId: string | null): Promise<NoticeConfig> {
+export async function effectiveNoticeConfig(
+  { db }: Pick<Directory, "db">,
+  tenantId: string,
+  systemId: string | null,
+): Promise<NoticeConfig> {
   const rows = await noticeConfigs(db, tenantId, systemId);
   const ofSystem = systemId === null ? undefined : rows.find((row) => row.ai_system_id === systemId);
   if (ofSystem !== undefined) return read(ofSystem, "system");
@@ -44,7 +49,14 @@ export function isKnownText(config: NoticeConfig, digest: string): boolean {
 }
 
 /** Seals a record of the control plane: the entry is hashed into the admin log's chain with the record in it. */
-function seal(write: Write, tenantId: string, systemId: string | null, action: string, context: ActionRecord["context"], references: ActionRecord["references"]): void {
+function seal(
+  write: Write,
+  tenantId: string,
+  systemId: string | null,
+  action: string,
+  context: ActionRecord["context"],
+  references: ActionRecord["references"],
+): void {
   const record: ActionRecord = {
     schema: ACTION_RECORD_SCHEMA,
     action_id: ulid(write.now.getTime()),
@@ -58,15 +70,28 @@ function seal(write: Write, tenantId: string, systemId: string | null, action: s
     references,
     record_id: ulid(write.now.getTime()),
   };
-  write.log({ tenant_id: tenantId, action, resource: RESOURCE, resource_id: systemId ?? tenantId, after: { action_record: record, digest: actionRecordDigest(record) } });
+  write.log({
+    tenant_id: tenantId,
+    action,
+    resource: RESOURCE,
+    resource_id: systemId ?? tenantId,
+    after: { action_record: record, digest: actionRecordDigest(record) },
+  });
 }
 
 const textReferences = (texts: Readonly<Record<string, string>>): ActionRecord["references"] =>
-  Object.entries(digestsOf(texts)).map(([locale, digest]) => ({ type: "ai.gw.notice-text", digest_alg: "SHA-256", digest, purpose: "configured_text", locale }));
+  Object.entries(digestsOf(texts)).map(([locale, digest]) => ({
+    type: "ai.gw.notice-text",
+    digest_alg: "SHA-256",
+    digest,
+    purpose: "configured_text",
+    locale,
+  }));
 
 export async function setNoticeConfig(write: Write, tenantId: string, body: NoticeConfigPut): Promise<NoticeConfig> {
   const systemId = body.ai_system_id ?? null;
-  if (systemId !== null && (await resourceGroupStore.find(write.trx, tenantId, systemId)) === undefined) throw invalidField("ai_system_id", "names no resource group of this tenant");
+  if (systemId !== null && (await resourceGroupStore.find(write.trx, tenantId, systemId)) === undefined)
+    throw invalidField("ai_system_id", "names no resource group of this tenant");
   await putNoticeConfig(write.trx, {
     id: uuid(),
     tenant_id: tenantId,
@@ -77,22 +102,51 @@ export async function setNoticeConfig(write: Write, tenantId: string, body: Noti
     exemption: body.exemption === null ? null : JSON.stringify(body.exemption),
     updated_at: write.now,
   });
-  seal(write, tenantId, systemId, "set", { record_type: "ai.gw.notice-config", enabled: body.enabled, surface: body.surface }, textReferences(body.texts));
+  seal(
+    write,
+    tenantId,
+    systemId,
+    "set",
+    { record_type: "ai.gw.notice-config", enabled: body.enabled, surface: body.surface },
+    textReferences(body.texts),
+  );
   if (body.exemption?.asserted === true) {
-    seal(write, tenantId, systemId, "declare_exemption", { record_type: "ai.gw.declaration", basis: body.exemption.basis, rationale: body.exemption.rationale }, []);
+    seal(
+      write,
+      tenantId,
+      systemId,
+      "declare_exemption",
+      { record_type: "ai.gw.declaration", basis: body.exemption.basis, rationale: body.exemption.rationale },
+      [],
+    );
   }
   const rows = await noticeConfigs(write.trx, tenantId, systemId);
-  return read(rows.find((row) => row.ai_system_id === systemId), systemId === null ? "tenant" : "system");
+  return read(
+    rows.find((row) => row.ai_system_id === systemId),
+    systemId === null ? "tenant" : "system",
+  );
 }
 
 export async function deleteNoticeConfig(write: Write, tenantId: string, systemId: string | null): Promise<void> {
-  if (!(await removeNoticeConfig(write.trx, tenantId, systemId))) throw new Refused(refuse("not_found", "There is no such notice configuration."));
+  if (!(await removeNoticeConfig(write.trx, tenantId, systemId)))
+    throw new Refused(refuse("not_found", "There is no such notice configuration."));
   seal(write, tenantId, systemId, "delete", { record_type: "ai.gw.notice-config", deleted: true }, []);
 }
 
 /** How many conversations had their notice before the first assistant turn. */
-export async function noticeStatement({ db }: Pick<Directory, "db">, tenantId: string, window: { from: string | null; to: string | null; systemId: string | null }): Promise<NoticeStatement> {
+export async function noticeStatement(
+  { db }: Pick<Directory, "db">,
+  tenantId: string,
+  window: { from: string | null; to: string | null; systemId: string | null },
+): Promise<NoticeStatement> {
   const rows = await noticeBeforeFirstTurn(db, tenantId, window);
   const notMet = rows.filter(({ met }) => !met);
-  return { statement: "notice.before_first_turn", met: rows.length - notMet.length, of: rows.length, from: window.from, to: window.to, not_met: notMet.slice(0, MOST_NAMED).map(({ handle }) => handle) };
+  return {
+    statement: "notice.before_first_turn",
+    met: rows.length - notMet.length,
+    of: rows.length,
+    from: window.from,
+    to: window.to,
+    not_met: notMet.slice(0, MOST_NAMED).map(({ handle }) => handle),
+  };
 }

@@ -2,7 +2,14 @@ import type { AdminUser, AdminUserCreate, AdminUserQuery, AdminUserUpdate } from
 import { SYSTEM_ROLE } from "@gatehouse/contracts/roles";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { adminByUsername, adminUserStore, otherActiveSystemAdmins, type AdminUserInsert, type AdminUserPatch, type AdminUserRow } from "../../store/admin-users.ts";
+import {
+  adminByUsername,
+  adminUserStore,
+  otherActiveSystemAdmins,
+  type AdminUserInsert,
+  type AdminUserPatch,
+  type AdminUserRow,
+} from "../../store/admin-users.ts";
 import { tenantExists } from "../../store/tenants.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
@@ -34,7 +41,8 @@ function guardRank(write: Write, role: string): void {
 
 /** Refuses what would leave the system without an active system admin. */
 async function guardLastSystemAdmin(write: Write, row: AdminUserRow): Promise<void> {
-  if (row.tenant_id === null && row.is_active && (await otherActiveSystemAdmins(write.trx, row.id)) === 0) throw new Refused(refuse("last_system_admin"));
+  if (row.tenant_id === null && row.is_active && (await otherActiveSystemAdmins(write.trx, row.id)) === 0)
+    throw new Refused(refuse("last_system_admin"));
 }
 
 /** Tokens issued before this are void. Moves on even when the clock stands still. */
@@ -43,7 +51,16 @@ export function nextGeneration(row: AdminUserRow, now: Date): Date {
 }
 
 /** A null scope means all tenants and the system; in `create` it makes a system admin. */
-export const adminUsers = records<AdminUserRow, AdminUserInsert, AdminUserPatch, AdminUser, AdminUserCreate, AdminUserUpdate, AdminUserQuery, string | null>({
+export const adminUsers = records<
+  AdminUserRow,
+  AdminUserInsert,
+  AdminUserPatch,
+  AdminUser,
+  AdminUserCreate,
+  AdminUserUpdate,
+  AdminUserQuery,
+  string | null
+>({
   resource: "admin-users",
   noun: "admin user",
   store: adminUserStore,
@@ -74,7 +91,8 @@ export const adminUsers = records<AdminUserRow, AdminUserInsert, AdminUserPatch,
     guardRank(write, row.role);
     const { password, ...rest } = body;
     if (body.role !== undefined && body.role !== row.role) {
-      if ((body.role === SYSTEM_ROLE) !== (row.role === SYSTEM_ROLE)) throw invalidField("role", "cannot change between a tenant's admin and a system admin");
+      if ((body.role === SYSTEM_ROLE) !== (row.role === SYSTEM_ROLE))
+        throw invalidField("role", "cannot change between a tenant's admin and a system admin");
       guardRank(write, body.role);
     }
     const own = row.id === write.actor.id;

@@ -5,7 +5,18 @@ import type { Directory } from "../writes/write.ts";
 import { readEndUser } from "./end-users.ts";
 
 const AT_ONCE = 1_000;
-const COLUMNS = ["id", "username", "email", "display_name", "is_active", "is_verified", "totp_enabled", "primary_group_id", "last_login", "created_at"] as const satisfies readonly (keyof EndUser)[];
+const COLUMNS = [
+  "id",
+  "username",
+  "email",
+  "display_name",
+  "is_active",
+  "is_verified",
+  "totp_enabled",
+  "primary_group_id",
+  "last_login",
+  "created_at",
+] as const satisfies readonly (keyof EndUser)[];
 
 async function* allOf(directory: Directory, tenantId: string): AsyncGenerator<EndUser[]> {
   let after: string | null = null;
@@ -21,7 +32,8 @@ async function* allOf(directory: Directory, tenantId: string): AsyncGenerator<En
 /** Every end user of the tenant as RFC 4180 text with a header line, in pieces. */
 export async function* endUsersAsCsv(directory: Directory, tenantId: string): AsyncGenerator<string> {
   yield `${COLUMNS.join(",")}\r\n`;
-  for await (const users of allOf(directory, tenantId)) yield users.map((user) => `${COLUMNS.map((column) => csvCell(user[column])).join(",")}\r\n`).join("");
+  for await (const users of allOf(directory, tenantId))
+    yield users.map((user) => `${COLUMNS.map((column) => csvCell(user[column])).join(",")}\r\n`).join("");
 }
 
 /** Every end user of the tenant as `{users: [...]}`, in pieces. */

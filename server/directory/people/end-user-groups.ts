@@ -1,4 +1,10 @@
-import type { EndUserGroup, EndUserGroupCreate, EndUserGroupQuery, EndUserGroupUpdate, GroupMember } from "@gatehouse/contracts/end-user-groups";
+import type {
+  EndUserGroup,
+  EndUserGroupCreate,
+  EndUserGroupQuery,
+  EndUserGroupUpdate,
+  GroupMember,
+} from "@gatehouse/contracts/end-user-groups";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import {
@@ -40,7 +46,14 @@ function read(row: EndUserGroupRow): EndUserGroup {
 }
 
 /** The ids, each once; refuses those that are not records of the tenant. */
-async function allKnown(write: Write, table: Parameters<typeof knownOf>[1], tenantId: string, ids: readonly string[], field: string, noun: string): Promise<string[]> {
+async function allKnown(
+  write: Write,
+  table: Parameters<typeof knownOf>[1],
+  tenantId: string,
+  ids: readonly string[],
+  field: string,
+  noun: string,
+): Promise<string[]> {
   const wanted = [...new Set(ids)];
   const known = await knownOf(write.trx, table, tenantId, wanted);
   const unknown = wanted.filter((id) => !known.has(id));
@@ -48,7 +61,16 @@ async function allKnown(write: Write, table: Parameters<typeof knownOf>[1], tena
   return wanted;
 }
 
-export const endUserGroups = records<EndUserGroupRow, EndUserGroupInsert, EndUserGroupPatch, EndUserGroup, EndUserGroupCreate, EndUserGroupUpdate, EndUserGroupQuery, string>({
+export const endUserGroups = records<
+  EndUserGroupRow,
+  EndUserGroupInsert,
+  EndUserGroupPatch,
+  EndUserGroup,
+  EndUserGroupCreate,
+  EndUserGroupUpdate,
+  EndUserGroupQuery,
+  string
+>({
   resource: RESOURCE,
   noun: "end-user group",
   store: endUserGroupStore,
@@ -56,7 +78,15 @@ export const endUserGroups = records<EndUserGroupRow, EndUserGroupInsert, EndUse
   tenantOf: (row) => row.tenant_id,
   twin: (write, tenantId, candidate) => endUserGroupIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
-    return { id: uuid(), tenant_id: tenantId, name: body.name, display_name: body.display_name ?? null, description: body.description ?? null, created_at: write.now, updated_at: write.now };
+    return {
+      id: uuid(),
+      tenant_id: tenantId,
+      name: body.name,
+      display_name: body.display_name ?? null,
+      description: body.description ?? null,
+      created_at: write.now,
+      updated_at: write.now,
+    };
   },
   async toPatch(write, _tenantId, _row, body) {
     return { ...body, updated_at: write.now };
@@ -73,7 +103,14 @@ async function lockedGroup(write: Write, tenantId: string, groupId: string): Pro
   if ((await endUserGroupStore.find(write.trx, tenantId, groupId, "lock")) === undefined) throw notFound("end-user group");
 }
 
-function told(write: Write, tenantId: string, action: string, resource: string, id: string, what: { before?: unknown; after?: unknown }): void {
+function told(
+  write: Write,
+  tenantId: string,
+  action: string,
+  resource: string,
+  id: string,
+  what: { before?: unknown; after?: unknown },
+): void {
   write.log({ tenant_id: tenantId, action, resource, resource_id: id, ...what });
   write.notify(tenantId, "end_user");
 }
@@ -84,18 +121,29 @@ export async function listMembers(directory: Directory, tenantId: string, groupI
 }
 
 /** Refuses with `already_bound` when all of them are direct members already. */
-export async function addGroupMembers(write: Write, tenantId: string, groupId: string, userIds: readonly string[]): Promise<{ bound: string[]; already_bound: string[] }> {
+export async function addGroupMembers(
+  write: Write,
+  tenantId: string,
+  groupId: string,
+  userIds: readonly string[],
+): Promise<{ bound: string[]; already_bound: string[] }> {
   await lockedGroup(write, tenantId, groupId);
   const wanted = await allKnown(write, "end_users", tenantId, userIds, "end_user_ids", "end user");
   const bound = await addMembers(write.trx, tenantId, groupId, wanted);
   const already = wanted.filter((id) => !bound.includes(id));
-  if (bound.length === 0) throw new Refused(refuse("already_bound", "All of them are members of the group already.", { extra: { already_bound: already } }));
+  if (bound.length === 0)
+    throw new Refused(refuse("already_bound", "All of them are members of the group already.", { extra: { already_bound: already } }));
   told(write, tenantId, "add_members", RESOURCE, groupId, { after: { end_user_ids: bound } });
   return { bound, already_bound: already };
 }
 
 /** Refuses with `not_bound` when none of them is a direct member. */
-export async function removeGroupMembers(write: Write, tenantId: string, groupId: string, userIds: readonly string[]): Promise<{ unbound: string[]; not_bound: string[] }> {
+export async function removeGroupMembers(
+  write: Write,
+  tenantId: string,
+  groupId: string,
+  userIds: readonly string[],
+): Promise<{ unbound: string[]; not_bound: string[] }> {
   await lockedGroup(write, tenantId, groupId);
   const wanted = [...new Set(userIds)];
   const unbound = await removeMembers(write.trx, groupId, wanted);
@@ -105,11 +153,20 @@ export async function removeGroupMembers(write: Write, tenantId: string, groupId
 }
 
 /** Makes exactly these the direct members. What an external directory says stays as it is. */
-export async function setGroupMembers(write: Write, tenantId: string, groupId: string, userIds: readonly string[]): Promise<{ added: string[]; removed: string[]; member_count: number }> {
+export async function setGroupMembers(
+  write: Write,
+  tenantId: string,
+  groupId: string,
+  userIds: readonly string[],
+): Promise<{ added: string[]; removed: string[]; member_count: number }> {
   await lockedGroup(write, tenantId, groupId);
   const wanted = await allKnown(write, "end_users", tenantId, userIds, "end_user_ids", "end user");
   const keep = new Set(wanted);
-  const removed = await removeMembers(write.trx, groupId, (await directMembers(write.trx, groupId)).filter((id) => !keep.has(id)));
+  const removed = await removeMembers(
+    write.trx,
+    groupId,
+    (await directMembers(write.trx, groupId)).filter((id) => !keep.has(id)),
+  );
   const added = await addMembers(write.trx, tenantId, groupId, wanted);
   told(write, tenantId, "set_members", RESOURCE, groupId, { before: { removed }, after: { added } });
   const row = (await endUserGroupStore.find(write.trx, tenantId, groupId)) as EndUserGroupRow;
@@ -127,8 +184,10 @@ interface BindingSide {
 const FROM_USERS: BindingSide = { side: RESOURCE, field: "resource_group_ids" };
 const FROM_RESOURCES: BindingSide = { side: "resource-groups", field: "end_user_group_ids" };
 
-const bindingOf = (from: BindingSide, id: string, other: string): Binding => (from.side === RESOURCE ? { endUserGroupId: id, resourceGroupId: other } : { resourceGroupId: id, endUserGroupId: other });
-const otherOf = (from: BindingSide, binding: Binding): string => (from.side === RESOURCE ? binding.resourceGroupId : binding.endUserGroupId);
+const bindingOf = (from: BindingSide, id: string, other: string): Binding =>
+  from.side === RESOURCE ? { endUserGroupId: id, resourceGroupId: other } : { resourceGroupId: id, endUserGroupId: other };
+const otherOf = (from: BindingSide, binding: Binding): string =>
+  from.side === RESOURCE ? binding.resourceGroupId : binding.endUserGroupId;
 
 async function lockedSide(write: Write, from: BindingSide, tenantId: string, id: string): Promise<void> {
   await lockBindings(write.trx, tenantId);
@@ -136,40 +195,85 @@ async function lockedSide(write: Write, from: BindingSide, tenantId: string, id:
   if ((await resourceGroupStore.find(write.trx, tenantId, id, "lock")) === undefined) throw notFound("resource group");
 }
 
-async function bind(write: Write, from: BindingSide, tenantId: string, id: string, others: readonly string[]): Promise<{ bound: string[]; already_bound: string[] }> {
+async function bind(
+  write: Write,
+  from: BindingSide,
+  tenantId: string,
+  id: string,
+  others: readonly string[],
+): Promise<{ bound: string[]; already_bound: string[] }> {
   await lockedSide(write, from, tenantId, id);
   const fromUsers = from.side === RESOURCE;
-  const wanted = await allKnown(write, fromUsers ? "resource_groups" : "end_user_groups", tenantId, others, from.field, fromUsers ? "resource group" : "end-user group");
-  const bound = (await bindEndUserGroups(write.trx, tenantId, wanted.map((other) => bindingOf(from, id, other)))).map((binding) => otherOf(from, binding));
+  const wanted = await allKnown(
+    write,
+    fromUsers ? "resource_groups" : "end_user_groups",
+    tenantId,
+    others,
+    from.field,
+    fromUsers ? "resource group" : "end-user group",
+  );
+  const bound = (
+    await bindEndUserGroups(
+      write.trx,
+      tenantId,
+      wanted.map((other) => bindingOf(from, id, other)),
+    )
+  ).map((binding) => otherOf(from, binding));
   const already = wanted.filter((other) => !bound.includes(other));
-  if (bound.length === 0) throw new Refused(refuse("already_bound", "All of them are already bound to the group.", { extra: { already_bound: already } }));
+  if (bound.length === 0)
+    throw new Refused(refuse("already_bound", "All of them are already bound to the group.", { extra: { already_bound: already } }));
   told(write, tenantId, "bind", from.side, id, { after: { [from.field]: bound } });
   return { bound, already_bound: already };
 }
 
-async function unbind(write: Write, from: BindingSide, tenantId: string, id: string, others: readonly string[]): Promise<{ unbound: string[]; not_bound: string[] }> {
+async function unbind(
+  write: Write,
+  from: BindingSide,
+  tenantId: string,
+  id: string,
+  others: readonly string[],
+): Promise<{ unbound: string[]; not_bound: string[] }> {
   await lockedSide(write, from, tenantId, id);
   const wanted = [...new Set(others)];
-  const unbound = (await unbindEndUserGroups(write.trx, tenantId, wanted.map((other) => bindingOf(from, id, other)))).map((binding) => otherOf(from, binding));
+  const unbound = (
+    await unbindEndUserGroups(
+      write.trx,
+      tenantId,
+      wanted.map((other) => bindingOf(from, id, other)),
+    )
+  ).map((binding) => otherOf(from, binding));
   if (unbound.length === 0) throw new Refused(refuse("not_bound", "None of them is bound to the group."));
   told(write, tenantId, "unbind", from.side, id, { before: { [from.field]: unbound } });
   return { unbound, not_bound: wanted.filter((other) => !unbound.includes(other)) };
 }
 
 /** Lets the members of an end-user group use resource groups. */
-export const bindToResourceGroups = (write: Write, tenantId: string, groupId: string, ids: readonly string[]) => bind(write, FROM_USERS, tenantId, groupId, ids);
-export const unbindFromResourceGroups = (write: Write, tenantId: string, groupId: string, ids: readonly string[]) => unbind(write, FROM_USERS, tenantId, groupId, ids);
+export const bindToResourceGroups = (write: Write, tenantId: string, groupId: string, ids: readonly string[]) =>
+  bind(write, FROM_USERS, tenantId, groupId, ids);
+export const unbindFromResourceGroups = (write: Write, tenantId: string, groupId: string, ids: readonly string[]) =>
+  unbind(write, FROM_USERS, tenantId, groupId, ids);
 /** The same, from the resource group's side. */
-export const bindEndUserGroupsTo = (write: Write, tenantId: string, groupId: string, ids: readonly string[]) => bind(write, FROM_RESOURCES, tenantId, groupId, ids);
-export const unbindEndUserGroupsFrom = (write: Write, tenantId: string, groupId: string, ids: readonly string[]) => unbind(write, FROM_RESOURCES, tenantId, groupId, ids);
+export const bindEndUserGroupsTo = (write: Write, tenantId: string, groupId: string, ids: readonly string[]) =>
+  bind(write, FROM_RESOURCES, tenantId, groupId, ids);
+export const unbindEndUserGroupsFrom = (write: Write, tenantId: string, groupId: string, ids: readonly string[]) =>
+  unbind(write, FROM_RESOURCES, tenantId, groupId, ids);
 
-export async function listEndUserGroupsOf(directory: Directory, tenantId: string, groupId: string, page: Page): Promise<Paged<EndUserGroup>> {
+export async function listEndUserGroupsOf(
+  directory: Directory,
+  tenantId: string,
+  groupId: string,
+  page: Page,
+): Promise<Paged<EndUserGroup>> {
   if ((await resourceGroupStore.find(directory.db, tenantId, groupId)) === undefined) throw notFound("resource group");
   const { items, total } = await endUserGroupsOfResourceGroup(directory.db, tenantId, groupId, page);
   return { items: items.map(read), total };
 }
 
-export async function listResourceGroupsOf(directory: Directory, tenantId: string, groupId: string): Promise<{ id: string; name: string; display_name: string | null }[]> {
+export async function listResourceGroupsOf(
+  directory: Directory,
+  tenantId: string,
+  groupId: string,
+): Promise<{ id: string; name: string; display_name: string | null }[]> {
   await endUserGroups.get(directory, tenantId, groupId);
   return resourceGroupsOfEndUserGroup(directory.db, tenantId, groupId);
 }

@@ -1,7 +1,14 @@
 import type { EndUser, EndUserCreate, EndUserQuery, EndUserUpdate } from "@gatehouse/contracts/end-users";
 import type { Clock } from "../../kernel/clock.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { endUserByUsername, endUserStore, keyHashesOfUser, type EndUserInsert, type EndUserPatch, type EndUserRow } from "../../store/end-users.ts";
+import {
+  endUserByUsername,
+  endUserStore,
+  keyHashesOfUser,
+  type EndUserInsert,
+  type EndUserPatch,
+  type EndUserRow,
+} from "../../store/end-users.ts";
 import { knownOf } from "../../store/end-user-groups.ts";
 import { putBackupCodes } from "../../store/second-factors.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
@@ -30,7 +37,14 @@ export function readEndUser(row: EndUserRow): EndUser {
 
 /** Without what says who the person is: the admin log is kept whole, and a person may ask to be forgotten. */
 function logged(row: EndUserRow): object {
-  const { username: _username, email: _email, display_name: _displayName, metadata: _metadata, avatar_url: _avatarUrl, ...rest } = readEndUser(row);
+  const {
+    username: _username,
+    email: _email,
+    display_name: _displayName,
+    metadata: _metadata,
+    avatar_url: _avatarUrl,
+    ...rest
+  } = readEndUser(row);
   return rest;
 }
 
@@ -48,7 +62,8 @@ export function notifyUser(write: Write, row: Pick<EndUserRow, "tenant_id" | "id
 }
 
 async function checkGroup(write: Write, tenantId: string, field: string, groupId: string): Promise<void> {
-  if (!(await knownOf(write.trx, "resource_groups", tenantId, [groupId])).has(groupId)) throw invalidField(field, "names no resource group of this tenant");
+  if (!(await knownOf(write.trx, "resource_groups", tenantId, [groupId])).has(groupId))
+    throw invalidField(field, "names no resource group of this tenant");
 }
 
 export const endUsers = records<EndUserRow, EndUserInsert, EndUserPatch, EndUser, EndUserCreate, EndUserUpdate, EndUserQuery, string>({
@@ -85,7 +100,12 @@ export const endUsers = records<EndUserRow, EndUserInsert, EndUserPatch, EndUser
     return {
       ...rest,
       ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
-      ...(password === undefined ? {} : { password_hash: await write.directory.hashPassword(password), tokens_valid_from: nextTokenGeneration(row, write.directory.clock) }),
+      ...(password === undefined
+        ? {}
+        : {
+            password_hash: await write.directory.hashPassword(password),
+            tokens_valid_from: nextTokenGeneration(row, write.directory.clock),
+          }),
       updated_at: write.now,
     };
   },
@@ -96,7 +116,13 @@ export const endUsers = records<EndUserRow, EndUserInsert, EndUserPatch, EndUser
   notify: notifyUser,
 });
 
-async function change(write: Write, tenantId: string, id: string, action: string, patchOf: (row: EndUserRow) => Promise<EndUserPatch>): Promise<EndUser> {
+async function change(
+  write: Write,
+  tenantId: string,
+  id: string,
+  action: string,
+  patchOf: (row: EndUserRow) => Promise<EndUserPatch>,
+): Promise<EndUser> {
   const before = await endUserStore.find(write.trx, tenantId, id, "lock");
   if (before === undefined) throw notFound("end user");
   await endUserStore.update(write.trx, id, { ...(await patchOf(before)), updated_at: write.now });
@@ -107,7 +133,10 @@ async function change(write: Write, tenantId: string, id: string, action: string
 }
 
 export function setEndUserStatus(write: Write, tenantId: string, id: string, active: boolean): Promise<EndUser> {
-  return change(write, tenantId, id, "set_status", async (row) => ({ is_active: active, ...(active ? {} : { tokens_valid_from: nextTokenGeneration(row, write.directory.clock) }) }));
+  return change(write, tenantId, id, "set_status", async (row) => ({
+    is_active: active,
+    ...(active ? {} : { tokens_valid_from: nextTokenGeneration(row, write.directory.clock) }),
+  }));
 }
 
 /** Puts the user in the group, as their primary one, and out of the one an administrator gave before. */

@@ -16,16 +16,22 @@ interface NamedPerson {
  * among its names, so that everything else finds what is known by it, and what there was. Names that are not one
  * person's are refused, because the wrong account cannot be brought back.
  */
-export async function erasePerson<Subject extends NamedPerson>(write: Write, tenantId: string, subject: Subject): Promise<{ subject: Subject; gone: { account: boolean; approvals: number } }> {
+export async function erasePerson<Subject extends NamedPerson>(
+  write: Write,
+  tenantId: string,
+  subject: Subject,
+): Promise<{ subject: Subject; gone: { account: boolean; approvals: number } }> {
   const given = (names: readonly (string | undefined)[]) => names.filter((name) => name !== undefined);
   const named = { ids: given([subject.gateway_user_id, subject.subject_id]), usernames: given([subject.gateway_user_username]) };
   const [account, another] = await accountsNamed(write.trx, tenantId, named);
   // A username may be another person's by now than it was when the id was given.
-  if (another !== undefined || (account !== undefined && named.ids.some((id) => id !== account.id))) throw invalidField("subject", "names more than one person");
+  if (another !== undefined || (account !== undefined && named.ids.some((id) => id !== account.id)))
+    throw invalidField("subject", "names more than one person");
   // An account deleted before leaves what is known by the names given.
   const known = account === undefined ? named : { ids: [...named.ids, account.id], usernames: [...named.usernames, account.username] };
   const approvals = await eraseFromApprovals(write.trx, tenantId, known, write.now);
-  for (const { principal_id: id, mcp_server_id: server } of await eraseUpstreamTokens(write.trx, tenantId, known.ids)) write.notify(tenantId, "oauth_tokens", tokenRef({ tenantId, type: "user", id }, server));
+  for (const { principal_id: id, mcp_server_id: server } of await eraseUpstreamTokens(write.trx, tenantId, known.ids))
+    write.notify(tenantId, "oauth_tokens", tokenRef({ tenantId, type: "user", id }, server));
   await eraseKeptAnswers(write.trx, tenantId, known.ids);
   if (account === undefined) return { subject, gone: { account: false, approvals } };
   await endUsers.remove(write, tenantId, account.id);

@@ -4,7 +4,10 @@ import { LoginThrottle, oneName } from "./login-throttle.ts";
 function throttle() {
   let now = 1_000_000;
   const held = new LoginThrottle({ now: () => now, micros: () => now * 1000 });
-  return { attempt: (account: string, address: string, right: boolean) => held.attempt(account, address, async () => right), advance: (ms: number) => (now += ms) };
+  return {
+    attempt: (account: string, address: string, right: boolean) => held.attempt(account, address, async () => right),
+    advance: (ms: number) => (now += ms),
+  };
 }
 
 test("five failures on an account from one address close that way for ten minutes", async () => {
@@ -18,7 +21,8 @@ test("five failures on an account from one address close that way for ten minute
 
 test("a success forgets the failures before it", async () => {
   const { attempt } = throttle();
-  for (const right of [false, false, false, false, true, false, false, false, false]) expect(await attempt("a", "1", right)).toEqual({ ran: true });
+  for (const right of [false, false, false, false, true, false, false, false, false])
+    expect(await attempt("a", "1", right)).toEqual({ ran: true });
   expect(await attempt("a", "1", true)).toEqual({ ran: true });
 });
 
@@ -62,7 +66,13 @@ test("an attempt takes the turns of its place, or of its own where the account h
   const held = new LoginThrottle({ now: () => 0, micros: () => 0 });
   const turns: unknown[] = [];
   const attempt = (account: string, address: string) => held.attempt(account, address, async (turn) => turns.push(turn) > 0);
-  for (const [account, address] of [["a", "2001:db8::1"], ["b", "2001:db8::2"], ["a", "2001:db8::1"], ["a", "192.0.2.1"]] as const) await attempt(account, address);
+  for (const [account, address] of [
+    ["a", "2001:db8::1"],
+    ["b", "2001:db8::2"],
+    ["a", "2001:db8::1"],
+    ["a", "192.0.2.1"],
+  ] as const)
+    await attempt(account, address);
   expect(turns).toMatchObject([{ known: false }, { known: false }, { known: true }, { known: false }]);
   const [first, second, again, elsewhere] = turns as { of: string }[];
   expect([second?.of === first?.of, again?.of === first?.of, elsewhere?.of === first?.of]).toEqual([true, false, false]);

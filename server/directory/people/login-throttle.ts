@@ -30,7 +30,11 @@ type Kind = keyof typeof LIMITS;
  */
 export class LoginThrottle {
   private readonly clock: Clock;
-  private readonly windows: Record<Kind, BoundedMap<string, Window>> = { pair: new BoundedMap(MAX_ENTRIES), address: new BoundedMap(MAX_ENTRIES), account: new BoundedMap(MAX_ENTRIES) };
+  private readonly windows: Record<Kind, BoundedMap<string, Window>> = {
+    pair: new BoundedMap(MAX_ENTRIES),
+    address: new BoundedMap(MAX_ENTRIES),
+    account: new BoundedMap(MAX_ENTRIES),
+  };
   private readonly trusted = new BoundedMap<string, true>(MAX_ENTRIES);
   private readonly turns = new Map<string, { tail: Promise<unknown>; waiting: number }>();
 
@@ -42,7 +46,11 @@ export class LoginThrottle {
    * Runs one attempt and counts it when it answers false. Attempts on one account from one address run one after the
    * other, so that many at once get no more guesses than many in a row. `run` is told whose turn its slow work takes. Answers the seconds to wait when it was not run.
    */
-  async attempt(account: string, from: string, run: (turn: Turn) => Promise<boolean>): Promise<{ ran: true } | { ran: false; retryAfter: number }> {
+  async attempt(
+    account: string,
+    from: string,
+    run: (turn: Turn) => Promise<boolean>,
+  ): Promise<{ ran: true } | { ran: false; retryAfter: number }> {
     const address = placeOf(from);
     const pair = JSON.stringify([account, address]);
     const turn = this.turns.get(pair) ?? { tail: Promise.resolve(), waiting: 0 };
@@ -59,9 +67,17 @@ export class LoginThrottle {
     }
   }
 
-  private async attemptNow(pair: string, account: string, address: string, run: (turn: Turn) => Promise<boolean>): Promise<{ ran: true } | { ran: false; retryAfter: number }> {
+  private async attemptNow(
+    pair: string,
+    account: string,
+    address: string,
+    run: (turn: Turn) => Promise<boolean>,
+  ): Promise<{ ran: true } | { ran: false; retryAfter: number }> {
     const trusted = this.trusted.get(pair) === true;
-    const waitUntil = Math.max(this.blockedUntil("pair", pair), trusted ? 0 : Math.max(this.blockedUntil("address", address), this.blockedUntil("account", account)));
+    const waitUntil = Math.max(
+      this.blockedUntil("pair", pair),
+      trusted ? 0 : Math.max(this.blockedUntil("address", address), this.blockedUntil("account", account)),
+    );
     const now = this.clock.now();
     if (waitUntil > now) return { ran: false, retryAfter: Math.ceil((waitUntil - now) / 1000) };
     if (await run(trusted ? { of: pair, known: true } : { of: address, known: false })) {

@@ -1,6 +1,13 @@
 import { permissionsOf, type Permission, type Role } from "@gatehouse/contracts/roles";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { adminByUsername, adminUserStore, adminWithTenant, tenantsWithAdmin, type AdminUserRow, type SignedInRow } from "../../store/admin-users.ts";
+import {
+  adminByUsername,
+  adminUserStore,
+  adminWithTenant,
+  tenantsWithAdmin,
+  type AdminUserRow,
+  type SignedInRow,
+} from "../../store/admin-users.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import { logEntries, write, type Actor, type Directory } from "../writes/write.ts";
 import type { AdminTokens } from "./admin-tokens.ts";
@@ -48,12 +55,17 @@ function adminOf(row: AdminUserRow): Admin {
 }
 
 /** The admin a bearer token stands for, as the database has them now; why not, when it stands for nobody any more. */
-export async function signedInAdmin(logins: Pick<Logins, "directory" | "tokens">, bearer: string): Promise<Admin | "credential_unknown" | "credential_expired"> {
+export async function signedInAdmin(
+  logins: Pick<Logins, "directory" | "tokens">,
+  bearer: string,
+): Promise<Admin | "credential_unknown" | "credential_expired"> {
   const token = await logins.tokens.verify(bearer);
   if (token === null) return "credential_unknown";
   if (token === "expired") return "credential_expired";
   const row = await adminWithTenant(logins.directory.db, token.userId);
-  return row !== undefined && row.is_active && row.tenant_enabled !== false && row.tokens_valid_from.getTime() === token.generation ? adminOf(row) : "credential_unknown";
+  return row !== undefined && row.is_active && row.tenant_enabled !== false && row.tokens_valid_from.getTime() === token.generation
+    ? adminOf(row)
+    : "credential_unknown";
 }
 
 /** The tenant meant by a login that names none: the only one that has the username, else `default`. */
@@ -62,7 +74,12 @@ async function tenantOfLogin(directory: Directory, username: string): Promise<st
   return only !== undefined && another === undefined ? only : DEFAULT_TENANT;
 }
 
-async function judge(logins: Logins, row: AdminUserRow | undefined, password: string, turn: Turn): Promise<{ signedIn: SignedInRow } | { reason: string }> {
+async function judge(
+  logins: Logins,
+  row: AdminUserRow | undefined,
+  password: string,
+  turn: Turn,
+): Promise<{ signedIn: SignedInRow } | { reason: string }> {
   if (row === undefined) {
     await logins.dummyVerify(password, turn);
     return { reason: "unknown_user" };
@@ -81,7 +98,12 @@ async function judge(logins: Logins, row: AdminUserRow | undefined, password: st
  * Retry-After. What was wrong stands in the admin log, which has an entry for each attempt that was judged. It never has
  * the username of a stranger, which may be a password typed into the wrong field.
  */
-export async function logIn(logins: Logins, kind: "tenant" | "system", given: { username: string; password: string; tenantId?: string | undefined }, origin: Origin): Promise<SignIn> {
+export async function logIn(
+  logins: Logins,
+  kind: "tenant" | "system",
+  given: { username: string; password: string; tenantId?: string | undefined },
+  origin: Origin,
+): Promise<SignIn> {
   const { directory } = logins;
   // However an account is named, its failures are counted together.
   const tenantId = kind === "system" ? null : (given.tenantId ?? (await tenantOfLogin(directory, given.username)));
@@ -90,16 +112,34 @@ export async function logIn(logins: Logins, kind: "tenant" | "system", given: { 
   const outcome = await logins.throttle.attempt(account, origin.address, async (turn) => {
     const row = await adminByUsername(directory.db, tenantId, given.username);
     const verdict = await judge(logins, row, given.password, turn);
-    const actor: Actor = { id: row?.id ?? null, username: row?.username ?? null, role: row?.role ?? null, clientIp: origin.address, requestId: origin.requestId };
+    const actor: Actor = {
+      id: row?.id ?? null,
+      username: row?.username ?? null,
+      role: row?.role ?? null,
+      clientIp: origin.address,
+      requestId: origin.requestId,
+    };
     if ("reason" in verdict) {
       await logEntries(directory.db, actor, new Date(directory.clock.now()), [
-        { tenant_id: row?.tenant_id ?? null, action: LOGIN_FAILED, resource: RESOURCE, resource_id: row?.id ?? null, after: { kind, reason: verdict.reason } },
+        {
+          tenant_id: row?.tenant_id ?? null,
+          action: LOGIN_FAILED,
+          resource: RESOURCE,
+          resource_id: row?.id ?? null,
+          after: { kind, reason: verdict.reason },
+        },
       ]);
       return false;
     }
     await write(directory, actor, async (change) => {
       await adminUserStore.update(change.trx, verdict.signedIn.id, { last_login: change.now });
-      change.log({ tenant_id: verdict.signedIn.tenant_id, action: "login", resource: RESOURCE, resource_id: verdict.signedIn.id, after: { kind } });
+      change.log({
+        tenant_id: verdict.signedIn.tenant_id,
+        action: "login",
+        resource: RESOURCE,
+        resource_id: verdict.signedIn.id,
+        after: { kind },
+      });
     });
     signIn = await issue(logins, verdict.signedIn);
     return true;
@@ -118,7 +158,12 @@ function tooMany(retryAfter: number): Refused {
 }
 
 /** Ends every token of the admin and answers a new one. Refuses a wrong current password as a field of the body. */
-export async function changePassword(logins: Logins, admin: Admin, given: { current: string; next: string }, origin: Origin): Promise<SignIn> {
+export async function changePassword(
+  logins: Logins,
+  admin: Admin,
+  given: { current: string; next: string },
+  origin: Origin,
+): Promise<SignIn> {
   const { directory } = logins;
   const actor: Actor = { id: admin.id, username: admin.username, role: admin.role, clientIp: origin.address, requestId: origin.requestId };
   let signIn: SignIn | undefined;
@@ -127,7 +172,13 @@ export async function changePassword(logins: Logins, admin: Admin, given: { curr
     if (row === undefined) throw notFound("admin user");
     if (!(await logins.verifyPassword(given.current, row.password_hash, turnOf(admin)))) {
       await logEntries(directory.db, actor, new Date(directory.clock.now()), [
-        { tenant_id: row.tenant_id, action: "change_password_failed", resource: RESOURCE, resource_id: row.id, after: { reason: "wrong_password" } },
+        {
+          tenant_id: row.tenant_id,
+          action: "change_password_failed",
+          resource: RESOURCE,
+          resource_id: row.id,
+          after: { reason: "wrong_password" },
+        },
       ]);
       return false;
     }
@@ -138,7 +189,13 @@ export async function changePassword(logins: Logins, admin: Admin, given: { curr
       if (current?.password_hash !== row.password_hash) throw invalidField("current_password", "is wrong");
       const tokens_valid_from = nextGeneration(current, change.now);
       await adminUserStore.update(change.trx, row.id, { password_hash, tokens_valid_from, updated_at: change.now });
-      change.log({ tenant_id: row.tenant_id, action: "change_password", resource: RESOURCE, resource_id: row.id, after: { password: "***" } });
+      change.log({
+        tenant_id: row.tenant_id,
+        action: "change_password",
+        resource: RESOURCE,
+        resource_id: row.id,
+        after: { password: "***" },
+      });
       return { ...current, tokens_valid_from };
     });
     signIn = await issue(logins, changed);

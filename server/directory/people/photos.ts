@@ -20,10 +20,22 @@ export async function setPhoto(write: Write, tenantId: string, userId: string, c
   const before = await endUserStore.find(write.trx, tenantId, userId, "lock");
   if (before === undefined) throw notFound("end user");
   const photoId = randomBytes(24).toString("base64url");
-  await putPhoto(write.trx, { end_user_id: userId, tenant_id: tenantId, photo_id: photoId, mime_type: picture.type, content: picture.content });
+  await putPhoto(write.trx, {
+    end_user_id: userId,
+    tenant_id: tenantId,
+    photo_id: photoId,
+    mime_type: picture.type,
+    content: picture.content,
+  });
   const avatarUrl = ADDRESS + photoId;
   await endUserStore.update(write.trx, userId, { avatar_url: avatarUrl, updated_at: write.now });
-  write.log({ tenant_id: tenantId, action: "set_photo", resource: END_USERS, resource_id: userId, after: { mime_type: picture.type, size_bytes: picture.content.byteLength } });
+  write.log({
+    tenant_id: tenantId,
+    action: "set_photo",
+    resource: END_USERS,
+    resource_id: userId,
+    after: { mime_type: picture.type, size_bytes: picture.content.byteLength },
+  });
   notifyUser(write, before);
   return avatarUrl;
 }

@@ -18,26 +18,52 @@ beforeEach(() => {
 });
 
 function tries(clientIp: string | null, reason = "credential_missing", more: { id?: string; route?: string } = {}): void {
-  attempts.note({ actor: { id: more.id ?? null, username: null, role: null, clientIp, requestId: "r" }, tenantId: more.id === undefined ? null : "acme", route: more.route ?? "POST /v1/admin/providers", reason });
+  attempts.note({
+    actor: { id: more.id ?? null, username: null, role: null, clientIp, requestId: "r" },
+    tenantId: more.id === undefined ? null : "acme",
+    route: more.route ?? "POST /v1/admin/providers",
+    reason,
+  });
 }
 
 /** The entries since the last look. */
 async function entries(which?: "all"): Promise<any[]> {
   await attempts.write(which);
-  const rows = await database.db.selectFrom("admin_log").select(["resource", "client_ip", "after", "chain_seq"]).where("chain_seq", ">", seen).orderBy("chain_seq").execute();
+  const rows = await database.db
+    .selectFrom("admin_log")
+    .select(["resource", "client_ip", "after", "chain_seq"])
+    .where("chain_seq", ">", seen)
+    .orderBy("chain_seq")
+    .execute();
   seen = rows.at(-1)?.chain_seq ?? seen;
   return rows.map(({ resource, client_ip, after }) => ({ resource, client_ip, ...(after as object) }));
 }
 
 test("the first attempt is told at once, those of the next ten minutes in one entry after them", async () => {
   tries("1.1.1.1");
-  expect(await entries()).toEqual([{ resource: "POST /v1/admin/providers", client_ip: "1.1.1.1", reason: "credential_missing", attempts: 1, since: "2026-11-21T10:00:00.000Z" }]);
+  expect(await entries()).toEqual([
+    {
+      resource: "POST /v1/admin/providers",
+      client_ip: "1.1.1.1",
+      reason: "credential_missing",
+      attempts: 1,
+      since: "2026-11-21T10:00:00.000Z",
+    },
+  ]);
   now += MINUTE;
   for (let i = 0; i < 1000; i++) tries("1.1.1.1");
   tries("1.1.1.1", "credential_missing", { route: "GET /v1/admin/llms" });
   expect(await entries()).toEqual([]);
   now += 9 * MINUTE;
-  expect(await entries()).toEqual([{ resource: "GET /v1/admin/llms", client_ip: "1.1.1.1", reason: "credential_missing", attempts: 1001, since: "2026-11-21T10:01:00.000Z" }]);
+  expect(await entries()).toEqual([
+    {
+      resource: "GET /v1/admin/llms",
+      client_ip: "1.1.1.1",
+      reason: "credential_missing",
+      attempts: 1001,
+      since: "2026-11-21T10:01:00.000Z",
+    },
+  ]);
   now += 10 * MINUTE;
   expect(await entries()).toEqual([]);
 });
@@ -82,8 +108,16 @@ test("a stop writes what is held back, and a database that was away costs nothin
   tries("1.1.1.1");
   expect(await entries("all")).toMatchObject([{ attempts: 1 }]);
 
-  const away = new RefusedAttempts({ isTransaction: false, transaction: () => ({ execute: async () => Promise.reject(new Error("away")) }) } as never, { now: () => now, micros: () => now * 1000 });
-  away.note({ actor: { id: null, username: null, role: null, clientIp: "1.1.1.3", requestId: null }, tenantId: null, route: "POST /x", reason: "r" });
+  const away = new RefusedAttempts(
+    { isTransaction: false, transaction: () => ({ execute: async () => Promise.reject(new Error("away")) }) } as never,
+    { now: () => now, micros: () => now * 1000 },
+  );
+  away.note({
+    actor: { id: null, username: null, role: null, clientIp: "1.1.1.3", requestId: null },
+    tenantId: null,
+    route: "POST /x",
+    reason: "r",
+  });
   expect(away.write()).rejects.toThrow("away");
   expect(away.write()).rejects.toThrow("away");
 });

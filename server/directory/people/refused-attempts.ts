@@ -45,7 +45,11 @@ export class RefusedAttempts {
     const { actor, reason } = attempt;
     const key = JSON.stringify([reason, actor.id, actor.id === null ? placeOf(actor.clientIp ?? "") : null]);
     if (this.held.has(key) || this.held.size < MOST_HELD) return this.count(key, attempt);
-    this.count(JSON.stringify([reason]), { ...attempt, tenantId: null, actor: { id: null, username: null, role: null, clientIp: null, requestId: actor.requestId } });
+    this.count(JSON.stringify([reason]), {
+      ...attempt,
+      tenantId: null,
+      actor: { id: null, username: null, role: null, clientIp: null, requestId: actor.requestId },
+    });
   }
 
   private count(key: string, attempt: RefusedAttempt): void {
@@ -72,7 +76,13 @@ export class RefusedAttempts {
     if (due.length === 0) return;
     const entries = due.map(({ attempts, since, latest: { actor, tenantId, route, reason } }) => ({
       actor,
-      entry: { tenant_id: tenantId, action: "refused", resource: route, resource_id: null, after: { reason, attempts, since: new Date(since).toISOString() } },
+      entry: {
+        tenant_id: tenantId,
+        action: "refused",
+        resource: route,
+        resource_id: null,
+        after: { reason, attempts, since: new Date(since).toISOString() },
+      },
     }));
     await logAsActors(this.db, new Date(now), entries);
     for (const { held, attempts } of due) {

@@ -9,7 +9,17 @@ export type WelcomeMailer = (user: EndUser) => Promise<boolean>;
 function welcomeMail(user: EndUser, address: string, publicUrl: string | null): Mail {
   const name = (user.display_name ?? user.username).replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ").trim();
   const where = publicUrl === null ? [] : [`Address: ${publicUrl}`];
-  const lines = [`Hello ${name},`, "", "an account was made for you at the AI gateway of your organization.", "", `User name: ${user.username}`, ...where, "", "You get your password from whoever made the account. Change it after you have signed in.", ""];
+  const lines = [
+    `Hello ${name},`,
+    "",
+    "an account was made for you at the AI gateway of your organization.",
+    "",
+    `User name: ${user.username}`,
+    ...where,
+    "",
+    "You get your password from whoever made the account. Change it after you have signed in.",
+    "",
+  ];
   return { to: { name, address }, subject: "Your account at the AI gateway", text: lines.join("\n") };
 }
 

@@ -14,7 +14,7 @@ const tableBytes = (flags: number) => ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((fla
 
 /** Behind the last of the sub-blocks that begin at `at`; null when the file ends before they do. */
 function afterBlocks(file: Buffer, at: number): number | null {
-  for (let here = at; here < file.length; ) {
+  for (let here = at; here < file.length;) {
     const length = file[here] as number;
     here += 1 + length;
     if (length === 0) return here;

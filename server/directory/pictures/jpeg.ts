@@ -80,7 +80,7 @@ export function bareJpeg(file: Buffer): BarePicture | null {
   const kept: Buffer[] = [Buffer.from([0xff, START])];
   let size: { width: number; height: number } | null = null;
   let drawn = false;
-  for (let at = 2; at + 2 <= file.length; ) {
+  for (let at = 2; at + 2 <= file.length;) {
     if (file[at] !== 0xff) return null;
     const marker = file[at + 1] as number;
     if (marker === 0xff) {

@@ -16,15 +16,77 @@ const HTML = "<script>alert(1)</script>";
 describe("what is only around a picture goes, and what draws it stays as it is", () => {
   test.each([
     ["a bare JPEG", jpeg(), jpeg()],
-    ["camera data, editors' data, captions and comments of a JPEG", jpeg({ around: Buffer.concat([jpegSegment(0xe1, exif(1)), jpegSegment(0xe1, `http://ns.adobe.com/xap/1.0/\0${SECRET}`), jpegSegment(0xed, `Photoshop 3.0\0${SECRET}`), jpegSegment(0xe2, `MPF\0${SECRET}`), jpegSegment(0xfe, SECRET)]) }), jpeg()],
-    ["the preview in the header of a JPEG", jpeg({ around: jpegSegment(0xe0, [...Buffer.from("JFIF\0"), 1, 1, 0, 0, 1, 0, 1, 1, 1, 9, 9, 9]) }), jpeg({ around: jpegSegment(0xe0, [...Buffer.from("JFIF\0"), 1, 1, 0, 0, 1, 0, 1, 0, 0]) })],
+    [
+      "camera data, editors' data, captions and comments of a JPEG",
+      jpeg({
+        around: Buffer.concat([
+          jpegSegment(0xe1, exif(1)),
+          jpegSegment(0xe1, `http://ns.adobe.com/xap/1.0/\0${SECRET}`),
+          jpegSegment(0xed, `Photoshop 3.0\0${SECRET}`),
+          jpegSegment(0xe2, `MPF\0${SECRET}`),
+          jpegSegment(0xfe, SECRET),
+        ]),
+      }),
+      jpeg(),
+    ],
+    [
+      "the preview in the header of a JPEG",
+      jpeg({ around: jpegSegment(0xe0, [...Buffer.from("JFIF\0"), 1, 1, 0, 0, 1, 0, 1, 1, 1, 9, 9, 9]) }),
+      jpeg({ around: jpegSegment(0xe0, [...Buffer.from("JFIF\0"), 1, 1, 0, 0, 1, 0, 1, 0, 0]) }),
+    ],
     ["a page behind the end of a JPEG", jpeg({ after: HTML }), jpeg()],
-    ["colours of a JPEG, which stay", jpeg({ around: Buffer.concat([jpegSegment(0xe2, "ICC_PROFILE\0\x01\x01profile"), jpegSegment(0xee, "Adobe\0d\0\0\0\0\x01")]) }), jpeg({ around: Buffer.concat([jpegSegment(0xe2, "ICC_PROFILE\0\x01\x01profile"), jpegSegment(0xee, "Adobe\0d\0\0\0\0\x01")]) })],
-    ["texts, time and camera data of a PNG", png({ around: Buffer.concat([pngChunk("tEXt", `Comment\0${SECRET}`), pngChunk("zTXt", SECRET), pngChunk("iTXt", SECRET), pngChunk("tIME", "2026.11"), pngChunk("eXIf", exif(1)), pngChunk("prVt", SECRET)]), after: HTML }), png()],
-    ["colours of a PNG, which stay", png({ around: pngChunk("gAMA", [0, 0, 177, 143]) }), png({ around: pngChunk("gAMA", [0, 0, 177, 143]) })],
-    ["comments, texts and other applications' blocks of a GIF", gif({ around: Buffer.concat([Buffer.from([0x21, 0xfe, SECRET.length]), Buffer.from(`${SECRET}\0`), Buffer.from(`\x21\xff\x0bXMP DataXMP\x05abcde\0`, "latin1"), Buffer.from("\x21\x01\x03abc\0", "latin1")]), after: HTML }), gif()],
-    ["how often a GIF runs, which stays", gif({ around: Buffer.from("\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", "latin1") }), gif({ around: Buffer.from("\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", "latin1") })],
-    ["camera data and editors' data of a WebP", webp({ flags: 0x0c, around: Buffer.concat([webpChunk("EXIF", exif(1)), webpChunk("XMP ", SECRET), webpChunk("junk", SECRET)]), after: HTML }), webp()],
+    [
+      "colours of a JPEG, which stay",
+      jpeg({ around: Buffer.concat([jpegSegment(0xe2, "ICC_PROFILE\0\x01\x01profile"), jpegSegment(0xee, "Adobe\0d\0\0\0\0\x01")]) }),
+      jpeg({ around: Buffer.concat([jpegSegment(0xe2, "ICC_PROFILE\0\x01\x01profile"), jpegSegment(0xee, "Adobe\0d\0\0\0\0\x01")]) }),
+    ],
+    [
+      "texts, time and camera data of a PNG",
+      png({
+        around: Buffer.concat([
+          pngChunk("tEXt", `Comment\0${SECRET}`),
+          pngChunk("zTXt", SECRET),
+          pngChunk("iTXt", SECRET),
+          pngChunk("tIME", "2026.11"),
+          pngChunk("eXIf", exif(1)),
+          pngChunk("prVt", SECRET),
+        ]),
+        after: HTML,
+      }),
+      png(),
+    ],
+    [
+      "colours of a PNG, which stay",
+      png({ around: pngChunk("gAMA", [0, 0, 177, 143]) }),
+      png({ around: pngChunk("gAMA", [0, 0, 177, 143]) }),
+    ],
+    [
+      "comments, texts and other applications' blocks of a GIF",
+      gif({
+        around: Buffer.concat([
+          Buffer.from([0x21, 0xfe, SECRET.length]),
+          Buffer.from(`${SECRET}\0`),
+          Buffer.from(`\x21\xff\x0bXMP DataXMP\x05abcde\0`, "latin1"),
+          Buffer.from("\x21\x01\x03abc\0", "latin1"),
+        ]),
+        after: HTML,
+      }),
+      gif(),
+    ],
+    [
+      "how often a GIF runs, which stays",
+      gif({ around: Buffer.from("\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", "latin1") }),
+      gif({ around: Buffer.from("\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", "latin1") }),
+    ],
+    [
+      "camera data and editors' data of a WebP",
+      webp({
+        flags: 0x0c,
+        around: Buffer.concat([webpChunk("EXIF", exif(1)), webpChunk("XMP ", SECRET), webpChunk("junk", SECRET)]),
+        after: HTML,
+      }),
+      webp(),
+    ],
     ["what hides in a frame of a WebP", animatedWebp(webpChunk("hide", SECRET)), animatedWebp(Buffer.alloc(0))],
   ])("%s", (_name, file, expected) => {
     expect(bare(file)).toEqual(expected);
@@ -51,19 +113,36 @@ describe("what is no whole picture is refused in words", () => {
     ["a GIF without its end", gif().subarray(0, -1), "is a damaged GIF image"],
     ["a WebP that is shorter than it says", webp().subarray(0, -1), "is a damaged WebP image"],
     ["a PNG without a size", png({ width: 0 }), "is a damaged PNG image"],
-    ["a small PNG of a great many pixels", png({ width: 100_000, height: 100_000 }), "has 100000 × 100000 pixels, and at most 50 million are taken"],
-    ["a small JPEG of a great many pixels", jpeg({ width: 65_535, height: 65_535 }), "has 65535 × 65535 pixels, and at most 50 million are taken"],
+    [
+      "a small PNG of a great many pixels",
+      png({ width: 100_000, height: 100_000 }),
+      "has 100000 × 100000 pixels, and at most 50 million are taken",
+    ],
+    [
+      "a small JPEG of a great many pixels",
+      jpeg({ width: 65_535, height: 65_535 }),
+      "has 65535 × 65535 pixels, and at most 50 million are taken",
+    ],
   ])("%s", (_name, file, fault) => {
     expect(faultOf(file)).toBe(fault);
   });
 });
 
 test("whatever is done to a file, it is refused or bare: what is bare once is bare", () => {
-  const files = [jpeg({ around: jpegSegment(0xe1, exif(6)) }), png({ around: pngChunk("tEXt", SECRET) }), gif(), webp({ around: webpChunk("XMP ", SECRET) }), animatedWebp(webpChunk("hide", SECRET))];
+  const files = [
+    jpeg({ around: jpegSegment(0xe1, exif(6)) }),
+    png({ around: pngChunk("tEXt", SECRET) }),
+    gif(),
+    webp({ around: webpChunk("XMP ", SECRET) }),
+    animatedWebp(webpChunk("hide", SECRET)),
+  ];
   const edit = fc.record({ at: fc.nat(200), put: fc.uint8Array({ maxLength: 4 }), cut: fc.nat(6) });
   fc.assert(
     fc.property(fc.constantFrom(...files), fc.array(edit, { maxLength: 4 }), (file, edits) => {
-      const edited = edits.reduce((bytes, { at, put, cut }) => Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + cut)]), file as Buffer);
+      const edited = edits.reduce(
+        (bytes, { at, put, cut }) => Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + cut)]),
+        file as Buffer,
+      );
       const found = barePicture(edited);
       if ("fault" in found) return;
       expect(bare(found.content)).toEqual(found.content);

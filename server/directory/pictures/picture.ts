@@ -15,7 +15,12 @@ type Reduce = (file: Buffer) => BarePicture | null;
 
 export type PictureType = "image/jpeg" | "image/png" | "image/webp" | "image/gif";
 
-const REDUCERS: Readonly<Record<PictureType, Reduce>> = { "image/jpeg": bareJpeg, "image/png": barePng, "image/webp": bareWebp, "image/gif": bareGif };
+const REDUCERS: Readonly<Record<PictureType, Reduce>> = {
+  "image/jpeg": bareJpeg,
+  "image/png": barePng,
+  "image/webp": bareWebp,
+  "image/gif": bareGif,
+};
 const NAMES: Readonly<Record<PictureType, string>> = { "image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WebP", "image/gif": "GIF" };
 /** A few kilobytes can claim a size that takes a viewer gigabytes to draw. */
 const MOST_PIXELS = 50_000_000;
@@ -40,6 +45,7 @@ export function barePicture(bytes: Uint8Array): { readonly type: PictureType; re
   if (type === null) return { fault: "is no JPEG, PNG, WebP or GIF image" };
   const bare = REDUCERS[type](Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   if (bare === null || bare.width === 0 || bare.height === 0) return { fault: `is a damaged ${NAMES[type]} image` };
-  if (bare.width * bare.height > MOST_PIXELS) return { fault: `has ${bare.width} × ${bare.height} pixels, and at most ${MOST_PIXELS / 1_000_000} million are taken` };
+  if (bare.width * bare.height > MOST_PIXELS)
+    return { fault: `has ${bare.width} × ${bare.height} pixels, and at most ${MOST_PIXELS / 1_000_000} million are taken` };
   return { type, content: bare.content };
 }

@@ -5,14 +5,31 @@ const SIGNATURE_BYTES = 8;
 const AROUND_DATA = 12;
 
 /** What is drawn, its colours, its density and its frames. Text, times and camera data are none of these. */
-const DRAWING = new Set(["IHDR", "PLTE", "IDAT", "IEND", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "cICP", "sBIT", "bKGD", "pHYs", "acTL", "fcTL", "fdAT"]);
+const DRAWING = new Set([
+  "IHDR",
+  "PLTE",
+  "IDAT",
+  "IEND",
+  "tRNS",
+  "gAMA",
+  "cHRM",
+  "sRGB",
+  "iCCP",
+  "cICP",
+  "sBIT",
+  "bKGD",
+  "pHYs",
+  "acTL",
+  "fcTL",
+  "fdAT",
+]);
 
 /** A PNG of only the chunks that draw it, up to its end. */
 export function barePng(file: Buffer): BarePicture | null {
   const kept = [file.subarray(0, SIGNATURE_BYTES)];
   let size: { width: number; height: number } | null = null;
   let drawn = false;
-  for (let at = SIGNATURE_BYTES; at + AROUND_DATA <= file.length; ) {
+  for (let at = SIGNATURE_BYTES; at + AROUND_DATA <= file.length;) {
     const length = file.readUInt32BE(at);
     const end = at + AROUND_DATA + length;
     const type = file.toString("latin1", at + 4, at + 8);

@@ -17,7 +17,7 @@ interface Chunk {
 /** Null when a chunk does not end where the file says. */
 function chunksOf(file: Buffer): Chunk[] | null {
   const chunks: Chunk[] = [];
-  for (let at = 0; at < file.length; ) {
+  for (let at = 0; at < file.length;) {
     if (at + CHUNK_HEADER_BYTES > file.length) return null;
     const length = file.readUInt32LE(at + 4);
     const end = at + CHUNK_HEADER_BYTES + length;
@@ -43,7 +43,10 @@ function sizeOf({ type, data }: Chunk): { width: number; height: number } | null
     const bits = data.readUInt32LE(1);
     return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
   }
-  if (type === "VP8 ") return data.length < 10 || data.readUIntBE(3, 3) !== 0x9d012a ? null : { width: data.readUInt16LE(6) & 0x3fff, height: data.readUInt16LE(8) & 0x3fff };
+  if (type === "VP8 ")
+    return data.length < 10 || data.readUIntBE(3, 3) !== 0x9d012a
+      ? null
+      : { width: data.readUInt16LE(6) & 0x3fff, height: data.readUInt16LE(8) & 0x3fff };
   return null;
 }
 
@@ -57,7 +60,12 @@ function bareChunk({ type, data }: Chunk): Chunk | null {
   if (type !== "ANMF") return { type, data };
   if (data.length < FRAME_HEADER_BYTES) return null;
   const inner = chunksOf(data.subarray(FRAME_HEADER_BYTES));
-  return inner === null ? null : { type, data: Buffer.concat([data.subarray(0, FRAME_HEADER_BYTES), ...inner.filter((chunk) => IN_A_FRAME.has(chunk.type)).map(written)]) };
+  return inner === null
+    ? null
+    : {
+        type,
+        data: Buffer.concat([data.subarray(0, FRAME_HEADER_BYTES), ...inner.filter((chunk) => IN_A_FRAME.has(chunk.type)).map(written)]),
+      };
 }
 
 /** A WebP of only the chunks that draw it, within the size it announces. */

@@ -1,4 +1,9 @@
-import type { ArgumentPolicy, ArgumentPolicyCreate, ArgumentPolicyQuery, ArgumentPolicyUpdate } from "@gatehouse/contracts/argument-policies";
+import type {
+  ArgumentPolicy,
+  ArgumentPolicyCreate,
+  ArgumentPolicyQuery,
+  ArgumentPolicyUpdate,
+} from "@gatehouse/contracts/argument-policies";
 import { type FieldError, invalidFields, refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import {
@@ -18,7 +23,9 @@ const RESOURCE = "argument-policies";
 const NOUN = "argument policy";
 
 /** What of a policy keeps it from judging, by field; empty when nothing does. */
-export type CheckArgumentPolicy = (policy: Omit<ArgumentPolicyInsert, "rules" | "schema" | "created_at" | "updated_at"> & Pick<ArgumentPolicyRow, "rules" | "schema">) => readonly FieldError[];
+export type CheckArgumentPolicy = (
+  policy: Omit<ArgumentPolicyInsert, "rules" | "schema" | "created_at" | "updated_at"> & Pick<ArgumentPolicyRow, "rules" | "schema">,
+) => readonly FieldError[];
 
 function read(row: ArgumentPolicyRow): ArgumentPolicy {
   return {
@@ -43,13 +50,25 @@ function read(row: ArgumentPolicyRow): ArgumentPolicy {
 }
 
 /** Policies on the arguments of tool calls. `check` compiles one to see whether it holds together. */
-export function argumentPolicies(check: CheckArgumentPolicy): Records<ArgumentPolicy, ArgumentPolicyCreate, ArgumentPolicyUpdate, ArgumentPolicyQuery> {
+export function argumentPolicies(
+  check: CheckArgumentPolicy,
+): Records<ArgumentPolicy, ArgumentPolicyCreate, ArgumentPolicyUpdate, ArgumentPolicyQuery> {
   const refuseBroken = (policy: Parameters<CheckArgumentPolicy>[0]) => {
     const fields = check(policy);
     if (fields.length > 0) throw invalidFields("invalid_body", fields);
   };
-  const storedRules = (rules: ArgumentPolicyCreate["rules"]) => rules.map(({ values, ...rule }) => ({ ...rule, ...(values === undefined ? {} : { values }) }));
-  return records<ArgumentPolicyRow, ArgumentPolicyInsert, ArgumentPolicyPatch, ArgumentPolicy, ArgumentPolicyCreate, ArgumentPolicyUpdate, ArgumentPolicyQuery & ArgumentPolicyFilters, string>({
+  const storedRules = (rules: ArgumentPolicyCreate["rules"]) =>
+    rules.map(({ values, ...rule }) => ({ ...rule, ...(values === undefined ? {} : { values }) }));
+  return records<
+    ArgumentPolicyRow,
+    ArgumentPolicyInsert,
+    ArgumentPolicyPatch,
+    ArgumentPolicy,
+    ArgumentPolicyCreate,
+    ArgumentPolicyUpdate,
+    ArgumentPolicyQuery & ArgumentPolicyFilters,
+    string
+  >({
     resource: RESOURCE,
     noun: NOUN,
     store: argumentPolicyStore,
@@ -74,7 +93,13 @@ export function argumentPolicies(check: CheckArgumentPolicy): Records<ArgumentPo
         schema: body.schema ?? null,
       };
       refuseBroken(policy);
-      return { ...policy, rules: JSON.stringify(policy.rules), schema: policy.schema === null ? null : JSON.stringify(policy.schema), created_at: write.now, updated_at: write.now };
+      return {
+        ...policy,
+        rules: JSON.stringify(policy.rules),
+        schema: policy.schema === null ? null : JSON.stringify(policy.schema),
+        created_at: write.now,
+        updated_at: write.now,
+      };
     },
     async created(write, _tenantId, row, body) {
       await bindOnly(write, row, body.group_ids ?? null);
@@ -85,10 +110,22 @@ export function argumentPolicies(check: CheckArgumentPolicy): Records<ArgumentPo
       // What belongs to the analyzer before has no meaning under another one: left out, it goes.
       const fresh = body.analyzer !== undefined && body.analyzer !== row.analyzer;
       const own = fresh ? { dialect: body.dialect ?? null, read_functions: body.read_functions ?? null } : {};
-      const policy = { ...row, ...changed, ...own, rules: rules === undefined ? row.rules : storedRules(rules), schema: schema === undefined ? (fresh ? null : row.schema) : schema };
+      const policy = {
+        ...row,
+        ...changed,
+        ...own,
+        rules: rules === undefined ? row.rules : storedRules(rules),
+        schema: schema === undefined ? (fresh ? null : row.schema) : schema,
+      };
       refuseBroken(policy);
       if (groupIds !== undefined) await bindOnly(write, row, groupIds);
-      return { ...changed, ...own, rules: JSON.stringify(policy.rules), schema: policy.schema === null ? null : JSON.stringify(policy.schema), updated_at: write.now } as ArgumentPolicyPatch;
+      return {
+        ...changed,
+        ...own,
+        rules: JSON.stringify(policy.rules),
+        schema: policy.schema === null ? null : JSON.stringify(policy.schema),
+        updated_at: write.now,
+      } as ArgumentPolicyPatch;
     },
     dependents: async () => [],
     notify: (write, row) => write.notify(row.tenant_id, "policy"),
@@ -109,7 +146,14 @@ async function locked(write: Write, tenantId: string, id: string): Promise<Argum
 
 async function rebind(write: Write, row: ArgumentPolicyRow, action: "bind" | "unbind", after: readonly string[]): Promise<void> {
   await setArgumentPolicyGroups(write.trx, row.tenant_id, row.id, after);
-  write.log({ tenant_id: row.tenant_id, action, resource: RESOURCE, resource_id: row.id, before: { group_ids: row.all_groups ? null : row.group_ids }, after: { group_ids: after } });
+  write.log({
+    tenant_id: row.tenant_id,
+    action,
+    resource: RESOURCE,
+    resource_id: row.id,
+    before: { group_ids: row.all_groups ? null : row.group_ids },
+    after: { group_ids: after },
+  });
   write.notify(row.tenant_id, "policy");
 }
 
@@ -117,23 +161,41 @@ async function rebind(write: Write, row: ArgumentPolicyRow, action: "bind" | "un
  * Adds groups. A policy that held for every group holds for the bound ones alone from then on. Refuses with
  * `already_bound` when all are bound already.
  */
-export async function bindArgumentPolicy(write: Write, tenantId: string, id: string, groupIds: readonly string[]): Promise<{ bound: string[]; already_bound: string[] }> {
+export async function bindArgumentPolicy(
+  write: Write,
+  tenantId: string,
+  id: string,
+  groupIds: readonly string[],
+): Promise<{ bound: string[]; already_bound: string[] }> {
   const row = await locked(write, tenantId, id);
   await checkGroups(write, tenantId, groupIds, row.group_ids);
   const wanted = [...new Set(groupIds)];
   const already = wanted.filter((groupId) => row.group_ids.includes(groupId));
   const bound = wanted.filter((groupId) => !row.group_ids.includes(groupId));
-  if (bound.length === 0) throw new Refused(refuse("already_bound", "All of these groups are already bound to the policy.", { extra: { already_bound: already } }));
+  if (bound.length === 0)
+    throw new Refused(
+      refuse("already_bound", "All of these groups are already bound to the policy.", { extra: { already_bound: already } }),
+    );
   await rebind(write, row, "bind", [...row.group_ids, ...bound]);
   return { bound, already_bound: already };
 }
 
 /** Takes groups away; a policy without any holds for nobody. Refuses with `not_bound` when none of them is bound. */
-export async function unbindArgumentPolicy(write: Write, tenantId: string, id: string, groupIds: readonly string[]): Promise<{ unbound: string[]; not_bound: string[] }> {
+export async function unbindArgumentPolicy(
+  write: Write,
+  tenantId: string,
+  id: string,
+  groupIds: readonly string[],
+): Promise<{ unbound: string[]; not_bound: string[] }> {
   const row = await locked(write, tenantId, id);
   const wanted = [...new Set(groupIds)];
   const unbound = wanted.filter((groupId) => row.group_ids.includes(groupId));
   if (unbound.length === 0) throw new Refused(refuse("not_bound", "None of these groups is bound to the policy."));
-  await rebind(write, row, "unbind", row.group_ids.filter((groupId) => !unbound.includes(groupId)));
+  await rebind(
+    write,
+    row,
+    "unbind",
+    row.group_ids.filter((groupId) => !unbound.includes(groupId)),
+  );
   return { unbound, not_bound: wanted.filter((groupId) => !unbound.includes(groupId)) };
 }

@@ -39,7 +39,11 @@ export interface ArgumentPolicyEntry {
 }
 
 /** Compiles what changed; `before` holds what was compiled already. */
-export async function argumentPolicyEntries(rows: readonly ArgumentPolicyRow[], compile: CompileArgumentPolicy, before: readonly ArgumentPolicyEntry[]): Promise<ArgumentPolicyEntry[]> {
+export async function argumentPolicyEntries(
+  rows: readonly ArgumentPolicyRow[],
+  compile: CompileArgumentPolicy,
+  before: readonly ArgumentPolicyEntry[],
+): Promise<ArgumentPolicyEntry[]> {
   const known = new Map(before.map((entry) => [entry.version, entry.policy]));
   return Promise.all(
     rows.map(async (row) => {
@@ -51,7 +55,10 @@ export async function argumentPolicyEntries(rows: readonly ArgumentPolicyRow[], 
 }
 
 /** The policies that hold for a group with this chain (itself and all above it), by the tool they are on. */
-export function policiesByTool(entries: readonly ArgumentPolicyEntry[], chain: readonly { readonly id: string }[]): Map<string, readonly ToolCallPolicy[]> {
+export function policiesByTool(
+  entries: readonly ArgumentPolicyEntry[],
+  chain: readonly { readonly id: string }[],
+): Map<string, readonly ToolCallPolicy[]> {
   const byTool = new Map<string, ToolCallPolicy[]>();
   for (const { groupIds, policy } of entries) {
     if (!holdsFor(groupIds, chain)) continue;

@@ -6,7 +6,13 @@ import type { Write } from "../writes/write.ts";
  * Refuses groups that are none of the tenant's, naming `field`. Those in `before` may stay although they are gone
  * meanwhile: who changes something else need not know.
  */
-export async function checkGroups(write: Write, tenantId: string, groupIds: readonly string[] | null | undefined, before: readonly string[] | null, field = "group_ids"): Promise<void> {
+export async function checkGroups(
+  write: Write,
+  tenantId: string,
+  groupIds: readonly string[] | null | undefined,
+  before: readonly string[] | null,
+  field = "group_ids",
+): Promise<void> {
   const fresh = (groupIds ?? []).filter((id) => before?.includes(id) !== true);
   const known = await knownGroups(write.trx, tenantId, fresh);
   const strange = fresh.filter((id) => !known.has(id));

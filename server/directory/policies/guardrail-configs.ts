@@ -1,9 +1,25 @@
 import { isDeepStrictEqual } from "node:util";
-import { GUARDRAIL_SURFACES, type GuardrailBuiltin, type GuardrailConfig, type GuardrailConfigCreate, type GuardrailConfigQuery, type GuardrailConfigUpdate, type GuardrailEngine, type GuardrailEngineWritten, type GuardrailSurface } from "@gatehouse/contracts/guardrails";
+import {
+  GUARDRAIL_SURFACES,
+  type GuardrailBuiltin,
+  type GuardrailConfig,
+  type GuardrailConfigCreate,
+  type GuardrailConfigQuery,
+  type GuardrailConfigUpdate,
+  type GuardrailEngine,
+  type GuardrailEngineWritten,
+  type GuardrailSurface,
+} from "@gatehouse/contracts/guardrails";
 import type { FieldError } from "../../kernel/errors.ts";
 import { invalidFields } from "../../kernel/errors.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
-import { guardrailConfigIdByName, guardrailConfigStore, type GuardrailConfigInsert, type GuardrailConfigPatch, type GuardrailConfigRow } from "../../store/guardrail-configs.ts";
+import {
+  guardrailConfigIdByName,
+  guardrailConfigStore,
+  type GuardrailConfigInsert,
+  type GuardrailConfigPatch,
+  type GuardrailConfigRow,
+} from "../../store/guardrail-configs.ts";
 import { heldModel, modelIdByName } from "../../store/models.ts";
 import { invalidField, type Records, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
@@ -27,7 +43,10 @@ function read(row: GuardrailConfigRow): GuardrailConfig {
     group_ids: row.group_ids,
     surfaces: row.surfaces as Surfaces,
     builtin: row.builtin as GuardrailBuiltin,
-    providers: storedEngines(row).map(({ api_key_sealed: sealed, ...engine }): GuardrailEngine => ({ ...engine, has_api_key: sealed !== null })),
+    providers: storedEngines(row).map(({ api_key_sealed: sealed, ...engine }): GuardrailEngine => ({
+      ...engine,
+      has_api_key: sealed !== null,
+    })),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
@@ -48,9 +67,12 @@ function predecessors(engines: readonly GuardrailEngineWritten[], before: readon
     const at = left.findIndex(is);
     return at < 0 ? undefined : left.splice(at, 1)[0];
   };
-  const unchanged = engines.map(({ api_key: _written, ...engine }) => take(({ api_key_sealed: _stored, ...known }) => isDeepStrictEqual(known, engine)));
+  const unchanged = engines.map(({ api_key: _written, ...engine }) =>
+    take(({ api_key_sealed: _stored, ...known }) => isDeepStrictEqual(known, engine)),
+  );
   return engines.map((engine, index) => {
-    const isAtSameAddress = (known: StoredEngine) => known.provider === engine.provider && (known.endpoint ?? null) === (engine.endpoint ?? null);
+    const isAtSameAddress = (known: StoredEngine) =>
+      known.provider === engine.provider && (known.endpoint ?? null) === (engine.endpoint ?? null);
     return unchanged[index] ?? take(isAtSameAddress) ?? before.find(isAtSameAddress);
   });
 }
@@ -59,7 +81,12 @@ function predecessors(engines: readonly GuardrailEngineWritten[], before: readon
 function sealEngines(write: Write, id: string, engines: readonly GuardrailEngineWritten[], before: readonly StoredEngine[]): string {
   const known = predecessors(engines, before);
   const stored = engines.map(({ api_key: apiKey, ...engine }, index): StoredEngine => {
-    const sealed = apiKey === undefined ? (known[index]?.api_key_sealed ?? null) : apiKey === null ? null : write.directory.secrets.seal(apiKey, engineKeyContext(id));
+    const sealed =
+      apiKey === undefined
+        ? (known[index]?.api_key_sealed ?? null)
+        : apiKey === null
+          ? null
+          : write.directory.secrets.seal(apiKey, engineKeyContext(id));
     return { ...engine, api_key_sealed: sealed };
   });
   return JSON.stringify(stored);
@@ -69,24 +96,43 @@ function sealEngines(write: Write, id: string, engines: readonly GuardrailEngine
  * A guard model that is not there could judge nothing, so every call would be blocked unjudged. One that is gone
  * meanwhile may stay: who changes something else need not know.
  */
-async function checkGuardModels(write: Write, tenantId: string, engines: readonly GuardrailEngineWritten[], before: readonly StoredEngine[]): Promise<void> {
+async function checkGuardModels(
+  write: Write,
+  tenantId: string,
+  engines: readonly GuardrailEngineWritten[],
+  before: readonly StoredEngine[],
+): Promise<void> {
   for (const [index, { provider, model: named }] of engines.entries()) {
-    if (provider !== "guard_model" || named == null || before.some((known) => known.provider === provider && known.model === named)) continue;
+    if (provider !== "guard_model" || named == null || before.some((known) => known.provider === provider && known.model === named))
+      continue;
     const id = (await modelIdByName(write.trx, tenantId, named)) ?? (isUuid(named) ? named : undefined);
     // Held, so that nobody deletes or renames it meanwhile; the name is that of the model as it is now.
     const model = id === undefined ? undefined : await heldModel(write.trx, tenantId, id);
-    if (model === undefined || (model.name !== named && model.id !== named)) throw invalidField(`providers.${index}.model`, "is no model of this tenant");
-    if (!model.modes.includes("chat") && !model.modes.includes("responses")) throw invalidField(`providers.${index}.model`, "is a model that holds no conversation");
+    if (model === undefined || (model.name !== named && model.id !== named))
+      throw invalidField(`providers.${index}.model`, "is no model of this tenant");
+    if (!model.modes.includes("chat") && !model.modes.includes("responses"))
+      throw invalidField(`providers.${index}.model`, "is a model that holds no conversation");
   }
 }
 
 /** `check` says what of the built-in settings cannot be compiled. */
-export function guardrailConfigs(check: (builtin: GuardrailBuiltin) => readonly FieldError[]): Records<GuardrailConfig, GuardrailConfigCreate, GuardrailConfigUpdate, GuardrailConfigQuery> {
+export function guardrailConfigs(
+  check: (builtin: GuardrailBuiltin) => readonly FieldError[],
+): Records<GuardrailConfig, GuardrailConfigCreate, GuardrailConfigUpdate, GuardrailConfigQuery> {
   const refuseUncompilable = (builtin: GuardrailBuiltin | undefined) => {
     const fields = builtin === undefined ? [] : check(builtin);
     if (fields.length > 0) throw invalidFields("invalid_body", fields);
   };
-  return records<GuardrailConfigRow, GuardrailConfigInsert, GuardrailConfigPatch, GuardrailConfig, GuardrailConfigCreate, GuardrailConfigUpdate, GuardrailConfigQuery, string>({
+  return records<
+    GuardrailConfigRow,
+    GuardrailConfigInsert,
+    GuardrailConfigPatch,
+    GuardrailConfig,
+    GuardrailConfigCreate,
+    GuardrailConfigUpdate,
+    GuardrailConfigQuery,
+    string
+  >({
     resource: "guardrail-configs",
     noun: "guardrail configuration",
     store: guardrailConfigStore,

@@ -16,15 +16,32 @@ export interface SemanticCacheEntry {
   readonly groupIds: ReadonlySet<string>;
 }
 
-export function compileSemanticCaches(rows: readonly SemanticCacheConfigRow[], models: ReadonlyMap<string, ModelEntry>): SemanticCacheEntry[] {
+export function compileSemanticCaches(
+  rows: readonly SemanticCacheConfigRow[],
+  models: ReadonlyMap<string, ModelEntry>,
+): SemanticCacheEntry[] {
   return rows.flatMap((row) => {
     if (!row.enabled) return [];
     const model = row.embedding_model_id === null ? undefined : models.get(row.embedding_model_id);
     const usable = model?.enabled === true;
-    const semantic = row.semantic_match.enabled && usable ? { ttl: row.semantic_match.ttl_seconds, threshold: row.semantic_match.similarity_threshold, model } : null;
+    const semantic =
+      row.semantic_match.enabled && usable
+        ? { ttl: row.semantic_match.ttl_seconds, threshold: row.semantic_match.similarity_threshold, model }
+        : null;
     const exactTtl = row.exact_match.enabled ? row.exact_match.ttl_seconds : null;
     if (semantic === null && exactTtl === null) return [];
-    return [{ id: row.id, generation: row.generation, scope: row.scope as SemanticCacheEntry["scope"], exactTtl, semantic, maxTemperature: row.max_temperature, includeTools: row.include_tools, groupIds: new Set(row.group_ids) }];
+    return [
+      {
+        id: row.id,
+        generation: row.generation,
+        scope: row.scope as SemanticCacheEntry["scope"],
+        exactTtl,
+        semantic,
+        maxTemperature: row.max_temperature,
+        includeTools: row.include_tools,
+        groupIds: new Set(row.group_ids),
+      },
+    ];
   });
 }
 

@@ -1,9 +1,22 @@
-import type { SemanticCacheConfig, SemanticCacheConfigCreate, SemanticCacheConfigQuery, SemanticCacheConfigUpdate, SemanticCacheInvalidation } from "@gatehouse/contracts/semantic-cache";
+import type {
+  SemanticCacheConfig,
+  SemanticCacheConfigCreate,
+  SemanticCacheConfigQuery,
+  SemanticCacheConfigUpdate,
+  SemanticCacheInvalidation,
+} from "@gatehouse/contracts/semantic-cache";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { modelStore } from "../../store/models.ts";
 import { knownGroups } from "../../store/resource-groups.ts";
-import { semanticCacheConfigByName, semanticCacheConfigStore, setSemanticCacheGroups, type SemanticCacheConfigInsert, type SemanticCacheConfigPatch, type SemanticCacheConfigRow } from "../../store/semantic-cache-configs.ts";
+import {
+  semanticCacheConfigByName,
+  semanticCacheConfigStore,
+  setSemanticCacheGroups,
+  type SemanticCacheConfigInsert,
+  type SemanticCacheConfigPatch,
+  type SemanticCacheConfigRow,
+} from "../../store/semantic-cache-configs.ts";
 import { dropAnswers } from "../../store/semantic-cache-entries.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
@@ -55,7 +68,16 @@ async function checkedGroups(write: Write, tenantId: string, ids: readonly strin
 }
 
 /** How answers may be given again, and to whom. What was stored under other rules is never given: they are part of its key. */
-export const semanticCacheConfigs = records<SemanticCacheConfigRow, SemanticCacheConfigInsert, SemanticCacheConfigPatch, SemanticCacheConfig, SemanticCacheConfigCreate, SemanticCacheConfigUpdate, SemanticCacheConfigQuery, string>({
+export const semanticCacheConfigs = records<
+  SemanticCacheConfigRow,
+  SemanticCacheConfigInsert,
+  SemanticCacheConfigPatch,
+  SemanticCacheConfig,
+  SemanticCacheConfigCreate,
+  SemanticCacheConfigUpdate,
+  SemanticCacheConfigQuery,
+  string
+>({
   resource: RESOURCE,
   noun: NOUN,
   store: semanticCacheConfigStore,
@@ -83,7 +105,8 @@ export const semanticCacheConfigs = records<SemanticCacheConfigRow, SemanticCach
     };
   },
   async created(write, tenantId, row, body) {
-    if (body.group_ids !== undefined) await setSemanticCacheGroups(write.trx, tenantId, row.id, await checkedGroups(write, tenantId, body.group_ids));
+    if (body.group_ids !== undefined)
+      await setSemanticCacheGroups(write.trx, tenantId, row.id, await checkedGroups(write, tenantId, body.group_ids));
   },
   async toPatch(write, tenantId, row, body) {
     const { exact_match: exact, semantic_match: given, group_ids: groupIds, ...rest } = body;
@@ -92,7 +115,12 @@ export const semanticCacheConfigs = records<SemanticCacheConfigRow, SemanticCach
     // Its model may have been changed meanwhile: who changes something else need not know.
     if (given !== undefined || body.embedding_model_id !== undefined) await checkEmbeddingModel(write, tenantId, semantic.enabled, model);
     if (groupIds !== undefined) await setSemanticCacheGroups(write.trx, tenantId, row.id, await checkedGroups(write, tenantId, groupIds));
-    return { ...rest, exact_match: JSON.stringify(merged(row.exact_match, exact)), semantic_match: JSON.stringify(semantic), updated_at: write.now };
+    return {
+      ...rest,
+      exact_match: JSON.stringify(merged(row.exact_match, exact)),
+      semantic_match: JSON.stringify(semantic),
+      updated_at: write.now,
+    };
   },
   dependents: async () => [],
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
@@ -105,23 +133,46 @@ async function locked(write: Write, tenantId: string, id: string): Promise<Seman
 }
 
 /** Adds groups, or with `replace` puts them in the place of those bound before. Refuses with `already_bound` when nothing is left to add. */
-export async function bindSemanticCache(write: Write, tenantId: string, id: string, groupIds: readonly string[], replace: boolean): Promise<{ bound: string[]; already_bound: string[]; group_ids: string[] }> {
+export async function bindSemanticCache(
+  write: Write,
+  tenantId: string,
+  id: string,
+  groupIds: readonly string[],
+  replace: boolean,
+): Promise<{ bound: string[]; already_bound: string[]; group_ids: string[] }> {
   const row = await locked(write, tenantId, id);
   const wanted = await checkedGroups(write, tenantId, groupIds);
   const bound = wanted.filter((groupId) => !row.group_ids.includes(groupId));
   const already = wanted.filter((groupId) => row.group_ids.includes(groupId));
-  if (!replace && bound.length === 0) throw new Refused(refuse("already_bound", "All of these groups are already bound to it.", { extra: { already_bound: already } }));
+  if (!replace && bound.length === 0)
+    throw new Refused(refuse("already_bound", "All of these groups are already bound to it.", { extra: { already_bound: already } }));
   const all = replace ? wanted : [...row.group_ids, ...bound];
   await setSemanticCacheGroups(write.trx, tenantId, id, all);
-  write.log({ tenant_id: tenantId, action: "bind", resource: RESOURCE, resource_id: id, before: { group_ids: row.group_ids }, after: { group_ids: all } });
+  write.log({
+    tenant_id: tenantId,
+    action: "bind",
+    resource: RESOURCE,
+    resource_id: id,
+    before: { group_ids: row.group_ids },
+    after: { group_ids: all },
+  });
   write.notify(tenantId, "policy");
   return { bound, already_bound: already, group_ids: all };
 }
 
 /** Drops stored answers; each process forgets what it holds of them. */
-export async function invalidateSemanticCache(write: Write, tenantId: string, id: string, body: SemanticCacheInvalidation): Promise<{ invalidated: number }> {
+export async function invalidateSemanticCache(
+  write: Write,
+  tenantId: string,
+  id: string,
+  body: SemanticCacheInvalidation,
+): Promise<{ invalidated: number }> {
   await locked(write, tenantId, id);
-  const invalidated = await dropAnswers(write.trx, { tenantId, configId: id }, { ...(body.before === undefined ? {} : { before: new Date(body.before) }), ...(body.model === undefined ? {} : { model: body.model }) });
+  const invalidated = await dropAnswers(
+    write.trx,
+    { tenantId, configId: id },
+    { ...(body.before === undefined ? {} : { before: new Date(body.before) }), ...(body.model === undefined ? {} : { model: body.model }) },
+  );
   write.log({ tenant_id: tenantId, action: "invalidate", resource: RESOURCE, resource_id: id, after: { ...body, invalidated } });
   write.notify(tenantId, "policy");
   return { invalidated };

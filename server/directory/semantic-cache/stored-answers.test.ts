@@ -16,8 +16,28 @@ beforeAll(async () => {
   database = await testDatabase();
   await migrate(database.db);
   for (const id of ["acme", "beta"] as const) {
-    await database.db.insertInto("tenants").values({ id, name: id, display_name: null, data_retention: JSON.stringify({ store_bodies: "none", body_days: 1, log_days: 1, run_days: 1 }), default_judge_model_id: null }).execute();
-    await database.db.insertInto("semantic_cache_configs").values({ id: CONFIG[id], tenant_id: id, name: "c", exact_match: "{}", semantic_match: "{}", embedding_model_id: null, generation: GENERATION }).execute();
+    await database.db
+      .insertInto("tenants")
+      .values({
+        id,
+        name: id,
+        display_name: null,
+        data_retention: JSON.stringify({ store_bodies: "none", body_days: 1, log_days: 1, run_days: 1 }),
+        default_judge_model_id: null,
+      })
+      .execute();
+    await database.db
+      .insertInto("semantic_cache_configs")
+      .values({
+        id: CONFIG[id],
+        tenant_id: id,
+        name: "c",
+        exact_match: "{}",
+        semantic_match: "{}",
+        embedding_model_id: null,
+        generation: GENERATION,
+      })
+      .execute();
   }
   stored = new StoredAnswers(database.db, { now: () => now, micros: () => now * 1000 });
 });
@@ -26,7 +46,21 @@ afterAll(() => database.close());
 let count = 0;
 function answer(given: Partial<NewAnswer> = {}): NewAnswer {
   const id = `entry-${String(++count).padStart(4, "0")}`;
-  return { id, at: now, exactKey: id, modelId: crypto.randomUUID(), modelName: "m", answer: { said: id }, tokens: 7, callId: `call-${count}`, endUserId: null, apiKeyId: null, exactTtl: 60, semantic: { space: "s", vector: Int8Array.of(1, -2, 3), ttl: 120 }, ...given };
+  return {
+    id,
+    at: now,
+    exactKey: id,
+    modelId: crypto.randomUUID(),
+    modelName: "m",
+    answer: { said: id },
+    tokens: 7,
+    callId: `call-${count}`,
+    endUserId: null,
+    apiKeyId: null,
+    exactTtl: 60,
+    semantic: { space: "s", vector: Int8Array.of(1, -2, 3), ttl: 120 },
+    ...given,
+  };
 }
 const store = async (given: Partial<NewAnswer> = {}, generation = GENERATION) => {
   const made = answer(given);
@@ -36,7 +70,13 @@ const store = async (given: Partial<NewAnswer> = {}, generation = GENERATION) =>
 
 test("an answer is found by its key until its time is over, and by no other tenant", async () => {
   const { exactKey, id } = await store();
-  expect(await stored.byKey(of("acme"), exactKey)).toMatchObject({ answer: { said: id }, modelName: "m", tokens: 7, storedAt: now, until: now + 60_000 });
+  expect(await stored.byKey(of("acme"), exactKey)).toMatchObject({
+    answer: { said: id },
+    modelName: "m",
+    tokens: 7,
+    storedAt: now,
+    until: now + 60_000,
+  });
   expect(await stored.byKey(of("beta"), exactKey)).toBeNull();
   expect(await stored.byKey({ tenantId: "beta", configId: CONFIG.acme }, exactKey)).toBeNull();
   now += 60_000;
@@ -44,8 +84,14 @@ test("an answer is found by its key until its time is over, and by no other tena
 });
 
 test("its vector is found in its space for a time of its own, newest first", async () => {
-  const [first, second] = [await store({ semantic: { space: "t", vector: Int8Array.of(1, 2), ttl: 100 } }), await store({ semantic: { space: "t", vector: Int8Array.of(-128, 127), ttl: 200 } })];
-  expect((await stored.vectors(of("acme"), "t", "", 10)).map(({ id, vector }) => [id, ...vector])).toEqual([[second.id, -128, 127], [first.id, 1, 2]]);
+  const [first, second] = [
+    await store({ semantic: { space: "t", vector: Int8Array.of(1, 2), ttl: 100 } }),
+    await store({ semantic: { space: "t", vector: Int8Array.of(-128, 127), ttl: 200 } }),
+  ];
+  expect((await stored.vectors(of("acme"), "t", "", 10)).map(({ id, vector }) => [id, ...vector])).toEqual([
+    [second.id, -128, 127],
+    [first.id, 1, 2],
+  ]);
   expect((await stored.vectors(of("acme"), "t", first.id, 10)).map(({ id }) => id)).toEqual([second.id]);
   expect(await stored.vectors(of("acme"), "t", "", 1)).toHaveLength(1);
   expect(await stored.vectors(of("beta"), "t", "", 10)).toEqual([]);
@@ -67,8 +113,13 @@ test("what is in flight while answers are dropped is not stored", async () => {
 });
 
 test("what is over is pruned", async () => {
-  await database.db.updateTable("semantic_cache_entries").set({ exact_until: new Date(0), semantic_until: null }).where("exact_key", "=", "same").execute();
-  const left = async () => (await database.db.selectFrom("semantic_cache_entries").select("id").where("exact_key", "=", "same").execute()).length;
+  await database.db
+    .updateTable("semantic_cache_entries")
+    .set({ exact_until: new Date(0), semantic_until: null })
+    .where("exact_key", "=", "same")
+    .execute();
+  const left = async () =>
+    (await database.db.selectFrom("semantic_cache_entries").select("id").where("exact_key", "=", "same").execute()).length;
   expect(await left()).toBe(1);
   await stored.prune();
   await stored.prune();
@@ -76,7 +127,8 @@ test("what is over is pruned", async () => {
 });
 
 test("of a configuration that holds too many the oldest go", async () => {
-  const all = () => database.db.selectFrom("semantic_cache_entries").select("id").where("config_id", "=", CONFIG.beta).orderBy("id").execute();
+  const all = () =>
+    database.db.selectFrom("semantic_cache_entries").select("id").where("config_id", "=", CONFIG.beta).orderBy("id").execute();
   await database.db.updateTable("semantic_cache_configs").set({ generation: GENERATION }).where("tenant_id", "=", "beta").execute();
   for (let i = 0; i < 3; i++) await stored.store(of("beta"), GENERATION, answer({ exactTtl: 100_000_000 }));
   const [first, ...rest] = await all();

@@ -1,6 +1,14 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Database } from "../../store/database.ts";
-import { answerById, answerByKey, type CacheOf, pruneAnswers, storeAnswer, type StoredAnswerRow, vectorsOf } from "../../store/semantic-cache-entries.ts";
+import {
+  answerById,
+  answerByKey,
+  type CacheOf,
+  pruneAnswers,
+  storeAnswer,
+  type StoredAnswerRow,
+  vectorsOf,
+} from "../../store/semantic-cache-entries.ts";
 
 const MOST_OF_A_CONFIG = 100_000;
 
@@ -64,7 +72,11 @@ export class StoredAnswers {
   /** Vectors of a space stored after the one named (""): newest first, at most `limit`. */
   async vectors(of: CacheOf, space: string, after: string, limit: number): Promise<StoredVector[]> {
     const rows = await vectorsOf(this.db, of, space, after, limit, this.now());
-    return rows.map(({ id, embedding, semantic_until: until }) => ({ id, vector: new Int8Array(embedding.buffer.slice(embedding.byteOffset, embedding.byteOffset + embedding.byteLength) as ArrayBuffer), until: until.getTime() }));
+    return rows.map(({ id, embedding, semantic_until: until }) => ({
+      id,
+      vector: new Int8Array(embedding.buffer.slice(embedding.byteOffset, embedding.byteOffset + embedding.byteLength) as ArrayBuffer),
+      until: until.getTime(),
+    }));
   }
 
   /** Does nothing when the configuration has another generation by now. */

@@ -1,8 +1,21 @@
-import type { SemanticPolicy, SemanticPolicyCreate, SemanticPolicyQuery, SemanticPolicyUpdate } from "@gatehouse/contracts/semantic-policies";
+import type {
+  SemanticPolicy,
+  SemanticPolicyCreate,
+  SemanticPolicyQuery,
+  SemanticPolicyUpdate,
+} from "@gatehouse/contracts/semantic-policies";
 import { uuid } from "../../kernel/ids.ts";
 import { heldModel, modelIdByName } from "../../store/models.ts";
 import { knownGroups } from "../../store/resource-groups.ts";
-import { grantHidden, semanticPolicyByName, semanticPolicyStore, setSemanticPolicyGroups, type SemanticPolicyInsert, type SemanticPolicyPatch, type SemanticPolicyRow } from "../../store/semantic-policies.ts";
+import {
+  grantHidden,
+  semanticPolicyByName,
+  semanticPolicyStore,
+  setSemanticPolicyGroups,
+  type SemanticPolicyInsert,
+  type SemanticPolicyPatch,
+  type SemanticPolicyRow,
+} from "../../store/semantic-policies.ts";
 import { tenantStore } from "../../store/tenants.ts";
 import { invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
@@ -36,11 +49,17 @@ function failureOf(action: string, mode: string): "block" | "allow" {
 }
 
 /** Refuses a judge that is not there or cannot be asked, naming `field`; holds one that is there, so that nobody deletes it meanwhile. */
-export async function checkJudge(write: Write, tenantId: string, modelId: string | null | undefined, field = "judge_model_id"): Promise<void> {
+export async function checkJudge(
+  write: Write,
+  tenantId: string,
+  modelId: string | null | undefined,
+  field = "judge_model_id",
+): Promise<void> {
   if (modelId == null) return;
   const model = await heldModel(write.trx, tenantId, modelId);
   if (model === undefined) throw invalidField(field, "is no model of this tenant");
-  if (!model.modes.includes("chat") && !model.modes.includes("responses")) throw invalidField(field, "is a model that holds no conversation");
+  if (!model.modes.includes("chat") && !model.modes.includes("responses"))
+    throw invalidField(field, "is a model that holds no conversation");
 }
 
 /** Null: every group. */
@@ -48,7 +67,8 @@ async function bind(write: Write, tenantId: string, policyId: string, ids: reado
   const wanted = [...new Set(ids ?? [])];
   const known = await knownGroups(write.trx, tenantId, wanted);
   const unknown = wanted.filter((id) => !known.has(id));
-  if (unknown.length > 0) throw invalidField("resource_group_ids", `names no resource group of this tenant: ${unknown.slice(0, 5).join(", ")}`);
+  if (unknown.length > 0)
+    throw invalidField("resource_group_ids", `names no resource group of this tenant: ${unknown.slice(0, 5).join(", ")}`);
   await setSemanticPolicyGroups(write.trx, tenantId, policyId, wanted);
 }
 
@@ -59,12 +79,22 @@ async function fallbackJudge({ trx, directory }: Write, tenantId: string): Promi
 
 /** The groups of a policy may use its judge, and their users are not offered it. */
 async function grantJudge(write: Write, tenantId: string, judge: string | null, ids: readonly string[] | null): Promise<void> {
-  const modelId = judge ?? (await tenantStore.find(write.trx, null, tenantId))?.default_judge_model_id ?? (await fallbackJudge(write, tenantId));
+  const modelId =
+    judge ?? (await tenantStore.find(write.trx, null, tenantId))?.default_judge_model_id ?? (await fallbackJudge(write, tenantId));
   if (modelId !== null) await grantHidden(write.trx, tenantId, ids ?? "roots", modelId);
 }
 
 /** Rules in words by which a model judges what goes in and out. */
-export const semanticPolicies = records<SemanticPolicyRow, SemanticPolicyInsert, SemanticPolicyPatch, SemanticPolicy, SemanticPolicyCreate, SemanticPolicyUpdate, SemanticPolicyQuery, string>({
+export const semanticPolicies = records<
+  SemanticPolicyRow,
+  SemanticPolicyInsert,
+  SemanticPolicyPatch,
+  SemanticPolicy,
+  SemanticPolicyCreate,
+  SemanticPolicyUpdate,
+  SemanticPolicyQuery,
+  string
+>({
   resource: "semantic-policies",
   noun: "semantic policy",
   store: semanticPolicyStore,

@@ -1,9 +1,26 @@
-import { DEFAULT_RETENTION, tenantSlug, type Tenant, type TenantCreate, type TenantStats, type TenantUpdate } from "@gatehouse/contracts/tenants";
+import {
+  DEFAULT_RETENTION,
+  tenantSlug,
+  type Tenant,
+  type TenantCreate,
+  type TenantStats,
+  type TenantUpdate,
+} from "@gatehouse/contracts/tenants";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import { forgetGoneTenant, isGone, isStillKept, rememberGoneTenant } from "../../store/gone-tenants.ts";
 import { tenantOfRecord, type TenantRecordTable } from "../../store/record-store.ts";
-import { countRecords, tenantExists, tenantIds, tenantStore, usageSince, type TenantFilters, type TenantInsert, type TenantPatch, type TenantRow } from "../../store/tenants.ts";
+import {
+  countRecords,
+  tenantExists,
+  tenantIds,
+  tenantStore,
+  usageSince,
+  type TenantFilters,
+  type TenantInsert,
+  type TenantPatch,
+  type TenantRow,
+} from "../../store/tenants.ts";
 import { checkJudge } from "../semantic-policies/policies.ts";
 import { counted, invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
@@ -52,9 +69,11 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
   twin: async () => undefined,
   async toInsert(write, _scope, body) {
     const id = body.id ?? slugOf(body.name);
-    if (await tenantExists(write.trx, id)) throw new Refused(refuse("conflict", "There is already a tenant of this id.", { extra: { existing_id: id } }));
+    if (await tenantExists(write.trx, id))
+      throw new Refused(refuse("conflict", "There is already a tenant of this id.", { extra: { existing_id: id } }));
     // Whoever got the id would read what callers of the tenant before them said.
-    if (await isStillKept(write.trx, id)) throw new Refused(refuse("conflict", "A tenant of this id was deleted, and its audit rows are kept under it."));
+    if (await isStillKept(write.trx, id))
+      throw new Refused(refuse("conflict", "A tenant of this id was deleted, and its audit rows are kept under it."));
     await forgetGoneTenant(write.trx, id);
     if (body.default_judge_model_id != null) throw invalidField("default_judge_model_id", "is no model of this tenant");
     return {
@@ -73,8 +92,13 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
   },
   async toPatch(write, _scope, row, body) {
     const { data_retention: retention, ...rest } = body;
-    if (body.default_judge_model_id !== row.default_judge_model_id) await checkJudge(write, row.id, body.default_judge_model_id, "default_judge_model_id");
-    return { ...rest, ...(retention === undefined ? {} : { data_retention: JSON.stringify({ ...row.data_retention, ...retention }) }), updated_at: write.now };
+    if (body.default_judge_model_id !== row.default_judge_model_id)
+      await checkJudge(write, row.id, body.default_judge_model_id, "default_judge_model_id");
+    return {
+      ...rest,
+      ...(retention === undefined ? {} : { data_retention: JSON.stringify({ ...row.data_retention, ...retention }) }),
+      updated_at: write.now,
+    };
   },
   async dependents(write, row) {
     const counts = await countRecords(write.trx, row.id, write.now);

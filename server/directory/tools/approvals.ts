@@ -3,7 +3,20 @@ import { timingSafeEqual } from "node:crypto";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
-import { approvalById, approvalPage, approvedInSession, consumeApproval, expireApprovals as expireRows, handOnApproval, noteShown, openApproval, resolveApproval, type ApprovalFilters, type ApprovalRow, type Redemption } from "../../store/approvals.ts";
+import {
+  approvalById,
+  approvalPage,
+  approvedInSession,
+  consumeApproval,
+  expireApprovals as expireRows,
+  handOnApproval,
+  noteShown,
+  openApproval,
+  resolveApproval,
+  type ApprovalFilters,
+  type ApprovalRow,
+  type Redemption,
+} from "../../store/approvals.ts";
 import type { Database } from "../../store/database.ts";
 import { notifyApprovers, notifyRequester, withdrawRequests } from "../../store/approval-notifications.ts";
 import type { Page, Paged } from "../../store/paging.ts";
@@ -46,7 +59,9 @@ function tokenOf(parts: Parts, row: Pick<ApprovalRow, "id" | "tenant_id" | "toke
 
 /** A time that has run out counts before the sweep has written so. */
 function statusOf(row: ApprovalRow, now: number): Approval["status"] {
-  return row.expires_at.getTime() <= now && (row.status === "pending" || (row.status === "approved" && row.consumed_at === null)) ? "expired" : (row.status as Approval["status"]);
+  return row.expires_at.getTime() <= now && (row.status === "pending" || (row.status === "approved" && row.consumed_at === null))
+    ? "expired"
+    : (row.status as Approval["status"]);
 }
 
 /** As callers and people read it. */
@@ -74,7 +89,10 @@ export function readApproval(row: ApprovalRow, now: number): Approval {
 }
 
 /** Whether the viewer may approve and reject it. Nobody resolves what they asked for themselves. */
-export function mayResolve(row: Pick<ApprovalRow, "requester_id" | "approver_group_ids" | "requester_group_id">, viewer: Viewer | null): boolean {
+export function mayResolve(
+  row: Pick<ApprovalRow, "requester_id" | "approver_group_ids" | "requester_group_id">,
+  viewer: Viewer | null,
+): boolean {
   if (viewer === null) return true;
   if (row.requester_id === viewer.requesterId) return false;
   const groups = row.approver_group_ids.length > 0 ? row.approver_group_ids : [row.requester_group_id];
@@ -83,7 +101,8 @@ export function mayResolve(row: Pick<ApprovalRow, "requester_id" | "approver_gro
 
 async function visible(parts: Parts, tenantId: string, id: string, viewer: Viewer | null): Promise<ApprovalRow> {
   const row = isUuid(id) ? await approvalById(parts.db, tenantId, id) : undefined;
-  if (row === undefined || (viewer !== null && row.requester_id !== viewer.requesterId && !mayResolve(row, viewer))) throw notFound("approval");
+  if (row === undefined || (viewer !== null && row.requester_id !== viewer.requesterId && !mayResolve(row, viewer)))
+    throw notFound("approval");
   return row;
 }
 
@@ -168,8 +187,19 @@ export function continueApproval(parts: Parts, hand: Parameters<typeof handOnApp
   return handOnApproval(parts.db, hand);
 }
 
-export async function listApprovals(parts: Parts, tenantId: string, viewer: Viewer | null, status: ApprovalFilters["status"], page: Page): Promise<Paged<Approval>> {
-  const { items, total } = await approvalPage(parts.db, tenantId, { status, now: new Date(parts.clock.now()), visibleTo: viewer ?? undefined }, page);
+export async function listApprovals(
+  parts: Parts,
+  tenantId: string,
+  viewer: Viewer | null,
+  status: ApprovalFilters["status"],
+  page: Page,
+): Promise<Paged<Approval>> {
+  const { items, total } = await approvalPage(
+    parts.db,
+    tenantId,
+    { status, now: new Date(parts.clock.now()), visibleTo: viewer ?? undefined },
+    page,
+  );
   return { total, items: items.map((row) => readApproval(row, parts.clock.now())) };
 }
 
@@ -179,7 +209,12 @@ export async function getApproval(parts: Parts, tenantId: string, id: string, vi
 }
 
 /** `approval_token` is there once it is approved and not yet used, and only for whoever asked. */
-export async function pollApproval(parts: Parts, tenantId: string, id: string, viewer: Viewer): Promise<{ id: string; status: string; approval_token?: string; expires_at: string }> {
+export async function pollApproval(
+  parts: Parts,
+  tenantId: string,
+  id: string,
+  viewer: Viewer,
+): Promise<{ id: string; status: string; approval_token?: string; expires_at: string }> {
   const row = await visible(parts, tenantId, id, viewer);
   const status = statusOf(row, parts.clock.now());
   const usable = status === "approved" && row.consumed_at === null && row.requester_id === viewer.requesterId;
@@ -199,7 +234,14 @@ export interface Resolver {
   readonly viewer: Viewer | null;
 }
 
-async function resolve(parts: Parts, tenantId: string, id: string, resolver: Resolver, status: "approved" | "rejected", note: string | null): Promise<ApprovalRow> {
+async function resolve(
+  parts: Parts,
+  tenantId: string,
+  id: string,
+  resolver: Resolver,
+  status: "approved" | "rejected",
+  note: string | null,
+): Promise<ApprovalRow> {
   const before = await visible(parts, tenantId, id, resolver.viewer);
   if (!mayResolve(before, resolver.viewer)) throw new Refused(refuse("forbidden", "You may not resolve this approval."));
   const now = parts.clock.now();
@@ -223,10 +265,23 @@ async function resolve(parts: Parts, tenantId: string, id: string, resolver: Res
 /** The token is valid from now for as long as the request was. */
 export async function approveApproval(parts: Parts, tenantId: string, id: string, resolver: Resolver, note: string | null) {
   const row = await resolve(parts, tenantId, id, resolver, "approved", note);
-  return { id, status: row.status as Approval["status"], resolved_by: row.resolved_by, resolved_at: row.resolved_at?.toISOString() ?? null, approval_token: tokenOf(parts, row), message: "Approved: send the call again with X-Approval-Token." };
+  return {
+    id,
+    status: row.status as Approval["status"],
+    resolved_by: row.resolved_by,
+    resolved_at: row.resolved_at?.toISOString() ?? null,
+    approval_token: tokenOf(parts, row),
+    message: "Approved: send the call again with X-Approval-Token.",
+  };
 }
 
 export async function rejectApproval(parts: Parts, tenantId: string, id: string, resolver: Resolver, note: string | null) {
   const row = await resolve(parts, tenantId, id, resolver, "rejected", note);
-  return { id, status: row.status as Approval["status"], resolved_by: row.resolved_by, resolved_at: row.resolved_at?.toISOString() ?? null, message: "Rejected." };
+  return {
+    id,
+    status: row.status as Approval["status"],
+    resolved_by: row.resolved_by,
+    resolved_at: row.resolved_at?.toISOString() ?? null,
+    message: "Rejected.",
+  };
 }

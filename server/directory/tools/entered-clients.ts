@@ -28,18 +28,25 @@ export async function getEnteredClient(directory: Directory, tenantId: string, s
 }
 
 /** Puts it in the place of one that is there. */
-export async function putEnteredClient(write: Write, tenantId: string, serverId: string, body: McpOAuthClientWrite): Promise<McpOAuthClient> {
+export async function putEnteredClient(
+  write: Write,
+  tenantId: string,
+  serverId: string,
+  body: McpOAuthClientWrite,
+): Promise<McpOAuthClient> {
   await holdServer(write, tenantId, serverId);
   const secret = body.client_secret ?? null;
   const method = body.token_endpoint_auth_method ?? (secret === null ? "none" : "client_secret_basic");
-  if ((method === "none") !== (secret === null)) throw invalidField("token_endpoint_auth_method", secret === null ? "needs a client_secret" : "may not be none with a client_secret");
+  if ((method === "none") !== (secret === null))
+    throw invalidField("token_endpoint_auth_method", secret === null ? "needs a client_secret" : "may not be none with a client_secret");
   const before = await adminClient(write.trx, tenantId, serverId);
   await replaceAdminClient(write.trx, {
     tenant_id: tenantId,
     mcp_server_id: serverId,
     issuer: body.issuer,
     client_id: body.client_id,
-    client_secret_sealed: secret === null ? null : write.directory.secrets.seal(secret, clientSecretContext(serverId, body.issuer, body.client_id)),
+    client_secret_sealed:
+      secret === null ? null : write.directory.secrets.seal(secret, clientSecretContext(serverId, body.issuer, body.client_id)),
     auth_method: method,
     scopes: body.scopes ?? null,
     created_at: write.now,
@@ -47,7 +54,12 @@ export async function putEnteredClient(write: Write, tenantId: string, serverId:
   const row = await adminClient(write.trx, tenantId, serverId);
   if (row === undefined) throw new Error("an OAuth client is not there after it was written");
   const after = read(row);
-  changed(write, tenantId, serverId, before === undefined ? { action: "create", after } : { action: "update", before: read(before), after });
+  changed(
+    write,
+    tenantId,
+    serverId,
+    before === undefined ? { action: "create", after } : { action: "update", before: read(before), after },
+  );
   return after;
 }
 
@@ -68,7 +80,12 @@ function there(row: OAuthUpstreamClientRow | undefined): OAuthUpstreamClientRow 
   return row;
 }
 
-function changed(write: Write, tenantId: string, serverId: string, change: { readonly action: "create" | "update" | "delete"; readonly before?: McpOAuthClient; readonly after?: McpOAuthClient }): void {
+function changed(
+  write: Write,
+  tenantId: string,
+  serverId: string,
+  change: { readonly action: "create" | "update" | "delete"; readonly before?: McpOAuthClient; readonly after?: McpOAuthClient },
+): void {
   write.notify(tenantId, "oauth_tokens", serverRef(serverId));
   write.log({ tenant_id: tenantId, resource: "mcp-oauth-clients", resource_id: serverId, ...change });
 }

@@ -1,4 +1,11 @@
-import type { McpServer, McpServerCreate, McpServerQuery, McpServerUpdate, McpSnapshot, ToolDiffRead } from "@gatehouse/contracts/mcp-servers";
+import type {
+  McpServer,
+  McpServerCreate,
+  McpServerQuery,
+  McpServerUpdate,
+  McpSnapshot,
+  ToolDiffRead,
+} from "@gatehouse/contracts/mcp-servers";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { sealContext } from "../../kernel/secrets.ts";
@@ -51,7 +58,11 @@ export function readMcpServer(row: McpServerRow): McpServer {
   };
 }
 
-function sealedCredential(write: Write, id: string, apiKey: string | null | undefined): { api_key_sealed?: string | null; api_key_hint?: string | null } {
+function sealedCredential(
+  write: Write,
+  id: string,
+  apiKey: string | null | undefined,
+): { api_key_sealed?: string | null; api_key_hint?: string | null } {
   if (apiKey === undefined) return {};
   if (apiKey === null) return { api_key_sealed: null, api_key_hint: null };
   return { api_key_sealed: write.directory.secrets.seal(apiKey, sealContext("mcp_servers", id)), api_key_hint: hintOf(apiKey) };
@@ -62,9 +73,29 @@ const withoutSlash = (url: string) => url.replace(/\/+$/, "");
 const UNPROBED: McpServerPatch = { is_healthy: null, health_checked_at: null };
 
 /** What an earlier address was found to be says nothing of a new one. */
-const UNDISCOVERED: McpServerPatch = { ...UNPROBED, dialect: null, protocol_version: null, server_name: null, server_version: null, capabilities: "{}", instructions: null, handshake: null, tool_index: "[]", discovered_at: null };
+const UNDISCOVERED: McpServerPatch = {
+  ...UNPROBED,
+  dialect: null,
+  protocol_version: null,
+  server_name: null,
+  server_version: null,
+  capabilities: "{}",
+  instructions: null,
+  handshake: null,
+  tool_index: "[]",
+  discovered_at: null,
+};
 
-export const mcpServers = records<McpServerRow, McpServerInsert, McpServerPatch, McpServer, McpServerCreate, McpServerUpdate, McpServerQuery, string>({
+export const mcpServers = records<
+  McpServerRow,
+  McpServerInsert,
+  McpServerPatch,
+  McpServer,
+  McpServerCreate,
+  McpServerUpdate,
+  McpServerQuery,
+  string
+>({
   resource: "mcp-servers",
   noun: "tool server",
   store: mcpServerStore,
@@ -95,19 +126,32 @@ export const mcpServers = records<McpServerRow, McpServerInsert, McpServerPatch,
     const { api_key: apiKey, base_url: baseUrl, ...rest } = body;
     const moved = baseUrl !== undefined && withoutSlash(baseUrl) !== row.base_url;
     // A key goes only to the host it was given for: whoever may write servers may not read keys.
-    if (moved && new URL(baseUrl).origin !== new URL(row.base_url).origin && apiKey === undefined && row.api_key_sealed !== null) throw invalidField("api_key", "must be sent again when base_url moves to another host");
+    if (moved && new URL(baseUrl).origin !== new URL(row.base_url).origin && apiKey === undefined && row.api_key_sealed !== null)
+      throw invalidField("api_key", "must be sent again when base_url moves to another host");
     const keyed = apiKey === undefined ? row.api_key_sealed !== null : apiKey !== null;
-    if ((body.auth_type ?? row.auth_type) === "bearer" && !keyed && (body.auth_type !== undefined || apiKey !== undefined)) throw invalidField("api_key", "is required for auth_type bearer");
+    if ((body.auth_type ?? row.auth_type) === "bearer" && !keyed && (body.auth_type !== undefined || apiKey !== undefined))
+      throw invalidField("api_key", "is required for auth_type bearer");
     const elsewhere = moved || (body.mcp_endpoint_path !== undefined && body.mcp_endpoint_path !== row.mcp_endpoint_path);
-    return { ...rest, ...(baseUrl === undefined ? {} : { base_url: withoutSlash(baseUrl) }), ...sealedCredential(write, row.id, apiKey), ...(elsewhere ? UNDISCOVERED : apiKey !== undefined || (body.auth_type ?? row.auth_type) !== row.auth_type ? UNPROBED : {}), updated_at: write.now } as McpServerPatch;
+    return {
+      ...rest,
+      ...(baseUrl === undefined ? {} : { base_url: withoutSlash(baseUrl) }),
+      ...sealedCredential(write, row.id, apiKey),
+      ...(elsewhere ? UNDISCOVERED : apiKey !== undefined || (body.auth_type ?? row.auth_type) !== row.auth_type ? UNPROBED : {}),
+      updated_at: write.now,
+    } as McpServerPatch;
   },
-  dependents: async (write, row) => namedDependents("virtual servers", await virtualServersWith(write.trx, row.tenant_id, row.id, NAMES_LOOKED_FOR)),
+  dependents: async (write, row) =>
+    namedDependents("virtual servers", await virtualServersWith(write.trx, row.tenant_id, row.id, NAMES_LOOKED_FOR)),
   removing: (write, row) => forgetItem(write, row.tenant_id, "tool server", row.id),
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 
 /** The server with its credential opened, for a probe. Throws a `not_found` refusal. */
-export async function probedMcpServer(directory: Pick<Directory, "db" | "secrets">, tenantId: string, id: string): Promise<ToolServerEntry> {
+export async function probedMcpServer(
+  directory: Pick<Directory, "db" | "secrets">,
+  tenantId: string,
+  id: string,
+): Promise<ToolServerEntry> {
   const row = await mcpServerStore.find(directory.db, tenantId, id);
   if (row === undefined) throw notFound("tool server");
   return toolServerEntry(row, directory.secrets.openOrNull(row.api_key_sealed, sealContext("mcp_servers", id)));
@@ -122,8 +166,17 @@ export async function setMcpServerIcon(write: Write, tenantId: string, id: strin
   const picture = barePicture(content);
   if ("fault" in picture) throw invalidField(field, picture.fault);
   if ((await mcpServerStore.find(write.trx, tenantId, id, "lock")) === undefined) throw notFound("tool server");
-  await mcpServerStore.update(write.trx, id, { icon_url: `data:${picture.type};base64,${picture.content.toString("base64")}`, updated_at: write.now });
-  write.log({ tenant_id: tenantId, action: "set_icon", resource: "mcp-servers", resource_id: id, after: { mime_type: picture.type, size_bytes: picture.content.byteLength } });
+  await mcpServerStore.update(write.trx, id, {
+    icon_url: `data:${picture.type};base64,${picture.content.toString("base64")}`,
+    updated_at: write.now,
+  });
+  write.log({
+    tenant_id: tenantId,
+    action: "set_icon",
+    resource: "mcp-servers",
+    resource_id: id,
+    after: { mime_type: picture.type, size_bytes: picture.content.byteLength },
+  });
   write.notify(tenantId, "policy");
   return readMcpServer((await mcpServerStore.find(write.trx, tenantId, id)) as McpServerRow);
 }
@@ -152,7 +205,14 @@ export class ServerMoved extends Refused {
 }
 
 /** Stores a conclusive discovery with its date and as a snapshot; answers with how the tools differ from those before. Throws `ServerMoved`. */
-export async function recordDiscovery(write: Write, tenantId: string, id: string, probedUrl: string, found: DiscoveredServer, diff: (before: readonly IndexedTool[], after: readonly IndexedTool[]) => Omit<ToolDiffRead, "changed_under_approval">): Promise<ToolDiffRead> {
+export async function recordDiscovery(
+  write: Write,
+  tenantId: string,
+  id: string,
+  probedUrl: string,
+  found: DiscoveredServer,
+  diff: (before: readonly IndexedTool[], after: readonly IndexedTool[]) => Omit<ToolDiffRead, "changed_under_approval">,
+): Promise<ToolDiffRead> {
   const row = await mcpServerStore.find(write.trx, tenantId, id, "lock");
   if (row === undefined) throw notFound("tool server");
   if (toolServerEntry(row, null).url !== probedUrl) throw new ServerMoved();
@@ -187,13 +247,25 @@ export async function recordDiscovery(write: Write, tenantId: string, id: string
     resource_templates: JSON.stringify(found.resourceTemplates),
     diff: JSON.stringify(told),
   });
-  write.log({ tenant_id: tenantId, action: "discover", resource: "mcp-servers", resource_id: id, after: { dialect: found.dialect, protocol_version: found.protocolVersion, server_version: found.serverVersion, diff: told } });
+  write.log({
+    tenant_id: tenantId,
+    action: "discover",
+    resource: "mcp-servers",
+    resource_id: id,
+    after: { dialect: found.dialect, protocol_version: found.protocolVersion, server_version: found.serverVersion, diff: told },
+  });
   write.notify(tenantId, "policy");
   return told;
 }
 
 /** Writes what a probe found. It is no change of policy. Throws `not_found` and `ServerMoved`. */
-export async function recordServerHealth(directory: Directory, tenantId: string, id: string, probedUrl: string, healthy: boolean): Promise<Date> {
+export async function recordServerHealth(
+  directory: Directory,
+  tenantId: string,
+  id: string,
+  probedUrl: string,
+  healthy: boolean,
+): Promise<Date> {
   const at = new Date(directory.clock.now());
   await directory.db.transaction().execute(async (trx) => {
     const row = await mcpServerStore.find(trx, tenantId, id, "lock");
@@ -208,5 +280,11 @@ export async function recordServerHealth(directory: Directory, tenantId: string,
 export async function listMcpSnapshots(directory: Directory, tenantId: string, id: string, page: Page): Promise<Paged<McpSnapshot>> {
   await mcpServers.get(directory, tenantId, id);
   const { items, total } = await mcpSnapshots(directory.db, tenantId, id, page);
-  return { total, items: items.map(({ tenant_id: _tenant, mcp_server_id: _server, taken_at: takenAt, ...rest }) => ({ ...rest, taken_at: takenAt.toISOString() })) };
+  return {
+    total,
+    items: items.map(({ tenant_id: _tenant, mcp_server_id: _server, taken_at: takenAt, ...rest }) => ({
+      ...rest,
+      taken_at: takenAt.toISOString(),
+    })),
+  };
 }

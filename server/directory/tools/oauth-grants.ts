@@ -23,7 +23,11 @@ export interface EndedGrant {
 }
 
 /** Ends what a client was given, and with the last client the tokens it stood for. Null when there is no such grant. */
-export async function endGrant(parts: Pick<Directory, "db" | "secrets" | "clock">, tenantId: string, grantId: string): Promise<EndedGrant | null> {
+export async function endGrant(
+  parts: Pick<Directory, "db" | "secrets" | "clock">,
+  tenantId: string,
+  grantId: string,
+): Promise<EndedGrant | null> {
   return parts.db.transaction().execute(async (trx) => {
     const tokenId = await tokenOfGrant(trx, tenantId, grantId);
     const row = tokenId === undefined ? undefined : await lockedToken(trx, tenantId, tokenId);

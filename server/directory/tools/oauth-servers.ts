@@ -13,5 +13,7 @@ export interface OAuthServer {
 /** Null for one that is not there, is switched off or is reached otherwise. */
 export async function findOAuthServer({ db }: Pick<Directory, "db">, id: string): Promise<OAuthServer | null> {
   const row = await oauthServerById(db, id);
-  return row === undefined ? null : { tenantId: row.tenant_id, id: row.id, name: row.name, url: endpointUrl(row.base_url, row.mcp_endpoint_path) };
+  return row === undefined
+    ? null
+    : { tenantId: row.tenant_id, id: row.id, name: row.name, url: endpointUrl(row.base_url, row.mcp_endpoint_path) };
 }

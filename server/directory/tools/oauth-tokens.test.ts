@@ -6,14 +6,22 @@ import { secretBox } from "../../kernel/secrets.ts";
 import { dropTokens, findTokens, keepTokens, listTokens, type Principal, renewTokens, type StoredTokens } from "./oauth-tokens.ts";
 
 const principal: Principal = { tenantId: "t", type: "user", id: "ada" };
-const terms = { serverId: "notes", issuer: "https://issuer.example", clientId: "c", redirectUri: "https://gw.example/callback", resource: "https://notes.example" };
+const terms = {
+  serverId: "notes",
+  issuer: "https://issuer.example",
+  clientId: "c",
+  redirectUri: "https://gw.example/callback",
+  resource: "https://notes.example",
+};
 const given = { accessToken: "at", refreshToken: "rt", scopes: [], expiresAt: null };
 let database: TestDatabase;
 
 beforeAll(async () => {
   database = await testDatabase();
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}')`.execute(database.db);
-  await sql`INSERT INTO mcp_servers (id, tenant_id, name, base_url, mcp_endpoint_path) VALUES ('notes', 't', 'notes', 'https://notes.example', '/mcp')`.execute(database.db);
+  await sql`INSERT INTO mcp_servers (id, tenant_id, name, base_url, mcp_endpoint_path) VALUES ('notes', 't', 'notes', 'https://notes.example', '/mcp')`.execute(
+    database.db,
+  );
 });
 afterAll(() => database.close());
 

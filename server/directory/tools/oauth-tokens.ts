@@ -2,7 +2,19 @@ import { setTimeout as delay } from "node:timers/promises";
 import { uuid } from "../../kernel/ids.ts";
 import { recordChange } from "../../store/config-changes.ts";
 import type { Trx } from "../../store/database.ts";
-import { beginRenewal, giveUpRenewal, issuersOf, lockedToken, newestToken, type OAuthPrincipal, type OAuthTokenRow, putToken, removeToken, tokenById, tokensOf } from "../../store/oauth-tokens.ts";
+import {
+  beginRenewal,
+  giveUpRenewal,
+  issuersOf,
+  lockedToken,
+  newestToken,
+  type OAuthPrincipal,
+  type OAuthTokenRow,
+  putToken,
+  removeToken,
+  tokenById,
+  tokensOf,
+} from "../../store/oauth-tokens.ts";
 import { grantsOfToken } from "../../store/oauth-client-grants.ts";
 import type { Directory } from "../writes/write.ts";
 import { issuerId } from "./issuer-id.ts";
@@ -100,10 +112,22 @@ export interface TokenTerms {
 }
 
 /** Keeps what was given, in the place of what the principal had of this issuer for this server. Gives the row's id. */
-export async function keepTokens({ db, secrets, clock }: Parts, principal: Principal, terms: TokenTerms, given: GivenTokens, also: (trx: Trx, id: string) => Promise<void> = async () => undefined): Promise<string> {
+export async function keepTokens(
+  { db, secrets, clock }: Parts,
+  principal: Principal,
+  terms: TokenTerms,
+  given: GivenTokens,
+  also: (trx: Trx, id: string) => Promise<void> = async () => undefined,
+): Promise<string> {
   return db.transaction().execute(async (trx) => {
     const now = new Date(clock.now());
-    const owner: Owner = { tenant_id: principal.tenantId, principal_type: principal.type, principal_id: principal.id, mcp_server_id: terms.serverId, issuer: terms.issuer };
+    const owner: Owner = {
+      tenant_id: principal.tenantId,
+      principal_type: principal.type,
+      principal_id: principal.id,
+      mcp_server_id: terms.serverId,
+      issuer: terms.issuer,
+    };
     const row = await putToken(trx, {
       id: uuid(),
       ...owner,
@@ -127,7 +151,12 @@ export async function keepTokens({ db, secrets, clock }: Parts, principal: Princ
 const LOOK_AGAIN_MS = 100;
 
 /** The tokens as they are now, once they are the caller's to renew or nobody need renew them; null when they are gone. */
-async function turnToRenew({ db, secrets }: Parts, tenantId: string, seen: StoredTokens, renewalId: string): Promise<{ tokens: StoredTokens; isOurs: boolean } | null> {
+async function turnToRenew(
+  { db, secrets }: Parts,
+  tenantId: string,
+  seen: StoredTokens,
+  renewalId: string,
+): Promise<{ tokens: StoredTokens; isOurs: boolean } | null> {
   for (;;) {
     const row = await tokenById(db, tenantId, seen.id);
     const tokens = row === undefined ? null : opened(secrets, row, [...seen.grants]);
@@ -143,7 +172,13 @@ async function turnToRenew({ db, secrets }: Parts, tenantId: string, seen: Store
  * meanwhile. `refresh` is not asked when another has been faster than whoever saw `seen`; null from it leaves everything
  * as it is, `gone` takes them away. What was connected anew meanwhile stays, and what was given up stays away: null.
  */
-export async function renewTokens(parts: Parts, principal: Principal, serverId: string, seen: StoredTokens, refresh: (now: StoredTokens) => Promise<GivenTokens | "gone" | null>): Promise<StoredTokens | null> {
+export async function renewTokens(
+  parts: Parts,
+  principal: Principal,
+  serverId: string,
+  seen: StoredTokens,
+  refresh: (now: StoredTokens) => Promise<GivenTokens | "gone" | null>,
+): Promise<StoredTokens | null> {
   const { db, secrets, clock } = parts;
   const renewalId = uuid();
   const turn = await turnToRenew(parts, principal.tenantId, seen, renewalId);
@@ -164,7 +199,8 @@ export async function renewTokens(parts: Parts, principal: Principal, serverId: 
       await putToken(trx, {
         ...row,
         access_token_sealed: secrets.seal(given.accessToken, sealContext("access", row)),
-        refresh_token_sealed: given.refreshToken === null ? row.refresh_token_sealed : secrets.seal(given.refreshToken, sealContext("refresh", row)),
+        refresh_token_sealed:
+          given.refreshToken === null ? row.refresh_token_sealed : secrets.seal(given.refreshToken, sealContext("refresh", row)),
         scopes: given.scopes.length === 0 ? row.scopes : [...given.scopes],
         expires_at: given.expiresAt === null ? null : new Date(given.expiresAt),
         updated_at: new Date(clock.now()),
@@ -172,7 +208,14 @@ export async function renewTokens(parts: Parts, principal: Principal, serverId: 
     }
     await recordChange(trx, { tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, serverId) });
     const { tokens } = turn;
-    return given === "gone" ? null : { ...tokens, ...given, refreshToken: given.refreshToken ?? tokens.refreshToken, scopes: given.scopes.length === 0 ? tokens.scopes : given.scopes };
+    return given === "gone"
+      ? null
+      : {
+          ...tokens,
+          ...given,
+          refreshToken: given.refreshToken ?? tokens.refreshToken,
+          scopes: given.scopes.length === 0 ? tokens.scopes : given.scopes,
+        };
   });
 }
 
@@ -203,10 +246,23 @@ export interface DroppedTokens {
 }
 
 /** Null when the principal had no such tokens of this issuer. */
-export async function dropTokens({ db, secrets }: Parts, principal: Principal, serverId: string, issuer: string, id: string): Promise<DroppedTokens | null> {
+export async function dropTokens(
+  { db, secrets }: Parts,
+  principal: Principal,
+  serverId: string,
+  issuer: string,
+  id: string,
+): Promise<DroppedTokens | null> {
   return db.transaction().execute(async (trx) => {
     const row = await lockedToken(trx, principal.tenantId, id);
-    if (row === undefined || row.principal_type !== principal.type || row.principal_id !== principal.id || row.mcp_server_id !== serverId || row.issuer !== issuer) return null;
+    if (
+      row === undefined ||
+      row.principal_type !== principal.type ||
+      row.principal_id !== principal.id ||
+      row.mcp_server_id !== serverId ||
+      row.issuer !== issuer
+    )
+      return null;
     const tokens = await dropLocked({ secrets }, trx, row);
     await recordChange(trx, { tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, serverId) });
     return { tokens };

@@ -1,4 +1,10 @@
-import { adminClient, forgetRegisteredClient, keepRegisteredClient, type OAuthUpstreamClientRow, registeredClient } from "../../store/oauth-upstream-clients.ts";
+import {
+  adminClient,
+  forgetRegisteredClient,
+  keepRegisteredClient,
+  type OAuthUpstreamClientRow,
+  registeredClient,
+} from "../../store/oauth-upstream-clients.ts";
 import type { Directory } from "../writes/write.ts";
 
 /** The gateway as an authorization server knows it; lives in memory only. */
@@ -29,7 +35,13 @@ export async function enteredClient({ db }: Pick<Parts, "db">, tenantId: string,
 }
 
 /** Null when nobody has entered one for this issuer and none was registered for this redirect address. */
-export async function knownClient({ db, secrets }: Parts, tenantId: string, serverId: string, issuer: string, redirectUri: string): Promise<UpstreamClient | null> {
+export async function knownClient(
+  { db, secrets }: Parts,
+  tenantId: string,
+  serverId: string,
+  issuer: string,
+  redirectUri: string,
+): Promise<UpstreamClient | null> {
   const entered = await adminClient(db, tenantId, serverId);
   // A client is its issuer's: it is shown to no other.
   const row = entered?.issuer === issuer ? entered : await registeredClient(db, tenantId, serverId, issuer, redirectUri);
@@ -42,7 +54,12 @@ export interface Registration extends Omit<UpstreamClient, "isEntered"> {
 }
 
 /** Of two registrations made at once the first stays. */
-export async function keepRegistration({ db, secrets, clock }: Parts & Pick<Directory, "clock">, tenantId: string, serverId: string, { issuer, redirectUri, clientId, clientSecret, authMethod }: Registration): Promise<void> {
+export async function keepRegistration(
+  { db, secrets, clock }: Parts & Pick<Directory, "clock">,
+  tenantId: string,
+  serverId: string,
+  { issuer, redirectUri, clientId, clientSecret, authMethod }: Registration,
+): Promise<void> {
   await keepRegisteredClient(db, {
     tenant_id: tenantId,
     mcp_server_id: serverId,

@@ -1,8 +1,22 @@
-import type { EffectiveServerConfigs, ServerConfig, ServerConfigCreate, ServerConfigQuery, ServerConfigUpdate } from "@gatehouse/contracts/server-configs";
+import type {
+  EffectiveServerConfigs,
+  ServerConfig,
+  ServerConfigCreate,
+  ServerConfigQuery,
+  ServerConfigUpdate,
+} from "@gatehouse/contracts/server-configs";
 import { uuid } from "../../kernel/ids.ts";
 import { knownMcpServers } from "../../store/mcp-servers.ts";
 import { readGroupChains } from "../../store/policy-reads.ts";
-import { configsById, serverConfigNamed, serverConfigStore, setConfigGroups, type ServerConfigInsert, type ServerConfigPatch, type ServerConfigRow } from "../../store/server-configs.ts";
+import {
+  configsById,
+  serverConfigNamed,
+  serverConfigStore,
+  setConfigGroups,
+  type ServerConfigInsert,
+  type ServerConfigPatch,
+  type ServerConfigRow,
+} from "../../store/server-configs.ts";
 import { checkGroups } from "../policies/bound-groups.ts";
 import { resourceGroups } from "../groups/resource-groups.ts";
 import { invalidField, records } from "../writes/records.ts";
@@ -14,12 +28,26 @@ function read(row: ServerConfigRow): ServerConfig {
   return { ...same, created_at: createdAt.toISOString(), updated_at: updatedAt.toISOString() };
 }
 
-async function check(write: Write, tenantId: string, body: { group_ids?: string[] | undefined; approver_group_ids?: string[] | undefined }, approversBefore: readonly string[]): Promise<void> {
+async function check(
+  write: Write,
+  tenantId: string,
+  body: { group_ids?: string[] | undefined; approver_group_ids?: string[] | undefined },
+  approversBefore: readonly string[],
+): Promise<void> {
   await checkGroups(write, tenantId, body.group_ids, null);
   await checkGroups(write, tenantId, body.approver_group_ids, approversBefore, "approver_group_ids");
 }
 
-export const serverConfigs = records<ServerConfigRow, ServerConfigInsert, ServerConfigPatch, ServerConfig, ServerConfigCreate, ServerConfigUpdate, ServerConfigQuery, string>({
+export const serverConfigs = records<
+  ServerConfigRow,
+  ServerConfigInsert,
+  ServerConfigPatch,
+  ServerConfig,
+  ServerConfigCreate,
+  ServerConfigUpdate,
+  ServerConfigQuery,
+  string
+>({
   resource: "server-configs",
   noun: "server configuration",
   store: serverConfigStore,
@@ -27,7 +55,8 @@ export const serverConfigs = records<ServerConfigRow, ServerConfigInsert, Server
   tenantOf: (row) => row.tenant_id,
   twin: (write, tenantId, candidate) => serverConfigNamed(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
-    if (!(await knownMcpServers(write.trx, tenantId, [body.mcp_server_id])).has(body.mcp_server_id)) throw invalidField("mcp_server_id", "names no tool server of this tenant");
+    if (!(await knownMcpServers(write.trx, tenantId, [body.mcp_server_id])).has(body.mcp_server_id))
+      throw invalidField("mcp_server_id", "names no tool server of this tenant");
     await check(write, tenantId, body, []);
     const { group_ids: _groups, ...columns } = body;
     return { ...columns, id: uuid(), tenant_id: tenantId, created_at: write.now, updated_at: write.now } as ServerConfigInsert;
@@ -52,7 +81,11 @@ export async function effectiveServerConfigs(directory: Directory, tenantId: str
     for (const configId of configIds) if (!nearest.has(configId)) nearest.set(configId, { groupId: id, depth });
   }
   const rows = await configsById(directory.db, tenantId, [...nearest.keys()]);
-  const configs = rows.map((row) => ({ ...read(row), inherited: (nearest.get(row.id)?.depth ?? 0) > 0, bound_group_id: nearest.get(row.id)?.groupId ?? groupId }));
+  const configs = rows.map((row) => ({
+    ...read(row),
+    inherited: (nearest.get(row.id)?.depth ?? 0) > 0,
+    bound_group_id: nearest.get(row.id)?.groupId ?? groupId,
+  }));
   const effective = [...toolAccessOf(rows)].map(([serverId, access]) => ({
     mcp_server_id: serverId,
     enabled_tools: access.enabled === null ? null : [...access.enabled],

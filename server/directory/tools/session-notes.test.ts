@@ -67,7 +67,10 @@ test("a session that ended, another caller's and another tenant's know nothing o
   expect((await other.said(session)).ended).toBe(true);
   ending.stop();
   await one.subscribe(session, "test://mine");
-  for (const stranger of [{ ...session, token: "another" }, { ...session, tenantId: "u" }]) {
+  for (const stranger of [
+    { ...session, token: "another" },
+    { ...session, tenantId: "u" },
+  ]) {
     const following = await other.follow(stranger, () => undefined);
     expect([stranger, following.uris()]).toEqual([stranger, []]);
     following.stop();
@@ -86,7 +89,9 @@ test("a session of which nothing was ever said is over everywhere once its calle
 test("what a lost connection did not tell is read when it is back", async () => {
   const lost = { tenantId: "t", token: "lost" };
   const following = await other.follow(lost, () => undefined);
-  await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN gatehouse_tools%'`.execute(database.db);
+  await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN gatehouse_tools%'`.execute(
+    database.db,
+  );
   await one.subscribe(lost, "test://meanwhile");
   await until(() => following.uris().length === 1);
   following.stop();
@@ -95,7 +100,9 @@ test("what a lost connection did not tell is read when it is back", async () => 
 test("a session subscribes to a thousand resources and no more, and is forgotten when nobody uses it for a week", async () => {
   const many = { tenantId: "t", token: "many" };
   await one.subscribe(many, "test://0");
-  await sql`UPDATE tool_sessions SET uris = (SELECT array_agg('test://' || i) FROM generate_series(0, 999) i) WHERE uris = '{test://0}'`.execute(database.db);
+  await sql`UPDATE tool_sessions SET uris = (SELECT array_agg('test://' || i) FROM generate_series(0, 999) i) WHERE uris = '{test://0}'`.execute(
+    database.db,
+  );
   expect([await one.subscribe(many, "test://1000"), await one.subscribe(many, "test://999")]).toEqual([false, true]);
   await one.unsubscribe(many, "test://999");
   expect(await one.subscribe(many, "test://1000")).toBe(true);

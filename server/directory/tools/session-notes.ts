@@ -2,7 +2,17 @@ import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { Channel } from "../../store/channel.ts";
 import type { DatabaseConnection } from "../../store/database.ts";
-import { addSubscription, endSession, removeSubscription, type SessionRef, setLogLevel, tellCancelled, TOOL_CHANNEL, type ToolSessionRow, usedSession } from "../../store/tool-sessions.ts";
+import {
+  addSubscription,
+  endSession,
+  removeSubscription,
+  type SessionRef,
+  setLogLevel,
+  tellCancelled,
+  TOOL_CHANNEL,
+  type ToolSessionRow,
+  usedSession,
+} from "../../store/tool-sessions.ts";
 import { BoundedMap } from "../bounded-map.ts";
 
 /** A caller's session with a server: its own text is a credential, and stands nowhere. */
@@ -49,7 +59,13 @@ export class SessionNotes {
   private readonly known = new BoundedMap<string, Said & { readonly version: number }>(MOST_SESSIONS);
   private readonly followed = new Map<string, Followed>();
   private readonly channel: Channel;
-  private readonly parts: { readonly connection: DatabaseConnection; readonly secrets: SecretBox; readonly log: Log; readonly cancelled: (mark: string) => void; readonly ended: (name: string) => void };
+  private readonly parts: {
+    readonly connection: DatabaseConnection;
+    readonly secrets: SecretBox;
+    readonly log: Log;
+    readonly cancelled: (mark: string) => void;
+    readonly ended: (name: string) => void;
+  };
 
   /** `cancelled` is told the mark of a request that was cancelled at another process, or at this one; `ended` the name of a session that is over. */
   static async open(parts: SessionNotes["parts"]): Promise<SessionNotes> {
@@ -177,12 +193,19 @@ export class SessionNotes {
   }
 
   private heard(payload: string): void {
-    const notice = JSON.parse(payload) as { readonly cancelled?: string; readonly session?: string; readonly version?: number; readonly level?: string | null; readonly ended?: boolean };
+    const notice = JSON.parse(payload) as {
+      readonly cancelled?: string;
+      readonly session?: string;
+      readonly version?: number;
+      readonly level?: string | null;
+      readonly ended?: boolean;
+    };
     if (notice.cancelled !== undefined) return this.parts.cancelled(notice.cancelled);
     const { session, version, level, ended } = notice;
     if (session === undefined || version === undefined) return;
     if (ended === true) this.parts.ended(session);
-    if (version > (this.known.get(session)?.version ?? -1)) this.known.set(session, { version, level: level ?? null, ended: ended ?? false });
+    if (version > (this.known.get(session)?.version ?? -1))
+      this.known.set(session, { version, level: level ?? null, ended: ended ?? false });
     const one = this.followed.get(session);
     if (one !== undefined && version > one.version) void this.read(one.ref);
   }

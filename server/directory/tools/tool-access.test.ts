@@ -5,7 +5,16 @@ type Configs = Parameters<typeof toolAccessOf>[0];
 
 /** Nearest group first. */
 function approvers(name: string, configs: readonly { readonly marks: string[]; readonly approvers: string[] }[]): readonly string[] {
-  const rows = configs.map((config, at) => ({ id: `config-${at}`, mcp_server_id: "mcp-1", enabled: true, enabled_tools: null, disabled_tools: [], approval_required_tools: config.marks, approval_timeout_seconds: 900, approver_group_ids: config.approvers }));
+  const rows = configs.map((config, at) => ({
+    id: `config-${at}`,
+    mcp_server_id: "mcp-1",
+    enabled: true,
+    enabled_tools: null,
+    disabled_tools: [],
+    approval_required_tools: config.marks,
+    approval_timeout_seconds: 900,
+    approver_group_ids: config.approvers,
+  }));
   const access = toolAccessOf(rows as unknown as Configs).get("mcp-1");
   return access === undefined ? ["no access"] : approversOf(access, name);
 }

@@ -48,7 +48,8 @@ function both(near: ToolAccess, far: ToolAccess): ToolAccess {
   const { enabled } = far;
   return {
     configId: near.configId,
-    enabled: near.enabled === null ? enabled : enabled === null ? near.enabled : new Set([...near.enabled].filter((name) => enabled.has(name))),
+    enabled:
+      near.enabled === null ? enabled : enabled === null ? near.enabled : new Set([...near.enabled].filter((name) => enabled.has(name))),
     disabled: new Set([...near.disabled, ...far.disabled]),
     approvalRequired: new Set([...near.approvalRequired, ...far.approvalRequired]),
     approvalTimeoutSeconds: Math.min(near.approvalTimeoutSeconds, far.approvalTimeoutSeconds),

@@ -70,7 +70,10 @@ export function toolServerEntry(row: McpServerPolicyRow, credential: string | nu
   };
 }
 
-export function compileToolServers(rows: readonly McpServerPolicyRow[], open: (row: McpServerPolicyRow) => string | null): Map<string, ToolServerEntry> {
+export function compileToolServers(
+  rows: readonly McpServerPolicyRow[],
+  open: (row: McpServerPolicyRow) => string | null,
+): Map<string, ToolServerEntry> {
   return new Map(rows.map((row) => [row.id, toolServerEntry(row, open(row))]));
 }
 
@@ -78,7 +81,14 @@ export function compileVirtualServers(rows: TenantPolicyRows["virtual_servers"])
   return new Map(
     rows.map((row) => [
       row.id,
-      { id: row.id, name: row.name, description: row.description, enabled: row.enabled, members: row.members.map(({ mcp_server_id: serverId, slug }) => ({ serverId, slug })), groupIds: row.group_ids },
+      {
+        id: row.id,
+        name: row.name,
+        description: row.description,
+        enabled: row.enabled,
+        members: row.members.map(({ mcp_server_id: serverId, slug }) => ({ serverId, slug })),
+        groupIds: row.group_ids,
+      },
     ]),
   );
 }

@@ -1,7 +1,13 @@
 import type { VirtualServer, VirtualServerCreate, VirtualServerQuery, VirtualServerUpdate } from "@gatehouse/contracts/virtual-servers";
 import { ulid } from "../../kernel/ids.ts";
 import { knownMcpServers } from "../../store/mcp-servers.ts";
-import { virtualServerNamed, virtualServerStore, type VirtualServerInsert, type VirtualServerPatch, type VirtualServerRow } from "../../store/virtual-servers.ts";
+import {
+  virtualServerNamed,
+  virtualServerStore,
+  type VirtualServerInsert,
+  type VirtualServerPatch,
+  type VirtualServerRow,
+} from "../../store/virtual-servers.ts";
 import { invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 import { checkGroups } from "../policies/bound-groups.ts";
@@ -33,7 +39,12 @@ async function membersOf(write: Write, tenantId: string, body: Body): Promise<{ 
   const given = body.members ?? body.mcp_server_ids?.map((id) => ({ mcp_server_id: id, slug: undefined }));
   if (given === undefined) return undefined;
   const field = body.members === undefined ? "mcp_server_ids" : "members";
-  const names = await knownMcpServers(write.trx, tenantId, given.map((member) => member.mcp_server_id), "lock");
+  const names = await knownMcpServers(
+    write.trx,
+    tenantId,
+    given.map((member) => member.mcp_server_id),
+    "lock",
+  );
   const chosen = new Set(given.flatMap(({ slug }) => slug ?? []));
   if (chosen.size < given.filter(({ slug }) => slug !== undefined).length) throw invalidField(field, "gives the same slug twice");
   const servers = new Set<string>();
@@ -53,7 +64,16 @@ function freeSlug(wanted: string, taken: Set<string>): string {
   return slug;
 }
 
-export const virtualServers = records<VirtualServerRow, VirtualServerInsert, VirtualServerPatch, VirtualServer, VirtualServerCreate, VirtualServerUpdate, VirtualServerQuery, string>({
+export const virtualServers = records<
+  VirtualServerRow,
+  VirtualServerInsert,
+  VirtualServerPatch,
+  VirtualServer,
+  VirtualServerCreate,
+  VirtualServerUpdate,
+  VirtualServerQuery,
+  string
+>({
   resource: "virtual-servers",
   noun: "virtual server",
   store: virtualServerStore,
@@ -80,7 +100,11 @@ export const virtualServers = records<VirtualServerRow, VirtualServerInsert, Vir
     await checkGroups(write, tenantId, body.group_ids, row.group_ids);
     const members = await membersOf(write, tenantId, body);
     const { members: _members, mcp_server_ids: _ids, ...columns } = body;
-    return { ...columns, ...(members === undefined ? {} : { members: JSON.stringify(members) }), updated_at: write.now } as VirtualServerPatch;
+    return {
+      ...columns,
+      ...(members === undefined ? {} : { members: JSON.stringify(members) }),
+      updated_at: write.now,
+    } as VirtualServerPatch;
   },
   dependents: async () => [],
   notify: (write, row) => write.notify(row.tenant_id, "policy"),

@@ -4,7 +4,12 @@ import type { Page, Paged } from "../../store/paging.ts";
 import type { Directory } from "./write.ts";
 
 /** Newest first; a null tenant means the entries of all tenants and of none. */
-export async function listAdminLog(directory: Directory, tenantId: string | null, filters: AdminLogFilters, page: Page): Promise<Paged<AdminLogEntry>> {
+export async function listAdminLog(
+  directory: Directory,
+  tenantId: string | null,
+  filters: AdminLogFilters,
+  page: Page,
+): Promise<Paged<AdminLogEntry>> {
   const { items, total } = await adminLogPage(directory.db, tenantId, filters, page);
   return { total, items: items.map(({ prev_hash: _prev, ...row }) => ({ ...row, at: row.at.toISOString() })) };
 }

@@ -13,7 +13,16 @@ export interface Records<Read, Create, Update, Filters, Scope extends string | n
   remove(write: Write, scope: Scope, id: string): Promise<void>;
 }
 
-export interface RecordSpec<Row extends { id: string }, Insert extends { id: string }, Patch, Read, Create, Update, Filters, Scope extends string | null> {
+export interface RecordSpec<
+  Row extends { id: string },
+  Insert extends { id: string },
+  Patch,
+  Read,
+  Create,
+  Update,
+  Filters,
+  Scope extends string | null,
+> {
   /** Plural, as the admin log names it. */
   readonly resource: string;
   /** Singular, for people. */
@@ -78,9 +87,16 @@ export function namedDependents(plural: string, names: readonly string[]): strin
   return names.length === 0 ? [] : [`the ${plural} ${namesOf(names)}`];
 }
 
-export function records<Row extends { id: string }, Insert extends { id: string }, Patch, Read extends object, Create, Update, Filters, Scope extends string | null>(
-  spec: RecordSpec<Row, Insert, Patch, Read, Create, Update, Filters, Scope>,
-): Records<Read, Create, Update, Filters, Scope> {
+export function records<
+  Row extends { id: string },
+  Insert extends { id: string },
+  Patch,
+  Read extends object,
+  Create,
+  Update,
+  Filters,
+  Scope extends string | null,
+>(spec: RecordSpec<Row, Insert, Patch, Read, Create, Update, Filters, Scope>): Records<Read, Create, Update, Filters, Scope> {
   const { store, resource, noun } = spec;
   const logged = (row: Row): object => spec.logged?.(row) ?? spec.read(row);
 
@@ -99,7 +115,12 @@ export function records<Row extends { id: string }, Insert extends { id: string 
 
   async function refuseTwin(write: Write, scope: Scope, candidate: Insert | Row): Promise<void> {
     const twin = await spec.twin(write, scope, candidate);
-    if (twin !== undefined && twin !== candidate.id) throw new Refused(refuse("conflict", `There is already ${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun} ${spec.unique ?? "of this name"}.`, { extra: { existing_id: twin } }));
+    if (twin !== undefined && twin !== candidate.id)
+      throw new Refused(
+        refuse("conflict", `There is already ${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun} ${spec.unique ?? "of this name"}.`, {
+          extra: { existing_id: twin },
+        }),
+      );
   }
 
   return {
@@ -131,14 +152,22 @@ export function records<Row extends { id: string }, Insert extends { id: string 
       await store.update(write.trx, id, patch);
       const row = await written(write, scope, id);
       const after = spec.read(row);
-      write.log({ tenant_id: spec.tenantOf(row), action: "update", resource, resource_id: id, before: logged(before), after: masked(logged(row), body) });
+      write.log({
+        tenant_id: spec.tenantOf(row),
+        action: "update",
+        resource,
+        resource_id: id,
+        before: logged(before),
+        after: masked(logged(row), body),
+      });
       spec.notify(write, row);
       return after;
     },
     async remove(write, scope, id) {
       const row = await locked(write, scope, id);
       const dependents = await spec.dependents(write, row);
-      if (dependents.length > 0) throw new Refused(refuse("in_use", `This ${noun} cannot go while it has ${dependents.join(", ")}.`, { extra: { dependents } }));
+      if (dependents.length > 0)
+        throw new Refused(refuse("in_use", `This ${noun} cannot go while it has ${dependents.join(", ")}.`, { extra: { dependents } }));
       await spec.removing?.(write, row);
       await store.remove(write.trx, id);
       write.log({ tenant_id: spec.tenantOf(row), action: "delete", resource, resource_id: id, before: logged(row) });

@@ -53,7 +53,8 @@ const WORTH_ANOTHER_LOOK = new Set(["23505", "23503", "40001", "40P01"]);
 const LOOKS = 4;
 
 /** A tenant that went meanwhile does not come back. */
-const isWithoutTenant = (error: { code?: unknown; constraint?: unknown }) => error.code === "23503" && String(error.constraint).endsWith("_tenant_id_fkey");
+const isWithoutTenant = (error: { code?: unknown; constraint?: unknown }) =>
+  error.code === "23503" && String(error.constraint).endsWith("_tenant_id_fkey");
 
 /**
  * Runs `work` in one transaction, which also carries its admin log entries and change notices. A `Refused` thrown in it
@@ -80,7 +81,8 @@ async function attempt<T>(directory: Directory, actor: Actor, work: (write: Writ
       actor,
       directory,
       log: (entry) => entries.push(entry),
-      notify: (tenantId, topic, ref) => notices.set(`${tenantId} ${topic} ${ref ?? ""}`, { tenant_id: tenantId, topic, ...(ref === undefined ? {} : { ref }) }),
+      notify: (tenantId, topic, ref) =>
+        notices.set(`${tenantId} ${topic} ${ref ?? ""}`, { tenant_id: tenantId, topic, ...(ref === undefined ? {} : { ref }) }),
     });
     if (entries.length === 0) throw new Error("a change was made that the admin log does not tell of");
     await logEntries(trx, actor, new Date(directory.clock.now()), entries);
@@ -92,11 +94,19 @@ async function attempt<T>(directory: Directory, actor: Actor, work: (write: Writ
 
 /** Appends entries that tell of no change of a record, such as a login. */
 export function logEntries(db: Database | Trx, actor: Actor, at: Date, entries: readonly LogEntry[]): Promise<void> {
-  return logAsActors(db, at, entries.map((entry) => ({ actor, entry })));
+  return logAsActors(
+    db,
+    at,
+    entries.map((entry) => ({ actor, entry })),
+  );
 }
 
 /** The same, of several actors at once. */
-export async function logAsActors(db: Database | Trx, at: Date, entries: readonly { readonly actor: Actor; readonly entry: LogEntry }[]): Promise<void> {
+export async function logAsActors(
+  db: Database | Trx,
+  at: Date,
+  entries: readonly { readonly actor: Actor; readonly entry: LogEntry }[],
+): Promise<void> {
   await appendAdminLog(
     db,
     entries.map(({ actor, entry }) => ({

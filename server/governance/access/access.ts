@@ -19,7 +19,8 @@ export const access: RequestControl = {
     if (view.model === null || call.scope === null) return PASS;
     const found = resolve(call.scope, view.model);
     if (found === null) return refused(refuse("model_not_found", `There is no model ${JSON.stringify(view.model.id ?? view.model.name)}.`));
-    const route = "members" in found ? routeOfGroup(call.scope, found, view.model.modes) : routeOfModel(call.scope, found, view.model.modes);
+    const route =
+      "members" in found ? routeOfGroup(call.scope, found, view.model.modes) : routeOfModel(call.scope, found, view.model.modes);
     if (isRefusal(route)) return refused(route);
     call.route = route;
     call.model = route.group === null ? (route.members[0]?.model ?? null) : standIn(route.group, route.members, arrivalOf(call));
@@ -41,7 +42,11 @@ function resolve({ tenant, granted }: GroupScope, reference: ModelReference): Mo
 function routeOfModel(scope: GroupScope, model: ModelEntry, modes: readonly string[]): Route | Refusal {
   if (!scope.granted.has(model.id)) return refuse("model_not_allowed");
   if (!model.enabled) return refuse("model_disabled");
-  if (!serves(model, modes)) return refuse("model_mode_mismatch", `The model ${JSON.stringify(model.name)} does not serve ${modes[0]}; it serves ${model.modes.join(", ")}.`);
+  if (!serves(model, modes))
+    return refuse(
+      "model_mode_mismatch",
+      `The model ${JSON.stringify(model.name)} does not serve ${modes[0]}; it serves ${model.modes.join(", ")}.`,
+    );
   return { group: null, members: [{ model, weight: 1 }] };
 }
 
@@ -49,9 +54,11 @@ function routeOfGroup(scope: GroupScope, group: RoutingGroupEntry, modes: readon
   const granted = group.members.filter(({ model }) => scope.granted.has(model.id));
   if (granted.length === 0) return refuse("model_not_allowed", "No member of the routing group is granted to the caller's resource group.");
   const enabled = granted.filter(({ model }) => model.enabled);
-  if (!group.enabled || enabled.length === 0) return refuse("model_disabled", "The routing group, or each of its members granted to the caller, is switched off.");
+  if (!group.enabled || enabled.length === 0)
+    return refuse("model_disabled", "The routing group, or each of its members granted to the caller, is switched off.");
   const members = enabled.filter(({ model }) => serves(model, modes));
-  if (members.length === 0) return refuse("model_mode_mismatch", `No member of the routing group ${JSON.stringify(group.id)} serves ${modes[0]}.`);
+  if (members.length === 0)
+    return refuse("model_mode_mismatch", `No member of the routing group ${JSON.stringify(group.id)} serves ${modes[0]}.`);
   return { group, members };
 }
 

@@ -37,7 +37,15 @@ export function usableModel(scope: GroupScope, idOrName: string): UsableModel | 
 }
 
 function ofModel(model: ModelEntry): UsableModel {
-  return { id: model.id, name: model.name, modes: model.modes, ownedBy: model.provider.providerKey, createdSeconds: model.createdSeconds, contextWindow: model.contextWindow, maxOutputTokens: model.maxOutputTokens };
+  return {
+    id: model.id,
+    name: model.name,
+    modes: model.modes,
+    ownedBy: model.provider.providerKey,
+    createdSeconds: model.createdSeconds,
+    contextWindow: model.contextWindow,
+    maxOutputTokens: model.maxOutputTokens,
+  };
 }
 
 /** Its bounds are those every member keeps. */

@@ -7,6 +7,9 @@ export function modelById({ models, routingGroupsByModelId }: TenantSnapshot, id
 }
 
 /** Of the name a model has at the gateway, or of a routing group's slug or name. */
-export function modelByName({ modelsByName, routingGroups, routingGroupsByName }: TenantSnapshot, name: string): ModelEntry | RoutingGroupEntry | undefined {
+export function modelByName(
+  { modelsByName, routingGroups, routingGroupsByName }: TenantSnapshot,
+  name: string,
+): ModelEntry | RoutingGroupEntry | undefined {
   return modelsByName.get(name) ?? routingGroups.get(name) ?? routingGroupsByName.get(name);
 }

@@ -11,7 +11,14 @@ export interface PortalServer {
   readonly priority: number;
   readonly icon_url: string | null;
   readonly is_default: boolean;
-  readonly mcp_server: { readonly id: string; readonly name: string; readonly enabled: boolean; readonly auth_type: string; readonly timeout_seconds: number; readonly capabilities: unknown };
+  readonly mcp_server: {
+    readonly id: string;
+    readonly name: string;
+    readonly enabled: boolean;
+    readonly auth_type: string;
+    readonly timeout_seconds: number;
+    readonly capabilities: unknown;
+  };
   /** Null: whoever uses the server brings their own client. */
   readonly oauth_client: { readonly client_id: string; readonly scopes: readonly string[] } | null;
   readonly created_at: string;
@@ -36,7 +43,14 @@ export function portalServers(scope: GroupScope, inherited: boolean): PortalServ
         priority: config.priority,
         icon_url: server.iconUrl,
         is_default: config.is_default,
-        mcp_server: { id: server.id, name: server.name, enabled: server.enabled, auth_type: server.authType, timeout_seconds: server.timeoutMs / 1000, capabilities: server.capabilities },
+        mcp_server: {
+          id: server.id,
+          name: server.name,
+          enabled: server.enabled,
+          auth_type: server.authType,
+          timeout_seconds: server.timeoutMs / 1000,
+          capabilities: server.capabilities,
+        },
         oauth_client: null,
         created_at: config.created_at.toISOString(),
         updated_at: config.updated_at.toISOString(),

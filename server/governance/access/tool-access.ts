@@ -51,7 +51,8 @@ function ofVirtualServer(scope: GroupScope, tool: ToolReference): ToolRoute | Re
   if (tool.capability === null || tool.capability.type === "task") return { virtual, targets, capability: null };
   const named = memberOf(tool.capability);
   const target = named === null ? undefined : targets.find(({ slug }) => slug === named.slug);
-  if (named === null || target === undefined || (named.capability.type === "tool" && !mayUseTool(target.access, named.capability.name))) return refuse("tool_not_allowed");
+  if (named === null || target === undefined || (named.capability.type === "tool" && !mayUseTool(target.access, named.capability.name)))
+    return refuse("tool_not_allowed");
   if (!mayReadInterface(target, named.capability)) return refuse("tool_not_allowed");
   return { virtual, targets: [target], capability: named.capability };
 }
@@ -64,7 +65,11 @@ function mayReadInterface({ server, access }: Omit<ToolTarget, "slug">, capabili
   return bringing.length === 0 || bringing.some(({ name }) => mayUseTool(access, name));
 }
 
-function targetOf(scope: GroupScope, id: string, dialect: ToolReference["dialect"]): Omit<ToolTarget, "slug"> | "not_granted" | "disabled" | null {
+function targetOf(
+  scope: GroupScope,
+  id: string,
+  dialect: ToolReference["dialect"],
+): Omit<ToolTarget, "slug"> | "not_granted" | "disabled" | null {
   const found = scope.tenant.toolServers.get(id);
   if (found === undefined) return null;
   const access = scope.tools.get(id);
@@ -78,11 +83,17 @@ function targetOf(scope: GroupScope, id: string, dialect: ToolReference["dialect
   return {
     server: seconds !== null && seconds * 1000 < server.timeoutMs ? { ...server, timeoutMs: seconds * 1000 } : server,
     access,
-    limits: { maxPayloadBytes: megabytes === null ? null : megabytes * MEGABYTE, maxRows: most("data.max_rows_per_query"), maxItems: most("data.max_items_per_response") },
+    limits: {
+      maxPayloadBytes: megabytes === null ? null : megabytes * MEGABYTE,
+      maxRows: most("data.max_rows_per_query"),
+      maxItems: most("data.max_items_per_response"),
+    },
   };
 }
 
 /** What is no message cannot be held to rules about single tools, so it passes only where there are none. */
 export function refuseUnreadable({ targets: [target] }: ToolRoute): Refusal | null {
-  return target !== undefined && restrictsTools(target.access) ? refuse("tool_not_allowed", `A server with rules about its tools does not take ${METHODS_WITHOUT_MESSAGE}.`) : null;
+  return target !== undefined && restrictsTools(target.access)
+    ? refuse("tool_not_allowed", `A server with rules about its tools does not take ${METHODS_WITHOUT_MESSAGE}.`)
+    : null;
 }

@@ -30,7 +30,11 @@ export function wordsOfPieces(conversation: Conversation, pieces: readonly Uint8
 }
 
 function textOfReply(reply: ConversationReply): string {
-  return reply.candidates.flatMap(({ parts }) => parts.map((part) => (part.kind === "tool_call" ? `${part.name} ${part.arguments}` : part.kind === "picture" ? "" : part.text))).join("\n\n");
+  return reply.candidates
+    .flatMap(({ parts }) =>
+      parts.map((part) => (part.kind === "tool_call" ? `${part.name} ${part.arguments}` : part.kind === "picture" ? "" : part.text)),
+    )
+    .join("\n\n");
 }
 
 function textOfEvents(events: readonly ConversationEvent[]): string {
@@ -67,7 +71,11 @@ class ToldWords {
   }
 
   get words(): readonly string[] {
-    return [...this.channels.values(), ...[...this.calls.values()].map(({ name, arguments: given }) => `${name ?? ""} ${given}`), ...this.wholes];
+    return [
+      ...this.channels.values(),
+      ...[...this.calls.values()].map(({ name, arguments: given }) => `${name ?? ""} ${given}`),
+      ...this.wholes,
+    ];
   }
 }
 

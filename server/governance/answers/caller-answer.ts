@@ -15,7 +15,10 @@ export function readWhole({ caller }: Conversation, body: Uint8Array): Conversat
 }
 
 /** What the pieces of a streamed answer in the caller's format say, and whether the answer came to its end. */
-export function readPieces({ caller, reader }: Conversation, pieces: readonly Uint8Array[]): { readonly events: readonly ConversationEvent[]; readonly complete: boolean } {
+export function readPieces(
+  { caller, reader }: Conversation,
+  pieces: readonly Uint8Array[],
+): { readonly events: readonly ConversationEvent[]; readonly complete: boolean } {
   const reading = reader === undefined ? caller.streamReader() : reader();
   const events = pieces.flatMap((piece) => reading.push(piece));
   const end = reading.end();

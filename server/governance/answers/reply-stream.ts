@@ -10,7 +10,13 @@ import type { StreamAnswer } from "../surface.ts";
 const encoder = new TextEncoder();
 
 /** A whole answer given as a stream in the caller's format; metered as `usage`, whatever it tells the caller of its own. */
-export function replyStream(call: Call, conversation: Conversation, reply: ConversationReply, model: ModelEntry, usage: Usage): StreamAnswer {
+export function replyStream(
+  call: Call,
+  conversation: Conversation,
+  reply: ConversationReply,
+  model: ModelEntry,
+  usage: Usage,
+): StreamAnswer {
   const context = replyContext(call, conversation, model);
   const { caller, streamType, writer: ownWriter } = conversation;
   const writer = ownWriter === null ? caller.streamWriter(context) : ownWriter(context);
@@ -19,7 +25,14 @@ export function replyStream(call: Call, conversation: Conversation, reply: Conve
     .filter((text) => text !== "")
     .map((text) => encoder.encode(text));
   const last = encoder.encode(writer.close());
-  const codec: StreamCodec = { push: (piece) => piece, end: () => ({ complete: true, last, told: false }), begun: true, usage, outputLength: 0, providerError: null };
+  const codec: StreamCodec = {
+    push: (piece) => piece,
+    end: () => ({ complete: true, last, told: false }),
+    begun: true,
+    usage,
+    outputLength: 0,
+    providerError: null,
+  };
   const headers = { "content-type": streamType, "cache-control": "no-cache", "x-accel-buffering": "no" };
   return { kind: "stream", status: 200, headers, upstream: nothingMore(), codec, head, inputCharacters: 0 };
 }

@@ -10,7 +10,14 @@ export type SqlDialect = (typeof SQL_DIALECTS)[number];
  */
 export const DENY_IFS = {
   sql: { writes: "none", ddl: "none", multi_statement: "none", tables: "required", unparseable: "none" },
-  url: { private_address: "none", userinfo: "none", host_denied: "required", host_not_allowed: "required", scheme_not_allowed: "required", unparseable: "none" },
+  url: {
+    private_address: "none",
+    userinfo: "none",
+    host_denied: "required",
+    host_not_allowed: "required",
+    scheme_not_allowed: "required",
+    unparseable: "none",
+  },
   path: { traversal: "none", outside_roots: "required", unparseable: "none" },
   shell: { chaining: "none", substitution: "none", redirection: "none", expansion: "none", unparseable: "none" },
   values: { in: "required", not_in: "required", unparseable: "none" },

@@ -1,7 +1,9 @@
 import { repeatedName } from "../../wire/repeated-name.ts";
 
 /** What a policy's key names in a tool call's arguments: values to judge (none when the key is absent), or why they cannot be read. */
-export type ArgumentValues = { readonly kind: "values"; readonly values: readonly unknown[] } | { readonly kind: "unreadable"; readonly why: string };
+export type ArgumentValues =
+  | { readonly kind: "values"; readonly values: readonly unknown[] }
+  | { readonly kind: "unreadable"; readonly why: string };
 
 const DEPTH = 64;
 

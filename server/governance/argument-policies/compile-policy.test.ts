@@ -2,7 +2,15 @@ import { describe, expect, test } from "bun:test";
 import type { ArgumentPolicy } from "./argument-policy.ts";
 import { compilePolicy } from "./compile-policy.ts";
 
-const BASE: ArgumentPolicy = { id: "p1", name: "Guard", target: "tool", argument_key: "a", analyzer: "shell", severity: "deny", rules: [{ deny_if: "chaining", message: "One command at a time." }] };
+const BASE: ArgumentPolicy = {
+  id: "p1",
+  name: "Guard",
+  target: "tool",
+  argument_key: "a",
+  analyzer: "shell",
+  severity: "deny",
+  rules: [{ deny_if: "chaining", message: "One command at a time." }],
+};
 
 function fieldsOf(change: Partial<ArgumentPolicy>): string[] {
   const made = compilePolicy({ ...BASE, ...change });
@@ -42,7 +50,16 @@ describe("a policy that does not hold together names the field", () => {
     [{ rules: [{ deny_if: "constructor", message: "x" }] }, ["rules.0.deny_if"]],
     [{ rules: [{ deny_if: "chaining", message: " " }] }, ["rules.0.message"]],
     [{ rules: [{ deny_if: "chaining", message: "x", values: ["y"] }] }, ["rules.0.values"]],
-    [{ analyzer: "url", rules: [{ deny_if: "private_address", message: "x" }, { deny_if: "host_denied", message: "x" }] }, ["rules.1.values"]],
+    [
+      {
+        analyzer: "url",
+        rules: [
+          { deny_if: "private_address", message: "x" },
+          { deny_if: "host_denied", message: "x" },
+        ],
+      },
+      ["rules.1.values"],
+    ],
     [{ analyzer: "path", rules: [{ deny_if: "outside_roots", message: "x", values: ["/a", " "] }] }, ["rules.0.values"]],
     [{ argument_key: null }, ["argument_key"]],
     [{ dialect: "postgres" }, ["dialect"]],
@@ -50,10 +67,27 @@ describe("a policy that does not hold together names the field", () => {
     [{ schema: {} }, ["schema"]],
     [{ analyzer: "json_schema", rules: [{ deny_if: "invalid", message: "x" }] }, ["schema"]],
     [{ analyzer: "json_schema", schema: { type: "nonsense" }, rules: [{ deny_if: "invalid", message: "x" }] }, ["schema"]],
-    [{ analyzer: "json_schema", schema: { $ref: "https://example.com/a.json" }, rules: [{ deny_if: "invalid", message: "x" }] }, ["schema"]],
-    [{ analyzer: "json_schema", schema: { type: "string", pattern: "^(a+)+$" }, rules: [{ deny_if: "invalid", message: "x" }] }, ["schema"]],
-    [{ analyzer: "json_schema", schema: { type: "string", pattern: "^(a|b)*$" }, rules: [{ deny_if: "invalid", message: "x" }] }, ["schema"]],
-    [{ analyzer: "json_schema", schema: { type: "string", pattern: "^[a-z]+(-[a-z])?$" }, argument_key: null, rules: [{ deny_if: "invalid", message: "x" }] }, []],
+    [
+      { analyzer: "json_schema", schema: { $ref: "https://example.com/a.json" }, rules: [{ deny_if: "invalid", message: "x" }] },
+      ["schema"],
+    ],
+    [
+      { analyzer: "json_schema", schema: { type: "string", pattern: "^(a+)+$" }, rules: [{ deny_if: "invalid", message: "x" }] },
+      ["schema"],
+    ],
+    [
+      { analyzer: "json_schema", schema: { type: "string", pattern: "^(a|b)*$" }, rules: [{ deny_if: "invalid", message: "x" }] },
+      ["schema"],
+    ],
+    [
+      {
+        analyzer: "json_schema",
+        schema: { type: "string", pattern: "^[a-z]+(-[a-z])?$" },
+        argument_key: null,
+        rules: [{ deny_if: "invalid", message: "x" }],
+      },
+      [],
+    ],
   ];
   for (const [change, expected] of cases) test(JSON.stringify(change), () => expect(fieldsOf(change)).toEqual(expected));
 });
@@ -61,13 +95,22 @@ describe("a policy that does not hold together names the field", () => {
 describe("judging", () => {
   test("a hit names the policy, the tool, the rule and its message", () => {
     expect(judge({ severity: "warn" }, { a: "ls; rm x" })).toEqual({
-      policy_id: "p1", policy: "Guard", tool: "tool", argument_key: "a", severity: "warn", rule: "chaining", message: "One command at a time.",
+      policy_id: "p1",
+      policy: "Guard",
+      tool: "tool",
+      argument_key: "a",
+      severity: "warn",
+      rule: "chaining",
+      message: "One command at a time.",
     });
     expect(judge({}, { a: "ls" })).toBeNull();
   });
 
   test("the first rule that holds speaks, and unreadable text is denied with its own message when it has one", () => {
-    const rules = [{ deny_if: "redirection", message: "R" }, { deny_if: "chaining", message: "C" }];
+    const rules = [
+      { deny_if: "redirection", message: "R" },
+      { deny_if: "chaining", message: "C" },
+    ];
     expect(judge({ rules }, { a: "a; b > c" })?.message).toBe("R");
     expect(judge({ rules }, { a: "'open" })).toMatchObject({ rule: "unparseable", message: expect.stringContaining("quote") });
     expect(judge({ rules: [...rules, { deny_if: "unparseable", message: "U" }] }, { a: "'open" })?.message).toBe("U");

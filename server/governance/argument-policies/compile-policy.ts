@@ -24,7 +24,9 @@ export interface CompiledPolicy {
   unjudged(why: string): PolicyHit;
 }
 
-export type Compilation = { readonly ok: true; readonly policy: CompiledPolicy } | { readonly ok: false; readonly fields: readonly FieldError[] };
+export type Compilation =
+  | { readonly ok: true; readonly policy: CompiledPolicy }
+  | { readonly ok: false; readonly fields: readonly FieldError[] };
 
 interface Rule {
   readonly denyIf: DenyIf;
@@ -36,10 +38,16 @@ interface Rule {
 export function compilePolicy(policy: ArgumentPolicy): Compilation {
   const fields: FieldError[] = [];
   const name = policy.analyzer;
-  if (!isAnalyzer(name)) return { ok: false, fields: [{ field: "analyzer", message: `must be one of ${Object.keys(DENY_IFS).join(", ")}` }] };
+  if (!isAnalyzer(name))
+    return { ok: false, fields: [{ field: "analyzer", message: `must be one of ${Object.keys(DENY_IFS).join(", ")}` }] };
   const rules = rulesOf(policy, name, fields);
-  if (name === "json_schema" ? policy.argument_key === "" : !policy.argument_key) fields.push({ field: "argument_key", message: "must name the argument to judge" });
-  for (const [field, owner] of [["dialect", "sql"], ["read_functions", "sql"], ["schema", "json_schema"]] as const) {
+  if (name === "json_schema" ? policy.argument_key === "" : !policy.argument_key)
+    fields.push({ field: "argument_key", message: "must name the argument to judge" });
+  for (const [field, owner] of [
+    ["dialect", "sql"],
+    ["read_functions", "sql"],
+    ["schema", "json_schema"],
+  ] as const) {
     if (policy[field] !== undefined && owner !== name) fields.push({ field, message: `belongs to the analyzer ${owner}` });
   }
   const analyzer = analyzerOf(policy, name, fields);
@@ -57,11 +65,17 @@ function rulesOf(policy: ArgumentPolicy, analyzer: AnalyzerName, fields: FieldEr
   return policy.rules.map((rule, index) => {
     const need = Object.hasOwn(known, rule.deny_if) ? known[rule.deny_if] : undefined;
     const values = rule.values ?? [];
-    if (need === undefined) fields.push({ field: `rules.${index}.deny_if`, message: `must be one of ${Object.keys(known).join(", ")} for the analyzer ${analyzer}` });
+    if (need === undefined)
+      fields.push({
+        field: `rules.${index}.deny_if`,
+        message: `must be one of ${Object.keys(known).join(", ")} for the analyzer ${analyzer}`,
+      });
     if (rule.message.trim() === "") fields.push({ field: `rules.${index}.message`, message: "must say why the call is denied" });
-    if (need === "required" && values.length === 0) fields.push({ field: `rules.${index}.values`, message: `${rule.deny_if} needs values` });
+    if (need === "required" && values.length === 0)
+      fields.push({ field: `rules.${index}.values`, message: `${rule.deny_if} needs values` });
     if (need === "none" && values.length > 0) fields.push({ field: `rules.${index}.values`, message: `${rule.deny_if} takes no values` });
-    if (values.some((value) => value.trim() === "")) fields.push({ field: `rules.${index}.values`, message: "must not hold an empty value" });
+    if (values.some((value) => value.trim() === ""))
+      fields.push({ field: `rules.${index}.values`, message: "must not hold an empty value" });
     return { denyIf: rule.deny_if as DenyIf, message: rule.message, values };
   });
 }
@@ -98,14 +112,24 @@ function isDialect(name: string): name is SqlDialect {
 }
 
 function compiled(policy: ArgumentPolicy, name: AnalyzerName, analyzer: Analyzer, rules: readonly Rule[]): CompiledPolicy {
-  const unparseable = (why: string) => ({ rule: "unparseable" as const, message: rules.find((rule) => rule.denyIf === "unparseable")?.message ?? why });
+  const unparseable = (why: string) => ({
+    rule: "unparseable" as const,
+    message: rules.find((rule) => rule.denyIf === "unparseable")?.message ?? why,
+  });
   const verdictOf = (value: unknown): Verdict => {
     const findings = analyzer.inspect(value);
     const rule = rules.find(({ denyIf, values }) => denyIf !== "unparseable" && findings.holds(denyIf, values));
     if (rule !== undefined) return { denied: { rule: rule.denyIf, message: rule.message } };
     return { denied: findings.unparseable === null ? null : unparseable(findings.unparseable) };
   };
-  const hit = (denied: NonNullable<Verdict["denied"]>): PolicyHit => ({ policy_id: policy.id, policy: policy.name, tool: policy.target, argument_key: policy.argument_key, severity: policy.severity, ...denied });
+  const hit = (denied: NonNullable<Verdict["denied"]>): PolicyHit => ({
+    policy_id: policy.id,
+    policy: policy.name,
+    tool: policy.target,
+    argument_key: policy.argument_key,
+    severity: policy.severity,
+    ...denied,
+  });
   const unjudged = (why: string) => hit(unparseable(why));
   return {
     id: policy.id,

@@ -12,16 +12,28 @@ const SECRET = "ж";
 const GOVERNED = "run_query";
 
 function gated(format: FormatName): { readonly codec: GatedStream; readonly call: Call } {
-  const made = compilePolicy({ id: "p", name: "Queries", target: GOVERNED, argument_key: "q", analyzer: "values", severity: "deny", rules: [{ deny_if: "not_in", values: ["fine"], message: "Not this." }] });
+  const made = compilePolicy({
+    id: "p",
+    name: "Queries",
+    target: GOVERNED,
+    argument_key: "q",
+    analyzer: "values",
+    severity: "deny",
+    rules: [{ deny_if: "not_in", values: ["fine"], message: "Not this." }],
+  });
   if (!made.ok) throw new Error("the policy does not compile");
   const call = { scope: { toolCallPolicies: new Map([[GOVERNED, [made.policy]]]) }, row: {} } as unknown as Call;
   const { texts, framing } = FORMATS[format];
   return { codec: new GatedStream(streamOf(format), new ToolCallGate(call, ANSWER_FORMATS[texts]), framing), call };
 }
 
-const words = fc.array(fc.constantFrom("Look", " up", "a call ", "the tool", "Grüße", "👋", "\n\n", '"function_call":'), { minLength: 1, maxLength: 4 });
+const words = fc.array(fc.constantFrom("Look", " up", "a call ", "the tool", "Grüße", "👋", "\n\n", '"function_call":'), {
+  minLength: 1,
+  maxLength: 4,
+});
 const text: fc.Arbitrary<Item> = words.map((said) => ({ kind: "text", pieces: said }));
-const cut = (value: string) => fc.array(fc.integer({ min: 1, max: Math.max(1, value.length - 1) }), { maxLength: 4 }).map((places) => pieces(value, places));
+const cut = (value: string) =>
+  fc.array(fc.integer({ min: 1, max: Math.max(1, value.length - 1) }), { maxLength: 4 }).map((places) => pieces(value, places));
 const callOf = (name: string, args: object) => cut(JSON.stringify(args)).map((parts): Item => ({ kind: "call", name, pieces: parts }));
 const harmless = fc.oneof(callOf(GOVERNED, { q: "fine" }), callOf("weather", { city: "Oslo" }), callOf("weather", {}));
 const denied = fc.integer({ min: 1, max: 30 }).chain((length) => callOf(GOVERNED, { q: SECRET.repeat(length) }));
@@ -51,7 +63,12 @@ interface Run {
 }
 
 /** `after` is told what had come in and gone out after each piece. */
-function run(format: FormatName, items: readonly Item[], lengths: readonly number[], after: (came: string, gone: string) => void = () => undefined): Run {
+function run(
+  format: FormatName,
+  items: readonly Item[],
+  lengths: readonly number[],
+  after: (came: string, gone: string) => void = () => undefined,
+): Run {
   const { codec, call } = gated(format);
   const bytes = new TextEncoder().encode(framesOf(format, items).join(""));
   const gone: Uint8Array[] = [];
@@ -90,16 +107,28 @@ describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), howeve
 
   test("gives no byte of a denied call's arguments, and no end", () => {
     fc.assert(
-      fc.property(fc.array(fc.oneof(text, harmless), { maxLength: 3 }), denied, fc.array(fc.oneof(text, harmless, denied), { maxLength: 3 }), sizes, (before, call, behind, lengths) => {
-        const items = [...before, call, ...behind];
-        const { out, complete, codec, call: told } = run(format, items, lengths);
-        expect(out).not.toContain(SECRET);
-        expect(out).not.toContain("\\u0436");
-        expect([complete, codec.refusal(false), codec.refusal(true)?.code, codec.refusal(true)?.message, told.row.argument_policy_denied]).toEqual([false, null, "argument_policy_denied", "Not this.", true]);
-        expect(textsIn(format, framesOf(format, items).join("")).startsWith(textsIn(format, out))).toBe(true);
-        // The answer is metered by what the provider told although it is not given.
-        expect(codec.usage?.output).toBe(7);
-      }),
+      fc.property(
+        fc.array(fc.oneof(text, harmless), { maxLength: 3 }),
+        denied,
+        fc.array(fc.oneof(text, harmless, denied), { maxLength: 3 }),
+        sizes,
+        (before, call, behind, lengths) => {
+          const items = [...before, call, ...behind];
+          const { out, complete, codec, call: told } = run(format, items, lengths);
+          expect(out).not.toContain(SECRET);
+          expect(out).not.toContain("\\u0436");
+          expect([
+            complete,
+            codec.refusal(false),
+            codec.refusal(true)?.code,
+            codec.refusal(true)?.message,
+            told.row.argument_policy_denied,
+          ]).toEqual([false, null, "argument_policy_denied", "Not this.", true]);
+          expect(textsIn(format, framesOf(format, items).join("")).startsWith(textsIn(format, out))).toBe(true);
+          // The answer is metered by what the provider told although it is not given.
+          expect(codec.usage?.output).toBe(7);
+        },
+      ),
       RUNS,
     );
   });

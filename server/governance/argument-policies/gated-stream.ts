@@ -42,6 +42,8 @@ export class GatedStream extends FramedStream {
     const rest = this.framing.rest();
     if (rest !== null) pieces.push(this.written(this.gate.frame(rest)));
     if (complete) pieces.push(this.written(this.gate.end()));
-    return this.gate.refusal !== null ? { complete: false, last: null, told: false } : { complete, last: this.joined(pieces), told: told && !this.gate.withheld };
+    return this.gate.refusal !== null
+      ? { complete: false, last: null, told: false }
+      : { complete, last: this.joined(pieces), told: told && !this.gate.withheld };
   }
 }

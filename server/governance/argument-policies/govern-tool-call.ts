@@ -25,7 +25,14 @@ function note(call: Call, { denied, warnings }: ToolCallJudgement): void {
   const hits = denied === null ? warnings : [...warnings, denied];
   if (hits.length === 0) return;
   const facts = (row.custom_metadata ?? {}) as { readonly argument_policies?: readonly object[] };
-  const told = hits.map(({ policy_id, policy, tool, argument_key, severity, rule }) => ({ policy_id, policy, tool, argument_key, severity, rule }));
+  const told = hits.map(({ policy_id, policy, tool, argument_key, severity, rule }) => ({
+    policy_id,
+    policy,
+    tool,
+    argument_key,
+    severity,
+    rule,
+  }));
   row.custom_metadata = { ...facts, argument_policies: [...(facts.argument_policies ?? []), ...told].slice(0, MOST_TOLD) };
   if (warnings.length > 0) tag(call, WARNED);
 }

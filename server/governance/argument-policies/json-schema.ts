@@ -39,7 +39,8 @@ function compiled(schema: object): ValidateFunction | string {
  * or chooses, refers back or looks around could take for ever.
  */
 function safePattern(pattern: string, flags: string): RegExp {
-  if (/\\[1-9]|\\k<|\(\?[=!<]/.test(pattern)) throw new Error(`the pattern ${JSON.stringify(pattern)} refers back, looks around or names a group`);
+  if (/\\[1-9]|\\k<|\(\?[=!<]/.test(pattern))
+    throw new Error(`the pattern ${JSON.stringify(pattern)} refers back, looks around or names a group`);
   const plain = pattern.replace(/\\./gs, "x").replace(/\[[^\]]*\]/g, "x");
   const open: boolean[] = [];
   for (let i = 0; i < plain.length; i++) {
@@ -47,7 +48,8 @@ function safePattern(pattern: string, flags: string): RegExp {
     if (c === "(") open.push(false);
     else if (c === ")") {
       const risky = open.pop() ?? false;
-      if (risky && /[*+{]/.test(plain[i + 1] ?? "")) throw new Error(`the pattern ${JSON.stringify(pattern)} repeats a group that itself repeats or chooses`);
+      if (risky && /[*+{]/.test(plain[i + 1] ?? ""))
+        throw new Error(`the pattern ${JSON.stringify(pattern)} repeats a group that itself repeats or chooses`);
       if (risky && open.length > 0) open[open.length - 1] = true;
     } else if (/[*+{|?]/.test(c) && !(c === "?" && plain[i - 1] === "(") && open.length > 0) open[open.length - 1] = true;
   }

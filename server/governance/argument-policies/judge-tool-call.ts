@@ -22,10 +22,21 @@ const NOT_JUDGED: ToolCallJudgement = { judged: false, denied: null, warnings: [
  * callers know the tool; `argumentsText` is the JSON text of its arguments as it was written, or null where nobody can
  * have one, with `why` in its place. Synchronous; never throws: what cannot be judged is spoken against.
  */
-export function judgeToolCall(scope: Pick<GroupScope, "toolCallPolicies">, toolName: string, argumentsText: string | { readonly unreadable: string }): ToolCallJudgement {
+export function judgeToolCall(
+  scope: Pick<GroupScope, "toolCallPolicies">,
+  toolName: string,
+  argumentsText: string | { readonly unreadable: string },
+): ToolCallJudgement {
   const policies = scope.toolCallPolicies.get(toolName);
   if (policies === undefined) return NOT_JUDGED;
-  const unreadable = typeof argumentsText !== "string" ? argumentsText.unreadable : argumentsText.length > LONGEST_ARGUMENTS ? TOO_LONG : null;
-  const hits = policies.flatMap((policy) => (unreadable !== null ? policy.unjudged(unreadable) : policy.judge(argumentsText as string)) ?? []);
-  return { judged: true, denied: hits.find(({ severity }) => severity === "deny") ?? null, warnings: hits.filter(({ severity }) => severity === "warn") };
+  const unreadable =
+    typeof argumentsText !== "string" ? argumentsText.unreadable : argumentsText.length > LONGEST_ARGUMENTS ? TOO_LONG : null;
+  const hits = policies.flatMap(
+    (policy) => (unreadable !== null ? policy.unjudged(unreadable) : policy.judge(argumentsText as string)) ?? [],
+  );
+  return {
+    judged: true,
+    denied: hits.find(({ severity }) => severity === "deny") ?? null,
+    warnings: hits.filter(({ severity }) => severity === "warn"),
+  };
 }

@@ -44,7 +44,14 @@ export class PendingCall {
    * are whole, or not there at all: a client that goes by the channel would read anything else as one call.
    */
   endsBefore({ id }: CallPiece): boolean {
-    return id != null && this.id !== null && id !== this.id && this.unreadable === null && this.wholes.size === 0 && (this.isBlank || isWholeObject(this.pieces));
+    return (
+      id != null &&
+      this.id !== null &&
+      id !== this.id &&
+      this.unreadable === null &&
+      this.wholes.size === 0 &&
+      (this.isBlank || isWholeObject(this.pieces))
+    );
   }
 
   /** The call that begins behind this one. Where this one has no arguments, a client that goes by the channel may give it either name. */

@@ -5,7 +5,17 @@ import { isPrivateAddress } from "../../kernel/private-address.ts";
 const PRIVATE_SUFFIXES = ["localhost", "local", "localdomain", "internal", "intranet", "lan", "corp", "home", "home.arpa", "private"];
 
 /** Public names that answer with whatever address is written into them, or with this machine. */
-const REBINDING_SUFFIXES = ["nip.io", "sslip.io", "xip.io", "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "rebind.network", "1u.ms"];
+const REBINDING_SUFFIXES = [
+  "nip.io",
+  "sslip.io",
+  "xip.io",
+  "localtest.me",
+  "lvh.me",
+  "vcap.me",
+  "lacolhost.com",
+  "rebind.network",
+  "1u.ms",
+];
 
 /**
  * Whether a host, as a parsed URL gives it (lower case, numbers already read), is not on the public internet: loopback,

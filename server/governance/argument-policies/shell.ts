@@ -15,7 +15,9 @@ export const shellAnalyzer: Analyzer = {
     if (value.includes("\0")) return unreadable("The command holds a NUL character.");
     const { found, open } = scan(value.trim());
     const holds = (denyIf: DenyIf) => found.has(denyIf);
-    return open ? unreadable("The command has a quote that is not closed, or that shells close differently.", holds) : { unparseable: null, holds };
+    return open
+      ? unreadable("The command has a quote that is not closed, or that shells close differently.", holds)
+      : { unparseable: null, holds };
   },
 };
 

@@ -30,7 +30,16 @@ export const checkStoredPolicy: CheckArgumentPolicy = (policy) => {
 export const compileStoredPolicy: CompileArgumentPolicy = async (row) => {
   const { id, target } = row;
   const severity = row.severity === "warn" ? "warn" : "deny";
-  const broken = (why: string) => ({ policy_id: id, policy: row.name, tool: target, argument_key: row.argument_key, severity, rule: "unparseable", message: why }) as const;
+  const broken = (why: string) =>
+    ({
+      policy_id: id,
+      policy: row.name,
+      tool: target,
+      argument_key: row.argument_key,
+      severity,
+      rule: "unparseable",
+      message: why,
+    }) as const;
   const made = compilePolicy(written(row));
   // It was checked when it was written: only a change of the gateway itself can have broken it since.
   if (!made.ok) return { id, target, severity, judge: () => broken("The policy on this tool cannot be read."), unjudged: broken };

@@ -11,8 +11,22 @@ import { ToolCallGate } from "./tool-call-gate.ts";
 type Severity = "deny" | "warn";
 
 function policy(target: string, severity: Severity, speaksAgainst: (text: string) => boolean): ToolCallPolicy {
-  const unjudged = (message: string): PolicyHit => ({ policy_id: `id of ${target}`, policy: target, tool: target, argument_key: "q", severity, rule: "unparseable", message });
-  return { id: `id of ${target}`, target, severity, judge: (text) => (speaksAgainst(text) ? { ...unjudged("No."), rule: "in" } : null), unjudged };
+  const unjudged = (message: string): PolicyHit => ({
+    policy_id: `id of ${target}`,
+    policy: target,
+    tool: target,
+    argument_key: "q",
+    severity,
+    rule: "unparseable",
+    message,
+  });
+  return {
+    id: `id of ${target}`,
+    target,
+    severity,
+    judge: (text) => (speaksAgainst(text) ? { ...unjudged("No."), rule: "in" } : null),
+    unjudged,
+  };
 }
 
 function callUnder(...policies: readonly ToolCallPolicy[]): Call {
@@ -26,14 +40,21 @@ const denying = policy("run", "deny", bad);
 
 describe("a tool call is judged", () => {
   test("by the policies on its name alone, and the row says what came of it", () => {
-    const call = callUnder(denying, policy("run", "warn", (text) => text.includes("odd")));
+    const call = callUnder(
+      denying,
+      policy("run", "warn", (text) => text.includes("odd")),
+    );
     expect(governToolCall(call, "walk", '{"q":"bad"}')).toBeNull();
     expect(call.row).toEqual({});
     expect(governToolCall(call, "run", '{"q":"good"}')).toBeNull();
     expect(call.row).toEqual({ argument_policy_denied: false });
     expect(governToolCall(call, "run", '{"q":"odd"}')).toBeNull();
     expect(call.row).toMatchObject({ argument_policy_denied: false, argument_policy_id: "id of run", tags: ["argument_policy_warned"] });
-    expect(governToolCall(call, "run", '{"q":"bad"}')).toMatchObject({ code: "argument_policy_denied", message: "No.", extra: { policy: "run", tool: "run", argument_key: "q" } });
+    expect(governToolCall(call, "run", '{"q":"bad"}')).toMatchObject({
+      code: "argument_policy_denied",
+      message: "No.",
+      extra: { policy: "run", tool: "run", argument_key: "q" },
+    });
     expect(call.row).toMatchObject({ argument_policy_denied: true, argument_policy_id: "id of run" });
     // A later call that is let through does not take the denial back.
     governToolCall(call, "run", '{"q":"good"}');
@@ -44,40 +65,109 @@ describe("a tool call is judged", () => {
     const { scope } = callUnder(denying) as { scope: NonNullable<Call["scope"]> };
     expect(judgeToolCall(scope, "run", " ".repeat(LONGEST_ARGUMENTS + 1)).denied?.message).toContain("longer than");
     expect(judgeToolCall(scope, "run", { unreadable: "Torn." }).denied?.message).toBe("Torn.");
-    expect(judgeToolCall(callUnder(policy("run", "warn", bad)).scope as never, "run", { unreadable: "Torn." })).toMatchObject({ denied: null, warnings: [{ message: "Torn." }] });
+    expect(judgeToolCall(callUnder(policy("run", "warn", bad)).scope as never, "run", { unreadable: "Torn." })).toMatchObject({
+      denied: null,
+      warnings: [{ message: "Torn." }],
+    });
   });
 
   test.each(["deny", "warn"] as const)("as spoken against (%s) by a policy that fails", async (severity) => {
-    const row = { id: "p", tenant_id: "t", name: "Deep", description: null, surface: "llm_output_tool_calls", target: "run", argument_key: null, analyzer: "json_schema", severity, enabled: true, rules: [{ deny_if: "invalid", message: "No." }], dialect: null, read_functions: null, schema: { $defs: { a: { type: "array", items: { $ref: "#/$defs/a" } } }, $ref: "#/$defs/a" }, all_groups: true, group_ids: [], created_at: new Date(), updated_at: new Date() };
+    const row = {
+      id: "p",
+      tenant_id: "t",
+      name: "Deep",
+      description: null,
+      surface: "llm_output_tool_calls",
+      target: "run",
+      argument_key: null,
+      analyzer: "json_schema",
+      severity,
+      enabled: true,
+      rules: [{ deny_if: "invalid", message: "No." }],
+      dialect: null,
+      read_functions: null,
+      schema: { $defs: { a: { type: "array", items: { $ref: "#/$defs/a" } } }, $ref: "#/$defs/a" },
+      all_groups: true,
+      group_ids: [],
+      created_at: new Date(),
+      updated_at: new Date(),
+    };
     // Deeper than the validator can follow: it runs out of stack.
     const deep = "[".repeat(60_000) + "]".repeat(60_000);
     expect((await compileStoredPolicy(row)).judge(deep)).toMatchObject({ severity, rule: "unparseable" });
-    expect((await compileStoredPolicy({ ...row, analyzer: "gone" })).judge("{}")).toMatchObject({ severity, rule: "unparseable", message: "The policy on this tool cannot be read." });
+    expect((await compileStoredPolicy({ ...row, analyzer: "gone" })).judge("{}")).toMatchObject({
+      severity,
+      rule: "unparseable",
+      message: "The policy on this tool cannot be read.",
+    });
   });
 });
 
 const frame = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
 
 /** What a gate gives for each frame. */
-function passed(format: "chat" | "responses" | "messages", frames: readonly object[], call = callUnder(denying)): { readonly out: string[][]; readonly gate: ToolCallGate } {
+function passed(
+  format: "chat" | "responses" | "messages",
+  frames: readonly object[],
+  call = callUnder(denying),
+): { readonly out: string[][]; readonly gate: ToolCallGate } {
   const gate = new ToolCallGate(call, ANSWER_FORMATS[format]);
   const framing = new EventFraming();
-  const out = frames.map((each) => framing.push(new TextEncoder().encode(frame(each))).flatMap((one) => gate.frame(one)).map((given) => new TextDecoder().decode(framing.write(given))));
+  const out = frames.map((each) =>
+    framing
+      .push(new TextEncoder().encode(frame(each)))
+      .flatMap((one) => gate.frame(one))
+      .map((given) => new TextDecoder().decode(framing.write(given))),
+  );
   return { out, gate };
 }
 
 const piece = (delta: object, finish: string | null = null, index = 0) => ({ choices: [{ index, delta, finish_reason: finish }] });
-const fragment = (index: number, text: string, name?: string, choice = 0) => piece({ tool_calls: [{ index, ...(name === undefined ? {} : { id: `c${index}` }), function: { ...(name === undefined ? {} : { name }), arguments: text } }] }, null, choice);
+const fragment = (index: number, text: string, name?: string, choice = 0) =>
+  piece(
+    {
+      tool_calls: [
+        {
+          index,
+          ...(name === undefined ? {} : { id: `c${index}` }),
+          function: { ...(name === undefined ? {} : { name }), arguments: text },
+        },
+      ],
+    },
+    null,
+    choice,
+  );
 
 describe("frames", () => {
   test("of a held call wait, texts between them do not, and all of them go before the end", () => {
-    const frames = [fragment(0, "", "run"), piece({ content: "Now" }), fragment(0, '{"q":1}'), piece({ content: " then" }), piece({}, "tool_calls")];
+    const frames = [
+      fragment(0, "", "run"),
+      piece({ content: "Now" }),
+      fragment(0, '{"q":1}'),
+      piece({ content: " then" }),
+      piece({}, "tool_calls"),
+    ];
     const { out } = passed("chat", frames);
-    expect(out).toEqual([[], [frame(frames[1] as object)], [], [frame(frames[3] as object)], [frames[0], frames[2], frames[4]].map((each) => frame(each as object))]);
+    expect(out).toEqual([
+      [],
+      [frame(frames[1] as object)],
+      [],
+      [frame(frames[3] as object)],
+      [frames[0], frames[2], frames[4]].map((each) => frame(each as object)),
+    ]);
   });
 
   test("of calls side by side wait for the held one before them, and no longer than their own choice takes", () => {
-    const frames = [fragment(0, "", "walk"), fragment(0, "{}"), fragment(1, "", "run"), fragment(0, "", "run", 1), fragment(0, "{}", undefined, 1), piece({}, "tool_calls", 1), fragment(1, "{}"), piece({}, "tool_calls")];
+    const frames = [
+      fragment(0, "", "walk"),
+      fragment(0, "{}"),
+      fragment(1, "", "run"),
+      fragment(0, "", "run", 1),
+      fragment(0, "{}", undefined, 1),
+      piece({}, "tool_calls", 1),
+      fragment(1, "{}"),
+      piece({}, "tool_calls"),
+    ];
     const { out } = passed("chat", frames);
     const at = (...places: number[]) => places.map((place) => frame(frames[place] as object));
     expect(out).toEqual([at(0), at(1), [], [], [], at(3, 4, 5), [], at(2, 6, 7)]);
@@ -92,15 +182,21 @@ describe("frames", () => {
   });
 
   test.each(["tool_calls", ""])("of a call that goes on behind a reason to finish (%p) are judged with what was before it", (finish) => {
-    const begun = (text: string, name?: string) => piece({ tool_calls: [{ index: 0, function: { ...(name === undefined ? {} : { name }), arguments: text } }] }, finish);
-    for (const pieces of [["", '{"q":"bad"}'], ['{"q":', '"bad"}'], ["", '{"q"', ':"bad"}']]) {
+    const begun = (text: string, name?: string) =>
+      piece({ tool_calls: [{ index: 0, function: { ...(name === undefined ? {} : { name }), arguments: text } }] }, finish);
+    for (const pieces of [
+      ["", '{"q":"bad"}'],
+      ['{"q":', '"bad"}'],
+      ["", '{"q"', ':"bad"}'],
+    ]) {
       const { out, gate } = passed("chat", [...pieces.map((text, at) => begun(text, at === 0 ? "run" : undefined)), piece({}, "stop")]);
       expect([gate.refusal?.code, out.flat().join("").includes("bad")]).toEqual(["argument_policy_denied", false]);
     }
   });
 
   describe("of calls that all have the same index", () => {
-    const named = (id: string, name: string, text: string) => piece({ tool_calls: [{ index: 0, id, function: { name, arguments: text } }] });
+    const named = (id: string, name: string, text: string) =>
+      piece({ tool_calls: [{ index: 0, id, function: { name, arguments: text } }] });
     const more = (text: string) => piece({ tool_calls: [{ index: 0, function: { arguments: text } }] });
     const end = piece({}, "tool_calls");
     const parsing = callUnder(policy("run", "deny", (text) => text.includes("bad") || (text !== "" && !isJson(text))));
@@ -140,7 +236,15 @@ describe("frames", () => {
   });
 
   test("that hold a text and a held call keep the texts behind them", () => {
-    const mixed = { choices: [{ index: 0, delta: { content: "a", tool_calls: [{ index: 0, id: "c", function: { name: "run", arguments: "{}" } }] }, finish_reason: null }] };
+    const mixed = {
+      choices: [
+        {
+          index: 0,
+          delta: { content: "a", tool_calls: [{ index: 0, id: "c", function: { name: "run", arguments: "{}" } }] },
+          finish_reason: null,
+        },
+      ],
+    };
     const frames = [mixed, piece({ content: "b" }), piece({}, "tool_calls")];
     expect(passed("chat", frames).out).toEqual([[], [], frames.map(frame)]);
   });
@@ -183,14 +287,27 @@ describe("nothing passes that was not judged", () => {
   });
 
   test("where a block brings its input along, or a hosted tool makes the call", () => {
-    denied("messages", [{ type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "t", name: "run", input: { q: "bad" } } }, { type: "content_block_stop", index: 0 }]);
-    denied("messages", [{ type: "content_block_start", index: 0, content_block: { type: "server_tool_use", id: "t", name: "run", input: {} } }, { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"q":"bad"}' } }, { type: "content_block_stop", index: 0 }]);
+    denied("messages", [
+      { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "t", name: "run", input: { q: "bad" } } },
+      { type: "content_block_stop", index: 0 },
+    ]);
+    denied("messages", [
+      { type: "content_block_start", index: 0, content_block: { type: "server_tool_use", id: "t", name: "run", input: {} } },
+      { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"q":"bad"}' } },
+      { type: "content_block_stop", index: 0 },
+    ]);
   });
 
   test("where a call is of the old kind, of a custom kind or an object", () => {
     denied("chat", [piece({ function_call: { name: "run", arguments: '{"q":"bad"}' } }), piece({}, "function_call")]);
-    denied("chat", [piece({ tool_calls: [{ index: 0, id: "c", type: "custom", custom: { name: "run", input: "bad" } }] }), piece({}, "tool_calls")]);
-    denied("chat", [piece({ tool_calls: [{ index: 0, id: "c", function: { name: "run", arguments: { q: "bad" } } }] }), piece({}, "tool_calls")]);
+    denied("chat", [
+      piece({ tool_calls: [{ index: 0, id: "c", type: "custom", custom: { name: "run", input: "bad" } }] }),
+      piece({}, "tool_calls"),
+    ]);
+    denied("chat", [
+      piece({ tool_calls: [{ index: 0, id: "c", function: { name: "run", arguments: { q: "bad" } } }] }),
+      piece({}, "tool_calls"),
+    ]);
   });
 
   test("where a call changes its name on the way", () => {
@@ -214,7 +331,9 @@ describe("nothing passes that was not judged", () => {
     const { out, gate } = passed("chat", [fragment(0, '{"q":"bad', "run")]);
     gate.breakOff();
     const framing = new EventFraming();
-    const last = framing.push(new TextEncoder().encode(frame(fragment(0, 'bad"}')) + frame({ error: { message: "Torn." } }))).flatMap((one) => gate.frame(one));
+    const last = framing
+      .push(new TextEncoder().encode(frame(fragment(0, 'bad"}')) + frame({ error: { message: "Torn." } })))
+      .flatMap((one) => gate.frame(one));
     expect(out.flat()).toEqual([]);
     expect(last.map(({ body }) => body)).toEqual([{ error: { message: "Torn." } }]);
   });

@@ -115,7 +115,9 @@ export class ToolCallGate {
       this.pending.set(piece.channel, pending);
     } else if (pending === undefined) {
       // What has no name of its own goes on with the call that was there.
-      pending = (piece.name === null ? this.finished.get(piece.channel) : undefined) ?? new PendingCall(piece.group, (name) => this.isGoverned(name));
+      pending =
+        (piece.name === null ? this.finished.get(piece.channel) : undefined) ??
+        new PendingCall(piece.group, (name) => this.isGoverned(name));
       this.pending.set(piece.channel, pending);
     }
     const { held } = pending;
@@ -156,7 +158,8 @@ export class ToolCallGate {
       if (!pending.held) continue;
       pending.giveUp("The call is too large to be judged.");
       // One that nobody named cannot be told from one a policy is on.
-      if (pending.governedNames.length === 0) this.refusal ??= refuse("upstream_invalid_response", "The model's provider sent a tool call without a name.");
+      if (pending.governedNames.length === 0)
+        this.refusal ??= refuse("upstream_invalid_response", "The model's provider sent a tool call without a name.");
       this.refusal ??= this.judge(pending);
       pending.letPass();
       this.letGo = true;

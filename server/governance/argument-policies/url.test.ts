@@ -7,7 +7,8 @@ const isPrivate = (url: string) => {
   const findings = urlAnalyzer.inspect(url);
   return findings.unparseable !== null || findings.holds("private_address", []);
 };
-const holds = (url: string, rule: "host_denied" | "host_not_allowed" | "scheme_not_allowed" | "userinfo", values: string[] = []) => urlAnalyzer.inspect(url).holds(rule, values);
+const holds = (url: string, rule: "host_denied" | "host_not_allowed" | "scheme_not_allowed" | "userinfo", values: string[] = []) =>
+  urlAnalyzer.inspect(url).holds(rule, values);
 
 const PRIVATE_V4 = fc.oneof(
   fc.tuple(fc.constantFrom(0, 10, 127), fc.nat(255), fc.nat(255), fc.nat(255)),
@@ -35,28 +36,80 @@ const SPELLINGS: readonly ((octets: Octets) => string)[] = [
   ([a, b, c, d]) => `[2002:${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}::1]`,
 ];
 const WRAPS: readonly ((host: string) => string)[] = [
-  (host) => `http://${host}/`, (host) => `HTTPS://${host}:8443/a?b=c`, (host) => `//${host}/x`, (host) => `http://user:pw@${host}/`, (host) => `http://example.com@${host}`,
-  (host) => `ftp://${host}`, (host) => `ws://${host}/#example.com`, (host) => `redis://${host}:6379/0`, (host) => `gopher://${host}/_x`, (host) => `http:${host}`, (host) => `http:///${host}/`, (host) => `http:\\\\${host}`,
+  (host) => `http://${host}/`,
+  (host) => `HTTPS://${host}:8443/a?b=c`,
+  (host) => `//${host}/x`,
+  (host) => `http://user:pw@${host}/`,
+  (host) => `http://example.com@${host}`,
+  (host) => `ftp://${host}`,
+  (host) => `ws://${host}/#example.com`,
+  (host) => `redis://${host}:6379/0`,
+  (host) => `gopher://${host}/_x`,
+  (host) => `http:${host}`,
+  (host) => `http:///${host}/`,
+  (host) => `http:\\\\${host}`,
 ];
 
 describe("private addresses", () => {
   test("however a private IPv4 address is written, it is found", () => {
-    fc.assert(fc.property(PRIVATE_V4, fc.constantFrom(...SPELLINGS), fc.constantFrom(...WRAPS), (octets, spell, wrap) => isPrivate(wrap(spell(octets as Octets)))), { numRuns: 3_000 });
+    fc.assert(
+      fc.property(PRIVATE_V4, fc.constantFrom(...SPELLINGS), fc.constantFrom(...WRAPS), (octets, spell, wrap) =>
+        isPrivate(wrap(spell(octets as Octets))),
+      ),
+      { numRuns: 3_000 },
+    );
   });
 
   test("no public IPv4 address is taken for one", () => {
-    fc.assert(fc.property(PUBLIC_V4, fc.constantFrom(...SPELLINGS), (octets, spell) => !isPrivate(`https://${spell(octets as Octets)}/a`)), { numRuns: 1_000 });
+    fc.assert(
+      fc.property(PUBLIC_V4, fc.constantFrom(...SPELLINGS), (octets, spell) => !isPrivate(`https://${spell(octets as Octets)}/a`)),
+      { numRuns: 1_000 },
+    );
   });
 
   test("reads any text without throwing", () => {
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.webUrl()), (text) => typeof isPrivate(text) === "boolean"), { numRuns: 500 });
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.webUrl()), (text) => typeof isPrivate(text) === "boolean"),
+      { numRuns: 500 },
+    );
   });
 
-  for (const url of ["http://localhost", "localhost:8080/x", "LOCALHOST", "http://a.localhost.", "http://[::1]", "http://[::]", "http://[fe80::1]", "http://[fd00::1]", "http://[ff02::1]", "http://metadata.google.internal/", "http://metadata/", "http://printer.local", "file:///etc/passwd", "http://127.1", "http://0", "http://10.0.0.1.nip.io", "http://localtest.me", "http://①②⑦.⓪.⓪.①", "http://168.63.129.16", "http://good.example\\@127.0.0.1", "http://good.example\t@127.0.0.1"]) {
+  for (const url of [
+    "http://localhost",
+    "localhost:8080/x",
+    "LOCALHOST",
+    "http://a.localhost.",
+    "http://[::1]",
+    "http://[::]",
+    "http://[fe80::1]",
+    "http://[fd00::1]",
+    "http://[ff02::1]",
+    "http://metadata.google.internal/",
+    "http://metadata/",
+    "http://printer.local",
+    "file:///etc/passwd",
+    "http://127.1",
+    "http://0",
+    "http://10.0.0.1.nip.io",
+    "http://localtest.me",
+    "http://①②⑦.⓪.⓪.①",
+    "http://168.63.129.16",
+    "http://good.example\\@127.0.0.1",
+    "http://good.example\t@127.0.0.1",
+  ]) {
     test(`${url} is private or unreadable`, () => expect(isPrivate(url)).toBe(true));
   }
 
-  for (const url of ["https://example.com", "example.com/path?q=1", "https://8.8.8.8/", "https://[2606:4700::1111]/", "https://www.10.com", "https://localhost.example.com", "https://münchen.example", "https://example.com/?next=http://127.0.0.1"]) {
+  for (const url of [
+    "https://example.com",
+    "example.com/path?q=1",
+    "https://8.8.8.8/",
+    "https://[2606:4700::1111]/",
+    "https://www.10.com",
+    "https://localhost.example.com",
+    "https://münchen.example",
+    "https://example.com/?next=http://127.0.0.1",
+  ]) {
     test(`${url} is public`, () => expect(isPrivate(url)).toBe(false));
   }
 });
@@ -82,13 +135,15 @@ describe("lists of hosts and schemes", () => {
   });
 
   test("what is no URL is unreadable", () => {
-    for (const value of ["", "  ", "http://", "http://a b", "http://[::1", 5, null, {}]) expect(urlAnalyzer.inspect(value).unparseable).not.toBeNull();
+    for (const value of ["", "  ", "http://", "http://a b", "http://[::1", 5, null, {}])
+      expect(urlAnalyzer.inspect(value).unparseable).not.toBeNull();
   });
 });
 
 test("a host longer than any name is unreadable, and costs nothing", () => {
   const started = cpuMs();
-  for (const long of [`${".".repeat(16_000)}a`, `${"%2e".repeat(5_000)}a`, `http://${"a.".repeat(500)}example`]) expect(urlAnalyzer.inspect(long).unparseable).not.toBeNull();
+  for (const long of [`${".".repeat(16_000)}a`, `${"%2e".repeat(5_000)}a`, `http://${"a.".repeat(500)}example`])
+    expect(urlAnalyzer.inspect(long).unparseable).not.toBeNull();
   expect(cpuMs(started)).toBeLessThan(100);
   expect(urlAnalyzer.inspect(`http://${"a.".repeat(100)}example`).unparseable).toBeNull();
 });

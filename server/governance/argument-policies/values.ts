@@ -11,11 +11,16 @@ export const valuesAnalyzer: Analyzer = {
     const text = typeof value === "string" ? value : JSON.stringify(value);
     return {
       unparseable: null,
-      holds: (denyIf, values) => (denyIf === "in" ? values.some((one) => folded(one) === folded(text)) : denyIf === "not_in" && !values.includes(text)),
+      holds: (denyIf, values) =>
+        denyIf === "in" ? values.some((one) => folded(one) === folded(text)) : denyIf === "not_in" && !values.includes(text),
     };
   },
 };
 
 function folded(text: string): string {
-  return text.normalize("NFKC").replace(/[\p{Cf}\p{Cc}]/gu, "").trim().toLowerCase();
+  return text
+    .normalize("NFKC")
+    .replace(/[\p{Cf}\p{Cc}]/gu, "")
+    .trim()
+    .toLowerCase();
 }

@@ -25,12 +25,25 @@ const TIMEOUT_MS = 10_000;
 const MOST_BYTES = 256 * 1024;
 
 /** Asks an authorization server. What it answers is bounded in size and time, and redirects are not followed. */
-export async function askJson(send: ToolServerSend, { url, method = "GET", headers = {}, body, maxBytes = MOST_BYTES }: JsonQuestion): Promise<JsonAnswer | Refusal> {
+export async function askJson(
+  send: ToolServerSend,
+  { url, method = "GET", headers = {}, body, maxBytes = MOST_BYTES }: JsonQuestion,
+): Promise<JsonAnswer | Refusal> {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort("upstream_timeout"), TIMEOUT_MS);
   try {
-    const response = await send({ url, method, headers: { accept: "application/json", ...headers }, abort, timeoutMs: TIMEOUT_MS, ...(body === undefined ? {} : { body }) });
-    if (isRefusal(response)) return refuse(response.code, "The authorization server of the tool server could not be asked.", { reason: `${new URL(url).origin}: ${response.message} ${response.reason ?? ""}`.trim() });
+    const response = await send({
+      url,
+      method,
+      headers: { accept: "application/json", ...headers },
+      abort,
+      timeoutMs: TIMEOUT_MS,
+      ...(body === undefined ? {} : { body }),
+    });
+    if (isRefusal(response))
+      return refuse(response.code, "The authorization server of the tool server could not be asked.", {
+        reason: `${new URL(url).origin}: ${response.message} ${response.reason ?? ""}`.trim(),
+      });
     const bytes = response.body === null ? new Uint8Array(0) : await readWithin(response.body, maxBytes);
     const text = bytes === null ? "" : new TextDecoder().decode(bytes);
     const object = parsed(text);

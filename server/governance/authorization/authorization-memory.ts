@@ -42,7 +42,17 @@ export interface AuthorizationMemory {
 }
 
 export function authorizationMemory(): AuthorizationMemory {
-  return { tokens: new BoundedMap(MAX_TOKENS), generation: 0, renewals: new Map(), renewing: places(RENEWALS), servers: new BoundedMap(MAX_SERVERS), issuers: new BoundedMap(MAX_SERVERS), refused: new BoundedMap(MAX_SERVERS), documents: new BoundedMap(MAX_SERVERS), fetching: 0 };
+  return {
+    tokens: new BoundedMap(MAX_TOKENS),
+    generation: 0,
+    renewals: new Map(),
+    renewing: places(RENEWALS),
+    servers: new BoundedMap(MAX_SERVERS),
+    issuers: new BoundedMap(MAX_SERVERS),
+    refused: new BoundedMap(MAX_SERVERS),
+    documents: new BoundedMap(MAX_SERVERS),
+    fetching: 0,
+  };
 }
 
 /** Forgets what a change names: what a principal held for a server, or how a server is authorized for. */
@@ -73,7 +83,13 @@ export function keyOfServer({ id, url }: { readonly id: string; readonly url: st
  * What is remembered under the key, else what `find` finds, remembered for `forMs`; what went wrong, only briefly. Whoever
  * comes while it is looked for waits for the same: anybody can ask, and what is asked may be slow.
  */
-export async function remembered<T extends object>(map: BoundedMap<string, Kept<T | Refusal>>, key: string, clock: Clock, forMs: number, find: () => Promise<T | Refusal>): Promise<T | Refusal> {
+export async function remembered<T extends object>(
+  map: BoundedMap<string, Kept<T | Refusal>>,
+  key: string,
+  clock: Clock,
+  forMs: number,
+  find: () => Promise<T | Refusal>,
+): Promise<T | Refusal> {
   const kept = map.get(key);
   if (kept !== undefined && kept.until > clock.now()) return kept.value;
   const under: Kept<T | Refusal> = { until: Number.POSITIVE_INFINITY, value: find() };

@@ -23,7 +23,8 @@ export type ServerAuthorizationParts = KeeperParts & DiscoveryParts & Pick<Autho
  */
 export function authorizedSend(parts: ServerAuthorizationParts, call: Call, servers: readonly ToolServerEntry[]): ToolServerSend {
   return async (request) => {
-    const server = servers.find(({ url }) => url === request.url) ?? servers.find(({ baseUrl: base }) => request.url.startsWith(`${base}/`));
+    const server =
+      servers.find(({ url }) => url === request.url) ?? servers.find(({ baseUrl: base }) => request.url.startsWith(`${base}/`));
     if (server?.authType !== "oauth" || call.identity === null) return parts.send(request);
     const principal = principalOfIdentity(call.identity);
     const own = callerToken(server, call);
@@ -56,22 +57,43 @@ export function authorizedSend(parts: ServerAuthorizationParts, call: Call, serv
     if (response.status === 403 && challenge?.error !== "insufficient_scope") return response;
     void response.body?.cancel().catch(() => undefined);
     if (response.status === 401 && own === null) askAgain(parts.memory, server, token);
-    return response.status === 401 ? authorizationRequired(parts, call, server, scopesOf(challenge?.scope)) : scopeRequired(parts, call, server, scopesOf(challenge?.scope));
+    return response.status === 401
+      ? authorizationRequired(parts, call, server, scopesOf(challenge?.scope))
+      : scopeRequired(parts, call, server, scopesOf(challenge?.scope));
   };
 }
 
 /** 401: nothing the server takes is there. `wanted`: the scopes its challenge named. */
-export async function authorizationRequired(parts: ServerAuthorizationParts, call: Call, server: ToolServerEntry, wanted: readonly string[] = []): Promise<Refusal> {
+export async function authorizationRequired(
+  parts: ServerAuthorizationParts,
+  call: Call,
+  server: ToolServerEntry,
+  wanted: readonly string[] = [],
+): Promise<Refusal> {
   return required(parts, call, server, "upstream_authorization_required", wanted);
 }
 
 /** 403: what is there is not enough. What it was given for is asked for again, so that nothing that worked is lost. */
-async function scopeRequired(parts: ServerAuthorizationParts, call: Call, server: ToolServerEntry, wanted: readonly string[]): Promise<Refusal> {
-  const held = call.identity === null || callerToken(server, call) !== null ? null : await heldTokens(parts, principalOfIdentity(call.identity), server);
+async function scopeRequired(
+  parts: ServerAuthorizationParts,
+  call: Call,
+  server: ToolServerEntry,
+  wanted: readonly string[],
+): Promise<Refusal> {
+  const held =
+    call.identity === null || callerToken(server, call) !== null
+      ? null
+      : await heldTokens(parts, principalOfIdentity(call.identity), server);
   return required(parts, call, server, "upstream_scope_required", [...new Set([...(held?.scopes ?? []), ...wanted])]);
 }
 
-async function required(parts: ServerAuthorizationParts, call: Call, server: ToolServerEntry, code: "upstream_authorization_required" | "upstream_scope_required", wanted: readonly string[]): Promise<Refusal> {
+async function required(
+  parts: ServerAuthorizationParts,
+  call: Call,
+  server: ToolServerEntry,
+  code: "upstream_authorization_required" | "upstream_scope_required",
+  wanted: readonly string[],
+): Promise<Refusal> {
   const { identity } = call;
   if (identity === null) throw new Error("a call to a tool server was not admitted");
   const found = await protectedServer(parts, identity.tenantId, server);
@@ -80,7 +102,17 @@ async function required(parts: ServerAuthorizationParts, call: Call, server: Too
   const scopes = wanted.length > 0 ? wanted : found.scopes;
   const asked = scopes.filter((scope) => scope !== "offline_access").join(" ");
   // A virtual server is no resource of its own: a client that took a member's document for it would be sent in circles.
-  const challenge = call.tools != null && call.tools.virtual !== null ? "Bearer" : writeChallenge({ error: code === "upstream_scope_required" ? "insufficient_scope" : null, scope: asked === "" ? null : asked, resourceMetadata: metadataUrl(baseUrl(parts, call.request), server.id) });
+  const challenge =
+    call.tools != null && call.tools.virtual !== null
+      ? "Bearer"
+      : writeChallenge({
+          error: code === "upstream_scope_required" ? "insufficient_scope" : null,
+          scope: asked === "" ? null : asked,
+          resourceMetadata: metadataUrl(baseUrl(parts, call.request), server.id),
+        });
   const link = connectLink(parts, call, principalOfIdentity(identity), server, found.issuers[0] as string, scopes);
-  return refuse(code, undefined, { headers: { "www-authenticate": challenge }, extra: { server_id: server.id, connect_url: link, ...(asked === "" ? {} : { scope: asked }) } });
+  return refuse(code, undefined, {
+    headers: { "www-authenticate": challenge },
+    extra: { server_id: server.id, connect_url: link, ...(asked === "" ? {} : { scope: asked }) },
+  });
 }

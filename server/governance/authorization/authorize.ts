@@ -19,9 +19,15 @@ import { callbackUrl, upstreamClient } from "./upstream-clients.ts";
 const MOST_STATE = 4_096;
 
 /** A browser arrives: sent by a client of the broker, by a link to connect an account, or by a client of the issuer's own. */
-export async function authorize(parts: AuthorizationParts, call: Call, broker: Broker, request: BrokerRequest): Promise<BrokerAnswer | Refusal> {
+export async function authorize(
+  parts: AuthorizationParts,
+  call: Call,
+  broker: Broker,
+  request: BrokerRequest,
+): Promise<BrokerAnswer | Refusal> {
   const { query } = request;
-  for (const name of query.keys()) if (name !== "resource" && query.getAll(name).length > 1) return refuse("oauth_invalid_request", `${name} stands more than once.`);
+  for (const name of query.keys())
+    if (name !== "resource" && query.getAll(name).length > 1) return refuse("oauth_invalid_request", `${name} stands more than once.`);
   const ticket = query.get("connect");
   if (ticket === "") return connectSender(parts, call, broker, request);
   if (ticket !== null) {
@@ -38,26 +44,51 @@ export async function authorize(parts: AuthorizationParts, call: Call, broker: B
   // Nothing is sent to an address before it is known to be the client's.
   if (!mayRedirect(client, redirectUri)) return refuse("oauth_invalid_redirect_uri");
   const state = query.get("state");
-  const back = (error: string, why: string): BrokerAnswer => ({ kind: "redirect", to: withQuery(redirectUri, { error, error_description: why, state: state?.slice(0, MOST_STATE) ?? null, iss: broker.broker }) });
+  const back = (error: string, why: string): BrokerAnswer => ({
+    kind: "redirect",
+    to: withQuery(redirectUri, { error, error_description: why, state: state?.slice(0, MOST_STATE) ?? null, iss: broker.broker }),
+  });
   if (state !== null && state.length > MOST_STATE) return back("invalid_request", "state is too long");
   if (query.get("response_type") !== "code") return back("unsupported_response_type", "response_type must be code");
   const challenge = query.get("code_challenge") ?? "";
-  if (query.get("code_challenge_method") !== "S256" || !isChallenge(challenge)) return back("invalid_request", "code_challenge with code_challenge_method S256 is required");
+  if (query.get("code_challenge_method") !== "S256" || !isChallenge(challenge))
+    return back("invalid_request", "code_challenge with code_challenge_method S256 is required");
   const resource = toolServerUrl(broker.base, broker.id);
-  if (query.getAll("resource").some((wanted) => wanted.replace(/\/$/, "") !== resource)) return back("invalid_target", "resource is not the one this authorization server is for");
-  return asked(parts, broker, { kind: "client", clientHash: client.hash, clientName: client.name, redirectUri, state, challenge, scope: scopesOf(query.get("scope")).join(" ") });
+  if (query.getAll("resource").some((wanted) => wanted.replace(/\/$/, "") !== resource))
+    return back("invalid_target", "resource is not the one this authorization server is for");
+  return asked(parts, broker, {
+    kind: "client",
+    clientHash: client.hash,
+    clientName: client.name,
+    redirectUri,
+    state,
+    challenge,
+    scope: scopesOf(query.get("scope")).join(" "),
+  });
 }
 
 /**
  * Connects whoever sends the request, which shows who that is: a page of the portal asks so in the name of the person
  * signed in, who needs not be asked again.
  */
-async function connectSender(parts: AuthorizationParts, call: Call, broker: Broker, { query, scope }: BrokerRequest): Promise<BrokerAnswer | Refusal> {
+async function connectSender(
+  parts: AuthorizationParts,
+  call: Call,
+  broker: Broker,
+  { query, scope }: BrokerRequest,
+): Promise<BrokerAnswer | Refusal> {
   const proven = holderOf(call);
   if (proven === null || call.identity === null) return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" } });
   if (scope?.tools.has(broker.id) !== true) return refuse("tool_server_not_allowed");
   const { cookie, browser } = newBrowserMark(broker);
-  const wanted: Wanted = { kind: "connect", tenantId: proven.tenantId, type: proven.type, id: proven.id, name: call.identity.username ?? call.identity.credentialName, scope: scopesOf(query.get("scope")).join(" ") };
+  const wanted: Wanted = {
+    kind: "connect",
+    tenantId: proven.tenantId,
+    type: proven.type,
+    id: proven.id,
+    name: call.identity.username ?? call.identity.credentialName,
+    scope: scopesOf(query.get("scope")).join(" "),
+  };
   const answer = await toIssuer(parts, broker, wanted, proven, browser);
   if (isRefusal(answer) || answer.kind !== "redirect") return answer;
   return { ...answer, cookie, ...(call.headers.get("accept")?.includes("application/json") === true ? { asData: true } : {}) };
@@ -65,8 +96,23 @@ async function connectSender(parts: AuthorizationParts, call: Call, broker: Brok
 
 /** To the issuer with what the client said, for the resource that the gateway stands for. */
 function straight(broker: Broker, query: URLSearchParams): string {
-  const PASSED = ["response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method", "nonce", "prompt", "login_hint", "max_age"];
-  return withQuery(broker.at.authorizationEndpoint, { ...Object.fromEntries(PASSED.map((name) => [name, query.get(name)])), resource: broker.says.resource });
+  const PASSED = [
+    "response_type",
+    "client_id",
+    "redirect_uri",
+    "scope",
+    "state",
+    "code_challenge",
+    "code_challenge_method",
+    "nonce",
+    "prompt",
+    "login_hint",
+    "max_age",
+  ];
+  return withQuery(broker.at.authorizationEndpoint, {
+    ...Object.fromEntries(PASSED.map((name) => [name, query.get(name)])),
+    resource: broker.says.resource,
+  });
 }
 
 function asked(parts: AuthorizationParts, broker: Broker, wanted: Wanted, problem: string | null = null): BrokerAnswer {
@@ -88,23 +134,41 @@ function asked(parts: AuthorizationParts, broker: Broker, wanted: Wanted, proble
 }
 
 /** The person has answered: on to the issuer, or back. */
-export async function decide(parts: AuthorizationParts, call: Call, broker: Broker, { form }: BrokerRequest): Promise<BrokerAnswer | Refusal> {
+export async function decide(
+  parts: AuthorizationParts,
+  call: Call,
+  broker: Broker,
+  { form }: BrokerRequest,
+): Promise<BrokerAnswer | Refusal> {
   const { origin } = new URL(broker.broker);
   const from = call.headers.get("origin");
   const opened = openWanted(parts, broker, form.get("request") ?? "");
-  if (opened === null || (from !== null && from !== origin && from !== "null") || !isBrowser(call.request, opened.browser)) return refuse("oauth_answer_refused");
+  if (opened === null || (from !== null && from !== origin && from !== "null") || !isBrowser(call.request, opened.browser))
+    return refuse("oauth_answer_refused");
   const { wanted, browser } = opened;
   if (form.get("decision") !== "allow") {
     const cookie = forgottenMark(broker, browser);
-    return wanted.kind === "client" ? { kind: "redirect", to: withQuery(wanted.redirectUri, { error: "access_denied", state: wanted.state, iss: broker.broker }), cookie } : { kind: "page", title: "Not connected", text: "Nothing was connected. You may close this page.", cookie };
+    return wanted.kind === "client"
+      ? { kind: "redirect", to: withQuery(wanted.redirectUri, { error: "access_denied", state: wanted.state, iss: broker.broker }), cookie }
+      : { kind: "page", title: "Not connected", text: "Nothing was connected. You may close this page.", cookie };
   }
   const proven = await provenBy(parts, call, broker, (form.get("api_key") ?? "").trim());
   if (typeof proven === "string") return asked(parts, broker, wanted, proven);
-  if (wanted.kind === "connect" && (proven === null || proven.tenantId !== wanted.tenantId || proven.type !== wanted.type || proven.id !== wanted.id)) return asked(parts, broker, wanted, "This is not the API key that the link was made for.");
+  if (
+    wanted.kind === "connect" &&
+    (proven === null || proven.tenantId !== wanted.tenantId || proven.type !== wanted.type || proven.id !== wanted.id)
+  )
+    return asked(parts, broker, wanted, "This is not the API key that the link was made for.");
   return toIssuer(parts, broker, wanted, proven, browser);
 }
 
-async function toIssuer(parts: AuthorizationParts, broker: Broker, wanted: Wanted, proven: Proven | null, browser: string): Promise<BrokerAnswer | Refusal> {
+async function toIssuer(
+  parts: AuthorizationParts,
+  broker: Broker,
+  wanted: Wanted,
+  proven: Proven | null,
+  browser: string,
+): Promise<BrokerAnswer | Refusal> {
   const client = await upstreamClient(parts, broker.tenantId, broker.id, broker.at, broker.broker);
   if (isRefusal(client)) return client;
   const verifier = newVerifier();

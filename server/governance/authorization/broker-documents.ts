@@ -18,7 +18,16 @@ export function resourceDocument(server: BrokeredServer, issuers: readonly strin
 }
 
 /** Members of an issuer's document that hold whoever serves it. */
-const PASSED = ["jwks_uri", "subject_types_supported", "id_token_signing_alg_values_supported", "claims_supported", "service_documentation", "op_policy_uri", "op_tos_uri", "ui_locales_supported"] as const;
+const PASSED = [
+  "jwks_uri",
+  "subject_types_supported",
+  "id_token_signing_alg_values_supported",
+  "claims_supported",
+  "service_documentation",
+  "op_policy_uri",
+  "op_tos_uri",
+  "ui_locales_supported",
+] as const;
 
 /** As these members are: a text or a list of texts. */
 function isPlain(value: JsonValue | undefined): boolean {

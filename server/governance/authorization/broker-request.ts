@@ -17,7 +17,18 @@ export interface BrokerRequest {
   readonly scope: GroupScope | null;
 }
 
-export type BrokerOperation = "resource_metadata" | "server_metadata" | "client_metadata" | "authorize" | "decide" | "callback" | "token" | "revoke" | "register" | "list_tokens" | "delete_token";
+export type BrokerOperation =
+  | "resource_metadata"
+  | "server_metadata"
+  | "client_metadata"
+  | "authorize"
+  | "decide"
+  | "callback"
+  | "token"
+  | "revoke"
+  | "register"
+  | "list_tokens"
+  | "delete_token";
 
 /** What the broker answers, in words; the surface writes it. */
 export type BrokerAnswer =

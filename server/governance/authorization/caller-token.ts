@@ -29,7 +29,9 @@ function isPortalToken(token: string): boolean {
 function isMeantForAnother(token: string, serverUrl: string): boolean {
   const claims = claimsOf(token);
   if (claims === null) return false;
-  const audiences = (Array.isArray(claims.aud) ? claims.aud : [claims.aud]).filter((audience): audience is string => typeof audience === "string" && /^https?:\/\//.test(audience));
+  const audiences = (Array.isArray(claims.aud) ? claims.aud : [claims.aud]).filter(
+    (audience): audience is string => typeof audience === "string" && /^https?:\/\//.test(audience),
+  );
   return audiences.length > 0 && !audiences.some((audience) => covers(audience, serverUrl));
 }
 

@@ -37,7 +37,8 @@ export async function documentClient(parts: Parts, clientId: string): Promise<Do
     const { body, status } = answer;
     if (status !== 200 || body === null) return unusable(`it was answered ${status}`);
     if (body.client_id !== clientId) return unusable("it names another client_id");
-    if (body.client_secret !== undefined || (body.token_endpoint_auth_method !== undefined && body.token_endpoint_auth_method !== "none")) return unusable("only clients without a secret are served");
+    if (body.client_secret !== undefined || (body.token_endpoint_auth_method !== undefined && body.token_endpoint_auth_method !== "none"))
+      return unusable("only clients without a secret are served");
     const redirectUris = usableRedirects(body.redirect_uris);
     if (redirectUris === null) return unusable("its redirect_uris cannot be used");
     return { clientName: nameOf(body.client_name), redirectUris };
@@ -50,7 +51,19 @@ export function usableRedirects(value: unknown): string[] | null {
   return value.every((uri) => typeof uri === "string" && isUsableRedirect(uri)) ? (value as string[]) : null;
 }
 
-const DANGEROUS = new Set(["javascript:", "data:", "vbscript:", "file:", "blob:", "about:", "view-source:", "filesystem:", "ws:", "wss:", "ftp:"]);
+const DANGEROUS = new Set([
+  "javascript:",
+  "data:",
+  "vbscript:",
+  "file:",
+  "blob:",
+  "about:",
+  "view-source:",
+  "filesystem:",
+  "ws:",
+  "wss:",
+  "ftp:",
+]);
 
 function isUsableRedirect(uri: string): boolean {
   if (uri.length > 1_000 || uri.includes("#") || /[\s\\<>"\p{C}]/u.test(uri) || !URL.canParse(uri)) return false;
@@ -63,6 +76,12 @@ function isUsableRedirect(uri: string): boolean {
 
 /** A name as a page may show it. */
 export function nameOf(value: unknown): string {
-  const name = typeof value === "string" ? value.replaceAll(/[\p{C}\u2028\u2029]/gu, "").trim().slice(0, 80) : "";
+  const name =
+    typeof value === "string"
+      ? value
+          .replaceAll(/[\p{C}\u2028\u2029]/gu, "")
+          .trim()
+          .slice(0, 80)
+      : "";
   return name === "" ? "An application" : name;
 }

@@ -17,11 +17,20 @@ export interface BridgedClient {
 const REGISTERED = "gwc_";
 
 /** A registration holds itself: nothing is stored, so anybody may register any number of times. */
-export function registerBridged(parts: Pick<AuthorizationParts, "secrets" | "clock">, { owner }: Pick<Broker, "owner">, metadata: Readonly<Record<string, unknown>>): Record<string, unknown> | Refusal {
+export function registerBridged(
+  parts: Pick<AuthorizationParts, "secrets" | "clock">,
+  { owner }: Pick<Broker, "owner">,
+  metadata: Readonly<Record<string, unknown>>,
+): Record<string, unknown> | Refusal {
   const redirectUris = usableRedirects(metadata.redirect_uris);
-  if (redirectUris === null) return refuse("oauth_invalid_redirect_uri", "redirect_uris must be addresses with https, of this machine, or with an application's own scheme.");
+  if (redirectUris === null)
+    return refuse(
+      "oauth_invalid_redirect_uri",
+      "redirect_uris must be addresses with https, of this machine, or with an application's own scheme.",
+    );
   const grants = metadata.grant_types;
-  if (grants !== undefined && !(Array.isArray(grants) && grants.includes("authorization_code"))) return refuse("oauth_invalid_client_metadata", "grant_types must hold authorization_code.");
+  if (grants !== undefined && !(Array.isArray(grants) && grants.includes("authorization_code")))
+    return refuse("oauth_invalid_client_metadata", "grant_types must hold authorization_code.");
   const name = nameOf(metadata.client_name);
   return {
     client_id: REGISTERED + sealEnvelope(parts.secrets, "client", owner, { name, redirectUris }, null),
@@ -35,7 +44,11 @@ export function registerBridged(parts: Pick<AuthorizationParts, "secrets" | "clo
 }
 
 /** Null for an id that is neither this broker's nor a document's: a client the issuer itself may know. */
-export async function bridgedClient(parts: Pick<AuthorizationParts, "secrets" | "clock" | "send" | "memory" | "allowPrivate">, { owner }: Pick<Broker, "owner">, clientId: string): Promise<BridgedClient | Refusal | null> {
+export async function bridgedClient(
+  parts: Pick<AuthorizationParts, "secrets" | "clock" | "send" | "memory" | "allowPrivate">,
+  { owner }: Pick<Broker, "owner">,
+  clientId: string,
+): Promise<BridgedClient | Refusal | null> {
   const hash = sha256Hex(clientId);
   if (clientId.startsWith(REGISTERED)) {
     const value = openEnvelope(parts.secrets, "client", owner, clientId.slice(REGISTERED.length), parts.clock.now());
@@ -43,7 +56,8 @@ export async function bridgedClient(parts: Pick<AuthorizationParts, "secrets" | 
     return value === null || redirectUris === null ? refuse("oauth_invalid_client") : { hash, name: nameOf(value.name), redirectUris };
   }
   if (!/^https?:/i.test(clientId)) return null;
-  if (!isDocumentAddress(clientId, parts.allowPrivate)) return refuse("oauth_invalid_client", undefined, { reason: "client_id is no address of a document" });
+  if (!isDocumentAddress(clientId, parts.allowPrivate))
+    return refuse("oauth_invalid_client", undefined, { reason: "client_id is no address of a document" });
   const document = await documentClient(parts, clientId);
   return isRefusal(document) ? document : { hash, name: document.clientName, redirectUris: document.redirectUris };
 }
@@ -54,6 +68,7 @@ export function mayRedirect({ redirectUris }: Pick<BridgedClient, "redirectUris"
 }
 
 function withoutPort(uri: string): string | null {
-  if (!/^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?(?:\/|\?|$)/.test(uri) || !URL.canParse(uri) || !isLoopback(uri)) return null;
+  if (!/^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?(?:\/|\?|$)/.test(uri) || !URL.canParse(uri) || !isLoopback(uri))
+    return null;
   return uri.replace(/^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\d{1,5}/, "$1");
 }

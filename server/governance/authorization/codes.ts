@@ -17,7 +17,11 @@ const CODE_MS = 120_000;
 
 type Parts = Pick<AuthorizationParts, "secrets" | "clock">;
 
-export function sealCode({ secrets, clock }: Parts, { owner }: Pick<Broker, "owner">, { proven, verifier, clientId, scopes, code, wanted }: BridgedCode): string {
+export function sealCode(
+  { secrets, clock }: Parts,
+  { owner }: Pick<Broker, "owner">,
+  { proven, verifier, clientId, scopes, code, wanted }: BridgedCode,
+): string {
   const { clientHash, redirectUri, challenge } = wanted;
   const value = { proven, verifier, clientId, scopes, code, wanted: { clientHash, redirectUri, challenge } };
   return sealEnvelope(secrets, "code", owner, value as unknown as JsonObject, clock.now() + CODE_MS);

@@ -25,7 +25,12 @@ const ASKED_MS = 900_000;
  * Holds a call to a server the caller has not connected yet: asks for it by URL where the client can show one, in the way
  * of its dialect, else with the protocol's 401. Null lets the call go on, without what the client answered to the gateway alone.
  */
-export async function connectGate(tools: ToolParts, call: Call, request: ToolRequest, { server }: ToolTarget): Promise<WholeAnswer | HeldCall | Refusal | null> {
+export async function connectGate(
+  tools: ToolParts,
+  call: Call,
+  request: ToolRequest,
+  { server }: ToolTarget,
+): Promise<WholeAnswer | HeldCall | Refusal | null> {
   const { authorization: parts, begin } = tools;
   const { identity } = call;
   if (server.authType !== "oauth" || identity === null) return null;
@@ -38,22 +43,36 @@ export async function connectGate(tools: ToolParts, call: Call, request: ToolReq
   try {
     usable = await usableTokens(parts, principalOfIdentity(identity), server, identity.grantId);
   } catch (error) {
-    return refuse("directory_unavailable", "What the caller may show the tool server cannot be looked up just now.", { reason: reasonOf(error), headers: { "retry-after": "1" } });
+    return refuse("directory_unavailable", "What the caller may show the tool server cannot be looked up just now.", {
+      reason: reasonOf(error),
+      headers: { "retry-after": "1" },
+    });
   }
   if (usable !== null) return isRefusal(usable) ? usable : null;
   const refusal = await authorizationRequired(parts, call, server);
   const { message, envelope } = request;
   // A held call goes on with what is known of its server now: one that nobody could ask yet is another after that.
-  const canShow = (envelope !== null || server.dialect !== null) && MAY_ASK.has(message?.method ?? "") && canShowAddress(call, request, call.tools?.virtual?.id ?? server.id, tools);
+  const canShow =
+    (envelope !== null || server.dialect !== null) &&
+    MAY_ASK.has(message?.method ?? "") &&
+    canShowAddress(call, request, call.tools?.virtual?.id ?? server.id, tools);
   if (message === null || !canShow || refusal.code !== "upstream_authorization_required" || answered === "declined") return refusal;
   call.row.proxy_subtype = "upstream_authorization_required";
-  const question = { mode: "url", url: String(refusal.extra?.connect_url), message: `${server.name} needs your authorization. Open the page to connect your account, then come back.` } as const;
+  const question = {
+    mode: "url",
+    url: String(refusal.extra?.connect_url),
+    message: `${server.name} needs your authorization. Open the page to connect your account, then come back.`,
+  } as const;
   if (envelope === null) {
     const look = async () => {
       const found = await usableTokens(parts, principalOfIdentity(identity), server, identity.grantId);
       return found === null ? "wait" : isRefusal(found) ? found : null;
     };
-    return { kind: "held", ask: shownAddress(call, request, { ...question, elicitationId: ulid() }, look, () => refusal, tools), headers: {} };
+    return {
+      kind: "held",
+      ask: shownAddress(call, request, { ...question, elicitationId: ulid() }, look, () => refusal, tools),
+      headers: {},
+    };
   }
   const result = {
     resultType: "input_required",

@@ -22,15 +22,33 @@ export interface ConnectTicket {
  * Where a person opens the way to the server for whoever made the call. It gives no access by itself: the page behind
  * it asks for the caller's own credential, so that nobody connects an account to somebody else's key unawares.
  */
-export function connectLink(parts: Pick<AuthorizationParts, "publicUrl" | "secrets" | "clock">, call: Call, principal: Principal, server: Pick<ToolServerEntry, "id">, issuer: string, scopes: readonly string[]): string {
+export function connectLink(
+  parts: Pick<AuthorizationParts, "publicUrl" | "secrets" | "clock">,
+  call: Call,
+  principal: Principal,
+  server: Pick<ToolServerEntry, "id">,
+  issuer: string,
+  scopes: readonly string[],
+): string {
   const broker = brokerUrl(baseUrl(parts, call.request), server.id, issuer);
   const name = call.identity?.username ?? call.identity?.credentialName ?? "";
-  const ticket = sealEnvelope(parts.secrets, "connect", `${server.id}\n${issuer}`, { ...principal, name: name.slice(0, 100), scope: scopes.join(" ") }, parts.clock.now() + LINK_MS);
+  const ticket = sealEnvelope(
+    parts.secrets,
+    "connect",
+    `${server.id}\n${issuer}`,
+    { ...principal, name: name.slice(0, 100), scope: scopes.join(" ") },
+    parts.clock.now() + LINK_MS,
+  );
   return `${broker}/authorize?connect=${ticket}`;
 }
 
 /** Null for what is no such ticket for this server and issuer, or is too old. */
-export function readConnectTicket(parts: Pick<AuthorizationParts, "secrets" | "clock">, serverId: string, issuer: string, ticket: string): ConnectTicket | null {
+export function readConnectTicket(
+  parts: Pick<AuthorizationParts, "secrets" | "clock">,
+  serverId: string,
+  issuer: string,
+  ticket: string,
+): ConnectTicket | null {
   const value = openEnvelope(parts.secrets, "connect", `${serverId}\n${issuer}`, ticket, parts.clock.now());
   if (!isObject(value ?? undefined) || value === null) return null;
   const { tenantId, type, id, name, scope } = value;

@@ -21,15 +21,44 @@ const MOST_ISSUERS = 5;
 export async function describeServer(send: ToolServerSend, allowPrivate: boolean, url: string): Promise<ServerAuthorization> {
   const parts = { send, allowPrivate };
   const says = await askServer(parts, url);
-  if (isRefusal(says)) return { resource: null, resource_metadata_url: null, authorization_servers: [], scopes_supported: [], problem: says.reason ?? says.message, identity_providers: [] };
+  if (isRefusal(says))
+    return {
+      resource: null,
+      resource_metadata_url: null,
+      authorization_servers: [],
+      scopes_supported: [],
+      problem: says.reason ?? says.message,
+      identity_providers: [],
+    };
   const providers = await Promise.all(says.issuers.slice(0, MOST_ISSUERS).map((issuer) => describeIssuer(parts, issuer)));
-  return { resource: says.resource, resource_metadata_url: says.metadataUrl, authorization_servers: [...says.issuers], scopes_supported: [...says.scopes], problem: null, identity_providers: providers };
+  return {
+    resource: says.resource,
+    resource_metadata_url: says.metadataUrl,
+    authorization_servers: [...says.issuers],
+    scopes_supported: [...says.scopes],
+    problem: null,
+    identity_providers: providers,
+  };
 }
 
-async function describeIssuer(parts: { readonly send: ToolServerSend; readonly allowPrivate: boolean }, issuer: string): Promise<IdentityProvider> {
+async function describeIssuer(
+  parts: { readonly send: ToolServerSend; readonly allowPrivate: boolean },
+  issuer: string,
+): Promise<IdentityProvider> {
   const at = await askIssuer(parts, issuer);
   const named = { issuer, idp_server_id: issuerId(issuer) };
-  if (isRefusal(at)) return { ...named, usable: false, problem: at.reason ?? at.message, authorization_endpoint: null, token_endpoint: null, dynamic_client_registration: false, client_id_metadata_documents: false, names_itself_in_answers: false, scopes_supported: [] };
+  if (isRefusal(at))
+    return {
+      ...named,
+      usable: false,
+      problem: at.reason ?? at.message,
+      authorization_endpoint: null,
+      token_endpoint: null,
+      dynamic_client_registration: false,
+      client_id_metadata_documents: false,
+      names_itself_in_answers: false,
+      scopes_supported: [],
+    };
   return {
     ...named,
     usable: true,

@@ -14,7 +14,12 @@ export interface ConnectedDiscovery {
 const LONGEST_WAIT_MS = 5_000;
 
 /** `keep` writes what was found. */
-export function connectedDiscovery(directory: Pick<Directory, "db" | "secrets">, discovery: ToolServerDiscovery, keep: (tenantId: string, serverId: string, url: string, found: DiscoveredServer) => Promise<unknown>, failed: (tenantId: string, serverId: string, error: Error) => void): ConnectedDiscovery {
+export function connectedDiscovery(
+  directory: Pick<Directory, "db" | "secrets">,
+  discovery: ToolServerDiscovery,
+  keep: (tenantId: string, serverId: string, url: string, found: DiscoveredServer) => Promise<unknown>,
+  failed: (tenantId: string, serverId: string, error: Error) => void,
+): ConnectedDiscovery {
   const learn = async (tenantId: string, serverId: string, token: string) => {
     const server = await probedMcpServer(directory, tenantId, serverId);
     if (server.dialect !== null) return;

@@ -11,14 +11,21 @@ const purposes: Purpose[] = ["client", "connect", "consent", "state", "code", "a
 describe("a sealed text", () => {
   test("is read back for its own purpose and owner until it ends, and fits into an address", () => {
     fc.assert(
-      fc.property(fc.constantFrom(...purposes), fc.constantFrom(...purposes), fc.string(), fc.string(), fc.string(), (purpose, other, owner, otherOwner, text) => {
-        const sealed = sealEnvelope(secrets, purpose, owner, { text }, 1000);
-        expect(sealed).toMatch(/^[\w.-]+$/);
-        expect(openEnvelope(secrets, purpose, owner, sealed, 1000)).toEqual({ text, until: 1000 });
-        expect(openEnvelope(secrets, purpose, owner, sealed, 1001)).toBeNull();
-        if (other !== purpose) expect(openEnvelope(secrets, other, owner, sealed, 0)).toBeNull();
-        if (otherOwner !== owner) expect(openEnvelope(secrets, purpose, otherOwner, sealed, 0)).toBeNull();
-      }),
+      fc.property(
+        fc.constantFrom(...purposes),
+        fc.constantFrom(...purposes),
+        fc.string(),
+        fc.string(),
+        fc.string(),
+        (purpose, other, owner, otherOwner, text) => {
+          const sealed = sealEnvelope(secrets, purpose, owner, { text }, 1000);
+          expect(sealed).toMatch(/^[\w.-]+$/);
+          expect(openEnvelope(secrets, purpose, owner, sealed, 1000)).toEqual({ text, until: 1000 });
+          expect(openEnvelope(secrets, purpose, owner, sealed, 1001)).toBeNull();
+          if (other !== purpose) expect(openEnvelope(secrets, other, owner, sealed, 0)).toBeNull();
+          if (otherOwner !== owner) expect(openEnvelope(secrets, purpose, otherOwner, sealed, 0)).toBeNull();
+        },
+      ),
     );
   });
 
@@ -48,11 +55,25 @@ describe("redirect addresses", () => {
     expect(mayRedirect({ redirectUris: ["https://localhost/cb"] }, "https://localhost:5000/cb")).toBe(false);
   });
 
-  test.each(["https://app.example/cb", "http://127.0.0.1/cb", "http://[::1]:9/cb", "com.example.app:/cb", "cursor://anysphere.cursor-mcp/oauth"])("%s can be registered", (uri) => {
+  test.each([
+    "https://app.example/cb",
+    "http://127.0.0.1/cb",
+    "http://[::1]:9/cb",
+    "com.example.app:/cb",
+    "cursor://anysphere.cursor-mcp/oauth",
+  ])("%s can be registered", (uri) => {
     expect(usableRedirects([uri])).toEqual([uri]);
   });
 
-  test.each([[[]], [null], [["https://a.example", "javascript:x"]], [["http://a.example"]], [["file:///etc/passwd"]], [["https://a.example/\u0000"]], [[7]]])("%p cannot", (value) => {
+  test.each([
+    [[]],
+    [null],
+    [["https://a.example", "javascript:x"]],
+    [["http://a.example"]],
+    [["file:///etc/passwd"]],
+    [["https://a.example/\u0000"]],
+    [[7]],
+  ])("%p cannot", (value) => {
     expect(usableRedirects(value)).toBeNull();
   });
 });

@@ -17,7 +17,8 @@ export function sealEnvelope(secrets: SecretBox, purpose: Purpose, owner: string
 export function openEnvelope(secrets: SecretBox, purpose: Purpose, owner: string, text: string, now: number): JsonObject | null {
   // Decoders pass over what follows the end: only the very text that was given counts.
   const [version, ...parts] = text.split(".");
-  if (version !== "v1" || parts.length !== 2 || !parts.every((part) => Buffer.from(part, "base64url").toString("base64url") === part)) return null;
+  if (version !== "v1" || parts.length !== 2 || !parts.every((part) => Buffer.from(part, "base64url").toString("base64url") === part))
+    return null;
   try {
     const value: unknown = JSON.parse(secrets.open(text, `oauth-${purpose}\n${owner}`));
     if (!isObject(value)) return null;

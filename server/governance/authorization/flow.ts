@@ -8,8 +8,23 @@ import { openEnvelope, sealEnvelope } from "./envelope.ts";
 
 /** What a client asked to be authorized for, or a link offered. Travels sealed through the browser and back. */
 export type Wanted =
-  | { readonly kind: "client"; readonly clientHash: string; readonly clientName: string; readonly redirectUri: string; readonly state: string | null; readonly challenge: string; readonly scope: string }
-  | { readonly kind: "connect"; readonly tenantId: string; readonly type: "api_key" | "user"; readonly id: string; readonly name: string; readonly scope: string };
+  | {
+      readonly kind: "client";
+      readonly clientHash: string;
+      readonly clientName: string;
+      readonly redirectUri: string;
+      readonly state: string | null;
+      readonly challenge: string;
+      readonly scope: string;
+    }
+  | {
+      readonly kind: "connect";
+      readonly tenantId: string;
+      readonly type: "api_key" | "user";
+      readonly id: string;
+      readonly name: string;
+      readonly scope: string;
+    };
 
 /** Who it is for, once they have shown it. */
 export interface Proven {
@@ -45,7 +60,9 @@ export function newBrowserMark(broker: Pick<Broker, "broker">): { cookie: string
 export function isBrowser(request: Request, browser: string): boolean {
   const [flow, hash] = browser.split(".");
   const name = `gw_oauth_${flow}=`;
-  return (request.headers.get("cookie") ?? "").split(";").some((cookie) => cookie.trim().startsWith(name) && sha256Hex(cookie.trim().slice(name.length)) === hash);
+  return (request.headers.get("cookie") ?? "")
+    .split(";")
+    .some((cookie) => cookie.trim().startsWith(name) && sha256Hex(cookie.trim().slice(name.length)) === hash);
 }
 
 export function forgottenMark(broker: Pick<Broker, "broker">, browser: string): string {
@@ -62,7 +79,11 @@ export function sealWanted({ secrets, clock }: Parts, { owner }: Pick<Broker, "o
   return sealEnvelope(secrets, "consent", owner, { wanted: { ...wanted } as JsonObject, browser }, clock.now() + CONSENT_MS);
 }
 
-export function openWanted({ secrets, clock }: Parts, { owner }: Pick<Broker, "owner">, text: string): { wanted: Wanted; browser: string } | null {
+export function openWanted(
+  { secrets, clock }: Parts,
+  { owner }: Pick<Broker, "owner">,
+  text: string,
+): { wanted: Wanted; browser: string } | null {
   return openEnvelope(secrets, "consent", owner, text, clock.now()) as unknown as { wanted: Wanted; browser: string } | null;
 }
 

@@ -13,7 +13,9 @@ export const ACCESS_SECONDS = 3600;
 const REFRESH_MS = 90 * 86_400_000;
 
 /** In whose name: whoever has the key with this hash, or a user, as of the time they showed who they are. */
-export type Holder = { readonly kind: "key"; readonly hash: string } | { readonly kind: "user"; readonly tenantId: string; readonly userId: string; readonly since: number };
+export type Holder =
+  | { readonly kind: "key"; readonly hash: string }
+  | { readonly kind: "user"; readonly tenantId: string; readonly userId: string; readonly since: number };
 
 export interface AccessClaims {
   readonly serverId: string;

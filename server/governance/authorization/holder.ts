@@ -11,6 +11,10 @@ export function holderOf(call: Call): Proven | null {
   if (identity === null) return null;
   const presented = presentedCredential(call.headers, call.request.url);
   const holder: Holder | null =
-    presented.kind === "api_key" ? { kind: "key", hash: sha256Hex(presented.text) } : presented.kind === "token" && token !== null && identity.userId !== null ? { kind: "user", tenantId: identity.tenantId, userId: identity.userId, since: token.issuedAt } : null;
+    presented.kind === "api_key"
+      ? { kind: "key", hash: sha256Hex(presented.text) }
+      : presented.kind === "token" && token !== null && identity.userId !== null
+        ? { kind: "user", tenantId: identity.tenantId, userId: identity.userId, since: token.issuedAt }
+        : null;
   return holder === null ? null : { holder, ...principalOfIdentity(identity) };
 }

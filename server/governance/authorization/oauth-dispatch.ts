@@ -45,11 +45,25 @@ export function oauthDispatch(parts: AuthorizationParts & Pick<ToolParts, "begin
 async function answer(parts: AuthorizationParts, call: Call, broker: Broker, request: BrokerRequest): Promise<BrokerAnswer | Refusal> {
   switch (request.operation) {
     case "resource_metadata":
-      return { kind: "json", status: 200, public: true, body: resourceDocument(broker, request.idpId === null ? broker.says.issuers : [broker.at.issuer], await takesClientDocuments(parts, broker)) };
+      return {
+        kind: "json",
+        status: 200,
+        public: true,
+        body: resourceDocument(
+          broker,
+          request.idpId === null ? broker.says.issuers : [broker.at.issuer],
+          await takesClientDocuments(parts, broker),
+        ),
+      };
     case "server_metadata":
       return { kind: "json", status: 200, public: true, body: serverDocument(broker, await takesClientDocuments(parts, broker)) };
     case "client_metadata":
-      return { kind: "json", status: 200, public: true, body: { client_id: clientDocumentUrl(broker.broker), ...ownClientMetadata(broker.broker, "none") } };
+      return {
+        kind: "json",
+        status: 200,
+        public: true,
+        body: { client_id: clientDocumentUrl(broker.broker), ...ownClientMetadata(broker.broker, "none") },
+      };
     case "authorize":
       return authorize(parts, call, broker, request);
     case "decide":

@@ -24,7 +24,11 @@ export interface Account {
 }
 
 /** Where the caller has tokens, as far as that is known without asking the server and its issuer: they may be away. */
-export async function ownAccount(parts: AuthorizationParts, call: Call, { operation, serverId, idpId }: BrokerRequest): Promise<Account | null> {
+export async function ownAccount(
+  parts: AuthorizationParts,
+  call: Call,
+  { operation, serverId, idpId }: BrokerRequest,
+): Promise<Account | null> {
   if (call.identity === null || idpId === null || (operation !== "list_tokens" && operation !== "delete_token")) return null;
   const server = await findOAuthServer(parts, serverId);
   if (server === null || server.tenantId !== call.identity.tenantId) return null;
@@ -40,9 +44,16 @@ export async function ownTokens(parts: AuthorizationParts, call: Call, { id, iss
 }
 
 /** Disconnects the caller: here at once, and at the issuer as far as it listens. */
-export async function deleteOwnToken(parts: AuthorizationParts, call: Call, account: Account, { recordId }: BrokerRequest): Promise<BrokerAnswer | Refusal> {
+export async function deleteOwnToken(
+  parts: AuthorizationParts,
+  call: Call,
+  account: Account,
+  { recordId }: BrokerRequest,
+): Promise<BrokerAnswer | Refusal> {
   if (call.identity === null) return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" } });
-  const dropped = isUuid(recordId ?? "") ? await dropTokens(parts, principalOfIdentity(call.identity), account.id, account.issuer, recordId as string) : null;
+  const dropped = isUuid(recordId ?? "")
+    ? await dropTokens(parts, principalOfIdentity(call.identity), account.id, account.issuer, recordId as string)
+    : null;
   if (dropped === null) return refuse("not_found", "There are no such tokens.");
   forgetAuthorization(parts.memory, account.tenantId, tokenRef(principalOfIdentity(call.identity), account.id));
   if (dropped.tokens !== null) await giveUp(parts, account, dropped.tokens);
@@ -50,7 +61,12 @@ export async function deleteOwnToken(parts: AuthorizationParts, call: Call, acco
 }
 
 /** A client gives up what it was given (RFC 7009). Whether there was anything is not told. */
-export async function revoke(parts: AuthorizationParts, call: Call, broker: Broker, { form }: BrokerRequest): Promise<BrokerAnswer | Refusal> {
+export async function revoke(
+  parts: AuthorizationParts,
+  call: Call,
+  broker: Broker,
+  { form }: BrokerRequest,
+): Promise<BrokerAnswer | Refusal> {
   const presented = form.get("token");
   if (presented === null) return refuse("oauth_invalid_request", "token is missing.");
   const done: BrokerAnswer = { kind: "json", status: 200, body: {} };

@@ -7,7 +7,13 @@ import { mirroredHeaders } from "../../wire/mcp/headers.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
 import { statelessParams } from "../../wire/mcp/bridge.ts";
 import { readChallenge, scopesOf } from "../../wire/oauth/challenge.ts";
-import { type AuthorizationServer, authorizationServerUrls, readAuthorizationServer, readResourceMetadata, resourceMetadataUrls } from "../../wire/oauth/metadata.ts";
+import {
+  type AuthorizationServer,
+  authorizationServerUrls,
+  readAuthorizationServer,
+  readResourceMetadata,
+  resourceMetadataUrls,
+} from "../../wire/oauth/metadata.ts";
 import { isRefusal } from "../surface.ts";
 import { askJson, mayUseUrl } from "./ask-json.ts";
 import { keyOfServer, remembered } from "./authorization-memory.ts";
@@ -32,22 +38,46 @@ export type DiscoveryParts = Parts & Pick<AuthorizationParts, "db">;
 const KEPT_MS = 300_000;
 
 /** What the server says, kept for five minutes. */
-export async function protectedServer(parts: DiscoveryParts, tenantId: string, server: Pick<ToolServerEntry, "id" | "url">): Promise<ProtectedServer | Refusal> {
+export async function protectedServer(
+  parts: DiscoveryParts,
+  tenantId: string,
+  server: Pick<ToolServerEntry, "id" | "url">,
+): Promise<ProtectedServer | Refusal> {
   return remembered(parts.memory.servers, keyOfServer(server), parts.clock, KEPT_MS, async () => {
     const told = await askServer(parts, server.url);
     const byAdmin = await enteredClient(parts, tenantId, server.id);
     if (byAdmin === null) return told;
     const scopes = byAdmin.scopes ?? (isRefusal(told) ? [] : told.scopes);
     // An admin who names the issuer need not have a server that does.
-    return isRefusal(told) ? { resource: server.url, issuers: [byAdmin.issuer], scopes, metadataUrl: null } : { ...told, issuers: [byAdmin.issuer], scopes };
+    return isRefusal(told)
+      ? { resource: server.url, issuers: [byAdmin.issuer], scopes, metadataUrl: null }
+      : { ...told, issuers: [byAdmin.issuer], scopes };
   });
 }
 
 /** Asks the server itself: its challenge names the document, else it is looked for where it may stand. */
 export async function askServer(parts: Pick<Parts, "send" | "allowPrivate">, url: string): Promise<ProtectedServer | Refusal> {
   const mayUse = mayUseUrl(parts.allowPrivate);
-  const body = requestText(0, "server/discover", statelessParams("{}", { version: STATELESS_VERSION, capabilities: {}, clientInfo: { name: "gatehouse", version: "1" }, logLevel: null }));
-  const probe = await askJson(parts.send, { url, method: "POST", headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...mirroredHeaders(STATELESS_VERSION, "server/discover", null) }, body });
+  const body = requestText(
+    0,
+    "server/discover",
+    statelessParams("{}", {
+      version: STATELESS_VERSION,
+      capabilities: {},
+      clientInfo: { name: "gatehouse", version: "1" },
+      logLevel: null,
+    }),
+  );
+  const probe = await askJson(parts.send, {
+    url,
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...mirroredHeaders(STATELESS_VERSION, "server/discover", null),
+    },
+    body,
+  });
   if (isRefusal(probe)) return probe;
   const challenge = probe.status === 401 ? readChallenge(probe.headers.get("www-authenticate")) : null;
   const named = challenge?.resourceMetadata ?? null;

@@ -12,7 +12,12 @@ import { passed } from "./pass-form.ts";
 export async function registerClient(parts: AuthorizationParts, broker: Broker, { json }: BrokerRequest): Promise<BrokerAnswer | Refusal> {
   if (json === null) return refuse("oauth_invalid_client_metadata", "The body must be a JSON object.");
   if (passesRegistrations(broker.at)) {
-    const answer = await askJson(parts.send, { url: broker.at.registrationEndpoint as string, method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(json) });
+    const answer = await askJson(parts.send, {
+      url: broker.at.registrationEndpoint as string,
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(json),
+    });
     return isRefusal(answer) ? answer : passed(answer);
   }
   const registered = registerBridged(parts, broker, json);

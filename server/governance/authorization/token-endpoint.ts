@@ -20,19 +20,36 @@ const LATER_WORDS = new Set(["temporarily_unavailable", "server_error", "slow_do
 export type TokenAnswer = { readonly tokens: GivenTokens } | { readonly invalid: string } | Refusal;
 
 /** Asks the token endpoint as the client that we are there. `now` in milliseconds since the epoch. */
-export async function askTokens(send: ToolServerSend, at: AuthorizationServer, client: UpstreamClient, form: Readonly<Record<string, string>>, asked: readonly string[], now: number): Promise<TokenAnswer> {
+export async function askTokens(
+  send: ToolServerSend,
+  at: AuthorizationServer,
+  client: UpstreamClient,
+  form: Readonly<Record<string, string>>,
+  asked: readonly string[],
+  now: number,
+): Promise<TokenAnswer> {
   const { headers, fields } = authenticated(client);
-  const answer = await askJson(send, { url: at.tokenEndpoint, method: "POST", headers: { ...FORM, ...headers }, body: new URLSearchParams({ ...form, ...fields }).toString() });
+  const answer = await askJson(send, {
+    url: at.tokenEndpoint,
+    method: "POST",
+    headers: { ...FORM, ...headers },
+    body: new URLSearchParams({ ...form, ...fields }).toString(),
+  });
   if (isRefusal(answer)) return answer;
   const { status, body } = answer;
   const token = body?.access_token;
   // Some issuers say what is wrong with status 200.
   if (status < 500 && typeof body?.error === "string" && token === undefined) {
-    if (LATER_STATUSES.has(status) || LATER_WORDS.has(body.error)) return refuse("upstream_error", "The authorization server asks to come again later.", { reason: `it answered ${status} ${body.error.slice(0, 100)}` });
+    if (LATER_STATUSES.has(status) || LATER_WORDS.has(body.error))
+      return refuse("upstream_error", "The authorization server asks to come again later.", {
+        reason: `it answered ${status} ${body.error.slice(0, 100)}`,
+      });
     return { invalid: body.error.slice(0, 100) };
   }
-  if (status !== 200 || body === null || typeof token !== "string" || token === "" || token.length > MOST_TOKEN) return refuse("upstream_invalid_response", "The authorization server gave no token.", { reason: `it answered ${status}` });
-  if (typeof body.token_type !== "string" || body.token_type.toLowerCase() !== "bearer") return refuse("upstream_invalid_response", "The authorization server gave a token that is no bearer token.");
+  if (status !== 200 || body === null || typeof token !== "string" || token === "" || token.length > MOST_TOKEN)
+    return refuse("upstream_invalid_response", "The authorization server gave no token.", { reason: `it answered ${status}` });
+  if (typeof body.token_type !== "string" || body.token_type.toLowerCase() !== "bearer")
+    return refuse("upstream_invalid_response", "The authorization server gave a token that is no bearer token.");
   const seconds = typeof body.expires_in === "number" && body.expires_in > 0 ? Math.min(body.expires_in, MOST_SECONDS) : null;
   return {
     tokens: {
@@ -46,16 +63,32 @@ export async function askTokens(send: ToolServerSend, at: AuthorizationServer, c
 }
 
 /** Tells the issuer that tokens are given up. What it answers changes nothing: here they are gone. */
-export async function revokeTokens(send: ToolServerSend, at: AuthorizationServer, client: UpstreamClient, tokens: Pick<GivenTokens, "accessToken" | "refreshToken">): Promise<void> {
+export async function revokeTokens(
+  send: ToolServerSend,
+  at: AuthorizationServer,
+  client: UpstreamClient,
+  tokens: Pick<GivenTokens, "accessToken" | "refreshToken">,
+): Promise<void> {
   if (at.revocationEndpoint === null) return;
   const { headers, fields } = authenticated(client);
   const [token, hint] = tokens.refreshToken === null ? [tokens.accessToken, "access_token"] : [tokens.refreshToken, "refresh_token"];
-  await askJson(send, { url: at.revocationEndpoint, method: "POST", headers: { ...FORM, ...headers }, body: new URLSearchParams({ token, token_type_hint: hint, ...fields }).toString() });
+  await askJson(send, {
+    url: at.revocationEndpoint,
+    method: "POST",
+    headers: { ...FORM, ...headers },
+    body: new URLSearchParams({ token, token_type_hint: hint, ...fields }).toString(),
+  });
 }
 
-function authenticated({ clientId, clientSecret, authMethod }: UpstreamClient): { headers: Record<string, string>; fields: Record<string, string> } {
+function authenticated({ clientId, clientSecret, authMethod }: UpstreamClient): {
+  headers: Record<string, string>;
+  fields: Record<string, string>;
+} {
   if (clientSecret === null || authMethod === "none") return { headers: {}, fields: { client_id: clientId } };
   if (authMethod === "client_secret_post") return { headers: {}, fields: { client_id: clientId, client_secret: clientSecret } };
   const encoded = (text: string) => encodeURIComponent(text).replaceAll("%20", "+");
-  return { headers: { authorization: `Basic ${Buffer.from(`${encoded(clientId)}:${encoded(clientSecret)}`).toString("base64")}` }, fields: {} };
+  return {
+    headers: { authorization: `Basic ${Buffer.from(`${encoded(clientId)}:${encoded(clientSecret)}`).toString("base64")}` },
+    fields: {},
+  };
 }

@@ -13,7 +13,11 @@ export interface RunFeedbackParts extends RateRunParts {
 /** What people say of runs they took part in. */
 export interface RunFeedback {
   /** A score of 0 withdraws. `runId` is what x-gw-run-id said. */
-  rate(call: Call, runId: string, rating: { readonly score: 1 | -1 | 0; readonly comment: string | null }): Promise<{ run_id: string; score: 1 | -1 | null } | Refusal>;
+  rate(
+    call: Call,
+    runId: string,
+    rating: { readonly score: 1 | -1 | 0; readonly comment: string | null },
+  ): Promise<{ run_id: string; score: 1 | -1 | null } | Refusal>;
 }
 
 export function runFeedback(parts: RunFeedbackParts): RunFeedback {

@@ -9,7 +9,9 @@ function compiled(patterns: readonly string[]) {
 }
 
 function found(patterns: readonly string[], text: string): string[] {
-  return compiled(patterns).find(text, 0, text.length, true).map(({ start, end }) => text.slice(start, end));
+  return compiled(patterns)
+    .find(text, 0, text.length, true)
+    .map(({ start, end }) => text.slice(start, end));
 }
 
 describe("a banned pattern finds", () => {
@@ -25,17 +27,21 @@ describe("a banned pattern finds", () => {
     ["x.*y", `x${"-".repeat(93)}y x${"-".repeat(94)}y`, [`x${"-".repeat(93)}y`]],
     ["a|ab", "ab", ["a"]],
   ];
-  for (const [pattern, text, expected] of cases) test(`${pattern} in ${text.slice(0, 30)}`, () => expect(found([pattern], text)).toEqual([...expected]));
+  for (const [pattern, text, expected] of cases)
+    test(`${pattern} in ${text.slice(0, 30)}`, () => expect(found([pattern], text)).toEqual([...expected]));
 
-  test("the first of several, and of the same start the longest", () => expect(found(["foo", "foobar", "bar"], "a foobar bar")).toEqual(["foobar", "bar"]));
+  test("the first of several, and of the same start the longest", () =>
+    expect(found(["foo", "foobar", "bar"], "a foobar bar")).toEqual(["foobar", "bar"]));
   test("the whole of a long match with a short one in it, wherever among many beginnings it stands", () => {
     const key = `k${"a".repeat(30)}kx${"a".repeat(48)}`;
     const filler = "kaaaaaa ";
-    for (let before = 0; before < 60; before++) expect(found(["k[a-z]{80}|kx"], `${filler.repeat(before)}${key} ${filler.repeat(80)}`)).toEqual([key]);
+    for (let before = 0; before < 60; before++)
+      expect(found(["k[a-z]{80}|kx"], `${filler.repeat(before)}${key} ${filler.repeat(80)}`)).toEqual([key]);
   });
   test("matches far into a long text, over the borders of pieces", () => {
     const filler = "lorem ipsum ".repeat(500);
-    for (let shift = 0; shift < 12; shift++) expect(found(["EMP-\\d{4}"], `${filler.slice(shift)}EMP-1234${filler}EMP-5678`)).toEqual(["EMP-1234", "EMP-5678"]);
+    for (let shift = 0; shift < 12; shift++)
+      expect(found(["EMP-\\d{4}"], `${filler.slice(shift)}EMP-1234${filler}EMP-5678`)).toEqual(["EMP-1234", "EMP-5678"]);
   });
 });
 
@@ -61,7 +67,9 @@ describe("a pattern is refused, by its place and with the reason", () => {
 });
 
 test("counts that make a pattern too large are refused where patterns are stored, and nothing that is written out is", () => {
-  expect(largePatterns(["fine", "(x{1,30}){1,30}y", "x".repeat(1000), "(a?b|c)+".repeat(125), "\\d{1,95}"])).toEqual([{ index: 1, pattern: "(x{1,30}){1,30}y", message: expect.stringMatching(/too large: .* 1200 are allowed/) }]);
+  expect(largePatterns(["fine", "(x{1,30}){1,30}y", "x".repeat(1000), "(a?b|c)+".repeat(125), "\\d{1,95}"])).toEqual([
+    { index: 1, pattern: "(x{1,30}){1,30}y", message: expect.stringMatching(/too large: .* 1200 are allowed/) },
+  ]);
 });
 
 test("the end of a stream is looked at in bounded time, whatever the pattern", () => {

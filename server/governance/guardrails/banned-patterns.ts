@@ -35,7 +35,8 @@ export interface PatternProblem {
 }
 
 function reason(pattern: string, error: RE2JSException): string {
-  if (/\(\?(?:<?[=!]|>)/.test(pattern)) return "look-around and atomic groups are not supported, because they cannot be matched in linear time";
+  if (/\(\?(?:<?[=!]|>)/.test(pattern))
+    return "look-around and atomic groups are not supported, because they cannot be matched in linear time";
   if (/\\[1-9]|\\k/.test(pattern)) return "back-references are not supported, because they cannot be matched in linear time";
   return error.message.replace("error parsing regexp: ", "");
 }
@@ -50,7 +51,15 @@ const MOST_INSTRUCTIONS = 1_200;
 export function largePatterns(sources: readonly string[]): readonly PatternProblem[] {
   return sources.flatMap((pattern, index) => {
     const size = RE2JS.compile(pattern).programSize();
-    return size <= MOST_INSTRUCTIONS ? [] : [{ index, pattern, message: `is too large: its counted repetitions make ${size} instructions, ${MOST_INSTRUCTIONS} are allowed; use lower counts (a match has at most ${WINDOW - 1} characters)` }];
+    return size <= MOST_INSTRUCTIONS
+      ? []
+      : [
+          {
+            index,
+            pattern,
+            message: `is too large: its counted repetitions make ${size} instructions, ${MOST_INSTRUCTIONS} are allowed; use lower counts (a match has at most ${WINDOW - 1} characters)`,
+          },
+        ];
   });
 }
 
@@ -96,9 +105,12 @@ function begunOf(sources: readonly string[]): string | null {
  * back until it is known. Problems are returned, each with the pattern's place in `sources`.
  */
 export function bannedPatterns(sources: readonly string[]): Detector | { readonly problems: readonly PatternProblem[] } {
-  if (sources.length > MOST_PATTERNS) return { problems: [{ index: MOST_PATTERNS, pattern: sources[MOST_PATTERNS] ?? "", message: `at most ${MOST_PATTERNS} patterns` }] };
+  if (sources.length > MOST_PATTERNS)
+    return { problems: [{ index: MOST_PATTERNS, pattern: sources[MOST_PATTERNS] ?? "", message: `at most ${MOST_PATTERNS} patterns` }] };
   const compiled = sources.map(compilePattern);
-  const problems = compiled.flatMap((result, index) => (typeof result === "string" ? [{ index, pattern: sources[index] ?? "", message: result }] : []));
+  const problems = compiled.flatMap((result, index) =>
+    typeof result === "string" ? [{ index, pattern: sources[index] ?? "", message: result }] : [],
+  );
   if (problems.length > 0) return { problems };
   const patterns = compiled as readonly Pattern[];
   const set = new RE2Set();
@@ -106,7 +118,8 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
   try {
     set.compile();
   } catch (error) {
-    if (error instanceof RE2JSException) return { problems: [{ index: 0, pattern: sources[0] ?? "", message: `the patterns together are too large: ${error.message}` }] };
+    if (error instanceof RE2JSException)
+      return { problems: [{ index: 0, pattern: sources[0] ?? "", message: `the patterns together are too large: ${error.message}` }] };
     throw error;
   }
 
@@ -129,7 +142,7 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
   const next = (text: string, from: number, to: number, pattern: Pattern): Span | null => {
     // What matches in a piece but not in its window is tried again a character further: in ever smaller pieces, then.
     let size = STEP;
-    for (let at = from; at < to; ) {
+    for (let at = from; at < to;) {
       const base = Math.max(0, at - 1);
       const slice = part(text, base, Math.min(to, at + size) + WINDOW);
       const piece = pattern.anywhere.test(slice) ? pattern.anywhere.matcher(slice) : null;
@@ -177,11 +190,12 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
         }
         const present = set.match(part(text, Math.max(0, pieceStart - LEFT), pieceEnd + WINDOW));
         if (present.length === 0) continue;
-        for (let at = Math.max(pieceStart, found.at(-1)?.end ?? 0); at < pieceEnd; ) {
+        for (let at = Math.max(pieceStart, found.at(-1)?.end ?? 0); at < pieceEnd;) {
           let best: Span | null = null;
           for (const index of present) {
             const pattern = patterns[index];
-            const match: Span | null = pattern === undefined ? null : next(text, at, best === null ? pieceEnd : Math.min(pieceEnd, best.start + 1), pattern);
+            const match: Span | null =
+              pattern === undefined ? null : next(text, at, best === null ? pieceEnd : Math.min(pieceEnd, best.start + 1), pattern);
             if (match !== null && (best === null || match.start < best.start || match.end > best.end)) best = match;
           }
           if (best === null) break;

@@ -6,7 +6,9 @@ import { cpuMs } from "../../../tests/support/cpu-time.ts";
 
 function found(entries: readonly string[], text: string): string[] {
   const folded = foldText(text);
-  return bannedWords(entries).find(folded.text, 0, folded.text.length, true).map(({ start, end }) => text.slice(folded.toOriginal(start), folded.endToOriginal(end)));
+  return bannedWords(entries)
+    .find(folded.text, 0, folded.text.length, true)
+    .map(({ start, end }) => text.slice(folded.toOriginal(start), folded.endToOriginal(end)));
 }
 
 describe("a banned word is found", () => {
@@ -15,13 +17,21 @@ describe("a banned word is found", () => {
     ["titan", "titanium and mytitan and titan_2", []],
     ["stra\u00dfe", "STRASSE Stra\u00dfe strasse", ["STRASSE", "Stra\u00dfe", "strasse"]],
     ["caf\u00e9", "cafe\u0301 CAF\u00c9 cafe", ["cafe\u0301", "CAF\u00c9"]],
-    ["bad", "\uff22\uff21\uff24 b\u200ba\u200bd \u{1D41B}\u{1D41A}\u{1D41D}", ["\uff22\uff21\uff24", "b\u200ba\u200bd", "\u{1D41B}\u{1D41A}\u{1D41D}"]],
+    [
+      "bad",
+      "\uff22\uff21\uff24 b\u200ba\u200bd \u{1D41B}\u{1D41A}\u{1D41D}",
+      ["\uff22\uff21\uff24", "b\u200ba\u200bd", "\u{1D41B}\u{1D41A}\u{1D41D}"],
+    ],
     ["bad", "\u24d1\u24d0d b\u{1F130}\u24b9 \u24d0bad", ["\u24d1\u24d0d", "b\u{1F130}\u24b9"]],
     ["bad", "b\u3164a\uffa0d b\u180ba\u206ad", ["b\u3164a\uffa0d", "b\u180ba\u206ad"]],
     ["new york", "New\n  York, NewYork, new-york", ["New\n  York"]],
     ["c++", "I like C++.", ["C++"]],
     ["\u7981\u6b62", "\u8fd9\u662f\u7981\u6b62\u7684", ["\u7981\u6b62"]],
-    ["\u043f\u0440\u0438\u0432\u0435\u0442", "\u041f\u0420\u0418\u0412\u0415\u0422, \u043f\u0440\u0438\u0432\u0435\u0442\u0438\u043a", ["\u041f\u0420\u0418\u0412\u0415\u0422"]],
+    [
+      "\u043f\u0440\u0438\u0432\u0435\u0442",
+      "\u041f\u0420\u0418\u0412\u0415\u0422, \u043f\u0440\u0438\u0432\u0435\u0442\u0438\u043a",
+      ["\u041f\u0420\u0418\u0412\u0415\u0422"],
+    ],
     ["\u03bf\u03b4\u03cc\u03c2", "\u039f\u0394\u038c\u03a3", ["\u039f\u0394\u038c\u03a3"]],
     ["\u{1f4a9}", "so \u{1f4a9}!", ["\u{1f4a9}"]],
     ["a b c", "a b a b c", ["a b c"]],
@@ -30,9 +40,12 @@ describe("a banned word is found", () => {
     ["x".repeat(95), "x".repeat(95), []],
     ["x".repeat(94), `${"x".repeat(94)} ${"x".repeat(95)}`, ["x".repeat(94)]],
   ];
-  for (const [entry, text, expected] of cases) test(`${JSON.stringify(entry.slice(0, 20))} in ${JSON.stringify(text.slice(0, 40))}`, () => expect(found([entry], text)).toEqual([...expected]));
+  for (const [entry, text, expected] of cases)
+    test(`${JSON.stringify(entry.slice(0, 20))} in ${JSON.stringify(text.slice(0, 40))}`, () =>
+      expect(found([entry], text)).toEqual([...expected]));
 
-  test("as the longest entry at its place", () => expect(found(["blue", "blue heron", "heron"], "blue heron blue sky heron")).toEqual(["blue heron", "blue", "heron"]));
+  test("as the longest entry at its place", () =>
+    expect(found(["blue", "blue heron", "heron"], "blue heron blue sky heron")).toEqual(["blue heron", "blue", "heron"]));
 });
 
 test("a list of entries finds what looking at each word by itself finds", () => {
@@ -48,14 +61,42 @@ test("a list of entries finds what looking at each word by itself finds", () => 
 
 test("what is found behind a place does not depend on where the search began", () => {
   const detector = bannedWords(["word", "x", "you are", "\u4f60", "e\u0301", "\u304c"]);
-  const piece = fc.constantFrom("word", "x", "you", "are", " ", "\n", ".", "\u{20000}", "\u{20000}\u0abe", "\u{20000}\u{e0100}", "\u4f60", "\u4f60\u0301", "\u0301", "\u0abe", "\u{e0100}", "\u0e01\u0e34", "\u0e34", "\u304b\u3099", "e\u0301", "\ud83d", "\ude00", "a", "_");
+  const piece = fc.constantFrom(
+    "word",
+    "x",
+    "you",
+    "are",
+    " ",
+    "\n",
+    ".",
+    "\u{20000}",
+    "\u{20000}\u0abe",
+    "\u{20000}\u{e0100}",
+    "\u4f60",
+    "\u4f60\u0301",
+    "\u0301",
+    "\u0abe",
+    "\u{e0100}",
+    "\u0e01\u0e34",
+    "\u0e34",
+    "\u304b\u3099",
+    "e\u0301",
+    "\ud83d",
+    "\ude00",
+    "a",
+    "_",
+  );
   fc.assert(
-    fc.property(fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join("")), fc.nat(40), (text, at) => {
-      const whole = detector.find(text, 0, text.length, true);
-      const from = Math.min(at, text.length);
-      if (whole.some(({ start, end }) => start < from && end > from)) return;
-      expect(detector.find(text, from, text.length, true)).toEqual(whole.filter(({ start }) => start >= from));
-    }),
+    fc.property(
+      fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join("")),
+      fc.nat(40),
+      (text, at) => {
+        const whole = detector.find(text, 0, text.length, true);
+        const from = Math.min(at, text.length);
+        if (whole.some(({ start, end }) => start < from && end > from)) return;
+        expect(detector.find(text, from, text.length, true)).toEqual(whole.filter(({ start }) => start >= from));
+      },
+    ),
     { numRuns: 5_000 },
   );
 });
@@ -64,14 +105,18 @@ test("fifty thousand entries cost a text little more than one does", () => {
   const text = "The quick brown fox jumps over the lazy dog while the committee reads the minutes. ".repeat(400);
   const best = (entries: readonly string[]) => {
     const detector = bannedWords(entries);
-    return Math.min(...Array.from({ length: 9 }, () => {
-      const began = cpuMs();
-      detector.find(text, 0, text.length, true);
-      return cpuMs(began);
-    }));
+    return Math.min(
+      ...Array.from({ length: 9 }, () => {
+        const began = cpuMs();
+        detector.find(text, 0, text.length, true);
+        return cpuMs(began);
+      }),
+    );
   };
   const one = best(["heron"]);
   const many = best(Array.from({ length: 50_000 }, (_, i) => `w${i.toString(36)}x`));
-  console.log(`banned words: 1 entry ${((one * 1000) / (text.length / 1024)).toFixed(1)} us/KB, 50 000 entries ${((many * 1000) / (text.length / 1024)).toFixed(1)} us/KB`);
+  console.log(
+    `banned words: 1 entry ${((one * 1000) / (text.length / 1024)).toFixed(1)} us/KB, 50 000 entries ${((many * 1000) / (text.length / 1024)).toFixed(1)} us/KB`,
+  );
   expect(many).toBeLessThan(one * 4 + 5);
 });

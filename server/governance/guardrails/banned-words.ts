@@ -105,7 +105,7 @@ export function bannedWords(entries: readonly string[]): Detector {
     find(text, from, to) {
       const found: Found[] = [];
       const cursor = new WordCursor(text);
-      for (let there = toWord(text, cursor, from); there && cursor.start < to; ) {
+      for (let there = toWord(text, cursor, from); there && cursor.start < to;) {
         const { start, end: wordEnd } = cursor;
         const { end } = follow(compiled, text, cursor);
         if (end !== null) found.push({ category: "banned_word", start, end, score: 1 });
@@ -115,7 +115,7 @@ export function bannedWords(entries: readonly string[]): Detector {
     },
     openFrom(text) {
       const cursor = new WordCursor(text);
-      for (let there = toWord(text, cursor, Math.max(0, text.length - WINDOW)); there; ) {
+      for (let there = toWord(text, cursor, Math.max(0, text.length - WINDOW)); there;) {
         const { start, end } = cursor;
         if (follow(compiled, text, cursor).open) return start;
         there = cursor.next(end);

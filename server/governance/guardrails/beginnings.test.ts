@@ -9,7 +9,8 @@ test("a beginning that stands at a place is always seen, in any case and with an
   fc.assert(
     fc.property(fc.array(letters, { minLength: 1, maxLength: 20 }), letters, fc.string(), (beginnings, before, after) => {
       const set = new Beginnings(beginnings);
-      for (const beginning of beginnings) expect(set.standingAt(`${before}${beginning.toUpperCase().replaceAll("\n", "\t")}${after}`, before.length)).not.toBe(0);
+      for (const beginning of beginnings)
+        expect(set.standingAt(`${before}${beginning.toUpperCase().replaceAll("\n", "\t")}${after}`, before.length)).not.toBe(0);
     }),
   );
 });
@@ -27,7 +28,9 @@ test("sets that are asked about together answer as each does alone", () => {
       const text = there + after;
       const together = new Beginnings(...sets);
       for (let at = 0; at < text.length; at++) {
-        expect(together.standingAt(text, at)).toBe(sets.reduce((sum, alone, bit) => sum | (new Beginnings(alone).standingAt(text, at) << bit), 0));
+        expect(together.standingAt(text, at)).toBe(
+          sets.reduce((sum, alone, bit) => sum | (new Beginnings(alone).standingAt(text, at) << bit), 0),
+        );
       }
     }),
     { numRuns: 10 },
@@ -35,5 +38,16 @@ test("sets that are asked about together answer as each does alone", () => {
 });
 
 test("the first letters of an expression are those its matches begin with", () => {
-  expect([...firstLetters("(?:ignore|m[\\u00e1a]tate)\\b|\\u0442\\u0435\\u043b|(?<!x)calls?$|\\bt[\\u00e9e]?l|[a-z]")]).toEqual(["ignore", "m\u00e1tate", "matate", "\u0442\u0435\u043b", "calls", "call", "t\u00e9l", "tel", "tl", ""]);
+  expect([...firstLetters("(?:ignore|m[\\u00e1a]tate)\\b|\\u0442\\u0435\\u043b|(?<!x)calls?$|\\bt[\\u00e9e]?l|[a-z]")]).toEqual([
+    "ignore",
+    "m\u00e1tate",
+    "matate",
+    "\u0442\u0435\u043b",
+    "calls",
+    "call",
+    "t\u00e9l",
+    "tel",
+    "tl",
+    "",
+  ]);
 });

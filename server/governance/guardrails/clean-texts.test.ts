@@ -13,7 +13,15 @@ function counting(): { readonly guard: TextGuard; looks: number } {
     looks: 0,
     guard: {
       ...compiled,
-      rules: [{ ...rule, detector: { ...rule.detector, find: (...asked: Parameters<typeof rule.detector.find>) => (counted.looks++, rule.detector.find(...asked)) } }],
+      rules: [
+        {
+          ...rule,
+          detector: {
+            ...rule.detector,
+            find: (...asked: Parameters<typeof rule.detector.find>) => (counted.looks++, rule.detector.find(...asked)),
+          },
+        },
+      ],
     },
   };
   return counted;

@@ -15,7 +15,9 @@ test("every run of digits outside words is asked about once, wherever the search
           asked.push([start, end]);
           return null;
         });
-        expect(asked).toEqual([...whole.matchAll(RUN)].map(({ index, 0: run }) => [index, index + run.length] as const).filter(([start]) => start >= from));
+        expect(asked).toEqual(
+          [...whole.matchAll(RUN)].map(({ index, 0: run }) => [index, index + run.length] as const).filter(([start]) => start >= from),
+        );
       }
     }),
     { numRuns: 300 },

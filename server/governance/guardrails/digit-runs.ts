@@ -35,7 +35,13 @@ const runs = new LastRead((text: string, from: number): Runs => {
  * [cursor, to): `cursor` is `from` at first, and where the last number ended after that. All detectors of numbers look at
  * the same text one after the other, so it is read for digits once.
  */
-export function scanNumbers(text: string, from: number, to: number, lead: number, decide: (start: number, end: number, cursor: number) => Found | null): Found[] {
+export function scanNumbers(
+  text: string,
+  from: number,
+  to: number,
+  lead: number,
+  decide: (start: number, end: number, cursor: number) => Found | null,
+): Found[] {
   const { starts, ends } = runs.of(text, from);
   const found: Found[] = [];
   let cursor = from;

@@ -22,9 +22,26 @@ export interface EngineParts {
 }
 
 /** Asks every engine of the surface about a text at once, and tells the run what they said. */
-export async function askEngines({ engines, nest }: EngineParts, run: GuardRun, call: Call, direction: "input" | "output", text: string): Promise<void> {
+export async function askEngines(
+  { engines, nest }: EngineParts,
+  run: GuardRun,
+  call: Call,
+  direction: "input" | "output",
+  text: string,
+): Promise<void> {
   if (text.trim() === "") return;
-  const verdicts = await Promise.all(run.surface.engines.map(async (bound) => ({ bound, verdict: await ask(bound.engine.provider === "guard_model" ? guardModel(nest, call, bound.engine.model ?? null) : engines[bound.engine.provider], bound, call, direction, text) })));
+  const verdicts = await Promise.all(
+    run.surface.engines.map(async (bound) => ({
+      bound,
+      verdict: await ask(
+        bound.engine.provider === "guard_model" ? guardModel(nest, call, bound.engine.model ?? null) : engines[bound.engine.provider],
+        bound,
+        call,
+        direction,
+        text,
+      ),
+    })),
+  );
   for (const { bound, verdict } of verdicts) settle(run, bound, verdict);
 }
 
@@ -36,7 +53,13 @@ function settle(run: GuardRun, { source, engine }: BoundEngine, verdict: EngineV
   run.engine(onFailure === "block" ? { source, check: "toxic_content", action: "block", failed: true } : "degraded");
 }
 
-async function ask(engine: Engine | undefined, { engine: entry }: BoundEngine, call: Call, direction: "input" | "output", text: string): Promise<EngineVerdict> {
+async function ask(
+  engine: Engine | undefined,
+  { engine: entry }: BoundEngine,
+  call: Call,
+  direction: "input" | "output",
+  text: string,
+): Promise<EngineVerdict> {
   if (engine === undefined) return { kind: "failed", reason: "this gateway has no such engine" };
   const pieces = piecesOf(text, engine.longest);
   if (pieces.length > MOST_PIECES) return { kind: "failed", reason: "the text is too long for the engine" };
@@ -54,9 +77,19 @@ async function ask(engine: Engine | undefined, { engine: entry }: BoundEngine, c
       resolve([{ kind: "failed", reason: "the engine did not answer in time" }]);
     }, timeoutMs);
   });
-  const settings = { endpoint: entry.endpoint ?? null, apiKey: entry.apiKey, threshold: entry.threshold ?? 0.5, model: entry.model ?? null, identifier: entry.identifier ?? null, version: entry.version ?? null };
+  const settings = {
+    endpoint: entry.endpoint ?? null,
+    apiKey: entry.apiKey,
+    threshold: entry.threshold ?? 0.5,
+    model: entry.model ?? null,
+    identifier: entry.identifier ?? null,
+    version: entry.version ?? null,
+  };
   try {
-    const verdicts = await Promise.race([Promise.all(pieces.map((piece) => engine.ask(settings, { text: piece, direction, abort, timeoutMs }))), late]);
+    const verdicts = await Promise.race([
+      Promise.all(pieces.map((piece) => engine.ask(settings, { text: piece, direction, abort, timeoutMs }))),
+      late,
+    ]);
     return verdicts.find(({ kind }) => kind === "found") ?? verdicts.find(({ kind }) => kind === "failed") ?? { kind: "clear" };
   } catch {
     return { kind: "failed", reason: "the engine failed" };
@@ -68,6 +101,7 @@ async function ask(engine: Engine | undefined, { engine: entry }: BoundEngine, c
 
 function piecesOf(text: string, longest: number): string[] {
   const pieces: string[] = [];
-  for (let at = 0; at === 0 || at + OVERLAP < text.length; at += longest - OVERLAP) pieces.push(text.slice(at, at + longest).toWellFormed());
+  for (let at = 0; at === 0 || at + OVERLAP < text.length; at += longest - OVERLAP)
+    pieces.push(text.slice(at, at + longest).toWellFormed());
   return pieces;
 }

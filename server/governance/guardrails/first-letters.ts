@@ -11,7 +11,9 @@ const NOTHING: readonly Start[] = [{ text: "", open: false }];
 const ANYTHING: readonly Start[] = [{ text: "", open: true }];
 
 function follow(heads: readonly Start[], tails: readonly Start[]): Start[] {
-  return heads.flatMap((head) => (head.open || head.text.length >= LETTERS ? [head] : tails.map(({ text, open }) => ({ text: head.text + text, open }))));
+  return heads.flatMap((head) =>
+    head.open || head.text.length >= LETTERS ? [head] : tails.map(({ text, open }) => ({ text: head.text + text, open })),
+  );
 }
 
 /**

@@ -3,12 +3,18 @@ import fc from "fast-check";
 import { foldText, SHRINK_MOST, SHRINK_SPAN } from "./folded-text.ts";
 
 test("digits, letters, spaces and signs of other forms read as ASCII, and invisible characters vanish", () => {
-  expect(foldText("\uff14\uff11\uff11\uff11\u3000\u0664\u0661\u00a0\u{1D7D2}\u{1D40A}\u2013\u2212\u201cx\u2019").text).toBe("4111 41 4K--\"x'");
+  expect(foldText("\uff14\uff11\uff11\uff11\u3000\u0664\u0661\u00a0\u{1D7D2}\u{1D40A}\u2013\u2212\u201cx\u2019").text).toBe(
+    "4111 41 4K--\"x'",
+  );
   expect(foldText("jo\u200be\ufeff@ex\u00adample.com").text).toBe("joe@example.com");
   expect(foldText("caf\u00e9 \u4f60\u597d \u{1F600}").text).toBe("caf\u00e9 \u4f60\u597d \u{1F600}");
 });
 
-const text = fc.array(fc.constantFrom("a", "1", " ", "\u200b", "\uff11", "\u{1D7D2}", "\ud835", "\udfd2", "\u00e9", "\u{1F600}", "\ufeff"), { maxLength: 400 }).map((parts) => parts.join(""));
+const text = fc
+  .array(fc.constantFrom("a", "1", " ", "\u200b", "\uff11", "\u{1D7D2}", "\ud835", "\udfd2", "\u00e9", "\u{1F600}", "\ufeff"), {
+    maxLength: 400,
+  })
+  .map((parts) => parts.join(""));
 
 test("places map to the original and back, in order", () => {
   fc.assert(
@@ -33,7 +39,8 @@ test("of any stretch of the original only so much vanishes", () => {
   fc.assert(
     fc.property(text, (original) => {
       const { toFolded } = foldText(original);
-      for (let at = 0; at + SHRINK_SPAN <= original.length; at++) expect(toFolded(at + SHRINK_SPAN) - toFolded(at)).toBeGreaterThanOrEqual(SHRINK_SPAN - SHRINK_MOST - 1);
+      for (let at = 0; at + SHRINK_SPAN <= original.length; at++)
+        expect(toFolded(at + SHRINK_SPAN) - toFolded(at)).toBeGreaterThanOrEqual(SHRINK_SPAN - SHRINK_MOST - 1);
     }),
     { numRuns: 300 },
   );

@@ -20,18 +20,23 @@ export const SHRINK_SPAN = 128;
 export const SHRINK_MOST = 32;
 
 /** All that Unicode calls ignorable by default, but what takes two characters. */
-const INVISIBLE = "\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u3164\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFF8";
+const INVISIBLE =
+  "\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u3164\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFF8";
 const SPACES = "\\u00A0\\u1680\\u2000-\\u200A\\u202F\\u205F\\u3000";
 const DASHES = "\\u2010-\\u2015\\u2212\\uFE58\\uFE63";
 /** Where each script's decimal digits start. */
-const ZEROS = [0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0, 0xf20, 0x1040, 0x17e0, 0x1810];
+const ZEROS = [
+  0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0, 0xf20, 0x1040, 0x17e0, 0x1810,
+];
 const range = (from: number, to: number) => `${String.fromCharCode(from)}-${String.fromCharCode(to)}`;
 const DIGITS = ZEROS.map((zero) => range(zero, zero + 9)).join("");
 
 const FOLDABLE = new RegExp(`[${INVISIBLE}${SPACES}${DASHES}${DIGITS}\\u2018\\u2019\\u201C\\u201D\\uFF01-\\uFF5E]`);
 /** The first half of the pairs that are mathematical letters and digits. */
 const MATHEMATICAL = 0xd835;
-const IS_FOLDABLE = Uint8Array.from({ length: 65_536 }, (_, code) => (code === MATHEMATICAL || (code >= 0xa0 && FOLDABLE.test(String.fromCharCode(code))) ? 1 : 0));
+const IS_FOLDABLE = Uint8Array.from({ length: 65_536 }, (_, code) =>
+  code === MATHEMATICAL || (code >= 0xa0 && FOLDABLE.test(String.fromCharCode(code))) ? 1 : 0,
+);
 
 function isMathematical(low: number): boolean {
   return (low >= 0xdc00 && low <= 0xdea3) || (low >= 0xdfce && low <= 0xdfff);

@@ -28,10 +28,21 @@ export function guardModel(nest: Nest, call: Call, named: string | null): Engine
     longest: model?.contextWindow == null ? LONGEST : Math.max(1_000, Math.min(LONGEST, model.contextWindow * CHARACTERS_A_TOKEN)),
     async ask({ threshold }, { text, timeoutMs }) {
       if (model === null) return failed("the guard model is not there or switched off");
-      const body = encoder.encode(JSON.stringify({ model: model.name, messages: [{ role: "user", content: text }], max_tokens: MOST_TOKENS, temperature: 0 }));
+      const body = encoder.encode(
+        JSON.stringify({ model: model.name, messages: [{ role: "user", content: text }], max_tokens: MOST_TOKENS, temperature: 0 }),
+      );
       const inbound = readChatRequest(body);
       if ("fields" in inbound) throw new Error("the gateway's own request to a guard model is not valid");
-      const conversation: Conversation = { inbound, caller: chatCodec, passing: { stream: () => new ChatStream({ hideUsage: true }), reply: readChatReply }, writer: null, streamType: "text/event-stream", includeUsage: false, headers: {}, statefulFields: [] };
+      const conversation: Conversation = {
+        inbound,
+        caller: chatCodec,
+        passing: { stream: () => new ChatStream({ hideUsage: true }), reply: readChatReply },
+        writer: null,
+        streamType: "text/event-stream",
+        includeUsage: false,
+        headers: {},
+        statefulFields: [],
+      };
       const answer = await nest(call, {
         audit: { proxyType: "llm", proxySubtype: "guardrail_model" },
         path: "/v1/proxy/llm/chat/completions",

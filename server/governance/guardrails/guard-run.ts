@@ -125,7 +125,12 @@ export class GuardRun {
   cannotLook(): void {
     if (!this.surface.enforces) return this.skip();
     const rule = this.surface.guard.rules.find(({ action }) => action !== "warn");
-    this.weigh({ source: rule?.source ?? this.surface.engines[0]?.source ?? null, check: rule?.detector.check ?? "toxic_content", action: "block", failed: true });
+    this.weigh({
+      source: rule?.source ?? this.surface.engines[0]?.source ?? null,
+      check: rule?.detector.check ?? "toxic_content",
+      action: "block",
+      failed: true,
+    });
   }
 
   /** A guardrail was left out because there was nothing it could look at. */
@@ -159,8 +164,13 @@ export class GuardRun {
     if (verdict === null) return null;
     const { direction } = SURFACES[this.surface.surface];
     const what = direction === "input" ? "request" : "answer";
-    const message = verdict.failed ? `The ${what} could not be checked by the guardrail, so it was blocked.` : `The ${what} was blocked by a guardrail (${verdict.check}).`;
-    return refuse("guardrail_blocked", message, { extra: { guardrail: verdict.source?.name ?? null, check: verdict.check, direction }, ...(verdict.failed ? { reason: "the check failed" } : {}) });
+    const message = verdict.failed
+      ? `The ${what} could not be checked by the guardrail, so it was blocked.`
+      : `The ${what} was blocked by a guardrail (${verdict.check}).`;
+    return refuse("guardrail_blocked", message, {
+      extra: { guardrail: verdict.source?.name ?? null, check: verdict.check, direction },
+      ...(verdict.failed ? { reason: "the check failed" } : {}),
+    });
   }
 
   private timed(look: () => string): string {
@@ -182,7 +192,8 @@ export class GuardRun {
     if (failed && blocked?.failed !== true) this.degraded = true;
     for (const finding of findings) {
       if (finding.check === "pii" && finding.failed !== true) this.personal = true;
-      if (finding.action !== "block") this.weigh({ source: finding.source ?? null, check: finding.check, action: finding.action, failed: false });
+      if (finding.action !== "block")
+        this.weigh({ source: finding.source ?? null, check: finding.check, action: finding.action, failed: false });
     }
     if (blocked === null) return;
     if (blocked.check === "pii" && blocked.failed !== true) this.personal = true;

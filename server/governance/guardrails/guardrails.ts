@@ -60,10 +60,18 @@ export class Guardrails implements RequestControl {
     if (body === null) return answer;
     const changed = guard.whole(body);
     if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
-    return guard.refusal ?? (changed ? { ...answer, body: encoder.encode(writtenWithExactTools(body, decoder.decode(answer.body))) } : answer);
+    return (
+      guard.refusal ?? (changed ? { ...answer, body: encoder.encode(writtenWithExactTools(body, decoder.decode(answer.body))) } : answer)
+    );
   }
 
-  private async onStream(call: Call, { framing }: OutputForm, guard: AnswerGuard, run: GuardRun, answer: StreamAnswer): Promise<Answer | Refusal> {
+  private async onStream(
+    call: Call,
+    { framing }: OutputForm,
+    guard: AnswerGuard,
+    run: GuardRun,
+    answer: StreamAnswer,
+  ): Promise<Answer | Refusal> {
     const codec = new GuardedStream(answer.codec, guard, framing);
     const head = answer.head.map((piece) => codec.pass(piece)).filter((piece) => piece !== null);
     const guarded: StreamAnswer = { ...answer, codec, head, refusal: () => codec.refusal };

@@ -61,10 +61,77 @@ const OTHER = {
 const VALUES: readonly string[] = [SECRETS, PII, OTHER].flatMap((values) => Object.values(values));
 
 /** What may stand between values, chosen to nearly be, or to lead into, a value. */
-const GLUE = [" ", "\n", ". ", ", ", "call ", "my card is ", "tel: ", "order no. ", "SSN ", "<", ">", "(", ")", "\"", "'", "@", "-", "+", "-----", "-----BEGIN ", "eyJ", "sk-", "gh", "4111 1111 ", "12", " 7 ", "0", "you are ", "ignore ", "project ", "blue ", "\u200b", "\ufeff", "\ud83d\ude00", "\ud83d", "\ude00", "\ud835", "\u00e9", "e\u0301", "\u4f60\u597d", "\uff11", "=", "/", "://", "aws_secret_access_key = ", "x", "word ", "the ", "2026-11-21 ", "10.0.0.1 ", "c++", "\t", "-----END RSA PRIVATE KEY-----", ".", ":", "EMP-", "tail", "\u{E0041}\u{E0042}"];
+const GLUE = [
+  " ",
+  "\n",
+  ". ",
+  ", ",
+  "call ",
+  "my card is ",
+  "tel: ",
+  "order no. ",
+  "SSN ",
+  "<",
+  ">",
+  "(",
+  ")",
+  '"',
+  "'",
+  "@",
+  "-",
+  "+",
+  "-----",
+  "-----BEGIN ",
+  "eyJ",
+  "sk-",
+  "gh",
+  "4111 1111 ",
+  "12",
+  " 7 ",
+  "0",
+  "you are ",
+  "ignore ",
+  "project ",
+  "blue ",
+  "\u200b",
+  "\ufeff",
+  "\ud83d\ude00",
+  "\ud83d",
+  "\ude00",
+  "\ud835",
+  "\u00e9",
+  "e\u0301",
+  "\u4f60\u597d",
+  "\uff11",
+  "=",
+  "/",
+  "://",
+  "aws_secret_access_key = ",
+  "x",
+  "word ",
+  "the ",
+  "2026-11-21 ",
+  "10.0.0.1 ",
+  "c++",
+  "\t",
+  "-----END RSA PRIVATE KEY-----",
+  ".",
+  ":",
+  "EMP-",
+  "tail",
+  "\u{E0041}\u{E0042}",
+];
 
 const text = fc
-  .array(fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...GLUE) }, { weight: 2, arbitrary: fc.constantFrom(...VALUES) }, { weight: 1, arbitrary: fc.constantFrom(...VALUES).chain((value) => fc.nat(value.length).map((cut) => value.slice(0, cut))) }, { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 6 }) }), { maxLength: 14 })
+  .array(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom(...GLUE) },
+      { weight: 2, arbitrary: fc.constantFrom(...VALUES) },
+      { weight: 1, arbitrary: fc.constantFrom(...VALUES).chain((value) => fc.nat(value.length).map((cut) => value.slice(0, cut))) },
+      { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 6 }) },
+    ),
+    { maxLength: 14 },
+  )
   .map((parts) => parts.join(""));
 
 /** Where to cut: everywhere, nowhere, or at random places, surrogate pairs included. */
@@ -75,9 +142,9 @@ function streamed(guard: TextGuard, whole: string, seed: number, most: number) {
   let state = seed | 1;
   let out = "";
   let held = 0;
-  for (let at = 0; at < whole.length; ) {
+  for (let at = 0; at < whole.length;) {
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    const size = most === 1 ? 1 : 1 + (state >> 8) % most;
+    const size = most === 1 ? 1 : 1 + ((state >> 8) % most);
     out += stream.push(whole.slice(at, at + size));
     at += size;
     held = Math.max(held, stream.held);
@@ -111,7 +178,9 @@ describe("a stream", () => {
   test("lets nothing out of a value that a rule blocks, and nothing after it", () => {
     for (const value of VALUES) {
       const lead = "An answer that begins well enough, and then says: ";
-      const everything = guardOf(Object.fromEntries(Object.entries(EVERYTHING).map(([name, check]) => [name, { ...check, action: "block" }])));
+      const everything = guardOf(
+        Object.fromEntries(Object.entries(EVERYTHING).map(([name, check]) => [name, { ...check, action: "block" }])),
+      );
       for (const size of [1, 3, 17, 1000]) {
         const { out, blocked } = streamed(everything, `${lead}${value} and more`, 7, size);
         expect(blocked).not.toBeNull();
@@ -125,7 +194,14 @@ describe("a stream", () => {
   test("redacts each value at every boundary, whole and in single characters", () => {
     const guard = guardOf({ pii: EVERYTHING.pii!, secrets: EVERYTHING.secrets! });
     for (const [name, value] of Object.entries({ ...SECRETS, ...PII })) {
-      for (const [before, after] of [["", ""], [" ", " "], ["x: ", "\n"], ["(", ")"], ["\"", "\""], [`${"word ".repeat(40)}`, " and more words after it"]]) {
+      for (const [before, after] of [
+        ["", ""],
+        [" ", " "],
+        ["x: ", "\n"],
+        ["(", ")"],
+        ['"', '"'],
+        [`${"word ".repeat(40)}`, " and more words after it"],
+      ]) {
         for (const size of [1, 2, 1000]) {
           const { out } = streamed(guard, `${before}${value}${after}`, 3, size);
           expect([name, out]).toEqual([name, expect.stringMatching(/\[REDACTED:[a-z_]+\]/)]);

@@ -162,7 +162,15 @@ export class HoldBack {
       const start = base + folded.toOriginal(found.start);
       const end = base + folded.endToOriginal(found.end);
       progress.cursor = Math.max(progress.cursor, end);
-      const pending: Pending = { found, check: detector.check, rule: progress.rule, order: progress.order, start, end, open: found.tail !== undefined };
+      const pending: Pending = {
+        found,
+        check: detector.check,
+        rule: progress.rule,
+        order: progress.order,
+        start,
+        end,
+        open: found.tail !== undefined,
+      };
       if (pending.open) progress.tail = pending;
       if (found.score >= progress.rule.threshold) this.#take(pending, progress.rule.action);
     }
@@ -177,13 +185,31 @@ export class HoldBack {
     this.#failed = true;
     if (rule.action === "warn") return;
     const start = Math.min(cursor, this.#base + this.#text.length);
-    this.#take({ found: { category: "detector_failed", start, end: start, score: 1 }, check: rule.detector.check, rule, order, start, end: start, open: false, failed: true }, "block");
+    this.#take(
+      {
+        found: { category: "detector_failed", start, end: start, score: 1 },
+        check: rule.detector.check,
+        rule,
+        order,
+        start,
+        end: start,
+        open: false,
+        failed: true,
+      },
+      "block",
+    );
   }
 
   #take(pending: Pending, action: Action): void {
     this.#findings.push(Object.assign(pending, { action }));
     if (action === "redact") this.#pending.push(pending);
-    if (action === "block" && (this.#blocked === null || pending.start < this.#blocked.start || (pending.start === this.#blocked.start && pending.order < this.#blocked.order))) this.#blocked = pending;
+    if (
+      action === "block" &&
+      (this.#blocked === null ||
+        pending.start < this.#blocked.start ||
+        (pending.start === this.#blocked.start && pending.order < this.#blocked.order))
+    )
+      this.#blocked = pending;
   }
 
   /** What leaves of the text before `bound`, where every redaction that starts before it is known. */
@@ -230,5 +256,13 @@ export class HoldBack {
 }
 
 function asFinding({ found, check, rule, start, end, failed }: Pending): Finding & Pick<Decided, "source" | "failed"> {
-  return { check, category: found.category, start, end, score: found.score, ...(rule.source === undefined ? {} : { source: rule.source }), ...(failed === undefined ? {} : { failed }) };
+  return {
+    check,
+    category: found.category,
+    start,
+    end,
+    score: found.score,
+    ...(rule.source === undefined ? {} : { source: rule.source }),
+    ...(failed === undefined ? {} : { failed }),
+  };
 }

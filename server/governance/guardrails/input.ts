@@ -28,7 +28,12 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
       return PASS;
     }
     const words = "must be text in this resource group, because its guardrails look at it";
-    return refused(refuse("parameter_rejected", undefined, { fields: [{ field: view.names.input, message: words }], reason: `${view.names.input} ${words}` }));
+    return refused(
+      refuse("parameter_rejected", undefined, {
+        fields: [{ field: view.names.input, message: words }],
+        reason: `${view.names.input} ${words}`,
+      }),
+    );
   }
   const own = await guardSlots(view.texts(), run, (slot) => (slot.role === "system" ? trusted : guard));
   // A description may come from a tool server: nobody's own instruction.
@@ -61,7 +66,11 @@ function wordsOf(view: RequestView): string {
 const TURN = 64 * 1024;
 
 /** Whether any text was changed. Stops where the run blocks. */
-async function guardSlots(slots: readonly TextSlot[], run: GuardRun, guardOf: (slot: TextSlot) => GuardRun["surface"]["guard"]): Promise<boolean> {
+async function guardSlots(
+  slots: readonly TextSlot[],
+  run: GuardRun,
+  guardOf: (slot: TextSlot) => GuardRun["surface"]["guard"],
+): Promise<boolean> {
   let changed = false;
   let looked = 0;
   for (const slot of slots) {
@@ -74,7 +83,8 @@ async function guardSlots(slots: readonly TextSlot[], run: GuardRun, guardOf: (s
       await new Promise((resolve) => setImmediate(resolve));
     }
     const { text } = slot;
-    const out = slot.kind === "arguments" ? run.json(text, guard) : text.length > TURN ? await run.longText(text, guard) : run.text(text, guard);
+    const out =
+      slot.kind === "arguments" ? run.json(text, guard) : text.length > TURN ? await run.longText(text, guard) : run.text(text, guard);
     if (run.blocked !== null) return changed;
     if (out === text) continue;
     slot.replace(out);

@@ -6,7 +6,12 @@ test("a text is read once for all that ask behind the same place, and anew for a
   const last = new LastRead((text, from) => reads.push([text, from]));
   const ask = (...places: readonly [string, number][]) => places.map(([text, from]) => last.of(text, from));
   expect(ask(["ab", 1], ["ab", 1], ["ab", 2], ["ab", 0], ["ab", 1], ["cd", 1], ["ab", 1])).toEqual([1, 1, 1, 2, 2, 3, 4]);
-  expect(reads).toEqual([["ab", 1], ["ab", 0], ["cd", 1], ["ab", 1]]);
+  expect(reads).toEqual([
+    ["ab", 1],
+    ["ab", 0],
+    ["cd", 1],
+    ["ab", 1],
+  ]);
 });
 
 test("a long text is not kept", () => {

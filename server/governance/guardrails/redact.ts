@@ -17,7 +17,8 @@ const SHORT = 1024;
 
 /** Guards a text that is there as a whole: a stream of one piece, so that both give the same. */
 export function redactText(guard: TextGuard, text: string): GuardedText {
-  if (guard.rules.length === 0 || text === "" || (text.length <= SHORT && holdsNothing(guard, text))) return { text, findings: [], blocked: null, failed: false };
+  if (guard.rules.length === 0 || text === "" || (text.length <= SHORT && holdsNothing(guard, text)))
+    return { text, findings: [], blocked: null, failed: false };
   const stream = new HoldBack(guard);
   const out = stream.end(text);
   return { text: out, findings: stream.findings, blocked: stream.blocked, failed: stream.failed };

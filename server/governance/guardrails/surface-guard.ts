@@ -39,7 +39,10 @@ export function surfaceGuard(scope: GroupScope, surface: GuardrailSurface): Surf
   }
   let found = bySurface.get(surface);
   if (found === undefined) {
-    found = guardOfEntries(scope.tenant.guardrails.filter(({ groupIds }) => holdsFor(groupIds, scope.chain)), surface);
+    found = guardOfEntries(
+      scope.tenant.guardrails.filter(({ groupIds }) => holdsFor(groupIds, scope.chain)),
+      surface,
+    );
     bySurface.set(surface, found);
   }
   return found;
@@ -53,12 +56,18 @@ export function guardOfEntries(entries: readonly GuardrailEntry[], surface: Guar
     if (!entry.surfaces.has(surface)) continue;
     const source = { id: entry.id, name: entry.name };
     for (const rule of rulesOf(entry, surface)) rules.push({ ...rule, source });
-    for (const engine of entry.engines) if (engine.surfaces === undefined || engine.surfaces.includes(surface)) engines.push({ source, engine });
+    for (const engine of entry.engines)
+      if (engine.surfaces === undefined || engine.surfaces.includes(surface)) engines.push({ source, engine });
   }
   if (rules.length === 0 && engines.length === 0) return null;
   const trusted = rules.filter(({ detector }) => detector.check !== "prompt_injection" && detector.check !== "jailbreak");
-  const enforces = rules.some(({ action }) => action !== "warn") || engines.some(({ engine }) => engine.action !== "warn" || engine.on_failure === "block");
-  const version = entries.filter(({ surfaces }) => surfaces.has(surface)).map((entry) => entry.version).join(" ");
+  const enforces =
+    rules.some(({ action }) => action !== "warn") ||
+    engines.some(({ engine }) => engine.action !== "warn" || engine.on_failure === "block");
+  const version = entries
+    .filter(({ surfaces }) => surfaces.has(surface))
+    .map((entry) => entry.version)
+    .join(" ");
   return { surface, guard: { rules }, trusted: { rules: trusted }, engines, enforces, version };
 }
 
@@ -72,7 +81,10 @@ function rulesOf(entry: GuardrailEntry, surface: GuardrailSurface): readonly Rul
   if (rules === undefined) {
     const guard = compileTextGuard(settings);
     // It was compiled before it was stored; a release that can no longer do it must not let calls through unguarded.
-    if ("problems" in guard) throw new Error(`the guardrail configuration ${entry.id} does not compile: ${guard.problems.map(({ message }) => message).join("; ")}`);
+    if ("problems" in guard)
+      throw new Error(
+        `the guardrail configuration ${entry.id} does not compile: ${guard.problems.map(({ message }) => message).join("; ")}`,
+      );
     rules = guard.rules;
     known.set(key, rules);
   }
@@ -80,17 +92,43 @@ function rulesOf(entry: GuardrailEntry, surface: GuardrailSurface): readonly Rul
 }
 
 function settingsOf(builtin: GuardrailBuiltin, surface: GuardrailSurface | null): GuardSettings {
-  const on = (surfaces: readonly GuardrailSurface[] | undefined) => surface === null || surfaces === undefined || surfaces.includes(surface);
+  const on = (surfaces: readonly GuardrailSurface[] | undefined) =>
+    surface === null || surfaces === undefined || surfaces.includes(surface);
   const { banned_words: words, banned_patterns: patterns } = builtin;
   const threshold = (value: number | undefined) => (value === undefined ? {} : { threshold: value });
   return {
-    ...(builtin.secrets_enabled === true && on(builtin.secrets_surfaces) ? { secrets: { action: builtin.secrets_action ?? "block", ...(builtin.secrets_categories === undefined ? {} : { categories: builtin.secrets_categories }) } } : {}),
-    ...(builtin.pii_enabled === true && on(builtin.pii_surfaces) ? { pii: { action: builtin.pii_action ?? "redact", ...(builtin.pii_categories === undefined ? {} : { categories: builtin.pii_categories }), ...threshold(builtin.pii_threshold) } } : {}),
-    ...(builtin.prompt_injection_enabled === true && on(builtin.prompt_injection_surfaces) ? { promptInjection: { action: builtin.prompt_injection_action ?? "block", ...threshold(builtin.prompt_injection_threshold) } } : {}),
-    ...(builtin.jailbreak_enabled === true && on(builtin.jailbreak_surfaces) ? { jailbreak: { action: builtin.jailbreak_action ?? "warn", ...threshold(builtin.jailbreak_threshold) } } : {}),
-    ...(builtin.toxic_content_enabled === true && on(builtin.toxic_content_surfaces) ? { toxicContent: { action: builtin.toxic_content_action ?? "block", ...threshold(builtin.toxic_content_threshold) } } : {}),
-    ...(words !== undefined && words.length > 0 && on(builtin.banned_words_surfaces) ? { bannedWords: { action: builtin.banned_words_action ?? "block", words } } : {}),
-    ...(patterns !== undefined && patterns.length > 0 && on(builtin.banned_patterns_surfaces) ? { bannedPatterns: { action: builtin.banned_patterns_action ?? "block", patterns } } : {}),
+    ...(builtin.secrets_enabled === true && on(builtin.secrets_surfaces)
+      ? {
+          secrets: {
+            action: builtin.secrets_action ?? "block",
+            ...(builtin.secrets_categories === undefined ? {} : { categories: builtin.secrets_categories }),
+          },
+        }
+      : {}),
+    ...(builtin.pii_enabled === true && on(builtin.pii_surfaces)
+      ? {
+          pii: {
+            action: builtin.pii_action ?? "redact",
+            ...(builtin.pii_categories === undefined ? {} : { categories: builtin.pii_categories }),
+            ...threshold(builtin.pii_threshold),
+          },
+        }
+      : {}),
+    ...(builtin.prompt_injection_enabled === true && on(builtin.prompt_injection_surfaces)
+      ? { promptInjection: { action: builtin.prompt_injection_action ?? "block", ...threshold(builtin.prompt_injection_threshold) } }
+      : {}),
+    ...(builtin.jailbreak_enabled === true && on(builtin.jailbreak_surfaces)
+      ? { jailbreak: { action: builtin.jailbreak_action ?? "warn", ...threshold(builtin.jailbreak_threshold) } }
+      : {}),
+    ...(builtin.toxic_content_enabled === true && on(builtin.toxic_content_surfaces)
+      ? { toxicContent: { action: builtin.toxic_content_action ?? "block", ...threshold(builtin.toxic_content_threshold) } }
+      : {}),
+    ...(words !== undefined && words.length > 0 && on(builtin.banned_words_surfaces)
+      ? { bannedWords: { action: builtin.banned_words_action ?? "block", words } }
+      : {}),
+    ...(patterns !== undefined && patterns.length > 0 && on(builtin.banned_patterns_surfaces)
+      ? { bannedPatterns: { action: builtin.banned_patterns_action ?? "block", patterns } }
+      : {}),
   };
 }
 

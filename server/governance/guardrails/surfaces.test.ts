@@ -15,13 +15,19 @@ test("every surface is declared once, and every call that carries words to a mod
     expect([audit.proxySubtype, guarded]).toEqual([audit.proxySubtype, body !== false && !WORDLESS.has(audit.proxySubtype)]);
   }
   const subtypes = new Set(GOVERNED_ROUTES.map(({ audit }) => audit.proxySubtype));
-  for (const { subtypes: named } of Object.values(SURFACES)) for (const subtype of named) expect([subtype, subtypes.has(subtype)]).toEqual([subtype, true]);
+  for (const { subtypes: named } of Object.values(SURFACES))
+    for (const subtype of named) expect([subtype, subtypes.has(subtype)]).toEqual([subtype, true]);
 });
 
 test("whatever a tool server answers passes a surface", () => {
-  const subtypes = new Set(GOVERNED_ROUTES.filter(({ audit }) => audit.proxyType === "mcp" || audit.proxyType === "virtual_mcp" || audit.proxySubtype === "mcp_app_resource").map(({ audit }) => audit.proxySubtype));
+  const subtypes = new Set(
+    GOVERNED_ROUTES.filter(
+      ({ audit }) => audit.proxyType === "mcp" || audit.proxyType === "virtual_mcp" || audit.proxySubtype === "mcp_app_resource",
+    ).map(({ audit }) => audit.proxySubtype),
+  );
   expect(subtypes.size).toBe(5);
-  for (const subtype of subtypes) expect([subtype, surfaceOf(subtype, "output")]).toEqual([subtype, subtype === "mcp_session_end" ? null : "mcp_output"]);
+  for (const subtype of subtypes)
+    expect([subtype, surfaceOf(subtype, "output")]).toEqual([subtype, subtype === "mcp_session_end" ? null : "mcp_output"]);
 });
 
 test("the guide tells of every surface", () => {

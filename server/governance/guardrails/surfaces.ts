@@ -6,7 +6,14 @@ interface SurfaceFacts {
   readonly subtypes: readonly string[];
 }
 
-const CONVERSATIONS = ["chat_completions", "responses", "completions", "anthropic_messages", "gemini_generate_content", "gemini_stream_generate_content"] as const;
+const CONVERSATIONS = [
+  "chat_completions",
+  "responses",
+  "completions",
+  "anthropic_messages",
+  "gemini_generate_content",
+  "gemini_stream_generate_content",
+] as const;
 
 /** Every place where a guardrail can look, and the calls that pass it. */
 export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
@@ -36,7 +43,8 @@ export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
 };
 
 const bySubtype = { input: new Map<string, GuardrailSurface>(), output: new Map<string, GuardrailSurface>() };
-for (const [surface, { direction, subtypes }] of Object.entries(SURFACES)) for (const subtype of subtypes) bySubtype[direction].set(subtype, surface as GuardrailSurface);
+for (const [surface, { direction, subtypes }] of Object.entries(SURFACES))
+  for (const subtype of subtypes) bySubtype[direction].set(subtype, surface as GuardrailSurface);
 
 /** Where calls of this audit subtype are guarded; null: nowhere. */
 export function surfaceOf(proxySubtype: string, direction: "input" | "output"): GuardrailSurface | null {

@@ -26,9 +26,12 @@ test("clean code, logs and prose are hardly ever redacted", () => {
   let wrong = 0;
   for (const text of texts) {
     words += text.split(/\s+/).length;
-    const places = redactText(guard, text).findings.filter(({ start, end }) => !/@(?:[\w.-]+\.)?example(?:\.\w+)*$/.test(text.slice(start, end)));
+    const places = redactText(guard, text).findings.filter(
+      ({ start, end }) => !/@(?:[\w.-]+\.)?example(?:\.\w+)*$/.test(text.slice(start, end)),
+    );
     wrong += places.length;
-    if (process.env["SHOW"] !== undefined) for (const { category, start, end } of places) console.log("FALSE", category, text.slice(Math.max(0, start - 30), end + 10));
+    if (process.env["SHOW"] !== undefined)
+      for (const { category, start, end } of places) console.log("FALSE", category, text.slice(Math.max(0, start - 30), end + 10));
   }
   console.log(`${wrong} false redactions in ${words} words`);
   expect(words).toBeGreaterThan(50_000);
@@ -58,11 +61,18 @@ test("everything at once costs a bounded time per kilobyte", () => {
     prose: readFileSync(`${ROOT}/ARCHITECTURE.md`, "utf8"),
     code: readFileSync(`${ROOT}/server/architecture.test.ts`, "utf8"),
     logs: logLines(9, 120).join("\n"),
-    german: "M\u00f6glicherweise m\u00fcssen Sie die \u00c4nderungen pr\u00fcfen \u2013 das \u201eErgebnis\u201c ist \u00fcbrigens gr\u00f6\u00dfer als erwartet. ".repeat(150),
-    chinese: "\u8bf7\u5728\u661f\u671f\u4e94\u4e4b\u524d\u628a\u62a5\u544a\u53d1\u7ed9\u6211\uff0c\u8c22\u8c22\u60a8\u7684\u5e2e\u52a9\u3002".repeat(400),
+    german:
+      "M\u00f6glicherweise m\u00fcssen Sie die \u00c4nderungen pr\u00fcfen \u2013 das \u201eErgebnis\u201c ist \u00fcbrigens gr\u00f6\u00dfer als erwartet. ".repeat(
+        150,
+      ),
+    chinese:
+      "\u8bf7\u5728\u661f\u671f\u4e94\u4e4b\u524d\u628a\u62a5\u544a\u53d1\u7ed9\u6211\uff0c\u8c22\u8c22\u60a8\u7684\u5e2e\u52a9\u3002".repeat(
+        400,
+      ),
   };
   for (const [name, text] of Object.entries(samples)) {
-    const perKilobyte = (Math.min(...Array.from({ length: 40 }, () => cost(() => redactText(guard, text)))) * 1000) / (Buffer.byteLength(text) / 1024);
+    const perKilobyte =
+      (Math.min(...Array.from({ length: 40 }, () => cost(() => redactText(guard, text)))) * 1000) / (Buffer.byteLength(text) / 1024);
     console.log(`${name.padEnd(8)} ${perKilobyte.toFixed(0)} us/KB`);
     // Processors differ and are shared: a bound of several times the figure still finds what became slow.
     expect(perKilobyte).toBeLessThan(1_000);
@@ -71,7 +81,9 @@ test("everything at once costs a bounded time per kilobyte", () => {
 
 test("the first words of an answer leave with the second or third token", () => {
   const guard = guardOf(EVERYTHING);
-  const answers = globSync("docs/guides/*.md", { cwd: ROOT }).flatMap((path) => readFileSync(`${ROOT}/${path}`, "utf8").split(/\n+/)).filter((line) => /^[A-Z]\w+ /.test(line) && line.length > 80);
+  const answers = globSync("docs/guides/*.md", { cwd: ROOT })
+    .flatMap((path) => readFileSync(`${ROOT}/${path}`, "utf8").split(/\n+/))
+    .filter((line) => /^[A-Z]\w+ /.test(line) && line.length > 80);
   expect(answers.length).toBeGreaterThan(50);
   const waited: number[] = [];
   const spent: number[] = [];
@@ -88,8 +100,11 @@ test("the first words of an answer leave with the second or third token", () => 
     waited.push(count - 1);
     spent.push(used);
   }
-  const at = (values: readonly number[], share: number) => values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? Number.NaN;
-  console.log(`first words of ${answers.length} answers wait for ${at(waited, 0.5)} further tokens at p50, ${at(waited, 0.95)} at p95, ${at(waited, 1)} at most; ${at(spent, 0.5).toFixed(2)} ms of processor time at p50, ${at(spent, 0.95).toFixed(2)} at p95`);
+  const at = (values: readonly number[], share: number) =>
+    values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? Number.NaN;
+  console.log(
+    `first words of ${answers.length} answers wait for ${at(waited, 0.5)} further tokens at p50, ${at(waited, 0.95)} at p95, ${at(waited, 1)} at most; ${at(spent, 0.5).toFixed(2)} ms of processor time at p50, ${at(spent, 0.95).toFixed(2)} at p95`,
+  );
   expect(at(waited, 0.95)).toBeLessThanOrEqual(3);
 }, 120_000);
 
@@ -113,11 +128,15 @@ describe("a hostile prompt is guarded in time linear in its length", () => {
   };
   const guard = guardOf(EVERYTHING);
   for (const [name, text] of Object.entries(texts)) {
-    test(name, () => {
-      const seconds = cost(() => redactText(guard, text)) / 1000;
-      console.log(`${name.padEnd(22)} ${seconds.toFixed(2)} s`);
-      expect(seconds).toBeLessThan((text.length / MEGABYTE) * 8);
-    }, 300_000);
+    test(
+      name,
+      () => {
+        const seconds = cost(() => redactText(guard, text)) / 1000;
+        console.log(`${name.padEnd(22)} ${seconds.toFixed(2)} s`);
+        expect(seconds).toBeLessThan((text.length / MEGABYTE) * 8);
+      },
+      300_000,
+    );
   }
 });
 
@@ -128,7 +147,9 @@ describe("settings", () => {
   });
 
   test("with a pattern that cannot be matched in linear time say which", () => {
-    expect(compileTextGuard({ bannedPatterns: { action: "block", patterns: ["a", "(?=b)"] } })).toEqual({ problems: [{ index: 1, pattern: "(?=b)", message: expect.stringContaining("look-around") }] });
+    expect(compileTextGuard({ bannedPatterns: { action: "block", patterns: ["a", "(?=b)"] } })).toEqual({
+      problems: [{ index: 1, pattern: "(?=b)", message: expect.stringContaining("look-around") }],
+    });
   });
 
   test("decide by their action: block ends, redact replaces, warn only tells", () => {
@@ -136,7 +157,10 @@ describe("settings", () => {
     const guard = guardOf({ pii: { action: "redact" }, bannedWords: { action: "warn", words: ["titan"] } });
     const { text: redacted, findings, blocked } = redactText(guard, text);
     expect(redacted).toBe("Write to [REDACTED:email] about Titan.");
-    expect(findings.map(({ check, action }) => [check, action])).toEqual([["pii", "redact"], ["banned_words", "warn"]]);
+    expect(findings.map(({ check, action }) => [check, action])).toEqual([
+      ["pii", "redact"],
+      ["banned_words", "warn"],
+    ]);
     expect(blocked).toBeNull();
     const strict = redactText(guardOf({ pii: { action: "redact" }, bannedWords: { action: "block", words: ["titan"] } }), text);
     expect(strict.blocked).toEqual({ check: "banned_words", category: "banned_word", start: 31, end: 36, score: 1, action: "block" });

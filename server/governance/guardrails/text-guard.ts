@@ -18,7 +18,13 @@ import { privateKeyPem } from "./secrets/private-key-pem.ts";
 
 /** In the order in which a category names a place that several claim from the same start. */
 const PII = { email, iban, credit_card: creditCard, ssn, phone } as const;
-const SECRETS = { private_key_pem: privateKeyPem, aws_access_key: awsAccessKey, github_token: githubToken, openai_key: openaiKey, jwt } as const;
+const SECRETS = {
+  private_key_pem: privateKeyPem,
+  aws_access_key: awsAccessKey,
+  github_token: githubToken,
+  openai_key: openaiKey,
+  jwt,
+} as const;
 
 export type PiiCategory = keyof typeof PII;
 export type SecretCategory = keyof typeof SECRETS;
@@ -81,7 +87,8 @@ export function compileTextGuard(settings: GuardSettings): TextGuard | { readonl
     [settings.toxicContent, toxicContent],
   ] as const;
   for (const [check, detector] of phrases) if (check !== undefined) add([detector], check.action, check.threshold ?? DEFAULT_THRESHOLD);
-  if (settings.bannedWords !== undefined && settings.bannedWords.words.length > 0) add([bannedWords(settings.bannedWords.words)], settings.bannedWords.action, 0);
+  if (settings.bannedWords !== undefined && settings.bannedWords.words.length > 0)
+    add([bannedWords(settings.bannedWords.words)], settings.bannedWords.action, 0);
   if (settings.bannedPatterns !== undefined && settings.bannedPatterns.patterns.length > 0) {
     const detector = bannedPatterns(settings.bannedPatterns.patterns);
     if ("problems" in detector) return detector;

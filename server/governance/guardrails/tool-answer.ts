@@ -63,7 +63,11 @@ class Looks {
  * Rewrites in two passes, so that looking at the texts between them need not keep others waiting; in one where nothing
  * changes. `said`: the texts as they may go on, none where there were none.
  */
-async function changed(rewrite: (change: (text: string) => string) => string | null, look: (text: string) => string | Promise<string>, run: GuardRun): Promise<{ readonly text: string; readonly said: readonly string[] }> {
+async function changed(
+  rewrite: (change: (text: string) => string) => string | null,
+  look: (text: string) => string | Promise<string>,
+  run: GuardRun,
+): Promise<{ readonly text: string; readonly said: readonly string[] }> {
   const texts: string[] = [];
   const same = rewrite((text) => {
     texts.push(text);

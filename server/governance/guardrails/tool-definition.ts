@@ -13,9 +13,32 @@ export interface Review extends Outcome {
 /** Members that no model reads. */
 const UNREAD = new Set(["_meta", "icons"]);
 /** Members of a schema whose value is the language's own word. */
-const KEYWORDS = new Set(["type", "format", "$ref", "$dynamicRef", "$schema", "$id", "$anchor", "$dynamicAnchor", "contentEncoding", "contentMediaType", "taskSupport"]);
+const KEYWORDS = new Set([
+  "type",
+  "format",
+  "$ref",
+  "$dynamicRef",
+  "$schema",
+  "$id",
+  "$anchor",
+  "$dynamicAnchor",
+  "contentEncoding",
+  "contentMediaType",
+  "taskSupport",
+]);
 /** Members whose own members are named by whoever wrote the tool. */
-const NAMED = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired", "default", "const", "enum", "examples"]);
+const NAMED = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+  "dependentRequired",
+  "default",
+  "const",
+  "enum",
+  "examples",
+]);
 /** What is there to be read, and can be another text without the tool being another tool. */
 const PROSE = new Set(["title", "description", "$comment", "examples"]);
 
@@ -24,7 +47,13 @@ const PROSE = new Set(["title", "description", "$comment", "examples"]);
  * there to be read is redacted; a name or a value that would have to be redacted means that the tool is blocked, because
  * under another name it could not be called.
  */
-export async function reviewDefinition(call: Call, guard: SurfaceGuard, definition: JsonObject, parts: EngineParts, run = new GuardRun(guard)): Promise<Review> {
+export async function reviewDefinition(
+  call: Call,
+  guard: SurfaceGuard,
+  definition: JsonObject,
+  parts: EngineParts,
+  run = new GuardRun(guard),
+): Promise<Review> {
   const said: string[] = [];
   let changed = false;
 
@@ -58,7 +87,8 @@ export async function reviewDefinition(call: Call, guard: SurfaceGuard, definiti
   };
 
   const members: Record<string, JsonValue> = {};
-  for (const [key, member] of Object.entries(definition)) if (member !== undefined) members[key] = UNREAD.has(key) ? member : await walk(member, key, PROSE.has(key));
+  for (const [key, member] of Object.entries(definition))
+    if (member !== undefined) members[key] = UNREAD.has(key) ? member : await walk(member, key, PROSE.has(key));
   if (run.blocked === null && guard.engines.length > 0) await askEngines(parts, run, call, "input", said.join("\n\n"));
   return { ...run.outcome, definition: changed ? members : null };
 }

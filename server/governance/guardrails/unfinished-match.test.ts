@@ -10,15 +10,33 @@ import { unfinishedMatch } from "./unfinished-match.ts";
 /** Patterns over few letters, so that random texts meet them. */
 const { pattern } = fc.letrec<{ pattern: string; atom: string }>((tie) => ({
   atom: fc.oneof(
-    { weight: 6, arbitrary: fc.constantFrom("a", "b", "c", "ab", ".", "[ab]", "[^a]", "\\w", "\\d", "\\x61", "\\p{L}", "[[:alpha:]b]", "\\.", "1") },
+    {
+      weight: 6,
+      arbitrary: fc.constantFrom("a", "b", "c", "ab", ".", "[ab]", "[^a]", "\\w", "\\d", "\\x61", "\\p{L}", "[[:alpha:]b]", "\\.", "1"),
+    },
     { weight: 2, arbitrary: fc.constantFrom("\\b", "^", "$", "\\B", "\\A") },
     { weight: 2, arbitrary: tie("pattern").map((inner) => `(${inner})`) },
     { weight: 1, arbitrary: tie("pattern").map((inner) => `(?i:${inner})`) },
     { weight: 1, arbitrary: tie("pattern").map((inner) => `(?P<n>${inner})`) },
   ),
   pattern: fc
-    .array(fc.tuple(tie("atom"), fc.constantFrom("", "", "", "?", "*", "+", "{2}", "{1,3}", "{0,2}?", "+?", "{2,}")), { minLength: 1, maxLength: 4 })
-    .chain((parts) => fc.tuple(fc.constant(parts.map(([atom, quantifier]) => (/^(?:\\[bBA]|\^|\$)$/.test(atom) ? atom : (atom.length > 1 && /^\w/.test(atom) ? `(?:${atom})` : atom) + quantifier)).join("")), fc.option(fc.constantFrom("b", "ca", "\\bab"), { nil: null }), fc.constantFrom("", "", "(?i)")))
+    .array(fc.tuple(tie("atom"), fc.constantFrom("", "", "", "?", "*", "+", "{2}", "{1,3}", "{0,2}?", "+?", "{2,}")), {
+      minLength: 1,
+      maxLength: 4,
+    })
+    .chain((parts) =>
+      fc.tuple(
+        fc.constant(
+          parts
+            .map(([atom, quantifier]) =>
+              /^(?:\\[bBA]|\^|\$)$/.test(atom) ? atom : (atom.length > 1 && /^\w/.test(atom) ? `(?:${atom})` : atom) + quantifier,
+            )
+            .join(""),
+        ),
+        fc.option(fc.constantFrom("b", "ca", "\\bab"), { nil: null }),
+        fc.constantFrom("", "", "(?i)"),
+      ),
+    )
     .map(([one, other, flags]) => `${flags}${other === null ? one : `${one}|${other}`}`),
 }));
 const compiles = (source: string) => {
@@ -41,7 +59,11 @@ test("every beginning of every match is one that is known", () => {
       for (let from = 0; matcher.find(from) && matcher.end() > matcher.start(); from = matcher.end()) {
         for (let end = matcher.start() + 1; end <= matcher.end(); end++) {
           const found = unfinished.matcher(whole.slice(0, end));
-          expect([source, whole.slice(0, end), found.find() && found.start() <= matcher.start()]).toEqual([source, whole.slice(0, end), true]);
+          expect([source, whole.slice(0, end), found.find() && found.start() <= matcher.start()]).toEqual([
+            source,
+            whole.slice(0, end),
+            true,
+          ]);
         }
         if (matcher.end() >= whole.length) break;
       }
@@ -67,13 +89,17 @@ test("what is found is the longest match at the first place with one, however ra
       if ("problems" in detector) return;
       const whole = `${few}${"-".repeat(filled)}${few}`;
       const expected: [number, number][] = [];
-      for (let at = 0; at < whole.length; ) {
+      for (let at = 0; at < whole.length;) {
         const ends = patterns.map((source) => endAt(source, whole, at)).filter((end) => end !== null);
         if (ends.length > 0) expected.push([at, Math.max(...ends)]);
         at = ends.length > 0 ? Math.max(...ends) : at + 1;
       }
       matches += expected.length;
-      expect([patterns, whole, detector.find(whole, 0, whole.length, true).map(({ start, end }) => [start, end])] as unknown).toEqual([patterns, whole, expected]);
+      expect([patterns, whole, detector.find(whole, 0, whole.length, true).map(({ start, end }) => [start, end])] as unknown).toEqual([
+        patterns,
+        whole,
+        expected,
+      ]);
     }),
     { numRuns: 150 },
   );
@@ -98,7 +124,18 @@ test("only what may become a match is held back", () => {
   const detector = bannedPatterns(["\\bEMP-\\d{4,6}\\b", "(?i)confidential.{0,20}internal", "[A-Z]{2}\\d{7}"]);
   if ("problems" in detector) throw new Error(JSON.stringify(detector));
   const held = (end: string) => end.length - detector.openFrom(end);
-  expect(["The meeting is at noon ", "see EMP-12", "see EMP-123456", "It is Confidential, as ", "It is confidential, and that is all there is ", "code AB12", "", "x".repeat(500)].map(held)).toEqual([0, 6, 10, 17, 0, 4, 0, 0]);
+  expect(
+    [
+      "The meeting is at noon ",
+      "see EMP-12",
+      "see EMP-123456",
+      "It is Confidential, as ",
+      "It is confidential, and that is all there is ",
+      "code AB12",
+      "",
+      "x".repeat(500),
+    ].map(held),
+  ).toEqual([0, 6, 10, 17, 0, 4, 0, 0]);
 });
 
 test("what is written in ways that are not known holds as much as a match may have", () => {

@@ -43,7 +43,8 @@ class Reader {
   /** What a match of parts in a row begins with: a beginning of the first, or the first and a beginning of the rest. */
   #sequence(): Part {
     const parts: Part[] = [];
-    while (this.#at < this.#source.length && this.#source[this.#at] !== "|" && this.#source[this.#at] !== ")") parts.push(this.#repeated(this.#atom()));
+    while (this.#at < this.#source.length && this.#source[this.#at] !== "|" && this.#source[this.#at] !== ")")
+      parts.push(this.#repeated(this.#atom()));
     let begun: string | null = null;
     for (const part of parts.toReversed()) begun = either(part.begun, begun === null ? null : `${part.source}(?:${begun})`);
     return { source: parts.map(({ source }) => source).join(""), begun: begun === null ? null : `(?:${begun})` };
@@ -57,7 +58,11 @@ class Reader {
     this.#at += whole.length;
     const source = part.source + whole;
     if (part.begun === null) return { source, begun: null };
-    const times = whole.startsWith("?") ? 1 : least === undefined || most === "" ? Number.POSITIVE_INFINITY : Number(bounded === undefined ? least : most);
+    const times = whole.startsWith("?")
+      ? 1
+      : least === undefined || most === ""
+        ? Number.POSITIVE_INFINITY
+        : Number(bounded === undefined ? least : most);
     if (times <= 1) return { source, begun: times === 0 ? null : part.begun };
     return { source, begun: `(?:${part.source})${times === Number.POSITIVE_INFINITY ? "*" : `{0,${times - 1}}`}(?:${part.begun})` };
   }

@@ -1,5 +1,6 @@
 /** Scripts that put no spaces between words: each of their characters counts as a word. */
-const UNSPACED = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
+const UNSPACED =
+  "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
 /** Letters in circles and squares: symbols to Unicode, letters in their compatible form. */
 const ENCLOSED = "\\u24B6-\\u24E9\\u{1F130}-\\u{1F149}";
 const WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_${ENCLOSED}]--[${UNSPACED}]]+|[${UNSPACED}]\\p{M}*|[^\\s]`, "vy");
@@ -132,7 +133,7 @@ export class WordCursor {
   /** As `next` for words that start before `to`, past those that are none of the words behind `hashes`. */
   nextOf(hashes: WordHashes, from: number, to: number): boolean {
     const text = this.#text;
-    for (let at = from; at < to; ) {
+    for (let at = from; at < to;) {
       if ((SIGNS[text.charCodeAt(at)] ?? 0) >> KIND_SHIFT === SPACE) {
         at++;
         continue;

@@ -40,7 +40,10 @@ export function spanRow(span: Span, context: SpanContext): AuditRow {
     llm_provider: short(facts.provider),
     llm_prompt_tokens: tokens(facts.promptTokens),
     llm_completion_tokens: tokens(facts.completionTokens),
-    llm_total_tokens: facts.promptTokens === null && facts.completionTokens === null ? null : tokens((facts.promptTokens ?? 0) + (facts.completionTokens ?? 0)),
+    llm_total_tokens:
+      facts.promptTokens === null && facts.completionTokens === null
+        ? null
+        : tokens((facts.promptTokens ?? 0) + (facts.completionTokens ?? 0)),
     prompt_cache_read_tokens: tokens(facts.cacheReadTokens),
     prompt_cache_write_tokens: tokens(facts.cacheWriteTokens),
     llm_temperature: facts.temperature,

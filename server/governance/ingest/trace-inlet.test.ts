@@ -9,13 +9,27 @@ const client = (spanId: string, parentSpanId: string | null = null) => ({ traceI
 
 test("the span of a model call is the call its HTTP span made, and one of another kind is not", () => {
   const inner = { ...client("inner"), kind: 1 } as Span;
-  const carried = carriedBy([client("model"), client("http", "model"), inner, client("other", "inner")], { carried: new Map([["t/http", CALL], ["t/other", CALL]]) });
-  expect([...carried]).toEqual([["t/http", CALL], ["t/other", CALL], ["t/model", CALL]]);
+  const carried = carriedBy([client("model"), client("http", "model"), inner, client("other", "inner")], {
+    carried: new Map([
+      ["t/http", CALL],
+      ["t/other", CALL],
+    ]),
+  });
+  expect([...carried]).toEqual([
+    ["t/http", CALL],
+    ["t/other", CALL],
+    ["t/model", CALL],
+  ]);
 });
 
 test("a batch that tells of one call over and over is looked through once", () => {
   let looks = 0;
-  const spans = Array.from({ length: 1_000 }, () => ({ ...client("http", "nobody"), get spanId() { return looks++, "http"; } }));
+  const spans = Array.from({ length: 1_000 }, () => ({
+    ...client("http", "nobody"),
+    get spanId() {
+      return (looks++, "http");
+    },
+  }));
   carriedBy(spans, { carried: new Map([["t/http", CALL]]) });
   expect(looks).toBeLessThan(10_000);
 });
@@ -28,9 +42,30 @@ test("a span that is sent again while its row is on the way is taken when the ro
   };
   const nothingKnown = { transformQuery: (query: unknown) => query, compileQuery: () => ({}), executeQuery: async () => ({ rows: [] }) };
   const secrets = { hmac: () => "h".repeat(64) };
-  const inlet = traceInlet({ db: { getExecutor: () => nothingKnown }, ledger: { accepting: () => true, seal }, secrets, clock: systemClock(), shipped: async () => true } as unknown as TraceInletParts);
-  const call = { identity: { tenantId: "t", credentialId: "k" }, scope: { groupId: "g", tenant: { storeBodies: "none" } }, row: {} } as unknown as Call;
-  const span = { ...client("s"), name: "", startNanos: 1n, endNanos: 2n, attributes: {}, resource: {}, scope: null, statusCode: 0, statusMessage: null, exception: null };
+  const inlet = traceInlet({
+    db: { getExecutor: () => nothingKnown },
+    ledger: { accepting: () => true, seal },
+    secrets,
+    clock: systemClock(),
+    shipped: async () => true,
+  } as unknown as TraceInletParts);
+  const call = {
+    identity: { tenantId: "t", credentialId: "k" },
+    scope: { groupId: "g", tenant: { storeBodies: "none" } },
+    row: {},
+  } as unknown as Call;
+  const span = {
+    ...client("s"),
+    name: "",
+    startNanos: 1n,
+    endNanos: 2n,
+    attributes: {},
+    resource: {},
+    scope: null,
+    statusCode: 0,
+    statusMessage: null,
+    exception: null,
+  };
   const lookedUp = () => new Promise(setImmediate);
 
   const lost = [inlet.accept(call, [span]), inlet.accept(call, [span])];

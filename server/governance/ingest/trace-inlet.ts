@@ -70,7 +70,19 @@ export function traceInlet(parts: TraceInletParts): TraceInlet {
           storeBodies: scope.tenant.storeBodies,
           sessionOf: (conversation) => parts.secrets.hmac("session", `${identity.tenantId}\n${identity.credentialId}\n${conversation}`),
         });
-        Object.assign(row, { tenant_id: identity.tenantId, api_key_id: call.row.api_key_id, api_key_name: call.row.api_key_name, resource_group_id: scope.groupId, gateway_user_id: identity.userId, gateway_user_username: identity.username, subject_id: call.row.subject_id, subject_kind: call.row.subject_kind, client_ip: call.ip, user_agent: call.row.user_agent, correlation_id: call.row.correlation_id });
+        Object.assign(row, {
+          tenant_id: identity.tenantId,
+          api_key_id: call.row.api_key_id,
+          api_key_name: call.row.api_key_name,
+          resource_group_id: scope.groupId,
+          gateway_user_id: identity.userId,
+          gateway_user_username: identity.username,
+          subject_id: call.row.subject_id,
+          subject_kind: call.row.subject_kind,
+          client_ip: call.ip,
+          user_agent: call.row.user_agent,
+          correlation_id: call.row.correlation_id,
+        });
         const sealed = parts.ledger.seal(row).catch((error: unknown) => {
           recent.delete(key);
           throw error;

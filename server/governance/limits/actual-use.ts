@@ -26,5 +26,9 @@ export function ofLastAttempt(total: Actual, attempts: readonly Attempt[]): Actu
 /** What must be held for what failed attempts used. */
 export function demandOfFailed(attempts: readonly Attempt[]): Demand {
   const used = attempts.map(attempted);
-  return { tokens: used.reduce((sum, { input, output }) => sum + input + output, 0), micros: used.reduce((sum, { micros }) => sum + micros, 0), toolCalls: 0 };
+  return {
+    tokens: used.reduce((sum, { input, output }) => sum + input + output, 0),
+    micros: used.reduce((sum, { micros }) => sum + micros, 0),
+    toolCalls: 0,
+  };
 }

@@ -47,9 +47,36 @@ afterAll(async () => {
   await valkey?.stop();
 });
 
-const scope = (key: string, more: Partial<Scope> = {}): Scope => ({ key, kind: "group", groupId: key, groupName: key, cooldownMs: 0, maxConcurrent: null, ...more });
-const window = (key: string, measure: WindowLimit["measure"], limit: number, more: Partial<WindowLimit> = {}): WindowLimit => ({ key, scope: 0, measure, limit, hard: true, warnAt: null, startsAt: NOON - (NOON % DAY), resetsAt: NOON - (NOON % DAY) + DAY, limitType: `daily_${measure}`, truth: null, ...more });
-const bucket = (key: string, measure: BucketLimit["measure"], perMinute: number, capacity = perMinute): BucketLimit => ({ key, scope: 0, measure, perMinute, capacity, limitType: `${measure}_per_minute` });
+const scope = (key: string, more: Partial<Scope> = {}): Scope => ({
+  key,
+  kind: "group",
+  groupId: key,
+  groupName: key,
+  cooldownMs: 0,
+  maxConcurrent: null,
+  ...more,
+});
+const window = (key: string, measure: WindowLimit["measure"], limit: number, more: Partial<WindowLimit> = {}): WindowLimit => ({
+  key,
+  scope: 0,
+  measure,
+  limit,
+  hard: true,
+  warnAt: null,
+  startsAt: NOON - (NOON % DAY),
+  resetsAt: NOON - (NOON % DAY) + DAY,
+  limitType: `daily_${measure}`,
+  truth: null,
+  ...more,
+});
+const bucket = (key: string, measure: BucketLimit["measure"], perMinute: number, capacity = perMinute): BucketLimit => ({
+  key,
+  scope: 0,
+  measure,
+  perMinute,
+  capacity,
+  limitType: `${measure}_per_minute`,
+});
 const plan = (tenantId: string, parts: Partial<Plan>): Plan => ({ tenantId, scopes: [scope("g")], windows: [], buckets: [], ...parts });
 const nothing: Actual = { requests: 0, input: 0, output: 0, micros: 0 };
 const demand = (tokens = 0, micros = 0, toolCalls = 0): Demand => ({ tokens, micros, toolCalls });
@@ -76,11 +103,27 @@ for (const home of homes) {
         ["tool calls of an hour", (t, n) => plan(t, { windows: [window("w", "tool_calls", n * 2)] }), demand(0, 0, 2)],
         ["requests a minute", (t, n) => plan(t, { buckets: [bucket("b", "requests", n)] }), demand()],
         ["calls at once", (t, n) => plan(t, { scopes: [scope("g", { maxConcurrent: n })] }), demand()],
-        ["four levels, the second the tightest", (t, n) => plan(t, { scopes: [scope("a"), scope("b"), scope("c"), scope("d")], windows: [window("a", "requests", 10 * n), window("b", "requests", n, { scope: 1 }), window("c", "micros", 30 * n, { scope: 2 }), window("d", "requests", 99 * n, { scope: 3 })] }), demand(0, 3)],
+        [
+          "four levels, the second the tightest",
+          (t, n) =>
+            plan(t, {
+              scopes: [scope("a"), scope("b"), scope("c"), scope("d")],
+              windows: [
+                window("a", "requests", 10 * n),
+                window("b", "requests", n, { scope: 1 }),
+                window("c", "micros", 30 * n, { scope: 2 }),
+                window("d", "requests", 99 * n, { scope: 3 }),
+              ],
+            }),
+          demand(0, 3),
+        ],
       ];
       test.each(kinds)("%s, 200 rounds", async (_name, make, wants) => {
         for (let round = 0; round < 200; round++) {
-          const { counters, tenantId } = round === 0 || home.name === "in process" ? home.make({ now: NOON }) : { counters: opened.at(-1) as Counters, tenantId: `t${tenants++}` };
+          const { counters, tenantId } =
+            round === 0 || home.name === "in process"
+              ? home.make({ now: NOON })
+              : { counters: opened.at(-1) as Counters, tenantId: `t${tenants++}` };
           const n = 1 + (round % 7);
           const of = await warmed(counters, make(tenantId, n), NOON);
           const outcomes = await Promise.all(Array.from({ length: n + 1 + (round % 5) }, () => tryCall(counters, of, wants)));
@@ -91,7 +134,15 @@ for (const home of homes) {
 
     test("one refused level takes nothing at the others", async () => {
       const { counters, tenantId } = home.make({ now: NOON });
-      const of = await warmed(counters, plan(tenantId, { scopes: [scope("leaf", { maxConcurrent: 5 }), scope("root")], windows: [window("leaf", "micros", 1000), window("root", "requests", 0, { scope: 1 })], buckets: [bucket("b", "requests", 1)] }), NOON);
+      const of = await warmed(
+        counters,
+        plan(tenantId, {
+          scopes: [scope("leaf", { maxConcurrent: 5 }), scope("root")],
+          windows: [window("leaf", "micros", 1000), window("root", "requests", 0, { scope: 1 })],
+          buckets: [bucket("b", "requests", 1)],
+        }),
+        NOON,
+      );
       expect((await tryCall(counters, of, demand(0, 10))).outcome).toMatchObject({ kind: "denied", denial: { by: "window", index: 1 } });
       const alone = { ...of, windows: of.windows.slice(0, 1) };
       expect((await tryCall(counters, alone, demand(0, 1000))).outcome.kind).toBe("admitted");
@@ -103,16 +154,28 @@ for (const home of homes) {
       const first = await tryCall(counters, of, demand(0, 90));
       expect((await tryCall(counters, of, demand(0, 20))).outcome).toEqual({ kind: "held", key: "w" });
       expect((await tryCall(counters, of, demand(0, 101))).outcome).toMatchObject({ kind: "denied", denial: { by: "window", spent: 0 } });
-      expect(await counters.settle({ id: first.id, plan: of, demand: demand(0, 90) }, { requests: 1, input: 1, output: 1, micros: 30 })).toEqual([30]);
+      expect(
+        await counters.settle({ id: first.id, plan: of, demand: demand(0, 90) }, { requests: 1, input: 1, output: 1, micros: 30 }),
+      ).toEqual([30]);
       // A second time changes nothing.
-      expect(await counters.settle({ id: first.id, plan: of, demand: demand(0, 90) }, { requests: 1, input: 1, output: 1, micros: 30 })).toEqual([]);
+      expect(
+        await counters.settle({ id: first.id, plan: of, demand: demand(0, 90) }, { requests: 1, input: 1, output: 1, micros: 30 }),
+      ).toEqual([]);
       expect((await tryCall(counters, of, demand(0, 71))).outcome).toMatchObject({ kind: "denied", denial: { by: "window", spent: 30 } });
       expect((await tryCall(counters, of, demand(0, 70))).outcome.kind).toBe("admitted");
     });
 
     test("what a call parts with is free at once, what it used until then is counted, and settling counts the rest once", async () => {
       const { counters, tenantId } = home.make({ now: NOON });
-      const of = await warmed(counters, plan(tenantId, { scopes: [scope("g", { maxConcurrent: 1 })], windows: [window("w", "micros", 100), window("r", "requests", 9)], buckets: [bucket("b", "micros", 1_000)] }), NOON);
+      const of = await warmed(
+        counters,
+        plan(tenantId, {
+          scopes: [scope("g", { maxConcurrent: 1 })],
+          windows: [window("w", "micros", 100), window("r", "requests", 9)],
+          buckets: [bucket("b", "micros", 1_000)],
+        }),
+        NOON,
+      );
       const aside: Plan = { ...of, scopes: [scope("g")], windows: of.windows.slice(0, 1), unpaced: true };
       const first = await tryCall(counters, of, demand(0, 90));
       const held = { id: first.id, plan: of, demand: demand(0, 90) };
@@ -123,7 +186,9 @@ for (const home of homes) {
       expect((await tryCall(counters, of, demand(0, 20))).outcome).toMatchObject({ kind: "denied", denial: { by: "concurrency" } });
       const second = await tryCall(counters, aside, demand(0, 70));
       expect(second.outcome).toEqual({ kind: "admitted", spent: [30] });
-      expect(await counters.settle({ id: second.id, plan: aside, demand: demand(0, 70) }, { requests: 1, input: 0, output: 0, micros: 20 })).toEqual([50]);
+      expect(
+        await counters.settle({ id: second.id, plan: aside, demand: demand(0, 70) }, { requests: 1, input: 0, output: 0, micros: 20 }),
+      ).toEqual([50]);
       expect(await counters.settle(held, { requests: 1, input: 0, output: 0, micros: 35 })).toEqual([55, 1]);
       await counters.part(held, { requests: 0, input: 0, output: 0, micros: 30 });
       const last = await tryCall(counters, of, demand(0, 45));
@@ -141,7 +206,10 @@ for (const home of homes) {
       expect((await tryCall(counters, aside, demand())).outcome.kind).toBe("admitted");
     });
 
-    test.each([["its request", "requests", demand()], ["the tool calls it told of", "tool_calls", demand(0, 0, 2)]] as const)("a call that never left gives back %s", async (_name, measure, wants) => {
+    test.each([
+      ["its request", "requests", demand()],
+      ["the tool calls it told of", "tool_calls", demand(0, 0, 2)],
+    ] as const)("a call that never left gives back %s", async (_name, measure, wants) => {
       const { counters, tenantId } = home.make({ now: NOON });
       const of = await warmed(counters, plan(tenantId, { windows: [window("w", measure, measure === "requests" ? 1 : 2)] }), NOON);
       const first = await tryCall(counters, of, wants);
@@ -164,10 +232,24 @@ for (const home of homes) {
       const { counters, tenantId } = home.make({ now: NOON });
       const of = plan(tenantId, { windows: [window("w", "tokens", 100), window("v", "requests", 5)] });
       expect((await tryCall(counters, of, demand(1))).outcome).toEqual({ kind: "cold", windows: [0, 1] });
-      await counters.warm(of, new Map([[0, 95], [1, 4]]), NOON);
+      await counters.warm(
+        of,
+        new Map([
+          [0, 95],
+          [1, 4],
+        ]),
+        NOON,
+      );
       expect((await tryCall(counters, of, demand(5))).outcome).toEqual({ kind: "admitted", spent: [95, 5] });
       // The truth is late: what it does not know yet is not forgotten.
-      await counters.warm(of, new Map([[0, 95], [1, 4]]), NOON);
+      await counters.warm(
+        of,
+        new Map([
+          [0, 95],
+          [1, 4],
+        ]),
+        NOON,
+      );
       expect((await tryCall(counters, of, demand(1))).outcome).toMatchObject({ kind: "denied" });
     });
 
@@ -182,8 +264,17 @@ for (const home of homes) {
 
 describe("a reference of a few plain lines", () => {
   // Now and then the clock jumps an hour, back or ahead, over midnight too.
-  const passing = fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 0, max: 40_000 }) }, { weight: 1, arbitrary: fc.constantFrom(-3_600_000, 3_600_000) });
-  const step = fc.record({ wait: passing, level: fc.integer({ min: 0, max: 2 }), tokens: fc.integer({ min: 0, max: 60 }), used: fc.integer({ min: 0, max: 60 }), settle: fc.boolean() });
+  const passing = fc.oneof(
+    { weight: 9, arbitrary: fc.integer({ min: 0, max: 40_000 }) },
+    { weight: 1, arbitrary: fc.constantFrom(-3_600_000, 3_600_000) },
+  );
+  const step = fc.record({
+    wait: passing,
+    level: fc.integer({ min: 0, max: 2 }),
+    tokens: fc.integer({ min: 0, max: 60 }),
+    used: fc.integer({ min: 0, max: 60 }),
+    settle: fc.boolean(),
+  });
 
   /** Three levels; each has a quota of tokens a day, a bucket of requests and a bound of calls at once. */
   class Reference {
@@ -213,7 +304,8 @@ describe("a reference of a few plain lines", () => {
         this.level[i] = Math.min(3 * (i + 1), (this.level[i] as number) + (passed * 3 * (i + 1)) / 60_000);
         if ((this.level[i] as number) < 1 - 1e-9) return "denied bucket";
       }
-      if (on.some((i) => (spent[i] as number) + tokens > 100 * (i + 1) || (tokens > 0 && (spent[i] as number) >= 100 * (i + 1)))) return "denied window";
+      if (on.some((i) => (spent[i] as number) + tokens > 100 * (i + 1) || (tokens > 0 && (spent[i] as number) >= 100 * (i + 1))))
+        return "denied window";
       if (on.some((i) => tokens > 0 && (spent[i] as number) + (held[i] as number) + tokens > 100 * (i + 1))) return "held";
       for (const i of on) {
         (held[i] as number) += tokens;
@@ -237,7 +329,9 @@ describe("a reference of a few plain lines", () => {
     const on = [0, 1, 2].slice(from);
     return plan(tenantId, {
       scopes: on.map((i) => scope(`s${i}`, { maxConcurrent: 2 + i })),
-      windows: on.map((i, at) => window(`w${i}/${day}`, "tokens", 100 * (i + 1), { scope: at, startsAt: day * DAY, resetsAt: (day + 1) * DAY })),
+      windows: on.map((i, at) =>
+        window(`w${i}/${day}`, "tokens", 100 * (i + 1), { scope: at, startsAt: day * DAY, resetsAt: (day + 1) * DAY }),
+      ),
       buckets: on.map((i, at) => ({ ...bucket(`b${i}`, "requests", 3 * (i + 1)), scope: at })),
     });
   };
@@ -269,7 +363,10 @@ describe("a reference of a few plain lines", () => {
               open.shift();
               const actual = Math.min(used, first.tokens);
               reference.settle(first.day, first.from, first.tokens, actual);
-              await counters.settle({ id: first.id, plan: planOf(first.day, first.from), demand: demand(first.tokens) }, { requests: 1, input: actual, output: 0, micros: 0 });
+              await counters.settle(
+                { id: first.id, plan: planOf(first.day, first.from), demand: demand(first.tokens) },
+                { requests: 1, input: actual, output: 0, micros: 0 },
+              );
               continue;
             }
             const of = planOf(day, level);
@@ -308,7 +405,10 @@ describe("time", () => {
     const counters = new InProcessCounters(() => clock.now);
     for (let day = 0; day < 50; day++) {
       for (let i = 0; i < 100; i++) {
-        const of = plan("t", { scopes: [scope(`g${i}-${day}`, { maxConcurrent: 5 })], windows: [window(`w${i}-${day}`, "requests", 10, { resetsAt: clock.now + DAY })] });
+        const of = plan("t", {
+          scopes: [scope(`g${i}-${day}`, { maxConcurrent: 5 })],
+          windows: [window(`w${i}-${day}`, "requests", 10, { resetsAt: clock.now + DAY })],
+        });
         counters.warm(of, new Map([[0, 0]]));
         counters.admit(`x${day}-${i}`, of, demand(), false);
         counters.settle({ id: `x${day}-${i}`, plan: of, demand: demand() }, nothing);
@@ -322,7 +422,14 @@ describe("time", () => {
 if (haveValkey) {
   describe("a fleet", () => {
     const fleet = (clock: { now: number }, leaseMs: number, more: { rowsWithinMs?: number; renewMs?: number } = {}) => {
-      const counters = new ValkeyCounters({ valkey: openValkey(valkey?.url ?? ""), now: () => clock.now, log: jsonLog("error"), leaseMs, renewMs: 3_600_000, ...more });
+      const counters = new ValkeyCounters({
+        valkey: openValkey(valkey?.url ?? ""),
+        now: () => clock.now,
+        log: jsonLog("error"),
+        leaseMs,
+        renewMs: 3_600_000,
+        ...more,
+      });
       opened.push(counters);
       return counters;
     };
@@ -337,7 +444,11 @@ if (haveValkey) {
 
     test("what a dead process held is free once its lease is over", async () => {
       const [dies, lives] = [fleet({ now: NOON }, 300), fleet({ now: NOON }, 30_000)];
-      const of = await warmed(lives, plan(`t${tenants++}`, { scopes: [scope("g", { maxConcurrent: 1 })], windows: [window("w", "micros", 100)] }), NOON);
+      const of = await warmed(
+        lives,
+        plan(`t${tenants++}`, { scopes: [scope("g", { maxConcurrent: 1 })], windows: [window("w", "micros", 100)] }),
+        NOON,
+      );
       expect((await tryCall(dies, of, demand(0, 100))).outcome.kind).toBe("admitted");
       expect((await tryCall(lives, of, demand(0, 100))).outcome.kind).toBe("denied");
       const deadline = Date.now() + 5_000;
@@ -366,17 +477,34 @@ if (haveValkey) {
       await lives.resolve(async () => new Map());
       expect((await lives.admit("probe", of, demand(0, 50), true)).kind).toBe("held");
       await lives.resolve(async (_tenantId, ids) => new Map(ids.map((id) => [id, { tokens: 0, micros: 0, requests: 1, attempts: null }])));
-      expect((await lives.admit("probe", of, demand(0, 50), true))).toEqual({ kind: "admitted", spent: [40] });
+      expect(await lives.admit("probe", of, demand(0, 50), true)).toEqual({ kind: "admitted", spent: [40] });
     });
 
     test("what it counted for one member of a routing group goes by the attempt there", async () => {
       const [dies, lives] = [fleet({ now: NOON }, 300), fleet({ now: NOON }, 30_000)];
       const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("w", "micros", 100), window("r", "requests", 9)] }), NOON);
-      for (const [id, micros] of [["call/0/0", 15], ["call/1/1", 25]] as const) {
+      for (const [id, micros] of [
+        ["call/0/0", 15],
+        ["call/1/1", 25],
+      ] as const) {
         expect((await dies.admit(id, of, demand(0, 50), false)).kind).toBe("admitted");
         await dies.settle({ id, plan: of, demand: demand(0, 50) }, { requests: 1, input: 1, output: 1, micros });
       }
-      const rows = async (_tenantId: string, ids: readonly string[]) => new Map(ids.map((id) => [id, { tokens: 0, micros: 35, requests: 1, attempts: [{ tokens: 2, micros: 15 }, { tokens: 2, micros: 20 }] }]));
+      const rows = async (_tenantId: string, ids: readonly string[]) =>
+        new Map(
+          ids.map((id) => [
+            id,
+            {
+              tokens: 0,
+              micros: 35,
+              requests: 1,
+              attempts: [
+                { tokens: 2, micros: 15 },
+                { tokens: 2, micros: 20 },
+              ],
+            },
+          ]),
+        );
       const deadline = Date.now() + 5_000;
       let now: Admission;
       do {
@@ -388,9 +516,14 @@ if (haveValkey) {
 
     test("what a process that never comes back counted and nobody recorded is given back after a while", async () => {
       const [dies, lives] = [fleet({ now: NOON }, 300), fleet({ now: NOON }, 30_000, { rowsWithinMs: 300 })];
-      const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("m", "micros", 100), window("r", "requests", 4), window("c", "tool_calls", 20)] }), NOON);
+      const of = await warmed(
+        lives,
+        plan(`t${tenants++}`, { windows: [window("m", "micros", 100), window("r", "requests", 4), window("c", "tool_calls", 20)] }),
+        NOON,
+      );
       const admitted = async (id: string) => expect((await dies.admit(id, of, demand(0, 20, 2), false)).kind).toBe("admitted");
-      const settle = (id: string, actual: Partial<Actual>) => dies.settle({ id, plan: of, demand: demand(0, 20, 2) }, { requests: 1, input: 1, output: 1, micros: 15, ...actual });
+      const settle = (id: string, actual: Partial<Actual>) =>
+        dies.settle({ id, plan: of, demand: demand(0, 20, 2) }, { requests: 1, input: 1, output: 1, micros: 15, ...actual });
       await admitted("recorded");
       await settle("recorded", {});
       await admitted("never recorded");
@@ -406,7 +539,12 @@ if (haveValkey) {
         return tried.kind === "admitted" ? tried.spent : tried;
       };
       expect(await spent()).toMatchObject({ kind: "denied", denial: { by: "window", index: 1, spent: 4 } });
-      const rows = async (_tenantId: string, ids: readonly string[]) => new Map(ids.includes("tells of the sealed one") ? [["tells of the sealed one", { tokens: 0, micros: 0, requests: 1, attempts: null }]] : []);
+      const rows = async (_tenantId: string, ids: readonly string[]) =>
+        new Map(
+          ids.includes("tells of the sealed one")
+            ? [["tells of the sealed one", { tokens: 0, micros: 0, requests: 1, attempts: null }]]
+            : [],
+        );
       const deadline = Date.now() + 10_000;
       let now: unknown;
       for (;;) {
@@ -467,7 +605,11 @@ if (haveValkey) {
 /** Names whose lease is over. */
 async function dead(url: string, tenantId: string): Promise<number> {
   const client = openValkey(url);
-  const found = await client.run("local t = redis.call('TIME') return redis.call('ZCOUNT', KEYS[1], '-inf', tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000))", [`gw:{${tenantId}}:owners`], []);
+  const found = await client.run(
+    "local t = redis.call('TIME') return redis.call('ZCOUNT', KEYS[1], '-inf', tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000))",
+    [`gw:{${tenantId}}:owners`],
+    [],
+  );
   client.close();
   return Number(found);
 }

@@ -40,7 +40,11 @@ export interface WindowLimit {
 }
 
 /** Where the use of a window is written down for good. */
-export type Truth = { readonly kind: "group"; readonly groupId: string; readonly modelId: string | null; readonly period: "day" | "month" } | { readonly kind: "tools"; readonly groupId: string; readonly serverId: string | null } | { readonly kind: "tool_results"; readonly groupId: string; readonly modelId: string | null } | { readonly kind: "run"; readonly rootTaskId: string };
+export type Truth =
+  | { readonly kind: "group"; readonly groupId: string; readonly modelId: string | null; readonly period: "day" | "month" }
+  | { readonly kind: "tools"; readonly groupId: string; readonly serverId: string | null }
+  | { readonly kind: "tool_results"; readonly groupId: string; readonly modelId: string | null }
+  | { readonly kind: "run"; readonly rootTaskId: string };
 
 /** A token bucket. Requests take one at admission; everything else is taken after the answer, so it may fall below zero. */
 export interface BucketLimit {
@@ -166,7 +170,12 @@ export function usedOf(measure: WindowMeasure | BucketMeasure, actual: Actual): 
 
 /** What is left of `total` once `part` of it is taken away. */
 export function without(total: Actual, { input, output, micros }: Actual): Actual {
-  return { requests: total.requests, input: Math.max(0, total.input - input), output: Math.max(0, total.output - output), micros: Math.max(0, total.micros - micros) };
+  return {
+    requests: total.requests,
+    input: Math.max(0, total.input - input),
+    output: Math.max(0, total.output - output),
+    micros: Math.max(0, total.micros - micros),
+  };
 }
 
 /** The window of a call that is a run of its own: nobody asks for it again. */

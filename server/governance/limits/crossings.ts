@@ -46,7 +46,13 @@ export function announce(call: Call, plan: Plan, spent: readonly number[]): void
   if (warned >= 0) headers["x-gw-usage-warning"] = text(warned);
   if (warned >= 0 || most >= APPROACHING * 100) headers["x-usage-warning"] = text(warned >= 0 ? warned : tightest);
   const window = plan.windows[tightest] as WindowLimit;
-  call.row.pre_action_state = { kind: "usage", limit_type: window.limitType, group_id: (plan.scopes[window.scope] as Scope).groupId, current: String(spent[tightest]), limit: String(window.limit) };
+  call.row.pre_action_state = {
+    kind: "usage",
+    limit_type: window.limitType,
+    group_id: (plan.scopes[window.scope] as Scope).groupId,
+    current: String(spent[tightest]),
+    limit: String(window.limit),
+  };
 }
 
 /**
@@ -69,7 +75,13 @@ export class Crossings {
     if (window.warnAt !== null && window.limit > 0 && spent >= window.warnAt && !this.warned.has(window)) {
       this.warned.add(window);
       const percent = Math.round((window.warnAt / window.limit) * 100);
-      this.raise(plan, index, spent, { type: "usage_warning", severity: "warning", title: `${percent} % of the ${words(window.limitType)} limit is used`, threshold: shown(window, window.warnAt), message: "" });
+      this.raise(plan, index, spent, {
+        type: "usage_warning",
+        severity: "warning",
+        title: `${percent} % of the ${words(window.limitType)} limit is used`,
+        threshold: shown(window, window.warnAt),
+        message: "",
+      });
     }
     if (spent >= window.limit) this.reached(plan, index, spent);
   }
@@ -93,7 +105,12 @@ export class Crossings {
     });
   }
 
-  private raise(plan: Plan, index: number, spent: number, what: { type: string; severity: string; title: string; threshold: number; message: string }): void {
+  private raise(
+    plan: Plan,
+    index: number,
+    spent: number,
+    what: { type: string; severity: string; title: string; threshold: number; message: string },
+  ): void {
     const window = plan.windows[index] as WindowLimit;
     const scope = plan.scopes[window.scope] as Scope;
     if (scope.kind === "run") return;

@@ -30,10 +30,37 @@ interface Kind {
 const MODEL = { id: "m", name: "m", rateLimitRpm: null, rateLimitTpm: null, maxConcurrent: null } as unknown as ModelEntry;
 const model = (more: Partial<ModelEntry>): ModelEntry => ({ ...MODEL, ...more });
 
-function scopeWith(tenantId: string, kind: PolicyKind | null, document: object, itemId = "", ofLeaf: object = {}, branchesLeft = 0): GroupScope {
-  const policies: StoredPolicy[] = kind === null ? [] : [{ groupId: "root", kind, itemId, document: document as never }, { groupId: "leaf", kind, itemId, document: ofLeaf as never }];
-  const tree = new PolicyTree([{ id: "root", name: "root", parentId: null, branchesLeft }, { id: "leaf", name: "leaf", parentId: "root" }], policies);
-  return { groupId: "leaf", groupName: "leaf", chain: [{ id: "leaf", name: "leaf" }, { id: "root", name: "root" }], tenant: { id: tenantId, policies: tree } } as unknown as GroupScope;
+function scopeWith(
+  tenantId: string,
+  kind: PolicyKind | null,
+  document: object,
+  itemId = "",
+  ofLeaf: object = {},
+  branchesLeft = 0,
+): GroupScope {
+  const policies: StoredPolicy[] =
+    kind === null
+      ? []
+      : [
+          { groupId: "root", kind, itemId, document: document as never },
+          { groupId: "leaf", kind, itemId, document: ofLeaf as never },
+        ];
+  const tree = new PolicyTree(
+    [
+      { id: "root", name: "root", parentId: null, branchesLeft },
+      { id: "leaf", name: "leaf", parentId: "root" },
+    ],
+    policies,
+  );
+  return {
+    groupId: "leaf",
+    groupName: "leaf",
+    chain: [
+      { id: "leaf", name: "leaf" },
+      { id: "root", name: "root" },
+    ],
+    tenant: { id: tenantId, policies: tree },
+  } as unknown as GroupScope;
 }
 
 const usd = (n: number) => (n * MICROS) / 1e6;
@@ -73,19 +100,104 @@ const RUN: readonly [name: string, document: (n: number) => object][] = [
 const charges = (charged?: true) => (charged === undefined ? {} : { charged });
 
 const KINDS: readonly Kind[] = [
-  ...LLM.map(([name, document, charged]): Kind => ({ name, of: (t, n) => planFor(scopeWith(t, "llm_limits", document(n)), MODEL, NOON), ...charges(charged) })),
-  ...LLM.map(([name, document, charged]): Kind => ({ name: `of one model: ${name}`, of: (t, n) => planFor(scopeWith(t, "llm_limits", document(n), "m"), MODEL, NOON), ...charges(charged) })),
-  ...LLM.map(([name, document, charged]): Kind => ({ name: `of a member of a routing group: ${name}`, of: (t, n) => memberPlan(scopeWith(t, "llm_limits", document(n), "m"), MODEL, NOON), ...charges(charged) })),
-  { name: "a burst of one's own under a rate that is inherited", of: (t, n) => planFor(scopeWith(t, "llm_limits", { throughput: { max_requests_per_minute: 1_000 } }, "", { throughput: { request_burst: n } }), MODEL, NOON) },
-  { name: "a burst of one's own of tool calls under a rate that is inherited", of: (t, n) => toolPlan(scopeWith(t, "mcp_limits", { frequency: { max_calls_per_minute: 1_000 } }, "", { frequency: { burst_limit: n } }), { id: "s", name: "s" }, "someone", NOON) },
-  { name: "a rate of one's own under a burst that is inherited", of: (t, n) => planFor(scopeWith(t, "llm_limits", { throughput: { max_requests_per_minute: 1_000, request_burst: 2_000 } }, "", { throughput: { max_requests_per_minute: n } }), MODEL, NOON) },
-  { name: "a rate of one's own of tool calls under a burst that is inherited", of: (t, n) => toolPlan(scopeWith(t, "mcp_limits", { frequency: { max_calls_per_minute: 1_000, burst_limit: 2_000 } }, "", { frequency: { max_calls_per_minute: n } }), { id: "s", name: "s" }, "someone", NOON) },
-  { name: "a rate of one's own under a smaller burst that is inherited", of: (t, n) => planFor(scopeWith(t, "llm_limits", { throughput: { max_requests_per_minute: 1_000, request_burst: n } }, "", { throughput: { max_requests_per_minute: 900 } }), MODEL, NOON) },
-  ...["max_tool_calls_per_hour", "max_tool_calls_per_day"].map((field): Kind => ({ name: `tool_use.${field}`, of: (t, n) => planFor(scopeWith(t, "llm_governance", { tool_use: { [field]: n * 2 + 1 } }), MODEL, NOON) })),
-  ...CAPS.map(([name, caps, charged]): Kind => ({ name: `of a model or routing group: ${name}`, of: (t, n) => planFor(scopeWith(t, null, {}), model(caps(n)), NOON), ...charges(charged) })),
-  ...RUN.map(([name, document]): Kind => ({ name, of: (t, n) => { const scope = scopeWith(t, "run_ceilings", document(n)); return withRun(planFor(scope, MODEL, NOON), "run", { id: "leaf", name: "leaf" }, scope.tenant.policies.effective("leaf", "run_ceilings"), false); } })),
-  ...TOOLS.map(([name, document]): Kind => ({ name: `of tool servers: ${name}`, of: (t, n) => toolPlan(scopeWith(t, "mcp_limits", document(n)), { id: "s", name: "s" }, "someone", NOON) })),
-  ...TOOLS.map(([name, document]): Kind => ({ name: `of one tool server: ${name}`, of: (t, n) => toolPlan(scopeWith(t, "mcp_limits", document(n), "s"), { id: "s", name: "s" }, "someone", NOON) })),
+  ...LLM.map(([name, document, charged]): Kind => ({
+    name,
+    of: (t, n) => planFor(scopeWith(t, "llm_limits", document(n)), MODEL, NOON),
+    ...charges(charged),
+  })),
+  ...LLM.map(([name, document, charged]): Kind => ({
+    name: `of one model: ${name}`,
+    of: (t, n) => planFor(scopeWith(t, "llm_limits", document(n), "m"), MODEL, NOON),
+    ...charges(charged),
+  })),
+  ...LLM.map(([name, document, charged]): Kind => ({
+    name: `of a member of a routing group: ${name}`,
+    of: (t, n) => memberPlan(scopeWith(t, "llm_limits", document(n), "m"), MODEL, NOON),
+    ...charges(charged),
+  })),
+  {
+    name: "a burst of one's own under a rate that is inherited",
+    of: (t, n) =>
+      planFor(
+        scopeWith(t, "llm_limits", { throughput: { max_requests_per_minute: 1_000 } }, "", { throughput: { request_burst: n } }),
+        MODEL,
+        NOON,
+      ),
+  },
+  {
+    name: "a burst of one's own of tool calls under a rate that is inherited",
+    of: (t, n) =>
+      toolPlan(
+        scopeWith(t, "mcp_limits", { frequency: { max_calls_per_minute: 1_000 } }, "", { frequency: { burst_limit: n } }),
+        { id: "s", name: "s" },
+        "someone",
+        NOON,
+      ),
+  },
+  {
+    name: "a rate of one's own under a burst that is inherited",
+    of: (t, n) =>
+      planFor(
+        scopeWith(t, "llm_limits", { throughput: { max_requests_per_minute: 1_000, request_burst: 2_000 } }, "", {
+          throughput: { max_requests_per_minute: n },
+        }),
+        MODEL,
+        NOON,
+      ),
+  },
+  {
+    name: "a rate of one's own of tool calls under a burst that is inherited",
+    of: (t, n) =>
+      toolPlan(
+        scopeWith(t, "mcp_limits", { frequency: { max_calls_per_minute: 1_000, burst_limit: 2_000 } }, "", {
+          frequency: { max_calls_per_minute: n },
+        }),
+        { id: "s", name: "s" },
+        "someone",
+        NOON,
+      ),
+  },
+  {
+    name: "a rate of one's own under a smaller burst that is inherited",
+    of: (t, n) =>
+      planFor(
+        scopeWith(t, "llm_limits", { throughput: { max_requests_per_minute: 1_000, request_burst: n } }, "", {
+          throughput: { max_requests_per_minute: 900 },
+        }),
+        MODEL,
+        NOON,
+      ),
+  },
+  ...["max_tool_calls_per_hour", "max_tool_calls_per_day"].map((field): Kind => ({
+    name: `tool_use.${field}`,
+    of: (t, n) => planFor(scopeWith(t, "llm_governance", { tool_use: { [field]: n * 2 + 1 } }), MODEL, NOON),
+  })),
+  ...CAPS.map(([name, caps, charged]): Kind => ({
+    name: `of a model or routing group: ${name}`,
+    of: (t, n) => planFor(scopeWith(t, null, {}), model(caps(n)), NOON),
+    ...charges(charged),
+  })),
+  ...RUN.map(([name, document]): Kind => ({
+    name,
+    of: (t, n) => {
+      const scope = scopeWith(t, "run_ceilings", document(n));
+      return withRun(
+        planFor(scope, MODEL, NOON),
+        "run",
+        { id: "leaf", name: "leaf" },
+        scope.tenant.policies.effective("leaf", "run_ceilings"),
+        false,
+      );
+    },
+  })),
+  ...TOOLS.map(([name, document]): Kind => ({
+    name: `of tool servers: ${name}`,
+    of: (t, n) => toolPlan(scopeWith(t, "mcp_limits", document(n)), { id: "s", name: "s" }, "someone", NOON),
+  })),
+  ...TOOLS.map(([name, document]): Kind => ({
+    name: `of one tool server: ${name}`,
+    of: (t, n) => toolPlan(scopeWith(t, "mcp_limits", document(n), "s"), { id: "s", name: "s" }, "someone", NOON),
+  })),
 ];
 
 let valkey: TestValkey | undefined;
@@ -110,52 +222,96 @@ async function passes(counters: Counters, plan: Plan): Promise<string | null> {
 
 for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
   describe(home, () => {
-    test.each(KINDS.map((kind) => [kind.name, kind] as const))(`%s, ${ROUNDS} rounds`, async (_name, { of, charged }) => {
-      for (let round = 0; round < ROUNDS; round++) {
-        const counters = home === "in process" ? new InProcessCounters(() => NOON) : (shared as Counters);
-        const n = 1 + (round % 7);
-        const plan = of(`t${calls++}`, n);
-        expect(plan.windows.length + plan.buckets.length + plan.scopes.filter(({ maxConcurrent }) => maxConcurrent !== null).length).toBeGreaterThan(0);
-        await counters.warm(plan, new Map(plan.windows.map((_, i) => [i, 0])), NOON);
-        const many = n + 1 + (round % 5);
-        if (charged === undefined) {
-          const outcomes = await Promise.all(Array.from({ length: many }, () => passes(counters, plan)));
-          expect(outcomes.filter((id) => id !== null).length).toBe(n);
-          continue;
+    test.each(KINDS.map((kind) => [kind.name, kind] as const))(
+      `%s, ${ROUNDS} rounds`,
+      async (_name, { of, charged }) => {
+        for (let round = 0; round < ROUNDS; round++) {
+          const counters = home === "in process" ? new InProcessCounters(() => NOON) : (shared as Counters);
+          const n = 1 + (round % 7);
+          const plan = of(`t${calls++}`, n);
+          expect(
+            plan.windows.length + plan.buckets.length + plan.scopes.filter(({ maxConcurrent }) => maxConcurrent !== null).length,
+          ).toBeGreaterThan(0);
+          await counters.warm(plan, new Map(plan.windows.map((_, i) => [i, 0])), NOON);
+          const many = n + 1 + (round % 5);
+          if (charged === undefined) {
+            const outcomes = await Promise.all(Array.from({ length: many }, () => passes(counters, plan)));
+            expect(outcomes.filter((id) => id !== null).length).toBe(n);
+            continue;
+          }
+          let passed = 0;
+          for (let i = 0; i < many; i++) {
+            const id = await passes(counters, plan);
+            if (id === null) continue;
+            passed++;
+            await counters.settle({ id, plan, demand: WANTS }, USED);
+          }
+          expect(passed).toBe(n);
         }
-        let passed = 0;
-        for (let i = 0; i < many; i++) {
-          const id = await passes(counters, plan);
-          if (id === null) continue;
-          passed++;
-          await counters.settle({ id, plan, demand: WANTS }, USED);
-        }
-        expect(passed).toBe(n);
-      }
-    }, 60_000);
+      },
+      60_000,
+    );
   });
 }
 
 test("a cooldown or a warning of one's own holds for what is inherited", () => {
   const above = { throughput: { max_requests_per_minute: 10, max_usd_per_minute: 1 }, tokens: { daily_limit: 100 } };
   const cooled = planFor(scopeWith("t", "llm_limits", above, "", { throughput: { cooldown_seconds: 30 } }), MODEL, NOON);
-  expect(cooled.scopes.map(({ groupId, cooldownMs }) => [groupId, cooldownMs])).toEqual([["leaf", 30_000], ["root", 0]]);
+  expect(cooled.scopes.map(({ groupId, cooldownMs }) => [groupId, cooldownMs])).toEqual([
+    ["leaf", 30_000],
+    ["root", 0],
+  ]);
   expect(cooled.buckets.map(({ key }) => key)).toEqual(["g/leaf/requests", "g/leaf/micros", "g/root/requests", "g/root/micros"]);
   const warned = planFor(scopeWith("t", "llm_limits", above, "", { tokens: { daily_warning_percent: 50 } }), MODEL, NOON);
-  expect(warned.windows.map(({ key, limit, warnAt }) => [key, limit, warnAt])).toEqual([["g/leaf/tokens/day/2026-11-21", 100, 50], ["g/root/tokens/day/2026-11-21", 100, null]]);
+  expect(warned.windows.map(({ key, limit, warnAt }) => [key, limit, warnAt])).toEqual([
+    ["g/leaf/tokens/day/2026-11-21", 100, 50],
+    ["g/root/tokens/day/2026-11-21", 100, null],
+  ]);
   const alone = planFor(scopeWith("t", "llm_limits", {}, "", { throughput: { request_burst: 3, cooldown_seconds: 5 } }), MODEL, NOON);
   expect([alone.buckets, alone.windows]).toEqual([[], []]);
 });
 
 test.each([
-  ["of a group", (left: number) => planFor(scopeWith("t", "llm_limits", { requests: { daily_limit: 1 }, throughput: { max_requests_per_minute: 1 } }, "", {}, left), MODEL, NOON)],
-  ["of a model", (left: number) => planFor(scopeWith("t", "llm_limits", { tokens: { monthly_limit: 1 }, concurrency: { max_concurrent: 1 } }, "m", {}, left), MODEL, NOON)],
-  ["of tool calls that models make", (left: number) => planFor(scopeWith("t", "llm_governance", { tool_use: { max_tool_calls_per_hour: 1 } }, "", {}, left), MODEL, NOON)],
-  ["of a tool server", (left: number) => toolPlan(scopeWith("t", "mcp_limits", { frequency: { max_calls_per_day: 1, max_calls_per_minute: 1 } }, "s", {}, left), { id: "s", name: "s" }, "someone", NOON)],
+  [
+    "of a group",
+    (left: number) =>
+      planFor(
+        scopeWith("t", "llm_limits", { requests: { daily_limit: 1 }, throughput: { max_requests_per_minute: 1 } }, "", {}, left),
+        MODEL,
+        NOON,
+      ),
+  ],
+  [
+    "of a model",
+    (left: number) =>
+      planFor(
+        scopeWith("t", "llm_limits", { tokens: { monthly_limit: 1 }, concurrency: { max_concurrent: 1 } }, "m", {}, left),
+        MODEL,
+        NOON,
+      ),
+  ],
+  [
+    "of tool calls that models make",
+    (left: number) => planFor(scopeWith("t", "llm_governance", { tool_use: { max_tool_calls_per_hour: 1 } }, "", {}, left), MODEL, NOON),
+  ],
+  [
+    "of a tool server",
+    (left: number) =>
+      toolPlan(
+        scopeWith("t", "mcp_limits", { frequency: { max_calls_per_day: 1, max_calls_per_minute: 1 } }, "s", {}, left),
+        { id: "s", name: "s" },
+        "someone",
+        NOON,
+      ),
+  ],
 ] as const)("what is counted %s begins anew once a branch has left, and rates and calls in flight go on", (_what, planOf) => {
   const [before, after] = [planOf(0), planOf(1)];
   expect(before.windows).toHaveLength(1);
   expect(after.windows[0]?.key).not.toBe(before.windows[0]?.key as string);
   expect(planOf(2).windows[0]?.key).not.toBe(after.windows[0]?.key as string);
-  expect([after.scopes, after.buckets, after.windows.map(({ key: _key, ...rest }) => rest)]).toEqual([before.scopes, before.buckets, before.windows.map(({ key: _key, ...rest }) => rest)]);
+  expect([after.scopes, after.buckets, after.windows.map(({ key: _key, ...rest }) => rest)]).toEqual([
+    before.scopes,
+    before.buckets,
+    before.windows.map(({ key: _key, ...rest }) => rest),
+  ]);
 });

@@ -1,5 +1,18 @@
 import { type Bucket, msUntil, refill } from "./bucket.ts";
-import { type Actual, type Admission, type Counters, type Demand, endsWithCall, givenBack, heldOf, type Plan, type Reservation, takenAtOnce, usedOf, without } from "./counters.ts";
+import {
+  type Actual,
+  type Admission,
+  type Counters,
+  type Demand,
+  endsWithCall,
+  givenBack,
+  heldOf,
+  type Plan,
+  type Reservation,
+  takenAtOnce,
+  usedOf,
+  without,
+} from "./counters.ts";
 
 interface WindowState {
   spent: number;
@@ -48,8 +61,10 @@ export class InProcessCounters implements Counters {
       const scope = scopes[i] as Plan["scopes"][number];
       const state = this.scopes.get(scope.key);
       if (state === undefined) continue;
-      if (state.lockedUntil > now) return { kind: "denied", denial: { by: "cooldown", scope: i, limitType: state.lockedBy, retryAfterMs: state.lockedUntil - now } };
-      if (scope.maxConcurrent !== null && state.inFlight >= scope.maxConcurrent) return { kind: "denied", denial: { by: "concurrency", scope: i, inFlight: state.inFlight } };
+      if (state.lockedUntil > now)
+        return { kind: "denied", denial: { by: "cooldown", scope: i, limitType: state.lockedBy, retryAfterMs: state.lockedUntil - now } };
+      if (scope.maxConcurrent !== null && state.inFlight >= scope.maxConcurrent)
+        return { kind: "denied", denial: { by: "concurrency", scope: i, inFlight: state.inFlight } };
     }
     for (let i = 0; paced && i < scopes.length; i++) {
       const scope = scopes[i] as Plan["scopes"][number];
@@ -76,7 +91,8 @@ export class InProcessCounters implements Counters {
       if (!window.hard) continue;
       const hold = heldOf(window, demand);
       const once = takenAtOnce(window, demand);
-      if (state.spent + hold + once > window.limit || (hold > 0 && state.spent >= window.limit)) return { kind: "denied", denial: { by: "window", index: i, spent: state.spent } };
+      if (state.spent + hold + once > window.limit || (hold > 0 && state.spent >= window.limit))
+        return { kind: "denied", denial: { by: "window", index: i, spent: state.spent } };
       if (held === null && hold > 0 && state.spent + state.held + hold > window.limit) held = window.key;
     }
     if (cold.length > 0) return { kind: "cold", windows: cold };
@@ -209,7 +225,8 @@ export class InProcessCounters implements Counters {
       const over = state.resetsAt < old || (state.resetsAt === Number.POSITIVE_INFINITY && state.touchedAt < old);
       if (over && state.held <= 0) this.windows.delete(key);
     }
-    for (const [key, state] of this.scopes) if (state.inFlight <= 0 && state.lockedUntil < now && state.touchedAt < old) this.scopes.delete(key);
+    for (const [key, state] of this.scopes)
+      if (state.inFlight <= 0 && state.lockedUntil < now && state.touchedAt < old) this.scopes.delete(key);
     // By now it is as full as it was when it was new.
     for (const [key, bucket] of this.buckets) if (bucket.at < now - 24 * FORGET_AFTER_MS) this.buckets.delete(key);
   }

@@ -5,7 +5,25 @@ import { InProcessCounters } from "./in-process.ts";
 import { Lending } from "./lending.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
-const plan: Plan = { tenantId: "t", scopes: [], buckets: [], windows: [{ key: "w", scope: 0, measure: "micros", limit: 100, hard: true, warnAt: null, startsAt: 0, resetsAt: NOON * 2, limitType: "daily_budget", truth: null }] };
+const plan: Plan = {
+  tenantId: "t",
+  scopes: [],
+  buckets: [],
+  windows: [
+    {
+      key: "w",
+      scope: 0,
+      measure: "micros",
+      limit: 100,
+      hard: true,
+      warnAt: null,
+      startsAt: 0,
+      resetsAt: NOON * 2,
+      limitType: "daily_budget",
+      truth: null,
+    },
+  ],
+};
 const used = (micros: number) => ({ requests: 1 as const, input: 0, output: 0, micros });
 
 /** A call that holds `micros`, as it is behind the gate. */
@@ -23,7 +41,7 @@ function holding(micros: number) {
   const first = take("call");
   const room = () => {
     let least = 0;
-    for (let most = 100; least < most; ) {
+    for (let most = 100; least < most;) {
       const middle = Math.ceil((least + most) / 2);
       if (counters.admit("probe", plan, { tokens: 0, micros: middle, toolCalls: 0 }, true).kind === "admitted") least = middle;
       else most = middle - 1;

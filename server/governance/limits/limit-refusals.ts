@@ -34,7 +34,12 @@ export function denialRefusal(plan: Plan, denial: Denial, now: number): Refusal 
       return rateRefusal(plan.scopes[scope] as Scope, limitType, denial.retryAfterMs, `The limit on ${words(limitType)} of`);
     }
     case "cooldown":
-      return rateRefusal(plan.scopes[denial.scope] as Scope, denial.limitType, denial.retryAfterMs, `After its limit on ${words(denial.limitType)} was reached, calls are locked for`);
+      return rateRefusal(
+        plan.scopes[denial.scope] as Scope,
+        denial.limitType,
+        denial.retryAfterMs,
+        `After its limit on ${words(denial.limitType)} was reached, calls are locked for`,
+      );
     case "concurrency": {
       const scope = plan.scopes[denial.scope] as Scope;
       return rateRefusal(scope, "max_concurrent", 1000, `The limit of ${scope.maxConcurrent} calls at once of`);
@@ -51,7 +56,10 @@ export function rateOf(plan: Plan, denial: Exclude<Denial, { by: "window" }>): {
 
 function rateRefusal(scope: Scope, limitType: string, retryAfterMs: number, what: string): Refusal {
   const message = what.startsWith("After") ? `${what} ${named(scope)}.` : `${what} ${named(scope)} is reached.`;
-  return refuse("rate_limit_exceeded", message, { headers: { "retry-after": seconds(retryAfterMs), "x-gw-usage-utilization": "100" }, extra: { scope: scope.kind, limit_type: limitType } });
+  return refuse("rate_limit_exceeded", message, {
+    headers: { "retry-after": seconds(retryAfterMs), "x-gw-usage-utilization": "100" },
+    extra: { scope: scope.kind, limit_type: limitType },
+  });
 }
 
 export function quotaRefusal(plan: Plan, index: number, spent: number, now: number, held = false): Refusal {
@@ -59,8 +67,18 @@ export function quotaRefusal(plan: Plan, index: number, spent: number, now: numb
   const scope = plan.scopes[window.scope] as Scope;
   const [current, most] = [shown(window, spent), shown(window, window.limit)];
   const why = held ? "is held by calls in flight" : spent < window.limit ? "does not cover what this call could come to" : "is used up";
-  const usage_limit = { group_id: scope.groupId, group_name: scope.groupName, limit_type: window.limitType, current_usage: current, max_limit: most };
-  if (scope.kind === "run") return refuse("run_ceiling_reached", `The run's ceiling ${window.limitType} (${current} of ${most} used) ${why}.`, { headers: AT_CEILING, extra: { usage_limit } });
+  const usage_limit = {
+    group_id: scope.groupId,
+    group_name: scope.groupName,
+    limit_type: window.limitType,
+    current_usage: current,
+    max_limit: most,
+  };
+  if (scope.kind === "run")
+    return refuse("run_ceiling_reached", `The run's ceiling ${window.limitType} (${current} of ${most} used) ${why}.`, {
+      headers: AT_CEILING,
+      extra: { usage_limit },
+    });
   const retry = held ? "1" : seconds(window.resetsAt - now);
   return refuse("usage_limit_reached", `The ${words(window.limitType)} limit of ${named(scope)} (${current} of ${most} used) ${why}.`, {
     headers: { "retry-after": retry, ...(held ? { "x-should-retry": "true" } : {}), "x-gw-usage-utilization": "100" },
@@ -69,5 +87,8 @@ export function quotaRefusal(plan: Plan, index: number, spent: number, now: numb
 }
 
 export function unpricedRefusal(model: Pick<ModelEntry, "name">, what = "its input and output"): Refusal {
-  return refuse("model_unpriced", `The model ${JSON.stringify(model.name)} has no price for ${what}, so a budget that stops hard cannot cover a call to it.`);
+  return refuse(
+    "model_unpriced",
+    `The model ${JSON.stringify(model.name)} has no price for ${what}, so a budget that stops hard cannot cover a call to it.`,
+  );
 }

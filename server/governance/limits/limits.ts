@@ -97,7 +97,8 @@ export class Limits implements RequestControl {
     const target = call.tools?.targets[0];
     if (target === undefined || view.tool === null || (view.tool.capability === null && view.tool.method !== null)) return PASS;
     const { maxPayloadBytes } = target.limits;
-    if (maxPayloadBytes !== null && ((call.row.request_size_bytes as number | null | undefined) ?? 0) > maxPayloadBytes) return refused(refuse("tool_payload_too_large"));
+    if (maxPayloadBytes !== null && ((call.row.request_size_bytes as number | null | undefined) ?? 0) > maxPayloadBytes)
+      return refused(refuse("tool_payload_too_large"));
     if (view.tool.method === null && call.request.method === "GET") return PASS;
     const serverId = target.server.id;
     const principal = principalOf(call);
@@ -110,7 +111,18 @@ export class Limits implements RequestControl {
     });
     const pass = () => {
       if (plan.scopes.length === 0) return PASS;
-      const arriving: Arriving = { id: call.id, call, view, model: null, plan, worst: null, toolCalls: 0, outputTokens: 0, demand: { tokens: 0, micros: 0, toolCalls: 0 }, ahead: null };
+      const arriving: Arriving = {
+        id: call.id,
+        call,
+        view,
+        model: null,
+        plan,
+        worst: null,
+        toolCalls: 0,
+        outputTokens: 0,
+        demand: { tokens: 0, micros: 0, toolCalls: 0 },
+        ahead: null,
+      };
       const passed = this.pass(arriving, (spent) => this.admitted(arriving, spent));
       return passed instanceof Promise ? passed.then(decision) : decision(passed);
     };
@@ -127,11 +139,15 @@ export class Limits implements RequestControl {
   }
 
   private decideBy(call: Call, view: RequestView, plan: CallPlan): Decision | Promise<Decision> {
-    const members = call.route?.group == null ? [] : call.route.members.map(({ model }) => this.planOf(call.scope as GroupScope, model, arrivalOf(call), memberPlan));
+    const members =
+      call.route?.group == null
+        ? []
+        : call.route.members.map(({ model }) => this.planOf(call.scope as GroupScope, model, arrivalOf(call), memberPlan));
     if (plan.scopes.length === 0 && members.every(({ scopes }) => scopes.length === 0)) return PASS;
     const arriving = this.arrive(call, view, call.model as ModelEntry, plan, members);
     if (isRefusal(arriving)) return refused(arriving);
-    if (members.length > 0) this.routed.set(call, { arriving, reservation: null, attemptsBefore: 0, again: [], coveredAttempts: 0, tries: 0 });
+    if (members.length > 0)
+      this.routed.set(call, { arriving, reservation: null, attemptsBefore: 0, again: [], coveredAttempts: 0, tries: 0 });
     const passed = plan.scopes.length === 0 ? null : this.pass(arriving, (spent) => this.admitted(arriving, spent));
     return passed instanceof Promise ? passed.then(decision) : decision(passed);
   }
@@ -162,7 +178,15 @@ export class Limits implements RequestControl {
     const demand = demandOfFailed(call.attempts.slice(routed.coveredAttempts));
     const plan = unpaced(routed.arriving.plan);
     if (!plan.windows.some((window) => heldOf(window, demand) > 0)) return null;
-    const arriving: Arriving = { ...routed.arriving, id: `${call.id}/again/${routed.again.length}`, view: null, plan, worst: null, demand, ahead: { ms: 0, lender: null } };
+    const arriving: Arriving = {
+      ...routed.arriving,
+      id: `${call.id}/again/${routed.again.length}`,
+      view: null,
+      plan,
+      worst: null,
+      demand,
+      ahead: { ms: 0, lender: null },
+    };
     return this.pass(arriving, () => {
       routed.again.push({ id: arriving.id, plan, demand });
       routed.coveredAttempts = call.attempts.length;
@@ -186,19 +210,37 @@ export class Limits implements RequestControl {
    * It goes before callers' calls that wait, and where nothing else is left `parent` gives up what it holds until it has
    * passed. A refusal means that it must not be made.
    */
-  enterNested(call: Call, parent: Call, { bodyBytes, outputTokens, waitMs, lends }: NestedBounds): Refusal | null | Promise<Refusal | null> {
+  enterNested(
+    call: Call,
+    parent: Call,
+    { bodyBytes, outputTokens, waitMs, lends }: NestedBounds,
+  ): Refusal | null | Promise<Refusal | null> {
     const { scope, model } = call;
     if (scope === null || model === null) return null;
     const ceilings = scope.tenant.policies.effective(scope.groupId, "run_ceilings");
     const base = this.planOf(scope, model, arrivalOf(call), nestedPlan);
     // A run of one call is in nobody's totals; what is counted of it ends with the call that began to count.
     const alone = call.row.trace_continuity === "minted" && parent.reservation?.plan.scopes.some(({ kind }) => kind === "run") !== true;
-    const plan = ceilings.size === 0 ? base : unpaced(withRun(base, call.row.root_task_id as string, { id: scope.groupId, name: scope.groupName }, ceilings, alone));
+    const plan =
+      ceilings.size === 0
+        ? base
+        : unpaced(withRun(base, call.row.root_task_id as string, { id: scope.groupId, name: scope.groupName }, ceilings, alone));
     if (plan.windows.length === 0 && plan.buckets.length === 0) return null;
     const worst = worstCaseOfNested(model, arrivalOf(call), bodyBytes, outputTokens);
     if (plan.needsPrice && dearest(model, worst) === null) return unpricedRefusal(model);
     const demand = demandOf(model, worst, worst.outputTokens, 0);
-    const arriving: Arriving = { id: call.id, call, view: null, model, plan, worst: null, toolCalls: 0, outputTokens: worst.outputTokens, demand, ahead: { ms: waitMs ?? this.parts.waitMs, lender: lends ? parent : null } };
+    const arriving: Arriving = {
+      id: call.id,
+      call,
+      view: null,
+      model,
+      plan,
+      worst: null,
+      toolCalls: 0,
+      outputTokens: worst.outputTokens,
+      demand,
+      ahead: { ms: waitMs ?? this.parts.waitMs, lender: lends ? parent : null },
+    };
     return this.pass(arriving, () => {
       call.reservation = { id: call.id, plan, demand };
     });
@@ -211,7 +253,14 @@ export class Limits implements RequestControl {
   resume(call: Call, view: RequestView | null): Refusal | null | Promise<Refusal | null> {
     if (!this.lending.hasLent(call)) return null;
     const first = this.arrivals.get(call) as Arriving;
-    const arriving: Arriving = { ...first, id: `${call.id}/held`, view, plan: unpaced(first.plan), worst: view === null ? null : first.worst, ahead: { ms: this.parts.waitMs, lender: null } };
+    const arriving: Arriving = {
+      ...first,
+      id: `${call.id}/held`,
+      view,
+      plan: unpaced(first.plan),
+      worst: view === null ? null : first.worst,
+      ahead: { ms: this.parts.waitMs, lender: null },
+    };
     return this.pass(arriving, () => {
       this.lending.holds(call, { id: arriving.id, plan: arriving.plan, demand: arriving.demand });
       this.bound(arriving);
@@ -254,13 +303,42 @@ export class Limits implements RequestControl {
     // What a cap counts stands on the row: the counters of the next process begin with it.
     if (toolCalls > 0) call.row.custom_metadata = { ...(call.row.custom_metadata as object | null | undefined), tool_results: toolCalls };
     const counting = call.audit.proxySubtype.endsWith("count_tokens");
-    if (counting || !any(({ needsBound }) => needsBound)) return { id: call.id, call, view, model, plan, worst: null, toolCalls, outputTokens: 0, demand: { tokens: 0, micros: 0, toolCalls }, ahead: null };
+    if (counting || !any(({ needsBound }) => needsBound))
+      return {
+        id: call.id,
+        call,
+        view,
+        model,
+        plan,
+        worst: null,
+        toolCalls,
+        outputTokens: 0,
+        demand: { tokens: 0, micros: 0, toolCalls },
+        ahead: null,
+      };
     const rules = governanceOf(call, model);
     const embeds = view.model?.modes.includes("embedding") === true;
-    const bounded = worstCaseOf(model, view, { at: arrivalOf(call), bodyBytes: (call.row.request_size_bytes as number | undefined) ?? 0, addedBytes: embeds ? 0 : rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? ""), outputCeiling: rules.maxOutputTokens });
+    const bounded = worstCaseOf(model, view, {
+      at: arrivalOf(call),
+      bodyBytes: (call.row.request_size_bytes as number | undefined) ?? 0,
+      addedBytes: embeds ? 0 : rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? ""),
+      outputCeiling: rules.maxOutputTokens,
+    });
     const worst = embeds ? withoutOutput(bounded) : bounded;
-    if (any(({ needsPrice }) => needsPrice) && dearest(model, worst) === null) return unpricedRefusal(model, dearest(model, { ...worst, searches: 0 }) === null ? undefined : "a search");
-    return { id: call.id, call, view, model, plan, worst, toolCalls, outputTokens: worst.outputTokens, demand: demandOf(model, worst, worst.outputTokens, toolCalls), ahead: null };
+    if (any(({ needsPrice }) => needsPrice) && dearest(model, worst) === null)
+      return unpricedRefusal(model, dearest(model, { ...worst, searches: 0 }) === null ? undefined : "a search");
+    return {
+      id: call.id,
+      call,
+      view,
+      model,
+      plan,
+      worst,
+      toolCalls,
+      outputTokens: worst.outputTokens,
+      demand: demandOf(model, worst, worst.outputTokens, toolCalls),
+      ahead: null,
+    };
   }
 
   private tryOnce({ id, plan, demand }: Arriving, probe: boolean): Admission | Promise<Admission> {
@@ -272,7 +350,12 @@ export class Limits implements RequestControl {
     return plan.windows.find((window) => heldOf(window, demand) > 0 && this.lines.has(window.key))?.key ?? null;
   }
 
-  private async passSlowly(arriving: Arriving, held: (spent: readonly number[]) => void, first: Admission | Promise<Admission>, behind: string | null): Promise<Refusal | null> {
+  private async passSlowly(
+    arriving: Arriving,
+    held: (spent: readonly number[]) => void,
+    first: Admission | Promise<Admission>,
+    behind: string | null,
+  ): Promise<Refusal | null> {
     const { call, plan, ahead } = arriving;
     const until = performance.now() + (ahead?.ms ?? this.parts.waitMs);
     let lender = ahead?.lender ?? null;
@@ -373,15 +456,30 @@ export class Limits implements RequestControl {
     if (denial.by === "window") {
       const window = plan.windows[denial.index] as Plan["windows"][number];
       this.crossings.refused(plan, denial.index, denial.spent);
-      call.row.pre_action_state = { kind: "usage_limit", limit_type: window.limitType, group_id: (plan.scopes[window.scope] as Plan["scopes"][number]).groupId, current: String(denial.spent), limit: String(window.limit) };
+      call.row.pre_action_state = {
+        kind: "usage_limit",
+        limit_type: window.limitType,
+        group_id: (plan.scopes[window.scope] as Plan["scopes"][number]).groupId,
+        current: String(denial.spent),
+        limit: String(window.limit),
+      };
     } else call.row.pre_action_state = { kind: "rate_limit", by: denial.by, ...rateOf(plan, denial) };
     return denialRefusal(plan, denial, now);
   }
 
   private heldRefusal({ call, plan }: Arriving, key: string): Refusal {
-    const index = Math.max(0, plan.windows.findIndex((window) => window.key === key));
+    const index = Math.max(
+      0,
+      plan.windows.findIndex((window) => window.key === key),
+    );
     const { limitType, scope, limit } = plan.windows[index] as Plan["windows"][number];
-    call.row.pre_action_state = { kind: "usage_limit", limit_type: limitType, group_id: (plan.scopes[scope] as Plan["scopes"][number]).groupId, held: true, limit: String(limit) };
+    call.row.pre_action_state = {
+      kind: "usage_limit",
+      limit_type: limitType,
+      group_id: (plan.scopes[scope] as Plan["scopes"][number]).groupId,
+      held: true,
+      limit: String(limit),
+    };
     return quotaRefusal(plan, index, (plan.windows[index] as Plan["windows"][number]).limit, this.now(), true);
   }
 
@@ -411,7 +509,10 @@ export class Limits implements RequestControl {
     const covered = routed?.again.splice(0) ?? [];
     if (again === null && covered.length === 0) return this.settleHeld(call, reservation, actual);
     // What was taken again stands for what the call used, what it held at first for its being there.
-    const first = again === null ? [this.settleHeld(call, reservation, actual)] : [this.settleHeld(call, again, actual), this.settleHeld(call, reservation, { ...NOTHING_USED, requests: actual.requests })];
+    const first =
+      again === null
+        ? [this.settleHeld(call, reservation, actual)]
+        : [this.settleHeld(call, again, actual), this.settleHeld(call, reservation, { ...NOTHING_USED, requests: actual.requests })];
     const all = [...first, ...covered.map((held) => this.settleHeld(call, held, NOTHING_USED))];
     return all.every((one) => one === null) ? null : Promise.all(all).then(() => undefined);
   }

@@ -81,20 +81,59 @@ function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boo
     const truth = { kind: "group", groupId: id } as const;
     const counted = policies.countedAs(id);
     const own = policies.ownFields(id, "llm_limits");
-    if (groupWide && own.size > 0) addLimits(parts, { key: `g/${id}`, kind: "group", groupId: id, groupName: name }, `g/${counted}`, own, policies.effective(id, "llm_limits"), at, (period) => (period === "hour" ? null : { ...truth, modelId: null, period }));
+    if (groupWide && own.size > 0)
+      addLimits(
+        parts,
+        { key: `g/${id}`, kind: "group", groupId: id, groupName: name },
+        `g/${counted}`,
+        own,
+        policies.effective(id, "llm_limits"),
+        at,
+        (period) => (period === "hour" ? null : { ...truth, modelId: null, period }),
+      );
     const ofModel = policies.ownFields(id, "llm_limits", model.id);
-    if (ofModel.size > 0) addLimits(parts, { key: `g/${id}/m/${model.id}`, kind: "model", groupId: id, groupName: name, itemName: model.name }, `g/${counted}/m/${model.id}`, ofModel, policies.effective(id, "llm_limits", model.id), at, (period) => (period === "hour" ? null : { ...truth, modelId: model.id, period }));
+    if (ofModel.size > 0)
+      addLimits(
+        parts,
+        { key: `g/${id}/m/${model.id}`, kind: "model", groupId: id, groupName: name, itemName: model.name },
+        `g/${counted}/m/${model.id}`,
+        ofModel,
+        policies.effective(id, "llm_limits", model.id),
+        at,
+        (period) => (period === "hour" ? null : { ...truth, modelId: model.id, period }),
+      );
     for (const itemId of groupWide ? ["", model.id] : [model.id]) {
       const rules = policies.ownFields(id, "llm_governance", itemId);
       const caps = TOOL_CALLS.filter(([path]) => rules.has(path));
       if (caps.length === 0) continue;
-      const toolScope = parts.scopes.push({ key: `t/${id}/${itemId}`, ...(itemId === "" ? { kind: "group" } : { kind: "model", itemName: model.name }), groupId: id, groupName: name, cooldownMs: 0, maxConcurrent: null }) - 1;
-      addWindows(parts, toolScope, `t/${counted}/${itemId}`, caps, policies.effective(id, "llm_governance", itemId), at, () => ({ kind: "tool_results", groupId: id, modelId: itemId === "" ? null : itemId }));
+      const toolScope =
+        parts.scopes.push({
+          key: `t/${id}/${itemId}`,
+          ...(itemId === "" ? { kind: "group" } : { kind: "model", itemName: model.name }),
+          groupId: id,
+          groupName: name,
+          cooldownMs: 0,
+          maxConcurrent: null,
+        }) - 1;
+      addWindows(parts, toolScope, `t/${counted}/${itemId}`, caps, policies.effective(id, "llm_governance", itemId), at, () => ({
+        kind: "tool_results",
+        groupId: id,
+        modelId: itemId === "" ? null : itemId,
+      }));
     }
   }
-  addCapacity(parts, `c/model/${model.id}`, model.name, { requestsPerMinute: model.rateLimitRpm, tokensPerMinute: model.rateLimitTpm, concurrent: model.maxConcurrent });
+  addCapacity(parts, `c/model/${model.id}`, model.name, {
+    requestsPerMinute: model.rateLimitRpm,
+    tokensPerMinute: model.rateLimitTpm,
+    concurrent: model.maxConcurrent,
+  });
   const holding = parts.windows.filter(({ hard, measure }) => hard && (measure === "tokens" || measure === "micros"));
-  return { tenantId: scope.tenant.id, ...parts, needsPrice: holding.some(({ measure }) => measure === "micros"), needsBound: holding.length > 0 };
+  return {
+    tenantId: scope.tenant.id,
+    ...parts,
+    needsPrice: holding.some(({ measure }) => measure === "micros"),
+    needsBound: holding.length > 0,
+  };
 }
 
 /** The plan is good until then: its first window turns, or an hour is over. */
@@ -124,10 +163,26 @@ function addLimits(parts: Parts, named: Named, counted: string, own: Fields, eff
     const capacity = capacityOf(perMinute, inForce === undefined ? null : amount(inForce), own.has(path) && !own.has(burst));
     parts.buckets.push({ key: `${named.key}/${measure}`, scope, measure, perMinute, capacity, limitType });
   }
-  addWindows(parts, scope, counted, QUOTAS.filter(([path]) => setsQuota(own, effective, path)), effective, at, truth);
+  addWindows(
+    parts,
+    scope,
+    counted,
+    QUOTAS.filter(([path]) => setsQuota(own, effective, path)),
+    effective,
+    at,
+    truth,
+  );
 }
 
-function addWindows(parts: Parts, scope: number, counted: string, quotas: readonly Quota[], effective: Fields, at: number, truth: TruthOf): void {
+function addWindows(
+  parts: Parts,
+  scope: number,
+  counted: string,
+  quotas: readonly Quota[],
+  effective: Fields,
+  at: number,
+  truth: TruthOf,
+): void {
   for (const [path, measure, period, warning, limitType] of quotas) {
     const value = effective.get(path) as number;
     const limit = measure === "micros" ? microsFromUsd(value) : value;
@@ -160,24 +215,66 @@ function addCapacity(parts: Parts, key: string, name: string, caps: CapacityCaps
   const { requestsPerMinute, tokensPerMinute, concurrent } = caps;
   if (requestsPerMinute === null && tokensPerMinute === null && concurrent === null) return;
   const scope = parts.scopes.push({ key, kind: "capacity", groupId: key, groupName: name, cooldownMs: 0, maxConcurrent: concurrent }) - 1;
-  if (requestsPerMinute !== null) parts.buckets.push({ key: `${key}/requests`, scope, measure: "requests", perMinute: requestsPerMinute, capacity: requestsPerMinute, limitType: "requests_per_minute" });
-  if (tokensPerMinute !== null) parts.buckets.push({ key: `${key}/tokens`, scope, measure: "tokens", perMinute: tokensPerMinute, capacity: tokensPerMinute, limitType: "tokens_per_minute" });
+  if (requestsPerMinute !== null)
+    parts.buckets.push({
+      key: `${key}/requests`,
+      scope,
+      measure: "requests",
+      perMinute: requestsPerMinute,
+      capacity: requestsPerMinute,
+      limitType: "requests_per_minute",
+    });
+  if (tokensPerMinute !== null)
+    parts.buckets.push({
+      key: `${key}/tokens`,
+      scope,
+      measure: "tokens",
+      perMinute: tokensPerMinute,
+      capacity: tokensPerMinute,
+      limitType: "tokens_per_minute",
+    });
 }
 
 /** The plan with the ceilings of the call's run beside it (interface 8.5). `alone`: the call is a run of its own, of which nothing can have been used. */
-export function withRun(plan: CallPlan, rootTaskId: string, group: { readonly id: string; readonly name: string }, ceilings: Fields, alone: boolean): CallPlan {
+export function withRun(
+  plan: CallPlan,
+  rootTaskId: string,
+  group: { readonly id: string; readonly name: string },
+  ceilings: Fields,
+  alone: boolean,
+): CallPlan {
   const scope = plan.scopes.length;
   const window = (path: string, measure: WindowMeasure): WindowLimit[] => {
     const value = ceilings.get(path) as number | undefined;
     if (value === undefined) return [];
     const limit = measure === "micros" ? microsFromUsd(value) : value;
-    return [{ key: `r/${rootTaskId}/${measure}`, scope, measure, limit, hard: true, warnAt: null, startsAt: 0, resetsAt: Number.POSITIVE_INFINITY, limitType: path, truth: alone ? null : { kind: "run", rootTaskId } }];
+    return [
+      {
+        key: `r/${rootTaskId}/${measure}`,
+        scope,
+        measure,
+        limit,
+        hard: true,
+        warnAt: null,
+        startsAt: 0,
+        resetsAt: Number.POSITIVE_INFINITY,
+        limitType: path,
+        truth: alone ? null : { kind: "run", rootTaskId },
+      },
+    ];
   };
-  const windows = [...window("max_llm_calls_per_run", "requests"), ...window("max_tokens_per_run", "tokens"), ...window("max_cost_per_run_usd", "micros")];
+  const windows = [
+    ...window("max_llm_calls_per_run", "requests"),
+    ...window("max_tokens_per_run", "tokens"),
+    ...window("max_cost_per_run_usd", "micros"),
+  ];
   if (windows.length === 0) return plan;
   return {
     ...plan,
-    scopes: [...plan.scopes, { key: `r/${rootTaskId}`, kind: "run", groupId: group.id, groupName: group.name, cooldownMs: 0, maxConcurrent: null }],
+    scopes: [
+      ...plan.scopes,
+      { key: `r/${rootTaskId}`, kind: "run", groupId: group.id, groupName: group.name, cooldownMs: 0, maxConcurrent: null },
+    ],
     windows: [...plan.windows, ...windows],
     needsPrice: plan.needsPrice || windows.some(({ measure }) => measure === "micros"),
     needsBound: plan.needsBound || windows.some(({ measure }) => measure !== "requests"),

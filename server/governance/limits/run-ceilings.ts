@@ -29,7 +29,13 @@ export class RunCeilings {
     const reached = await this.reachedBy(call);
     if (reached !== null) return reached;
     const ceilings = scope.tenant.policies.effective(scope.groupId, "run_ceilings");
-    return withRun(base, call.row.root_task_id as string, { id: scope.groupId, name: scope.groupName }, ceilings, call.row.trace_continuity === "minted");
+    return withRun(
+      base,
+      call.row.root_task_id as string,
+      { id: scope.groupId, name: scope.groupName },
+      ceilings,
+      call.row.trace_continuity === "minted",
+    );
   }
 
   /** The ceilings that are not counted: how deep and how long the run may go. Rejects as `planIn`. */
@@ -42,7 +48,15 @@ export class RunCeilings {
     const reached = (limitType: string, current: number, max: number) =>
       refuse("run_ceiling_reached", `The run's ceiling ${limitType} (${current} of ${max}) is reached.`, {
         headers: AT_CEILING,
-        extra: { usage_limit: { group_id: scope.groupId, group_name: scope.groupName, limit_type: limitType, current_usage: current, max_limit: max } },
+        extra: {
+          usage_limit: {
+            group_id: scope.groupId,
+            group_name: scope.groupName,
+            limit_type: limitType,
+            current_usage: current,
+            max_limit: max,
+          },
+        },
       });
     const asked = (row.delegation_depth as number | null | undefined) ?? 0;
     if (depth !== undefined && asked > depth) return reached("max_delegation_depth_per_run", asked, depth);

@@ -30,7 +30,14 @@ export function toolPlan(scope: GroupScope, server: Pick<ToolServerEntry, "id" |
       const effective = policies.effective(id, "mcp_limits", item);
       const said = (path: string) => (own.has(path) ? (effective.get(path) as number) : null);
       const named = { groupId: id, groupName: name } as const;
-      const index = scopes.push({ ...named, key, ...(item === "" ? { kind: "group" } : { kind: "server", itemName: server.name }), cooldownMs: cooldownOf(effective), maxConcurrent: said("execution.max_concurrency_per_group") }) - 1;
+      const index =
+        scopes.push({
+          ...named,
+          key,
+          ...(item === "" ? { kind: "group" } : { kind: "server", itemName: server.name }),
+          cooldownMs: cooldownOf(effective),
+          maxConcurrent: said("execution.max_concurrency_per_group"),
+        }) - 1;
       const perUser = said("execution.max_concurrency_per_user");
       if (perUser !== null) scopes.push({ ...named, key: `${key}/u/${principal}`, kind: "user", cooldownMs: 0, maxConcurrent: perUser });
       const perMinute = effective.get("frequency.max_calls_per_minute") as number;
@@ -43,7 +50,18 @@ export function toolPlan(scope: GroupScope, server: Pick<ToolServerEntry, "id" |
         const limit = said(path);
         if (limit === null) continue;
         const startsAt = periodStart(period, at);
-        windows.push({ key: `${keyOf(policies.countedAs(id))}/calls/${period}/${period === "hour" ? startsAt : utcDay(startsAt)}`, scope: index, measure: "requests", limit, hard: true, warnAt: null, startsAt, resetsAt: periodEnd(period, at), limitType, truth: { kind: "tools", groupId: id, serverId: item === "" ? null : item } });
+        windows.push({
+          key: `${keyOf(policies.countedAs(id))}/calls/${period}/${period === "hour" ? startsAt : utcDay(startsAt)}`,
+          scope: index,
+          measure: "requests",
+          limit,
+          hard: true,
+          warnAt: null,
+          startsAt,
+          resetsAt: periodEnd(period, at),
+          limitType,
+          truth: { kind: "tools", groupId: id, serverId: item === "" ? null : item },
+        });
       }
     }
   }

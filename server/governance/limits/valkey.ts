@@ -1,7 +1,16 @@
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { CallTotal } from "../../directory/limits/usage-truth.ts";
-import { type Actual, type Admission, beginsAtZero, type Counters, type Demand, type Plan, type Reservation, type RowsOf } from "./counters.ts";
+import {
+  type Actual,
+  type Admission,
+  beginsAtZero,
+  type Counters,
+  type Demand,
+  type Plan,
+  type Reservation,
+  type RowsOf,
+} from "./counters.ts";
 import { ADMIT, DOUBTFUL, RENEW, RESOLVE, SETTLE, WARM } from "./valkey-scripts.ts";
 
 /** What this needs of a client: scripts that run whole or not at all. */
@@ -85,10 +94,22 @@ export class ValkeyCounters implements Counters {
     const asked = this.options.now();
     let reply: (string | number)[];
     try {
-      reply = (await this.run(ADMIT, tenant, [this.planText(plan), owner, text(asked), id, text(demand.tokens), text(demand.micros), text(demand.toolCalls), probe ? "1" : "0", text(this.leaseMs), told(tenant)])) as (string | number)[];
+      reply = (await this.run(ADMIT, tenant, [
+        this.planText(plan),
+        owner,
+        text(asked),
+        id,
+        text(demand.tokens),
+        text(demand.micros),
+        text(demand.toolCalls),
+        probe ? "1" : "0",
+        text(this.leaseMs),
+        told(tenant),
+      ])) as (string | number)[];
     } catch (error) {
       // It may have been taken without our hearing of it: then it is given back.
-      if (!probe) this.settleLater({ id, plan, demand, parted: false, owner, generation: "" }, { requests: 0, input: 0, output: 0, micros: 0 });
+      if (!probe)
+        this.settleLater({ id, plan, demand, parted: false, owner, generation: "" }, { requests: 0, input: 0, output: 0, micros: 0 });
       throw error;
     }
     tenant.leasedAt = Math.max(tenant.leasedAt, asked);
@@ -141,7 +162,13 @@ export class ValkeyCounters implements Counters {
 
   async warm(plan: Plan, spent: ReadonlyMap<number, number>, at: number): Promise<void> {
     const tenant = this.tenant(plan.tenantId);
-    await this.run(WARM, tenant, [this.planText(plan), tenant.owner, text(at), uuid(), ...[...spent].flatMap(([index, amount]) => [text(index), text(amount)])]);
+    await this.run(WARM, tenant, [
+      this.planText(plan),
+      tenant.owner,
+      text(at),
+      uuid(),
+      ...[...spent].flatMap(([index, amount]) => [text(index), text(amount)]),
+    ]);
   }
 
   /** Told with the next script of the tenant, or soon: until then a call's use is in doubt should this process die. */
@@ -162,11 +189,16 @@ export class ValkeyCounters implements Counters {
       const found = (await this.run(DOUBTFUL, tenant, ["{}", ""])) as string[];
       if (found.length === 0) continue;
       const entries: { owner: string; id: string; deadMs: number }[] = [];
-      for (let i = 0; i < found.length; i += 3) entries.push({ owner: found[i] as string, id: found[i + 1] as string, deadMs: Number(found[i + 2]) });
-      const rows = await rowsOf(tenant.id, entries.map(({ id }) => callOf(id)));
+      for (let i = 0; i < found.length; i += 3)
+        entries.push({ owner: found[i] as string, id: found[i + 1] as string, deadMs: Number(found[i + 2]) });
+      const rows = await rowsOf(
+        tenant.id,
+        entries.map(({ id }) => callOf(id)),
+      );
       for (const { owner, id, deadMs } of entries) {
         const row = partOf(rows.get(callOf(id)), id);
-        if (row !== undefined) await this.run(RESOLVE, tenant, ["{}", owner, id, "1", text(row.tokens), text(row.micros), text(row.requests)]);
+        if (row !== undefined)
+          await this.run(RESOLVE, tenant, ["{}", owner, id, "1", text(row.tokens), text(row.micros), text(row.requests)]);
         else if (deadMs > (this.options.rowsWithinMs ?? ROWS_WITHIN_MS)) {
           await this.run(RESOLVE, tenant, ["{}", owner, id, "0", "0", "0", "0"]);
           this.options.log.warn("limits_given_back", { tenant_id: tenant.id, call_id: callOf(id) });
@@ -201,7 +233,22 @@ export class ValkeyCounters implements Counters {
     const { id, plan, owner, generation } = held;
     const demand = held.parted ? HELD_NOTHING : held.demand;
     const tenant = this.tenant(plan.tenantId);
-    const reply = (await this.run(SETTLE, tenant, [this.planText(plan), owner, text(this.options.now()), id, text(demand.tokens), text(demand.micros), generation, text(actual.requests), text(actual.input), text(actual.output), text(actual.micros), owner === tenant.owner ? told(tenant) : "", parting ? "1" : "0", text(held.demand.toolCalls)])) as unknown[];
+    const reply = (await this.run(SETTLE, tenant, [
+      this.planText(plan),
+      owner,
+      text(this.options.now()),
+      id,
+      text(demand.tokens),
+      text(demand.micros),
+      generation,
+      text(actual.requests),
+      text(actual.input),
+      text(actual.output),
+      text(actual.micros),
+      owner === tenant.owner ? told(tenant) : "",
+      parting ? "1" : "0",
+      text(held.demand.toolCalls),
+    ])) as unknown[];
     return reply.map(Number);
   }
 
@@ -228,7 +275,9 @@ export class ValkeyCounters implements Counters {
     tenant.generation = generation;
     if (known === null) return;
     const lost = [...tenant.open.values()].filter((open) => open.generation !== generation);
-    void this.holdAgain(tenant, lost).catch((error: Error) => this.options.log.warn("limits_not_held_again", { tenant_id: tenant.id, error }));
+    void this.holdAgain(tenant, lost).catch((error: Error) =>
+      this.options.log.warn("limits_not_held_again", { tenant_id: tenant.id, error }),
+    );
   }
 
   /** The lease ran out while this process was not running: under the old name nothing counts any more. */
@@ -246,7 +295,19 @@ export class ValkeyCounters implements Counters {
       open.owner = tenant.owner;
       open.generation = tenant.generation ?? "";
     }
-    await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), "", before, ...lost.flatMap(({ id, plan, demand, parted }) => [id, text(parted ? 0 : demand.tokens), text(parted ? 0 : demand.micros), this.planText(plan)])]);
+    await this.run(RENEW, tenant, [
+      "{}",
+      tenant.owner,
+      text(this.leaseMs),
+      "",
+      before,
+      ...lost.flatMap(({ id, plan, demand, parted }) => [
+        id,
+        text(parted ? 0 : demand.tokens),
+        text(parted ? 0 : demand.micros),
+        this.planText(plan),
+      ]),
+    ]);
   }
 
   private async renewAll(): Promise<void> {
@@ -278,10 +339,25 @@ export class ValkeyCounters implements Counters {
       known = JSON.stringify({
         u: plan.unpaced === true ? 1 : 0,
         s: plan.scopes.map(({ key, cooldownMs, maxConcurrent }) => ({ k: key, d: cooldownMs, m: maxConcurrent ?? -1 })),
-        b: plan.buckets.map(({ key, scope, measure, perMinute, capacity, limitType }) => ({ k: key, s: scope, m: measure, r: perMinute, c: capacity, t: limitType })),
+        b: plan.buckets.map(({ key, scope, measure, perMinute, capacity, limitType }) => ({
+          k: key,
+          s: scope,
+          m: measure,
+          r: perMinute,
+          c: capacity,
+          t: limitType,
+        })),
         w: plan.windows.map((window) => {
           const { key, measure, limit, hard, startsAt, resetsAt, truth } = window;
-          return { k: key, m: measure, l: limit, h: hard ? 1 : 0, a: beginsAtZero(plan, window) ? startsAt : 0, x: Math.round(Math.max(0, resetsAt === Number.POSITIVE_INFINITY ? 0 : resetsAt - now) + 2 * DAY), z: resetsAt === Number.POSITIVE_INFINITY && truth === null ? 1 : 0 };
+          return {
+            k: key,
+            m: measure,
+            l: limit,
+            h: hard ? 1 : 0,
+            a: beginsAtZero(plan, window) ? startsAt : 0,
+            x: Math.round(Math.max(0, resetsAt === Number.POSITIVE_INFINITY ? 0 : resetsAt - now) + 2 * DAY),
+            z: resetsAt === Number.POSITIVE_INFINITY && truth === null ? 1 : 0,
+          };
         }),
       });
       this.plans.set(plan, known);

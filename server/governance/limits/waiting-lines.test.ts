@@ -7,7 +7,10 @@ test("only the first of a line is woken, and the next when it leaves", async () 
   const lines = new WaitingLines(null);
   const [first, second] = [lines.join("k"), lines.join("k")];
   const woken: string[] = [];
-  const turns = [lines.turn(first, never, 10_000).then((why) => woken.push(`first ${why}`)), lines.turn(second, never, 10_000).then((why) => woken.push(`second ${why}`))];
+  const turns = [
+    lines.turn(first, never, 10_000).then((why) => woken.push(`first ${why}`)),
+    lines.turn(second, never, 10_000).then((why) => woken.push(`second ${why}`)),
+  ];
   lines.released("other");
   lines.released("k");
   await turns[0];

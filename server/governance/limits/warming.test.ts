@@ -30,13 +30,28 @@ afterAll(async () => {
   await valkey?.stop();
 });
 
-const tree = new PolicyTree([{ id: "root", name: "root", parentId: null }, { id: "leaf", name: "leaf", parentId: "root" }], []);
+const tree = new PolicyTree(
+  [
+    { id: "root", name: "root", parentId: null },
+    { id: "leaf", name: "leaf", parentId: "root" },
+  ],
+  [],
+);
 
 /** The database: totals that grow as rows are shipped. */
 class Database {
   readonly totals: UsageTotal[] = [];
   shipped(group: string, micros: number): void {
-    this.totals.push({ resource_group_id: group, model_id: null, month_requests: 1, month_tokens: 0, month_micros: micros, day_requests: 1, day_tokens: 0, day_micros: micros });
+    this.totals.push({
+      resource_group_id: group,
+      model_id: null,
+      month_requests: 1,
+      month_tokens: 0,
+      month_micros: micros,
+      day_requests: 1,
+      day_tokens: 0,
+      day_micros: micros,
+    });
   }
   get truth(): UsageTruth {
     return { recorded: async () => undefined, ofDay: async () => new UsageOfDay(this.totals) } as unknown as UsageTruth;
@@ -44,7 +59,24 @@ class Database {
 }
 
 function planOf(tenantId: string): Plan {
-  return { tenantId, scopes: [{ key: "g/root", kind: "group", groupId: "root", groupName: "root", cooldownMs: 0, maxConcurrent: null }], windows: [{ key: "w", scope: 0, measure: "micros", limit: 100, hard: true, warnAt: null, ...DAY, limitType: "daily_budget", truth: { kind: "group", groupId: "root", modelId: null, period: "day" } }], buckets: [] };
+  return {
+    tenantId,
+    scopes: [{ key: "g/root", kind: "group", groupId: "root", groupName: "root", cooldownMs: 0, maxConcurrent: null }],
+    windows: [
+      {
+        key: "w",
+        scope: 0,
+        measure: "micros",
+        limit: 100,
+        hard: true,
+        warnAt: null,
+        ...DAY,
+        limitType: "daily_budget",
+        truth: { kind: "group", groupId: "root", modelId: null, period: "day" },
+      },
+    ],
+    buckets: [],
+  };
 }
 
 interface Process {
@@ -96,7 +128,13 @@ describe("a process that was taken for dead comes back and ships what it had rec
     test("a fleet gives back what it did not record, and takes it up again by its rows, though only the dead had warmed the window", async () => {
       const database = new Database();
       const counters = (more: { leaseMs: number; rowsWithinMs: number }) => {
-        const made = new ValkeyCounters({ valkey: openValkey(valkey?.url ?? ""), now: () => NOON, log: jsonLog("error"), renewMs: 3_600_000, ...more });
+        const made = new ValkeyCounters({
+          valkey: openValkey(valkey?.url ?? ""),
+          now: () => NOON,
+          log: jsonLog("error"),
+          renewMs: 3_600_000,
+          ...more,
+        });
         opened.push(made);
         return made;
       };
@@ -119,7 +157,9 @@ describe("a process that was taken for dead comes back and ships what it had rec
       await Promise.all([lives.warming.reconcile(NOON), back.warming.reconcile(NOON)]);
       expect(await spent(lives)).toBe(50);
       // Nobody counts it a second time, whoever looks after it.
-      await lives.counters.resolve(async (_tenant, ids) => new Map(ids.map((id) => [id, { tokens: 0, micros: 30, requests: 1, attempts: null }])));
+      await lives.counters.resolve(
+        async (_tenant, ids) => new Map(ids.map((id) => [id, { tokens: 0, micros: 30, requests: 1, attempts: null }])),
+      );
       await back.warming.reconcile(NOON);
       expect(await spent(back)).toBe(50);
     });
@@ -133,7 +173,9 @@ test("use is added up by the newest tree, and a plan that was replaced is not ke
   database.shipped("moved here", 25);
   await process.warming.reconcile(NOON);
   expect(await spent(process)).toBe(10);
-  process.warming.keep("leaf m", process.plan, { policies: new PolicyTree([...tree.groups, { id: "moved here", name: "moved here", parentId: "root" }], []) });
+  process.warming.keep("leaf m", process.plan, {
+    policies: new PolicyTree([...tree.groups, { id: "moved here", name: "moved here", parentId: "root" }], []),
+  });
   await process.warming.reconcile(NOON);
   expect(await spent(process)).toBe(35);
 });
@@ -155,17 +197,35 @@ test("few groups are asked for by name, all of them once, and nothing of a tenan
   const warming = new Warming(new InProcessCounters(() => NOON), truth);
   const of = (tenantId: string, groupId: string, period: "day" | "month", modelId: string | null = null): Plan => {
     const plan = planOf(tenantId);
-    return { ...plan, windows: plan.windows.map((window) => ({ ...window, key: `${groupId} ${period} ${modelId}`, truth: { kind: "group", groupId, modelId, period } })) };
+    return {
+      ...plan,
+      windows: plan.windows.map((window) => ({
+        ...window,
+        key: `${groupId} ${period} ${modelId}`,
+        truth: { kind: "group", groupId, modelId, period },
+      })),
+    };
   };
   await warming.warm({ policies }, of("t", "leaf 7", "day"), [0], NOON);
   await warming.warm({ policies }, of("t", "root", "month", "m"), [0], NOON);
-  expect(asked.splice(0)).toEqual([{ tenantId: "t", month: false, modelIds: [], groupIds: ["leaf 7"] }, { tenantId: "t", month: true, modelIds: ["m"], groupIds: null }]);
+  expect(asked.splice(0)).toEqual([
+    { tenantId: "t", month: false, modelIds: [], groupIds: ["leaf 7"] },
+    { tenantId: "t", month: true, modelIds: ["m"], groupIds: null },
+  ]);
 
   recorded = 0;
-  for (const tenantId of ["t", "u"]) for (const plan of [of(tenantId, "leaf 1", "day"), of(tenantId, "leaf 2", "day", "m"), of(tenantId, "leaf 2", "month")]) warming.keep((plan.windows[0] as Plan["windows"][number]).key, plan, { policies });
+  for (const tenantId of ["t", "u"])
+    for (const plan of [of(tenantId, "leaf 1", "day"), of(tenantId, "leaf 2", "day", "m"), of(tenantId, "leaf 2", "month")])
+      warming.keep((plan.windows[0] as Plan["windows"][number]).key, plan, { policies });
   await warming.reconcile(NOON);
   const question = { month: true, modelIds: ["m"], groupIds: ["leaf 1", "leaf 2"] };
-  expect([asked.splice(0), recorded]).toEqual([[{ tenantId: "t", ...question }, { tenantId: "u", ...question }], 1]);
+  expect([asked.splice(0), recorded]).toEqual([
+    [
+      { tenantId: "t", ...question },
+      { tenantId: "u", ...question },
+    ],
+    1,
+  ]);
   // The day is over, and with it the last window of both.
   await warming.reconcile(DAY.resetsAt);
   expect([asked, warming.size]).toEqual([[], 0]);
@@ -177,7 +237,12 @@ describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit th
 
   /** The group under a tree of its own, as a changed configuration makes it. */
   function scopeWith(tenantId: string, policies: readonly StoredPolicy[]): GroupScope {
-    return { groupId: "leaf", groupName: "leaf", chain: [{ id: "leaf", name: "leaf" }], tenant: { id: tenantId, policies: new PolicyTree([...tree.groups], policies) } } as unknown as GroupScope;
+    return {
+      groupId: "leaf",
+      groupName: "leaf",
+      chain: [{ id: "leaf", name: "leaf" }],
+      tenant: { id: tenantId, policies: new PolicyTree([...tree.groups], policies) },
+    } as unknown as GroupScope;
   }
 
   /** A process whose database knows of seven of everything; what its clock says is set. */
@@ -188,9 +253,17 @@ describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit th
       asked.push(kind);
       return { ofBranch: () => 7 };
     };
-    const counters = home === "Valkey" ? new ValkeyCounters({ valkey: openValkey(valkey?.url ?? ""), now: () => clock.at, log: jsonLog("error"), renewMs: 3_600_000 }) : new InProcessCounters(() => clock.at);
+    const counters =
+      home === "Valkey"
+        ? new ValkeyCounters({ valkey: openValkey(valkey?.url ?? ""), now: () => clock.at, log: jsonLog("error"), renewMs: 3_600_000 })
+        : new InProcessCounters(() => clock.at);
     opened.push(counters);
-    const warming = new Warming(counters, { recorded: async () => undefined, ofDay: counted("models"), tools: counted("tools"), toolResults: counted("results") } as unknown as UsageTruth);
+    const warming = new Warming(counters, {
+      recorded: async () => undefined,
+      ofDay: counted("models"),
+      tools: counted("tools"),
+      toolResults: counted("results"),
+    } as unknown as UsageTruth);
     const plans = new KeptPlans();
     const used = async (plan: Plan, policies: PolicyTree): Promise<readonly number[]> => {
       for (;;) {
@@ -204,8 +277,16 @@ describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit th
       clock,
       asked,
       warming,
-      models: (scope: GroupScope) => used(plans.of(scope, "m", clock.at, () => planFor(scope, MODEL, clock.at)), scope.tenant.policies),
-      tools: (scope: GroupScope) => used(plans.of(scope, "tools s", clock.at, () => toolPlan(scope, { id: "s", name: "s" }, "p", clock.at)), scope.tenant.policies),
+      models: (scope: GroupScope) =>
+        used(
+          plans.of(scope, "m", clock.at, () => planFor(scope, MODEL, clock.at)),
+          scope.tenant.policies,
+        ),
+      tools: (scope: GroupScope) =>
+        used(
+          plans.of(scope, "tools s", clock.at, () => toolPlan(scope, { id: "s", name: "s" }, "p", clock.at)),
+          scope.tenant.policies,
+        ),
     };
   }
 
@@ -237,7 +318,8 @@ describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit th
     clock.at += HOUR;
     expect(await tools(scope)).toEqual([0]);
     asked.length = 0;
-    for (const server of ["s", "another"]) warming.keep(`leaf tools ${server}`, toolPlan(scope, { id: server, name: server }, "p", clock.at), scope.tenant);
+    for (const server of ["s", "another"])
+      warming.keep(`leaf tools ${server}`, toolPlan(scope, { id: server, name: server }, "p", clock.at), scope.tenant);
     await warming.reconcile(clock.at);
     expect([await tools(scope), asked]).toEqual([[7], ["tools"]]);
   });

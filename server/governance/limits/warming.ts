@@ -80,7 +80,9 @@ export class Warming {
     for (const name of [...this.inUse.keys()]) {
       const plan = this.inUse.get(name);
       if (plan === undefined) continue;
-      const open = plan.windows.flatMap((window, i) => (window.truth !== null && window.truth.kind !== "run" && window.resetsAt > now ? [i] : []));
+      const open = plan.windows.flatMap((window, i) =>
+        window.truth !== null && window.truth.kind !== "run" && window.resetsAt > now ? [i] : [],
+      );
       if (open.length === 0) {
         this.inUse.delete(name);
         continue;
@@ -105,7 +107,10 @@ type OfGroup = Extract<Truth, { kind: "group" }>;
 
 /** What is read of a tenant's truth at one moment, for the windows that were asked about before: each part of it once. */
 class Reading {
-  private readonly questions = new Map<string, { month: boolean; all: boolean; readonly models: Set<string>; readonly groups: Set<string> }>();
+  private readonly questions = new Map<
+    string,
+    { month: boolean; all: boolean; readonly models: Set<string>; readonly groups: Set<string> }
+  >();
   private readonly reads = new Map<string, Promise<unknown>>();
   private readonly truth: UsageTruth;
   private readonly tenantId: string;

@@ -57,11 +57,21 @@ export function worstCaseOfNested(model: ModelEntry, at: number, bodyBytes: numb
 
 export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds): WorstCase {
   // Instructions are put before each prompt, and the window holds each of them.
-  const inputTokens = Math.min(bounds.bodyBytes + bounds.addedBytes * view.prompts, (model.contextWindow ?? Number.MAX_SAFE_INTEGER) * view.prompts);
+  const inputTokens = Math.min(
+    bounds.bodyBytes + bounds.addedBytes * view.prompts,
+    (model.contextWindow ?? Number.MAX_SAFE_INTEGER) * view.prompts,
+  );
   const asked = view.maxTokens ?? model.defaultMaxTokens;
   const known = [asked, model.maxOutputTokens, bounds.outputCeiling].filter((value) => value !== null);
   const each = known.length === 0 ? DEFAULT_OUTPUT : Math.min(...known);
-  return { at: bounds.at, inputTokens, outputTokens: each * view.candidates, searches: view.webSearches ?? 1, outputIsOurs: view.maxTokens === null, outputMustBeSet: known.length === 0 };
+  return {
+    at: bounds.at,
+    inputTokens,
+    outputTokens: each * view.candidates,
+    searches: view.webSearches ?? 1,
+    outputIsOurs: view.maxTokens === null,
+    outputMustBeSet: known.length === 0,
+  };
 }
 
 export function demandOf(model: ModelEntry, worst: WorstCase, outputTokens: number, toolCalls: number): Demand {
@@ -69,12 +79,19 @@ export function demandOf(model: ModelEntry, worst: WorstCase, outputTokens: numb
 }
 
 /** Null when a price is missing. Taken at the dearest rate it could be billed at: input fresh, read from a cache or written to one, of any tier. */
-export function dearest(model: Pick<ModelEntry, "priceSchedule">, { at, inputTokens, outputTokens, searches }: Pick<WorstCase, "at" | "inputTokens" | "outputTokens" | "searches">): MicroUsd | null {
+export function dearest(
+  model: Pick<ModelEntry, "priceSchedule">,
+  { at, inputTokens, outputTokens, searches }: Pick<WorstCase, "at" | "inputTokens" | "outputTokens" | "searches">,
+): MicroUsd | null {
   let most: MicroUsd | null = null;
   for (const of of inForce(model.priceSchedule, at)) {
-    if ((of.input === null && inputTokens > 0) || (of.output === null && outputTokens > 0) || (of.webSearch == null && searches > 0)) return null;
+    if ((of.input === null && inputTokens > 0) || (of.output === null && outputTokens > 0) || (of.webSearch == null && searches > 0))
+      return null;
     const cost = costOf([
-      { tokens: inputTokens, pricePerMillion: Math.max(of.input ?? 0, of.cacheRead ?? 0, of.cacheWrite ?? 0, of.cacheWriteHour ?? 0, of.audioInput ?? 0) },
+      {
+        tokens: inputTokens,
+        pricePerMillion: Math.max(of.input ?? 0, of.cacheRead ?? 0, of.cacheWrite ?? 0, of.cacheWriteHour ?? 0, of.audioInput ?? 0),
+      },
       { tokens: outputTokens, pricePerMillion: Math.max(of.output ?? 0, of.audioOutput ?? 0) },
       { tokens: searches, pricePerMillion: of.webSearch ?? 0 },
     ]);

@@ -53,7 +53,10 @@ describe("what a call costs, worked by hand", () => {
     const prices = { ...UNPRICED, input: usd(1.1), output: usd(5.5), cacheRead: usd(0.11), cacheWrite: usd(1.375) };
     // inputTokens 300, cacheReadInputTokens 20,000, cacheWriteInputTokens 4,000, outputTokens 250
     // 330 + 2,200 + 5,500 + 1,375; the 24,000 cached would have been 26,400 plain; they were 7,700
-    expect(costOfUsage(prices, { ...NOTHING, inputUncached: 300, cacheRead: 20_000, cacheWrite: 4_000, output: 250 })).toEqual({ micros: 9_405, cacheSavings: 18_700 });
+    expect(costOfUsage(prices, { ...NOTHING, inputUncached: 300, cacheRead: 20_000, cacheWrite: 4_000, output: 250 })).toEqual({
+      micros: 9_405,
+      cacheSavings: 18_700,
+    });
   });
 
   test("audio, by prices of its own", () => {

@@ -7,15 +7,33 @@ import { settle } from "./settle.ts";
 
 const PRICES: Prices = { input: 2_000_000, output: 10_000_000, cacheRead: 200_000, cacheWrite: 2_500_000, cacheWriteHour: null };
 const CHANGED = Date.parse("2026-12-01T00:00:00Z");
-const USAGE: Usage = { inputUncached: 1_000, cacheRead: 500_000, cacheWrite: 20_000, cacheWriteHour: 30_000, output: 2_000, reasoning: 1_500, estimated: false };
+const USAGE: Usage = {
+  inputUncached: 1_000,
+  cacheRead: 500_000,
+  cacheWrite: 20_000,
+  cacheWriteHour: 30_000,
+  output: 2_000,
+  reasoning: 1_500,
+  estimated: false,
+};
 
-function settled(model: Partial<ModelEntry> | null, usage: Usage, timestamp = "2026-11-21T12:00:00.123456Z", attempts: Partial<Attempt>[] = []) {
+function settled(
+  model: Partial<ModelEntry> | null,
+  usage: Usage,
+  timestamp = "2026-11-21T12:00:00.123456Z",
+  attempts: Partial<Attempt>[] = [],
+) {
   const call = { row: { timestamp }, model, attempts } as unknown as Call;
   settle(call, usage);
   return call.row;
 }
 
-const priced = { priceSchedule: [{ from: Number.NEGATIVE_INFINITY, prices: PRICES, tiers: [] }, { from: CHANGED, prices: { ...PRICES, output: 20_000_000 }, tiers: [] }] };
+const priced = {
+  priceSchedule: [
+    { from: Number.NEGATIVE_INFINITY, prices: PRICES, tiers: [] },
+    { from: CHANGED, prices: { ...PRICES, output: 20_000_000 }, tiers: [] },
+  ],
+};
 
 describe("what a call's row says of its usage", () => {
   test("has the cache's tokens and what it saved, to the micro-dollar", () => {
@@ -40,14 +58,26 @@ describe("what a call's row says of its usage", () => {
   test("leaves absent what did not happen or has no price", () => {
     const plain = { ...USAGE, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 };
     const row = settled(priced, plain);
-    expect([row.prompt_cache_read_tokens, row.prompt_cache_write_tokens, row.prompt_cache_savings_usd]).toEqual([undefined, undefined, undefined]);
+    expect([row.prompt_cache_read_tokens, row.prompt_cache_write_tokens, row.prompt_cache_savings_usd]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
     const unpriced = settled({ priceSchedule: [{ from: Number.NEGATIVE_INFINITY, prices: { ...PRICES, input: null }, tiers: [] }] }, USAGE);
-    expect([unpriced.llm_estimated_cost_usd, unpriced.prompt_cache_savings_usd, unpriced.llm_prompt_tokens]).toEqual([undefined, undefined, 551_000]);
+    expect([unpriced.llm_estimated_cost_usd, unpriced.prompt_cache_savings_usd, unpriced.llm_prompt_tokens]).toEqual([
+      undefined,
+      undefined,
+      551_000,
+    ]);
   });
 
   test("adds what failed attempts had used, and is unpriced when one of them is", () => {
     const failed = { usage: { ...USAGE, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 }, costMicros: 8_000 };
-    expect(settled(priced, USAGE, undefined, [failed])).toMatchObject({ llm_prompt_tokens: 552_000, llm_completion_tokens: 4_000, llm_estimated_cost_usd: 0.3 });
+    expect(settled(priced, USAGE, undefined, [failed])).toMatchObject({
+      llm_prompt_tokens: 552_000,
+      llm_completion_tokens: 4_000,
+      llm_estimated_cost_usd: 0.3,
+    });
     expect(settled(priced, USAGE, undefined, [{ ...failed, costMicros: null }]).llm_estimated_cost_usd).toBeUndefined();
   });
 

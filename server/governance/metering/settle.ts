@@ -12,7 +12,9 @@ import { costAt } from "./cost.ts";
  */
 export function settle(call: Call, usage: Usage | null): void {
   const { row, model } = call;
-  const failed = call.attempts.flatMap((attempt) => (attempt.usage === null ? [] : [{ usage: attempt.usage, costMicros: attempt.costMicros }]));
+  const failed = call.attempts.flatMap((attempt) =>
+    attempt.usage === null ? [] : [{ usage: attempt.usage, costMicros: attempt.costMicros }],
+  );
   if (usage === null && failed.length === 0) return;
   let input = 0;
   let output = 0;

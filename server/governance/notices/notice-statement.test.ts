@@ -35,7 +35,20 @@ interface Step {
 
 /** The order of the steps is the order in the log, which need not be that of their times. */
 const anyStep: fc.Arbitrary<Step> = fc.record({
-  what: fc.oneof({ weight: 4, arbitrary: fc.constant("notice" as const) }, { weight: 4, arbitrary: fc.constant("turn" as const) }, { weight: 3, arbitrary: fc.constantFrom("notice_refused" as const, "turn_failed" as const, "other_call" as const, "list" as const, "count" as const) }),
+  what: fc.oneof(
+    { weight: 4, arbitrary: fc.constant("notice" as const) },
+    { weight: 4, arbitrary: fc.constant("turn" as const) },
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom(
+        "notice_refused" as const,
+        "turn_failed" as const,
+        "other_call" as const,
+        "list" as const,
+        "count" as const,
+      ),
+    },
+  ),
   conversation: fc.nat({ max: 6 }),
   writer: fc.nat({ max: 1 }),
   moment: fc.nat({ max: MOMENTS }),
@@ -49,11 +62,40 @@ const window = fc.record({ from: bound, to: bound, systemId: fc.option(fc.consta
 function rowOf(tenantId: string, { what, conversation, moment, group }: Step): AuditRow {
   const handle = { conversation_handle: handleOf(conversation) };
   const common = { tenant_id: tenantId, timestamp: timeOf(moment) };
-  if (what === "notice") return callRow({ ...common, proxy_type: "portal", proxy_subtype: "notice", resource_group_id: null, custom_metadata: { ...handle, action_record: { kind: "fyi" } } });
-  if (what === "notice_refused") return callRow({ ...common, proxy_type: "portal", proxy_subtype: "notice", resource_group_id: null, success: false, http_status_code: 503, custom_metadata: { ...handle, action_record: { kind: "fyi" } } });
-  if (what === "other_call") return callRow({ ...common, proxy_type: "mcp", proxy_subtype: "mcp_jsonrpc", resource_group_id: GROUPS[group] as string, custom_metadata: handle });
+  if (what === "notice")
+    return callRow({
+      ...common,
+      proxy_type: "portal",
+      proxy_subtype: "notice",
+      resource_group_id: null,
+      custom_metadata: { ...handle, action_record: { kind: "fyi" } },
+    });
+  if (what === "notice_refused")
+    return callRow({
+      ...common,
+      proxy_type: "portal",
+      proxy_subtype: "notice",
+      resource_group_id: null,
+      success: false,
+      http_status_code: 503,
+      custom_metadata: { ...handle, action_record: { kind: "fyi" } },
+    });
+  if (what === "other_call")
+    return callRow({
+      ...common,
+      proxy_type: "mcp",
+      proxy_subtype: "mcp_jsonrpc",
+      resource_group_id: GROUPS[group] as string,
+      custom_metadata: handle,
+    });
   // Whoever lists models or counts tokens has been told nothing by one.
-  if (what === "list" || what === "count") return callRow({ ...common, proxy_subtype: what === "list" ? "models_list" : "anthropic_count_tokens", resource_group_id: GROUPS[group] as string, custom_metadata: handle });
+  if (what === "list" || what === "count")
+    return callRow({
+      ...common,
+      proxy_subtype: what === "list" ? "models_list" : "anthropic_count_tokens",
+      resource_group_id: GROUPS[group] as string,
+      custom_metadata: handle,
+    });
   const failed = what === "turn_failed" ? { success: false, http_status_code: 502 } : {};
   return callRow({ ...common, ...failed, resource_group_id: GROUPS[group] as string, custom_metadata: handle });
 }
@@ -66,11 +108,18 @@ function recount(rows: readonly any[], { from, to, systemId }: { from: string | 
     const handle = row.custom_metadata?.conversation_handle;
     if (row.proxy_subtype === "chat_completions" && row.http_status_code < 400) {
       const known = firstTurns.get(handle);
-      if (known === undefined || row.timestamp < known.timestamp || (row.timestamp === known.timestamp && row.id < known.id)) firstTurns.set(handle, row);
+      if (known === undefined || row.timestamp < known.timestamp || (row.timestamp === known.timestamp && row.id < known.id))
+        firstTurns.set(handle, row);
     } else if (row.proxy_subtype === "notice" && row.success) notices.set(handle, [...(notices.get(handle) ?? []), row]);
   }
-  const counted = [...firstTurns].filter(([, turn]) => (from === null || turn.timestamp >= from) && (to === null || turn.timestamp < to) && (systemId === null || turn.resource_group_id === systemId));
-  const before = (notice: any, turn: any) => notice.timestamp < turn.timestamp && (notice.chain_id !== turn.chain_id || notice.chain_seq < turn.chain_seq);
+  const counted = [...firstTurns].filter(
+    ([, turn]) =>
+      (from === null || turn.timestamp >= from) &&
+      (to === null || turn.timestamp < to) &&
+      (systemId === null || turn.resource_group_id === systemId),
+  );
+  const before = (notice: any, turn: any) =>
+    notice.timestamp < turn.timestamp && (notice.chain_id !== turn.chain_id || notice.chain_seq < turn.chain_seq);
   const notMet = counted.filter(([handle, turn]) => !(notices.get(handle) ?? []).some((notice) => before(notice, turn)));
   return { met: counted.length - notMet.length, of: counted.length, not_met: notMet.map(([handle]) => handle).sort() };
 }
@@ -78,22 +127,34 @@ function recount(rows: readonly any[], { from, to, systemId }: { from: string | 
 test("for any history of notices and turns, by any writers, the statement is what a recount of the exported rows gives", async () => {
   const seen = { met: 0, notMet: 0 };
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 30, size: "max" }), fc.array(window, { minLength: 1, maxLength: 4 }), async (history, windows) => {
-      // Of its own, while the rows of the runs before, with the same conversations, stay where they are.
-      const tenantId = uuid();
-      for (const one of history) await (writers[one.writer] as Ledger).seal(rowOf(tenantId, one));
-      for (const writer of writers) await writer.shipped();
-      let lines = "";
-      for await (const piece of exportRows(database.db, { tenant_id: tenantId }, { bodies: false }, "jsonl")) lines += piece;
-      const rows = lines.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
-      expect(rows).toHaveLength(history.length);
-      for (const given of [{ from: null, to: null, systemId: null }, ...windows]) {
-        const expected = recount(rows, given);
-        expect(await noticeStatement({ db: database.db }, tenantId, given)).toEqual({ statement: "notice.before_first_turn", from: given.from, to: given.to, ...expected });
-        seen.met += expected.met;
-        seen.notMet += expected.not_met.length;
-      }
-    }),
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 30, size: "max" }),
+      fc.array(window, { minLength: 1, maxLength: 4 }),
+      async (history, windows) => {
+        // Of its own, while the rows of the runs before, with the same conversations, stay where they are.
+        const tenantId = uuid();
+        for (const one of history) await (writers[one.writer] as Ledger).seal(rowOf(tenantId, one));
+        for (const writer of writers) await writer.shipped();
+        let lines = "";
+        for await (const piece of exportRows(database.db, { tenant_id: tenantId }, { bodies: false }, "jsonl")) lines += piece;
+        const rows = lines
+          .split("\n")
+          .filter((line) => line !== "")
+          .map((line) => JSON.parse(line));
+        expect(rows).toHaveLength(history.length);
+        for (const given of [{ from: null, to: null, systemId: null }, ...windows]) {
+          const expected = recount(rows, given);
+          expect(await noticeStatement({ db: database.db }, tenantId, given)).toEqual({
+            statement: "notice.before_first_turn",
+            from: given.from,
+            to: given.to,
+            ...expected,
+          });
+          seen.met += expected.met;
+          seen.notMet += expected.not_met.length;
+        }
+      },
+    ),
     { numRuns: 40 },
   );
   // Histories in which one of the two never happens would show nothing.

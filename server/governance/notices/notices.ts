@@ -55,7 +55,13 @@ export class Notices {
     const ended = Promise.withResolvers<void>();
     this.beingSealed.set(key, ended.promise);
     call.whenEnded.push((errorType) => {
-      if (errorType === null) this.parts.conversations.sealed(tenant.id, { handle: post.conversation_handle, method: post.method, recordId: record.record_id, at: new Date(record.timestamp) });
+      if (errorType === null)
+        this.parts.conversations.sealed(tenant.id, {
+          handle: post.conversation_handle,
+          method: post.method,
+          recordId: record.record_id,
+          at: new Date(record.timestamp),
+        });
       this.beingSealed.delete(key);
       ended.resolve();
     });
@@ -83,7 +89,11 @@ export class Notices {
 
 function note(call: Call, records: ReadonlyMap<string, string>): void {
   const [earliest] = records.values();
-  if (earliest !== undefined) call.row.custom_metadata = { ...(call.row.custom_metadata as object), references: [{ type: "ai.gw.notice", record_id: earliest, purpose: "responds_to" }] };
+  if (earliest !== undefined)
+    call.row.custom_metadata = {
+      ...(call.row.custom_metadata as object),
+      references: [{ type: "ai.gw.notice", record_id: earliest, purpose: "responds_to" }],
+    };
 }
 
 /** The user was needed to limit the rate, and for nothing else. */
@@ -105,7 +115,13 @@ function recordOf(call: Call, tenantId: string, post: NoticePost, known: boolean
     system: { ai_system_id: post.ai_system_id ?? null, contract_version: null, contract_hash: null },
     timestamp: call.row.timestamp as string,
     controls: [{ id: "notice.text_known", result: known ? "pass" : "fail", blocking: false, kind: "check" }],
-    context: { record_type: "ai.gw.notice", surface: "portal", conversation_handle: post.conversation_handle, locale: post.locale, method: post.method },
+    context: {
+      record_type: "ai.gw.notice",
+      surface: "portal",
+      conversation_handle: post.conversation_handle,
+      locale: post.locale,
+      method: post.method,
+    },
     references: [{ type: "ai.gw.notice-text", digest_alg: "SHA-256", digest: post.text_sha256, purpose: "rendered_text" }],
     record_id: call.id,
   };

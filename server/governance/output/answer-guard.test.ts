@@ -13,7 +13,14 @@ const REDACT: GuardSettings = { pii: { action: "redact" } };
 function runOf(settings: GuardSettings): GuardRun {
   const guard = compileTextGuard(settings);
   if ("problems" in guard) throw new Error(JSON.stringify(guard.problems));
-  return new GuardRun({ surface: "chat_output", guard, trusted: guard, engines: [], enforces: guard.rules.some(({ action }) => action !== "warn"), version: "" });
+  return new GuardRun({
+    surface: "chat_output",
+    guard,
+    trusted: guard,
+    engines: [],
+    enforces: guard.rules.some(({ action }) => action !== "warn"),
+    version: "",
+  });
 }
 
 const data = (value: unknown) => `data: ${value === "[DONE]" ? value : JSON.stringify(value)}\n\n`;
@@ -25,18 +32,24 @@ function through(format: keyof typeof ANSWER_FORMATS, frames: readonly unknown[]
   const out: Uint8Array[] = [];
   const steps: number[] = [];
   for (const frame of frames) {
-    for (const passed of framing.push(new TextEncoder().encode(data(frame)))) for (const given of guard.frame(passed)) out.push(framing.write(given));
+    for (const passed of framing.push(new TextEncoder().encode(data(frame))))
+      for (const given of guard.frame(passed)) out.push(framing.write(given));
     steps.push(out.length);
   }
   for (const given of guard.end()) out.push(framing.write(given));
   const text = new TextDecoder().decode(concat(out));
-  const events = text.split("\n\n").filter((frame) => frame !== "").map((frame) => (frame === "data: [DONE]" ? "[DONE]" : JSON.parse(frame.slice(6))));
+  const events = text
+    .split("\n\n")
+    .filter((frame) => frame !== "")
+    .map((frame) => (frame === "data: [DONE]" ? "[DONE]" : JSON.parse(frame.slice(6))));
   return { events, steps, refusal: guard.refusal, text };
 }
 
 describe("a reason to finish", () => {
   const chat = (content: string, finish: string | null) => ({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] });
-  const gemini = (text: string, finish: string | null) => ({ candidates: [{ index: 0, content: { role: "model", parts: [{ text }] }, ...(finish === null ? {} : { finishReason: finish }) }] });
+  const gemini = (text: string, finish: string | null) => ({
+    candidates: [{ index: 0, content: { role: "model", parts: [{ text }] }, ...(finish === null ? {} : { finishReason: finish }) }],
+  });
   const completion = (text: string, finish: string | null) => ({ choices: [{ index: 0, text, finish_reason: finish }] });
 
   test.each([
@@ -46,11 +59,17 @@ describe("a reason to finish", () => {
     ["completions", completion, "stop"],
     ["completions", completion, ""],
   ] as const)("in every frame does not cut a value in two (%s, %#)", (format, frame, finish) => {
-    const { text, refusal, events } = through(format, [frame("Write to joe@exam", finish), frame("ple.com to", finish), frame("day.", finish)]);
+    const { text, refusal, events } = through(format, [
+      frame("Write to joe@exam", finish),
+      frame("ple.com to", finish),
+      frame("day.", finish),
+    ]);
     expect(refusal).toBeNull();
     expect(text).not.toContain("joe@");
     expect(text).not.toContain("ple.com");
-    const said = events.map((event) => event.choices?.[0].delta?.content ?? event.choices?.[0].text ?? event.candidates?.[0].content.parts[0].text ?? "").join("");
+    const said = events
+      .map((event) => event.choices?.[0].delta?.content ?? event.choices?.[0].text ?? event.candidates?.[0].content.parts[0].text ?? "")
+      .join("");
     expect(said).toBe("Write to [REDACTED:email] today.");
   });
 
@@ -73,20 +92,49 @@ const delta = (index: number, given: object, finish: string | null = null) => ({
 
 describe("chat", () => {
   test("calls that all have the same index are redacted each by itself", () => {
-    const named = (id: string, given: string) => chunk(delta(0, { tool_calls: [{ index: 0, id, type: "function", function: { name: "mail", arguments: given } }] }));
+    const named = (id: string, given: string) =>
+      chunk(delta(0, { tool_calls: [{ index: 0, id, type: "function", function: { name: "mail", arguments: given } }] }));
     const more = (given: string) => chunk(delta(0, { tool_calls: [{ index: 0, function: { arguments: given } }] }));
-    const { events } = through("chat", [named("a", '{"to":"joe@'), more('example.com"}'), named("b", ""), more('{"to":'), more('"Oslo"}'), chunk(delta(0, {}, "tool_calls"))]);
+    const { events } = through("chat", [
+      named("a", '{"to":"joe@'),
+      more('example.com"}'),
+      named("b", ""),
+      more('{"to":'),
+      more('"Oslo"}'),
+      chunk(delta(0, {}, "tool_calls")),
+    ]);
     const calls: string[] = [];
     for (const call of events.flatMap((event) => event.choices[0].delta.tool_calls ?? [])) {
       if (call.id !== undefined) calls.push("");
       calls.push(calls.pop() + call.function.arguments);
     }
     expect(calls.map((given) => JSON.parse(given))).toEqual([{ to: "[REDACTED:email]" }, { to: "Oslo" }]);
-    const bare = through("chat", [named("a", ""), named("b", '{"to":"joe@example.com"}'), chunk(delta(0, {}, "tool_calls"))]).events.flatMap((event) => event.choices[0].delta.tool_calls ?? []);
+    const bare = through("chat", [
+      named("a", ""),
+      named("b", '{"to":"joe@example.com"}'),
+      chunk(delta(0, {}, "tool_calls")),
+    ]).events.flatMap((event) => event.choices[0].delta.tool_calls ?? []);
     expect(bare.map((call) => call.function.arguments)).toEqual(["", '{"to":"[REDACTED:email]"}']);
-    const body = { choices: [{ index: 0, message: { tool_calls: ["joe@example.com", "Oslo"].map((to, at) => ({ index: 0, id: `c${at}`, function: { name: "mail", arguments: JSON.stringify({ to }) } })) }, finish_reason: "tool_calls" }] };
+    const body = {
+      choices: [
+        {
+          index: 0,
+          message: {
+            tool_calls: ["joe@example.com", "Oslo"].map((to, at) => ({
+              index: 0,
+              id: `c${at}`,
+              function: { name: "mail", arguments: JSON.stringify({ to }) },
+            })),
+          },
+          finish_reason: "tool_calls",
+        },
+      ],
+    };
     new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT)).whole(body);
-    expect(body.choices[0]?.message.tool_calls.map((call) => JSON.parse(call.function.arguments))).toEqual([{ to: "[REDACTED:email]" }, { to: "Oslo" }]);
+    expect(body.choices[0]?.message.tool_calls.map((call) => JSON.parse(call.function.arguments))).toEqual([
+      { to: "[REDACTED:email]" },
+      { to: "Oslo" },
+    ]);
   });
 
   test("two choices in one stream are two texts", () => {
@@ -97,7 +145,12 @@ describe("chat", () => {
       chunk(delta(1, {}, "stop")),
       "[DONE]",
     ]);
-    const said = (index: number) => events.flatMap((event) => (event === "[DONE]" ? [] : event.choices)).filter((choice) => choice.index === index).map((choice) => choice.delta.content ?? "").join("");
+    const said = (index: number) =>
+      events
+        .flatMap((event) => (event === "[DONE]" ? [] : event.choices))
+        .filter((choice) => choice.index === index)
+        .map((choice) => choice.delta.content ?? "")
+        .join("");
     expect([said(0), said(1)]).toEqual(["Mail [REDACTED:email] now", "Call [REDACTED:credit_card]."]);
     expect(events.at(-1)).toBe("[DONE]");
   });
@@ -108,15 +161,29 @@ describe("chat", () => {
   });
 
   test("reasoning and content are held apart", () => {
-    const { events } = through("chat", [chunk(delta(0, { reasoning_content: "Say joe@" })), chunk(delta(0, { content: "Hi joe" })), chunk(delta(0, { content: ` and ${MAIL}` })), chunk(delta(0, {}, "stop"))]);
-    const all = (name: string) => events.flatMap((event) => event.choices).map((choice) => choice.delta[name] ?? "").join("");
+    const { events } = through("chat", [
+      chunk(delta(0, { reasoning_content: "Say joe@" })),
+      chunk(delta(0, { content: "Hi joe" })),
+      chunk(delta(0, { content: ` and ${MAIL}` })),
+      chunk(delta(0, {}, "stop")),
+    ]);
+    const all = (name: string) =>
+      events
+        .flatMap((event) => event.choices)
+        .map((choice) => choice.delta[name] ?? "")
+        .join("");
     expect([all("reasoning_content"), all("content")]).toEqual(["Say joe@", "Hi joe and [REDACTED:email]"]);
   });
 
   test("log probabilities, which tell the text once more, are taken out", () => {
-    const { text } = through("chat", [{ id: "c", choices: [{ ...delta(0, { content: MAIL }), logprobs: { content: [{ token: "joe@", logprob: -1, top_logprobs: [] }] } }] }, chunk(delta(0, {}, "stop"))]);
+    const { text } = through("chat", [
+      { id: "c", choices: [{ ...delta(0, { content: MAIL }), logprobs: { content: [{ token: "joe@", logprob: -1, top_logprobs: [] }] } }] },
+      chunk(delta(0, {}, "stop")),
+    ]);
     expect(text).not.toContain("joe");
-    const body = { choices: [{ index: 0, message: { content: `${MAIL}` }, logprobs: { content: [{ token: "joe@" }] }, finish_reason: "stop" }] };
+    const body = {
+      choices: [{ index: 0, message: { content: `${MAIL}` }, logprobs: { content: [{ token: "joe@" }] }, finish_reason: "stop" }],
+    };
     new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT)).whole(body);
     expect(JSON.stringify(body)).not.toContain("joe");
   });
@@ -133,7 +200,12 @@ describe("chat", () => {
     const { events, steps } = through("chat", frames);
     // Of the first four only the text has gone out when the calls are not complete.
     expect(steps.slice(0, 4)).toEqual([0, 0, 1, 1]);
-    const args = (index: number) => events.flatMap((event) => event.choices[0].delta.tool_calls ?? []).filter((tool) => tool.index === index).map((tool) => tool.function.arguments).join("");
+    const args = (index: number) =>
+      events
+        .flatMap((event) => event.choices[0].delta.tool_calls ?? [])
+        .filter((tool) => tool.index === index)
+        .map((tool) => tool.function.arguments)
+        .join("");
     expect([args(0), args(1)]).toEqual(['{"to":"[REDACTED:email]"}', "{}"]);
   });
 });
@@ -152,15 +224,59 @@ describe("responses", () => {
   });
 
   test("a response that only its last event tells is guarded there", () => {
-    const { events } = through("responses", [{ type: "response.completed", response: { output: [{ type: "message", content: [{ type: "output_text", text: `Mail ${MAIL}` }] }, { type: "function_call", name: "mail", arguments: `{"to":"${MAIL}"}` }] }, sequence_number: 9 }]);
-    expect(events[0].response.output).toEqual([{ type: "message", content: [{ type: "output_text", text: "Mail [REDACTED:email]" }] }, { type: "function_call", name: "mail", arguments: '{"to":"[REDACTED:email]"}' }]);
+    const { events } = through("responses", [
+      {
+        type: "response.completed",
+        response: {
+          output: [
+            { type: "message", content: [{ type: "output_text", text: `Mail ${MAIL}` }] },
+            { type: "function_call", name: "mail", arguments: `{"to":"${MAIL}"}` },
+          ],
+        },
+        sequence_number: 9,
+      },
+    ]);
+    expect(events[0].response.output).toEqual([
+      { type: "message", content: [{ type: "output_text", text: "Mail [REDACTED:email]" }] },
+      { type: "function_call", name: "mail", arguments: '{"to":"[REDACTED:email]"}' },
+    ]);
   });
 });
 
 /** What a vendor says of the sources of an answer, with a mail address in every text of it. */
 const SOURCED = {
-  chat: { choices: [{ index: 0, message: { role: "assistant", content: "Found.", annotations: [{ type: "url_citation", url_citation: { url: "https://a.example", title: `By ${MAIL}`, content: `Mail ${MAIL}`, start_index: 0, end_index: 5 } }] }, finish_reason: "stop" }] },
-  responses: { output: [{ type: "message", content: [{ type: "output_text", text: "Found.", annotations: [{ type: "url_citation", url: "https://a.example", title: `By ${MAIL}`, start_index: 0, end_index: 5 }] }] }] },
+  chat: {
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: "Found.",
+          annotations: [
+            {
+              type: "url_citation",
+              url_citation: { url: "https://a.example", title: `By ${MAIL}`, content: `Mail ${MAIL}`, start_index: 0, end_index: 5 },
+            },
+          ],
+        },
+        finish_reason: "stop",
+      },
+    ],
+  },
+  responses: {
+    output: [
+      {
+        type: "message",
+        content: [
+          {
+            type: "output_text",
+            text: "Found.",
+            annotations: [{ type: "url_citation", url: "https://a.example", title: `By ${MAIL}`, start_index: 0, end_index: 5 }],
+          },
+        ],
+      },
+    ],
+  },
   gemini: {
     candidates: [
       {
@@ -169,7 +285,10 @@ const SOURCED = {
         groundingMetadata: {
           webSearchQueries: [`who is ${MAIL}`, "mail"],
           searchEntryPoint: { renderedContent: `<a href="https://a.example">${MAIL}</a>` },
-          groundingChunks: [{ web: { uri: "https://a.example", title: `By ${MAIL}` } }, { retrievedContext: { uri: "https://b.example", text: `Said ${MAIL}` } }],
+          groundingChunks: [
+            { web: { uri: "https://a.example", title: `By ${MAIL}` } },
+            { retrievedContext: { uri: "https://b.example", text: `Said ${MAIL}` } },
+          ],
           groundingSupports: [{ segment: { startIndex: 0, endIndex: 26, text: `Mail ${MAIL} now.` }, groundingChunkIndices: [0] }],
         },
         citationMetadata: { citationSources: [{ title: `Of ${MAIL}`, uri: "https://c.example" }] },
@@ -186,10 +305,22 @@ describe("what an answer says of its sources", () => {
   });
 
   test("is guarded in the events of its own, and told once", () => {
-    const responses = through("responses", [{ type: "response.output_text.annotation.added", output_index: 0, content_index: 0, annotation_index: 0, annotation: { type: "url_citation", url: "https://a.example", title: `By ${MAIL}` }, sequence_number: 4 }]);
+    const responses = through("responses", [
+      {
+        type: "response.output_text.annotation.added",
+        output_index: 0,
+        content_index: 0,
+        annotation_index: 0,
+        annotation: { type: "url_citation", url: "https://a.example", title: `By ${MAIL}` },
+        sequence_number: 4,
+      },
+    ]);
     expect(responses.events[0].annotation).toEqual({ type: "url_citation", url: "https://a.example", title: "By [REDACTED:email]" });
     const [candidate] = SOURCED.gemini.candidates;
-    const gemini = through("gemini", [{ candidates: [{ ...candidate, finishReason: undefined, content: { parts: [{ text: "Mail joe@" }] } }] }, { candidates: [{ content: { parts: [{ text: "example.com now." }] } }] }]);
+    const gemini = through("gemini", [
+      { candidates: [{ ...candidate, finishReason: undefined, content: { parts: [{ text: "Mail joe@" }] } }] },
+      { candidates: [{ content: { parts: [{ text: "example.com now." }] } }] },
+    ]);
     expect(gemini.text).not.toContain("joe");
     expect(gemini.events.filter(({ candidates }) => candidates[0].groundingMetadata !== undefined)).toHaveLength(1);
     expect(gemini.events.map(({ candidates }) => candidates[0].content.parts[0].text).join("")).toBe("Mail [REDACTED:email] now.");
@@ -202,8 +333,16 @@ describe("messages", () => {
       type: "message",
       content: [
         { type: "thinking", thinking: `Ask ${MAIL}`, signature: "s" },
-        { type: "text", text: "Found.", citations: [{ type: "web_search_result_location", cited_text: `by ${MAIL}`, url: "https://a.example" }] },
-        { type: "code_execution_tool_result", tool_use_id: "t", content: { type: "code_execution_result", stdout: `${MAIL}\n`, stderr: "" } },
+        {
+          type: "text",
+          text: "Found.",
+          citations: [{ type: "web_search_result_location", cited_text: `by ${MAIL}`, url: "https://a.example" }],
+        },
+        {
+          type: "code_execution_tool_result",
+          tool_use_id: "t",
+          content: { type: "code_execution_result", stdout: `${MAIL}\n`, stderr: "" },
+        },
         { type: "tool_use", id: "u", name: "mail", input: { to: [MAIL], n: 1 } },
       ],
     };
@@ -215,7 +354,17 @@ describe("messages", () => {
 
 describe("gemini", () => {
   test("arguments that come in scattered parts are refused: only the caller could put them together", () => {
-    const { events, refusal } = through("gemini", [{ candidates: [{ content: { parts: [{ functionCall: { name: "mail", partialArgs: [{ jsonPath: "$.to", stringValue: "joe@" }], willContinue: true } }] } }] }]);
+    const { events, refusal } = through("gemini", [
+      {
+        candidates: [
+          {
+            content: {
+              parts: [{ functionCall: { name: "mail", partialArgs: [{ jsonPath: "$.to", stringValue: "joe@" }], willContinue: true } }],
+            },
+          },
+        ],
+      },
+    ]);
     expect([events, refusal?.code]).toEqual([[], "unsupported_parameter"]);
   });
 });
@@ -237,8 +386,24 @@ describe("an answer of very many texts", () => {
     const { refusal, text } = through("chat", [{ choices: choices("delta") }, "[DONE]"]);
     expect([refusal?.code, text]).toEqual(["upstream_invalid_response", ""]);
     expect(cpuMs(started)).toBeLessThan(1_500);
-    expect(through("chat", Array.from({ length: 1_001 }, (_, index) => ({ choices: [{ index, delta: { content: "a" } }] }))).refusal?.code).toBe("upstream_invalid_response");
-    const calls = (count: number) => [...Array.from({ length: count }, (_, output_index) => ({ type: "response.output_item.added", output_index, item: { type: "function_call", name: "f", arguments: "" } })), ...Array.from({ length: count }, (_, output_index) => ({ type: "response.output_item.done", output_index, item: { type: "function_call", name: "f", arguments: "{}" } }))];
+    expect(
+      through(
+        "chat",
+        Array.from({ length: 1_001 }, (_, index) => ({ choices: [{ index, delta: { content: "a" } }] })),
+      ).refusal?.code,
+    ).toBe("upstream_invalid_response");
+    const calls = (count: number) => [
+      ...Array.from({ length: count }, (_, output_index) => ({
+        type: "response.output_item.added",
+        output_index,
+        item: { type: "function_call", name: "f", arguments: "" },
+      })),
+      ...Array.from({ length: count }, (_, output_index) => ({
+        type: "response.output_item.done",
+        output_index,
+        item: { type: "function_call", name: "f", arguments: "{}" },
+      })),
+    ];
     expect(through("responses", calls(1_002)).refusal?.code).toBe("upstream_invalid_response");
     expect(through("responses", calls(100))).toMatchObject({ refusal: null, events: { length: 200 } });
     const few = through("chat", [{ choices: choices("delta").slice(0, 128) }, "[DONE]"]);

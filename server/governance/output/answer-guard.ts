@@ -63,7 +63,8 @@ export class AnswerGuard {
     if (frame.closes) return [...this.end(), frame];
     if (frame.body === null) return [frame];
     const contents = this.texts.contents(frame.body, false);
-    if (this.channels.size + this.groups.size + contents.pieces.length > MOST_OPEN) this.refused = refuse("upstream_invalid_response", "The model's provider told more texts and calls at once than can be looked at.");
+    if (this.channels.size + this.groups.size + contents.pieces.length > MOST_OPEN)
+      this.refused = refuse("upstream_invalid_response", "The model's provider told more texts and calls at once than can be looked at.");
     if (this.refused !== null) return [];
     const before = this.finish(contents);
     if (this.refusal !== null) return [];
@@ -83,15 +84,26 @@ export class AnswerGuard {
    * not ended: what was held of it stays held, so that no value stands half before the reason and half behind it.
    */
   private finish(next: AnswerContents | null): Frame[] {
-    const goesOn = (prefix: string) => next !== null && (next.pieces.some(({ channel, holder, key }) => channel.startsWith(prefix) && holder[key] !== "") || next.calls.some(({ group }) => group.startsWith(prefix)));
-    if (this.run.surface.enforces && [...this.finished].some(goesOn)) this.refused = refuse("upstream_invalid_response", "The model's provider went on with an answer that it had ended.");
+    const goesOn = (prefix: string) =>
+      next !== null &&
+      (next.pieces.some(({ channel, holder, key }) => channel.startsWith(prefix) && holder[key] !== "") ||
+        next.calls.some(({ group }) => group.startsWith(prefix)));
+    if (this.run.surface.enforces && [...this.finished].some(goesOn))
+      this.refused = refuse("upstream_invalid_response", "The model's provider went on with an answer that it had ended.");
     const { finishing } = this;
     this.finishing = null;
     if (finishing === null || this.refusal !== null) return [];
     const { frame, contents } = finishing;
     const taken = new Set(contents.finishes.filter(goesOn));
     for (const prefix of contents.finishes) if (!taken.has(prefix)) this.finished.add(prefix);
-    return this.guarded(frame, { pieces: contents.pieces, wholes: contents.wholes, calls: contents.calls, finishes: [], tokens: contents.tokens, ends: contents.ends.filter((prefix) => !taken.has(prefix)) });
+    return this.guarded(frame, {
+      pieces: contents.pieces,
+      wholes: contents.wholes,
+      calls: contents.calls,
+      finishes: [],
+      tokens: contents.tokens,
+      ends: contents.ends.filter((prefix) => !taken.has(prefix)),
+    });
   }
 
   private guarded(frame: Frame, contents: AnswerContents): Frame[] {
@@ -99,7 +111,11 @@ export class AnswerGuard {
     // What a block left behind in the frame was not looked at.
     if (this.run.blocked !== null) return contents.calls.length + contents.wholes.length + contents.ends.length > 0 ? [] : [frame];
     // Parts that are put together only by the caller cannot be looked at as the text they become.
-    if (this.run.surface.enforces && contents.calls.some(({ scattered }) => scattered === true)) this.refused = refuse("unsupported_parameter", "Arguments of function calls that are streamed in parts cannot be checked by the guardrails of this resource group.");
+    if (this.run.surface.enforces && contents.calls.some(({ scattered }) => scattered === true))
+      this.refused = refuse(
+        "unsupported_parameter",
+        "Arguments of function calls that are streamed in parts cannot be checked by the guardrails of this resource group.",
+      );
     if (contents.calls.length > 0) this.hold(frame, contents.calls);
     const before = this.ended(contents.ends, frame, contents.pieces);
     if (this.refusal !== null) return [];
@@ -169,7 +185,8 @@ export class AnswerGuard {
       this.groups.set(key, group);
     }
     group?.add(frame, calls);
-    if (group?.tooLarge === true) this.refused = refuse("upstream_invalid_response", "The model's provider sent a tool call that is too large to be checked.");
+    if (group?.tooLarge === true)
+      this.refused = refuse("upstream_invalid_response", "The model's provider sent a tool call that is too large to be checked.");
   }
 
   /** Ends the channels and groups whose names begin with one of `prefixes`: their last texts, then their calls. */

@@ -63,7 +63,9 @@ class ArrayFraming implements Framing {
   private open = false;
 
   push(piece: Uint8Array): Frame[] {
-    return this.cutter.push(piece).map((bytes) => ({ bytes, body: parsed(elementData(decoder.decode(bytes))), closes: false, changed: false }));
+    return this.cutter
+      .push(piece)
+      .map((bytes) => ({ bytes, body: parsed(elementData(decoder.decode(bytes))), closes: false, changed: false }));
   }
 
   rest(): Frame | null {

@@ -78,7 +78,10 @@ export class CallGroup {
     for (const piece of pieces) {
       let call = this.newest.get(piece.channel);
       // Some servers give every call the same index: a name with another id, or behind whole arguments, is that of another call.
-      if (call === undefined || (piece.form === "piece" && piece.name !== null && (call.isWhole || (piece.id != null && call.id !== null && piece.id !== call.id)))) {
+      if (
+        call === undefined ||
+        (piece.form === "piece" && piece.name !== null && (call.isWhole || (piece.id != null && call.id !== null && piece.id !== call.id)))
+      ) {
         call = new HeldCall();
         this.newest.set(piece.channel, call);
         this.calls.push(call);

@@ -22,14 +22,23 @@ describe("a stored preview is at most 64 KiB of whole characters", () => {
 });
 
 describe("what redaction takes out is not kept in part where the preview ends", () => {
-  const SECRETS = { address: "ada.lovelace@example.co.uk", key: `sk-proj-${"k".repeat(40)}`, token: `eyJ${"h".repeat(30)}.${"p".repeat(900)}.${"s".repeat(40)}`, card: "4111 1111 1111 1111" };
+  const SECRETS = {
+    address: "ada.lovelace@example.co.uk",
+    key: `sk-proj-${"k".repeat(40)}`,
+    token: `eyJ${"h".repeat(30)}.${"p".repeat(900)}.${"s".repeat(40)}`,
+    card: "4111 1111 1111 1111",
+  };
 
   test.each(Object.entries(SECRETS))("%s", (_name, secret) => {
     for (let kept = 4; kept < secret.length; kept += Math.ceil(secret.length / 20)) {
       const text = `${"x ".repeat((CAP - kept) / 2)}${" ".repeat(kept % 2)}${secret} ${"y ".repeat(CAP)}`;
       const sent = new SentContent(true);
       for (let at = 0; at < text.length; at += 1_000) sent.add(new TextEncoder().encode(text.slice(at, at + 1_000)));
-      for (const preview of [previewOf(text, "redacted"), previewOf(new TextEncoder().encode(text), "redacted"), sent.close("redacted").preview]) {
+      for (const preview of [
+        previewOf(text, "redacted"),
+        previewOf(new TextEncoder().encode(text), "redacted"),
+        sent.close("redacted").preview,
+      ]) {
         expect(preview).not.toContain(secret.slice(0, 4));
         expect(preview?.length).toBeLessThanOrEqual(CAP);
         expect(preview?.length).toBeGreaterThan(CAP - secret.length);
@@ -49,11 +58,35 @@ test("without bodies there is no preview", () => {
 
 describe("what a streamed answer tells in pieces is redacted as the text it is", () => {
   const FRAMES: Record<string, { form: OutputForm; frame: (text: string) => string; others: readonly string[] }> = {
-    chat: { form: { texts: ANSWER_FORMATS.chat, framing: "events" }, frame: (content) => `data: ${JSON.stringify({ id: "c", created: 1763712000, choices: [{ index: 0, delta: { content }, logprobs: { content: [{ token: content }] } }] })}\n\n`, others: [": ping\n\n", "data: [DONE]\n\n"] },
-    "chat's tool calls": { form: { texts: ANSWER_FORMATS.chat, framing: "events" }, frame: (text) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [{ index: 1, function: { arguments: text } }] } }] })}\n\n`, others: [] },
-    responses: { form: { texts: ANSWER_FORMATS.responses, framing: "events" }, frame: (delta) => `event: response.output_text.delta\ndata: ${JSON.stringify({ type: "response.output_text.delta", output_index: 1, content_index: 0, delta })}\n\n`, others: [] },
-    messages: { form: { texts: ANSWER_FORMATS.messages, framing: "events" }, frame: (text) => `event: content_block_delta\ndata: ${JSON.stringify({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } })}\n\n`, others: ["event: ping\ndata: {\"type\":\"ping\"}\n\n"] },
-    gemini: { form: { texts: ANSWER_FORMATS.gemini, framing: "array" }, frame: (text) => `,\r\n${JSON.stringify({ candidates: [{ index: 0, content: { parts: [{ text }] } }] })}`, others: [] },
+    chat: {
+      form: { texts: ANSWER_FORMATS.chat, framing: "events" },
+      frame: (content) =>
+        `data: ${JSON.stringify({ id: "c", created: 1763712000, choices: [{ index: 0, delta: { content }, logprobs: { content: [{ token: content }] } }] })}\n\n`,
+      others: [": ping\n\n", "data: [DONE]\n\n"],
+    },
+    "chat's tool calls": {
+      form: { texts: ANSWER_FORMATS.chat, framing: "events" },
+      frame: (text) =>
+        `data: ${JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [{ index: 1, function: { arguments: text } }] } }] })}\n\n`,
+      others: [],
+    },
+    responses: {
+      form: { texts: ANSWER_FORMATS.responses, framing: "events" },
+      frame: (delta) =>
+        `event: response.output_text.delta\ndata: ${JSON.stringify({ type: "response.output_text.delta", output_index: 1, content_index: 0, delta })}\n\n`,
+      others: [],
+    },
+    messages: {
+      form: { texts: ANSWER_FORMATS.messages, framing: "events" },
+      frame: (text) =>
+        `event: content_block_delta\ndata: ${JSON.stringify({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } })}\n\n`,
+      others: ['event: ping\ndata: {"type":"ping"}\n\n'],
+    },
+    gemini: {
+      form: { texts: ANSWER_FORMATS.gemini, framing: "array" },
+      frame: (text) => `,\r\n${JSON.stringify({ candidates: [{ index: 0, content: { parts: [{ text }] } }] })}`,
+      others: [],
+    },
   };
   const stored = (wire: string, form: OutputForm, mode: StoreBodies = "redacted"): string => {
     const sent = new SentContent(true);
@@ -65,7 +98,18 @@ describe("what a streamed answer tells in pieces is redacted as the text it is",
     const wire = texts.map(frame).join("") + others.join("");
     return name === "gemini" ? `[${wire.slice(3)}]` : wire;
   };
-  const told = ["Write to ada.", "lovelace", "@exam", "ple.co.uk or pay ", "4111 1111", " 1111 ", "1111", " with sk-proj-abcdef", "ghijklmnopqrstuvwx", "."];
+  const told = [
+    "Write to ada.",
+    "lovelace",
+    "@exam",
+    "ple.co.uk or pay ",
+    "4111 1111",
+    " 1111 ",
+    "1111",
+    " with sk-proj-abcdef",
+    "ghijklmnopqrstuvwx",
+    ".",
+  ];
 
   test.each(Object.keys(FRAMES))("%s", (name) => {
     const { form } = FRAMES[name] as (typeof FRAMES)[string];
@@ -80,7 +124,9 @@ describe("what a streamed answer tells in pieces is redacted as the text it is",
   test("also at the end of what is kept, and whatever stands behind the last whole frame", () => {
     const { form, frame } = FRAMES.messages as (typeof FRAMES)[string];
     const before = Math.floor((CAP - 300) / frame("word ").length);
-    const wire = [...Array.from({ length: before }, () => "word "), ...told, ...Array.from({ length: 100 }, () => "word ")].map(frame).join("");
+    const wire = [...Array.from({ length: before }, () => "word "), ...told, ...Array.from({ length: 100 }, () => "word ")]
+      .map(frame)
+      .join("");
     const preview = stored(wire, form);
     for (const part of ["ada", "lovelace", "ple.co", "4111"]) expect(preview).not.toContain(part);
     expect(preview.length).toBeGreaterThan(CAP - 5_000);
@@ -89,7 +135,14 @@ describe("what a streamed answer tells in pieces is redacted as the text it is",
 
   test("two choices side by side are two texts", () => {
     const { form } = FRAMES.chat as (typeof FRAMES)[string];
-    const wire = [[0, "ada@exam"], [1, "nobody "], [0, "ple.com "], [1, "here"]].map(([index, content]) => `data: ${JSON.stringify({ choices: [{ index, delta: { content } }] })}\n\n`).join("");
+    const wire = [
+      [0, "ada@exam"],
+      [1, "nobody "],
+      [0, "ple.com "],
+      [1, "here"],
+    ]
+      .map(([index, content]) => `data: ${JSON.stringify({ choices: [{ index, delta: { content } }] })}\n\n`)
+      .join("");
     expect(stored(wire, form)).not.toContain("ple.com");
     expect(stored(wire, form)).toContain("nobody ");
   });

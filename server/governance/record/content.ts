@@ -42,7 +42,9 @@ function capped(text: string): string {
 
 function capBytes(text: string): string {
   const bytes = Buffer.from(text.slice(0, PREVIEW_BYTES));
-  return text.length <= PREVIEW_BYTES && bytes.byteLength <= PREVIEW_BYTES ? text : decoder.decode(bytes.subarray(0, PREVIEW_BYTES)).replace(/\uFFFD+$/, "");
+  return text.length <= PREVIEW_BYTES && bytes.byteLength <= PREVIEW_BYTES
+    ? text
+    : decoder.decode(bytes.subarray(0, PREVIEW_BYTES)).replace(/\uFFFD+$/, "");
 }
 
 /** The content of an answer sent in pieces: its size, its hash, its beginning and its last piece, without keeping the rest. */

@@ -19,7 +19,11 @@ export function outcomeOf(refusal: Refusal): Outcome {
   const { status } = ERRORS[refusal.code];
   return refusal.code === "unauthenticated"
     ? { status, errorType: refusal.reason ?? refusal.code, errorMessage: refusal.message }
-    : { status, errorType: refusal.code, errorMessage: refusal.reason === undefined ? refusal.message : `${refusal.message} (${refusal.reason})` };
+    : {
+        status,
+        errorType: refusal.code,
+        errorMessage: refusal.reason === undefined ? refusal.message : `${refusal.message} (${refusal.reason})`,
+      };
 }
 
 /** The answer as sent: what was hashed and what may be kept of it. */
@@ -70,7 +74,13 @@ export function noteAttempts({ row, attempts, route }: Call): void {
     outcome,
     status,
     duration_ms: durationMs,
-    ...(usage === null ? {} : { prompt_tokens: inputTokens(usage), completion_tokens: usage.output, cost_usd: costMicros === null ? null : usdFromMicros(costMicros) }),
+    ...(usage === null
+      ? {}
+      : {
+          prompt_tokens: inputTokens(usage),
+          completion_tokens: usage.output,
+          cost_usd: costMicros === null ? null : usdFromMicros(costMicros),
+        }),
   }));
   row.custom_metadata = { ...(row.custom_metadata as object | null | undefined), attempts: told };
 }

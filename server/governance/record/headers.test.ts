@@ -4,7 +4,16 @@ import { sanitisedHeaders } from "./headers.ts";
 
 const TOKEN = `eyJhbGciOiJFUzI1NiJ9.${"eyJzdWIiOiJhZGEifQ".repeat(3)}.c2lnbmF0dXJl`;
 
-test.each(["authorization", "proxy-authorization", "x-api-key", "cookie", "x-amz-security-token", "cf-access-jwt-assertion", "x-goog-iap-jwt-assertion", "x-amzn-oidc-data"])("%s is left out", (name) => {
+test.each([
+  "authorization",
+  "proxy-authorization",
+  "x-api-key",
+  "cookie",
+  "x-amz-security-token",
+  "cf-access-jwt-assertion",
+  "x-goog-iap-jwt-assertion",
+  "x-amzn-oidc-data",
+])("%s is left out", (name) => {
   expect(sanitisedHeaders({ [name]: "value", accept: "text/plain" })).toEqual({ accept: "text/plain" });
 });
 

@@ -28,7 +28,10 @@ export function sanitisedHeaders(headers: Readonly<Record<string, string>>): Rec
     const value = headers[name] as string;
     const told = HOLDS_ADDRESS.test(name) ? (value.split(/[?#]/)[0] as string) : value;
     // Before it is cut: what is left of a token would no longer look like one.
-    const shown = told.includes("sk_gw_api_") || told.includes("eyJ") ? told.replace(SECRET_VALUE, (found) => (NO_TOKEN.test(found) ? found : "[secret]")) : told;
+    const shown =
+      told.includes("sk_gw_api_") || told.includes("eyJ")
+        ? told.replace(SECRET_VALUE, (found) => (NO_TOKEN.test(found) ? found : "[secret]"))
+        : told;
     kept[name] = shown.length > MAX_VALUE ? shown.slice(0, MAX_VALUE) : shown;
   }
   return kept;

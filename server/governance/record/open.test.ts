@@ -7,14 +7,32 @@ const SPAN = "00f067aa0ba902b7";
 const clock = { micros: () => 1_700_000_000_000_000 } as Clock;
 
 function idsOf(traceparent: string): unknown {
-  const { row } = openCall(new Request("http://gateway/v1/x", { headers: { traceparent } }), "127.0.0.1", { proxyType: "llm", proxySubtype: "chat_completions" }, clock);
+  const { row } = openCall(
+    new Request("http://gateway/v1/x", { headers: { traceparent } }),
+    "127.0.0.1",
+    { proxyType: "llm", proxySubtype: "chat_completions" },
+    clock,
+  );
   return row.trace_id === undefined ? null : [row.trace_id, row.span_id];
 }
 
-test.each([`00-${TRACE}-${SPAN}-01`, `00-${TRACE.toUpperCase()}-${SPAN.toUpperCase()}-00`, `01-${TRACE}-${SPAN}-01`, `cc-${TRACE}-${SPAN}-01-what-comes-later`])("traceparent %s is recorded", (traceparent) => {
+test.each([
+  `00-${TRACE}-${SPAN}-01`,
+  `00-${TRACE.toUpperCase()}-${SPAN.toUpperCase()}-00`,
+  `01-${TRACE}-${SPAN}-01`,
+  `cc-${TRACE}-${SPAN}-01-what-comes-later`,
+])("traceparent %s is recorded", (traceparent) => {
   expect(idsOf(traceparent)).toEqual([TRACE, SPAN]);
 });
 
-test.each([`ff-${TRACE}-${SPAN}-01`, `00-${TRACE}-${SPAN}-01-more`, `01-${TRACE}-${SPAN}-01more`, `00-${"0".repeat(32)}-${SPAN}-01`, `00-${TRACE}-${"0".repeat(16)}-01`, `00-${TRACE}-${SPAN}`, "nonsense"])("traceparent %s is not", (traceparent) => {
+test.each([
+  `ff-${TRACE}-${SPAN}-01`,
+  `00-${TRACE}-${SPAN}-01-more`,
+  `01-${TRACE}-${SPAN}-01more`,
+  `00-${"0".repeat(32)}-${SPAN}-01`,
+  `00-${TRACE}-${"0".repeat(16)}-01`,
+  `00-${TRACE}-${SPAN}`,
+  "nonsense",
+])("traceparent %s is not", (traceparent) => {
   expect(idsOf(traceparent)).toBeNull();
 });

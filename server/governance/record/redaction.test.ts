@@ -11,17 +11,33 @@ describe("previews in redacted mode", () => {
     ['{"account":1763712000123,"at":"+1763712000"}', '{"account":[number],"at":"[number]"}'],
     ["to DE89 3704 0044 0532 0130 00 by noon", "to [iban] by noon"],
     [`key ${"sk-"}proj-abcdefghijklmnopqrstuvwx end`, "key [secret] end"],
-    ['{"mcp_servers":[{"authorization_token" : "a \\" b","name":"n"}]}', '{"mcp_servers":[{"authorization_token" :"[secret]","name":"n"}]}'],
-    ['{"authorization":"one","headers":{"Authorization":"Bearer two","X-Api-Key":"three', '{"authorization":"[secret]","headers":{"Authorization":"[secret]","X-Api-Key":"[secret]"'],
+    [
+      '{"mcp_servers":[{"authorization_token" : "a \\" b","name":"n"}]}',
+      '{"mcp_servers":[{"authorization_token" :"[secret]","name":"n"}]}',
+    ],
+    [
+      '{"authorization":"one","headers":{"Authorization":"Bearer two","X-Api-Key":"three',
+      '{"authorization":"[secret]","headers":{"Authorization":"[secret]","X-Api-Key":"[secret]"',
+    ],
     [`id eyJhbGciOiJub25lIn0.${"eyJzdWIiOiJhZGEifQ".repeat(2)}.c2lnbmF0dXJl end`, "id [secret] end"],
-    [`eyJub190b2tlbg eyJub3I.eyJub190b2tlbg x-eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl`, "eyJub190b2tlbg eyJub3I.eyJub190b2tlbg x-[secret]"],
+    [
+      `eyJub190b2tlbg eyJub3I.eyJub190b2tlbg x-eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl`,
+      "eyJub190b2tlbg eyJub3I.eyJub190b2tlbg x-[secret]",
+    ],
     [`token ghp_${"a".repeat(36)} end`, "token [secret] end"],
     ["-----BEGIN RSA PRIVATE KEY-----\\nMIIE\\n-----END RSA PRIVATE KEY-----", "[private_key]"],
   ])("%s", (text, expected) => {
     expect(redact(text)).toBe(expected);
   });
 
-  test.each(['{"created":1763712000,"id":"chatcmpl-0123456789abcdef"}', "at 1763712000 it was", "[1763712000]", "version 1.2.3 of 2026-11-21 took 1234 ms", "uuid 0b0e9d5e-7c1a-4f0e-9a53-2f6d1a7b8c9d", "a hash 9f86d081884c7d659a2feaa0c55ad015"])("leaves %s", (text) => {
+  test.each([
+    '{"created":1763712000,"id":"chatcmpl-0123456789abcdef"}',
+    "at 1763712000 it was",
+    "[1763712000]",
+    "version 1.2.3 of 2026-11-21 took 1234 ms",
+    "uuid 0b0e9d5e-7c1a-4f0e-9a53-2f6d1a7b8c9d",
+    "a hash 9f86d081884c7d659a2feaa0c55ad015",
+  ])("leaves %s", (text) => {
     expect(redact(text)).toBe(text);
   });
 

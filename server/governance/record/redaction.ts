@@ -12,7 +12,10 @@ const IS_UNIX_TIME = new RegExp(`^${UNIX_TIME}$`);
  * 9 to 19 digits, singly separated by space, dot or hyphen: cards, phone numbers, social security numbers, accounts.
  * Times that end as members do are not matched at all: a stream has one in each of its frames.
  */
-const DIGITS = new RegExp(String.raw`(?<![\p{L}\p{N}_.-])(?!${UNIX_TIME}(?:[,}]|$))\+?\(?\d(?:[ .()-]{0,2}\d){8,18}(?![\p{L}\p{N}_])`, "gu");
+const DIGITS = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_.-])(?!${UNIX_TIME}(?:[,}]|$))\+?\(?\d(?:[ .()-]{0,2}\d){8,18}(?![\p{L}\p{N}_])`,
+  "gu",
+);
 const IBAN = /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b/g;
 const SECRET =
   /\b(?:sk_gw_api_[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,}|(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}|AIza[A-Za-z0-9_-]{35}|xox[abprs]-[A-Za-z0-9-]{10,}|eyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})?)/g;
@@ -42,12 +45,20 @@ interface Rule {
 }
 
 const RULES: readonly Rule[] = [
-  { maybe: (text) => MAYBE_CREDENTIAL.test(text), pattern: SAID_CREDENTIAL, instead: (match) => `${match.slice(0, match.indexOf(":") + 1)}"[secret]"` },
+  {
+    maybe: (text) => MAYBE_CREDENTIAL.test(text),
+    pattern: SAID_CREDENTIAL,
+    instead: (match) => `${match.slice(0, match.indexOf(":") + 1)}"[secret]"`,
+  },
   { maybe: (text) => text.includes("PRIVATE KEY-----"), pattern: PRIVATE_KEY, instead: () => "[private_key]" },
   { maybe: (text) => MAYBE_SECRET.test(text), pattern: SECRET, instead: (match) => (NO_TOKEN.test(match) ? null : "[secret]") },
   { maybe: (text) => text.includes("@"), pattern: EMAIL, instead: () => "[email]" },
   { maybe: (text) => HAS_DIGIT.test(text) && MAYBE_IBAN.test(text), pattern: IBAN, instead: () => "[iban]" },
-  { maybe: (text) => HAS_DIGIT.test(text) && MAYBE_DIGITS.test(text), pattern: DIGITS, instead: (match) => (IS_UNIX_TIME.test(match) ? null : "[number]") },
+  {
+    maybe: (text) => HAS_DIGIT.test(text) && MAYBE_DIGITS.test(text),
+    pattern: DIGITS,
+    instead: (match) => (IS_UNIX_TIME.test(match) ? null : "[number]"),
+  },
 ];
 
 export function redact(text: string): string {
@@ -71,7 +82,10 @@ export function redactPieces(pieces: readonly string[]): readonly string[] {
   return out;
 }
 
-function replaced(pieces: readonly string[], found: readonly { readonly from: number; readonly to: number; readonly word: string }[]): string[] {
+function replaced(
+  pieces: readonly string[],
+  found: readonly { readonly from: number; readonly to: number; readonly word: string }[],
+): string[] {
   let next = 0;
   let start = 0;
   return pieces.map((piece) => {

@@ -5,7 +5,8 @@ import { type Frame, framingOf } from "../output/frames.ts";
 import { redact, redactPieces } from "./redaction.ts";
 
 /** Members that hold pieces of texts, in any format's frames. */
-const TEXT = /"(?:content|text|delta|arguments|partial_json|input|thinking|reasoning|reasoning_content|refusal|transcript)" ?: ?"([^"\\]*(?:\\.[^"\\]*)*)"/g;
+const TEXT =
+  /"(?:content|text|delta|arguments|partial_json|input|thinking|reasoning|reasoning_content|refusal|transcript)" ?: ?"([^"\\]*(?:\\.[^"\\]*)*)"/g;
 /** More than one text may be on its way at a time. */
 const SEVERAL = /index" ?: ?[1-9]/;
 
@@ -22,7 +23,9 @@ export function redactedTexts(bytes: Uint8Array, { texts, framing }: OutputForm)
   for (const frame of frames) {
     if (frame.body === null) continue;
     const contents = texts.contents(frame.body, false);
-    const calls = contents.calls.flatMap(({ channel, place, form }) => (place === null || form !== "piece" ? [] : [{ channel: `call ${channel}`, ...place }]));
+    const calls = contents.calls.flatMap(({ channel, place, form }) =>
+      place === null || form !== "piece" ? [] : [{ channel: `call ${channel}`, ...place }],
+    );
     for (const { channel, holder, key } of [...contents.pieces, ...calls]) {
       if (typeof holder[key] !== "string") continue;
       const places = channels.get(channel) ?? [];

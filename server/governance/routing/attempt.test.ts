@@ -30,8 +30,15 @@ function ask(response: Response, stream: boolean, readReply: typeof readChatRepl
     refusal: () => null,
     dropped: [],
   } as const;
-  const parts = { providers: { openai: { url: () => "", send: () => Promise.resolve({ response, requestId: null }) } }, clock: { now: () => 0 } } as unknown as AttemptParts;
-  return attempt(call, { model, prepared, abort: new AbortController(), timeoutMs: 1_000, holdHead: false, inputCharacters: INPUT_CHARACTERS }, parts);
+  const parts = {
+    providers: { openai: { url: () => "", send: () => Promise.resolve({ response, requestId: null }) } },
+    clock: { now: () => 0 },
+  } as unknown as AttemptParts;
+  return attempt(
+    call,
+    { model, prepared, abort: new AbortController(), timeoutMs: 1_000, holdHead: false, inputCharacters: INPUT_CHARACTERS },
+    parts,
+  );
 }
 
 describe("the provider's status is told of a failed attempt, whatever the caller is", () => {
@@ -57,7 +64,10 @@ describe("a count of tokens no model could come to is not metered", () => {
     [usage(1, 5e18), counted],
     [usage(1e300, 1), counted],
   ])("of a whole answer: %p", async (said, expected) => {
-    const result = await ask(Response.json({ choices: [{ index: 0, message: { role: "assistant", content: "four" } }], usage: said }), false);
+    const result = await ask(
+      Response.json({ choices: [{ index: 0, message: { role: "assistant", content: "four" } }], usage: said }),
+      false,
+    );
     expect("answer" in result && result.answer.kind === "whole" ? result.answer.usage : null).toMatchObject(expected);
   });
 
@@ -65,7 +75,9 @@ describe("a count of tokens no model could come to is not metered", () => {
     [usage(999_999_999, 1), told],
     [usage(5e18, 1), counted],
   ])("of a stream: %p", async (said, expected) => {
-    const frames = [{ choices: [{ index: 0, delta: { content: "four" }, finish_reason: "stop" }] }, { choices: [], usage: said }].map((frame) => `data: ${JSON.stringify(frame)}\n\n`);
+    const frames = [{ choices: [{ index: 0, delta: { content: "four" }, finish_reason: "stop" }] }, { choices: [], usage: said }].map(
+      (frame) => `data: ${JSON.stringify(frame)}\n\n`,
+    );
     const result = await ask(new Response(frames.join(""), { headers: { "content-type": "text/event-stream" } }), true);
     if (!("answer" in result) || result.answer.kind !== "stream") throw new Error("not a stream");
     const { upstream, codec } = result.answer;
@@ -89,7 +101,11 @@ describe.each([
   };
 
   test("is a failure when it tells of one", async () => {
-    expect(await failure({ error: { message: "No instances available", code: 502 } })).toEqual({ again: "anywhere", code: "upstream_error", reason: "No instances available" });
+    expect(await failure({ error: { message: "No instances available", code: 502 } })).toEqual({
+      again: "anywhere",
+      code: "upstream_error",
+      reason: "No instances available",
+    });
     expect(await failure({ error: "No instances available" })).toMatchObject({ code: "upstream_error", reason: "No instances available" });
   });
 

@@ -40,7 +40,14 @@ export interface FailedAttempt {
 }
 
 /** Vendor headers a caller can use; the rest speak of the gateway's own account. */
-const PASSED_HEADERS = ["content-type", "retry-after", "retry-after-ms", "x-should-retry", "openai-processing-ms", "openai-version"] as const;
+const PASSED_HEADERS = [
+  "content-type",
+  "retry-after",
+  "retry-after-ms",
+  "x-should-retry",
+  "openai-processing-ms",
+  "openai-version",
+] as const;
 
 /** Asks one provider once. Writes onto the row what the provider alone knows (its request id). */
 export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptParts): Promise<AttemptResult> {
@@ -49,26 +56,37 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
   if (isRefusal(provider)) return failed(provider, null);
   const { operation, body, stream, headers } = prepared;
   const reply = await provider.send(targetOf(model), { operation, body, stream, headers, abort, timeoutMs });
-  if (isRefusal(reply)) return failed(reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply, null);
+  if (isRefusal(reply))
+    return failed(reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply, null);
   call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
   const { response } = reply;
   const passed = headersNamed(PASSED_HEADERS, response.headers);
   if (response.status >= 200 && response.status < 300 && stream && response.body !== null) {
     const codec = prepared.streamCodec();
-    if (codec !== null && isStream(operation, passed["content-type"])) return beginStream(terms, response.status, response.body, codec, passed);
+    if (codec !== null && isStream(operation, passed["content-type"]))
+      return beginStream(terms, response.status, response.body, codec, passed);
   }
   return readWhole(call, terms, response, passed, parts.clock);
 }
 
 export function providerOf(providers: AttemptParts["providers"], model: ModelEntry): Provider | Refusal {
-  return providers[model.provider.apiFormat as ApiFormat] ?? refuse("upstream_error", `The provider format ${model.provider.apiFormat} is not served.`);
+  return (
+    providers[model.provider.apiFormat as ApiFormat] ??
+    refuse("upstream_error", `The provider format ${model.provider.apiFormat} is not served.`)
+  );
 }
 
 export function targetOf(model: ModelEntry) {
   return { ...model.provider, apiFormat: model.provider.apiFormat as ApiFormat, modelName: model.modelName };
 }
 
-async function readWhole(call: Call, { prepared, abort, timeoutMs, inputCharacters }: AttemptTerms, response: Response, headers: Record<string, string>, clock: Clock): Promise<AttemptResult> {
+async function readWhole(
+  call: Call,
+  { prepared, abort, timeoutMs, inputCharacters }: AttemptTerms,
+  response: Response,
+  headers: Record<string, string>,
+  clock: Clock,
+): Promise<AttemptResult> {
   let bytes: Uint8Array;
   const timer = setTimeout(() => abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
   try {
@@ -80,23 +98,51 @@ async function readWhole(call: Call, { prepared, abort, timeoutMs, inputCharacte
   }
   if (response.status < 200 || response.status >= 300) {
     const refusal = prepared.refusal(response.status, bytes, response.headers);
-    const answer: WholeAnswer = { kind: "whole", status: response.status, headers: refusal === null ? headers : { ...headers, "content-type": "application/json" }, body: refusal ?? bytes, usage: null, failure: `the provider answered ${response.status}` };
-    return { failure: failureOfStatus(answer, response.headers, new TextDecoder().decode(bytes.subarray(0, 4096)), clock.now()), usage: null, status: response.status };
+    const answer: WholeAnswer = {
+      kind: "whole",
+      status: response.status,
+      headers: refusal === null ? headers : { ...headers, "content-type": "application/json" },
+      body: refusal ?? bytes,
+      usage: null,
+      failure: `the provider answered ${response.status}`,
+    };
+    return {
+      failure: failureOfStatus(answer, response.headers, new TextDecoder().decode(bytes.subarray(0, 4096)), clock.now()),
+      usage: null,
+      status: response.status,
+    };
   }
   const read = prepared.whole(bytes);
   if (read === null) return failed(notAnAnswer(bytes), response.status);
   const translated = read.body !== bytes;
-  return { answer: { kind: "whole", status: response.status, headers: translated ? { ...headers, "content-type": "application/json" } : headers, body: read.body, usage: believable(read.usage) ?? estimated(inputCharacters, read.outputCharacters), failure: null } };
+  return {
+    answer: {
+      kind: "whole",
+      status: response.status,
+      headers: translated ? { ...headers, "content-type": "application/json" } : headers,
+      body: read.body,
+      usage: believable(read.usage) ?? estimated(inputCharacters, read.outputCharacters),
+      failure: null,
+    },
+  };
 }
 
 /** What the provider told instead of an answer is for the row; the caller hears of a failed provider. */
 function notAnAnswer(bytes: Uint8Array): Refusal {
   const error = replyObject(bytes)?.error ?? null;
-  return error === null ? refuse("upstream_invalid_response") : refuse("upstream_error", undefined, { reason: readFault(200, { error }).message });
+  return error === null
+    ? refuse("upstream_invalid_response")
+    : refuse("upstream_error", undefined, { reason: readFault(200, { error }).message });
 }
 
 /** A stream whose answer has begun is the caller's; one that fails before can still be somebody else's. */
-async function beginStream({ prepared, abort, timeoutMs, holdHead, inputCharacters }: AttemptTerms, status: number, body: ReadableStream<Uint8Array>, codec: StreamAnswer["codec"], passed: Record<string, string>): Promise<AttemptResult> {
+async function beginStream(
+  { prepared, abort, timeoutMs, holdHead, inputCharacters }: AttemptTerms,
+  status: number,
+  body: ReadableStream<Uint8Array>,
+  codec: StreamAnswer["codec"],
+  passed: Record<string, string>,
+): Promise<AttemptResult> {
   const upstream = body.getReader();
   const head: Uint8Array[] = [];
   if (holdHead) {
@@ -115,10 +161,21 @@ async function beginStream({ prepared, abort, timeoutMs, holdHead, inputCharacte
     }
     if (!codec.begun) {
       void upstream.cancel().catch(() => undefined);
-      return { ...failed(refuse("upstream_interrupted", undefined, { reason: codec.providerError ?? "the stream ended before its answer began" }), status), usage: believable(codec.usage) };
+      return {
+        ...failed(
+          refuse("upstream_interrupted", undefined, { reason: codec.providerError ?? "the stream ended before its answer began" }),
+          status,
+        ),
+        usage: believable(codec.usage),
+      };
     }
   }
-  const headers = { ...passed, ...(prepared.streamType === null ? {} : { "content-type": prepared.streamType }), "cache-control": "no-cache", "x-accel-buffering": "no" };
+  const headers = {
+    ...passed,
+    ...(prepared.streamType === null ? {} : { "content-type": prepared.streamType }),
+    "cache-control": "no-cache",
+    "x-accel-buffering": "no",
+  };
   return { answer: { kind: "stream", status: 200, headers, upstream, codec, head, inputCharacters, idleMs: timeoutMs } };
 }
 
@@ -128,7 +185,10 @@ function failed(refusal: Refusal, status: number | null): FailedAttempt {
 
 /** Whether the attempt was ended because it took too long. */
 function ranOut(call: Call | null, { signal }: AbortController): boolean {
-  return (signal.aborted && signal.reason === ("upstream_timeout" satisfies AbortReason)) || (call !== null && abortReason(call) === "upstream_timeout");
+  return (
+    (signal.aborted && signal.reason === ("upstream_timeout" satisfies AbortReason)) ||
+    (call !== null && abortReason(call) === "upstream_timeout")
+  );
 }
 
 function brokenOff(call: Call | null, abort: AbortController, error: unknown): Refusal {
@@ -146,7 +206,15 @@ function isStream(operation: Operation, contentType: string | undefined): boolea
 }
 
 export function estimated(inputCharacters: number, outputCharacters: number): Usage {
-  return { inputUncached: estimateTokens(inputCharacters), cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: estimateTokens(outputCharacters), reasoning: 0, estimated: true };
+  return {
+    inputUncached: estimateTokens(inputCharacters),
+    cacheRead: 0,
+    cacheWrite: 0,
+    cacheWriteHour: 0,
+    output: estimateTokens(outputCharacters),
+    reasoning: 0,
+    estimated: true,
+  };
 }
 
 /** What a stream consumed, as far as it got; null for one that no model gives. */

@@ -5,11 +5,22 @@ import { chooseMember } from "./choose.ts";
 import { MemberHealth } from "./member-health.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
-const dated = (from: number, price: number | null) => ({ from, prices: { input: price, output: price, cacheRead: null, cacheWrite: null, cacheWriteHour: null }, tiers: [] });
-const member = (id: string, weight: number, price: number | null = null, ...changes: ReturnType<typeof dated>[]): RoutingMember => ({ weight, model: { id, name: id, priceSchedule: [dated(Number.NEGATIVE_INFINITY, price), ...changes] } as unknown as ModelEntry });
+const dated = (from: number, price: number | null) => ({
+  from,
+  prices: { input: price, output: price, cacheRead: null, cacheWrite: null, cacheWriteHour: null },
+  tiers: [],
+});
+const member = (id: string, weight: number, price: number | null = null, ...changes: ReturnType<typeof dated>[]): RoutingMember => ({
+  weight,
+  model: { id, name: id, priceSchedule: [dated(Number.NEGATIVE_INFINITY, price), ...changes] } as unknown as ModelEntry,
+});
 
 /** How often each was chosen, over evenly spread chance. */
-function share(strategy: Parameters<typeof chooseMember>[0], members: readonly RoutingMember[], health = new MemberHealth()): Record<string, number> {
+function share(
+  strategy: Parameters<typeof chooseMember>[0],
+  members: readonly RoutingMember[],
+  health = new MemberHealth(),
+): Record<string, number> {
   const counts: Record<string, number> = {};
   for (let i = 0; i < 1000; i++) {
     const id = chooseMember(strategy, members, health, () => (i + 0.5) / 1000, NOW)?.model.id ?? "none";
@@ -47,6 +58,8 @@ describe("choosing a member", () => {
     expect(share("cost-based", [member("a", 1, 5), member("b", 1, 3), member("unpriced", 1)])).toEqual({ b: 1000 });
     expect(share("cost-based", [member("unpriced", 1)])).toEqual({ unpriced: 1000 });
     // By what holds now, not by what held once or will.
-    expect(share("cost-based", [member("a", 1, 9, dated(NOW - 1, 2)), member("b", 1, 3), member("c", 1, 4, dated(NOW + 1, 1))])).toEqual({ a: 1000 });
+    expect(share("cost-based", [member("a", 1, 9, dated(NOW - 1, 2)), member("b", 1, 3), member("c", 1, 4, dated(NOW + 1, 1))])).toEqual({
+      a: 1000,
+    });
   });
 });

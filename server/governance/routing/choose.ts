@@ -8,19 +8,34 @@ import type { MemberHealth } from "./member-health.ts";
  * strategy but `ordered` treats members that are equal to it as `simple-shuffle` does: by chance, in proportion to weight.
  * `at`: the moment whose prices hold, milliseconds since the Unix epoch.
  */
-export function chooseMember(strategy: RoutingGroupEntry["strategy"], members: readonly RoutingMember[], health: MemberHealth, random: () => number, at: number): RoutingMember | null {
+export function chooseMember(
+  strategy: RoutingGroupEntry["strategy"],
+  members: readonly RoutingMember[],
+  health: MemberHealth,
+  random: () => number,
+  at: number,
+): RoutingMember | null {
   const active = members.filter(({ weight }) => weight > 0);
   const open = active.length > 0 ? active : members;
   switch (strategy) {
     case "ordered":
       return open[0] ?? null;
     case "least-busy":
-      return shuffle(lowest(open, ({ model }) => health.inFlight(model.id)), random);
+      return shuffle(
+        lowest(open, ({ model }) => health.inFlight(model.id)),
+        random,
+      );
     case "latency-based":
       // A member nobody has measured yet is measured.
-      return shuffle(lowest(open, ({ model }) => health.latencyMs(model.id) ?? 0), random);
+      return shuffle(
+        lowest(open, ({ model }) => health.latencyMs(model.id) ?? 0),
+        random,
+      );
     case "cost-based":
-      return shuffle(lowest(open, ({ model }) => priceOf(model, at)), random);
+      return shuffle(
+        lowest(open, ({ model }) => priceOf(model, at)),
+        random,
+      );
     default:
       return shuffle(open, random);
   }

@@ -1,6 +1,13 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type FieldError, type Refusal, refuse } from "../../kernel/errors.ts";
-import type { ConversationCodec, ConversationFormat, ProviderCodec, ReplyContext, StreamReader, StreamWriter } from "../../wire/conversation/codec.ts";
+import type {
+  ConversationCodec,
+  ConversationFormat,
+  ProviderCodec,
+  ReplyContext,
+  StreamReader,
+  StreamWriter,
+} from "../../wire/conversation/codec.ts";
 import type { ConversationRequest, Feature } from "../../wire/conversation/request.ts";
 import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } from "../../wire/conversation/signatures.ts";
 import { TranslatedStream } from "../../wire/conversation/translated-stream.ts";
@@ -58,17 +65,37 @@ export function conversationErrand(conversation: Conversation, parts: Conversati
     inputCharacters: inbound.inputCharacters,
     prepare(call, model) {
       const format = providerFormat(model, caller.format);
-      const changes: OutboundChanges = { model: model.modelName, defaultTemperature: model.supportsSampling ? model.defaultTemperature : null, defaultMaxTokens: model.defaultMaxTokens, sampling: model.supportsSampling, maxTokensName: model.maxTokensParameter, systemPrompt: model.systemPrompt };
+      const changes: OutboundChanges = {
+        model: model.modelName,
+        defaultTemperature: model.supportsSampling ? model.defaultTemperature : null,
+        defaultMaxTokens: model.defaultMaxTokens,
+        sampling: model.supportsSampling,
+        maxTokensName: model.maxTokensParameter,
+        systemPrompt: model.systemPrompt,
+      };
       if (format === caller.format) return passing(conversation, changes, model);
-      if (conversation.statefulFields.length > 0) return unsupported(conversation.statefulFields.map((field) => ({ field, message: "needs a provider that keeps state, which the model's provider does not" })));
+      if (conversation.statefulFields.length > 0)
+        return unsupported(
+          conversation.statefulFields.map((field) => ({
+            field,
+            message: "needs a provider that keeps state, which the model's provider does not",
+          })),
+        );
       return translating(call, conversation, changes, model, format, parts);
     },
   };
 }
 
-function passing({ inbound, caller, passing: own, headers, statefulFields }: Conversation, changes: OutboundChanges, model: ModelEntry): Prepared | Refusal {
+function passing(
+  { inbound, caller, passing: own, headers, statefulFields }: Conversation,
+  changes: OutboundChanges,
+  model: ModelEntry,
+): Prepared | Refusal {
   // Many compatible servers take these fields and forget them: only the vendors that keep state are trusted with them.
-  if (statefulFields.length > 0 && !keepsState(model)) return unsupported(statefulFields.map((field) => ({ field, message: "needs a provider that keeps state, which the model's provider does not" })));
+  if (statefulFields.length > 0 && !keepsState(model))
+    return unsupported(
+      statefulFields.map((field) => ({ field, message: "needs a provider that keeps state, which the model's provider does not" })),
+    );
   return {
     operation: own.operation ?? caller.format,
     body: inbound.outbound(changes),
@@ -89,7 +116,14 @@ function keepsState({ provider }: ModelEntry): boolean {
   return provider.apiFormat === "openai" || provider.apiFormat === "azure_openai";
 }
 
-async function translating(call: Call, conversation: Conversation, changes: OutboundChanges, model: ModelEntry, format: ConversationFormat, parts: ConversationParts): Promise<Prepared | Refusal> {
+async function translating(
+  call: Call,
+  conversation: Conversation,
+  changes: OutboundChanges,
+  model: ModelEntry,
+  format: ConversationFormat,
+  parts: ConversationParts,
+): Promise<Prepared | Refusal> {
   const { inbound, caller } = conversation;
   if (format === "completions") throw new Error("no caller's format is translated into completions");
   const provider = parts.codecs[format];
@@ -100,8 +134,14 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
   const signed = SIGNS.has(format) ? await signedAgain(call, asked, parts.signatures) : asked;
   const request = NEEDS_BYTES.has(format) ? await parts.media.inlined(signed, call.abort.signal) : signed;
   if (isRefusal(request)) return request;
-  const written = provider.writeRequest(request, { name: model.modelName, maxOutputTokens: model.maxOutputTokens, systemTurns: model.supportsSystemTurns, maxTokensName: ceilingName(model) });
-  if ("unsupported" in written) return unsupported(written.unsupported.map(({ feature, message }) => ({ field: caller.spelling[feature], message })));
+  const written = provider.writeRequest(request, {
+    name: model.modelName,
+    maxOutputTokens: model.maxOutputTokens,
+    systemTurns: model.supportsSystemTurns,
+    maxTokensName: ceilingName(model),
+  });
+  if ("unsupported" in written)
+    return unsupported(written.unsupported.map(({ feature, message }) => ({ field: caller.spelling[feature], message })));
   const context = replyContext(call, conversation, model);
   return {
     operation: format,
@@ -111,10 +151,15 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
     streamCodec() {
       const signatures = new SignedCallsOfStream();
       const writer = conversation.writer === null ? caller.streamWriter(context) : conversation.writer(context);
-      return new TranslatedStream(provider.streamReader(), writer, (event) => {
-        signatures.note(event);
-        if (event.kind === "stop") parts.signatures.keep(call, signatures.signed(event.candidate));
-      }, { enclosed: conversation.writer !== null });
+      return new TranslatedStream(
+        provider.streamReader(),
+        writer,
+        (event) => {
+          signatures.note(event);
+          if (event.kind === "stop") parts.signatures.keep(call, signatures.signed(event.candidate));
+        },
+        { enclosed: conversation.writer !== null },
+      );
     },
     streamType: conversation.streamType,
     whole(bytes) {
@@ -124,18 +169,26 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
       let outputCharacters = 0;
       for (const candidate of reply.candidates) {
         parts.signatures.keep(call, signedCalls(candidate));
-        for (const part of candidate.parts) outputCharacters += part.kind === "tool_call" ? part.arguments.length : part.kind === "picture" ? 0 : part.text.length;
+        for (const part of candidate.parts)
+          outputCharacters += part.kind === "tool_call" ? part.arguments.length : part.kind === "picture" ? 0 : part.text.length;
       }
       return { body: encoder.encode(JSON.stringify(caller.writeReply(reply, context))), usage: reply.usage, outputCharacters };
     },
-    refusal: (status, bytes, headers) => encoder.encode(JSON.stringify(caller.writeFault(provider.readFault(status, objectOf(bytes), headers)))),
+    refusal: (status, bytes, headers) =>
+      encoder.encode(JSON.stringify(caller.writeFault(provider.readFault(status, objectOf(bytes), headers)))),
     dropped: [...read.dropped, ...[...unsampled(defaulted, asked), ...written.dropped].map((feature) => caller.spelling[feature])],
   };
 }
 
 /** What the writer of an answer in the caller's format must know. */
 export function replyContext(call: Call, { inbound, includeUsage }: Conversation, model: ModelEntry): ReplyContext {
-  return { callId: call.id, model: inbound.model ?? model.name, created: Math.floor(Date.parse(call.row.timestamp ?? "") / 1000), request: inbound.body, includeUsage };
+  return {
+    callId: call.id,
+    model: inbound.model ?? model.name,
+    created: Math.floor(Date.parse(call.row.timestamp ?? "") / 1000),
+    request: inbound.body,
+    includeUsage,
+  };
 }
 
 /** Formats whose providers sign what they want to see again. */
@@ -151,7 +204,11 @@ async function signedAgain(call: Call, request: ConversationRequest, signatures:
 /** Formats that cannot name a picture by its address. */
 const NEEDS_BYTES: ReadonlySet<ConversationFormat> = new Set(["gemini", "converse"]);
 
-function withDefaults(request: ConversationRequest, stream: boolean, { defaultTemperature, defaultMaxTokens, systemPrompt }: OutboundChanges): ConversationRequest {
+function withDefaults(
+  request: ConversationRequest,
+  stream: boolean,
+  { defaultTemperature, defaultMaxTokens, systemPrompt }: OutboundChanges,
+): ConversationRequest {
   return {
     ...request,
     // Where a format says it in the address, the body does not.

@@ -9,9 +9,15 @@ import { isRefusal } from "../surface.ts";
 import { dispatch, type DispatchParts } from "./dispatch.ts";
 import { MemberHealth } from "./member-health.ts";
 
-const ANSWER = { object: "list", model: "m", data: [{ object: "embedding", index: 0, embedding: [1] }], usage: { prompt_tokens: 1, total_tokens: 1 } };
+const ANSWER = {
+  object: "list",
+  model: "m",
+  data: [{ object: "embedding", index: 0, embedding: [1] }],
+  usage: { prompt_tokens: 1, total_tokens: 1 },
+};
 
-const model = (id: string, apiFormat = "openai"): ModelEntry => ({ id, name: id, modelName: id, priceSchedule: [], provider: { providerKey: "p", apiFormat, region: null } }) as unknown as ModelEntry;
+const model = (id: string, apiFormat = "openai"): ModelEntry =>
+  ({ id, name: id, modelName: id, priceSchedule: [], provider: { providerKey: "p", apiFormat, region: null } }) as unknown as ModelEntry;
 
 interface Given {
   readonly strategy?: RoutingGroupEntry["strategy"];
@@ -22,7 +28,10 @@ interface Given {
 }
 
 /** A routing group whose members, the first before the others, answer as they are told; those named spare have no weight. */
-function group(models: readonly ModelEntry[], { strategy = "ordered", retryAfterSeconds = 0, enter = async () => null, send = async () => Response.json(ANSWER) }: Given) {
+function group(
+  models: readonly ModelEntry[],
+  { strategy = "ordered", retryAfterSeconds = 0, enter = async () => null, send = async () => Response.json(ANSWER) }: Given,
+) {
   const asked: string[] = [];
   const rows: AuditRow[] = [];
   const health = new MemberHealth(() => 1_000);
@@ -33,14 +42,46 @@ function group(models: readonly ModelEntry[], { strategy = "ordered", retryAfter
       return { response: await send(modelName), requestId: null };
     },
   };
-  const parts = { providers: { openai: provider, anthropic: provider }, clock: { now: () => 0 }, begin: () => undefined, timeoutMs: 5_000, health, limits: { enter: (_call: Call, member: ModelEntry) => enter(member) }, random: () => 0, tools: {}, authorization: {}, engines: {} } as unknown as DispatchParts;
-  const of = { strategy, retries: 2, retryAfterSeconds, timeoutSeconds: null, allowedFails: 0, cooldownSeconds: 0, cooldownWindowSeconds: 60 } as RoutingGroupEntry;
+  const parts = {
+    providers: { openai: provider, anthropic: provider },
+    clock: { now: () => 0 },
+    begin: () => undefined,
+    timeoutMs: 5_000,
+    health,
+    limits: { enter: (_call: Call, member: ModelEntry) => enter(member) },
+    random: () => 0,
+    tools: {},
+    authorization: {},
+    engines: {},
+  } as unknown as DispatchParts;
+  const of = {
+    strategy,
+    retries: 2,
+    retryAfterSeconds,
+    timeoutSeconds: null,
+    allowedFails: 0,
+    cooldownSeconds: 0,
+    cooldownWindowSeconds: 60,
+  } as RoutingGroupEntry;
   const route = { group: of, members: models.map((member) => ({ model: member, weight: member.id === "spare" ? 0 : 1 })) };
   const request = readEmbeddingsRequest(new TextEncoder().encode('{"model":"group","input":"Hi"}'));
   if ("fields" in request) throw new Error("not a request");
   /** Gives the status of what the caller would get. */
   async function call(): Promise<number> {
-    const one = { id: "c", row: { timestamp: "2026-11-21T00:00:00.000000Z" }, scope: { tenant: { allowedRegions: new Set() } }, audit: { proxyType: "llm" }, headers: { all: {} }, route, model: null, attempts: [], whenEnded: [], requestContent: null, notedContent: null, abort: new AbortController() } as unknown as Call;
+    const one = {
+      id: "c",
+      row: { timestamp: "2026-11-21T00:00:00.000000Z" },
+      scope: { tenant: { allowedRegions: new Set() } },
+      audit: { proxyType: "llm" },
+      headers: { all: {} },
+      route,
+      model: null,
+      attempts: [],
+      whenEnded: [],
+      requestContent: null,
+      notedContent: null,
+      abort: new AbortController(),
+    } as unknown as Call;
     rows.push(one.row);
     const answer = await dispatch(parts).embed(one, request as Exclude<typeof request, { fields: unknown }>);
     return isRefusal(answer) ? 0 : answer.status;
@@ -107,7 +148,9 @@ test.each([
   ["nobody: both failed", [500, 500, 500], "a", true, "upstream_error"],
 ] as const)("says of a call that is served by %s whether it fell back, and why", async (_name, statuses, last, fellBack, reason) => {
   const left: number[] = [...statuses];
-  const { asked, rows, call } = group([model("a"), model("b")], { send: async () => Response.json(ANSWER, { status: left.shift() as number }) });
+  const { asked, rows, call } = group([model("a"), model("b")], {
+    send: async () => Response.json(ANSWER, { status: left.shift() as number }),
+  });
   await call();
   expect([asked.at(-1), rows[0]?.llm_used_fallback, rows[0]?.llm_fallback_reason]).toEqual([last, fellBack, reason]);
 });
@@ -117,7 +160,10 @@ test("a retry on the same member is no fallback, and a spare is one, whether the
   const left = [500, 200];
   const alone = group([model("a")], { send: async () => Response.json(ANSWER, { status: left.shift() as number }) });
   await alone.call();
-  expect([alone.asked, told(alone)]).toEqual([["a", "a"], ["a", undefined, undefined]]);
+  expect([alone.asked, told(alone)]).toEqual([
+    ["a", "a"],
+    ["a", undefined, undefined],
+  ]);
   const refused = group([model("a"), model("spare")], { enter: async ({ id }) => (id === "a" ? refuse("rate_limit_exceeded") : null) });
   await refused.call();
   expect(told(refused)).toEqual(["spare", true, "rate_limit_exceeded"]);

@@ -96,7 +96,11 @@ class Journey {
     const { group } = route;
     this.retriesLeft = group?.retries ?? 0;
     this.timeoutMs = group?.timeoutSeconds == null ? parts.timeoutMs : group.timeoutSeconds * 1000;
-    this.rules = { allowedFails: group?.allowedFails ?? 0, windowMs: (group?.cooldownWindowSeconds ?? 0) * 1000, cooldownMs: (group?.cooldownSeconds ?? 0) * 1000 };
+    this.rules = {
+      allowedFails: group?.allowedFails ?? 0,
+      windowMs: (group?.cooldownWindowSeconds ?? 0) * 1000,
+      cooldownMs: (group?.cooldownSeconds ?? 0) * 1000,
+    };
   }
 
   async run(): Promise<Answer | Refusal> {
@@ -116,7 +120,8 @@ class Journey {
       }
       if ("answer" in result) return result.answer;
       last = result.failure;
-      if (last.again === "nowhere" || abortReason(this.call) === "client_disconnected" || abortReason(this.call) === "gateway_interrupted") return last.answer;
+      if (last.again === "nowhere" || abortReason(this.call) === "client_disconnected" || abortReason(this.call) === "gateway_interrupted")
+        return last.answer;
       if (last.again === "elsewhere") this.spent.add(member.model);
       if (this.retriesLeft-- <= 0) return last.answer;
     }
@@ -126,7 +131,8 @@ class Journey {
     const { call, route } = this;
     const tenant = call.scope?.tenant;
     if (tenant === undefined) throw new Error("a call was dispatched without a scope");
-    this.candidates = tenant.allowedRegions.size === 0 ? route.members : route.members.filter(({ model }) => residencyOf(tenant, model) === "allowed");
+    this.candidates =
+      tenant.allowedRegions.size === 0 ? route.members : route.members.filter(({ model }) => residencyOf(tenant, model) === "allowed");
     if (this.candidates.length > 0) return null;
     call.row.residency_class = "blocked";
     call.row.proxy_subtype = "residency_violation";
@@ -169,7 +175,9 @@ class Journey {
 
   private noneHealthy(): Refusal {
     const waits = this.candidates.map(({ model }) => this.parts.health.availableInMs(model.id));
-    return refuse("no_healthy_member", undefined, { headers: { "retry-after": String(Math.max(1, Math.ceil(Math.min(...waits) / 1000))) } });
+    return refuse("no_healthy_member", undefined, {
+      headers: { "retry-after": String(Math.max(1, Math.ceil(Math.min(...waits) / 1000))) },
+    });
   }
 
   private async tryMember(model: ModelEntry): Promise<AttemptResult | Refusal> {
@@ -206,12 +214,31 @@ class Journey {
 
   private async ask(model: ModelEntry, prepared: Prepared): Promise<AttemptResult> {
     const { call, errand, parts, route } = this;
-    const told: Attempt = { model: model.name, provider: model.provider.providerKey, outcome: "served", status: null, durationMs: 0, usage: null, costMicros: null };
+    const told: Attempt = {
+      model: model.name,
+      provider: model.provider.providerKey,
+      outcome: "served",
+      status: null,
+      durationMs: 0,
+      usage: null,
+      costMicros: null,
+    };
     call.attempts.push(told);
     const grouped = route.group !== null;
     const linked = grouped ? linkedAbort(call) : null;
     const startedAt = performance.now();
-    const asked = attempt(call, { model, prepared, abort: linked?.abort ?? call.abort, timeoutMs: this.timeoutMs, holdHead: grouped, inputCharacters: errand.inputCharacters }, parts);
+    const asked = attempt(
+      call,
+      {
+        model,
+        prepared,
+        abort: linked?.abort ?? call.abort,
+        timeoutMs: this.timeoutMs,
+        holdHead: grouped,
+        inputCharacters: errand.inputCharacters,
+      },
+      parts,
+    );
     noteRequest(call);
     const result = await asked;
     told.durationMs = Math.round(performance.now() - startedAt);
@@ -244,7 +271,9 @@ class Journey {
   /** Why nobody waited for the provider any more, where that is what an attempt came to: no fault of the provider's. */
   private abandoned(outcome: string): string | null {
     const reason = abortReason(this.call);
-    return reason !== null && reason !== "upstream_timeout" && (outcome === "upstream_unreachable" || outcome === "upstream_interrupted") ? reason : null;
+    return reason !== null && reason !== "upstream_timeout" && (outcome === "upstream_unreachable" || outcome === "upstream_interrupted")
+      ? reason
+      : null;
   }
 
   private failed(model: ModelEntry, told: Attempt, { failure, usage, status }: FailedAttempt): void {
@@ -327,7 +356,15 @@ function linkedAbort(call: Call): { abort: AbortController; release: () => void 
 
 /** Some servers know no streams and answer whole: their callers, whose clients read events only, get one all the same. */
 function asAsked(call: Call, conversation: Conversation, answer: Answer | Refusal): Answer | Refusal {
-  if (!conversation.inbound.stream || isRefusal(answer) || answer.kind === "stream" || answer.failure !== null || answer.usage === null || call.model === null) return answer;
+  if (
+    !conversation.inbound.stream ||
+    isRefusal(answer) ||
+    answer.kind === "stream" ||
+    answer.failure !== null ||
+    answer.usage === null ||
+    call.model === null
+  )
+    return answer;
   const reply = readWhole(conversation, answer.body);
   if (reply === null) return answer;
   const stream = replyStream(call, conversation, reply, call.model, answer.usage);

@@ -45,13 +45,23 @@ export function embeddingsWay({ apiFormat }: Pick<ModelEntry["provider"], "apiFo
 }
 
 /** What a model of any provider that has such models is sent for these texts. */
-export function embeddingsQuestion(model: ModelEntry, inputs: readonly string[], dimensions: number | null): { readonly operation: Operation; readonly body: string } | Refusal {
-  if (isGoogle(model)) return { operation: "gemini_embed", body: JSON.stringify(writeGeminiEmbeddings(model.modelName, inputs, dimensions)) };
+export function embeddingsQuestion(
+  model: ModelEntry,
+  inputs: readonly string[],
+  dimensions: number | null,
+): { readonly operation: Operation; readonly body: string } | Refusal {
+  if (isGoogle(model))
+    return { operation: "gemini_embed", body: JSON.stringify(writeGeminiEmbeddings(model.modelName, inputs, dimensions)) };
   if (model.provider.apiFormat === "bedrock") {
     const written = writeBedrockEmbeddings(model.modelName, inputs, dimensions);
-    return "unsupported" in written ? refuse("unsupported_parameter", written.unsupported) : { operation: "bedrock_embed", body: JSON.stringify(written.bodies) };
+    return "unsupported" in written
+      ? refuse("unsupported_parameter", written.unsupported)
+      : { operation: "bedrock_embed", body: JSON.stringify(written.bodies) };
   }
-  return { operation: "embeddings", body: JSON.stringify({ model: model.modelName, input: inputs, ...(dimensions === null ? {} : { dimensions }) }) };
+  return {
+    operation: "embeddings",
+    body: JSON.stringify({ model: model.modelName, input: inputs, ...(dimensions === null ? {} : { dimensions }) }),
+  };
 }
 
 function passing(request: EmbeddingsRequest, model: ModelEntry): Prepared {
@@ -69,7 +79,10 @@ function passing(request: EmbeddingsRequest, model: ModelEntry): Prepared {
 
 function translating(request: EmbeddingsRequest, model: ModelEntry): Prepared | Refusal {
   const { inputs } = request;
-  if (inputs === null) return refuse("unsupported_parameter", undefined, { fields: [{ field: "input", message: "must be texts: tokens of one vendor mean nothing to another" }] });
+  if (inputs === null)
+    return refuse("unsupported_parameter", undefined, {
+      fields: [{ field: "input", message: "must be texts: tokens of one vendor mean nothing to another" }],
+    });
   const question = embeddingsQuestion(model, inputs, request.dimensions);
   if (isRefusal(question)) return question;
   return {
@@ -80,9 +93,23 @@ function translating(request: EmbeddingsRequest, model: ModelEntry): Prepared | 
       if (read === null || read.vectors.length !== inputs.length) return null;
       const tokens = read.inputTokens ?? estimateTokens(request.inputCharacters);
       const usage = { ...estimated(0, 0), inputUncached: tokens, estimated: read.inputTokens === null };
-      return { body: new TextEncoder().encode(writeEmbeddingsReply(read.vectors, request.model ?? model.name, request.encoding, tokens)), usage, outputCharacters: 0 };
+      return {
+        body: new TextEncoder().encode(writeEmbeddingsReply(read.vectors, request.model ?? model.name, request.encoding, tokens)),
+        usage,
+        outputCharacters: 0,
+      };
     },
-    refusal: (status) => new TextEncoder().encode(JSON.stringify({ error: { message: `The model's provider refused the request (HTTP ${status}).`, type: "invalid_request_error", param: null, code: null } })),
+    refusal: (status) =>
+      new TextEncoder().encode(
+        JSON.stringify({
+          error: {
+            message: `The model's provider refused the request (HTTP ${status}).`,
+            type: "invalid_request_error",
+            param: null,
+            code: null,
+          },
+        }),
+      ),
   };
 }
 
@@ -113,5 +140,8 @@ function vectorsOf(model: ModelEntry, bytes: Uint8Array): Vectors | null {
   if (answers.some((answer) => answer === null)) return null;
   const read = answers.filter((answer) => answer !== null);
   const counted = read.every(({ inputTokens }) => inputTokens !== null);
-  return { vectors: read.flatMap(({ vectors }) => vectors), inputTokens: counted ? read.reduce((sum, { inputTokens }) => sum + (inputTokens ?? 0), 0) : null };
+  return {
+    vectors: read.flatMap(({ vectors }) => vectors),
+    inputTokens: counted ? read.reduce((sum, { inputTokens }) => sum + (inputTokens ?? 0), 0) : null,
+  };
 }

@@ -21,20 +21,64 @@ const QUOTED = JSON.stringify(ARGS);
 
 const encoder = new TextEncoder();
 const bytes = (text: string) => encoder.encode(text);
-const parts = { codecs: { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec, converse: converseCodec }, signatures: { keep: () => undefined, find: async () => new Map() }, media: { inlined: async (request: unknown) => request } } as unknown as ConversationParts;
+const parts = {
+  codecs: { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec, converse: converseCodec },
+  signatures: { keep: () => undefined, find: async () => new Map() },
+  media: { inlined: async (request: unknown) => request },
+} as unknown as ConversationParts;
 
 async function prepared(inbound: InboundRequest | { readonly fields: unknown }, caller: ConversationCodec, apiFormat: string) {
   if ("fields" in inbound) throw new Error(JSON.stringify(inbound.fields));
-  const model = { name: "m", modelName: apiFormat === "bedrock" ? "anthropic.claude-m" : "m", modes: ["chat"], provider: { apiFormat, baseUrl: "" }, maxTokensParameter: null, maxOutputTokens: null, defaultTemperature: null, defaultMaxTokens: null, systemPrompt: null, supportsSampling: true, supportsSystemTurns: null } as unknown as ModelEntry;
-  const conversation = { inbound, caller, writer: null, streamType: "text/event-stream", includeUsage: false, headers: {}, statefulFields: [] } as unknown as Conversation;
-  const ready = await conversationErrand(conversation, parts).prepare({ id: "1", row: { timestamp: "2026-01-01T00:00:00.000000Z" }, abort: new AbortController() } as Call, model);
+  const model = {
+    name: "m",
+    modelName: apiFormat === "bedrock" ? "anthropic.claude-m" : "m",
+    modes: ["chat"],
+    provider: { apiFormat, baseUrl: "" },
+    maxTokensParameter: null,
+    maxOutputTokens: null,
+    defaultTemperature: null,
+    defaultMaxTokens: null,
+    systemPrompt: null,
+    supportsSampling: true,
+    supportsSystemTurns: null,
+  } as unknown as ModelEntry;
+  const conversation = {
+    inbound,
+    caller,
+    writer: null,
+    streamType: "text/event-stream",
+    includeUsage: false,
+    headers: {},
+    statefulFields: [],
+  } as unknown as Conversation;
+  const ready = await conversationErrand(conversation, parts).prepare(
+    { id: "1", row: { timestamp: "2026-01-01T00:00:00.000000Z" }, abort: new AbortController() } as Call,
+    model,
+  );
   if (isRefusal(ready as never) || "code" in ready) throw new Error(JSON.stringify(ready));
   return ready;
 }
 
-const chat = () => readChatRequest(bytes(`{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":${QUOTED}}}]},{"role":"tool","tool_call_id":"c1","content":"ok"}],"tools":[{"type":"function","function":{"name":"f"}}]}`));
-const messages = () => readMessagesRequest(bytes(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"f","input":${ARGS}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"ok"}]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`), { maxTokensRequired: true, version: "2023-06-01" });
-const gemini = () => readGeminiRequest(bytes(`{"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":${ARGS}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"found":${ID}}}}]}],"tools":[{"functionDeclarations":[{"name":"f"}]}]}`), { model: "m", stream: false });
+const chat = () =>
+  readChatRequest(
+    bytes(
+      `{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":${QUOTED}}}]},{"role":"tool","tool_call_id":"c1","content":"ok"}],"tools":[{"type":"function","function":{"name":"f"}}]}`,
+    ),
+  );
+const messages = () =>
+  readMessagesRequest(
+    bytes(
+      `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"f","input":${ARGS}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"ok"}]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`,
+    ),
+    { maxTokensRequired: true, version: "2023-06-01" },
+  );
+const gemini = () =>
+  readGeminiRequest(
+    bytes(
+      `{"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":${ARGS}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"found":${ID}}}}]}],"tools":[{"functionDeclarations":[{"name":"f"}]}]}`,
+    ),
+    { model: "m", stream: false },
+  );
 
 describe("numbers that a double cannot hold keep their digits in what tools are told and say", () => {
   test.each([
@@ -86,14 +130,21 @@ describe("numbers that a double cannot hold keep their digits in what tools are 
   ] as const)("where a control changed another text of a request in %s", (_format, read) => {
     const inbound = read();
     if ("fields" in inbound) throw new Error("not read");
-    inbound.texts().find(({ text }) => text === "hi")?.replace("hello");
+    inbound
+      .texts()
+      .find(({ text }) => text === "hi")
+      ?.replace("hello");
     const body = inbound.outbound({ model: "m", defaultTemperature: null, defaultMaxTokens: null, systemPrompt: null });
     expect(body).toContain("hello");
     expect(body).toContain(ARGS);
   });
 
   test("a number alone is no arguments", async () => {
-    const alone = readChatRequest(bytes(`{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"${ID}"}}]},{"role":"tool","tool_call_id":"c1","content":"ok"}]}`));
+    const alone = readChatRequest(
+      bytes(
+        `{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"${ID}"}}]},{"role":"tool","tool_call_id":"c1","content":"ok"}]}`,
+      ),
+    );
     expect((await prepared(alone, chatCodec, "anthropic")).body).toContain(`"input":{"INVALID_JSON":"${ID}"}`);
   });
 });

@@ -5,7 +5,10 @@ import type { Call } from "../call.ts";
 import { KeptSignatures, type SignatureStore } from "./kept-signatures.ts";
 
 const HOUR = 3_600_000;
-const SIGNED: Signed = { call: { family: "gemini", value: "s" }, reasoning: [{ kind: "reasoning", text: "a thought of one caller", redacted: false }] };
+const SIGNED: Signed = {
+  call: { family: "gemini", value: "s" },
+  reasoning: [{ kind: "reasoning", text: "a thought of one caller", redacted: false }],
+};
 const secrets = secretBox(new Uint8Array(32));
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const callOf = (credentialId: string, tenantId = "t") => ({ identity: { tenantId, credentialId, userId: null } }) as Call;
@@ -46,7 +49,13 @@ describe("kept signatures", () => {
   test("of calls this process answered need no store, signed or not", () => {
     const { store, reads } = storage();
     const one = process(store);
-    one.keep(callOf("k"), new Map<string, Signed | null>([["a", SIGNED], ["b", null]]));
+    one.keep(
+      callOf("k"),
+      new Map<string, Signed | null>([
+        ["a", SIGNED],
+        ["b", null],
+      ]),
+    );
     expect(one.find(callOf("k"), ["a", "b"])).toEqual(new Map([["a", SIGNED]]));
     expect(reads).toEqual([]);
   });

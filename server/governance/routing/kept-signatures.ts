@@ -31,7 +31,10 @@ interface StoredSignature {
 /** Where signatures outlive the process. */
 export interface SignatureStore {
   write(rows: readonly StoredSignature[]): Promise<void>;
-  read(tenantId: string, names: readonly string[]): Promise<readonly { readonly name: string; readonly sealed: string; readonly expires_at: Date }[]>;
+  read(
+    tenantId: string,
+    names: readonly string[],
+  ): Promise<readonly { readonly name: string; readonly sealed: string; readonly expires_at: Date }[]>;
 }
 
 export interface KeptSignaturesParts {
@@ -92,7 +95,12 @@ export class KeptSignatures {
     const tenantId = call.identity?.tenantId;
     if (tenantId === undefined) return;
     const name = this.nameOf(call, callId);
-    this.waiting.set(name, { tenant_id: tenantId, name, sealed: this.parts.secrets.seal(JSON.stringify(signed), contextOf(name)), expires_at: new Date(until) });
+    this.waiting.set(name, {
+      tenant_id: tenantId,
+      name,
+      sealed: this.parts.secrets.seal(JSON.stringify(signed), contextOf(name)),
+      expires_at: new Date(until),
+    });
     if (this.waiting.size > MOST_WAITING) this.waiting.delete(this.waiting.keys().next().value as string);
     if (this.awayUntil <= this.parts.now()) this.writing ??= this.writeWaiting();
   }

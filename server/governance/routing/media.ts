@@ -59,7 +59,11 @@ async function inlinePart(part: UserPart, signal: AbortSignal, fetchMedia: Fetch
   return { ...part, source: { base64: Buffer.from(fetched.bytes).toString("base64") }, mediaType: part.mediaType ?? fetched.mediaType };
 }
 
-async function fetchBytes(url: string, signal: AbortSignal, fetchMedia: FetchMedia): Promise<{ bytes: Uint8Array; mediaType: string | null } | Refusal> {
+async function fetchBytes(
+  url: string,
+  signal: AbortSignal,
+  fetchMedia: FetchMedia,
+): Promise<{ bytes: Uint8Array; mediaType: string | null } | Refusal> {
   const unreadable = (why: string) => refuse("media_unavailable", undefined, { fields: [{ field: url.slice(0, 200), message: why }] });
   const abort = new AbortController();
   const follow = () => abort.abort(signal.reason);
@@ -70,7 +74,9 @@ async function fetchBytes(url: string, signal: AbortSignal, fetchMedia: FetchMed
     const response = await fetchMedia(url, abort, TIMEOUT_MS);
     if (!response.ok || response.body === null) return unreadable(`answered ${response.status}`);
     const bytes = await readWithin(response.body, MOST_BYTES);
-    return bytes === null ? unreadable("is larger than 20 MiB") : { bytes, mediaType: response.headers.get("content-type")?.split(";")[0]?.trim() ?? null };
+    return bytes === null
+      ? unreadable("is larger than 20 MiB")
+      : { bytes, mediaType: response.headers.get("content-type")?.split(";")[0]?.trim() ?? null };
   } catch {
     return unreadable("could not be fetched");
   } finally {

@@ -130,7 +130,16 @@ export class MemberHealth {
   private stateOf(modelId: string): State {
     const known = this.states.get(modelId);
     if (known !== undefined) return known;
-    const state: State = { failures: [], openUntil: 0, cooledUntil: 0, answeredAt: -1, halfOpen: false, trying: false, inFlight: 0, latencyMs: null };
+    const state: State = {
+      failures: [],
+      openUntil: 0,
+      cooledUntil: 0,
+      answeredAt: -1,
+      halfOpen: false,
+      trying: false,
+      inFlight: 0,
+      latencyMs: null,
+    };
     this.states.set(modelId, state);
     return state;
   }

@@ -31,7 +31,9 @@ export async function probe(model: ModelEntry, parts: AttemptParts & Pick<Conver
     if (isRefusal(reply)) return found(false, reply.message);
     await reply.response.body?.cancel().catch(() => undefined);
     const { status } = reply.response;
-    return status >= 200 && status < 300 ? found(true, `The provider answered ${status}.`) : found(false, `The provider answered ${status}.`);
+    return status >= 200 && status < 300
+      ? found(true, `The provider answered ${status}.`)
+      : found(false, `The provider answered ${status}.`);
   } finally {
     clearTimeout(timer);
   }
@@ -43,11 +45,19 @@ function questionFor(model: ModelEntry, parts: Pick<ConversationParts, "codecs">
     return isRefusal(question) ? null : question;
   }
   if (!model.modes.some((mode) => mode === "chat" || mode === "responses" || mode === "completion")) return null;
-  const format = providerFormat(model, model.modes.includes("chat") ? "chat" : model.modes.includes("responses") ? "responses" : "completions");
-  if (format === "completions") return { operation: "completions" as const, body: JSON.stringify({ model: model.modelName, prompt: "ping", max_tokens: 1 }) };
+  const format = providerFormat(
+    model,
+    model.modes.includes("chat") ? "chat" : model.modes.includes("responses") ? "responses" : "completions",
+  );
+  if (format === "completions")
+    return { operation: "completions" as const, body: JSON.stringify({ model: model.modelName, prompt: "ping", max_tokens: 1 }) };
   const written = parts.codecs[format].writeRequest(PING, { name: model.modelName, maxOutputTokens: model.maxOutputTokens });
   return "unsupported" in written ? null : { operation: format, body: JSON.stringify(written.body) };
 }
 
 /** The least that every vendor takes. */
-const PING: ConversationRequest = { ...NOTHING_SAID, turns: [{ role: "user", parts: [{ kind: "text", text: "ping" }] }], maxOutputTokens: 16 };
+const PING: ConversationRequest = {
+  ...NOTHING_SAID,
+  turns: [{ role: "user", parts: [{ kind: "text", text: "ping" }] }],
+  maxOutputTokens: 16,
+};

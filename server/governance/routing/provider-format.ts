@@ -35,7 +35,11 @@ export function providerFormat(model: Spoken, caller: ConversationFormat): Conve
 const NEWER_CEILING = /(^|\/)(gpt-[5-9]|o\d)/;
 
 /** What a translated chat request calls the ceiling on output: most compatible servers know the older name alone. */
-export function ceilingName({ maxTokensParameter, modelName, provider }: Pick<ModelEntry, "maxTokensParameter" | "modelName" | "provider">): "max_tokens" | "max_completion_tokens" {
+export function ceilingName({
+  maxTokensParameter,
+  modelName,
+  provider,
+}: Pick<ModelEntry, "maxTokensParameter" | "modelName" | "provider">): "max_tokens" | "max_completion_tokens" {
   if (maxTokensParameter !== null) return maxTokensParameter;
   const vendorsOwn = provider.apiFormat === "azure_openai" || provider.baseUrl.startsWith("https://api.openai.com");
   return vendorsOwn || NEWER_CEILING.test(modelName) ? "max_completion_tokens" : "max_tokens";

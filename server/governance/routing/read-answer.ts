@@ -10,7 +10,9 @@ const answered = turn();
 export async function readAnswerBody(response: Response): Promise<Uint8Array> {
   const { headers } = response;
   // The length of a packed answer says nothing of what comes out of it.
-  const declared = headers.has("content-encoding") ? Number.POSITIVE_INFINITY : Number(headers.get("content-length") ?? Number.POSITIVE_INFINITY);
+  const declared = headers.has("content-encoding")
+    ? Number.POSITIVE_INFINITY
+    : Number(headers.get("content-length") ?? Number.POSITIVE_INFINITY);
   // An answer that says how long it is comes in one piece; a stream has to be counted as it comes.
   if (declared <= MAX_BYTES) {
     const whole = await response.arrayBuffer();

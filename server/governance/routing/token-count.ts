@@ -29,7 +29,12 @@ export function tokenCountErrand({ inbound, operation, headers }: TokenCount): E
     inputCharacters: 0,
     prepare: (_call, model) => ({
       operation,
-      body: inbound.outbound({ model: model.modelName, defaultTemperature: null, defaultMaxTokens: null, systemPrompt: model.systemPrompt }),
+      body: inbound.outbound({
+        model: model.modelName,
+        defaultTemperature: null,
+        defaultMaxTokens: null,
+        systemPrompt: model.systemPrompt,
+      }),
       stream: false,
       headers,
       streamCodec: () => null,

@@ -3,8 +3,16 @@ import type { WholeAnswer } from "../surface.ts";
 import { failureOfStatus, retryAfterMs } from "./upstream-failure.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
-const passed = (status: number): WholeAnswer => ({ kind: "whole", status, headers: {}, body: new Uint8Array(0), usage: null, failure: `the provider answered ${status}` });
-const failure = (status: number, text = "", headers: Record<string, string> = {}) => failureOfStatus(passed(status), new Headers(headers), text, NOW);
+const passed = (status: number): WholeAnswer => ({
+  kind: "whole",
+  status,
+  headers: {},
+  body: new Uint8Array(0),
+  usage: null,
+  failure: `the provider answered ${status}`,
+});
+const failure = (status: number, text = "", headers: Record<string, string> = {}) =>
+  failureOfStatus(passed(status), new Headers(headers), text, NOW);
 
 describe("what a provider's status means", () => {
   test.each([
@@ -33,8 +41,14 @@ describe("what a provider's status means", () => {
   });
 
   test("an account without credit is no busy provider", () => {
-    expect(failure(429, '{"error":{"code":"insufficient_quota"}}', { "retry-after": "3" })).toMatchObject({ outcome: "upstream_quota_exhausted", again: "elsewhere" });
-    expect(failure(400, '{"error":{"message":"Your credit balance is too low"}}')).toMatchObject({ outcome: "upstream_quota_exhausted", again: "elsewhere" });
+    expect(failure(429, '{"error":{"code":"insufficient_quota"}}', { "retry-after": "3" })).toMatchObject({
+      outcome: "upstream_quota_exhausted",
+      again: "elsewhere",
+    });
+    expect(failure(400, '{"error":{"message":"Your credit balance is too low"}}')).toMatchObject({
+      outcome: "upstream_quota_exhausted",
+      again: "elsewhere",
+    });
   });
 
   test.each([

@@ -46,7 +46,12 @@ function retryDelayMs(text: string): number | null {
 /** Of a refusal made on this side of the network: nobody answered, or nothing that could be read. */
 export function failureOfRefusal(refusal: Refusal): Failure {
   const permanent = refusal.code === "upstream_address_denied" || refusal.code === "upstream_auth_failed";
-  return { outcome: refusal.code, answer: refusal, again: permanent ? "elsewhere" : "anywhere", coolMs: permanent ? ACCOUNT_COOL_MS : null };
+  return {
+    outcome: refusal.code,
+    answer: refusal,
+    again: permanent ? "elsewhere" : "anywhere",
+    coolMs: permanent ? ACCOUNT_COOL_MS : null,
+  };
 }
 
 /**
@@ -57,20 +62,41 @@ export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: st
   const { status } = passed;
   const reason = `the provider answered ${status}`;
   const waitMs = retryAfterMs(upstream, now) ?? retryDelayMs(text);
-  if (status === 401 || status === 403) return { outcome: "upstream_auth_failed", answer: refuse("upstream_auth_failed", undefined, { reason }), again: "elsewhere", coolMs: ACCOUNT_COOL_MS };
-  if (status === 402 || ((status === 429 || status === 400) && QUOTA.test(text))) return { outcome: "upstream_quota_exhausted", answer: passed, again: "elsewhere", coolMs: ACCOUNT_COOL_MS };
+  if (status === 401 || status === 403)
+    return {
+      outcome: "upstream_auth_failed",
+      answer: refuse("upstream_auth_failed", undefined, { reason }),
+      again: "elsewhere",
+      coolMs: ACCOUNT_COOL_MS,
+    };
+  if (status === 402 || ((status === 429 || status === 400) && QUOTA.test(text)))
+    return { outcome: "upstream_quota_exhausted", answer: passed, again: "elsewhere", coolMs: ACCOUNT_COOL_MS };
   const headers = retryHints(upstream);
-  if (status === 408 || status === 504) return { outcome: "upstream_timeout", answer: refuse("upstream_timeout", undefined, { reason, headers }), again: "anywhere", coolMs: waitMs };
-  if (status === 429) return { outcome: "upstream_rate_limited", answer: passed, again: waitMs === null ? "elsewhere" : "anywhere", coolMs: waitMs };
+  if (status === 408 || status === 504)
+    return {
+      outcome: "upstream_timeout",
+      answer: refuse("upstream_timeout", undefined, { reason, headers }),
+      again: "anywhere",
+      coolMs: waitMs,
+    };
+  if (status === 429)
+    return { outcome: "upstream_rate_limited", answer: passed, again: waitMs === null ? "elsewhere" : "anywhere", coolMs: waitMs };
   if (status === 409 || status === 425) return { outcome: "upstream_rejected", answer: passed, again: "anywhere", coolMs: waitMs };
   if (status >= 400 && status < 500) return { outcome: "upstream_rejected", answer: passed, again: "nowhere", coolMs: null };
-  return { outcome: "upstream_error", answer: refuse("upstream_error", `The model provider failed (HTTP ${status}).`, { reason, headers }), again: "anywhere", coolMs: waitMs };
+  return {
+    outcome: "upstream_error",
+    answer: refuse("upstream_error", `The model provider failed (HTTP ${status}).`, { reason, headers }),
+    again: "anywhere",
+    coolMs: waitMs,
+  };
 }
 
 /** When the provider wants to be asked again, in the words official clients go by. */
 function retryHints(upstream: Headers): Record<string, string> {
-  return Object.fromEntries(["retry-after", "retry-after-ms"].flatMap((name) => {
-    const value = upstream.get(name);
-    return value === null ? [] : [[name, value]];
-  }));
+  return Object.fromEntries(
+    ["retry-after", "retry-after-ms"].flatMap((name) => {
+      const value = upstream.get(name);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
 }

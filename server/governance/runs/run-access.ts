@@ -35,7 +35,11 @@ export interface RunAccess {
 const NO_SUCH_RUN = "There is no such run among those this credential took part in.";
 
 export function runAccess(parts: RunAccessParts): RunAccess {
-  async function found<T extends { readonly root_task_id: string; readonly run_id: string }>(call: Call, id: string, work: (tenantId: string, ids: readonly string[], participant: string) => Promise<T | null>): Promise<T | Refusal> {
+  async function found<T extends { readonly root_task_id: string; readonly run_id: string }>(
+    call: Call,
+    id: string,
+    work: (tenantId: string, ids: readonly string[], participant: string) => Promise<T | null>,
+  ): Promise<T | Refusal> {
     const { identity } = call;
     if (identity === null) return refuse("unauthenticated");
     if (!isStorableText(id)) return refuse("not_found", NO_SUCH_RUN);
@@ -77,7 +81,10 @@ export function runAccess(parts: RunAccessParts): RunAccess {
         const run = await viewRun(parts.db, tenantId, ids, participant);
         return run === null ? null : { ...run, ceilings: await ceilingsOf(call, run, tenantId) };
       }),
-    end: (call, id, end) => found(call, id, (tenantId, ids, participant) => endRunOf(parts.db, tenantId, ids, participant, { ...end, at: isoMicros(parts.clock.micros()) })),
+    end: (call, id, end) =>
+      found(call, id, (tenantId, ids, participant) =>
+        endRunOf(parts.db, tenantId, ids, participant, { ...end, at: isoMicros(parts.clock.micros()) }),
+      ),
   };
 }
 

@@ -13,18 +13,23 @@ function keysOf(at: Setting, scope: SemanticCacheEntry["scope"]) {
 }
 
 const text = fc.constantFrom("hello", "hello ", "Hello", "what is 2 + 2", "what is 2 + 3", "", "héllo");
-const body = fc
-  .record(
-    {
-      messages: fc.array(fc.record({ role: fc.constantFrom("user", "system", "assistant"), content: fc.oneof(text, fc.array(fc.record({ type: fc.constant("text"), text }), { minLength: 1, maxLength: 2 })) }), { minLength: 1, maxLength: 3 }),
-      max_tokens: fc.constantFrom(1, 2),
-      seed: fc.constantFrom(1, 2),
-      top_p: fc.constantFrom(0.1, 1),
-      stop: fc.constantFrom("a", ["a", "b"]),
-      unknown_member: fc.constantFrom({ a: 1, b: [1, 2] }, { a: 1, b: [2, 1] }),
-    },
-    { requiredKeys: ["messages"] },
-  );
+const body = fc.record(
+  {
+    messages: fc.array(
+      fc.record({
+        role: fc.constantFrom("user", "system", "assistant"),
+        content: fc.oneof(text, fc.array(fc.record({ type: fc.constant("text"), text }), { minLength: 1, maxLength: 2 })),
+      }),
+      { minLength: 1, maxLength: 3 },
+    ),
+    max_tokens: fc.constantFrom(1, 2),
+    seed: fc.constantFrom(1, 2),
+    top_p: fc.constantFrom(0.1, 1),
+    stop: fc.constantFrom("a", ["a", "b"]),
+    unknown_member: fc.constantFrom({ a: 1, b: [1, 2] }, { a: 1, b: [2, 1] }),
+  },
+  { requiredKeys: ["messages"] },
+);
 const setting: fc.Arbitrary<Setting> = fc.record({
   tenant: fc.constantFrom("acme", "beta"),
   group: fc.constantFrom("g1", "g2"),
@@ -42,11 +47,39 @@ const setting: fc.Arbitrary<Setting> = fc.record({
 
 /** The same value whatever the order of its members. */
 const plain = (value: unknown): unknown =>
-  Array.isArray(value) ? value.map(plain) : typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined).sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [name, plain(member)])) : value;
+  Array.isArray(value)
+    ? value.map(plain)
+    : typeof value === "object" && value !== null
+      ? Object.fromEntries(
+          Object.entries(value)
+            .filter(([, member]) => member !== undefined)
+            .sort(([a], [b]) => (a < b ? -1 : 1))
+            .map(([name, member]) => [name, plain(member)]),
+        )
+      : value;
 const identity = (at: Setting, scope: string) => JSON.stringify(plain(scope === "group" ? at : { ...at, group: null }));
 const shuffled = (value: Readonly<Record<string, unknown>>) => Object.fromEntries(Object.entries(value).toReversed());
 /** Pairs that differ in one thing at most are those where a key could forget something. */
-const pair = fc.tuple(setting, setting, fc.constantFrom<(keyof Setting)[]>("tenant", "group", "model", "systemPrompt", "temperatureCeiling", "policy", "guardrail", "argumentPolicy", "region", "config", "beta", "body")).map(([one, other, field]) => [one, { ...one, [field]: other[field] }] as const);
+const pair = fc
+  .tuple(
+    setting,
+    setting,
+    fc.constantFrom<(keyof Setting)[]>(
+      "tenant",
+      "group",
+      "model",
+      "systemPrompt",
+      "temperatureCeiling",
+      "policy",
+      "guardrail",
+      "argumentPolicy",
+      "region",
+      "config",
+      "beta",
+      "body",
+    ),
+  )
+  .map(([one, other, field]) => [one, { ...one, [field]: other[field] }] as const);
 
 describe("two requests share a key exactly when all that an answer depends on is the same", () => {
   test.each(["group", "tenant"] as const)("in the scope %s", (scope) => {
@@ -61,9 +94,13 @@ describe("two requests share a key exactly when all that an answer depends on is
 
   test("whatever order their members are in, and whoever asks in whatever way", () => {
     fc.assert(
-      fc.property(setting, fc.record({ user: text, stream: fc.boolean(), metadata: fc.dictionary(fc.constantFrom("a", "b"), text), store: fc.boolean() }), (at, said) => {
-        expect(keysOf({ ...at, body: shuffled({ ...at.body, ...said }) }, "group").keys).toEqual(keysOf(at, "group").keys);
-      }),
+      fc.property(
+        setting,
+        fc.record({ user: text, stream: fc.boolean(), metadata: fc.dictionary(fc.constantFrom("a", "b"), text), store: fc.boolean() }),
+        (at, said) => {
+          expect(keysOf({ ...at, body: shuffled({ ...at.body, ...said }) }, "group").keys).toEqual(keysOf(at, "group").keys);
+        },
+      ),
       { numRuns: 1_000 },
     );
   });
@@ -95,12 +132,16 @@ describe("two questions are compared only where nothing but their words differs"
   });
 
   test("and only where the request ends in a user's words", () => {
-    fc.assert(fc.property(setting, (at) => expect(keysOf(at, "group").keys.near === null || last(at)?.role === "user").toBe(true)), { numRuns: 500 });
+    fc.assert(
+      fc.property(setting, (at) => expect(keysOf(at, "group").keys.near === null || last(at)?.role === "user").toBe(true)),
+      { numRuns: 500 },
+    );
   });
 });
 
 describe("no answer is given again", () => {
-  const asking = (given: Record<string, unknown>) => keysOf({ ...PLAIN_SETTING, body: { ...PLAIN_SETTING.body, ...given } }, "group").reusable;
+  const asking = (given: Record<string, unknown>) =>
+    keysOf({ ...PLAIN_SETTING, body: { ...PLAIN_SETTING.body, ...given } }, "group").reusable;
 
   test.each([
     [{}, true],
@@ -117,7 +158,11 @@ describe("no answer is given again", () => {
   ])("to %j: %p", (given, reusable) => expect(asking(given)).toBe(reusable));
 
   test("where a name stands twice in one object: the key would be of one member, and the answer maybe to the other", () => {
-    const { call, conversation, cache } = callIn(PLAIN_SETTING, "group", '{"model":"m","messages":[{"role":"user","content":"What do you know of dragons?","content":"x"}]}');
+    const { call, conversation, cache } = callIn(
+      PLAIN_SETTING,
+      "group",
+      '{"model":"m","messages":[{"role":"user","content":"What do you know of dragons?","content":"x"}]}',
+    );
     expect(mayReuse(call, conversation, cache)).toBe(false);
   });
 });

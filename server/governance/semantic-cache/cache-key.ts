@@ -18,7 +18,20 @@ export interface CacheKeys {
 }
 
 /** Members that say who asks or how the answer is to be carried, and nothing of what it is. */
-const WITHOUT_MEANING: ReadonlySet<string> = new Set(["model", "model_id", "stream", "stream_options", "user", "safety_identifier", "metadata", "prompt_cache_key", "prompt_cache_retention", "service_tier", "store", "labels"]);
+const WITHOUT_MEANING: ReadonlySet<string> = new Set([
+  "model",
+  "model_id",
+  "stream",
+  "stream_options",
+  "user",
+  "safety_identifier",
+  "metadata",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "service_tier",
+  "store",
+  "labels",
+]);
 
 /** Headers that are another one for each try. */
 const NOT_KEYED: ReadonlySet<string> = new Set(["idempotency-key"]);
@@ -35,7 +48,14 @@ export function cacheKeys(call: Call, conversation: Conversation, cache: Semanti
   const asked: JsonObject = {};
   for (const [name, value] of Object.entries(inbound.exactBody)) if (!WITHOUT_MEANING.has(name) && value !== undefined) asked[name] = value;
   const told = Object.entries(headers).filter(([name]) => !NOT_KEYED.has(name));
-  const ground = [scope.tenant.id, cache.id, cache.scope === "group" ? scope.groupId : "", conditionsOf(scope, route), caller.format, canonical(told as JsonValue[])];
+  const ground = [
+    scope.tenant.id,
+    cache.id,
+    cache.scope === "group" ? scope.groupId : "",
+    conditionsOf(scope, route),
+    caller.format,
+    canonical(told as JsonValue[]),
+  ];
   const exact = digest([...ground, canonical(asked)]);
   const split = cache.semantic === null ? null : questionOf(caller.format, asked);
   if (split === null || cache.semantic === null) return { exact, near: null };
@@ -59,7 +79,15 @@ function conditionsOf(scope: GroupScope, route: Route): string {
 }
 
 /** What of a model has no bearing on what it says. */
-const BESIDE_THE_ANSWER: ReadonlySet<string> = new Set(["createdSeconds", "rateLimitRpm", "rateLimitTpm", "maxConcurrent", "priceSchedule", "isHealthy", "apiKey"]);
+const BESIDE_THE_ANSWER: ReadonlySet<string> = new Set([
+  "createdSeconds",
+  "rateLimitRpm",
+  "rateLimitTpm",
+  "maxConcurrent",
+  "priceSchedule",
+  "isHealthy",
+  "apiKey",
+]);
 
 function setUpOf(model: ModelEntry): string {
   return JSON.stringify(model, (name, value: unknown) => (BESIDE_THE_ANSWER.has(name) ? undefined : value));
@@ -67,8 +95,18 @@ function setUpOf(model: ModelEntry): string {
 
 function policiesOf(scope: GroupScope, models: readonly ModelEntry[]): string {
   const { tenant, groupId, chain } = scope;
-  const governance = models.map(({ id }) => [...tenant.policies.effective(groupId, "llm_governance", id)].sort(([a], [b]) => (a < b ? -1 : 1)));
-  const semantic = semanticPoliciesOf(scope).map(({ id, constraintText, action, mode, surfaces, judgeModelId, onFailure }) => [id, constraintText, action, mode, [...surfaces].sort(), judgeModelId ?? tenant.defaultJudgeModelId, onFailure]);
+  const governance = models.map(({ id }) =>
+    [...tenant.policies.effective(groupId, "llm_governance", id)].sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+  const semantic = semanticPoliciesOf(scope).map(({ id, constraintText, action, mode, surfaces, judgeModelId, onFailure }) => [
+    id,
+    constraintText,
+    action,
+    mode,
+    [...surfaces].sort(),
+    judgeModelId ?? tenant.defaultJudgeModelId,
+    onFailure,
+  ]);
   const guardrails = tenant.guardrails.filter(({ groupIds }) => holdsFor(groupIds, chain)).map(({ version }) => version);
   const calls = tenant.argumentPolicies.filter(({ groupIds }) => holdsFor(groupIds, chain)).map(({ policy }) => policy);
   return JSON.stringify([[...tenant.allowedRegions].sort(), governance, semantic, guardrails, calls]);

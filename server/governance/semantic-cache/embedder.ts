@@ -63,6 +63,12 @@ function vectorIn(body: Uint8Array): Int8Array | null {
     const bytes = Buffer.from(embedding, "base64");
     embedding = Array.from({ length: Math.floor(bytes.byteLength / 4) }, (_, i) => bytes.readFloatLE(i * 4));
   }
-  if (!Array.isArray(embedding) || embedding.length === 0 || embedding.length > 16_384 || !embedding.every((value) => typeof value === "number" && Number.isFinite(value))) return null;
+  if (
+    !Array.isArray(embedding) ||
+    embedding.length === 0 ||
+    embedding.length > 16_384 ||
+    !embedding.every((value) => typeof value === "number" && Number.isFinite(value))
+  )
+    return null;
   return quantised(embedding as number[]);
 }

@@ -10,12 +10,21 @@ import { callIn, PLAIN_SETTING, type Setting } from "./test-support.ts";
 const encoded = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 const usage = { inputUncached: 3, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 4, reasoning: 0, estimated: false };
 const whole = (body: unknown): WholeAnswer => ({ kind: "whole", status: 200, headers: {}, body: encoded(body), usage, failure: null });
-const ANSWER = { id: "a", choices: [{ index: 0, message: { role: "assistant", content: "said" }, finish_reason: "stop" }], usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } };
+const ANSWER = {
+  id: "a",
+  choices: [{ index: 0, message: { role: "assistant", content: "said" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
+};
 
 /** A cache to which all questions are alike, so that nothing but its rules keeps them apart. */
 function newCache() {
   const stored = { byKey: async () => null, byId: async () => null, vectors: async () => [], store: async () => undefined };
-  const cache = new SemanticCache({ stored: stored as unknown as StoredAnswers, clock: { now: () => 1_000_000, micros: () => 0 }, log: jsonLog("error", () => undefined), nest: async () => whole({ data: [{ embedding: [1, 0, 0] }] }) });
+  const cache = new SemanticCache({
+    stored: stored as unknown as StoredAnswers,
+    clock: { now: () => 1_000_000, micros: () => 0 },
+    log: jsonLog("error", () => undefined),
+    nest: async () => whole({ data: [{ embedding: [1, 0, 0] }] }),
+  });
   const dispatch = cache.before({ converse: async (): Promise<Answer> => whole(ANSWER) } as unknown as Dispatch);
   return async (at: Setting, end: (call: Call) => void = () => undefined) => {
     const { call, conversation } = callIn(at, "group");

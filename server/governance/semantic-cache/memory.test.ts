@@ -36,8 +36,11 @@ describe("a weighed map", () => {
 });
 
 describe("a vector in 8-bit components", () => {
-  const vector = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 64, maxLength: 64 }).filter((values) => values.some((value) => Math.abs(value) > 0.01));
-  const exact = (a: readonly number[], b: readonly number[]) => a.reduce((sum, value, i) => sum + value * (b[i] as number), 0) / (Math.hypot(...a) * Math.hypot(...b));
+  const vector = fc
+    .array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 64, maxLength: 64 })
+    .filter((values) => values.some((value) => Math.abs(value) > 0.01));
+  const exact = (a: readonly number[], b: readonly number[]) =>
+    a.reduce((sum, value, i) => sum + value * (b[i] as number), 0) / (Math.hypot(...a) * Math.hypot(...b));
 
   test("keeps its direction", () => {
     fc.assert(
@@ -62,7 +65,10 @@ describe("a space of questions", () => {
     const asked: string[] = [];
     const vectors: StoredAnswers["vectors"] = async (_of, space, after, limit) => {
       asked.push(`${space}>${after}`);
-      return rows.filter(({ id }) => id > after).toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit);
+      return rows
+        .filter(({ id }) => id > after)
+        .toSorted((a, b) => (a.id < b.id ? 1 : -1))
+        .slice(0, limit);
     };
     return { asked, stored: { vectors } as StoredAnswers };
   }
@@ -93,7 +99,14 @@ describe("a space of questions", () => {
   test("of another generation, tenant or name is another", async () => {
     const { stored, asked } = database([]);
     const spaces = new Spaces(stored, () => 10);
-    for (const [where, name] of [[of, "s"], [{ ...of, generation: "h" }, "s"], [{ ...of, tenantId: "beta" }, "s"], [of, "t"], [of, "s"]] as const) await spaces.nearest(where, name, quantised([1]), 0.9);
+    for (const [where, name] of [
+      [of, "s"],
+      [{ ...of, generation: "h" }, "s"],
+      [{ ...of, tenantId: "beta" }, "s"],
+      [of, "t"],
+      [of, "s"],
+    ] as const)
+      await spaces.nearest(where, name, quantised([1]), 0.9);
     expect(asked).toHaveLength(4);
   });
 });

@@ -8,7 +8,14 @@ export interface Question {
 }
 
 /** Where each format holds the conversation. */
-const CONTAINER: Readonly<Record<ConversationFormat, string>> = { chat: "messages", messages: "messages", responses: "input", completions: "prompt", gemini: "contents", converse: "messages" };
+const CONTAINER: Readonly<Record<ConversationFormat, string>> = {
+  chat: "messages",
+  messages: "messages",
+  responses: "input",
+  completions: "prompt",
+  gemini: "contents",
+  converse: "messages",
+};
 
 const HOLDERS = ["content", "parts", "text"] as const;
 const LONGEST = 8_000;

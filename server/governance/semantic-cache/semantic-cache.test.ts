@@ -8,7 +8,13 @@ import type { Answer, WholeAnswer } from "../surface.ts";
 import { SemanticCache } from "./semantic-cache.ts";
 import { callIn, PLAIN_SETTING } from "./test-support.ts";
 
-const body = new TextEncoder().encode(JSON.stringify({ id: "a", choices: [{ index: 0, message: { role: "assistant", content: "said" }, finish_reason: "stop" }], usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } }));
+const body = new TextEncoder().encode(
+  JSON.stringify({
+    id: "a",
+    choices: [{ index: 0, message: { role: "assistant", content: "said" }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
+  }),
+);
 const usage = { inputUncached: 3, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 4, reasoning: 0, estimated: false };
 const NOTHING = { byKey: async () => null, byId: async () => null, vectors: async () => [], store: async () => undefined };
 
@@ -17,7 +23,12 @@ function cacheOver(stored: object, answer: Partial<WholeAnswer> = {}) {
   let now = 1_000_000;
   let asked = 0;
   const lines: string[] = [];
-  const cache = new SemanticCache({ stored: { ...NOTHING, ...stored } as unknown as StoredAnswers, clock: { now: () => now, micros: () => now * 1000 }, log: jsonLog("debug", (line) => lines.push(line)), nest: async () => refuse("upstream_timeout") });
+  const cache = new SemanticCache({
+    stored: { ...NOTHING, ...stored } as unknown as StoredAnswers,
+    clock: { now: () => now, micros: () => now * 1000 },
+    log: jsonLog("debug", (line) => lines.push(line)),
+    nest: async () => refuse("upstream_timeout"),
+  });
   const dispatch = cache.before({
     async converse(): Promise<Answer> {
       asked++;
@@ -80,7 +91,10 @@ describe("an answer is not kept", () => {
     ["that was filtered", { body: new TextEncoder().encode(new TextDecoder().decode(body).replace('"stop"', '"content_filter"')) }],
     ["that says nothing", { body: new TextEncoder().encode(new TextDecoder().decode(body).replace('"said"', '""')) }],
     ["that is no answer", { body: new TextEncoder().encode("[]") }],
-    ["that is too long", { body: new TextEncoder().encode(new TextDecoder().decode(body).replace('"said"', JSON.stringify("x".repeat(600_000)))) }],
+    [
+      "that is too long",
+      { body: new TextEncoder().encode(new TextDecoder().decode(body).replace('"said"', JSON.stringify("x".repeat(600_000)))) },
+    ],
   ];
   test.each(answers)("%s", async (_name, answer) => {
     const { ask } = cacheOver({}, answer);

@@ -88,7 +88,14 @@ export class SemanticCache {
     if (known === undefined) this.configs.set(scope, (known = { cache: semanticCacheOf(scope) }));
     const { cache } = known;
     if (cache === null || asked(call, "no-store") || !mayReuse(call, conversation, cache)) return null;
-    return { call, conversation, cache, keys: cacheKeys(call, conversation, cache), of: { tenantId: scope.tenant.id, configId: cache.id, generation: cache.generation }, vector: null };
+    return {
+      call,
+      conversation,
+      cache,
+      keys: cacheKeys(call, conversation, cache),
+      of: { tenantId: scope.tenant.id, configId: cache.id, generation: cache.generation },
+      vector: null,
+    };
   }
 
   private async find(lookup: Lookup): Promise<Hit | null> {
@@ -101,7 +108,9 @@ export class SemanticCache {
     const nearest = await soon(this.spaces.nearest(lookup.of, keys.near.space, lookup.vector, cache.semantic.threshold));
     if (nearest === null) return null;
     const stored = await this.fetched(lookup, `id ${nearest.found.id}`, () => this.parts.stored.byId(lookup.of, nearest.found));
-    return stored === null || !this.young(stored, cache.semantic.ttl) ? null : { stored, layer: "semantic", score: Math.round(nearest.score * 10_000) / 10_000 };
+    return stored === null || !this.young(stored, cache.semantic.ttl)
+      ? null
+      : { stored, layer: "semantic", score: Math.round(nearest.score * 10_000) / 10_000 };
   }
 
   /** A time to live that was shortened holds for what is there as well. */
@@ -141,7 +150,10 @@ export class SemanticCache {
     // Whatever the model's price, or none: nothing was bought.
     row.llm_estimated_cost_usd = 0;
     const answer = replayed(call, conversation, stored.answer as ConversationReply, model);
-    Object.assign(answer.headers, { "x-gw-cache": layer, age: String(Math.max(0, Math.floor((this.parts.clock.now() - stored.storedAt) / 1000))) });
+    Object.assign(answer.headers, {
+      "x-gw-cache": layer,
+      age: String(Math.max(0, Math.floor((this.parts.clock.now() - stored.storedAt) / 1000))),
+    });
     return answer;
   }
 
@@ -169,7 +181,8 @@ export class SemanticCache {
     if (model === null || reply.usage === null) return;
     const now = this.parts.clock.now();
     const tokens = inputTokens(reply.usage) + reply.usage.output;
-    const semantic = cache.semantic === null || keys.near === null || vector === null ? null : { space: keys.near.space, vector, ttl: cache.semantic.ttl };
+    const semantic =
+      cache.semantic === null || keys.near === null || vector === null ? null : { space: keys.near.space, vector, ttl: cache.semantic.ttl };
     if (cache.exactTtl === null && semantic === null) return;
     const stored: StoredAnswer = { answer: reply, modelName: model.name, tokens, storedAt: now, until: now + (cache.exactTtl ?? 0) * 1000 };
     const id = ulid(now);
@@ -216,11 +229,24 @@ function memoryKey({ tenantId, configId, generation }: Lookup["of"], name: strin
 
 /** Whether the row tells of a guardrail or policy that acted on the call, or could not. */
 function touched({ row }: Call): boolean {
-  return row.guardrail_config_id != null || row.argument_policy_id != null || row.semantic_policy_id != null || row.guardrail_blocked === true || row.guardrails_degraded === true || row.guardrails_skipped === true;
+  return (
+    row.guardrail_config_id != null ||
+    row.argument_policy_id != null ||
+    row.semantic_policy_id != null ||
+    row.guardrail_blocked === true ||
+    row.guardrails_degraded === true ||
+    row.guardrails_skipped === true
+  );
 }
 
 /** What the caller says of caches (`Cache-Control`), as HTTP means it: no-cache wants a fresh answer, no-store none kept. */
 function asked({ request }: Call, directive: "no-cache" | "no-store"): boolean {
   const said = request.headers.get("cache-control");
-  return said !== null && said.toLowerCase().split(",").some((part) => part.trim() === directive);
+  return (
+    said !== null &&
+    said
+      .toLowerCase()
+      .split(",")
+      .some((part) => part.trim() === directive)
+  );
 }

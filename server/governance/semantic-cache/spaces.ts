@@ -28,7 +28,12 @@ export class Spaces {
   }
 
   /** The nearest question at least as near as the threshold. */
-  async nearest(of: Of, name: string, vector: Int8Array, threshold: number): Promise<{ readonly found: StoredVector; readonly score: number } | null> {
+  async nearest(
+    of: Of,
+    name: string,
+    vector: Int8Array,
+    threshold: number,
+  ): Promise<{ readonly found: StoredVector; readonly score: number } | null> {
     const now = this.now();
     let best: { found: StoredVector; score: number } | null = null;
     for (const found of (await this.space(of, name)).vectors) {
@@ -41,7 +46,8 @@ export class Spaces {
 
   add(of: Of, name: string, vector: StoredVector): void {
     const space = this.held.get(keyOf(of, name));
-    if (space !== undefined) this.keep(of, name, { vectors: [vector, ...space.vectors.filter(({ id }) => id !== vector.id)], lookedAt: space.lookedAt });
+    if (space !== undefined)
+      this.keep(of, name, { vectors: [vector, ...space.vectors.filter(({ id }) => id !== vector.id)], lookedAt: space.lookedAt });
   }
 
   private async space(of: Of, name: string): Promise<Space> {
@@ -58,7 +64,11 @@ export class Spaces {
   private keep(of: Of, name: string, { vectors, lookedAt }: Space): Space {
     const now = this.now();
     const space = { vectors: vectors.filter(({ until }) => until > now).slice(0, MOST_IN_A_SPACE), lookedAt };
-    this.held.set(keyOf(of, name), space, space.vectors.reduce((sum, { vector }) => sum + vector.byteLength + 100, 200));
+    this.held.set(
+      keyOf(of, name),
+      space,
+      space.vectors.reduce((sum, { vector }) => sum + vector.byteLength + 100, 200),
+    );
     return space;
   }
 }

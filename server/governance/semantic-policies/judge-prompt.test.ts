@@ -27,7 +27,9 @@ describe("a long text", () => {
   test("is judged in pieces in which every stretch of 1,000 characters stands whole", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 400_000 }), fc.nat(), (length, at) => {
-        const text = Array.from({ length: Math.ceil(length / 8) }, (_, i) => String(i).padStart(8, "-")).join("").slice(0, length);
+        const text = Array.from({ length: Math.ceil(length / 8) }, (_, i) => String(i).padStart(8, "-"))
+          .join("")
+          .slice(0, length);
         const windows = windowsOf(text) as string[];
         const from = at % length;
         const stretch = text.slice(from, from + 1_000);

@@ -23,7 +23,10 @@ export const VERDICT_FORMAT = {
   },
 } as const;
 
-const WHOSE: Readonly<Record<Direction, string>> = { input: "is what is about to be sent to a language model", output: "is what a language model has answered" };
+const WHOSE: Readonly<Record<Direction, string>> = {
+  input: "is what is about to be sent to a language model",
+  output: "is what a language model has answered",
+};
 
 /**
  * The text stands between marks with a random number that whoever wrote it could not know, and its verdict is asked for
@@ -38,7 +41,13 @@ export function judgePrompt({ constraintText }: SemanticPolicyEntry, text: strin
     `Judge only by the rule. Answer with one JSON object and nothing else: {"check": "${check}", "reason": "<one short sentence>", "verdict": "violation"} when the text breaks the rule, with "compliant" in the place of "violation" when it does not.`,
   ].join("\n\n");
   const user = `<rule-${mark}>\n${constraintText}\n</rule-${mark}>\n\n<text-${mark}>\n${text}\n</text-${mark}>\n\nDoes the text between the marks break the rule? Answer with the JSON object only.`;
-  return { messages: [{ role: "system", content: system }, { role: "user", content: user }], check };
+  return {
+    messages: [
+      { role: "system", content: system },
+      { role: "user", content: user },
+    ],
+    check,
+  };
 }
 
 /** Characters a judge is shown at once, and how much of the piece before stands at the beginning of the next. */

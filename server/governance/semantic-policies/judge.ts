@@ -99,7 +99,13 @@ export class Judge {
     return again.verdict;
   }
 
-  private async send({ call, policy, direction }: Question, model: ModelEntry, prompt: JudgePrompt, plain: boolean, timeoutMs: number): Promise<{ readonly verdict: Verdict; readonly unfit: boolean }> {
+  private async send(
+    { call, policy, direction }: Question,
+    model: ModelEntry,
+    prompt: JudgePrompt,
+    plain: boolean,
+    timeoutMs: number,
+  ): Promise<{ readonly verdict: Verdict; readonly unfit: boolean }> {
     const fitted = plain ? {} : { temperature: 0, max_completion_tokens: MOST_TOKENS, response_format: VERDICT_FORMAT };
     const body = encoder.encode(JSON.stringify({ model: model.name, messages: prompt.messages, ...fitted }));
     const inbound = readChatRequest(body);
@@ -124,12 +130,29 @@ export class Judge {
     });
     // A judge whose row could not be stored has not judged.
     if (isRefusal(answer) && verdict.kind !== "failed") return { verdict: { kind: "failed", reason: answer.message }, unfit: false };
-    return { verdict, unfit: isRefusal(answer) ? answer.code === "unsupported_parameter" : answer.failure !== null && (answer.status === 400 || answer.status === 422) };
+    return {
+      verdict,
+      unfit: isRefusal(answer)
+        ? answer.code === "unsupported_parameter"
+        : answer.failure !== null && (answer.status === 400 || answer.status === 422),
+    };
   }
 }
 
 function keyOf({ call, policy, direction, text }: Question, model: ModelEntry): string {
-  return sha256Hex(JSON.stringify([call.scope?.tenant.id, policy.id, policy.constraintText, direction, model.id, model.modelName, model.provider.baseUrl, model.systemPrompt, text]));
+  return sha256Hex(
+    JSON.stringify([
+      call.scope?.tenant.id,
+      policy.id,
+      policy.constraintText,
+      direction,
+      model.id,
+      model.modelName,
+      model.provider.baseUrl,
+      model.systemPrompt,
+      text,
+    ]),
+  );
 }
 
 /** What the verdicts on the pieces of a text come to; there is at least one. */

@@ -62,7 +62,9 @@ export class SemanticPolicies implements RequestControl {
     const policies = conversation === undefined ? [] : this.policiesOf(call, surfaceOf(call.audit.proxySubtype, "output"));
     // What a cache gives again was judged by the same policies when it was new.
     if (conversation === undefined || policies.length === 0 || answer.status !== 200 || call.row.llm_cache_hit === true) return answer;
-    return answer.kind === "whole" ? this.onWhole(call, conversation, policies, answer) : this.onStream(call, conversation, policies, answer);
+    return answer.kind === "whole"
+      ? this.onWhole(call, conversation, policies, answer)
+      : this.onStream(call, conversation, policies, answer);
   }
 
   private policiesOf({ scope }: Call, surface: string | null): Policies {
@@ -83,7 +85,9 @@ export class SemanticPolicies implements RequestControl {
     if (policies.every(({ mode }) => mode === "shadow")) return this.watched(call, conversation, policies, answer);
     const held = await hold(call, answer, answer.idleMs ?? this.parts.idleMs);
     settle(call, streamUsage(answer));
-    const given = isRefusal(held) ? held : ((await this.apply(call, policies, "output", wordsOfPieces(conversation, held.pieces))) ?? held.answer);
+    const given = isRefusal(held)
+      ? held
+      : ((await this.apply(call, policies, "output", wordsOfPieces(conversation, held.pieces))) ?? held.answer);
     return given;
   }
 
@@ -94,7 +98,9 @@ export class SemanticPolicies implements RequestControl {
     call.beforeRecord.push(() => {
       if (kept.pieces === null) return;
       const text = wordsOfPieces(conversation, kept.pieces);
-      asked = policies.map((policy): Question => ({ call, policy, direction: "output", text })).filter((question) => !this.recalled(question));
+      asked = policies
+        .map((policy): Question => ({ call, policy, direction: "output", text }))
+        .filter((question) => !this.recalled(question));
     });
     call.whenEnded.push(() => {
       for (const question of asked) this.watch(question);
@@ -105,9 +111,16 @@ export class SemanticPolicies implements RequestControl {
   /** Judges a text by all of them at once; a refusal when one of them stops the call. Null text: it cannot be read. */
   private async apply(call: Call, policies: Policies, direction: Direction, text: string | null): Promise<Refusal | null> {
     const enforced = policies.filter(({ mode }) => mode === "enforce");
-    if (text !== null && text.trim() !== "") for (const policy of policies) if (policy.mode === "shadow" && !this.recalled({ call, policy, direction, text })) this.watch({ call, policy, direction, text });
+    if (text !== null && text.trim() !== "")
+      for (const policy of policies)
+        if (policy.mode === "shadow" && !this.recalled({ call, policy, direction, text })) this.watch({ call, policy, direction, text });
     if (text !== null && text.trim() === "") return null;
-    const judged = await Promise.all(enforced.map(async (policy) => ({ policy, verdict: text === null ? UNREADABLE : await this.judge.judge({ call, policy, direction, text }) })));
+    const judged = await Promise.all(
+      enforced.map(async (policy) => ({
+        policy,
+        verdict: text === null ? UNREADABLE : await this.judge.judge({ call, policy, direction, text }),
+      })),
+    );
     // The caller is gone, and its judges with it: the row says so, and nothing of policies that were not heard.
     const why = abortReason(call);
     if (why === "client_disconnected" || why === "gateway_interrupted") return refuse("upstream_interrupted");
@@ -137,7 +150,10 @@ export class SemanticPolicies implements RequestControl {
       row.semantic_policy_id = policy.id;
     }
     const message = verdict.kind === "failed" ? "A semantic policy could not be judged, and lets nothing pass unjudged." : undefined;
-    return refuse("semantic_policy_block", message, { extra: { policy: policy.name, direction }, ...(verdict.reason === null ? {} : { reason: verdict.reason }) });
+    return refuse("semantic_policy_block", message, {
+      extra: { policy: policy.name, direction },
+      ...(verdict.reason === null ? {} : { reason: verdict.reason }),
+    });
   }
 
   /** Judges beside the call, which may have ended by then: the row of the judge's own call tells what came of it. */
@@ -149,7 +165,12 @@ export class SemanticPolicies implements RequestControl {
         // Of a verdict known before, no row of a judge tells.
         if (verdict.cached && verdict.kind !== "compliant" && this.open(call)) note(call, policy, direction, verdict);
       })
-      .catch((error: unknown) => this.parts.log.warn("semantic_policy_failed", { call_id: call.id, error: error instanceof Error ? error : new Error(String(error)) }));
+      .catch((error: unknown) =>
+        this.parts.log.warn("semantic_policy_failed", {
+          call_id: call.id,
+          error: error instanceof Error ? error : new Error(String(error)),
+        }),
+      );
   }
 
   /** Tells the call's own row of a verdict that no judge has to be asked for; false where one has. */
@@ -169,7 +190,10 @@ const UNREADABLE: Judged = { kind: "failed", reason: "the text cannot be read", 
 
 /** Everything the model would read, each piece under whose it is. */
 function textOf(view: RequestView): string {
-  const pieces = [...view.definitions().map(({ text }) => ["tool definition", text]), ...view.texts().map(({ role, kind, text }) => [kind === "arguments" ? "tool arguments" : role, text])];
+  const pieces = [
+    ...view.definitions().map(({ text }) => ["tool definition", text]),
+    ...view.texts().map(({ role, kind, text }) => [kind === "arguments" ? "tool arguments" : role, text]),
+  ];
   return pieces.map(([whose, text]) => `[${whose}]\n${text}`).join("\n\n");
 }
 

@@ -1,8 +1,27 @@
 import { isObject, type JsonObject } from "../../wire/document.ts";
 
-export type Verdict = { readonly kind: "compliant" | "violation"; readonly reason: string | null } | { readonly kind: "failed"; readonly reason: string };
+export type Verdict =
+  | { readonly kind: "compliant" | "violation"; readonly reason: string | null }
+  | { readonly kind: "failed"; readonly reason: string };
 
-const VIOLATION = new Set(["violation", "violates", "violated", "violating", "non_compliant", "noncompliant", "not_compliant", "block", "blocked", "deny", "denied", "reject", "rejected", "fail", "failed", "unsafe"]);
+const VIOLATION = new Set([
+  "violation",
+  "violates",
+  "violated",
+  "violating",
+  "non_compliant",
+  "noncompliant",
+  "not_compliant",
+  "block",
+  "blocked",
+  "deny",
+  "denied",
+  "reject",
+  "rejected",
+  "fail",
+  "failed",
+  "unsafe",
+]);
 const COMPLIANT = new Set(["compliant", "complies", "no_violation", "allow", "allowed", "pass", "passed", "ok", "safe"]);
 const WORDS = ["verdict", "decision", "result"] as const;
 const BREAKS = ["violates", "violation", "violated", "blocked"] as const;
@@ -15,7 +34,10 @@ const LONGEST_REASON = 500;
  * judged text and was repeated is none. Where an answer contradicts itself the text breaks the rule.
  */
 export function readVerdict(content: string, check: string): Verdict {
-  const text = content.trim().replace(/^```(?:json)?\s*/i, "").replace(/\s*```$/, "");
+  const text = content
+    .trim()
+    .replace(/^```(?:json)?\s*/i, "")
+    .replace(/\s*```$/, "");
   const whole = objectIn(text);
   if (whole !== null) {
     if (whole.check !== undefined && whole.check !== check) return { kind: "failed", reason: "the judge did not give the check word back" };
@@ -28,14 +50,23 @@ function verdictOf(objects: readonly JsonObject[]): Verdict {
   const said = objects.flatMap(signs);
   if (said.length === 0) return { kind: "failed", reason: "the judge gave no verdict" };
   const reason = objects.map(({ reason: words }) => words).find((words) => typeof words === "string") ?? null;
-  return { kind: said.includes(true) ? "violation" : "compliant", reason: reason === null ? null : (reason as string).slice(0, LONGEST_REASON) };
+  return {
+    kind: said.includes(true) ? "violation" : "compliant",
+    reason: reason === null ? null : (reason as string).slice(0, LONGEST_REASON),
+  };
 }
 
 /** Everything the object says on the matter; true: the rule is broken. */
 function signs(object: JsonObject): boolean[] {
   const found: boolean[] = [];
   for (const name of WORDS) {
-    const word = typeof object[name] === "string" ? (object[name] as string).trim().toLowerCase().replaceAll(/[\s-]+/g, "_") : null;
+    const word =
+      typeof object[name] === "string"
+        ? (object[name] as string)
+            .trim()
+            .toLowerCase()
+            .replaceAll(/[\s-]+/g, "_")
+        : null;
     if (word === null) continue;
     if (VIOLATION.has(word)) found.push(true);
     else if (COMPLIANT.has(word)) found.push(false);

@@ -15,7 +15,13 @@ export function answersContent({ message, capability }: Pick<ToolRequest, "messa
  * Every answer of a tool server to a request that `answersContent` tells of comes by here before the caller gets it, in
  * all dialects. `text` is the whole message. Null lets it pass as it is, a text is the message the caller may have.
  */
-export async function answerGate(call: Call, target: ToolTarget, text: string, result: JsonValue | undefined, { engines }: Pick<ToolParts, "engines">): Promise<Refusal | string | null> {
+export async function answerGate(
+  call: Call,
+  target: ToolTarget,
+  text: string,
+  result: JsonValue | undefined,
+  { engines }: Pick<ToolParts, "engines">,
+): Promise<Refusal | string | null> {
   const tooLarge = refuseSize(target, text, isObject(result) ? result : {});
   if (tooLarge !== null) return tooLarge;
   const run = runOf(call, "output");
@@ -29,11 +35,14 @@ export function mustBeRead(call: Call): boolean {
 
 function refuseSize({ limits }: ToolTarget, text: string, result: JsonObject): Refusal | null {
   const { maxPayloadBytes, maxItems, maxRows } = limits;
-  if (maxPayloadBytes !== null && Buffer.byteLength(text) > maxPayloadBytes) return refuse("tool_result_too_large", `The tool server's answer has more than ${maxPayloadBytes} bytes.`);
+  if (maxPayloadBytes !== null && Buffer.byteLength(text) > maxPayloadBytes)
+    return refuse("tool_result_too_large", `The tool server's answer has more than ${maxPayloadBytes} bytes.`);
   // What a tool gave that ran as a task stands within the task.
   const results = isObject(result.result) ? [result, result.result] : [result];
-  if (maxItems !== null && results.some((one) => itemsIn(one) > maxItems)) return refuse("tool_result_too_large", `The tool server's answer has more than ${maxItems} items.`);
-  if (maxRows !== null && results.some((one) => rowsIn(one) > maxRows)) return refuse("tool_result_too_large", `The tool server's answer has more than ${maxRows} rows.`);
+  if (maxItems !== null && results.some((one) => itemsIn(one) > maxItems))
+    return refuse("tool_result_too_large", `The tool server's answer has more than ${maxItems} items.`);
+  if (maxRows !== null && results.some((one) => rowsIn(one) > maxRows))
+    return refuse("tool_result_too_large", `The tool server's answer has more than ${maxRows} rows.`);
   return null;
 }
 

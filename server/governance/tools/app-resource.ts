@@ -23,7 +23,13 @@ export function appResourceDispatch(parts: ToolParts): AppResourceDispatch {
     call.row.server_id = server.id;
     call.row.mcp_method = "resources/read";
     call.row.mcp_capability_name = uri.slice(0, 1000);
-    const sender = { version: STATELESS_VERSION, capabilities: APPS_HOST, clientInfo: { name: "gatehouse", version: "1" }, logLevel: null, session: null };
+    const sender = {
+      version: STATELESS_VERSION,
+      capabilities: APPS_HOST,
+      clientInfo: { name: "gatehouse", version: "1" },
+      logLevel: null,
+      session: null,
+    };
     const errand: Errand = {
       server,
       method: "resources/read",
@@ -47,7 +53,9 @@ export function appResourceDispatch(parts: ToolParts): AppResourceDispatch {
 /** What a page does not say of its content security and permissions, the list that names it may. */
 async function described(page: AppPage, call: Call, server: ToolServerEntry, parts: ToolParts): Promise<AppPage> {
   if (page.meta?.ui !== undefined) return page;
-  const listed = (await discoveredResources(parts, call.identity?.tenantId ?? "", server.id)).find((item) => isObject(item) && item.uri === page.uri);
+  const listed = (await discoveredResources(parts, call.identity?.tenantId ?? "", server.id)).find(
+    (item) => isObject(item) && item.uri === page.uri,
+  );
   const meta = isObject(listed) ? listed._meta : undefined;
   return isObject(meta) && isObject(meta.ui) ? { ...page, meta: { ...page.meta, ui: meta.ui } } : page;
 }

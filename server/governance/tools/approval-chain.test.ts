@@ -13,13 +13,21 @@ const definition = async () => "";
 const call = { id: "call-1", identity: { tenantId: "t" } } as unknown as Call;
 
 function bringing(requestState: string): ToolRequest {
-  const message = readRpc(new TextEncoder().encode(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "tool", requestState } })));
+  const message = readRpc(
+    new TextEncoder().encode(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "tool", requestState } })),
+  );
   if (isRpcProblem(message)) throw new Error(message.message);
   return { target: { kind: "server", id: "mcp-1" }, subPath: null, message, body: null, envelope: null, capability: null };
 }
 
 function stateOf(owner: string): string {
-  const answer = carryOn(call, owner, "approval-1", 60, parts)('{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required"}}', { resultType: "input_required" });
+  const answer = carryOn(
+    call,
+    owner,
+    "approval-1",
+    60,
+    parts,
+  )('{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required"}}', { resultType: "input_required" });
   return JSON.parse(answer ?? "").result.requestState;
 }
 

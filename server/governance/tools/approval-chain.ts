@@ -24,7 +24,9 @@ export function carryOn(call: Call, owner: string, approvalId: string, seconds: 
   return (text, result) => {
     if (result.resultType !== "input_required") return null;
     const value = { approval: approvalId, call: call.id, state: result.requestState ?? null, until: clock.now() + seconds * 1000 };
-    return edited(text, { result: edited(memberText(text, "result") ?? "{}", { requestState: JSON.stringify(sealed(secrets, PURPOSE, owner, value)) }) });
+    return edited(text, {
+      result: edited(memberText(text, "result") ?? "{}", { requestState: JSON.stringify(sealed(secrets, PURPOSE, owner, value)) }),
+    });
   };
 }
 
@@ -32,15 +34,33 @@ export function carryOn(call: Call, owner: string, approvalId: string, seconds: 
  * The approval a request carries on: its id, "over" when the state was used already, came too late or the tool takes
  * something else by now, null when the request brings no such state. The request is left with the state its server gave.
  */
-export async function carriedOn(call: Call, { message }: ToolRequest, owner: string, definition: () => Promise<string>, parts: Parts): Promise<string | "over" | null> {
+export async function carriedOn(
+  call: Call,
+  { message }: ToolRequest,
+  owner: string,
+  definition: () => Promise<string>,
+  parts: Parts,
+): Promise<string | "over" | null> {
   const given = message?.params.requestState;
   if (message === null || typeof given !== "string") return null;
   const value = unsealed(parts.secrets, PURPOSE, owner, given);
   if (value === null) return null;
   if (typeof value.approval !== "string" || typeof value.call !== "string" || !(Number(value.until) > parts.clock.now())) return "over";
-  if (!(await continueApproval(parts, { tenantId: call.identity?.tenantId ?? "", id: value.approval, from: value.call, to: call.id, definitionDigest: await definition() }))) return "over";
+  if (
+    !(await continueApproval(parts, {
+      tenantId: call.identity?.tenantId ?? "",
+      id: value.approval,
+      from: value.call,
+      to: call.id,
+      definitionDigest: await definition(),
+    }))
+  )
+    return "over";
   // The other members keep the spelling they came in.
-  message.document.respell("params", edited(message.document.memberText("params") ?? "{}", { requestState: value.state == null ? null : JSON.stringify(value.state) }));
+  message.document.respell(
+    "params",
+    edited(message.document.memberText("params") ?? "{}", { requestState: value.state == null ? null : JSON.stringify(value.state) }),
+  );
   if (value.state == null) delete message.params.requestState;
   else message.params.requestState = value.state;
   return value.approval;

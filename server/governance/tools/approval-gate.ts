@@ -20,7 +20,14 @@ import type { ToolRequest } from "./tool-request.ts";
  * everything else lets it go on; what carries the approval on is for answers that ask a stateless caller for input.
  * `name` is the tool as its server knows it.
  */
-export async function approvalGate(call: Call, request: ToolRequest, route: Pick<ToolRoute, "virtual">, target: ToolTarget, name: string, parts: ToolParts): Promise<Refusal | WholeAnswer | HeldCall | CarryOn | null> {
+export async function approvalGate(
+  call: Call,
+  request: ToolRequest,
+  route: Pick<ToolRoute, "virtual">,
+  target: ToolTarget,
+  name: string,
+  parts: ToolParts,
+): Promise<Refusal | WholeAnswer | HeldCall | CarryOn | null> {
   const { identity, scope } = call;
   const { server, access } = target;
   const stateless = request.envelope !== null;
@@ -30,10 +37,26 @@ export async function approvalGate(call: Call, request: ToolRequest, route: Pick
   const given = memberText(request.message?.document.memberText("params") ?? "{}", "arguments") ?? "{}";
   const requesterId = identity.userId ?? identity.credentialId;
   const argumentsDigest = exactDigest(given);
-  const terms = { tenantId: identity.tenantId, requesterId, requesterGroupId: scope.groupId, serverId: server.id, capabilityName: name, argumentsDigest };
+  const terms = {
+    tenantId: identity.tenantId,
+    requesterId,
+    requesterGroupId: scope.groupId,
+    serverId: server.id,
+    capabilityName: name,
+    argumentsDigest,
+  };
   const definition = () => definitionNow(call, request, target, name, parts);
   const redemption = async () => ({ ...terms, definitionDigest: await definition(), callId: call.id });
-  const owner = JSON.stringify([identity.tenantId, requesterId, scope.groupId, request.target.kind, request.target.id, server.id, name, argumentsDigest]);
+  const owner = JSON.stringify([
+    identity.tenantId,
+    requesterId,
+    scope.groupId,
+    request.target.kind,
+    request.target.id,
+    server.id,
+    name,
+    argumentsDigest,
+  ]);
   const covered = (approvalId: string): CarryOn | null => {
     call.row.consumed_approval_request_id = approvalId;
     call.row.agent_authz_decision = "allow";
@@ -51,13 +74,15 @@ export async function approvalGate(call: Call, request: ToolRequest, route: Pick
       // What was refused to be opened is told as to any other client.
       const found = await whenDecided(call, server.url, answered.id, parts, answered.declined ? 0 : undefined);
       if (isRefusal(found)) return found;
-      if (found?.status === "approved") return (await redeemAsked(parts, found.id, await redemption())) ? covered(found.id) : refuse("approval_token_invalid");
+      if (found?.status === "approved")
+        return (await redeemAsked(parts, found.id, await redemption())) ? covered(found.id) : refuse("approval_token_invalid");
       blocked();
       if (found?.status !== "pending") return notGiven(found);
       return answered.declined ? approvalRequired(found) : askedByState(call, request, owner, found, answered.round + 1, parts);
     }
     const carried = state && answered === null ? await carriedOn(call, request, owner, definition, parts) : null;
-    if (carried === "over") return refuse("approval_token_invalid", "What carries the approval of this call on was used already, or came too late.");
+    if (carried === "over")
+      return refuse("approval_token_invalid", "What carries the approval of this call on was used already, or came too late.");
     if (carried !== null) return covered(carried);
     if (!needsApproval(access, name)) return null;
     const token = call.headers.get("x-approval-token");
@@ -95,9 +120,16 @@ export async function approvalGate(call: Call, request: ToolRequest, route: Pick
       covered(id);
       return null;
     };
-    return { kind: "held", ask: heldForApproval(call, request, server.url, approval, redeem, parts), headers: { "x-gw-approval-id": approval.id } };
+    return {
+      kind: "held",
+      ask: heldForApproval(call, request, server.url, approval, redeem, parts),
+      headers: { "x-gw-approval-id": approval.id },
+    };
   } catch (error) {
     if (error instanceof Refused) return error.refusal;
-    return refuse("directory_unavailable", "Approvals cannot be looked up just now.", { reason: reasonOf(error), headers: { "retry-after": "1" } });
+    return refuse("directory_unavailable", "Approvals cannot be looked up just now.", {
+      reason: reasonOf(error),
+      headers: { "retry-after": "1" },
+    });
   }
 }

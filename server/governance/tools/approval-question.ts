@@ -42,8 +42,18 @@ export function approvalRequired(approval: Approval): Refusal {
 }
 
 /** The question itself, as `elicitation/create` has it. */
-export function addressOf(call: Call, approval: Approval, { authorization, secrets }: Pick<ToolParts, "authorization" | "secrets">): { mode: "url"; url: string; message: string } {
-  const ticket = sealEnvelope(secrets, "approval", approval.id, { tenantId: call.identity?.tenantId ?? "" }, Date.parse(approval.expires_at) + PAGE_MS);
+export function addressOf(
+  call: Call,
+  approval: Approval,
+  { authorization, secrets }: Pick<ToolParts, "authorization" | "secrets">,
+): { mode: "url"; url: string; message: string } {
+  const ticket = sealEnvelope(
+    secrets,
+    "approval",
+    approval.id,
+    { tenantId: call.identity?.tenantId ?? "" },
+    Date.parse(approval.expires_at) + PAGE_MS,
+  );
   return {
     mode: "url",
     url: `${baseUrl(authorization, call.request)}/v1/portal/approvals/${approval.id}/page?ticket=${ticket}`,
@@ -65,7 +75,14 @@ export function canShowAddress(call: Call, request: ToolRequest, servedAs: strin
 }
 
 /** The question to a stateless client. From the second round on the address was shown already, and the client just comes again. */
-export function askedByState(call: Call, { message }: ToolRequest, owner: string, approval: Approval, round: number, parts: ToolParts): WholeAnswer | Refusal {
+export function askedByState(
+  call: Call,
+  { message }: ToolRequest,
+  owner: string,
+  approval: Approval,
+  round: number,
+  parts: ToolParts,
+): WholeAnswer | Refusal {
   if (round >= MOST_ROUNDS) return approvalRequired(approval);
   const result = {
     resultType: "input_required",
@@ -73,11 +90,19 @@ export function askedByState(call: Call, { message }: ToolRequest, owner: string
     requestState: sealed(parts.secrets, PURPOSE, owner, { approval: approval.id, round }),
     _meta: { [META_DATA]: { code: "approval_required", ...approvalData(approval) } },
   };
-  return ownAnswer(200, { "content-type": "application/json", "x-gw-approval-id": approval.id }, resultText(message?.id ?? null, JSON.stringify(result)));
+  return ownAnswer(
+    200,
+    { "content-type": "application/json", "x-gw-approval-id": approval.id },
+    resultText(message?.id ?? null, JSON.stringify(result)),
+  );
 }
 
 /** The approval a stateless client comes again for. The request is left without what was the gateway's alone; null when it brings no such state. */
-export function takeAnswer({ message }: ToolRequest, owner: string, { secrets }: Pick<ToolParts, "secrets">): { readonly id: string; readonly round: number; readonly declined: boolean } | null {
+export function takeAnswer(
+  { message }: ToolRequest,
+  owner: string,
+  { secrets }: Pick<ToolParts, "secrets">,
+): { readonly id: string; readonly round: number; readonly declined: boolean } | null {
   const given = message?.params.requestState;
   if (message === null || typeof given !== "string") return null;
   const value = unsealed(secrets, PURPOSE, owner, given);
@@ -91,7 +116,13 @@ export function takeAnswer({ message }: ToolRequest, owner: string, { secrets }:
 }
 
 /** The approval once it is decided, or as it stands when the caller has waited long enough or gone; null when it is not there. */
-export async function whenDecided(call: Call, url: string, id: string, parts: ToolParts, waitMs = WAIT_MS): Promise<Approval | Refusal | null> {
+export async function whenDecided(
+  call: Call,
+  url: string,
+  id: string,
+  parts: ToolParts,
+  waitMs = WAIT_MS,
+): Promise<Approval | Refusal | null> {
   // Whatever becomes of this process meanwhile, the call is on the record.
   const unrecorded = departure(call, url, null, parts);
   if (unrecorded !== null) return unrecorded;

@@ -18,7 +18,14 @@ export function sessionDigest({ secrets }: Pick<ToolParts, "secrets">, session: 
  * wait that long sends the call again in the same session. `redeem` gives a refusal when the approval is no longer good
  * for this call.
  */
-export async function* heldForApproval(call: Call, request: ToolRequest, url: string, approval: Approval, redeem: (id: string) => Promise<Refusal | null>, parts: ToolParts): AsyncGenerator<string, Refusal | null> {
+export async function* heldForApproval(
+  call: Call,
+  request: ToolRequest,
+  url: string,
+  approval: Approval,
+  redeem: (id: string) => Promise<Refusal | null>,
+  parts: ToolParts,
+): AsyncGenerator<string, Refusal | null> {
   const tenantId = call.identity?.tenantId ?? "";
   // Whatever becomes of this process meanwhile, the call is on the record.
   const unrecorded = departure(call, url, null, parts);
@@ -29,7 +36,14 @@ export async function* heldForApproval(call: Call, request: ToolRequest, url: st
   };
   try {
     await noteApprovalShown(parts, tenantId, approval.id, sessionDigest(parts, call.headers.get("mcp-session-id") ?? ""));
-    return yield* shownAddress(call, request, { ...addressOf(call, approval, parts), elicitationId: approval.id }, look, () => approvalRequired(approval), parts);
+    return yield* shownAddress(
+      call,
+      request,
+      { ...addressOf(call, approval, parts), elicitationId: approval.id },
+      look,
+      () => approvalRequired(approval),
+      parts,
+    );
   } catch (error) {
     return refuse("directory_unavailable", "Approvals cannot be looked up just now.", { reason: reasonOf(error) });
   }
@@ -37,5 +51,7 @@ export async function* heldForApproval(call: Call, request: ToolRequest, url: st
 
 /** Why a call that waited for its approval does not go on. */
 export function notGiven(approval: Approval | null): Refusal {
-  return approval?.status === "rejected" ? refuse("approval_rejected", undefined, { extra: { approval_id: approval.id, status: approval.status } }) : refuse("approval_token_invalid", "Nobody decided on the approval of this call in time, or it was used already.");
+  return approval?.status === "rejected"
+    ? refuse("approval_rejected", undefined, { extra: { approval_id: approval.id, status: approval.status } })
+    : refuse("approval_token_invalid", "Nobody decided on the approval of this call in time, or it was used already.");
 }

@@ -17,7 +17,15 @@ import { Aside } from "./aside.ts";
 import { departure } from "./departure.ts";
 import { knownTool, rememberTools } from "./listed-tools.ts";
 import { keepFeed } from "./session-feed.ts";
-import { dropSession, forgotSession, JSON_AND_EVENTS, pooledSession, type PooledSession, sessionHeaders, versionOf } from "./session-pool.ts";
+import {
+  dropSession,
+  forgotSession,
+  JSON_AND_EVENTS,
+  pooledSession,
+  type PooledSession,
+  sessionHeaders,
+  versionOf,
+} from "./session-pool.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
 import { finalMessage, isEventStream, messagesToAnswer, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
@@ -62,10 +70,15 @@ export function giveUp({ session, id, respond }: Asked, reason: string): void {
 async function askStateless(call: Call, server: ToolServerEntry, ask: Ask, parts: ToolParts, mayRetry: boolean): Promise<Asked | Refusal> {
   const version = isStatelessVersion(server.protocolVersion) ? server.protocolVersion : STATELESS_VERSION;
   const body = requestText(ask.id, ask.method, statelessParams(ask.params, { ...ask.sender, version }));
-  const mirrored = ask.method === "tools/call" && ask.capability !== null ? (knownTool(parts.memory, server, ask.capability.name)?.params ?? []) : [];
+  const mirrored =
+    ask.method === "tools/call" && ask.capability !== null ? (knownTool(parts.memory, server, ask.capability.name)?.params ?? []) : [];
   const credentials = await parts.credentials.headersFor(call, server);
   if (isRefusal(credentials)) return credentials;
-  const headers = { ...JSON_AND_EVENTS, ...credentials, ...mirroredHeaders(version, ask.method, ask.capability, writeParamHeaders(mirrored, ask.arguments)) };
+  const headers = {
+    ...JSON_AND_EVENTS,
+    ...credentials,
+    ...mirroredHeaders(version, ask.method, ask.capability, writeParamHeaders(mirrored, ask.arguments)),
+  };
   const unrecorded = departure(call, server.url, body, parts);
   if (unrecorded !== null) return unrecorded;
   const { abort, detach, end } = linkedAbort(call);
@@ -82,7 +95,9 @@ async function askStateless(call: Call, server: ToolServerEntry, ask: Ask, parts
     return { messages: only(answer), id: ask.id, session: null, serverInfo: null, abort, detach, end, respond: nothing };
   }
   const refusal = await refusalOf(call, server, response, parts);
-  return refusal ?? { messages: upstreamMessages(response), id: ask.id, session: null, serverInfo: null, abort, detach, end, respond: nothing };
+  return (
+    refusal ?? { messages: upstreamMessages(response), id: ask.id, session: null, serverInfo: null, abort, detach, end, respond: nothing }
+  );
 }
 
 /** A tool's mirrored arguments may be others by now. */
@@ -101,19 +116,27 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
   const { capabilities, clientInfo } = ask.sender;
   const unrecorded = departure(call, server.url, requestText(ask.id, ask.method, ask.params), parts);
   if (unrecorded !== null) return unrecorded;
-  const session = await pooledSession(server, { owner: await sessionOwner(call, server, ask.sender, parts), capabilities, clientInfo, headers: credentials }, parts);
+  const session = await pooledSession(
+    server,
+    { owner: await sessionOwner(call, server, ask.sender, parts), capabilities, clientInfo, headers: credentials },
+    parts,
+  );
   if (isRefusal(session)) return session;
   call.row.server_version ??= versionOf(session);
   // Many calls share the session, and each needs an id of its own in it.
   const id = session.nextId++;
   const headers = { ...JSON_AND_EVENTS, ...credentials, ...sessionHeaders(session) };
-  const post = (body: string, abort: AbortController) => parts.send({ url: server.url, method: "POST", headers, body, abort, timeoutMs: server.timeoutMs });
+  const post = (body: string, abort: AbortController) =>
+    parts.send({ url: server.url, method: "POST", headers, body, abort, timeoutMs: server.timeoutMs });
   const tell = async (body: string) => {
     const told = await post(body, new AbortController());
     if (!isRefusal(told)) await told.body?.cancel().catch(() => undefined);
   };
   // To hang up does not end the request in this dialect: the server has to be told.
-  const { abort, detach, end } = linkedAbort(call, () => void tell(requestText(null, "notifications/cancelled", JSON.stringify({ requestId: id, reason: "the caller hung up" }))));
+  const { abort, detach, end } = linkedAbort(
+    call,
+    () => void tell(requestText(null, "notifications/cancelled", JSON.stringify({ requestId: id, reason: "the caller hung up" }))),
+  );
   const aside = new Aside();
   session.exchanges.set(id, aside.hear);
   const over = () => {
@@ -122,7 +145,8 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
   };
   const params = handshakeParams(ask.params);
   const tokened = withProgressToken(params, params === null ? undefined : (JSON.parse(params) as JsonObject), id);
-  if (tokened !== null || ASKING.some((capability) => capabilities[capability] !== undefined && !ask.method.endsWith("/list"))) await keepFeed(session, server, credentials, parts);
+  if (tokened !== null || ASKING.some((capability) => capabilities[capability] !== undefined && !ask.method.endsWith("/list")))
+    await keepFeed(session, server, credentials, parts);
   if (ask.sender.logLevel !== null) await setLevel(session, ask.sender.logLevel, post);
   const response = await post(requestText(id, ask.method, tokened?.params ?? params), abort);
   if (isRefusal(response)) {
@@ -137,18 +161,40 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
   const refusal = await refusalOf(call, server, response, parts);
   if (refusal !== null) over();
   const readOn = async (lastEventId: string) => {
-    const more = await parts.send({ url: server.url, method: "GET", headers: { ...headers, accept: "text/event-stream", "last-event-id": lastEventId }, abort, timeoutMs: server.timeoutMs });
+    const more = await parts.send({
+      url: server.url,
+      method: "GET",
+      headers: { ...headers, accept: "text/event-stream", "last-event-id": lastEventId },
+      abort,
+      timeoutMs: server.timeoutMs,
+    });
     if (isRefusal(more)) return null;
     if (more.ok && isEventStream(more)) return more;
     await more.body?.cancel().catch(() => undefined);
     return null;
   };
   const messages = aside.between(messagesToAnswer(response, id, readOn, abort.signal));
-  return refusal ?? { messages: tokened === null ? messages : underOwnTokens(messages, id, tokened.own), id, session, serverInfo: session.serverInfo, abort, detach, end: over, respond: tell };
+  return (
+    refusal ?? {
+      messages: tokened === null ? messages : underOwnTokens(messages, id, tokened.own),
+      id,
+      session,
+      serverInfo: session.serverInfo,
+      abort,
+      detach,
+      end: over,
+      respond: tell,
+    }
+  );
 }
 
-async function* underOwnTokens(messages: AsyncGenerator<UpstreamMessage, void>, id: number, own: string): AsyncGenerator<UpstreamMessage, void> {
-  for await (const message of messages) yield progressTokenOf(message.value) === id ? { ...message, text: underOwnToken(message.text, own) } : message;
+async function* underOwnTokens(
+  messages: AsyncGenerator<UpstreamMessage, void>,
+  id: number,
+  own: string,
+): AsyncGenerator<UpstreamMessage, void> {
+  for await (const message of messages)
+    yield progressTokenOf(message.value) === id ? { ...message, text: underOwnToken(message.text, own) } : message;
 }
 
 /**
@@ -156,7 +202,12 @@ async function* underOwnTokens(messages: AsyncGenerator<UpstreamMessage, void>, 
  * such, else for whoever calls as the same principal. One begun with one account is not gone on with in another, whatever the server keeps
  * in it.
  */
-export async function sessionOwner(call: Call, server: ToolServerEntry, { session }: Pick<Sender, "session">, { authorization }: Pick<ToolParts, "authorization">): Promise<string> {
+export async function sessionOwner(
+  call: Call,
+  server: ToolServerEntry,
+  { session }: Pick<Sender, "session">,
+  { authorization }: Pick<ToolParts, "authorization">,
+): Promise<string> {
   const principal = session === null ? principalOf(call) : `${principalOf(call)}\n${session}`;
   // A token of the caller's own is in the name of its sessions anyway; then nothing kept is used, nor looked for.
   if (server.authType !== "oauth" || call.identity === null || callerToken(server, call) !== null) return principal;
@@ -168,7 +219,11 @@ export async function sessionOwner(call: Call, server: ToolServerEntry, { sessio
 const ASKING = ["elicitation", "sampling", "roots"];
 
 /** Sets the level of the session's logs to the most talkative anybody of its callers asked for; each gets what it asked for. */
-async function setLevel(session: PooledSession, level: string, post: (body: string, abort: AbortController) => Promise<Response | Refusal>): Promise<void> {
+async function setLevel(
+  session: PooledSession,
+  level: string,
+  post: (body: string, abort: AbortController) => Promise<Response | Refusal>,
+): Promise<void> {
   if (session.capabilities.logging === undefined || (session.logLevel !== null && logsAt(level, session.logLevel))) return;
   session.logLevel = level;
   const answer = await post(requestText(session.nextId++, "logging/setLevel", JSON.stringify({ level })), new AbortController());

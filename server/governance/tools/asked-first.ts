@@ -33,7 +33,8 @@ export function askedFirst(call: Call, { ask, headers }: HeldCall, answer: () =>
       return answered.head;
     } else {
       const text = decoder.decode(answered.body);
-      if (readUpstreamRpc(text) === null) failed = refuse("upstream_invalid_response", `The tool server's answer (HTTP ${answered.status}) is no message of the protocol.`);
+      if (readUpstreamRpc(text) === null)
+        failed = refuse("upstream_invalid_response", `The tool server's answer (HTTP ${answered.status}) is no message of the protocol.`);
       else {
         if (errorOf(call, text) !== null) tag(call, "rpc_error");
         last = frameOf(text);
@@ -72,5 +73,15 @@ export function askedFirst(call: Call, { ask, headers }: HeldCall, answer: () =>
     push: (piece) => (inner === null ? piece : inner.codec.push(piece)),
     end: () => inner?.codec.end() ?? { complete: last !== null, last, told: false },
   };
-  return { kind: "stream", status: 200, headers: { ...EVENT_STREAM_HEADERS, ...headers }, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec, head: [], inputCharacters: null, sender: SENDER, refusal: (ended) => (failed !== null && ended ? failed : (inner?.refusal?.(ended) ?? null)) };
+  return {
+    kind: "stream",
+    status: 200,
+    headers: { ...EVENT_STREAM_HEADERS, ...headers },
+    upstream: keptAlive(upstream, KEEP_ALIVE_MS),
+    codec,
+    head: [],
+    inputCharacters: null,
+    sender: SENDER,
+    refusal: (ended) => (failed !== null && ended ? failed : (inner?.refusal?.(ended) ?? null)),
+  };
 }

@@ -19,7 +19,11 @@ export interface CallerSession {
 }
 
 /** The session the call belongs to, at a server (by id) that the gateway itself shows; a refusal when there is none. */
-export async function callerSession(call: Call, serverId: string, { secrets, notes }: Pick<ToolParts, "secrets" | "notes">): Promise<CallerSession | Refusal> {
+export async function callerSession(
+  call: Call,
+  serverId: string,
+  { secrets, notes }: Pick<ToolParts, "secrets" | "notes">,
+): Promise<CallerSession | Refusal> {
   const token = call.headers.get("mcp-session-id");
   if (token === null) return refuse("session_required");
   const value = unsealed(secrets, SESSION_PURPOSE, `${principalOf(call)}\n${serverId}`, token);
@@ -30,12 +34,20 @@ export async function callerSession(call: Call, serverId: string, { secrets, not
 }
 
 /** Refuses a call that will not get anywhere in its session, before it costs anything that is good once. */
-export async function refuseLostSession(call: Call, { envelope, subPath }: ToolRequest, { virtual }: Pick<ToolRoute, "virtual">, { server }: ToolTarget, parts: ToolParts): Promise<Refusal | null> {
+export async function refuseLostSession(
+  call: Call,
+  { envelope, subPath }: ToolRequest,
+  { virtual }: Pick<ToolRoute, "virtual">,
+  { server }: ToolTarget,
+  parts: ToolParts,
+): Promise<Refusal | null> {
   if (envelope !== null) return null;
   if (virtual !== null || (server.dialect === "stateless" && subPath === null)) {
     const session = await callerSession(call, virtual?.id ?? server.id, parts);
     return isRefusal(session) ? session : null;
   }
   const token = call.headers.get("mcp-session-id");
-  return token !== null && upstreamSession(parts.secrets, `${principalOf(call)}\n${server.id}`, token) === null ? refuse("session_not_found") : null;
+  return token !== null && upstreamSession(parts.secrets, `${principalOf(call)}\n${server.id}`, token) === null
+    ? refuse("session_not_found")
+    : null;
 }

@@ -28,12 +28,14 @@ export async function cancelRequest(parts: Parts, session: string, { document, p
   const key = keyOf(session, id);
   const here = parts.memory.underWay.get(key);
   if (here !== undefined) here.abort("client_disconnected");
-  else if (String(id).length <= MOST_CHARACTERS) await parts.notes.tellCancelled(`${markOf(parts, key)} ${JSON.stringify(id)}`).catch(() => undefined);
+  else if (String(id).length <= MOST_CHARACTERS)
+    await parts.notes.tellCancelled(`${markOf(parts, key)} ${JSON.stringify(id)}`).catch(() => undefined);
 }
 
 /** Ends a request that is under way here and was cancelled at another process. */
 export function cancelMarked(parts: Pick<Parts, "memory" | "secrets">, told: string): void {
   const [mark = ""] = told.split(" ", 1);
   const end = `\n${told.slice(mark.length + 1)}`;
-  for (const [key, abort] of parts.memory.underWay) if (key.endsWith(end) && markOf(parts, key) === mark) abort.abort("client_disconnected");
+  for (const [key, abort] of parts.memory.underWay)
+    if (key.endsWith(end) && markOf(parts, key) === mark) abort.abort("client_disconnected");
 }

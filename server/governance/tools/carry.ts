@@ -44,11 +44,22 @@ const MOST_ROUNDS = 8;
 /** Questions of one exchange that its caller has yet to answer: each is waited for, and looked for in the database, for minutes. */
 const MOST_QUESTIONS = 16;
 
-const INPUT_CAPABILITY: Readonly<Record<string, string>> = { "elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots" };
+const INPUT_CAPABILITY: Readonly<Record<string, string>> = {
+  "elicitation/create": "elicitation",
+  "sampling/createMessage": "sampling",
+  "roots/list": "roots",
+};
 
 /** Carries the request there and everything that comes of it back. */
 export async function* carry(call: Call, errand: Errand, parts: ToolParts): Relay {
-  const ask: Ask = { method: errand.method, params: errand.params, capability: errand.capability, arguments: errand.parsed.arguments, sender: errand.sender, id: errand.id };
+  const ask: Ask = {
+    method: errand.method,
+    params: errand.params,
+    capability: errand.capability,
+    arguments: errand.parsed.arguments,
+    sender: errand.sender,
+    id: errand.id,
+  };
   const resumed = errand.dialect === "stateless" && errand.server.dialect !== "stateless" ? await resume(call, errand, parts) : null;
   if (resumed !== null && "answer" in resumed) return resumed.answer;
   let asked: Asked | Refusal = resumed ?? (await askServer(call, errand.server, ask, parts));
@@ -65,17 +76,26 @@ export async function* carry(call: Call, errand: Errand, parts: ToolParts): Rela
     if (isRefusal(final)) return final;
     if (final === null) return refuse("upstream_interrupted", "The tool server ended its answer before it was whole.");
     const { result } = final.value;
-    if (errand.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required") return openFirst(call, errand, final, parts) ?? gated(errand, asked, final);
+    if (errand.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required")
+      return openFirst(call, errand, final, parts) ?? gated(errand, asked, final);
     const responses = yield* askedOfClient(call, errand, exactly(memberText(final.text, "result")).inputRequests, parts);
     if ("refusal" in responses) return responses.refusal;
-    const params = edited(errand.params ?? "{}", { inputResponses: JSON.stringify(responses.given), ...(result.requestState === undefined ? {} : { requestState: JSON.stringify(result.requestState) }) });
+    const params = edited(errand.params ?? "{}", {
+      inputResponses: JSON.stringify(responses.given),
+      ...(result.requestState === undefined ? {} : { requestState: JSON.stringify(result.requestState) }),
+    });
     asked = await askServer(call, errand.server, { ...ask, params, id: `${String(errand.id)}/${round + 2}` }, parts);
   }
   return refuse("upstream_invalid_response", "The tool server asked for input again and again.");
 }
 
 /** What comes before the answer, and the answer; a text is one that is already the caller's. */
-async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: ToolParts): AsyncGenerator<string, UpstreamMessage | Refusal | string | null> {
+async function* untilFinal(
+  call: Call,
+  errand: Errand,
+  asked: Asked,
+  parts: ToolParts,
+): AsyncGenerator<string, UpstreamMessage | Refusal | string | null> {
   // Questions the caller has not answered yet, by the ids the server gave them.
   const questions = new Map<string, { readonly id: string; readonly over: AbortController }>();
   let answeredAt = 0;
@@ -90,7 +110,10 @@ async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: Tool
     if (typeof method !== "string") continue;
     const id = idIn(memberText(message.text, "id"), message.value.id);
     if (message.value.id === undefined) {
-      const takenBack = method === "notifications/cancelled" && isObject(message.value.params) ? idIn(memberText(memberText(message.text, "params") ?? "{}", "requestId"), message.value.params.requestId) : null;
+      const takenBack =
+        method === "notifications/cancelled" && isObject(message.value.params)
+          ? idIn(memberText(memberText(message.text, "params") ?? "{}", "requestId"), message.value.params.requestId)
+          : null;
       const question = takenBack === null ? undefined : questions.get(JSON.stringify(takenBack));
       if (question !== undefined) {
         questions.delete(JSON.stringify(takenBack));
@@ -105,8 +128,16 @@ async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: Tool
       // One id names one question for as long as it is open.
       if (questions.has(key)) continue;
       const over = new AbortController();
-      const question = questions.size < MOST_QUESTIONS ? questionFor(errand, method, memberText(message.text, "params"), AbortSignal.any([asked.abort.signal, over.signal]), parts) : refuse("input_not_supported", "The client has enough to answer.");
-      const respond = (answer: Given) => asked.respond("refusal" in answer ? errorText(id, { code: -32601, message: answer.refusal.message }) : JSON.stringify({ ...answer.given, jsonrpc: "2.0", id }));
+      const question =
+        questions.size < MOST_QUESTIONS
+          ? questionFor(errand, method, memberText(message.text, "params"), AbortSignal.any([asked.abort.signal, over.signal]), parts)
+          : refuse("input_not_supported", "The client has enough to answer.");
+      const respond = (answer: Given) =>
+        asked.respond(
+          "refusal" in answer
+            ? errorText(id, { code: -32601, message: answer.refusal.message })
+            : JSON.stringify({ ...answer.given, jsonrpc: "2.0", id }),
+        );
       if (isRefusal(question)) await respond({ refusal: question });
       else {
         questions.set(key, { id: question.id, over });
@@ -124,7 +155,11 @@ async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: Tool
 }
 
 /** The next message, unless the server is silent for too long: then the exchange is over. It may be until `excused`. */
-async function withinSilence(asked: Asked, timeoutMs: number, excused: () => number): Promise<IteratorResult<UpstreamMessage, void> | "silent"> {
+async function withinSilence(
+  asked: Asked,
+  timeoutMs: number,
+  excused: () => number,
+): Promise<IteratorResult<UpstreamMessage, void> | "silent"> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const since = performance.now();
   const silence = new Promise<"silent">((resolve) => {
@@ -160,11 +195,20 @@ function isForCaller({ dialect, sender }: Errand, method: string, message: JsonO
 type Given = { readonly given: JsonObject } | { readonly refusal: Refusal };
 
 /** A request that is to go out on the caller's own stream, and what the caller answers. */
-function questionFor(errand: Errand, method: string, params: string | null, signal: AbortSignal, parts: ToolParts): { readonly id: string; readonly text: string; readonly given: Promise<Given> } | Refusal {
+function questionFor(
+  errand: Errand,
+  method: string,
+  params: string | null,
+  signal: AbortSignal,
+  parts: ToolParts,
+): { readonly id: string; readonly text: string; readonly given: Promise<Given> } | Refusal {
   const needed = INPUT_CAPABILITY[method];
-  if (errand.session === null || needed === undefined || errand.sender.capabilities[needed] === undefined) return refuse("input_not_supported");
+  if (errand.session === null || needed === undefined || errand.sender.capabilities[needed] === undefined)
+    return refuse("input_not_supported");
   const id = `gw-${ulid()}`;
-  const given = clientAnswer(parts, errand.session, id, signal).then((answer) => (answer === null ? { refusal: refuse("input_not_supported", "The input the tool server asked for never came.") } : { given: answer }));
+  const given = clientAnswer(parts, errand.session, id, signal).then((answer) =>
+    answer === null ? { refusal: refuse("input_not_supported", "The input the tool server asked for never came.") } : { given: answer },
+  );
   return { id, text: requestText(id, method, params), given };
 }
 
@@ -178,11 +222,23 @@ function identified(params: JsonValue): JsonValue {
   return isObject(params) && params.mode === "url" ? { elicitationId: ulid(), ...params } : params;
 }
 
-async function* askedOfClient(call: Call, errand: Errand, requests: JsonValue | undefined, parts: ToolParts): AsyncGenerator<string, Given> {
+async function* askedOfClient(
+  call: Call,
+  errand: Errand,
+  requests: JsonValue | undefined,
+  parts: ToolParts,
+): AsyncGenerator<string, Given> {
   const responses: JsonObject = {};
   for (const [key, request] of Object.entries(isObject(requests) ? requests : {})) {
-    if (!isObject(request) || typeof request.method !== "string") return { refusal: refuse("upstream_invalid_response", "The tool server asked for input in a way that cannot be read.") };
-    const question = questionFor(errand, request.method, request.params === undefined ? null : JSON.stringify(identified(request.params)), call.abort.signal, parts);
+    if (!isObject(request) || typeof request.method !== "string")
+      return { refusal: refuse("upstream_invalid_response", "The tool server asked for input in a way that cannot be read.") };
+    const question = questionFor(
+      errand,
+      request.method,
+      request.params === undefined ? null : JSON.stringify(identified(request.params)),
+      call.abort.signal,
+      parts,
+    );
     if (isRefusal(question)) return { refusal: question };
     yield question.text;
     const answer = await question.given;
@@ -208,7 +264,16 @@ function heldAnswer(call: Call, errand: Errand, asked: Asked, id: RpcId | null, 
   if (needed === undefined || errand.sender.capabilities[needed] === undefined) {
     // The server need not wait for what will never come.
     void asked.respond(errorText(id, { code: -32601, message: "The client cannot be asked for this." })).then(() => asked.end());
-    return errorText(errand.id, needed === undefined ? { code: -32603, message: "The tool server asked for something that no client of this dialect can be asked for." } : { code: -32021, message: `The tool server needs a client with the capability ${needed}.`, data: { requiredCapabilities: { [needed]: {} } } });
+    return errorText(
+      errand.id,
+      needed === undefined
+        ? { code: -32603, message: "The tool server asked for something that no client of this dialect can be asked for." }
+        : {
+            code: -32021,
+            message: `The tool server needs a client with the capability ${needed}.`,
+            data: { requiredCapabilities: { [needed]: {} } },
+          },
+    );
   }
   const held = hold(parts, asked);
   if (held === null) asked.end();
@@ -219,7 +284,10 @@ function heldAnswer(call: Call, errand: Errand, asked: Asked, id: RpcId | null, 
 
 /** `input`: JSON text of what the caller is asked. */
 function asking({ id }: Errand, input: string, requestState: string): string {
-  return resultText(id, `{"resultType":"input_required","inputRequests":{"input":${input}},"requestState":${JSON.stringify(requestState)}}`);
+  return resultText(
+    id,
+    `{"resultType":"input_required","inputRequests":{"input":${input}},"requestState":${JSON.stringify(requestState)}}`,
+  );
 }
 
 /** A handshake server says so by this error; the stateless dialect has a question for it. */
@@ -227,11 +295,31 @@ const OPEN_FIRST = -32042;
 
 /** What a stateless caller is asked to open before its server answers; null where that is not what the server said, or nothing the caller can do. */
 function openFirst(call: Call, errand: Errand, { value: { error } }: UpstreamMessage, parts: ToolParts): string | null {
-  if (errand.dialect !== "stateless" || errand.server.dialect === "stateless" || !isObject(error) || error.code !== OPEN_FIRST || !showsAddresses(errand.sender.capabilities)) return null;
+  if (
+    errand.dialect !== "stateless" ||
+    errand.server.dialect === "stateless" ||
+    !isObject(error) ||
+    error.code !== OPEN_FIRST ||
+    !showsAddresses(errand.sender.capabilities)
+  )
+    return null;
   const links = isObject(error.data) && Array.isArray(error.data.elicitations) ? error.data.elicitations.filter(isObject) : [];
-  const inputRequests = Object.fromEntries(links.flatMap(({ url, message }, at) => (typeof url === "string" ? [[`open_${at}`, { method: "elicitation/create", params: { mode: "url", url, message: String(message ?? "") } }]] : [])));
+  const inputRequests = Object.fromEntries(
+    links.flatMap(({ url, message }, at) =>
+      typeof url === "string"
+        ? [[`open_${at}`, { method: "elicitation/create", params: { mode: "url", url, message: String(message ?? "") } }]]
+        : [],
+    ),
+  );
   if (Object.keys(inputRequests).length === 0) return null;
-  return resultText(errand.id, JSON.stringify({ resultType: "input_required", inputRequests, requestState: sealed(parts.secrets, "mcp-held", stateOwner(call, errand), { open: true }) }));
+  return resultText(
+    errand.id,
+    JSON.stringify({
+      resultType: "input_required",
+      inputRequests,
+      requestState: sealed(parts.secrets, "mcp-held", stateOwner(call, errand), { open: true }),
+    }),
+  );
 }
 
 /**
@@ -242,10 +330,12 @@ async function resume(call: Call, errand: Errand, parts: ToolParts): Promise<Ask
   const { requestState } = errand.parsed;
   if (requestState === undefined) return null;
   const state = typeof requestState === "string" ? unsealed(parts.secrets, "mcp-held", stateOwner(call, errand), requestState) : null;
-  if (typeof requestState !== "string" || state === null) return { answer: errorText(errand.id, { code: -32602, message: "requestState is not what was given for this request." }) };
+  if (typeof requestState !== "string" || state === null)
+    return { answer: errorText(errand.id, { code: -32602, message: "requestState is not what was given for this request." }) };
   const { inputResponses } = exactly(errand.params);
   if (state.open === true) {
-    const declined = isObject(inputResponses) && Object.values(inputResponses).some((given) => isObject(given) && given.action !== "accept");
+    const declined =
+      isObject(inputResponses) && Object.values(inputResponses).some((given) => isObject(given) && given.action !== "accept");
     return declined ? { answer: refuse("input_not_supported", "The client did not open what the tool server asked for.") } : null;
   }
   const response = isObject(inputResponses) ? inputResponses.input : undefined;
@@ -254,7 +344,11 @@ async function resume(call: Call, errand: Errand, parts: ToolParts): Promise<Ask
   const unrecorded = beginResumed(call, errand, parts);
   if (unrecorded !== null) return { answer: errorText(errand.id, { code: -32603, message: unrecorded.message }) };
   const say = `{"jsonrpc":"2.0","id":${String(state.request)},"result":${JSON.stringify(response)}}`;
-  return (await goOn(parts, String(state.held), say, call.abort.signal)) ?? { answer: errorText(errand.id, { code: -32603, message: "The exchange that waited for this input is over. Start again." }) };
+  return (
+    (await goOn(parts, String(state.held), say, call.abort.signal)) ?? {
+      answer: errorText(errand.id, { code: -32603, message: "The exchange that waited for this input is over. Start again." }),
+    }
+  );
 }
 
 function beginResumed(call: Call, errand: Errand, parts: ToolParts): Refusal | null {

@@ -26,15 +26,34 @@ export interface Changes {
 const NOTHING: ChangeFilter = { tools: false, prompts: false, resources: false, uris: [], logs: false };
 
 /** Listens to a server on behalf of the call, until it is closed or the call ends. A refusal when it cannot be reached. */
-export async function openChanges(call: Call, server: ToolServerEntry, filter: ChangeFilter, sender: Sender, parts: ToolParts): Promise<Changes | Refusal> {
-  return server.dialect === "stateless" ? statelessChanges(call, server, filter, sender, parts) : handshakeChanges(call, server, filter, sender, parts);
+export async function openChanges(
+  call: Call,
+  server: ToolServerEntry,
+  filter: ChangeFilter,
+  sender: Sender,
+  parts: ToolParts,
+): Promise<Changes | Refusal> {
+  return server.dialect === "stateless"
+    ? statelessChanges(call, server, filter, sender, parts)
+    : handshakeChanges(call, server, filter, sender, parts);
 }
 
-async function statelessChanges(call: Call, server: ToolServerEntry, filter: ChangeFilter, sender: Sender, parts: ToolParts): Promise<Changes | Refusal> {
+async function statelessChanges(
+  call: Call,
+  server: ToolServerEntry,
+  filter: ChangeFilter,
+  sender: Sender,
+  parts: ToolParts,
+): Promise<Changes | Refusal> {
   const wanted = { ...tellable(filter, server.capabilities), logs: false };
   if (!asksForSomething(wanted)) return silence(call);
   const params = JSON.stringify({ notifications: writeFilter(wanted) });
-  const asked = await askServer(call, server, { method: "subscriptions/listen", params, capability: null, arguments: undefined, sender: { ...sender, logLevel: null }, id: "listen" }, parts);
+  const asked = await askServer(
+    call,
+    server,
+    { method: "subscriptions/listen", params, capability: null, arguments: undefined, sender: { ...sender, logLevel: null }, id: "listen" },
+    parts,
+  );
   if (isRefusal(asked)) return asked;
   const first = await asked.messages.next().catch(() => null);
   const acknowledged = first?.value?.value;
@@ -42,7 +61,11 @@ async function statelessChanges(call: Call, server: ToolServerEntry, filter: Cha
     asked.abort.abort("not_listened_to");
     return silence(call);
   }
-  return { honoured: readFilter(acknowledged.params.notifications) ?? NOTHING, notifications: told(asked, wanted), close: () => asked.abort.abort("nobody_listens") };
+  return {
+    honoured: readFilter(acknowledged.params.notifications) ?? NOTHING,
+    notifications: told(asked, wanted),
+    close: () => asked.abort.abort("nobody_listens"),
+  };
 }
 
 async function* told(asked: Asked, wanted: ChangeFilter): AsyncGenerator<JsonObject, void> {
@@ -64,23 +87,43 @@ function unmarked(message: JsonObject): JsonObject {
   return { ...message, params: Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta } };
 }
 
-async function handshakeChanges(call: Call, server: ToolServerEntry, filter: ChangeFilter, sender: Sender, parts: ToolParts): Promise<Changes | Refusal> {
+async function handshakeChanges(
+  call: Call,
+  server: ToolServerEntry,
+  filter: ChangeFilter,
+  sender: Sender,
+  parts: ToolParts,
+): Promise<Changes | Refusal> {
   const credentials = await parts.credentials.headersFor(call, server);
   if (isRefusal(credentials)) return credentials;
   const unrecorded = departure(call, server.url, null, parts);
   if (unrecorded !== null) return unrecorded;
   const join = async () => {
-    const session = await pooledSession(server, { owner: await sessionOwner(call, server, sender, parts), capabilities: sender.capabilities, clientInfo: sender.clientInfo, headers: credentials }, parts);
+    const session = await pooledSession(
+      server,
+      {
+        owner: await sessionOwner(call, server, sender, parts),
+        capabilities: sender.capabilities,
+        clientInfo: sender.clientInfo,
+        headers: credentials,
+      },
+      parts,
+    );
     if (isRefusal(session)) return session;
     const wanted = tellable(filter, session.capabilities);
-    const joined = asksForSomething(wanted) ? await joinFeed(session, server, credentials, (message) => tellsOf(wanted, message), call.abort.signal, parts) : null;
+    const joined = asksForSomething(wanted)
+      ? await joinFeed(session, server, credentials, (message) => tellsOf(wanted, message), call.abort.signal, parts)
+      : null;
     return { session, wanted, joined };
   };
   let there = await join();
   if (!isRefusal(there) && there.session.over) there = await join();
   if (isRefusal(there)) return there;
   const { session, wanted, joined } = there;
-  if (joined === null) return session.feedless || !asksForSomething(wanted) ? silence(call) : refuse("upstream_unreachable", "The tool server could not be listened to.");
+  if (joined === null)
+    return session.feedless || !asksForSomething(wanted)
+      ? silence(call)
+      : refuse("upstream_unreachable", "The tool server could not be listened to.");
   call.row.server_version ??= versionOf(session);
   // What was subscribed to in a session that is over went with it: the session that follows has subscriptions of its own.
   const ask: AskSubscription = async (method, uri) => !session.over && (await takes(call, server, method, uri, sender, parts));
@@ -115,7 +158,19 @@ async function takes(call: Call, server: ToolServerEntry, method: string, uri: s
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort("upstream_timeout"), server.timeoutMs);
   try {
-    const asked = await askServer({ ...call, abort, row: { ...call.row } }, server, { method, params: JSON.stringify({ uri }), capability: null, arguments: undefined, sender: { ...sender, logLevel: null }, id: method }, { ...parts, begin: () => undefined });
+    const asked = await askServer(
+      { ...call, abort, row: { ...call.row } },
+      server,
+      {
+        method,
+        params: JSON.stringify({ uri }),
+        capability: null,
+        arguments: undefined,
+        sender: { ...sender, logLevel: null },
+        id: method,
+      },
+      { ...parts, begin: () => undefined },
+    );
     if (isRefusal(asked)) return false;
     const answer = await finalMessage(asked.messages, asked.id).catch(() => null);
     asked.end();

@@ -26,7 +26,12 @@ export function isOwnQuestion(parts: Pick<ToolParts, "secrets">, id: unknown): i
 const keyOf = (session: string, id: string) => `${session}\n${id}`;
 
 /** The caller's answer to a request of this id in this session, whichever process it comes to; null when none comes. */
-export function clientAnswer({ memory, letters, secrets }: ToolParts, session: string, id: string, signal: AbortSignal): Promise<JsonObject | null> {
+export function clientAnswer(
+  { memory, letters, secrets }: ToolParts,
+  session: string,
+  id: string,
+  signal: AbortSignal,
+): Promise<JsonObject | null> {
   const key = keyOf(session, id);
   return new Promise((resolve) => {
     const done = (answer: JsonObject | null) => {
@@ -46,7 +51,12 @@ export function clientAnswer({ memory, letters, secrets }: ToolParts, session: s
 }
 
 /** Hands an answer to who waits for it, here or in another process. */
-export async function takeClientAnswer({ memory, letters, secrets }: ToolParts, session: string, id: string, answer: JsonObject): Promise<void> {
+export async function takeClientAnswer(
+  { memory, letters, secrets }: ToolParts,
+  session: string,
+  id: string,
+  answer: JsonObject,
+): Promise<void> {
   const key = keyOf(session, id);
   const waiting = memory.clientAnswers.get(key);
   if (waiting !== undefined) waiting(answer);

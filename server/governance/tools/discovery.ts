@@ -105,7 +105,13 @@ class Probe {
   /** What a stateless server is to clients of the other dialect; null when it has no sessions for them: then the gateway's carry more. */
   private async besides(): Promise<DiscoveredServer["handshake"]> {
     // One of a single dialect need not be troubled with the handshake: reading without a session is a bad request only where there are some.
-    const read = await this.send({ url: this.server.url, method: "GET", headers: { accept: "text/event-stream", ...this.credential() }, abort: this.abort, timeoutMs: this.timeoutMs });
+    const read = await this.send({
+      url: this.server.url,
+      method: "GET",
+      headers: { accept: "text/event-stream", ...this.credential() },
+      abort: this.abort,
+      timeoutMs: this.timeoutMs,
+    });
     if (isRefusal(read)) return null;
     await read.body?.cancel().catch(() => undefined);
     if (read.status !== 400) return null;
@@ -113,12 +119,22 @@ class Probe {
     if (isRefusal(session) || session.id === null) return null;
     await endSession(session, this.send, this.abort);
     const { version, capabilities, instructions } = session;
-    return isStatelessVersion(version) ? null : (storableValue({ protocolVersion: version, capabilities, instructions: longestInstructions(instructions) }) as DiscoveredServer["handshake"]);
+    return isStatelessVersion(version)
+      ? null
+      : (storableValue({
+          protocolVersion: version,
+          capabilities,
+          instructions: longestInstructions(instructions),
+        }) as DiscoveredServer["handshake"]);
   }
 
   private session(send: ToolServerSend): Promise<PooledSession | Refusal> {
     const inTime: ToolServerSend = (request) => send({ ...request, abort: this.abort });
-    return pooledSession(this.server, { owner: "discovery", capabilities: {}, clientInfo: CLIENT, headers: this.credential() }, { send: inTime, memory: toolMemory() });
+    return pooledSession(
+      this.server,
+      { owner: "discovery", capabilities: {}, clientInfo: CLIENT, headers: this.credential() },
+      { send: inTime, memory: toolMemory() },
+    );
   }
 
   async handshake(): Promise<Discovery> {
@@ -134,20 +150,35 @@ class Probe {
     });
     if (isRefusal(session)) {
       if (seen.status === 401 || seen.status === 403) return this.unauthorized();
-      return { status: "inconclusive", detail: seen.status === 0 ? session.message : `The server answered ${seen.status} and spoke neither dialect.` };
+      return {
+        status: "inconclusive",
+        detail: seen.status === 0 ? session.message : `The server answered ${seen.status} and spoke neither dialect.`,
+      };
     }
     const inSession = sessionHeaders(session);
-    const discovery = await this.found("handshake", session.version, session.serverInfo, { capabilities: session.capabilities, instructions: session.instructions }, async (method, params) => {
-      const id = session.nextId++;
-      const response = await this.post(requestText(id, method, JSON.stringify(params)), inSession);
-      if (isRefusal(response) || !response.ok) return null;
-      return (await finalMessage(upstreamMessages(response), id))?.value.result ?? null;
-    });
+    const discovery = await this.found(
+      "handshake",
+      session.version,
+      session.serverInfo,
+      { capabilities: session.capabilities, instructions: session.instructions },
+      async (method, params) => {
+        const id = session.nextId++;
+        const response = await this.post(requestText(id, method, JSON.stringify(params)), inSession);
+        if (isRefusal(response) || !response.ok) return null;
+        return (await finalMessage(upstreamMessages(response), id))?.value.result ?? null;
+      },
+    );
     await endSession(session, this.send, this.abort);
     return discovery;
   }
 
-  private async found(dialect: "handshake" | "stateless", version: string, info: JsonValue | undefined, result: JsonObject, ask: (method: string, params: JsonObject) => Promise<JsonValue>): Promise<Discovery> {
+  private async found(
+    dialect: "handshake" | "stateless",
+    version: string,
+    info: JsonValue | undefined,
+    result: JsonObject,
+    ask: (method: string, params: JsonObject) => Promise<JsonValue>,
+  ): Promise<Discovery> {
     const capabilities = isObject(result.capabilities) ? result.capabilities : {};
     const list = async (capability: string, method: string, member: string): Promise<JsonValue[] | null> => {
       if (capabilities[capability] === undefined) return [];
@@ -202,15 +233,28 @@ class Probe {
   }
 
   private async unauthorized(): Promise<Discovery> {
-    return { status: "unauthorized", detail: "The server asks for a credential it was not shown, or refused the one it was.", oauth: await describeServer(this.send, this.allowPrivate, this.server.url) };
+    return {
+      status: "unauthorized",
+      detail: "The server asks for a credential it was not shown, or refused the one it was.",
+      oauth: await describeServer(this.send, this.allowPrivate, this.server.url),
+    };
   }
 
   private credential(): Record<string, string> {
-    return this.server.authType === "bearer" && this.server.credential !== null ? { authorization: `Bearer ${this.server.credential}` } : {};
+    return this.server.authType === "bearer" && this.server.credential !== null
+      ? { authorization: `Bearer ${this.server.credential}` }
+      : {};
   }
 
   private post(body: string, headers: Record<string, string>) {
-    return this.send({ url: this.server.url, method: "POST", headers: { ...JSON_AND_EVENTS, ...this.credential(), ...headers }, body, abort: this.abort, timeoutMs: this.timeoutMs });
+    return this.send({
+      url: this.server.url,
+      method: "POST",
+      headers: { ...JSON_AND_EVENTS, ...this.credential(), ...headers },
+      body,
+      abort: this.abort,
+      timeoutMs: this.timeoutMs,
+    });
   }
 }
 

@@ -66,7 +66,12 @@ async function forward(asked: Asked, send: (letter: JsonObject) => Promise<void>
 }
 
 /** Goes on with a held exchange, once: `say` is the answer to what its server asked. Null when nobody holds it (any more). */
-export async function goOn(parts: Pick<ToolParts, "memory" | "letters">, id: string, say: string, signal: AbortSignal): Promise<Asked | null> {
+export async function goOn(
+  parts: Pick<ToolParts, "memory" | "letters">,
+  id: string,
+  say: string,
+  signal: AbortSignal,
+): Promise<Asked | null> {
   const held = parts.memory.held.get(id);
   if (held === undefined) return elsewhere(parts, id, say, signal);
   parts.memory.held.delete(id);

@@ -62,11 +62,19 @@ test("a result under another id is judged as well, and a judge that fails lets n
 
 test("an event with a list of messages becomes an event for each, and each is judged", async () => {
   const judged: string[] = [];
-  const { body } = judgedStream(inPieces('event: message\nid: 4\ndata: [{"jsonrpc":"2.0","method":"m"},\ndata: {"jsonrpc":"2.0","id":1,"result":{"n":1.00000000000000000001}}]\n\ndata: []\n\n', []), async ({ text }) => {
-    judged.push(text);
-    return null;
-  });
+  const { body } = judgedStream(
+    inPieces(
+      'event: message\nid: 4\ndata: [{"jsonrpc":"2.0","method":"m"},\ndata: {"jsonrpc":"2.0","id":1,"result":{"n":1.00000000000000000001}}]\n\ndata: []\n\n',
+      [],
+    ),
+    async ({ text }) => {
+      judged.push(text);
+      return null;
+    },
+  );
   const answer = '{"jsonrpc":"2.0","id":1,"result":{"n":1.00000000000000000001}}';
-  expect(await new Response(body).text()).toBe(`event: message\ndata: {"jsonrpc":"2.0","method":"m"}\n\nevent: message\nid: 4\ndata: ${answer}\n\ndata: []\n\n`);
+  expect(await new Response(body).text()).toBe(
+    `event: message\ndata: {"jsonrpc":"2.0","method":"m"}\n\nevent: message\nid: 4\ndata: ${answer}\n\ndata: []\n\n`,
+  );
   expect(judged).toEqual([answer]);
 });

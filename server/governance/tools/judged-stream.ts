@@ -10,7 +10,10 @@ export type JudgeAnswer = (message: Parameters<EditAnswer>[0]) => Promise<Return
  * but for an event with a list of messages, which becomes an event for each. `verdicts` tells by the text of a message
  * what came of it. Every result is judged, whichever request it says it answers: there are clients that take "1" for 1.
  */
-export function judgedStream(body: ReadableStream<Uint8Array>, judge: JudgeAnswer): { readonly body: ReadableStream<Uint8Array>; readonly verdicts: ReadonlyMap<string, ReturnType<EditAnswer>> } {
+export function judgedStream(
+  body: ReadableStream<Uint8Array>,
+  judge: JudgeAnswer,
+): { readonly body: ReadableStream<Uint8Array>; readonly verdicts: ReadonlyMap<string, ReturnType<EditAnswer>> } {
   const reader = body.getReader();
   const cutter = new FrameCutter();
   const decoder = new TextDecoder();

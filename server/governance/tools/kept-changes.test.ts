@@ -15,9 +15,19 @@ test("a server is listened to again however opening fails meanwhile, and one tha
     },
     close: () => void closed++,
   } as unknown as Changes;
-  const attempts = [() => Promise.reject(new Error("the database is away")), () => Promise.resolve(refuse("upstream_unreachable")), () => Promise.resolve({ ...open, notifications: (open.notifications as unknown as () => Changes["notifications"])() })];
+  const attempts = [
+    () => Promise.reject(new Error("the database is away")),
+    () => Promise.resolve(refuse("upstream_unreachable")),
+    () => Promise.resolve({ ...open, notifications: (open.notifications as unknown as () => Changes["notifications"])() }),
+  ];
   const ended = new AbortController();
-  const kept = keptChanges(null, TOOLS, () => (attempts.shift() ?? (() => Promise.resolve(refuse("upstream_unreachable"))))(), ended.signal, 1);
+  const kept = keptChanges(
+    null,
+    TOOLS,
+    () => (attempts.shift() ?? (() => Promise.resolve(refuse("upstream_unreachable"))))(),
+    ended.signal,
+    1,
+  );
   expect((await kept.notifications.next()).value).toEqual(CHANGED);
   expect((await kept.notifications.next()).value).toEqual({ ...CHANGED, params: { told: "again" } });
   const over = kept.notifications.next();

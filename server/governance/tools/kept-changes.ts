@@ -12,7 +12,13 @@ const MOST_MS = 60_000;
  * The changes of a server that may go away and come back while somebody listens. What it could not tell meanwhile is
  * told when it is back: that everything which was to be heard of may have changed.
  */
-export function keptChanges(first: Changes | null, promised: ChangeFilter, open: () => Promise<Changes | Refusal>, signal: AbortSignal, firstMs = FIRST_MS): Changes {
+export function keptChanges(
+  first: Changes | null,
+  promised: ChangeFilter,
+  open: () => Promise<Changes | Refusal>,
+  signal: AbortSignal,
+  firstMs = FIRST_MS,
+): Changes {
   const closing = new AbortController();
   const over = AbortSignal.any([signal, closing.signal]);
   let current = first;

@@ -4,7 +4,8 @@ import { knownTool, rememberTools } from "./listed-tools.ts";
 import { toolMemory } from "./tool-memory.ts";
 
 const server = { id: "mcp-1", tools: new Map() } as unknown as ToolServerEntry;
-const page = (from: number, count: number) => Array.from({ length: count }, (_, at) => ({ name: `tool ${from + at}`, inputSchema: { type: "object" } }));
+const page = (from: number, count: number) =>
+  Array.from({ length: count }, (_, at) => ({ name: `tool ${from + at}`, inputSchema: { type: "object" } }));
 
 test("a later page adds to the first, and a server with other tools in every list fills no memory", () => {
   const memory = toolMemory();

@@ -28,12 +28,24 @@ export function knownTool(memory: ToolMemory, server: ToolServerEntry, name: str
  * calls the stateless server, so that wrongly annotated tools go as well. `client`: what the caller can do, null where
  * that is not known; one that shows no apps is not shown the tools that are for apps alone.
  */
-export function filteredList(memory: ToolMemory, { server, access }: ToolTarget, result: JsonObject, asClient: boolean, client: JsonObject | null): JsonValue[] | null {
+export function filteredList(
+  memory: ToolMemory,
+  { server, access }: ToolTarget,
+  result: JsonObject,
+  asClient: boolean,
+  client: JsonObject | null,
+): JsonValue[] | null {
   const { tools } = result;
   if (!Array.isArray(tools)) return null;
   const known = rememberTools(memory, server, tools);
   const unfit = (name: string) => asClient && known.get(name)?.params === null;
-  const kept = tools.filter((tool) => isObject(tool) && typeof tool.name === "string" && mayUseTool(access, tool.name) && !unfit(tool.name) && (client === null || showsApps(client) || isForModel(tool)));
+  const kept = tools.filter(
+    (tool) =>
+      isObject(tool) &&
+      typeof tool.name === "string" &&
+      mayUseTool(access, tool.name) &&
+      !unfit(tool.name) &&
+      (client === null || showsApps(client) || isForModel(tool)),
+  );
   return kept.length === tools.length ? null : kept;
 }
-

@@ -24,7 +24,11 @@ export async function* listened(message: RpcMessage, sender: Sender, open: OpenC
   if (isRefusal(members)) return members;
   const mark = { [META.subscription]: message.id };
   try {
-    yield JSON.stringify({ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params: { notifications: writeFilter(together(members.map(({ honoured }) => honoured))), _meta: mark } });
+    yield JSON.stringify({
+      jsonrpc: "2.0",
+      method: "notifications/subscriptions/acknowledged",
+      params: { notifications: writeFilter(together(members.map(({ honoured }) => honoured))), _meta: mark },
+    });
     for await (const change of merged(members)) {
       const params = isObject(change.params) ? change.params : {};
       yield JSON.stringify({ ...change, params: { ...params, _meta: { ...(isObject(params._meta) ? params._meta : {}), ...mark } } });
@@ -36,7 +40,13 @@ export async function* listened(message: RpcMessage, sender: Sender, open: OpenC
 }
 
 /** The stream a session of the handshake dialect hears changes on: of all lists, and of the resources it subscribed to; and of the logs. */
-export function sessionStream(call: Call, session: NotedSession, sender: Sender, open: OpenChanges, { notes }: Pick<ToolParts, "notes">): Answer {
+export function sessionStream(
+  call: Call,
+  session: NotedSession,
+  sender: Sender,
+  open: OpenChanges,
+  { notes }: Pick<ToolParts, "notes">,
+): Answer {
   const changes = sessionChanges(call, session, sender, open, notes);
   const upstream = new ReadableStream<Uint8Array>(
     {
@@ -48,11 +58,26 @@ export function sessionStream(call: Call, session: NotedSession, sender: Sender,
     },
     { highWaterMark: 0 },
   ).getReader();
-  return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec: PASSED_STREAM, head: [KEEP_ALIVE], inputCharacters: null, sender: SENDER };
+  return {
+    kind: "stream",
+    status: 200,
+    headers: EVENT_STREAM_HEADERS,
+    upstream: keptAlive(upstream, KEEP_ALIVE_MS),
+    codec: PASSED_STREAM,
+    head: [KEEP_ALIVE],
+    inputCharacters: null,
+    sender: SENDER,
+  };
 }
 
 /** Begins anew, behind the caller's back, whenever the session subscribes to something else; ends with the session. */
-async function* sessionChanges(call: Call, session: NotedSession, sender: Sender, open: OpenChanges, notes: SessionNotes): AsyncGenerator<JsonObject, void> {
+async function* sessionChanges(
+  call: Call,
+  session: NotedSession,
+  sender: Sender,
+  open: OpenChanges,
+  notes: SessionNotes,
+): AsyncGenerator<JsonObject, void> {
   let resubscribe: () => void = () => undefined;
   const following = await notes.follow(session, () => resubscribe());
   try {
@@ -81,7 +106,10 @@ async function* sessionChanges(call: Call, session: NotedSession, sender: Sender
 
 /** Of logs, what the session's caller asked for by now. */
 async function isWanted({ method, params }: JsonObject, session: NotedSession, notes: SessionNotes): Promise<boolean> {
-  return method !== "notifications/message" || logsAt(isObject(params) ? params.level : undefined, (await notes.said(session)).level ?? DEFAULT_LOG_LEVEL);
+  return (
+    method !== "notifications/message" ||
+    logsAt(isObject(params) ? params.level : undefined, (await notes.said(session)).level ?? DEFAULT_LOG_LEVEL)
+  );
 }
 
 /** Of all of them, as they come. One is read on only when what it told was taken. */

@@ -22,7 +22,9 @@ export function refuseOrigin(call: Asker, rules: OriginRules): Refusal | null {
 export function refuseHost(call: Asker, rules: OriginRules): Refusal | null {
   const host = hostOf(call);
   const name = hostnameOf(`http://${host}`);
-  return rules.loopback && (name === null || !LOOPBACK.has(name)) ? refuse("origin_not_allowed", undefined, { reason: `host ${host.slice(0, 200)}` }) : null;
+  return rules.loopback && (name === null || !LOOPBACK.has(name))
+    ? refuse("origin_not_allowed", undefined, { reason: `host ${host.slice(0, 200)}` })
+    : null;
 }
 
 function hostOf({ headers, request }: Asker): string {

@@ -38,7 +38,13 @@ const ANSWERED = ["content-type", "retry-after", "allow", "mcp-protocol-version"
  * Sends a request on in the dialect it came in, byte for byte, and passes the answer on likewise. What governance
  * changes is said here: session ids are bound to the caller, and lists lose what the caller may not use.
  */
-export async function pass(call: Call, request: ToolRequest, target: ToolTarget, parts: ToolParts, carryOn: CarryOn | null = null): Promise<Answer | Refusal> {
+export async function pass(
+  call: Call,
+  request: ToolRequest,
+  target: ToolTarget,
+  parts: ToolParts,
+  carryOn: CarryOn | null = null,
+): Promise<Answer | Refusal> {
   const { server } = target;
   const { message } = request;
   const owner = `${principalOf(call)}\n${server.id}`;
@@ -63,10 +69,19 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
     if (message?.method === "notifications/cancelled") await cancelRequest(parts, token, message);
   }
   if (request.envelope !== null && message?.method != null) {
-    const mirrored = message.method === "tools/call" && request.capability !== null ? (knownTool(parts.memory, server, request.capability.name)?.params ?? []) : [];
+    const mirrored =
+      message.method === "tools/call" && request.capability !== null
+        ? (knownTool(parts.memory, server, request.capability.name)?.params ?? [])
+        : [];
     const mismatch = paramMismatch(mirrored, message.params.arguments, call.headers);
     if (mismatch !== null) return refuse("rpc_header_mismatch", mismatch);
-    Object.assign(headers, mirroredHeaders(request.envelope.version, message.method, request.capability, { ...writeParamHeaders(mirrored, message.params.arguments), ...paramHeadersOf(call.headers) }));
+    Object.assign(
+      headers,
+      mirroredHeaders(request.envelope.version, message.method, request.capability, {
+        ...writeParamHeaders(mirrored, message.params.arguments),
+        ...paramHeadersOf(call.headers),
+      }),
+    );
   }
   // Touched members are written anew, and nothing else.
   const body = message === null ? request.body : message.document.text();
@@ -74,30 +89,54 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
   const unrecorded = departure(call, url, body, parts);
   if (unrecorded !== null) return unrecorded;
   const method = call.request.method;
-  const asked = parts.send({ url, method, headers, abort: call.abort, timeoutMs: server.timeoutMs, ...(body === null || method === "GET" ? {} : { body: typeof body === "string" ? body : new TextDecoder().decode(body) }) });
+  const asked = parts.send({
+    url,
+    method,
+    headers,
+    abort: call.abort,
+    timeoutMs: server.timeoutMs,
+    ...(body === null || method === "GET" ? {} : { body: typeof body === "string" ? body : new TextDecoder().decode(body) }),
+  });
   noteRequest(call);
   const response = await asked;
   if (isRefusal(response)) return response;
   const refused = refusesCredential(response) ? await parts.credentials.refused(call, server, response) : null;
   if (refused !== null) return refused;
-  if (response.status >= 300 && response.status < 400) return refuse("upstream_invalid_response", "The tool server answered with a redirect, which is not followed.");
+  if (response.status >= 300 && response.status < 400)
+    return refuse("upstream_invalid_response", "The tool server answered with a redirect, which is not followed.");
   if (response.status >= 500 && !isJson(response)) {
     await response.body?.cancel().catch(() => undefined);
     return refuse("upstream_error", `The tool server failed (HTTP ${response.status}).`);
   }
   const own = response.headers.get("mcp-session-id");
-  const answered = { ...headersNamed(ANSWERED, response.headers), ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own, shows) }) };
+  const answered = {
+    ...headersNamed(ANSWERED, response.headers),
+    ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own, shows) }),
+  };
   const edit: JudgeAnswer = async (answer) => {
     const { result } = answer.value;
-    if (message?.method === "tools/list" || (message === null && isObject(result) && Array.isArray(result.tools))) return offeredToolsText(call, target, answer, client, parts);
+    if (message?.method === "tools/list" || (message === null && isObject(result) && Array.isArray(result.tools)))
+      return offeredToolsText(call, target, answer, client, parts);
     // On a stream that is read on it is not known what was asked.
     if ((message !== null && !answersContent(request)) || result === undefined) return null;
     const verdict = await answerGate(call, target, answer.text, result, parts);
     if ((typeof verdict !== "string" && verdict !== null) || !isObject(result)) return verdict;
     return carryOn?.(verdict ?? answer.text, result) ?? verdict;
   };
-  if (response.ok && isEventStream(response) && response.body !== null) return stream(call, message?.id ?? null, response.body, answered, edit, message?.method === "subscriptions/listen" ? Number.POSITIVE_INFINITY : server.timeoutMs);
-  return whole(call, response, answered, edit, { id: message?.id ?? null, unread: ifUnreadable(call, request, target), timeoutMs: server.timeoutMs });
+  if (response.ok && isEventStream(response) && response.body !== null)
+    return stream(
+      call,
+      message?.id ?? null,
+      response.body,
+      answered,
+      edit,
+      message?.method === "subscriptions/listen" ? Number.POSITIVE_INFINITY : server.timeoutMs,
+    );
+  return whole(call, response, answered, edit, {
+    id: message?.id ?? null,
+    unread: ifUnreadable(call, request, target),
+    timeoutMs: server.timeoutMs,
+  });
 }
 
 /** What becomes of an answer that is no message of the protocol. */
@@ -111,13 +150,24 @@ interface Unread {
 function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: ToolTarget): Unread {
   const { message, subPath } = request;
   const isList = message?.method === "tools/list";
-  if ((answersContent(request) && mustBeRead(call)) || (isList && listMustBeRead(call))) return { why: "The tool server's answer cannot be read, so the guardrails of this resource group could not look at it.", held: true };
+  if ((answersContent(request) && mustBeRead(call)) || (isList && listMustBeRead(call)))
+    return { why: "The tool server's answer cannot be read, so the guardrails of this resource group could not look at it.", held: true };
   const held = isList ? restrictsTools(access) : answersContent(request) && Object.values(limits).some((limit) => limit !== null);
   // Below its own path a server may answer what it likes, as long as nothing has to be looked at.
-  return { why: held || (message?.kind === "request" && subPath === null) ? "The tool server's answer is no message of the protocol." : null, held };
+  return {
+    why: held || (message?.kind === "request" && subPath === null) ? "The tool server's answer is no message of the protocol." : null,
+    held,
+  };
 }
 
-function stream(call: Call, id: RpcId | null, body: ReadableStream<Uint8Array>, headers: Record<string, string>, edit: JudgeAnswer, timeoutMs: number): Answer {
+function stream(
+  call: Call,
+  id: RpcId | null,
+  body: ReadableStream<Uint8Array>,
+  headers: Record<string, string>,
+  edit: JudgeAnswer,
+  timeoutMs: number,
+): Answer {
   call.row.proxy_subtype = "sse_stream";
   const { body: judged, verdicts } = judgedStream(body, edit);
   const codec = new RpcStream(id, (answer) => {
@@ -130,7 +180,17 @@ function stream(call: Call, id: RpcId | null, body: ReadableStream<Uint8Array>, 
   const tooSilent = () => {
     if (id !== null && !codec.asked) call.abort.abort("upstream_timeout" satisfies AbortReason);
   };
-  return { kind: "stream", status: 200, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: keptAlive(untilAnswered(judged, codec), KEEP_ALIVE_MS, { ms: timeoutMs, over: tooSilent }), codec, head: id === null ? [KEEP_ALIVE] : [], inputCharacters: null, sender: SENDER, refusal: (ended) => (ended ? codec.refusal : null) };
+  return {
+    kind: "stream",
+    status: 200,
+    headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" },
+    upstream: keptAlive(untilAnswered(judged, codec), KEEP_ALIVE_MS, { ms: timeoutMs, over: tooSilent }),
+    codec,
+    head: id === null ? [KEEP_ALIVE] : [],
+    inputCharacters: null,
+    sender: SENDER,
+    refusal: (ended) => (ended ? codec.refusal : null),
+  };
 }
 
 interface Awaited {
@@ -139,13 +199,21 @@ interface Awaited {
   readonly timeoutMs: number;
 }
 
-async function whole(call: Call, response: Response, headers: Record<string, string>, edit: JudgeAnswer, { id, unread, timeoutMs }: Awaited): Promise<Answer | Refusal> {
+async function whole(
+  call: Call,
+  response: Response,
+  headers: Record<string, string>,
+  edit: JudgeAnswer,
+  { id, unread, timeoutMs }: Awaited,
+): Promise<Answer | Refusal> {
   let bytes: Uint8Array;
   const timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
   try {
     bytes = await readAnswerBody(response);
   } catch (error) {
-    return abortReason(call) === "upstream_timeout" ? refuse("upstream_timeout", "The tool server did not answer in time.") : refuse("upstream_interrupted", "The tool server broke off its answer.", { reason: reasonOf(error) });
+    return abortReason(call) === "upstream_timeout"
+      ? refuse("upstream_timeout", "The tool server did not answer in time.")
+      : refuse("upstream_interrupted", "The tool server broke off its answer.", { reason: reasonOf(error) });
   } finally {
     clearTimeout(timer);
   }
@@ -162,8 +230,20 @@ async function whole(call: Call, response: Response, headers: Record<string, str
   if (value !== null) noteServerVersion(call, value.result);
   const changed = value === null || answer === null || value.result === undefined ? null : await edit({ text: answer, value });
   if (changed !== null && typeof changed !== "string") return changed;
-  const failure = error !== null ? `error ${String(error.code)}: ${String(error.message).slice(0, 300)}` : response.status >= 400 ? `the tool server answered ${response.status}` : null;
-  return { kind: "whole", status: response.status, headers, body: changed === null && (value === null || answer === text) ? bytes : new TextEncoder().encode(changed ?? answer ?? ""), usage: null, failure };
+  const failure =
+    error !== null
+      ? `error ${String(error.code)}: ${String(error.message).slice(0, 300)}`
+      : response.status >= 400
+        ? `the tool server answered ${response.status}`
+        : null;
+  return {
+    kind: "whole",
+    status: response.status,
+    headers,
+    body: changed === null && (value === null || answer === text) ? bytes : new TextEncoder().encode(changed ?? answer ?? ""),
+    usage: null,
+    failure,
+  };
 }
 
 /** The message of a whole answer; of a list the one that answers, null when none does. */

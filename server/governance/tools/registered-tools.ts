@@ -66,7 +66,8 @@ export async function refuseUnregistered(call: Call, { server }: ToolTarget, nam
   if (guard === null) return null;
   const run = new GuardRun(guard);
   const known = knownTool(parts.memory, server, name);
-  const found = known === null ? null : (reviews.get(keyOf(guard, known.hash)) ?? (await reviewKnown(call, guard, server.id, known.hash, parts)));
+  const found =
+    known === null ? null : (reviews.get(keyOf(guard, known.hash)) ?? (await reviewKnown(call, guard, server.id, known.hash, parts)));
   if (found === null) run.cannotLook();
   // What is redacted in a description is no business of the call.
   else if (found.verdict?.action !== "redact") run.recall(found);
@@ -74,8 +75,19 @@ export async function refuseUnregistered(call: Call, { server }: ToolTarget, nam
   const verdict = run.blocked;
   if (verdict === null) return null;
   const extra = { guardrail: verdict.source?.name ?? null, check: verdict.check, direction: "input" };
-  if (found === null) return refuse("guardrail_blocked", "The definition of the tool is not known, so the guardrails of this resource group could not look at it. List the server's tools first.", { extra, reason: "the definition is not known" });
-  return refuse("guardrail_blocked", verdict.failed ? "The definition of the tool could not be checked by the guardrail, so the tool was blocked." : `The definition of the tool was blocked by a guardrail (${verdict.check}).`, { extra });
+  if (found === null)
+    return refuse(
+      "guardrail_blocked",
+      "The definition of the tool is not known, so the guardrails of this resource group could not look at it. List the server's tools first.",
+      { extra, reason: "the definition is not known" },
+    );
+  return refuse(
+    "guardrail_blocked",
+    verdict.failed
+      ? "The definition of the tool could not be checked by the guardrail, so the tool was blocked."
+      : `The definition of the tool was blocked by a guardrail (${verdict.check}).`,
+    { extra },
+  );
 }
 
 const keyOf = (guard: SurfaceGuard, hash: string) => `${guard.version} ${hash}`;
@@ -93,7 +105,8 @@ async function review(call: Call, guard: SurfaceGuard, hash: string, definition:
 /** By what was listed through this process, else by the last discovery. */
 async function reviewKnown(call: Call, guard: SurfaceGuard, serverId: string, hash: string, parts: Parts): Promise<Review | null> {
   const tenantId = call.identity?.tenantId;
-  if (!parts.memory.definitions.has(hash) && tenantId !== undefined) keep((await discoveredTools(parts, tenantId, serverId)) as readonly JsonValue[], parts);
+  if (!parts.memory.definitions.has(hash) && tenantId !== undefined)
+    keep((await discoveredTools(parts, tenantId, serverId)) as readonly JsonValue[], parts);
   const definition = parts.memory.definitions.get(hash);
   return definition === undefined ? null : review(call, guard, hash, JSON.parse(definition) as JsonObject, parts);
 }

@@ -12,7 +12,11 @@ export type Relay = AsyncGenerator<string, string | Refusal>;
 
 const encoder = new TextEncoder();
 
-export const EVENT_STREAM_HEADERS: Record<string, string> = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" };
+export const EVENT_STREAM_HEADERS: Record<string, string> = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no",
+};
 
 /** The status a whole answer has in the stateless dialect, which tells protocol faults by it. */
 function statusOf(error: JsonObject, dialect: Dialect): number {
@@ -88,7 +92,17 @@ export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promi
     end: () => ({ complete: state.last !== null, last: state.last, told: false }),
   };
   call.row.proxy_subtype = "sse_stream";
-  return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec, head: [], inputCharacters: null, sender: SENDER, refusal: (ended) => (ended ? state.failed : null) };
+  return {
+    kind: "stream",
+    status: 200,
+    headers: EVENT_STREAM_HEADERS,
+    upstream: keptAlive(upstream, KEEP_ALIVE_MS),
+    codec,
+    head: [],
+    inputCharacters: null,
+    sender: SENDER,
+    refusal: (ended) => (ended ? state.failed : null),
+  };
 }
 
 /** The answer alone, without what comes before it. */

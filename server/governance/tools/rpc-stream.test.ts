@@ -27,7 +27,12 @@ const asItIs: EditAnswer = () => null;
 test("everything passes as it came, however it is cut, and the answer waits and is the last", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 30 }), (sizes) => {
-      expect(passed(`${PROGRESS}${ANSWER}${PROGRESS}`, 1, asItIs, sizes)).toEqual({ out: PROGRESS, last: ANSWER, complete: true, refusal: null });
+      expect(passed(`${PROGRESS}${ANSWER}${PROGRESS}`, 1, asItIs, sizes)).toEqual({
+        out: PROGRESS,
+        last: ANSWER,
+        complete: true,
+        refusal: null,
+      });
     }),
   );
 });

@@ -15,7 +15,10 @@ export const KEEP_ALIVE_MS = 25_000;
 export const SENDER = "tool server";
 
 /** What is done with the answer itself before the caller gets it: another text, or it is withheld; null leaves it as it is. */
-export type EditAnswer = (message: { readonly text: string; readonly value: NonNullable<ReturnType<typeof readUpstreamRpc>> }) => string | Refusal | null;
+export type EditAnswer = (message: {
+  readonly text: string;
+  readonly value: NonNullable<ReturnType<typeof readUpstreamRpc>>;
+}) => string | Refusal | null;
 
 /**
  * Passes a tool server's event stream on, frame for frame. The frame with the answer waits for the audit row, and is
@@ -78,7 +81,14 @@ export class RpcStream implements StreamCodec {
     if (data === null || value === null || value.result === undefined) return frame;
     const changed = this.edit({ text: data, value });
     if (changed === null) return frame;
-    const said = typeof changed === "string" ? changed : errorText((value.id ?? null) as RpcId | null, { code: REFUSED, message: changed.message, data: { code: changed.code, ...changed.extra } });
+    const said =
+      typeof changed === "string"
+        ? changed
+        : errorText((value.id ?? null) as RpcId | null, {
+            code: REFUSED,
+            message: changed.message,
+            data: { code: changed.code, ...changed.extra },
+          });
     return rewritten(text, said);
   }
 
@@ -144,7 +154,11 @@ export function frameOf(message: string): Uint8Array {
  * The stream with a comment wherever it is silent for `everyMs`, so that silence is not taken for a dead connection.
  * `limit.over` is called once a silence has lasted for `limit.ms`.
  */
-export function keptAlive(reader: ReadableStreamDefaultReader<Uint8Array>, everyMs: number, limit: { readonly ms: number; readonly over: () => void } | null = null): ReadableStreamDefaultReader<Uint8Array> {
+export function keptAlive(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  everyMs: number,
+  limit: { readonly ms: number; readonly over: () => void } | null = null,
+): ReadableStreamDefaultReader<Uint8Array> {
   let pending: ReturnType<typeof reader.read> | null = null;
   let since = 0;
   return new ReadableStream<Uint8Array>(

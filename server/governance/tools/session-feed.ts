@@ -36,7 +36,14 @@ const MOST_WAITING_CHARACTERS = 1024 * 1024;
  * Joins the feed of a session, which is opened when there is none; null when its server has no such stream. Only what
  * is `wanted` is heard.
  */
-export async function joinFeed(session: PooledSession, server: ToolServerEntry, credentials: Readonly<Record<string, string>>, wanted: (message: JsonObject) => boolean, signal: AbortSignal, parts: ToolParts): Promise<{ readonly feed: SessionFeed; readonly heard: AsyncGenerator<JsonObject, void>; leave(): void } | null> {
+export async function joinFeed(
+  session: PooledSession,
+  server: ToolServerEntry,
+  credentials: Readonly<Record<string, string>>,
+  wanted: (message: JsonObject) => boolean,
+  signal: AbortSignal,
+  parts: ToolParts,
+): Promise<{ readonly feed: SessionFeed; readonly heard: AsyncGenerator<JsonObject, void>; leave(): void } | null> {
   const { feeds } = parts.memory;
   let feed = feeds.get(session.key);
   if (feed === undefined) {
@@ -99,7 +106,12 @@ const IDLE_MS = 60_000;
 const HEAD_START_MS = 50;
 
 /** Keeps the feed of a session open while requests are under way in it, and a while longer, for what its server asks there. */
-export async function keepFeed(session: PooledSession, server: ToolServerEntry, credentials: Readonly<Record<string, string>>, parts: ToolParts): Promise<void> {
+export async function keepFeed(
+  session: PooledSession,
+  server: ToolServerEntry,
+  credentials: Readonly<Record<string, string>>,
+  parts: ToolParts,
+): Promise<void> {
   const { feeds } = parts.memory;
   if (session.feedless) return;
   const known = feeds.get(session.key);
@@ -129,7 +141,12 @@ function saysNone(status: number): boolean {
   return status === 501 || (status < 500 && status !== 408 && status !== 425 && status !== 429);
 }
 
-function openFeed(session: PooledSession, server: ToolServerEntry, credentials: Readonly<Record<string, string>>, parts: ToolParts): SessionFeed {
+function openFeed(
+  session: PooledSession,
+  server: ToolServerEntry,
+  credentials: Readonly<Record<string, string>>,
+  parts: ToolParts,
+): SessionFeed {
   const { send, memory } = parts;
   const abort = new AbortController();
   const listeners = new Set<Listener>();
@@ -155,7 +172,13 @@ function openFeed(session: PooledSession, server: ToolServerEntry, credentials: 
     end();
   };
   const open = async () => {
-    const response = await send({ url: server.url, method: "GET", headers: { accept: "text/event-stream", ...credentials, ...sessionHeaders(session) }, abort, timeoutMs: HEAD_MS });
+    const response = await send({
+      url: server.url,
+      method: "GET",
+      headers: { accept: "text/event-stream", ...credentials, ...sessionHeaders(session) },
+      abort,
+      timeoutMs: HEAD_MS,
+    });
     if (!isRefusal(response) && response.ok && isEventStream(response)) {
       void read(response);
       return true;

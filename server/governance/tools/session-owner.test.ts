@@ -7,10 +7,17 @@ import type { ToolParts } from "./tool-parts.ts";
 
 test("whoever shows a token of their own goes on while the database is away: what is kept is not looked for", async () => {
   const server = { id: "mcp-1", url: "https://tools.example/mcp", authType: "oauth" } as ToolServerEntry;
-  const db = { selectFrom: () => { throw new Error("away"); } };
+  const db = {
+    selectFrom: () => {
+      throw new Error("away");
+    },
+  };
   const parts = { authorization: { db, memory: authorizationMemory() } } as unknown as ToolParts;
   const callWith = (headers: Record<string, string>) => {
-    const request = new Request("http://gateway/v1/proxy/mcp/mcp-1", { method: "POST", headers: { "x-api-key": `sk_gw_api_${"a".repeat(43)}`, ...headers } });
+    const request = new Request("http://gateway/v1/proxy/mcp/mcp-1", {
+      method: "POST",
+      headers: { "x-api-key": `sk_gw_api_${"a".repeat(43)}`, ...headers },
+    });
     const call = openCall(request, "", { proxyType: "mcp", proxySubtype: "mcp_jsonrpc" }, { now: () => 0, micros: () => 0 });
     call.identity = { tenantId: "acme", credentialId: "key", credentialName: "key", userId: null, username: null };
     return call;

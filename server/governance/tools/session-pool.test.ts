@@ -11,11 +11,17 @@ test("a session in which nothing went on for a day is ended at its server, and o
   let begun = 0;
   const send: ToolServerSend = async ({ method, headers, body }) => {
     if (method === "DELETE") seen.push(headers["mcp-session-id"] ?? "");
-    return body?.includes('"initialize"') === true ? Response.json({ jsonrpc: "2.0", id: 0, result: { protocolVersion: "2025-11-25", capabilities: {} } }, { headers: { "mcp-session-id": `session ${++begun}` } }) : new Response(null, { status: 202 });
+    return body?.includes('"initialize"') === true
+      ? Response.json(
+          { jsonrpc: "2.0", id: 0, result: { protocolVersion: "2025-11-25", capabilities: {} } },
+          { headers: { "mcp-session-id": `session ${++begun}` } },
+        )
+      : new Response(null, { status: 202 });
   };
   const kept = { send, memory: toolMemory() };
   const server = { id: "mcp-1", url: "https://tools.example/mcp", timeoutMs: 1_000 } as ToolServerEntry;
-  const sessionOf = (owner: string) => pooledSession(server, { owner, capabilities: {}, clientInfo: null, headers: {} }, kept) as Promise<PooledSession>;
+  const sessionOf = (owner: string) =>
+    pooledSession(server, { owner, capabilities: {}, clientInfo: null, headers: {} }, kept) as Promise<PooledSession>;
   const left = await sessionOf("left");
   const busy = await sessionOf("busy");
   busy.exchanges.set(1, () => undefined);
@@ -30,7 +36,11 @@ test("a session in which nothing went on for a day is ended at its server, and o
 test("a server that does not answer keeps nobody from stopping for more than two seconds", async () => {
   const send: ToolServerSend = () => new Promise(() => undefined);
   const kept = { send, memory: toolMemory() };
-  void pooledSession({ id: "mcp-1", url: "https://tools.example/mcp", timeoutMs: 60_000 } as ToolServerEntry, { owner: "one", capabilities: {}, clientInfo: null, headers: {} }, kept);
+  void pooledSession(
+    { id: "mcp-1", url: "https://tools.example/mcp", timeoutMs: 60_000 } as ToolServerEntry,
+    { owner: "one", capabilities: {}, clientInfo: null, headers: {} },
+    kept,
+  );
   const from = performance.now();
   await endAllSessions(kept);
   expect(performance.now() - from).toBeLessThan(10_000);

@@ -54,7 +54,11 @@ export interface Handshake {
 }
 
 /** The session for these terms, begun when there is none. Its headers are those of the first call that needed it. */
-export async function pooledSession(server: ToolServerEntry, terms: Handshake, parts: Pick<ToolParts, "send" | "memory">): Promise<PooledSession | Refusal> {
+export async function pooledSession(
+  server: ToolServerEntry,
+  terms: Handshake,
+  parts: Pick<ToolParts, "send" | "memory">,
+): Promise<PooledSession | Refusal> {
   const key = [server.id, server.url, terms.owner, canonicalJson(terms.capabilities), terms.headers.authorization ?? ""].join("\n");
   const there = parts.memory.sessions.get(key);
   if (there !== undefined) return usedNow((await there) as PooledSession | Refusal);
@@ -85,7 +89,13 @@ const FAREWELL_MS = 2_000;
 /** Tells the server that its session is not needed any more. Whether it takes that is its own business. Never rejects. */
 export async function endSession(session: PooledSession, send: ToolServerSend, abort = new AbortController()): Promise<void> {
   if (session.id === null) return;
-  const response = await send({ url: session.url, method: "DELETE", headers: { ...session.headers, ...sessionHeaders(session) }, abort, timeoutMs: FAREWELL_MS });
+  const response = await send({
+    url: session.url,
+    method: "DELETE",
+    headers: { ...session.headers, ...sessionHeaders(session) },
+    abort,
+    timeoutMs: FAREWELL_MS,
+  });
   if (!isRefusal(response)) await response.body?.cancel().catch(() => undefined);
 }
 
@@ -95,7 +105,10 @@ type KeptSessions = Pick<ToolParts, "send" | "memory">;
 
 /** Ends the sessions that are kept for a session of a caller, by its name. */
 export function endSessionsOf(name: string, kept: KeptSessions): Promise<void> {
-  return endSessions(kept, [...kept.memory.sessions.keys()].filter((key) => key.includes(name)));
+  return endSessions(
+    kept,
+    [...kept.memory.sessions.keys()].filter((key) => key.includes(name)),
+  );
 }
 
 export function endAllSessions(kept: KeptSessions): Promise<void> {
@@ -111,7 +124,14 @@ export async function endIdleSessions(kept: KeptSessions, now = performance.now(
   const idle: string[] = [];
   for (const key of [...sessions.keys()]) {
     const session = (await sessions.get(key)) as PooledSession | Refusal | undefined;
-    if (session !== undefined && !isRefusal(session) && now - session.usedAt > MOST_IDLE_MS && session.exchanges.size === 0 && !feeds.has(key)) idle.push(key);
+    if (
+      session !== undefined &&
+      !isRefusal(session) &&
+      now - session.usedAt > MOST_IDLE_MS &&
+      session.exchanges.size === 0 &&
+      !feeds.has(key)
+    )
+      idle.push(key);
   }
   await endSessions(kept, idle);
 }
@@ -147,9 +167,21 @@ export async function forgotSession(response: Response): Promise<boolean> {
 }
 
 /** Whether the server has lost the session, as one that was started anew has: it is asked. */
-export async function isForgotten(session: PooledSession, server: ToolServerEntry, credentials: Readonly<Record<string, string>>, { send }: Pick<ToolParts, "send">): Promise<boolean> {
+export async function isForgotten(
+  session: PooledSession,
+  server: ToolServerEntry,
+  credentials: Readonly<Record<string, string>>,
+  { send }: Pick<ToolParts, "send">,
+): Promise<boolean> {
   if (session.id === null) return false;
-  const response = await send({ url: server.url, method: "POST", headers: { ...JSON_AND_EVENTS, ...credentials, ...sessionHeaders(session) }, body: requestText(session.nextId++, "ping", null), abort: new AbortController(), timeoutMs: server.timeoutMs });
+  const response = await send({
+    url: server.url,
+    method: "POST",
+    headers: { ...JSON_AND_EVENTS, ...credentials, ...sessionHeaders(session) },
+    body: requestText(session.nextId++, "ping", null),
+    abort: new AbortController(),
+    timeoutMs: server.timeoutMs,
+  });
   if (isRefusal(response)) return false;
   const forgot = await forgotSession(response);
   await response.body?.cancel().catch(() => undefined);
@@ -160,19 +192,38 @@ export function sessionHeaders(session: Pick<PooledSession, "id" | "version">): 
   return { "mcp-protocol-version": session.version, ...(session.id === null ? {} : { "mcp-session-id": session.id }) };
 }
 
-async function begin(key: string, server: ToolServerEntry, terms: Handshake, { send }: Pick<ToolParts, "send">): Promise<PooledSession | Refusal> {
+async function begin(
+  key: string,
+  server: ToolServerEntry,
+  terms: Handshake,
+  { send }: Pick<ToolParts, "send">,
+): Promise<PooledSession | Refusal> {
   const timeoutMs = Math.min(server.timeoutMs, TIMEOUT_MS);
-  const params = { protocolVersion: HANDSHAKE_VERSIONS[0], capabilities: terms.capabilities, clientInfo: terms.clientInfo ?? { name: "gatehouse", version: "1" } };
+  const params = {
+    protocolVersion: HANDSHAKE_VERSIONS[0],
+    capabilities: terms.capabilities,
+    clientInfo: terms.clientInfo ?? { name: "gatehouse", version: "1" },
+  };
   const headers = { ...terms.headers, ...JSON_AND_EVENTS };
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort("upstream_timeout"), timeoutMs);
   try {
-    const response = await send({ url: server.url, method: "POST", headers, body: requestText(0, "initialize", JSON.stringify(params)), abort, timeoutMs });
+    const response = await send({
+      url: server.url,
+      method: "POST",
+      headers,
+      body: requestText(0, "initialize", JSON.stringify(params)),
+      abort,
+      timeoutMs,
+    });
     if (isRefusal(response)) return response;
     const answer = response.ok ? await finalMessage(upstreamMessages(response), 0) : null;
     if (!response.ok) await response.body?.cancel().catch(() => undefined);
     const result = answer?.value.result;
-    if (!isObject(result) || typeof result.protocolVersion !== "string") return refuse("upstream_invalid_response", "The tool server did not take the handshake.", { reason: `initialize was answered ${response.status}` });
+    if (!isObject(result) || typeof result.protocolVersion !== "string")
+      return refuse("upstream_invalid_response", "The tool server did not take the handshake.", {
+        reason: `initialize was answered ${response.status}`,
+      });
     const session: PooledSession = {
       key,
       url: server.url,
@@ -190,7 +241,14 @@ async function begin(key: string, server: ToolServerEntry, terms: Handshake, { s
       exchanges: new Map(),
       subscriptions: new Map(),
     };
-    const told = await send({ url: server.url, method: "POST", headers: { ...headers, ...sessionHeaders(session) }, body: requestText(null, "notifications/initialized", null), abort, timeoutMs });
+    const told = await send({
+      url: server.url,
+      method: "POST",
+      headers: { ...headers, ...sessionHeaders(session) },
+      body: requestText(null, "notifications/initialized", null),
+      abort,
+      timeoutMs,
+    });
     if (!isRefusal(told)) await told.body?.cancel().catch(() => undefined);
     return session;
   } catch (error) {

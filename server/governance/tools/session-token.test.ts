@@ -14,5 +14,6 @@ test("a server's session comes back to whom it was given, and to nobody else", (
 test("what only looks like a session is none, whatever characters it is made of", () => {
   const token = passedSession(secrets, "owner", "x", shows);
   const mac = token.split(".").at(-1) as string;
-  for (const other of [`${mac.slice(1)}\u00e9`, "\u00e9".repeat(64), mac.toUpperCase(), mac.slice(1), `${mac}0`, ""]) expect(upstreamSession(secrets, "owner", token.replace(mac, other))).toBeNull();
+  for (const other of [`${mac.slice(1)}\u00e9`, "\u00e9".repeat(64), mac.toUpperCase(), mac.slice(1), `${mac}0`, ""])
+    expect(upstreamSession(secrets, "owner", token.replace(mac, other))).toBeNull();
 });

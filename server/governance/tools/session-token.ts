@@ -17,7 +17,12 @@ export interface ClientShows {
 
 const MAC = /^[0-9a-f]{64}$/;
 
-const KINDS: Readonly<Record<string, ClientShows>> = { p: { apps: false, addresses: false }, a: { apps: true, addresses: false }, u: { apps: false, addresses: true }, b: { apps: true, addresses: true } };
+const KINDS: Readonly<Record<string, ClientShows>> = {
+  p: { apps: false, addresses: false },
+  a: { apps: true, addresses: false },
+  u: { apps: false, addresses: true },
+  b: { apps: true, addresses: true },
+};
 
 /** A session of the tool server itself, passed on. */
 export function passedSession(secrets: SecretBox, owner: string, upstreamId: string, { apps, addresses }: ClientShows): string {
@@ -27,7 +32,11 @@ export function passedSession(secrets: SecretBox, owner: string, upstreamId: str
 }
 
 /** The tool server's own id; null when the token is not this caller's. */
-export function upstreamSession(secrets: SecretBox, owner: string, token: string): { readonly id: string; readonly shows: ClientShows } | null {
+export function upstreamSession(
+  secrets: SecretBox,
+  owner: string,
+  token: string,
+): { readonly id: string; readonly shows: ClientShows } | null {
   const [kind = "", id, mac] = token.split(".");
   const shows = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
   if (shows === undefined || id === undefined || mac === undefined || !MAC.test(mac)) return null;
@@ -47,7 +56,14 @@ export function unsealed(secrets: SecretBox, purpose: string, owner: string, tok
   try {
     const inner = text.decode(Buffer.from(body, "base64url"));
     // Decoders pass over what follows the end: only the very text that was given counts.
-    if (Buffer.from(inner).toString("base64url") !== body || !inner.split(".").slice(1).every((part) => Buffer.from(part, "base64").toString("base64") === part)) return null;
+    if (
+      Buffer.from(inner).toString("base64url") !== body ||
+      !inner
+        .split(".")
+        .slice(1)
+        .every((part) => Buffer.from(part, "base64").toString("base64") === part)
+    )
+      return null;
     const value: unknown = JSON.parse(secrets.open(inner, `${purpose}\n${owner}`));
     return isObject(value) ? value : null;
   } catch {

@@ -24,7 +24,14 @@ const LOOK_MS = 500;
  * `look` says that it may go on (null) or may not. `unanswered`: why it does not when the client declines, or nothing
  * comes of it in time. May reject when `look` does.
  */
-export async function* shownAddress(call: Call, { message }: ToolRequest, question: AddressQuestion, look: () => Promise<"wait" | Refusal | null>, unanswered: () => Refusal, parts: ToolParts): AsyncGenerator<string, Refusal | null> {
+export async function* shownAddress(
+  call: Call,
+  { message }: ToolRequest,
+  question: AddressQuestion,
+  look: () => Promise<"wait" | Refusal | null>,
+  unanswered: () => Refusal,
+  parts: ToolParts,
+): AsyncGenerator<string, Refusal | null> {
   const session = call.headers.get("mcp-session-id") ?? "";
   const over = new AbortController();
   const uncancellable = cancellableRequest(parts, session, message?.id ?? "", call.abort);
@@ -38,7 +45,8 @@ export async function* shownAddress(call: Call, { message }: ToolRequest, questi
     const until = performance.now() + HELD_MS;
     for (;;) {
       const found = await look();
-      if (call.abort.signal.aborted) return refuse("upstream_interrupted", "The request was cancelled.", { reason: abortReason(call) ?? "cancelled" });
+      if (call.abort.signal.aborted)
+        return refuse("upstream_interrupted", "The request was cancelled.", { reason: abortReason(call) ?? "cancelled" });
       if (found !== "wait") {
         yield requestText(null, "notifications/elicitation/complete", JSON.stringify({ elicitationId: question.elicitationId }));
         return found;

@@ -5,7 +5,15 @@ import { isStorableText } from "../../kernel/storable.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { carriedClientCapabilities, type Sender, withoutTasks } from "../../wire/mcp/bridge.ts";
 import { isTaskMethod } from "../../wire/mcp/capability.ts";
-import { DEFAULT_LOG_LEVEL, goneFromStateless, HANDSHAKE_VERSIONS, isLogLevel, META, newInStateless, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
+import {
+  DEFAULT_LOG_LEVEL,
+  goneFromStateless,
+  HANDSHAKE_VERSIONS,
+  isLogLevel,
+  META,
+  newInStateless,
+  STATELESS_VERSION,
+} from "../../wire/mcp/dialect.ts";
 import { errorText, resultText, type RpcId, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../call.ts";
 import { type Answer, isRefusal, ownAnswer, type WholeAnswer } from "../surface.ts";
@@ -41,25 +49,50 @@ export async function serve(call: Call, request: ToolRequest, server: Synthesize
 
 async function serveStateless(call: Call, { message, envelope }: ToolRequest, server: SynthesizedServer): Promise<Answer | Refusal> {
   if (message === null || envelope === null) return refuse("method_not_allowed", undefined, { headers: { allow: "POST" } });
-  if (envelope.version !== STATELESS_VERSION) return refuse("rpc_unsupported_version", undefined, { extra: { supported: [STATELESS_VERSION], requested: envelope.version } });
+  if (envelope.version !== STATELESS_VERSION)
+    return refuse("rpc_unsupported_version", undefined, { extra: { supported: [STATELESS_VERSION], requested: envelope.version } });
   if (message.kind !== "request") return accepted();
   const { id } = message;
   if (message.method === "server/discover") {
-    const result = { resultType: "complete", supportedVersions: [STATELESS_VERSION], capabilities: server.capabilities, ...(server.instructions === null ? {} : { instructions: server.instructions }), ttlMs: 0, cacheScope: "private", _meta: { [META.serverInfo]: server.info } };
+    const result = {
+      resultType: "complete",
+      supportedVersions: [STATELESS_VERSION],
+      capabilities: server.capabilities,
+      ...(server.instructions === null ? {} : { instructions: server.instructions }),
+      ttlMs: 0,
+      cacheScope: "private",
+      _meta: { [META.serverInfo]: server.info },
+    };
     return wholeAnswer(call, resultText(id, JSON.stringify(result)), "stateless");
   }
   if (goneFromStateless(message.method ?? "") || isTaskMethod(message.method)) return refuse("rpc_method_not_found");
-  const sender: Sender = { version: envelope.version, capabilities: carriedClientCapabilities(envelope.capabilities), clientInfo: envelope.clientInfo, logLevel: envelope.logLevel, session: null };
-  return relayed(call, message.method === "subscriptions/listen" ? listened(message, sender, server.changes) : server.carry(message, sender, null), "stateless");
+  const sender: Sender = {
+    version: envelope.version,
+    capabilities: carriedClientCapabilities(envelope.capabilities),
+    clientInfo: envelope.clientInfo,
+    logLevel: envelope.logLevel,
+    session: null,
+  };
+  return relayed(
+    call,
+    message.method === "subscriptions/listen" ? listened(message, sender, server.changes) : server.carry(message, sender, null),
+    "stateless",
+  );
 }
 
-async function serveHandshake(call: Call, { message }: ToolRequest, server: SynthesizedServer, parts: ToolParts): Promise<Answer | Refusal> {
+async function serveHandshake(
+  call: Call,
+  { message }: ToolRequest,
+  server: SynthesizedServer,
+  parts: ToolParts,
+): Promise<Answer | Refusal> {
   const owner = `${principalOf(call)}\n${server.id}`;
   if (message?.method === "initialize" && message.kind === "request") return initialized(call, message, server, owner, parts);
   const session = await callerSession(call, server.id, parts);
   if (isRefusal(session)) return session;
   const spoken = call.headers.get("mcp-protocol-version");
-  if (spoken !== null && !(HANDSHAKE_VERSIONS as readonly string[]).includes(spoken)) return refuse("rpc_invalid_request", `MCP-Protocol-Version is none of those with sessions: ${HANDSHAKE_VERSIONS.join(", ")}.`);
+  if (spoken !== null && !(HANDSHAKE_VERSIONS as readonly string[]).includes(spoken))
+    return refuse("rpc_invalid_request", `MCP-Protocol-Version is none of those with sessions: ${HANDSHAKE_VERSIONS.join(", ")}.`);
   const { value, noted, said, name } = session;
   const { token } = noted;
   const sender: Sender = {
@@ -89,16 +122,26 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
     if (!isLogLevel(level)) return refuse("rpc_invalid_params", "params.level must be one of the protocol's log levels.");
     return (await unnoted(() => parts.notes.setLogLevel(noted, level))) ?? empty();
   }
-  if ((message.method === "resources/subscribe" || message.method === "resources/unsubscribe") && !(isObject(server.capabilities.resources) && server.capabilities.resources.subscribe === true)) return wholeAnswer(call, notServed(message.id), "handshake");
-  if (message.method === "resources/subscribe" || message.method === "resources/unsubscribe") return (await subscribed(message, noted, parts)) ?? empty();
+  if (
+    (message.method === "resources/subscribe" || message.method === "resources/unsubscribe") &&
+    !(isObject(server.capabilities.resources) && server.capabilities.resources.subscribe === true)
+  )
+    return wholeAnswer(call, notServed(message.id), "handshake");
+  if (message.method === "resources/subscribe" || message.method === "resources/unsubscribe")
+    return (await subscribed(message, noted, parts)) ?? empty();
   call.whenEnded.push(cancellableRequest(parts, token, message.id ?? "", call.abort));
   return relayed(call, cancellable(call, server.carry(message, sender, token)), "handshake");
 }
 
 /** A refusal when it cannot be done. */
-async function subscribed({ method, params }: RpcMessage, noted: NotedSession, { notes }: Pick<ToolParts, "notes">): Promise<Refusal | null> {
+async function subscribed(
+  { method, params }: RpcMessage,
+  noted: NotedSession,
+  { notes }: Pick<ToolParts, "notes">,
+): Promise<Refusal | null> {
   const uri = String(params.uri);
-  if (uri.length > LONGEST_URI || !isStorableText(uri)) return refuse("rpc_invalid_params", `params.uri must be an address of at most ${LONGEST_URI} characters.`);
+  if (uri.length > LONGEST_URI || !isStorableText(uri))
+    return refuse("rpc_invalid_params", `params.uri must be an address of at most ${LONGEST_URI} characters.`);
   let taken = true;
   const lost = await unnoted(async () => {
     if (method === "resources/unsubscribe") await notes.unsubscribe(noted, uri);
@@ -113,7 +156,10 @@ async function unnoted(note: () => Promise<void>): Promise<Refusal | null> {
     await note();
     return null;
   } catch (error) {
-    return refuse("directory_unavailable", "What was said for the session cannot be kept just now.", { reason: reasonOf(error), headers: { "retry-after": "1" } });
+    return refuse("directory_unavailable", "What was said for the session cannot be kept just now.", {
+      reason: reasonOf(error),
+      headers: { "retry-after": "1" },
+    });
   }
 }
 
@@ -127,9 +173,19 @@ function initialized(call: Call, message: RpcMessage, server: SynthesizedServer,
   const asked = message.params.protocolVersion;
   const version = (HANDSHAKE_VERSIONS as readonly unknown[]).includes(asked) ? String(asked) : HANDSHAKE_VERSIONS[0];
   const { capabilities, clientInfo } = message.params;
-  const token = sealed(parts.secrets, SESSION_PURPOSE, owner, { version, capabilities: isObject(capabilities) ? capabilities : {}, client: isObject(clientInfo) ? clientInfo : null, at: parts.clock.now() });
+  const token = sealed(parts.secrets, SESSION_PURPOSE, owner, {
+    version,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    client: isObject(clientInfo) ? clientInfo : null,
+    at: parts.clock.now(),
+  });
   parts.notes.begun({ tenantId: call.identity?.tenantId ?? "", token });
-  const result = { protocolVersion: version, capabilities: server.capabilities, serverInfo: server.info, ...(server.instructions === null ? {} : { instructions: server.instructions }) };
+  const result = {
+    protocolVersion: version,
+    capabilities: server.capabilities,
+    serverInfo: server.info,
+    ...(server.instructions === null ? {} : { instructions: server.instructions }),
+  };
   return wholeAnswer(call, resultText(message.id, JSON.stringify(result)), "handshake", { "mcp-session-id": token });
 }
 

@@ -32,10 +32,20 @@ export function toolDispatch(shared: ToolParts): ToolDispatch {
     if (stranger !== null) return stranger;
     noteRoute(call, route, shared);
     const [target] = route.targets;
-    const parts = { ...shared, send: authorizedSend(shared.authorization, call, route.targets.map(({ server }) => server)) };
+    const parts = {
+      ...shared,
+      send: authorizedSend(
+        shared.authorization,
+        call,
+        route.targets.map(({ server }) => server),
+      ),
+    };
     if (target !== undefined && (route.virtual === null || route.capability !== null)) {
       const connecting = await connectGate(parts, call, request, target);
-      if (connecting !== null) return "kind" in connecting && connecting.kind === "held" ? askedFirst(call, connecting, () => approved(call, request, route, parts)) : connecting;
+      if (connecting !== null)
+        return "kind" in connecting && connecting.kind === "held"
+          ? askedFirst(call, connecting, () => approved(call, request, route, parts))
+          : connecting;
     }
     return approved(call, request, route, parts);
   };
@@ -51,27 +61,45 @@ async function approved(call: Call, request: ToolRequest, route: ToolRoute, part
     const unregistered = await refuseUnregistered(call, target, route.capability.name, parts);
     if (unregistered !== null) return unregistered;
     const held = await approvalGate(call, request, route, target, route.capability.name, parts);
-    if (typeof held === "object" && held !== null) return "kind" in held && held.kind === "held" ? askedFirst(call, held, () => onwards(call, request, route, null, parts)) : held;
+    if (typeof held === "object" && held !== null)
+      return "kind" in held && held.kind === "held" ? askedFirst(call, held, () => onwards(call, request, route, null, parts)) : held;
     carryOn = held;
   }
   return onwards(call, request, route, carryOn, parts);
 }
 
 /** What nothing holds any more, on its way to its server. */
-async function onwards(call: Call, request: ToolRequest, route: ToolRoute, carryOn: CarryOn | null, parts: ToolParts): Promise<Answer | Refusal> {
+async function onwards(
+  call: Call,
+  request: ToolRequest,
+  route: ToolRoute,
+  carryOn: CarryOn | null,
+  parts: ToolParts,
+): Promise<Answer | Refusal> {
   const [target] = route.targets;
   if (route.virtual !== null) return serve(call, request, carrying(virtualServer(call, route.virtual, route, parts), carryOn), parts);
   if (target === undefined) throw new Error("a call to a tool server has none");
   const { dialect } = target.server;
-  const spoken = request.envelope !== null ? "stateless" : request.message === null && dialect === "stateless" && call.headers.get("mcp-session-id") === null ? "stateless" : "handshake";
-  if (request.subPath !== null && request.message === null) return (call.request.method === "GET" ? null : refuseUnreadable(route)) ?? pass(call, request, target, parts);
-  if (dialect === null || dialect === spoken || request.subPath !== null) return request.message === null && dialect === "stateless" ? refuse("method_not_allowed", undefined, { headers: { allow: "POST" } }) : pass(call, request, target, parts, carryOn);
+  const spoken =
+    request.envelope !== null
+      ? "stateless"
+      : request.message === null && dialect === "stateless" && call.headers.get("mcp-session-id") === null
+        ? "stateless"
+        : "handshake";
+  if (request.subPath !== null && request.message === null)
+    return (call.request.method === "GET" ? null : refuseUnreadable(route)) ?? pass(call, request, target, parts);
+  if (dialect === null || dialect === spoken || request.subPath !== null)
+    return request.message === null && dialect === "stateless"
+      ? refuse("method_not_allowed", undefined, { headers: { allow: "POST" } })
+      : pass(call, request, target, parts, carryOn);
   return serve(call, request, carrying(bridgedServer(call, request, target, parts), carryOn), parts);
 }
 
 /** The server with answers that ask for input changed so that the approval goes on with them. */
 function carrying(server: SynthesizedServer, carryOn: CarryOn | null): SynthesizedServer {
-  return carryOn === null ? server : { ...server, carry: (message, sender, session) => carriedAnswer(server.carry(message, sender, session), carryOn) };
+  return carryOn === null
+    ? server
+    : { ...server, carry: (message, sender, session) => carriedAnswer(server.carry(message, sender, session), carryOn) };
 }
 
 async function* carriedAnswer(relay: Relay, carryOn: CarryOn): Relay {
@@ -98,5 +126,6 @@ function noteRoute({ row }: Call, route: ToolRoute, parts: ToolParts): void {
   row.server_id = only?.server.id ?? route.virtual?.id ?? null;
   if (only === undefined) return;
   row.server_version = only.server.serverVersion;
-  if (route.capability?.type === "tool") row.tool_definition_hash = knownTool(parts.memory, only.server, route.capability.name)?.hash ?? null;
+  if (route.capability?.type === "tool")
+    row.tool_definition_hash = knownTool(parts.memory, only.server, route.capability.name)?.hash ?? null;
 }

@@ -14,5 +14,13 @@ export function toolMemory(unused: (session: PooledSession) => void = () => unde
     const session = (await begun) as PooledSession;
     if (!isRefusal(session) && session.exchanges.size === 0 && !feeds.has(session.key)) unused(session);
   };
-  return { listed: new BoundedMap(MAX_SERVERS), definitions: new BoundedMap(MAX_DEFINITIONS), sessions: new BoundedMap(MAX_SESSIONS, (begun) => void forgotten(begun)), underWay: new Map(), clientAnswers: new Map(), feeds, held: new Map() };
+  return {
+    listed: new BoundedMap(MAX_SERVERS),
+    definitions: new BoundedMap(MAX_DEFINITIONS),
+    sessions: new BoundedMap(MAX_SESSIONS, (begun) => void forgotten(begun)),
+    underWay: new Map(),
+    clientAnswers: new Map(),
+    feeds,
+    held: new Map(),
+  };
 }

@@ -5,18 +5,29 @@ import { toolView } from "./tool-view.ts";
 function read(params: string) {
   const message = readRpc(new TextEncoder().encode(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`));
   if (isRpcProblem(message)) throw new Error(message.message);
-  return { message, view: toolView({ target: { kind: "server", id: "s" }, subPath: null, message, body: null, envelope: null, capability: null }) };
+  return {
+    message,
+    view: toolView({ target: { kind: "server", id: "s" }, subPath: null, message, body: null, envelope: null, capability: null }),
+  };
 }
 
 test("what a control changes leaves every digit of the numbers beside it", () => {
-  const { message, view } = read('{"name":"pay","arguments":{"to":"joe@example.com","__proto__":{"x":1e400},"account":12345678901234567890,"list":[{"rate":0.10000000000000000001},"joe@example.com"],"plain":1.5}}');
+  const { message, view } = read(
+    '{"name":"pay","arguments":{"to":"joe@example.com","__proto__":{"x":1e400},"account":12345678901234567890,"list":[{"rate":0.10000000000000000001},"joe@example.com"],"plain":1.5}}',
+  );
   for (const slot of view.texts()) if (slot.text === "joe@example.com") slot.replace("[EMAIL]");
-  expect(message.document.text()).toBe('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"to":"[EMAIL]","__proto__":{"x":1e400},"account":12345678901234567890,"list":[{"rate":0.10000000000000000001},"[EMAIL]"],"plain":1.5}}}');
+  expect(message.document.text()).toBe(
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"to":"[EMAIL]","__proto__":{"x":1e400},"account":12345678901234567890,"list":[{"rate":0.10000000000000000001},"[EMAIL]"],"plain":1.5}}}',
+  );
 });
 
 test("a number that was changed itself is written as it is now, and so is one under another name", () => {
-  const { message, view } = read('{"name":"pay","arguments":{"joe@example.com":4111111111111111,"card":4111111111111111,"account":12345678901234567890}}');
+  const { message, view } = read(
+    '{"name":"pay","arguments":{"joe@example.com":4111111111111111,"card":4111111111111111,"account":12345678901234567890}}',
+  );
   for (const slot of view.texts()) if (slot.text === "4111111111111111") slot.replace("[CARD]");
   for (const slot of view.texts()) if (slot.text === "joe@example.com") slot.replace("[EMAIL]");
-  expect(message.document.memberText("params")).toBe('{"name":"pay","arguments":{"card":"[CARD]","account":12345678901234567890,"[EMAIL]":"[CARD]"}}');
+  expect(message.document.memberText("params")).toBe(
+    '{"name":"pay","arguments":{"card":"[CARD]","account":12345678901234567890,"[EMAIL]":"[CARD]"}}',
+  );
 });

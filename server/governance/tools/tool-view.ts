@@ -20,16 +20,30 @@ export function toolView({ target, message, envelope, capability }: ToolRequest)
       collectAnswer(result, slots, () => message.document.touch("result"));
       if (isObject(error)) for (const key of ["message", "data"]) collect(error, key, slots, () => message.document.touch("error"));
     }
-    if (isObject(message?.params.inputResponses)) for (const answer of Object.values(message.params.inputResponses)) collectAnswer(answer, slots, changed);
-    if (message !== null && (message.method === "tools/call" || message.method === "prompts/get")) collect(message.params, "arguments", slots, changed);
+    if (isObject(message?.params.inputResponses))
+      for (const answer of Object.values(message.params.inputResponses)) collectAnswer(answer, slots, changed);
+    if (message !== null && (message.method === "tools/call" || message.method === "prompts/get"))
+      collect(message.params, "arguments", slots, changed);
     if (message?.method === "completion/complete") {
-      for (const [holder, key] of [[message.params.argument, "value"], [message.params.context, "arguments"]] as const) if (isObject(holder)) collect(holder, key, slots, changed);
+      for (const [holder, key] of [
+        [message.params.argument, "value"],
+        [message.params.context, "arguments"],
+      ] as const)
+        if (isObject(holder)) collect(holder, key, slots, changed);
     }
     return slots;
   };
   return {
     ...EMPTY_VIEW,
-    tool: { kind: target.kind, serverId: target.id, dialect: envelope === null ? "handshake" : "stateless", method: message?.method ?? null, listens: message?.method == null || message.method === "subscriptions/listen", capability, arguments: message?.params.arguments },
+    tool: {
+      kind: target.kind,
+      serverId: target.id,
+      dialect: envelope === null ? "handshake" : "stateless",
+      method: message?.method ?? null,
+      listens: message?.method == null || message.method === "subscriptions/listen",
+      capability,
+      arguments: message?.params.arguments,
+    },
     texts,
     content: () => message?.document.text() ?? "",
     get inputCharacters() {
@@ -46,7 +60,36 @@ export function toolView({ target, message, envelope, capability }: ToolRequest)
 }
 
 /** Names and values of the protocol itself in what a caller answers: they say nothing, and none of them may be another. */
-const OWN_WORDS = new Set(["action", "accept", "decline", "cancel", "role", "user", "assistant", "model", "stopReason", "endTurn", "maxTokens", "stopSequence", "toolUse", "content", "type", "text", "image", "audio", "data", "mimeType", "tool_use", "tool_result", "id", "name", "input", "toolUseId", "isError", "structuredContent"]);
+const OWN_WORDS = new Set([
+  "action",
+  "accept",
+  "decline",
+  "cancel",
+  "role",
+  "user",
+  "assistant",
+  "model",
+  "stopReason",
+  "endTurn",
+  "maxTokens",
+  "stopSequence",
+  "toolUse",
+  "content",
+  "type",
+  "text",
+  "image",
+  "audio",
+  "data",
+  "mimeType",
+  "tool_use",
+  "tool_result",
+  "id",
+  "name",
+  "input",
+  "toolUseId",
+  "isError",
+  "structuredContent",
+]);
 
 /** What a person filled in, or what a model said, for a server that asked for it: all but the bytes of pictures and sound, and lists of roots. */
 function collectAnswer(answer: JsonValue | undefined, slots: TextSlot[], changed: () => void): void {
@@ -54,7 +97,12 @@ function collectAnswer(answer: JsonValue | undefined, slots: TextSlot[], changed
   for (const name of Object.keys(answer)) if (name !== "_meta" && name !== "roots") collectSaid(answer, name, slots, changed);
 }
 
-function collectSaid(holder: Record<string, JsonValue | undefined> | JsonValue[], key: string | number, slots: TextSlot[], changed: () => void): void {
+function collectSaid(
+  holder: Record<string, JsonValue | undefined> | JsonValue[],
+  key: string | number,
+  slots: TextSlot[],
+  changed: () => void,
+): void {
   const value = (holder as Record<string | number, JsonValue | undefined>)[key];
   if (Array.isArray(value)) value.forEach((_, index) => collectSaid(value, index, slots, changed));
   else if (isObject(value)) {
@@ -67,7 +115,12 @@ function collectSaid(holder: Record<string, JsonValue | undefined> | JsonValue[]
 }
 
 /** Every text, whole number and name at or below `holder[key]`, in order; a name behind what it names. */
-function collect(holder: Record<string, JsonValue | undefined> | JsonValue[], key: string | number, slots: TextSlot[], changed: () => void): void {
+function collect(
+  holder: Record<string, JsonValue | undefined> | JsonValue[],
+  key: string | number,
+  slots: TextSlot[],
+  changed: () => void,
+): void {
   const at = holder as Record<string | number, JsonValue | undefined>;
   const value = at[key];
   if (typeof value === "string" || Number.isSafeInteger(value)) {

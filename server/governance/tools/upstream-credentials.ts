@@ -22,7 +22,9 @@ export const recordedCredentials: UpstreamCredentials = {
   },
   refused(_call, server, response) {
     void response.body?.cancel().catch(() => undefined);
-    return refuse("upstream_auth_failed", "The tool server refused the credential it was shown.", { reason: `${server.id} answered ${response.status}` });
+    return refuse("upstream_auth_failed", "The tool server refused the credential it was shown.", {
+      reason: `${server.id} answered ${response.status}`,
+    });
   },
 };
 

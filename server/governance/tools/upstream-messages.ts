@@ -63,7 +63,12 @@ function notePlace(event: string, place: StreamPlace): void {
  * The messages up to the answer to one request, of a server that may end the stream of a long one before: where it
  * numbers its events, `readOn` is asked for what comes behind the last of them, for as long as there is such a stream.
  */
-export async function* messagesToAnswer(response: Response, id: RpcId, readOn: (lastEventId: string) => Promise<Response | null>, signal: AbortSignal): AsyncGenerator<UpstreamMessage, void> {
+export async function* messagesToAnswer(
+  response: Response,
+  id: RpcId,
+  readOn: (lastEventId: string) => Promise<Response | null>,
+  signal: AbortSignal,
+): AsyncGenerator<UpstreamMessage, void> {
   const place: StreamPlace = { lastEventId: null, retryMs: null };
   let part: Response | null = response;
   for (let parts = 0; part !== null && parts < MOST_PARTS; parts++) {

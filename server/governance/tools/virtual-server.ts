@@ -22,8 +22,18 @@ import { principalOf, type ToolParts } from "./tool-parts.ts";
 import { wholeList } from "./whole-list.ts";
 
 type ListKind = "tools" | "prompts" | "resources" | "resourceTemplates";
-const LISTS: Readonly<Record<string, ListKind>> = { "tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates" };
-const CAPABILITY_OF: Readonly<Record<ListKind, string>> = { tools: "tools", prompts: "prompts", resources: "resources", resourceTemplates: "resources" };
+const LISTS: Readonly<Record<string, ListKind>> = {
+  "tools/list": "tools",
+  "prompts/list": "prompts",
+  "resources/list": "resources",
+  "resources/templates/list": "resourceTemplates",
+};
+const CAPABILITY_OF: Readonly<Record<ListKind, string>> = {
+  tools: "tools",
+  prompts: "prompts",
+  resources: "resources",
+  resourceTemplates: "resources",
+};
 const NAMED_BY: Readonly<Record<string, string>> = { "tools/call": "name", "prompts/get": "name", "resources/read": "uri" };
 
 /** Tells in a list's `_meta` which members could not be asked. */
@@ -45,7 +55,13 @@ export function virtualServer(call: Call, virtual: VirtualServerEntry, route: To
       if (message.method === "completion/complete") return completed(call, message, sender, session, route.targets, parts);
       const member = NAMED_BY[message.method ?? ""];
       const target = route.targets[0];
-      return member === undefined || target === undefined || route.capability === null ? notThere(message) : delegate(call, { edits: { [member]: route.capability.name }, target, capability: route.capability, message, sender, session }, parts);
+      return member === undefined || target === undefined || route.capability === null
+        ? notThere(message)
+        : delegate(
+            call,
+            { edits: { [member]: route.capability.name }, target, capability: route.capability, message, sender, session },
+            parts,
+          );
     },
   };
 }
@@ -68,7 +84,13 @@ function capabilitiesOf(targets: readonly ToolTarget[]): JsonObject {
 }
 
 /** What each member tells, under the addresses the virtual server gives its resources. One that cannot be reached tells of itself once it can. */
-function memberChanges(call: Call, targets: readonly ToolTarget[], filter: ChangeFilter, sender: Sender, parts: ToolParts): Promise<Changes[]> {
+function memberChanges(
+  call: Call,
+  targets: readonly ToolTarget[],
+  filter: ChangeFilter,
+  sender: Sender,
+  parts: ToolParts,
+): Promise<Changes[]> {
   return Promise.all(
     targets.map(async ({ server, slug }) => {
       const own = filter.uris.flatMap((uri) => {
@@ -91,7 +113,9 @@ function namespacedChanges(slug: string, { honoured, notifications, close }: Cha
   async function* mapped(): AsyncGenerator<JsonObject, void> {
     for await (const message of notifications) {
       const { params } = message;
-      yield isObject(params) && typeof params.uri === "string" ? { ...message, params: { ...params, uri: namespacedUri(slug, params.uri) } } : message;
+      yield isObject(params) && typeof params.uri === "string"
+        ? { ...message, params: { ...params, uri: namespacedUri(slug, params.uri) } }
+        : message;
     }
   }
   return { honoured: { ...honoured, uris: honoured.uris.map((uri) => namespacedUri(slug, uri)) }, notifications: mapped(), close };
@@ -107,22 +131,41 @@ interface Delegation {
   readonly session: string | null;
 }
 
-const REFERENCES: Readonly<Record<string, readonly ["prompt" | "resource", "name" | "uri"]>> = { "ref/prompt": ["prompt", "name"], "ref/resource": ["resource", "uri"] };
+const REFERENCES: Readonly<Record<string, readonly ["prompt" | "resource", "name" | "uri"]>> = {
+  "ref/prompt": ["prompt", "name"],
+  "ref/resource": ["resource", "uri"],
+};
 
 /** A completion is the business of the member whose prompt or template it is for. A member that completes nothing has nothing to suggest. */
-async function* completed(call: Call, message: RpcMessage, sender: Sender, session: string | null, targets: readonly ToolTarget[], parts: ToolParts): Relay {
+async function* completed(
+  call: Call,
+  message: RpcMessage,
+  sender: Sender,
+  session: string | null,
+  targets: readonly ToolTarget[],
+  parts: ToolParts,
+): Relay {
   const { ref } = message.params;
   const [type, member] = (isObject(ref) ? REFERENCES[String(ref.type)] : undefined) ?? ["prompt", null];
   const name = isObject(ref) && member !== null ? ref[member] : undefined;
   const named = typeof name === "string" ? memberOf({ type, name }) : null;
   const target = targets.find(({ slug }) => slug === named?.slug);
-  if (!isObject(ref) || member === null || named === null || target === undefined) return errorText(message.id, { code: -32602, message: "params.ref must name a prompt or a resource template of this server." });
-  Object.assign(call.row, { server_id: target.server.id, server_version: target.server.serverVersion, mcp_capability_name: String(name).slice(0, 1000) });
+  if (!isObject(ref) || member === null || named === null || target === undefined)
+    return errorText(message.id, { code: -32602, message: "params.ref must name a prompt or a resource template of this server." });
+  Object.assign(call.row, {
+    server_id: target.server.id,
+    server_version: target.server.serverVersion,
+    mcp_capability_name: String(name).slice(0, 1000),
+  });
   if (!("completions" in target.server.capabilities)) {
     const nothing = JSON.stringify({ completion: { values: [], total: 0, hasMore: false } });
     return resultText(message.id, session === null ? statelessResult("completion/complete", nothing, null) : nothing);
   }
-  return yield* delegate(call, { edits: { ref: { ...ref, [member]: named.capability.name } }, target, capability: named.capability, message, sender, session }, parts);
+  return yield* delegate(
+    call,
+    { edits: { ref: { ...ref, [member]: named.capability.name } }, target, capability: named.capability, message, sender, session },
+    parts,
+  );
 }
 
 /** One member's own business, under the name the member knows. */
@@ -157,8 +200,22 @@ async function* delegate(call: Call, { edits: own, target, capability, message, 
       gate: (text, result) => answerGate(call, target, text, result, parts),
       edit(result, text) {
         const mapped = namespacedResult(slug, result);
-        const state: Record<string, string> = typeof result.requestState === "string" ? { requestState: JSON.stringify(sealed(parts.secrets, STATE_PURPOSE, owner, { state: result.requestState, until: parts.clock.now() + STATE_MS })) } : {};
-        const changed = mapped === null ? {} : Object.fromEntries(["content", "contents", "messages"].flatMap((name) => (mapped[name] === undefined ? [] : [[name, JSON.stringify(mapped[name])]])));
+        const state: Record<string, string> =
+          typeof result.requestState === "string"
+            ? {
+                requestState: JSON.stringify(
+                  sealed(parts.secrets, STATE_PURPOSE, owner, { state: result.requestState, until: parts.clock.now() + STATE_MS }),
+                ),
+              }
+            : {};
+        const changed =
+          mapped === null
+            ? {}
+            : Object.fromEntries(
+                ["content", "contents", "messages"].flatMap((name) =>
+                  mapped[name] === undefined ? [] : [[name, JSON.stringify(mapped[name])]],
+                ),
+              );
         return edited(text, { ...changed, ...state });
       },
     },
@@ -168,8 +225,17 @@ async function* delegate(call: Call, { edits: own, target, capability, message, 
 
 /** Every member's list as one. A member that fails is named in `_meta`, and fails nobody else. */
 // oxlint-disable-next-line require-yield -- a relay without anything before its answer
-async function* list(call: Call, kind: ListKind, message: RpcMessage, sender: Sender, session: string | null, targets: readonly ToolTarget[], parts: ToolParts): Relay {
-  if (message.params.cursor != null) return errorText(message.id, { code: -32602, message: "There is no such cursor: the list is given whole." });
+async function* list(
+  call: Call,
+  kind: ListKind,
+  message: RpcMessage,
+  sender: Sender,
+  session: string | null,
+  targets: readonly ToolTarget[],
+  parts: ToolParts,
+): Relay {
+  if (message.params.cursor != null)
+    return errorText(message.id, { code: -32602, message: "There is no such cursor: the list is given whole." });
   const asked = targets.filter(({ server }) => server.dialect === null || CAPABILITY_OF[kind] in server.capabilities);
   const lists = await Promise.all(asked.map((target) => memberList(call, kind, message.method ?? "", target, sender, parts)));
   if (call.abort.signal.aborted) return refuse("upstream_interrupted");
@@ -178,7 +244,10 @@ async function* list(call: Call, kind: ListKind, message: RpcMessage, sender: Se
   asked.forEach(({ slug }, index) => {
     const listed = lists[index];
     if (listed == null) unavailable.push(slug ?? "");
-    else items.push(...listed.map((item) => namespacedItem(slug ?? "", kind, kind === "tools" && session === null ? withoutExecution(item) : item)));
+    else
+      items.push(
+        ...listed.map((item) => namespacedItem(slug ?? "", kind, kind === "tools" && session === null ? withoutExecution(item) : item)),
+      );
   });
   if (unavailable.length > 0) tag(call, "member_unavailable");
   const result = JSON.stringify({ [kind]: items, ...(unavailable.length > 0 ? { _meta: { [UNAVAILABLE]: unavailable } } : {}) });
@@ -186,13 +255,24 @@ async function* list(call: Call, kind: ListKind, message: RpcMessage, sender: Se
 }
 
 /** All pages of one member; null when not all could be had. */
-async function memberList(call: Call, kind: ListKind, method: string, target: ToolTarget, sender: Sender, parts: ToolParts): Promise<JsonObject[] | null> {
+async function memberList(
+  call: Call,
+  kind: ListKind,
+  method: string,
+  target: ToolTarget,
+  sender: Sender,
+  parts: ToolParts,
+): Promise<JsonObject[] | null> {
   const pages = await wholeList(call, method, target.server, sender, parts);
   if (!Array.isArray(pages)) return null;
   const items: JsonObject[] = [];
   for (const result of pages) {
-    const own = kind === "tools" ? ((await offeredTools(call, target, result, target.server.dialect === "stateless", sender.capabilities, parts)) ?? result.tools) : result[kind];
-    for (const item of Array.isArray(own) ? own : []) if (isObject(item) && (kind !== "tools" || mayUseTool(target.access, String(item.name)))) items.push(item);
+    const own =
+      kind === "tools"
+        ? ((await offeredTools(call, target, result, target.server.dialect === "stateless", sender.capabilities, parts)) ?? result.tools)
+        : result[kind];
+    for (const item of Array.isArray(own) ? own : [])
+      if (isObject(item) && (kind !== "tools" || mayUseTool(target.access, String(item.name)))) items.push(item);
   }
   return items;
 }

@@ -10,7 +10,9 @@ import type { Relay } from "./relay.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
 /** The result of every page; a refusal or null (the server gave none) when not all could be had. `page` gives one. */
-export async function allPages(page: (cursor: string | null, number: number) => Promise<{ readonly result: JsonObject } | Refusal | null>): Promise<JsonObject[] | Refusal | null> {
+export async function allPages(
+  page: (cursor: string | null, number: number) => Promise<{ readonly result: JsonObject } | Refusal | null>,
+): Promise<JsonObject[] | Refusal | null> {
   const results: JsonObject[] = [];
   let cursor: string | null = null;
   while (results.length < MOST_PAGES) {
@@ -24,10 +26,32 @@ export async function allPages(page: (cursor: string | null, number: number) => 
 }
 
 /** What the gateway asks a server to list, in the server's own dialect, whole; as of `allPages`. */
-export function wholeList(call: Call, method: string, server: ToolServerEntry, sender: Sender, parts: ToolParts): Promise<JsonObject[] | Refusal | null> {
+export function wholeList(
+  call: Call,
+  method: string,
+  server: ToolServerEntry,
+  sender: Sender,
+  parts: ToolParts,
+): Promise<JsonObject[] | Refusal | null> {
   return allPages(async (cursor, number) => {
     const parsed: JsonObject = cursor === null ? {} : { cursor };
-    const relay = carry(call, { server, method, params: JSON.stringify(parsed), parsed, capability: null, id: `${method} ${number}`, dialect: server.dialect ?? "handshake", sender, session: null, gate: async () => null, edit: () => null }, parts);
+    const relay = carry(
+      call,
+      {
+        server,
+        method,
+        params: JSON.stringify(parsed),
+        parsed,
+        capability: null,
+        id: `${method} ${number}`,
+        dialect: server.dialect ?? "handshake",
+        sender,
+        session: null,
+        gate: async () => null,
+        edit: () => null,
+      },
+      parts,
+    );
     const answer = await last(relay);
     if (typeof answer !== "string") return answer;
     const { result } = JSON.parse(answer) as JsonObject;

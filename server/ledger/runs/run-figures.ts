@@ -17,7 +17,13 @@ export interface RunWindow {
 }
 
 /** Newest first; `exact` is false when `total` was not counted run by run. */
-export async function listRuns(db: Database, tenantId: string, groupId: string, filters: RunFilters, page: { limit: number; offset: number }): Promise<{ items: RunSummary[]; total: number; exact: boolean }> {
+export async function listRuns(
+  db: Database,
+  tenantId: string,
+  groupId: string,
+  filters: RunFilters,
+  page: { limit: number; offset: number },
+): Promise<{ items: RunSummary[]; total: number; exact: boolean }> {
   const found = await runPage(db, tenantId, groupId, filters, page);
   return { ...found, items: found.items.map(summaryOf) };
 }
@@ -32,10 +38,26 @@ const percent = (part: number, whole: number): number | null => (whole === 0 ? n
 
 function signalsOf(sums: RunSums): RunSignals {
   const observed = sums.calls - sums.external_calls;
-  const { open, completed, completed_degraded, exhausted, errored, blocked_policy, cancelled, resolved, escalated, handed_off, abandoned_by_user } = sums;
+  const {
+    open,
+    completed,
+    completed_degraded,
+    exhausted,
+    errored,
+    blocked_policy,
+    cancelled,
+    resolved,
+    escalated,
+    handed_off,
+    abandoned_by_user,
+  } = sums;
   return {
     runs: sums.runs,
-    cost: { total_usd: usdFromMicros(sums.cost_micro_usd), per_run_usd: sums.runs === 0 ? null : usdFromMicros(Math.round(sums.cost_micro_usd / sums.runs)), unpriced_calls: sums.unpriced_calls },
+    cost: {
+      total_usd: usdFromMicros(sums.cost_micro_usd),
+      per_run_usd: sums.runs === 0 ? null : usdFromMicros(Math.round(sums.cost_micro_usd / sums.runs)),
+      unpriced_calls: sums.unpriced_calls,
+    },
     tokens: { prompt: sums.prompt_tokens, completion: sums.completion_tokens, total: sums.prompt_tokens + sums.completion_tokens },
     trajectory_length: { mean: sums.runs === 0 ? null : Math.round((sums.calls / sums.runs) * 100) / 100, max: sums.longest },
     errors: { calls: sums.calls, errors: sums.errors, rate_pct: percent(sums.errors, sums.calls) },
@@ -49,7 +71,13 @@ function signalsOf(sums: RunSums): RunSignals {
       asserted_pct: percent(sums.asserted_calls, observed),
       external_pct: percent(sums.external_calls, sums.calls),
     },
-    client_outcomes: { resolved, escalated, handed_off, abandoned_by_user, coverage_pct: percent(resolved + escalated + handed_off + abandoned_by_user, sums.runs) },
+    client_outcomes: {
+      resolved,
+      escalated,
+      handed_off,
+      abandoned_by_user,
+      coverage_pct: percent(resolved + escalated + handed_off + abandoned_by_user, sums.runs),
+    },
   };
 }
 
@@ -60,7 +88,12 @@ export async function runStats(db: Database, tenantId: string, groupId: string, 
 }
 
 /** Hours for a window of 48 hours and under, else days; those without runs are there too. */
-export async function runTimeseries(db: Database, tenantId: string, groupId: string, window: RunWindow): Promise<{ bucket: "hour" | "day"; buckets: ({ at: string } & RunSignals)[] }> {
+export async function runTimeseries(
+  db: Database,
+  tenantId: string,
+  groupId: string,
+  window: RunWindow,
+): Promise<{ bucket: "hour" | "day"; buckets: ({ at: string } & RunSignals)[] }> {
   const bucket = Date.parse(window.to) - Date.parse(window.from) <= HOURLY_UP_TO_MS ? "hour" : "day";
   const step = bucket === "hour" ? HOUR_MS : DAY_MS;
   const found = new Map((await runSums(db, tenantId, groupId, window, bucket)).map((sums) => [Date.parse(sums.at ?? ""), sums]));
@@ -72,7 +105,32 @@ export async function runTimeseries(db: Database, tenantId: string, groupId: str
 }
 
 const NOTHING: RunSums = {
-  at: null, runs: 0, open: 0, completed: 0, completed_degraded: 0, exhausted: 0, errored: 0, blocked_policy: 0, cancelled: 0, ended_by_client: 0, resolved: 0, escalated: 0,
-  handed_off: 0, abandoned_by_user: 0, calls: 0, llm_calls: 0, tool_calls: 0, tool_errors: 0, errors: 0, late_calls: 0, asserted_calls: 0, intact_calls: 0, external_calls: 0,
-  prompt_tokens: 0, completion_tokens: 0, cost_micro_usd: 0, unpriced_calls: 0, longest: 0,
+  at: null,
+  runs: 0,
+  open: 0,
+  completed: 0,
+  completed_degraded: 0,
+  exhausted: 0,
+  errored: 0,
+  blocked_policy: 0,
+  cancelled: 0,
+  ended_by_client: 0,
+  resolved: 0,
+  escalated: 0,
+  handed_off: 0,
+  abandoned_by_user: 0,
+  calls: 0,
+  llm_calls: 0,
+  tool_calls: 0,
+  tool_errors: 0,
+  errors: 0,
+  late_calls: 0,
+  asserted_calls: 0,
+  intact_calls: 0,
+  external_calls: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  cost_micro_usd: 0,
+  unpriced_calls: 0,
+  longest: 0,
 };

@@ -78,7 +78,10 @@ const call = fc.record({
 });
 
 /** A method of a tool server, or what else is asked of the models' surface. */
-const kindOf = (what: string) => (what.includes("/") || what === "initialize" ? { proxy_type: "mcp", proxy_subtype: "mcp_jsonrpc", mcp_method: what } : { proxy_type: "llm", proxy_subtype: what, mcp_method: null });
+const kindOf = (what: string) =>
+  what.includes("/") || what === "initialize"
+    ? { proxy_type: "mcp", proxy_subtype: "mcp_jsonrpc", mcp_method: what }
+    : { proxy_type: "llm", proxy_subtype: what, mcp_method: null };
 
 test("runs are what their rows say, however the rows are shipped together", async () => {
   await fc.assert(
@@ -88,9 +91,20 @@ test("runs are what their rows say, however the rows are shipped together", asyn
         const sealed = batch.map((made, index) =>
           ledger.seal(
             callRow({
-              tenant_id: tenant, root_task_id: made.run === 0 ? ulid() : `run ${made.run}`, trace_continuity: "minted", resource_group_id: "g", api_key_id: made.key, ...kindOf(made.what), tags: made.told_failure ? ["tool_error"] : null,
-              timestamp: isoMicros(NOW + (made.late && !made.ends ? 3600 + made.second : made.second) * 1_000_000 + index), success: made.success, ...(made.success ? {} : { http_status_code: 502, error_type: "upstream_error" }),
-              llm_prompt_tokens: made.tokens + 1, llm_estimated_cost_usd: made.price === undefined ? null : made.price / 1_000_000, ...(made.ends ? { run_end_state: "cancelled" } : {}), ...(made.joined ? { custom_metadata: { joined_row_id: "x" } } : {}),
+              tenant_id: tenant,
+              root_task_id: made.run === 0 ? ulid() : `run ${made.run}`,
+              trace_continuity: "minted",
+              resource_group_id: "g",
+              api_key_id: made.key,
+              ...kindOf(made.what),
+              tags: made.told_failure ? ["tool_error"] : null,
+              timestamp: isoMicros(NOW + (made.late && !made.ends ? 3600 + made.second : made.second) * 1_000_000 + index),
+              success: made.success,
+              ...(made.success ? {} : { http_status_code: 502, error_type: "upstream_error" }),
+              llm_prompt_tokens: made.tokens + 1,
+              llm_estimated_cost_usd: made.price === undefined ? null : made.price / 1_000_000,
+              ...(made.ends ? { run_end_state: "cancelled" } : {}),
+              ...(made.joined ? { custom_metadata: { joined_row_id: "x" } } : {}),
             }),
           ),
         );
@@ -104,14 +118,32 @@ test("runs are what their rows say, however the rows are shipped together", asyn
         SELECT root_task_id AS root, state, ARRAY(SELECT unnest(participants) ORDER BY 1) AS participants, started_at::text AS started, last_id, last_result, calls, llm_calls, tool_calls, tool_errors, errors, late_calls, prompt_tokens, cost_micro_usd, unpriced_calls
         FROM runs WHERE tenant_id = ${tenant}`.execute(database.db);
       const told = Object.fromEntries(runs.rows.map(({ root, ...run }) => [root, run]));
-      const meant = Object.fromEntries([...new Set(rows.map((row) => row.root))].map((root) => [root, modelled(rows.filter((row) => row.root === root))]));
+      const meant = Object.fromEntries(
+        [...new Set(rows.map((row) => row.root))].map((root) => [root, modelled(rows.filter((row) => row.root === root))]),
+      );
       expect(told).toEqual(meant as typeof told);
-      const hours = await sql`SELECT sum(runs) AS runs, sum(calls) AS calls, sum(late_calls) AS late_calls, sum(cost_micro_usd) AS cost FROM run_hourly WHERE tenant_id = ${tenant}`.execute(database.db);
-      const summed = await sql`SELECT count(*) AS runs, sum(calls) AS calls, sum(late_calls) AS late_calls, sum(cost_micro_usd) AS cost FROM runs WHERE tenant_id = ${tenant}`.execute(database.db);
+      const hours =
+        await sql`SELECT sum(runs) AS runs, sum(calls) AS calls, sum(late_calls) AS late_calls, sum(cost_micro_usd) AS cost FROM run_hourly WHERE tenant_id = ${tenant}`.execute(
+          database.db,
+        );
+      const summed =
+        await sql`SELECT count(*) AS runs, sum(calls) AS calls, sum(late_calls) AS late_calls, sum(cost_micro_usd) AS cost FROM runs WHERE tenant_id = ${tenant}`.execute(
+          database.db,
+        );
       expect(hours.rows).toEqual(summed.rows);
-      const day = await sql`SELECT coalesce(sum(requests), 0) AS requests, coalesce(sum(prompt_tokens), 0) AS tokens, coalesce(sum(cost_micro_usd), 0) AS cost, coalesce(sum(unpriced_requests), 0) AS unpriced FROM usage_daily WHERE tenant_id = ${tenant}`.execute(database.db);
+      const day =
+        await sql`SELECT coalesce(sum(requests), 0) AS requests, coalesce(sum(prompt_tokens), 0) AS tokens, coalesce(sum(cost_micro_usd), 0) AS cost, coalesce(sum(unpriced_requests), 0) AS unpriced FROM usage_daily WHERE tenant_id = ${tenant}`.execute(
+          database.db,
+        );
       const models = rows.filter((row) => row.mcp_method === null);
-      expect(day.rows).toEqual([{ requests: models.length, tokens: models.reduce((sum, row) => sum + row.tokens, 0), cost: models.reduce((sum, row) => sum + (row.micro_usd ?? 0), 0), unpriced: models.filter((row) => row.micro_usd === null).length }]);
+      expect(day.rows).toEqual([
+        {
+          requests: models.length,
+          tokens: models.reduce((sum, row) => sum + row.tokens, 0),
+          cost: models.reduce((sum, row) => sum + (row.micro_usd ?? 0), 0),
+          unpriced: models.filter((row) => row.micro_usd === null).length,
+        },
+      ]);
     }),
     { numRuns: 40 },
   );

@@ -20,7 +20,12 @@ export interface RunView extends RunSummary, Trajectory {
 const MOST_ACTIONS = 1_000;
 
 export function summaryOf({ cost_micro_usd: micros, run_id: runId, ...run }: RunRow): RunSummary {
-  return { ...run, run_id: runId ?? run.root_task_id, total_tokens: run.prompt_tokens + run.completion_tokens, cost_usd: usdFromMicros(micros) };
+  return {
+    ...run,
+    run_id: runId ?? run.root_task_id,
+    total_tokens: run.prompt_tokens + run.completion_tokens,
+    cost_usd: usdFromMicros(micros),
+  };
 }
 
 /** `ids` are the forms the run may be known by; only one `participant` took part in is found. */
@@ -40,7 +45,13 @@ export interface RunEnd {
 }
 
 /** Ends a run; an ended one keeps its state. Null when the participant took part in no such run. */
-export async function endRunOf(db: Database, tenantId: string, ids: readonly string[], participant: string, end: RunEnd): Promise<RunSummary | null> {
+export async function endRunOf(
+  db: Database,
+  tenantId: string,
+  ids: readonly string[],
+  participant: string,
+  end: RunEnd,
+): Promise<RunSummary | null> {
   const run = await findRun(db, tenantId, ids, participant);
   const ended = run === undefined ? undefined : await endRun(db, tenantId, run.root_task_id, end);
   return ended === undefined ? null : summaryOf(ended);

@@ -26,12 +26,23 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   tenant = ulid().toLowerCase();
-  await database.db.insertInto("tenants").values({ id: tenant, name: tenant, data_retention: JSON.stringify({}), default_judge_model_id: null } as never).execute();
+  await database.db
+    .insertInto("tenants")
+    .values({ id: tenant, name: tenant, data_retention: JSON.stringify({}), default_judge_model_id: null } as never)
+    .execute();
 });
 
 const NOW = Date.now() * 1000;
 const at = (seconds: number) => isoMicros(NOW + seconds * 1_000_000);
-const row = (fields: object) => callRow({ tenant_id: tenant, resource_group_id: "g", api_key_id: "k", root_task_id: "r", trace_continuity: "client_asserted", ...fields });
+const row = (fields: object) =>
+  callRow({
+    tenant_id: tenant,
+    resource_group_id: "g",
+    api_key_id: "k",
+    root_task_id: "r",
+    trace_continuity: "client_asserted",
+    ...fields,
+  });
 const view = () => viewRun(database.db, tenant, ["r"], "k");
 
 async function sealed(ledger: Ledger, ...rows: object[]): Promise<void> {
@@ -58,7 +69,11 @@ const ENDS: [what: string, rows: object[], state: string][] = [
   ["a call used a fallback", [{ llm_used_fallback: true }, {}], "completed_degraded"],
   ["its last call failed upstream", [{}, { success: false, error_type: "upstream_timeout", http_status_code: 504 }], "errored"],
   ["governance refused its last call", [{}, { success: false, error_type: "model_not_allowed", http_status_code: 403 }], "blocked_policy"],
-  ["a ceiling of the run refused its last call", [{}, { success: false, error_type: "run_ceiling_reached", http_status_code: 429 }], "exhausted"],
+  [
+    "a ceiling of the run refused its last call",
+    [{}, { success: false, error_type: "run_ceiling_reached", http_status_code: 429 }],
+    "exhausted",
+  ],
 ];
 
 for (const [what, rows, state] of ENDS) {
@@ -77,7 +92,9 @@ for (const [what, rows, state] of ENDS) {
 test("the runs of a tenant that is gone end as well", async () => {
   const { db } = database;
   await sql`INSERT INTO gone_tenants (id, data_retention, gone_at) VALUES ('gone', '{}', now())`.execute(db);
-  await sql`INSERT INTO runs (tenant_id, root_task_id, state, started_at, active_at) VALUES ('gone', 'r', 'open', now(), now())`.execute(db);
+  await sql`INSERT INTO runs (tenant_id, root_task_id, state, started_at, active_at) VALUES ('gone', 'r', 'open', now(), now())`.execute(
+    db,
+  );
   const state = async () => (await sql<{ state: string }>`SELECT state FROM runs WHERE tenant_id = 'gone'`.execute(db)).rows[0]?.state;
   await sweepRuns(db, new Date(Date.now() + 29 * 60_000));
   expect(await state()).toBe("open");

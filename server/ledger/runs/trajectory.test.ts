@@ -6,24 +6,52 @@ const tool = (fields = {}) => ({ proxy_type: "mcp", ...fields });
 
 test("a turn begins with each model call and holds the tool calls it led to", () => {
   const { turns, actions } = trajectoryOf([tool(), llm(), tool(), tool(), llm(), tool()]);
-  expect(turns.map((turn) => [turn.turn_seq, turn.inferred, turn.calls])).toEqual([[1, true, 4], [2, true, 2]]);
+  expect(turns.map((turn) => [turn.turn_seq, turn.inferred, turn.calls])).toEqual([
+    [1, true, 4],
+    [2, true, 2],
+  ]);
   expect(actions.map((action) => action.turn_seq)).toEqual([1, 1, 1, 1, 2, 2]);
 });
 
 test("judges, embeddings and lists of models begin no turn", () => {
-  const { turns } = trajectoryOf([llm(), ...["semantic_policy_judge", "semantic_cache_embedding", "guardrail_model", "models_list"].map((proxy_subtype) => llm({ proxy_subtype })), tool(), llm()]);
-  expect(turns.map((turn) => [turn.turn_seq, turn.calls])).toEqual([[1, 6], [2, 1]]);
+  const { turns } = trajectoryOf([
+    llm(),
+    ...["semantic_policy_judge", "semantic_cache_embedding", "guardrail_model", "models_list"].map((proxy_subtype) =>
+      llm({ proxy_subtype }),
+    ),
+    tool(),
+    llm(),
+  ]);
+  expect(turns.map((turn) => [turn.turn_seq, turn.calls])).toEqual([
+    [1, 6],
+    [2, 1],
+  ]);
 });
 
 test("turns and steps the caller named are taken as named, and late calls are in none", () => {
-  const { turns, steps, actions } = trajectoryOf([llm({ turn_id: "a", step_id: "s" }), tool({ turn_id: "a" }), llm({ turn_seq: 2 }), tool({ turn_id: "a", step_id: "s", step_name: "S" }), llm({ turn_id: "b", tags: ["late"] })]);
-  expect(turns.map((turn) => [turn.turn_id, turn.turn_seq, turn.inferred, turn.calls])).toEqual([["a", null, false, 3], [null, 2, false, 1]]);
+  const { turns, steps, actions } = trajectoryOf([
+    llm({ turn_id: "a", step_id: "s" }),
+    tool({ turn_id: "a" }),
+    llm({ turn_seq: 2 }),
+    tool({ turn_id: "a", step_id: "s", step_name: "S" }),
+    llm({ turn_id: "b", tags: ["late"] }),
+  ]);
+  expect(turns.map((turn) => [turn.turn_id, turn.turn_seq, turn.inferred, turn.calls])).toEqual([
+    ["a", null, false, 3],
+    [null, 2, false, 1],
+  ]);
   expect(steps).toEqual([{ step_id: "s", step_name: "S", calls: 2 }]);
   expect(actions.at(-1)).toMatchObject({ late: true, turn_id: null });
 });
 
 test("an id is never taken for the number or name of another turn or step", () => {
   const { turns, steps } = trajectoryOf([llm({ turn_id: "#2", step_id: "#plan" }), llm({ turn_seq: 2, step_name: "plan" })]);
-  expect(turns.map((turn) => [turn.turn_id, turn.turn_seq, turn.calls])).toEqual([["#2", null, 1], [null, 2, 1]]);
-  expect(steps.map((step) => [step.step_id, step.step_name, step.calls])).toEqual([["#plan", null, 1], [null, "plan", 1]]);
+  expect(turns.map((turn) => [turn.turn_id, turn.turn_seq, turn.calls])).toEqual([
+    ["#2", null, 1],
+    [null, 2, 1],
+  ]);
+  expect(steps.map((step) => [step.step_id, step.step_name, step.calls])).toEqual([
+    ["#plan", null, 1],
+    [null, "plan", 1],
+  ]);
 });

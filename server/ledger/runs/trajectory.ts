@@ -95,7 +95,8 @@ export function trajectoryOf(rows: readonly AuditRow[]): Trajectory {
     if (row.turn_id != null || row.turn_seq != null) {
       const key = JSON.stringify([row.turn_id ?? null, row.turn_id == null ? row.turn_seq : null]);
       let turn = named.get(key);
-      if (turn === undefined) turns.push((turn = { turn_id: row.turn_id ?? null, turn_seq: row.turn_seq ?? null, inferred: false, calls: 0 }));
+      if (turn === undefined)
+        turns.push((turn = { turn_id: row.turn_id ?? null, turn_seq: row.turn_seq ?? null, inferred: false, calls: 0 }));
       named.set(key, turn);
       turn.turn_seq ??= row.turn_seq ?? null;
       return turn;

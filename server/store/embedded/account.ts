@@ -29,7 +29,9 @@ export function unprivilegedAccount(): Account {
     const gid = numberOf("-g", name);
     if (uid > 0 && gid >= 0) return { name, uid, gid };
   }
-  throw new EmbeddedPostgresError(`started as root, but this machine has none of the users ${CANDIDATES.join(", ")} for the embedded PostgreSQL to run as: add one, or set DATABASE_URL`);
+  throw new EmbeddedPostgresError(
+    `started as root, but this machine has none of the users ${CANDIDATES.join(", ")} for the embedded PostgreSQL to run as: add one, or set DATABASE_URL`,
+  );
 }
 
 export interface Outcome {

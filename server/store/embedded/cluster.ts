@@ -1,4 +1,18 @@
-import { chmodSync, chownSync, closeSync, existsSync, fsyncSync, lchownSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lchownSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Account, runAs } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
@@ -27,7 +41,8 @@ function give(path: string, account: Account | undefined): void {
 function giveRestored(cluster: string, account: Account): void {
   // Nobody else has been able to put a link in it.
   if (statSync(cluster).uid !== 0) return;
-  for (const entry of readdirSync(cluster, { recursive: true, encoding: "utf8" })) lchownSync(join(cluster, entry), account.uid, account.gid);
+  for (const entry of readdirSync(cluster, { recursive: true, encoding: "utf8" }))
+    lchownSync(join(cluster, entry), account.uid, account.gid);
   lchownSync(cluster, account.uid, account.gid);
 }
 
@@ -47,7 +62,15 @@ export function makeCluster(home: Home, binaries: Binaries, password: string): v
   const passwordFile = join(unfinished, "password");
   writeFileSync(passwordFile, password, { mode: 0o600 });
   give(passwordFile, home.account);
-  run(home.account, binaries.initdb, [`--pgdata=${data}`, `--username=${SUPERUSER}`, ...LOCALE, "--auth=scram-sha-256", `--pwfile=${passwordFile}`, "--no-sync", "--no-instructions"]);
+  run(home.account, binaries.initdb, [
+    `--pgdata=${data}`,
+    `--username=${SUPERUSER}`,
+    ...LOCALE,
+    "--auth=scram-sha-256",
+    `--pwfile=${passwordFile}`,
+    "--no-sync",
+    "--no-instructions",
+  ]);
   rmSync(passwordFile);
   run(home.account, binaries.postgres, ["--single", "-D", data, "-c", "fsync=off", "template1"], `CREATE DATABASE ${DATABASE}\n`);
   run(home.account, binaries.initdb, ["--sync-only", `--pgdata=${data}`]);

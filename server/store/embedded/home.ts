@@ -35,7 +35,8 @@ function makeHome(path: string, mode: number): void {
   mkdirSync(path, { recursive: true });
   // Its parent may belong to the user PostgreSQL runs as: a link or a folder put here by that user is not followed.
   const stat = lstatSync(path);
-  if (!stat.isDirectory() || stat.uid !== process.getuid?.()) throw new EmbeddedPostgresError(`${path} is not a directory of the user this process runs as`);
+  if (!stat.isDirectory() || stat.uid !== process.getuid?.())
+    throw new EmbeddedPostgresError(`${path} is not a directory of the user this process runs as`);
   chmodSync(path, mode);
 }
 
@@ -52,7 +53,9 @@ export function findHome(dataDirectory: string): Home {
 
   // Among the secrets, because the data directory itself may belong to PostgreSQL's user.
   const pointer = join(dataDirectory, "secrets", "postgresql-home");
-  const outside = existsSync(pointer) ? readFileSync(pointer, "utf8").trim() : join(SYSTEM_DIRECTORY, createHash("sha256").update(dataDirectory).digest("hex").slice(0, 16));
+  const outside = existsSync(pointer)
+    ? readFileSync(pointer, "utf8").trim()
+    : join(SYSTEM_DIRECTORY, createHash("sha256").update(dataDirectory).digest("hex").slice(0, 16));
   const account = accountOf([inside, outside]);
   if (!existsSync(pointer)) {
     // The directory stays closed to everyone else, and `secrets/` and `journal/` in it are root's own.
@@ -60,12 +63,18 @@ export function findHome(dataDirectory: string): Home {
     makeHome(inside, 0o711);
     if (canEnter(account, inside)) return homeAt(inside, account);
     chownSync(dataDirectory, 0, 0);
-    if (existsSync(clusterIn(inside))) throw new EmbeddedPostgresError(`${account.name}, whom the embedded PostgreSQL runs as, cannot enter ${inside}: open the directories above it (chmod +x), or move the data directory back`);
+    if (existsSync(clusterIn(inside)))
+      throw new EmbeddedPostgresError(
+        `${account.name}, whom the embedded PostgreSQL runs as, cannot enter ${inside}: open the directories above it (chmod +x), or move the data directory back`,
+      );
     rmSync(inside, { recursive: true });
   }
   makeHome(SYSTEM_DIRECTORY, 0o755);
   makeHome(outside, 0o711);
-  if (!canEnter(account, outside)) throw new EmbeddedPostgresError(`${account.name}, whom the embedded PostgreSQL runs as, can enter neither ${inside} nor ${outside}: choose another GW_DATA_DIR, or set DATABASE_URL`);
+  if (!canEnter(account, outside))
+    throw new EmbeddedPostgresError(
+      `${account.name}, whom the embedded PostgreSQL runs as, can enter neither ${inside} nor ${outside}: choose another GW_DATA_DIR, or set DATABASE_URL`,
+    );
   if (!existsSync(pointer)) writeFileSync(pointer, `${outside}\n`, { mode: 0o600 });
   return homeAt(outside, account);
 }

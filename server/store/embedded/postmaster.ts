@@ -28,7 +28,11 @@ function lastLines(home: Home, from: number): string {
  */
 function guard(home: Home, pid: number): { dismiss(): void } {
   const script = 'read -r _; [ "$(head -n 1 "$2")" = "$1" ] && kill -INT "$1"';
-  const child = spawn("/bin/sh", ["-c", script, "sh", String(pid), pidFile(home.cluster)], { ...asAccount(home.account), stdio: ["pipe", "ignore", "ignore"], detached: true });
+  const child = spawn("/bin/sh", ["-c", script, "sh", String(pid), pidFile(home.cluster)], {
+    ...asAccount(home.account),
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+  });
   child.on("error", () => {});
   child.unref();
   return { dismiss: () => void child.kill("SIGKILL") };
@@ -39,7 +43,11 @@ export async function startPostmaster(home: Home, binaries: Binaries, args: read
   const log = openSync(home.log, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   const logStart = readFileSync(home.log).byteLength;
   // A process group of its own: Ctrl-C in a terminal must reach us, and PostgreSQL only when we have drained.
-  const child = spawn(binaries.postgres, ["-D", home.cluster, "-c", `cluster_name=${clusterName(home.cluster)}`, ...args], { ...asAccount(home.account), stdio: ["ignore", log, log], detached: true });
+  const child = spawn(binaries.postgres, ["-D", home.cluster, "-c", `cluster_name=${clusterName(home.cluster)}`, ...args], {
+    ...asAccount(home.account),
+    stdio: ["ignore", log, log],
+    detached: true,
+  });
   closeSync(log);
   let gone = false;
   const exited = new Promise<void>((resolve) => {

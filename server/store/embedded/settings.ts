@@ -26,5 +26,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
 export function settingArguments(socketDirectory: string, overrides: Readonly<Record<string, string>>): string[] {
   // A list of directories to PostgreSQL: quoted, or a comma or a space in the path would end it.
   const quoted = `"${socketDirectory.replaceAll('"', '""')}"`;
-  return Object.entries({ ...SETTINGS, ...overrides, unix_socket_directories: quoted }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  return Object.entries({ ...SETTINGS, ...overrides, unix_socket_directories: quoted }).flatMap(([name, value]) => [
+    "-c",
+    `${name}=${value}`,
+  ]);
 }

@@ -52,7 +52,8 @@ export function makeSocketDirectory(home: Home): SocketDirectory {
   for (const parent of [tmpdir(), "/tmp"]) {
     const path = privateDirectory(parent, home);
     give(path);
-    if (fits(path) && canEnter(home.account, path)) return { path, clear: () => clear(path), remove: () => rmSync(path, { recursive: true, force: true }) };
+    if (fits(path) && canEnter(home.account, path))
+      return { path, clear: () => clear(path), remove: () => rmSync(path, { recursive: true, force: true }) };
     rmSync(path, { recursive: true });
   }
   throw new EmbeddedPostgresError(`the path of the data directory is too long for a database socket, and so is ${tmpdir()}`);

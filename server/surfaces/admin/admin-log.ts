@@ -16,7 +16,8 @@ export const adminLogOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/admin/admin-log",
     summary: "List who changed what",
-    description: "Newest first. Every write and every login has an entry; entries cannot be changed or removed. A system admin who names no tenant sees all of them.",
+    description:
+      "Newest first. Every write and every login has an entry; entries cannot be changed or removed. A system admin who names no tenant sees all of them.",
     query: adminLogQuery,
     answer: { status: 200, about: "One page of them", schema: listOf("entries", adminLogEntry) },
     run: (call) => listed("entries", call, (page) => listAdminLog(call.services.directory, call.tenantOrAll, call.query, page)),
@@ -28,7 +29,8 @@ export const adminLogOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/admin/admin-log/verify",
     summary: "Verify the admin log",
-    description: "It stands in one chain, sealed and signed like the audit rows. For a tenant's admin only the place of the others' entries is checked.",
+    description:
+      "It stands in one chain, sealed and signed like the audit rows. For a tenant's admin only the place of the others' entries is checked.",
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
     run: (call) => verifyChain(call.services.directory.db, ADMIN_CHAIN, { tenantId: call.tenantOrAll ?? undefined }),
   }),
@@ -41,6 +43,10 @@ export const adminLogOperations: readonly Operation[] = [
     summary: "Export the admin log",
     description: "JSON lines of entries, checkpoints and public keys, which `gatehouse audit verify` reads.",
     answer: { status: 200, about: "JSON lines", media: "application/jsonl" },
-    run: (call) => streamedAnswer(exportChain(call.services.directory.db, ADMIN_CHAIN, { tenantId: call.tenantOrAll ?? undefined }), "application/jsonl"),
+    run: (call) =>
+      streamedAnswer(
+        exportChain(call.services.directory.db, ADMIN_CHAIN, { tenantId: call.tenantOrAll ?? undefined }),
+        "application/jsonl",
+      ),
   }),
 ];

@@ -20,7 +20,14 @@ export const alertOperations: readonly Operation[] = [
     answer: { status: 200, about: "One page of them", schema: listOf("alerts", alert) },
     run: (call) => {
       const { group_id, resolved } = call.query;
-      return listed("alerts", call, (page) => listAlerts(call.services.directory, call.tenantOrAll, { group_id, resolved: resolved === undefined ? undefined : resolved === "true" }, page));
+      return listed("alerts", call, (page) =>
+        listAlerts(
+          call.services.directory,
+          call.tenantOrAll,
+          { group_id, resolved: resolved === undefined ? undefined : resolved === "true" },
+          page,
+        ),
+      );
     },
   }),
 ];

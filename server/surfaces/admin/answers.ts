@@ -10,7 +10,12 @@ export function jsonAnswer(status: number, value: unknown): Response {
 /** The one place where a refusal becomes an answer of the control plane: `{detail, code, fields?, ...}`. */
 export function refusalAnswer(refusal: Refusal): Response {
   const status = statusOf(refusal);
-  const body = { detail: refusal.message, code: refusal.code, ...(refusal.fields === undefined ? {} : { fields: refusal.fields }), ...refusal.extra };
+  const body = {
+    detail: refusal.message,
+    code: refusal.code,
+    ...(refusal.fields === undefined ? {} : { fields: refusal.fields }),
+    ...refusal.extra,
+  };
   const headers: Record<string, string> = { ...HEADERS, ...refusal.headers };
   if (status === 401) headers["www-authenticate"] = "Bearer";
   return Response.json(body, { status, headers });

@@ -1,4 +1,12 @@
-import { apiKey, apiKeyCreate, apiKeyQuery, apiKeyRotate, apiKeyUpdate, groupApiKeyQuery, mintedApiKey } from "@gatehouse/contracts/api-keys";
+import {
+  apiKey,
+  apiKeyCreate,
+  apiKeyQuery,
+  apiKeyRotate,
+  apiKeyUpdate,
+  groupApiKeyQuery,
+  mintedApiKey,
+} from "@gatehouse/contracts/api-keys";
 import { listOf } from "@gatehouse/contracts/conventions";
 import { createApiKey, getApiKey, listApiKeys, revokeApiKey, rotateApiKey, updateApiKey } from "../../directory/credentials/api-keys.ts";
 import { resourceGroups } from "../../directory/groups/resource-groups.ts";
@@ -23,7 +31,9 @@ export const apiKeyOperations: readonly Operation[] = [
     answer: page,
     async run(call) {
       await resourceGroups.get(call.services.directory, call.tenantId, idOf(call));
-      return listed("api_keys", call, (rows) => listApiKeys(call.services.directory, call.tenantId, { ...call.query, resource_group_id: idOf(call) }, rows));
+      return listed("api_keys", call, (rows) =>
+        listApiKeys(call.services.directory, call.tenantId, { ...call.query, resource_group_id: idOf(call) }, rows),
+      );
     },
   }),
   operation({

@@ -55,7 +55,11 @@ export function adminApp(deps: AdminDeps): AdminApp {
   // The first use prepares it, and a first unknown user must not take longer than a known one.
   deps.passwords.dummyVerify().catch((error: Error) => deps.log.error("password_hashing_failed", { error }));
   const app = new Hono<{ Bindings: { ip: string } }>({ strict: false });
-  const routes = OPERATIONS.map((operation) => ({ operation, method: operation.method, path: operation.path.replaceAll(/\{(\w+)\}/g, ":$1") }));
+  const routes = OPERATIONS.map((operation) => ({
+    operation,
+    method: operation.method,
+    path: operation.path.replaceAll(/\{(\w+)\}/g, ":$1"),
+  }));
   for (const { operation, path } of routes) {
     const perform = performer(services, operation);
     app.on(operation.method, path, async (context) => {
@@ -72,14 +76,21 @@ export function adminApp(deps: AdminDeps): AdminApp {
       return response;
     });
   }
-  for (const [path, allow] of allowOf(routes)) app.all(path, () => refusalAnswer(refuse("method_not_allowed", undefined, { headers: { allow } })));
+  for (const [path, allow] of allowOf(routes))
+    app.all(path, () => refusalAnswer(refuse("method_not_allowed", undefined, { headers: { allow } })));
   app.notFound(() => refusalAnswer(refuse("not_found")));
   app.onError((error) => errorAnswer(error, deps.log, { method: "", path: "", requestId: "" }));
   return { fetch: async (request, info) => app.fetch(request, { ip: info.ip }) };
 }
 
 function servicesOf(deps: AdminDeps): AdminServices {
-  const directory: Directory = { db: deps.db, secrets: deps.secrets, clock: deps.clock, hashPassword: deps.passwords.hashPassword, fallbackJudge: deps.fallbackJudge };
+  const directory: Directory = {
+    db: deps.db,
+    secrets: deps.secrets,
+    clock: deps.clock,
+    hashPassword: deps.passwords.hashPassword,
+    fallbackJudge: deps.fallbackJudge,
+  };
   const logins: Logins = {
     directory,
     tokens: adminTokens({ secret: deps.jwtSecret, expirySeconds: deps.jwtExpirySeconds, clock: deps.clock }),
@@ -88,5 +99,18 @@ function servicesOf(deps: AdminDeps): AdminServices {
     dummyVerify: deps.passwords.dummyVerify,
   };
   let document: object | undefined;
-  return { directory, logins, welcome: deps.welcome ?? (async () => false), upstream: deps.upstream, toolServers: deps.toolServers, liveChain: deps.liveChain ?? (() => null), verified: deps.verified ?? (() => undefined), attempts: deps.attempts, refused: deps.refused ?? (() => undefined), health: deps.health, log: deps.log, document: () => (document ??= openApiDocument(OPERATIONS)) };
+  return {
+    directory,
+    logins,
+    welcome: deps.welcome ?? (async () => false),
+    upstream: deps.upstream,
+    toolServers: deps.toolServers,
+    liveChain: deps.liveChain ?? (() => null),
+    verified: deps.verified ?? (() => undefined),
+    attempts: deps.attempts,
+    refused: deps.refused ?? (() => undefined),
+    health: deps.health,
+    log: deps.log,
+    document: () => (document ??= openApiDocument(OPERATIONS)),
+  };
 }

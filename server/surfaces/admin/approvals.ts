@@ -8,7 +8,14 @@ import { idOf, listed } from "./resource.ts";
 const PATH = "/v1/admin/approvals";
 const ONE = `${PATH}/{id}`;
 const reading = { tag: "Approvals", access: "tools:read", reach: "one" } as const;
-const resolving = { tag: "Approvals", access: "tools:write", reach: "one", subject: "approvals", method: "POST", body: approvalResolution } as const;
+const resolving = {
+  tag: "Approvals",
+  access: "tools:write",
+  reach: "one",
+  subject: "approvals",
+  method: "POST",
+  body: approvalResolution,
+} as const;
 
 export const approvalOperations: readonly Operation[] = [
   operation({
@@ -19,7 +26,8 @@ export const approvalOperations: readonly Operation[] = [
     description: "Requests to let a tool call through, newest first.",
     query: approvalQuery,
     answer: { status: 200, about: "One page of them", schema: listOf("approvals", approval) },
-    run: (call) => listed("approvals", call, (page) => listApprovals(call.services.directory, call.tenantId, null, call.query.status, page)),
+    run: (call) =>
+      listed("approvals", call, (page) => listApprovals(call.services.directory, call.tenantId, null, call.query.status, page)),
   }),
   operation({
     ...reading,
@@ -36,24 +44,36 @@ export const approvalOperations: readonly Operation[] = [
     summary: "Approve a tool call",
     description: "Whoever asked sends the call again with the token, once. A request that is no longer pending is a 409.",
     answer: { status: 200, about: "What it is now, with the token", schema: approvedApproval },
-    run: (call) => resolved(call, "approve", (parts, resolver) => approveApproval(parts, call.tenantId, idOf(call), resolver, call.body.note ?? null)),
+    run: (call) =>
+      resolved(call, "approve", (parts, resolver) => approveApproval(parts, call.tenantId, idOf(call), resolver, call.body.note ?? null)),
   }),
   operation({
     ...resolving,
     path: `${ONE}/reject`,
     summary: "Reject a tool call",
     answer: { status: 200, about: "What it is now", schema: rejectedApproval },
-    run: (call) => resolved(call, "reject", (parts, resolver) => rejectApproval(parts, call.tenantId, idOf(call), resolver, call.body.note ?? null)),
+    run: (call) =>
+      resolved(call, "reject", (parts, resolver) => rejectApproval(parts, call.tenantId, idOf(call), resolver, call.body.note ?? null)),
   }),
 ];
 
 type Parts = Parameters<typeof approveApproval>[0];
 
 /** The token stays out of the log of changes. */
-function resolved<T extends { status: string }>(call: Pick<AdminCall<unknown, { note?: string | null | undefined }>, "write" | "params" | "tenantId" | "body">, action: string, resolve: (parts: Parts, resolver: Resolver) => Promise<T>): Promise<T> {
+function resolved<T extends { status: string }>(
+  call: Pick<AdminCall<unknown, { note?: string | null | undefined }>, "write" | "params" | "tenantId" | "body">,
+  action: string,
+  resolve: (parts: Parts, resolver: Resolver) => Promise<T>,
+): Promise<T> {
   return call.write(async (write: Write) => {
     const done = await resolve({ ...write.directory, db: write.trx }, { name: write.actor.username ?? "an administrator", viewer: null });
-    write.log({ tenant_id: call.tenantId, action, resource: "approvals", resource_id: idOf(call), after: { status: done.status, note: call.body.note ?? null } });
+    write.log({
+      tenant_id: call.tenantId,
+      action,
+      resource: "approvals",
+      resource_id: idOf(call),
+      after: { status: done.status, note: call.body.note ?? null },
+    });
     return done;
   });
 }

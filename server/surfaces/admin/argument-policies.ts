@@ -1,4 +1,12 @@
-import { argumentPolicy, argumentPolicyCreate, argumentPolicyGroups, argumentPolicyGroupsQuery, argumentPolicyQuery, argumentPolicyUpdate, maybeArgumentPolicyGroups } from "@gatehouse/contracts/argument-policies";
+import {
+  argumentPolicy,
+  argumentPolicyCreate,
+  argumentPolicyGroups,
+  argumentPolicyGroupsQuery,
+  argumentPolicyQuery,
+  argumentPolicyUpdate,
+  maybeArgumentPolicyGroups,
+} from "@gatehouse/contracts/argument-policies";
 import { bindingResult, unbindingResult } from "@gatehouse/contracts/group-models";
 import { argumentPolicies, bindArgumentPolicy, unbindArgumentPolicy } from "../../directory/policies/argument-policies.ts";
 import { checkStoredPolicy } from "../../governance/argument-policies/stored-policy.ts";
@@ -25,7 +33,8 @@ export const argumentPolicyOperations: readonly Operation[] = [
     update: argumentPolicyUpdate,
     read: argumentPolicy,
     notes: {
-      create: "Judges the arguments of the calls that models generate to one tool, before the caller gets them. Holds for the groups it is bound to and those below them.",
+      create:
+        "Judges the arguments of the calls that models generate to one tool, before the caller gets them. Holds for the groups it is bound to and those below them.",
       update: "What the body leaves out stays as it is. Another analyzer drops what belonged to the one before.",
     },
   }),
@@ -34,7 +43,8 @@ export const argumentPolicyOperations: readonly Operation[] = [
     method: "POST",
     path: `${PATH}/{id}/groups`,
     summary: "Bind an argument policy to groups",
-    description: "Adds the groups; when all are bound already, 409 already_bound. A policy that held for every group holds for the bound ones alone from then on.",
+    description:
+      "Adds the groups; when all are bound already, 409 already_bound. A policy that held for every group holds for the bound ones alone from then on.",
     body: argumentPolicyGroups,
     answer: { status: 200, about: "What was bound", schema: bindingResult },
     run: (call) => call.write((write) => bindArgumentPolicy(write, call.tenantId, idOf(call), call.body.group_ids)),
@@ -44,7 +54,8 @@ export const argumentPolicyOperations: readonly Operation[] = [
     method: "DELETE",
     path: `${PATH}/{id}/groups`,
     summary: "Unbind an argument policy from groups",
-    description: "The ids stand in the body or in the query. When none of them is bound, 404 not_bound. A policy without any group holds for nobody.",
+    description:
+      "The ids stand in the body or in the query. When none of them is bound, 404 not_bound. A policy without any group holds for nobody.",
     query: argumentPolicyGroupsQuery,
     body: maybeArgumentPolicyGroups,
     answer: { status: 200, about: "What was unbound", schema: unbindingResult },

@@ -17,7 +17,8 @@ export const auditChainOperations: readonly Operation[] = [
     method: "GET",
     path: `${PATH}/chains`,
     summary: "List the audit chains",
-    description: "One for each data directory that audit rows were written from. A chain without a writer has no record: rows name it, and its verification finds them.",
+    description:
+      "One for each data directory that audit rows were written from. A chain without a writer has no record: rows name it, and its verification finds them.",
     answer: { status: 200, about: "All of them", schema: auditChains },
     async run(call) {
       const chains = await listChains(call.services.directory.db);
@@ -37,8 +38,16 @@ export const auditChainOperations: readonly Operation[] = [
     async run(call) {
       const chainId = call.params.chain_id ?? "";
       const live = call.services.liveChain();
-      const knownHeads = live?.chainId === chainId && live.shippedSeq > 0 && call.body.to_seq === undefined ? [{ chainSeq: live.shippedSeq, rowHash: live.shippedHash }] : [];
-      const verification = await verifyChain(call.services.directory.db, chainId, { fromSeq: call.body.from_seq, toSeq: call.body.to_seq, tenantId: call.tenantOrAll ?? undefined, knownHeads });
+      const knownHeads =
+        live?.chainId === chainId && live.shippedSeq > 0 && call.body.to_seq === undefined
+          ? [{ chainSeq: live.shippedSeq, rowHash: live.shippedHash }]
+          : [];
+      const verification = await verifyChain(call.services.directory.db, chainId, {
+        fromSeq: call.body.from_seq,
+        toSeq: call.body.to_seq,
+        tenantId: call.tenantOrAll ?? undefined,
+        knownHeads,
+      });
       call.services.verified(verification.verdict);
       return verification;
     },
@@ -50,9 +59,14 @@ export const auditChainOperations: readonly Operation[] = [
     method: "GET",
     path: `${ONE}/export`,
     summary: "Export an audit chain",
-    description: "JSON lines of rows, checkpoints and public keys, which `gatehouse audit verify` reads. In a tenant's export, rows of others are only their place in the chain.",
+    description:
+      "JSON lines of rows, checkpoints and public keys, which `gatehouse audit verify` reads. In a tenant's export, rows of others are only their place in the chain.",
     answer: { status: 200, about: "JSON lines", media: "application/jsonl" },
-    run: (call) => streamedAnswer(exportChain(call.services.directory.db, call.params.chain_id ?? "", { tenantId: call.tenantOrAll ?? undefined }), "application/jsonl"),
+    run: (call) =>
+      streamedAnswer(
+        exportChain(call.services.directory.db, call.params.chain_id ?? "", { tenantId: call.tenantOrAll ?? undefined }),
+        "application/jsonl",
+      ),
   }),
   operation({
     ...common,

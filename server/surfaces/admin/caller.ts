@@ -11,7 +11,8 @@ export async function signedInCaller(services: AdminServices, request: Request, 
   if (access === "anyone") return null;
   const given = request.headers.get("authorization");
   const token = BEARER.exec(given ?? "")?.[1];
-  const admin = token === undefined ? (given === null ? "credential_missing" : "credential_malformed") : await signedInAdmin(services.logins, token);
+  const admin =
+    token === undefined ? (given === null ? "credential_missing" : "credential_malformed") : await signedInAdmin(services.logins, token);
   if (typeof admin === "string") throw new Refused(refuse("unauthenticated", undefined, { reason: admin }));
   return admin;
 }
@@ -30,7 +31,13 @@ export interface NamedTenant {
 }
 
 /** The tenant a call is held to; null where the operation reaches all of them. */
-export async function tenantOfCall(services: AdminServices, admin: Admin | null, operation: Operation, params: Readonly<Record<string, string>>, named: NamedTenant): Promise<string | null> {
+export async function tenantOfCall(
+  services: AdminServices,
+  admin: Admin | null,
+  operation: Operation,
+  params: Readonly<Record<string, string>>,
+  named: NamedTenant,
+): Promise<string | null> {
   if (operation.reach === "none" || admin === null) return null;
   const names = new Set([named.query, named.body, named.header].filter((name) => name !== undefined));
   if (names.size > 1) throw unclear("names different tenants in query, body and X-Tenant-ID");

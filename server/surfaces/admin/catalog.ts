@@ -11,7 +11,8 @@ const ONE = `${PATH}/{catalog_id}`;
 const tag = "Model catalog";
 const textParams = ["catalog_id"];
 
-const nowOf = (call: { readonly services: { readonly directory: { readonly clock: { now(): number } } } }) => new Date(call.services.directory.clock.now());
+const nowOf = (call: { readonly services: { readonly directory: { readonly clock: { now(): number } } } }) =>
+  new Date(call.services.directory.clock.now());
 
 export const catalogOperations: readonly Operation[] = [
   operation({
@@ -21,7 +22,8 @@ export const catalogOperations: readonly Operation[] = [
     method: "GET",
     path: PATH,
     summary: "List the model catalog",
-    description: "The models of known providers, with the prices in force. It is the same for all tenants. A price that is null is unpriced, and a flag that is null is not known.",
+    description:
+      "The models of known providers, with the prices in force. It is the same for all tenants. A price that is null is unpriced, and a flag that is null is not known.",
     query: catalogQuery,
     answer: { status: 200, about: "One page of them", schema: listOf("entries", catalogEntry) },
     run: (call) => listed("entries", call, (page) => listCatalog(call.query, page, nowOf(call))),
@@ -44,7 +46,8 @@ export const catalogOperations: readonly Operation[] = [
     method: "POST",
     path: `${ONE}/import`,
     summary: "Import a catalog entry as a model",
-    description: "The model has the entry's prices and facts. The record of its provider is made when the tenant has none; it has no key until one is set, there or on the model.",
+    description:
+      "The model has the entry's prices and facts. The record of its provider is made when the tenant has none; it has no key until one is set, there or on the model.",
     textParams,
     body: catalogImport,
     answer: { status: 201, about: "The model made", schema: model },

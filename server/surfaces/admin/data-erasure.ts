@@ -22,7 +22,11 @@ export const dataErasureOperations: readonly Operation[] = [
       call.write(async (write) => {
         const { reason } = call.body;
         const { subject, gone } = await erasePerson(write, call.tenantId, call.body.subject);
-        const event = await eraseDataSubject(write.trx, { tenantId: call.tenantId, subject, reason: reason ?? null, requestedBy: call.actor.username, gone }, write.directory.clock);
+        const event = await eraseDataSubject(
+          write.trx,
+          { tenantId: call.tenantId, subject, reason: reason ?? null, requestedBy: call.actor.username, gone },
+          write.directory.clock,
+        );
         // Answers that are kept for others may have been the subject's: what processes hold of them is let go.
         write.notify(call.tenantId, "policy");
         write.log({ tenant_id: call.tenantId, action: "erase", resource: "data-erasure", resource_id: event.id, after: event });

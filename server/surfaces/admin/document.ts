@@ -40,7 +40,8 @@ export function openApiDocument(operations: readonly Operation[]): object {
 function describe(operation: Operation, components: Json, error: Json): Json {
   const { answer } = operation;
   const open = operation.access === "anyone";
-  const content = answer.schema === undefined ? undefined : { "application/json": { schema: schemaOf(answer.schema, "output", components) } };
+  const content =
+    answer.schema === undefined ? undefined : { "application/json": { schema: schemaOf(answer.schema, "output", components) } };
   const other = answer.media === undefined ? undefined : Object.fromEntries([answer.media].flat().map((media) => [media, {}]));
   return {
     operationId: operationId(operation),
@@ -52,7 +53,10 @@ function describe(operation: Operation, components: Json, error: Json): Json {
     parameters: parameters(operation, components),
     ...requestBody(operation, components),
     responses: {
-      [answer.status]: { description: answer.about, ...(content === undefined && other === undefined ? {} : { content: content ?? other }) },
+      [answer.status]: {
+        description: answer.about,
+        ...(content === undefined && other === undefined ? {} : { content: content ?? other }),
+      },
       default: { description: "An error", content: { "application/json": { schema: error } } },
     },
   };
@@ -60,7 +64,11 @@ function describe(operation: Operation, components: Json, error: Json): Json {
 
 function requestBody(operation: Operation, components: Json): Json {
   if (operation.upload !== undefined) {
-    const schema = { type: "object", properties: { [operation.upload]: { type: "string", contentMediaType: "application/octet-stream" } }, required: [operation.upload] };
+    const schema = {
+      type: "object",
+      properties: { [operation.upload]: { type: "string", contentMediaType: "application/octet-stream" } },
+      required: [operation.upload],
+    };
     return { requestBody: { required: true, content: { "multipart/form-data": { schema } } } };
   }
   if (operation.body === undefined) return {};
@@ -86,7 +94,10 @@ function parameters(operation: Operation, components: Json): Json[] {
     const { description, ...rest } = schemaOf(schema as z.ZodType, "output", components);
     return { name, in: "query", required: false, ...(description === undefined ? {} : { description }), schema: rest };
   });
-  const inHeader = operation.reach === "none" ? [] : [{ name: "X-Tenant-ID", in: "header", required: false, description: "same as tenant_id", schema: { type: "string" } }];
+  const inHeader =
+    operation.reach === "none"
+      ? []
+      : [{ name: "X-Tenant-ID", in: "header", required: false, description: "same as tenant_id", schema: { type: "string" } }];
   return [...inPath, ...inQuery, ...inHeader];
 }
 
@@ -113,5 +124,10 @@ function relinked(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(relinked);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).filter(([key, member]) => !(key === "id" && typeof member === "string" && "type" in value));
-  return Object.fromEntries(entries.map(([key, member]) => [key, key === "$ref" && typeof member === "string" ? member.replace("#/$defs/", "#/components/schemas/") : relinked(member)]));
+  return Object.fromEntries(
+    entries.map(([key, member]) => [
+      key,
+      key === "$ref" && typeof member === "string" ? member.replace("#/$defs/", "#/components/schemas/") : relinked(member),
+    ]),
+  );
 }

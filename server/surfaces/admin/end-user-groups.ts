@@ -47,9 +47,15 @@ const writing = { tag, access: "users:write", reach: "one", subject: "end_user_g
 const groupReading = { tag, access: "groups:read", reach: "one", subject: "resource_groups" } as const;
 const groupWriting = { tag, access: "groups:write", reach: "one", subject: "resource_groups" } as const;
 
-const boundGroups = z.strictObject({ resource_groups: z.array(z.strictObject({ id: z.uuid(), name: z.string(), display_name: z.string().nullable() })), total: z.number().int() }).meta({ id: "BoundResourceGroups" });
+const boundGroups = z
+  .strictObject({
+    resource_groups: z.array(z.strictObject({ id: z.uuid(), name: z.string(), display_name: z.string().nullable() })),
+    total: z.number().int(),
+  })
+  .meta({ id: "BoundResourceGroups" });
 
-const groupsNamed = (body: { resource_group_ids?: string[] | undefined; group_ids?: string[] | undefined }) => body.resource_group_ids ?? body.group_ids ?? [];
+const groupsNamed = (body: { resource_group_ids?: string[] | undefined; group_ids?: string[] | undefined }) =>
+  body.resource_group_ids ?? body.group_ids ?? [];
 
 const memberOperations: readonly Operation[] = [
   operation({

@@ -1,5 +1,14 @@
 import { listOf } from "@gatehouse/contracts/conventions";
-import { endUser, endUserCreate, endUserPrimaryGroup, endUserQuery, endUserStatus, endUserUpdate, madeEndUser, photoSet } from "@gatehouse/contracts/end-users";
+import {
+  endUser,
+  endUserCreate,
+  endUserPrimaryGroup,
+  endUserQuery,
+  endUserStatus,
+  endUserUpdate,
+  madeEndUser,
+  photoSet,
+} from "@gatehouse/contracts/end-users";
 import { endUsersAsCsv, endUsersAsJson } from "../../directory/people/end-user-export.ts";
 import { endUsers, resetSecondFactor, setEndUserPrimaryGroup, setEndUserStatus } from "../../directory/people/end-users.ts";
 import { PHOTO_BYTES, setPhoto } from "../../directory/people/photos.ts";
@@ -53,7 +62,8 @@ export const endUserOperations: readonly Operation[] = [
     method: "POST",
     path: PATH,
     summary: "Create an end user",
-    description: "With `send_welcome_email` the user is told of their account by mail; `welcome_email_sent` says whether the mail server took it. The user is made either way.",
+    description:
+      "With `send_welcome_email` the user is told of their account by mail; `welcome_email_sent` says whether the mail server took it. The user is made either way.",
     body: endUserCreate,
     answer: { status: 201, about: "The record made", schema: madeEndUser },
     async run(call) {
@@ -127,7 +137,12 @@ export const endUserOperations: readonly Operation[] = [
       const body = await readBody(call.request, FORM_BYTES);
       if (isRefusal(body)) throw new Refused(body);
       const file = await formFile(body, call.request.headers.get("content-type"), "file");
-      if (file === null) throw new Refused(refuse("invalid_body", "file is required, as multipart/form-data", { fields: [{ field: "file", message: "is required, as multipart/form-data" }] }));
+      if (file === null)
+        throw new Refused(
+          refuse("invalid_body", "file is required, as multipart/form-data", {
+            fields: [{ field: "file", message: "is required, as multipart/form-data" }],
+          }),
+        );
       return { success: true, avatar_url: await call.write((write) => setPhoto(write, call.tenantId, idOf(call), file, "file")) };
     },
   }),

@@ -1,5 +1,14 @@
 import { listOf } from "@gatehouse/contracts/conventions";
-import { bindingResult, groupModel, groupModelQuery, maybeModelIds, modelIds, modelIdsQuery, portalVisibility, unbindingResult } from "@gatehouse/contracts/group-models";
+import {
+  bindingResult,
+  groupModel,
+  groupModelQuery,
+  maybeModelIds,
+  modelIds,
+  modelIdsQuery,
+  portalVisibility,
+  unbindingResult,
+} from "@gatehouse/contracts/group-models";
 import { bindGroupModels, listGroupModels, setGroupModelVisibility, unbindGroupModels } from "../../directory/groups/group-models.ts";
 import { idsToUnbind } from "./ids-to-unbind.ts";
 import { operation, type Operation } from "./operation.ts";
@@ -8,7 +17,8 @@ import { idOf, listed } from "./resource.ts";
 const PATH = "/v1/admin/resource-groups/{id}/llm-models";
 const common = { tag: "Models of a group", reach: "one", subject: "resource_groups" } as const;
 
-const modelsNamed = (body: { model_ids?: string[] | undefined; llm_model_ids?: string[] | undefined }) => body.model_ids ?? body.llm_model_ids ?? [];
+const modelsNamed = (body: { model_ids?: string[] | undefined; llm_model_ids?: string[] | undefined }) =>
+  body.model_ids ?? body.llm_model_ids ?? [];
 
 export const groupModelOperations: readonly Operation[] = [
   operation({
@@ -20,7 +30,8 @@ export const groupModelOperations: readonly Operation[] = [
     description: "Bound to the group itself, or handed down to it.",
     query: groupModelQuery,
     answer: { status: 200, about: "One page of them", schema: listOf("llm_models", groupModel) },
-    run: (call) => listed("llm_models", call, (page) => listGroupModels(call.services.directory, call.tenantId, idOf(call), call.query.search, page)),
+    run: (call) =>
+      listed("llm_models", call, (page) => listGroupModels(call.services.directory, call.tenantId, idOf(call), call.query.search, page)),
   }),
   operation({
     ...common,
@@ -28,7 +39,8 @@ export const groupModelOperations: readonly Operation[] = [
     method: "POST",
     path: PATH,
     summary: "Bind models to a group",
-    description: "Binds those that are not bound yet; when all are, 409 already_bound. The virtual model of a routing group may be bound too: that shows it in the group, and each of its members must be bound on its own.",
+    description:
+      "Binds those that are not bound yet; when all are, 409 already_bound. The virtual model of a routing group may be bound too: that shows it in the group, and each of its members must be bound on its own.",
     body: modelIds,
     answer: { status: 200, about: "What was bound", schema: bindingResult },
     run: (call) => call.write((write) => bindGroupModels(write, call.tenantId, idOf(call), modelsNamed(call.body))),
@@ -58,6 +70,7 @@ export const groupModelOperations: readonly Operation[] = [
     textParams: ["model"],
     body: portalVisibility,
     answer: { status: 200, about: "How it is now", schema: portalVisibility },
-    run: (call) => call.write((write) => setGroupModelVisibility(write, call.tenantId, idOf(call), call.params.model ?? "", call.body.portal_visible)),
+    run: (call) =>
+      call.write((write) => setGroupModelVisibility(write, call.tenantId, idOf(call), call.params.model ?? "", call.body.portal_visible)),
   }),
 ];

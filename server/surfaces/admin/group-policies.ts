@@ -14,14 +14,22 @@ import {
 } from "@gatehouse/contracts/limits";
 import type { z } from "zod";
 import { consumptionOf } from "../../directory/limits/consumption.ts";
-import { effectiveLimitsOf, llmLimitsState as llmState, policyState as stateOf, readPolicyTree, replacePolicy, type PolicyOf } from "../../directory/limits/group-policies.ts";
+import {
+  effectiveLimitsOf,
+  llmLimitsState as llmState,
+  policyState as stateOf,
+  readPolicyTree,
+  replacePolicy,
+  type PolicyOf,
+} from "../../directory/limits/group-policies.ts";
 import type { PolicyDocument, PolicyKind } from "../../directory/limits/rules.ts";
 import { operation, type Operation } from "./operation.ts";
 import { idOf } from "./resource.ts";
 
 const GROUP = "/v1/admin/resource-groups/{id}";
 const common = { tag: "Limits and governance", reach: "one", subject: "resource_groups" } as const;
-const REPLACES = "Replaces the document whole: what the body leaves out sets nothing. A value looser than what is inherited is refused with limit_exceeds_inherited, and nothing is changed.";
+const REPLACES =
+  "Replaces the document whole: what the body leaves out sets nothing. A value looser than what is inherited is refused with limit_exceeds_inherited, and nothing is changed.";
 
 interface DocumentSpec {
   /** Behind the group's path; a last part in braces is the item it refines. */
@@ -38,9 +46,17 @@ interface DocumentSpec {
 /** PATCH and GET of one document. The group's own LLM limits answer with their capacity as well (interface 8.1). */
 function documentOperations({ path, what, kind, patch, member, item }: DocumentSpec): Operation[] {
   const own = kind === "llm_limits" && item === undefined;
-  const answer = { status: 200, about: "What the group sets, what it inherits, and what is in force", schema: own ? llmLimitsState : policyState };
+  const answer = {
+    status: 200,
+    about: "What the group sets, what it inherits, and what is in force",
+    schema: own ? llmLimitsState : policyState,
+  };
   const params = item?.text === true ? { textParams: [item.param] } : {};
-  const policyOf = (call: { readonly params: Readonly<Record<string, string>> }): PolicyOf => ({ groupId: idOf(call), kind, ...(item === undefined ? {} : { itemId: call.params[item.param] ?? "" }) });
+  const policyOf = (call: { readonly params: Readonly<Record<string, string>> }): PolicyOf => ({
+    groupId: idOf(call),
+    kind,
+    ...(item === undefined ? {} : { itemId: call.params[item.param] ?? "" }),
+  });
   return [
     operation({
       ...common,
@@ -63,7 +79,9 @@ function documentOperations({ path, what, kind, patch, member, item }: DocumentS
       method: "PATCH",
       path: `${GROUP}/${path}`,
       summary: `Replace ${what}`,
-      description: own ? `${REPLACES} So is a quota beyond what the budget holder has not promised to others, with limit_exceeds_available.` : REPLACES,
+      description: own
+        ? `${REPLACES} So is a quota beyond what the budget holder has not promised to others, with limit_exceeds_available.`
+        : REPLACES,
       body: patch,
       answer,
       async run(call) {
@@ -77,16 +95,80 @@ function documentOperations({ path, what, kind, patch, member, item }: DocumentS
 }
 
 export const groupPolicyOperations: readonly Operation[] = [
-  ...documentOperations({ path: "llm-global-limits", what: "a group's LLM limits", kind: "llm_limits", patch: llmGlobalLimitsPatch, member: "llm_global_limits" }),
-  ...documentOperations({ path: "llm-global-governance", what: "a group's parameter governance", kind: "llm_governance", patch: governancePatch, member: "governance" }),
-  ...documentOperations({ path: "mcp-global-limits", what: "a group's tool-server limits", kind: "mcp_limits", patch: mcpGlobalLimitsPatch, member: "mcp_global_limits" }),
-  ...documentOperations({ path: "skill-global-limits", what: "a group's skill limits", kind: "skill_limits", patch: skillGlobalLimitsPatch, member: "skill_global_limits" }),
-  ...documentOperations({ path: "media-governance", what: "a group's media governance", kind: "media_governance", patch: mediaGovernancePatch, member: "media_governance" }),
-  ...documentOperations({ path: "run-ceilings", what: "a group's run ceilings", kind: "run_ceilings", patch: runCeilingsPatch, member: "run_ceilings" }),
-  ...documentOperations({ path: "llm-models/{model_id}/limits", what: "a group's limits for one model", kind: "llm_limits", patch: llmLimitsPatch, member: "limits", item: { param: "model_id", text: false } }),
-  ...documentOperations({ path: "llm-models/{model_id}/governance", what: "a group's parameter governance for one model", kind: "llm_governance", patch: governancePatch, member: "governance", item: { param: "model_id", text: false } }),
-  ...documentOperations({ path: "mcp-servers/{server_id}/limits", what: "a group's limits for one tool server", kind: "mcp_limits", patch: toolLimitsPatch, member: "limits", item: { param: "server_id", text: true } }),
-  ...documentOperations({ path: "agent-skills/{skill_id}/limits", what: "a group's limits for one skill", kind: "skill_limits", patch: toolLimitsPatch, member: "limits", item: { param: "skill_id", text: true } }),
+  ...documentOperations({
+    path: "llm-global-limits",
+    what: "a group's LLM limits",
+    kind: "llm_limits",
+    patch: llmGlobalLimitsPatch,
+    member: "llm_global_limits",
+  }),
+  ...documentOperations({
+    path: "llm-global-governance",
+    what: "a group's parameter governance",
+    kind: "llm_governance",
+    patch: governancePatch,
+    member: "governance",
+  }),
+  ...documentOperations({
+    path: "mcp-global-limits",
+    what: "a group's tool-server limits",
+    kind: "mcp_limits",
+    patch: mcpGlobalLimitsPatch,
+    member: "mcp_global_limits",
+  }),
+  ...documentOperations({
+    path: "skill-global-limits",
+    what: "a group's skill limits",
+    kind: "skill_limits",
+    patch: skillGlobalLimitsPatch,
+    member: "skill_global_limits",
+  }),
+  ...documentOperations({
+    path: "media-governance",
+    what: "a group's media governance",
+    kind: "media_governance",
+    patch: mediaGovernancePatch,
+    member: "media_governance",
+  }),
+  ...documentOperations({
+    path: "run-ceilings",
+    what: "a group's run ceilings",
+    kind: "run_ceilings",
+    patch: runCeilingsPatch,
+    member: "run_ceilings",
+  }),
+  ...documentOperations({
+    path: "llm-models/{model_id}/limits",
+    what: "a group's limits for one model",
+    kind: "llm_limits",
+    patch: llmLimitsPatch,
+    member: "limits",
+    item: { param: "model_id", text: false },
+  }),
+  ...documentOperations({
+    path: "llm-models/{model_id}/governance",
+    what: "a group's parameter governance for one model",
+    kind: "llm_governance",
+    patch: governancePatch,
+    member: "governance",
+    item: { param: "model_id", text: false },
+  }),
+  ...documentOperations({
+    path: "mcp-servers/{server_id}/limits",
+    what: "a group's limits for one tool server",
+    kind: "mcp_limits",
+    patch: toolLimitsPatch,
+    member: "limits",
+    item: { param: "server_id", text: true },
+  }),
+  ...documentOperations({
+    path: "agent-skills/{skill_id}/limits",
+    what: "a group's limits for one skill",
+    kind: "skill_limits",
+    patch: toolLimitsPatch,
+    member: "limits",
+    item: { param: "skill_id", text: true },
+  }),
   operation({
     ...common,
     access: "limits:read",
@@ -102,7 +184,8 @@ export const groupPolicyOperations: readonly Operation[] = [
     method: "GET",
     path: `${GROUP}/consumption`,
     summary: "What is used of each quota a group draws on",
-    description: "The group's own quotas and those above it, with the groups that used them. From the usage totals, which lag calls by less than a second.",
+    description:
+      "The group's own quotas and those above it, with the groups that used them. From the usage totals, which lag calls by less than a second.",
     answer: { status: 200, about: "Each quota with its use in the window that is open", schema: consumption },
     run: (call) => consumptionOf(call.services.directory, call.tenantId, idOf(call)),
   }),

@@ -1,4 +1,12 @@
-import { guardrailConfig, guardrailConfigCreate, guardrailConfigQuery, guardrailConfigUpdate, guardrailTrial, guardrailTrialResult, type GuardrailTrialResult } from "@gatehouse/contracts/guardrails";
+import {
+  guardrailConfig,
+  guardrailConfigCreate,
+  guardrailConfigQuery,
+  guardrailConfigUpdate,
+  guardrailTrial,
+  guardrailTrialResult,
+  type GuardrailTrialResult,
+} from "@gatehouse/contracts/guardrails";
 import { guardrailConfigs } from "../../directory/policies/guardrail-configs.ts";
 import { problemsOf } from "../../governance/guardrails/surface-guard.ts";
 import { tryGuardrail } from "../../governance/guardrails/trial.ts";
@@ -34,9 +42,15 @@ export const guardrailOperations: readonly Operation[] = [
     path: `${PATH}/{id}/test`,
     subject: "guardrail_configs",
     summary: "Try a guardrail configuration on a text",
-    description: "Says what would be found in the text on one surface, and what would become of it. Nothing is recorded, and no engine is asked. A configuration that is switched off is tried as if it were on.",
+    description:
+      "Says what would be found in the text on one surface, and what would become of it. Nothing is recorded, and no engine is asked. A configuration that is switched off is tried as if it were on.",
     body: guardrailTrial,
     answer: { status: 200, about: "What was found", schema: guardrailTrialResult },
-    run: async (call): Promise<GuardrailTrialResult> => tryGuardrail(await configs.get(call.services.directory, call.tenantId, idOf(call)), call.body.surface ?? "chat_input", call.body.text),
+    run: async (call): Promise<GuardrailTrialResult> =>
+      tryGuardrail(
+        await configs.get(call.services.directory, call.tenantId, idOf(call)),
+        call.body.surface ?? "chat_input",
+        call.body.text,
+      ),
   }),
 ];

@@ -7,7 +7,13 @@ const common = { tag: "Logins", reach: "none" } as const;
 const signedIn = { status: 200, about: "A token, and who is signed in", schema: accessToken } as const;
 
 function shown(admin: Admin): SignedInAdmin {
-  return { id: admin.id, username: admin.username, role: admin.role, tenant_id: admin.tenantId, permissions: [...admin.permissions].sort() };
+  return {
+    id: admin.id,
+    username: admin.username,
+    role: admin.role,
+    tenant_id: admin.tenantId,
+    permissions: [...admin.permissions].sort(),
+  };
 }
 
 function tokenAnswer(signIn: SignIn): unknown {
@@ -59,6 +65,9 @@ export const loginOperations: readonly Operation[] = [
     description: "Ends every token of the account and answers a new one.",
     body: changePassword,
     answer: signedIn,
-    run: async (call) => tokenAnswer(await change(call.services.logins, call.admin, { current: call.body.current_password, next: call.body.new_password }, call.origin)),
+    run: async (call) =>
+      tokenAnswer(
+        await change(call.services.logins, call.admin, { current: call.body.current_password, next: call.body.new_password }, call.origin),
+      ),
   }),
 ];

@@ -1,6 +1,26 @@
 import { listOf, pageQuery } from "@gatehouse/contracts/conventions";
-import { mcpHealth, mcpServer, mcpServerCreate, mcpServerQuery, mcpServerUpdate, mcpSnapshot, refreshBody, refreshResult, testConnectionBody, testConnectionResult } from "@gatehouse/contracts/mcp-servers";
-import { ICON_BYTES, listMcpSnapshots, mcpServers, probedMcpServer, recordDiscovery, recordServerHealth, ServerMoved, setMcpServerIcon } from "../../directory/tools/mcp-servers.ts";
+import {
+  mcpHealth,
+  mcpServer,
+  mcpServerCreate,
+  mcpServerQuery,
+  mcpServerUpdate,
+  mcpSnapshot,
+  refreshBody,
+  refreshResult,
+  testConnectionBody,
+  testConnectionResult,
+} from "@gatehouse/contracts/mcp-servers";
+import {
+  ICON_BYTES,
+  listMcpSnapshots,
+  mcpServers,
+  probedMcpServer,
+  recordDiscovery,
+  recordServerHealth,
+  ServerMoved,
+  setMcpServerIcon,
+} from "../../directory/tools/mcp-servers.ts";
 import { endpointUrl, type ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import type { Discovery } from "../../governance/tools/discovery.ts";
 import { readBody } from "../../governance/read-body.ts";
@@ -27,7 +47,9 @@ const generic = resource({
   create: mcpServerCreate,
   update: mcpServerUpdate,
   read: mcpServer,
-  notes: { remove: "Its configurations and snapshots go with it, and what groups set for it. Refused with in_use while a virtual server has it." },
+  notes: {
+    remove: "Its configurations and snapshots go with it, and what groups set for it. Refused with in_use while a virtual server has it.",
+  },
 })
   .filter(({ method }) => method !== "POST")
   .map((one) => ({ ...one, textParams: ["id"] }));
@@ -41,7 +63,8 @@ export const mcpServerOperations: readonly Operation[] = [
     method: "POST",
     path: PATH,
     summary: "Register a tool server",
-    description: "One record for each base_url and mcp_endpoint_path: a second is answered 409 with existing_id. What the server is and offers is discovered at once; `discovery` tells what came of it.",
+    description:
+      "One record for each base_url and mcp_endpoint_path: a second is answered 409 with existing_id. What the server is and offers is discovered at once; `discovery` tells what came of it.",
     body: mcpServerCreate,
     answer: { status: 201, about: "The record made", schema: mcpServer },
     async run(call) {
@@ -55,7 +78,8 @@ export const mcpServerOperations: readonly Operation[] = [
     method: "POST",
     path: `${PATH}/{id}/refresh-capabilities`,
     summary: "Discover again what a tool server offers",
-    description: "Keeps a snapshot, and tells how the tools differ from those before. What is inconclusive changes nothing. A server behind OAuth answers who shows it a token of its own: give one as `access_token`.",
+    description:
+      "Keeps a snapshot, and tells how the tools differ from those before. What is inconclusive changes nothing. A server behind OAuth answers who shows it a token of its own: give one as `access_token`.",
     body: refreshBody,
     answer: { status: 200, about: "What was found", schema: refreshResult },
     async run(call) {
@@ -90,7 +114,12 @@ export const mcpServerOperations: readonly Operation[] = [
       const body = await readBody(call.request, ICON_BYTES * 2);
       if (isRefusal(body)) throw new Refused(body);
       const file = await formFile(body, call.request.headers.get("content-type"), "file");
-      if (file === null) throw new Refused(refuse("invalid_body", "file is required, as multipart/form-data", { fields: [{ field: "file", message: "is required, as multipart/form-data" }] }));
+      if (file === null)
+        throw new Refused(
+          refuse("invalid_body", "file is required, as multipart/form-data", {
+            fields: [{ field: "file", message: "is required, as multipart/form-data" }],
+          }),
+        );
       return call.write((write) => setMcpServerIcon(write, call.tenantId, idOf(call), file, "file"));
     },
   }),
@@ -105,7 +134,13 @@ export const mcpServerOperations: readonly Operation[] = [
     body: testConnectionBody,
     answer: { status: 200, about: "What was found", schema: testConnectionResult },
     async run(call) {
-      const { base_url: baseUrl, mcp_endpoint_path: path = "/mcp", auth_type: authType = "none", api_key: apiKey = null, timeout = 15 } = call.body;
+      const {
+        base_url: baseUrl,
+        mcp_endpoint_path: path = "/mcp",
+        auth_type: authType = "none",
+        api_key: apiKey = null,
+        timeout = 15,
+      } = call.body;
       return tested(await call.services.toolServers.discover(unregistered(endpointUrl(baseUrl, path), baseUrl, authType, apiKey, timeout)));
     },
   }),
@@ -125,18 +160,30 @@ export const mcpServerOperations: readonly Operation[] = [
 async function refresh(call: Pick<AdminCall<unknown, unknown>, "services" | "tenantId" | "write">, id: string, accessToken?: string) {
   const { directory, toolServers } = call.services;
   const server = await probedMcpServer(directory, call.tenantId, id);
-  const discovery = await toolServers.discover(accessToken === undefined || server.authType !== "oauth" ? server : { ...server, authType: "bearer", credential: accessToken });
+  const discovery = await toolServers.discover(
+    accessToken === undefined || server.authType !== "oauth" ? server : { ...server, authType: "bearer", credential: accessToken },
+  );
   const { status, detail } = discovery;
   if (discovery.status !== "found") return { status, detail, diff: null };
   try {
-    return { status, detail, diff: await call.write((write) => recordDiscovery(write, call.tenantId, id, server.url, discovery.found, diffTools)) };
+    return {
+      status,
+      detail,
+      diff: await call.write((write) => recordDiscovery(write, call.tenantId, id, server.url, discovery.found, diffTools)),
+    };
   } catch (error) {
     if (!(error instanceof ServerMoved)) throw error;
     return { status: "inconclusive" as const, detail: error.message, diff: null };
   }
 }
 
-function unregistered(url: string, baseUrl: string, authType: ToolServerEntry["authType"], credential: string | null, timeoutSeconds: number): ToolServerEntry {
+function unregistered(
+  url: string,
+  baseUrl: string,
+  authType: ToolServerEntry["authType"],
+  credential: string | null,
+  timeoutSeconds: number,
+): ToolServerEntry {
   return {
     id: "",
     name: "",

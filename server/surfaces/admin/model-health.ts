@@ -38,7 +38,10 @@ export const modelHealthOperations: readonly Operation[] = [
     answer: { status: 200, about: "What the probes found", schema: bulkHealth },
     async run(call) {
       const all = await probedModels(call.services.directory, call.tenantId);
-      const asked = call.body.model_ids === undefined ? [...all.values()].filter((model) => model.enabled) : call.body.model_ids.map((id) => known(all, id));
+      const asked =
+        call.body.model_ids === undefined
+          ? [...all.values()].filter((model) => model.enabled)
+          : call.body.model_ids.map((id) => known(all, id));
       const results: ModelHealth[] = [];
       const waiting = [...new Set(asked)].values();
       await Promise.all(

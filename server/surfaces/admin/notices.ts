@@ -1,5 +1,10 @@
 import { noticeConfig, noticeConfigPut, noticeConfigQuery, noticeStatement, noticeStatementQuery } from "@gatehouse/contracts/notices";
-import { deleteNoticeConfig, effectiveNoticeConfig, noticeStatement as statementOf, setNoticeConfig } from "../../directory/notices/notice-configs.ts";
+import {
+  deleteNoticeConfig,
+  effectiveNoticeConfig,
+  noticeStatement as statementOf,
+  setNoticeConfig,
+} from "../../directory/notices/notice-configs.ts";
 import { operation, type Operation } from "./operation.ts";
 
 const PATH = "/v1/admin/notice-config";
@@ -22,7 +27,8 @@ export const noticeOperations: readonly Operation[] = [
     method: "PUT",
     path: PATH,
     summary: "Set the AI notice",
-    description: "Of the tenant, or of one AI system. Each save is sealed in the admin log's chain, an exemption as a declaration of its own. Showing no notice needs an exemption that is asserted.",
+    description:
+      "Of the tenant, or of one AI system. Each save is sealed in the admin log's chain, an exemption as a declaration of its own. Showing no notice needs an exemption that is asserted.",
     body: noticeConfigPut,
     answer: { status: 200, about: "The configuration as it is now", schema: noticeConfig },
     run: (call) => call.write((write) => setNoticeConfig(write, call.tenantId, call.body)),
@@ -45,6 +51,11 @@ export const noticeOperations: readonly Operation[] = [
     description: "The statement notice.before_first_turn over the conversations that had their first assistant turn in the window.",
     query: noticeStatementQuery,
     answer: { status: 200, about: "n of m", schema: noticeStatement },
-    run: (call) => statementOf(call.services.directory, call.tenantId, { from: call.query.from ?? null, to: call.query.to ?? null, systemId: call.query.ai_system_id ?? null }),
+    run: (call) =>
+      statementOf(call.services.directory, call.tenantId, {
+        from: call.query.from ?? null,
+        to: call.query.to ?? null,
+        systemId: call.query.ai_system_id ?? null,
+      }),
   }),
 ];

@@ -3,7 +3,8 @@ import { operation, type Operation } from "./operation.ts";
 
 const common = { tag: "This page", access: "anyone", reach: "none", method: "GET" } as const;
 
-const STYLED = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const STYLED =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 function staticPage(path: string, file: string, media: string, summary: string): Operation {
   const text = readFileSync(new URL(`./docs/${file}`, import.meta.url), "utf8");
@@ -13,7 +14,14 @@ function staticPage(path: string, file: string, media: string, summary: string):
     summary,
     answer: { status: 200, about: summary, media },
     run: async () =>
-      new Response(text, { headers: { "content-type": `${media}; charset=utf-8`, "content-security-policy": STYLED, "x-content-type-options": "nosniff", "cache-control": "no-cache" } }),
+      new Response(text, {
+        headers: {
+          "content-type": `${media}; charset=utf-8`,
+          "content-security-policy": STYLED,
+          "x-content-type-options": "nosniff",
+          "cache-control": "no-cache",
+        },
+      }),
   });
 }
 

@@ -9,13 +9,21 @@ export function pageOf(query: PageQuery): { limit: number; offset: number } {
   const byOffset = query.limit !== undefined || query.offset !== undefined;
   if (byPage && byOffset) {
     const field = query.limit === undefined ? "offset" : "limit";
-    throw new Refused(refuse("invalid_query", "Send page and page_size, or limit and offset.", { fields: [{ field, message: "does not go with page and page_size" }] }));
+    throw new Refused(
+      refuse("invalid_query", "Send page and page_size, or limit and offset.", {
+        fields: [{ field, message: "does not go with page and page_size" }],
+      }),
+    );
   }
   const limit = query.page_size ?? query.limit ?? DEFAULT_SIZE;
   return { limit, offset: query.offset ?? ((query.page ?? 1) - 1) * limit };
 }
 
 /** `{<key>: items, total, page, page_size}`. */
-export function listAnswer<T>(key: string, found: { items: T[]; total: number }, page: { limit: number; offset: number }): Record<string, unknown> {
+export function listAnswer<T>(
+  key: string,
+  found: { items: T[]; total: number },
+  page: { limit: number; offset: number },
+): Record<string, unknown> {
   return { [key]: found.items, total: found.total, page: Math.floor(page.offset / page.limit) + 1, page_size: page.limit };
 }

@@ -37,8 +37,10 @@ export function performer(services: AdminServices, operation: Operation): (arriv
       const known = operation.textParams?.includes(name) === true ? isStorableText(value) : isUuid(value);
       if (!known) throw new Refused(refuse("not_found"));
     }
-    const query = querySchema === undefined ? NO_INPUT : splitTenant(operation, check(querySchema, readQuery(new URL(request.url)), "invalid_query"));
-    const body = bodySchema === undefined ? NO_INPUT : splitTenant(operation, check(bodySchema, (await readJsonBody(request)) ?? {}, "invalid_body"));
+    const query =
+      querySchema === undefined ? NO_INPUT : splitTenant(operation, check(querySchema, readQuery(new URL(request.url)), "invalid_query"));
+    const body =
+      bodySchema === undefined ? NO_INPUT : splitTenant(operation, check(bodySchema, (await readJsonBody(request)) ?? {}, "invalid_body"));
     const header = operation.reach === "none" ? undefined : (request.headers.get("x-tenant-id") ?? undefined);
     const tenant = await tenantOfCall(services, admin, operation, params, { query: query.tenantId, body: body.tenantId, header });
     const result = await operation.run(callOf(services, operation, arrival, { admin, tenant, query: query.rest, body: body.rest }));
@@ -61,22 +63,47 @@ export function performer(services: AdminServices, operation: Operation): (arriv
  * strangers wherever someone has to be signed in, and where they log in. A login that failed has its entry already, and
  * what was there already or is there no more is what a script that runs again meets.
  */
-async function tellRefused(services: AdminServices, operation: Operation, arrival: Arrival, admin: Admin | null, refusal: Refusal): Promise<void> {
+async function tellRefused(
+  services: AdminServices,
+  operation: Operation,
+  arrival: Arrival,
+  admin: Admin | null,
+  refusal: Refusal,
+): Promise<void> {
   const reason = refusal.reason ?? refusal.code;
   services.refused(reason);
   if (operation.method === "GET" && (admin !== null || operation.access === "anyone")) return;
   if (reason === LOGIN_FAILED || reason === "not_bound" || statusOf(refusal) === 409) return;
   if (admin !== null && refusal.code === "forbidden") return logForbidden(services, operation, arrival, admin, refusal.message);
-  services.attempts.note({ actor: actorOf(admin, arrival), tenantId: admin?.tenantId ?? null, route: `${operation.method} ${operation.path}`, reason });
+  services.attempts.note({
+    actor: actorOf(admin, arrival),
+    tenantId: admin?.tenantId ?? null,
+    route: `${operation.method} ${operation.path}`,
+    reason,
+  });
 }
 
 /**
  * Who tried to change what they may not change is told as changes are: an attempt is as provable as a deed. The record is
  * named where the permission was lacking; in a tenant of others it may be theirs.
  */
-async function logForbidden({ directory }: AdminServices, operation: Operation, arrival: Arrival, admin: Admin, reason: string): Promise<void> {
+async function logForbidden(
+  { directory }: AdminServices,
+  operation: Operation,
+  arrival: Arrival,
+  admin: Admin,
+  reason: string,
+): Promise<void> {
   const resourceId = lackOf(admin, operation) === null ? null : (arrival.params.id ?? null);
-  await logEntries(directory.db, actorOf(admin, arrival), new Date(directory.clock.now()), [{ tenant_id: admin.tenantId, action: "refused", resource: `${operation.method} ${operation.path}`, resource_id: resourceId, after: { reason } }]);
+  await logEntries(directory.db, actorOf(admin, arrival), new Date(directory.clock.now()), [
+    {
+      tenant_id: admin.tenantId,
+      action: "refused",
+      resource: `${operation.method} ${operation.path}`,
+      resource_id: resourceId,
+      after: { reason },
+    },
+  ]);
 }
 
 function actorOf(admin: Admin | null, { address, requestId }: Pick<Arrival, "address" | "requestId">): Actor {
@@ -86,7 +113,10 @@ function actorOf(admin: Admin | null, { address, requestId }: Pick<Arrival, "add
 const NOTHING = z.strictObject({});
 const NO_INPUT = { tenantId: undefined, rest: {} };
 
-function splitTenant(operation: Operation, input: Record<string, unknown>): { tenantId: string | undefined; rest: Record<string, unknown> } {
+function splitTenant(
+  operation: Operation,
+  input: Record<string, unknown>,
+): { tenantId: string | undefined; rest: Record<string, unknown> } {
   if (operation.reach === "none") return { tenantId: undefined, rest: input };
   const { tenant_id: tenantId, ...rest } = input;
   return { tenantId: tenantId as string | undefined, rest };

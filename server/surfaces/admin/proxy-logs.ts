@@ -12,7 +12,8 @@ export const proxyLogOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/admin/proxy-logs/query",
     summary: "Query audit rows",
-    description: "Body previews need proxy:logs:read_bodies as well; without it they are null and bodies_withheld is true. A system admin who names no tenant sees all rows.",
+    description:
+      "Body previews need proxy:logs:read_bodies as well; without it they are null and bodies_withheld is true. A system admin who names no tenant sees all rows.",
     body: proxyLogQuery,
     answer: { status: 200, about: "One page of rows", schema: proxyLogPage },
     run(call) {
@@ -27,13 +28,17 @@ export const proxyLogOperations: readonly Operation[] = [
     method: "POST",
     path: "/v1/admin/proxy-logs/export",
     summary: "Export audit rows",
-    description: "All rows a query finds, as a stream of JSON lines or CSV. Columns of body previews are there with proxy:logs:read_bodies only.",
+    description:
+      "All rows a query finds, as a stream of JSON lines or CSV. Columns of body previews are there with proxy:logs:read_bodies only.",
     body: proxyLogExport,
     answer: { status: 200, about: "JSON lines, or CSV with a header line", media: ["application/jsonl", "text/csv"] },
     run(call) {
       const { format = "jsonl", ...query } = call.body;
       const bodies = call.admin.permissions.has("proxy:logs:read_bodies");
-      return streamedAnswer(exportRows(call.services.directory.db, { ...query, tenant_id: call.tenantOrAll ?? undefined }, { bodies }, format), format === "csv" ? "text/csv" : "application/jsonl");
+      return streamedAnswer(
+        exportRows(call.services.directory.db, { ...query, tenant_id: call.tenantOrAll ?? undefined }, { bodies }, format),
+        format === "csv" ? "text/csv" : "application/jsonl",
+      );
     },
   }),
 ];

@@ -1,4 +1,11 @@
-import { groupHierarchy, groupLine, resourceGroup, resourceGroupCreate, resourceGroupQuery, resourceGroupUpdate } from "@gatehouse/contracts/resource-groups";
+import {
+  groupHierarchy,
+  groupLine,
+  resourceGroup,
+  resourceGroupCreate,
+  resourceGroupQuery,
+  resourceGroupUpdate,
+} from "@gatehouse/contracts/resource-groups";
 import { groupAncestors, groupDescendants, groupHierarchy as hierarchyOf, resourceGroups } from "../../directory/groups/resource-groups.ts";
 import { operation, type Operation } from "./operation.ts";
 import { idOf, resource } from "./resource.ts";

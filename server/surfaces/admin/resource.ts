@@ -29,7 +29,9 @@ interface ResourceSpec<Query extends z.ZodObject, Create extends z.ZodObject, Up
 type AreaOf<P> = P extends `${infer Area}:write` ? Area : never;
 
 /** List, create, read, update and delete of a resource that belongs to a tenant. */
-export function resource<Query extends z.ZodObject, Create extends z.ZodObject, Update extends z.ZodObject>(spec: ResourceSpec<Query, Create, Update>): Operation[] {
+export function resource<Query extends z.ZodObject, Create extends z.ZodObject, Update extends z.ZodObject>(
+  spec: ResourceSpec<Query, Create, Update>,
+): Operation[] {
   const { path, noun, tag, records, table } = spec;
   const one = `${spec.article ?? "a"} ${noun}`;
   const reading = { tag, access: `${spec.area}:read` as Permission, reach: "one" } as const;
@@ -97,7 +99,11 @@ export function idOf(call: { readonly params: Readonly<Record<string, string>> }
 }
 
 /** Answers a list query with the page it asks for. */
-export async function listed<T>(key: string, call: { readonly query: PageQuery }, list: (page: { limit: number; offset: number }) => Promise<{ items: T[]; total: number }>): Promise<unknown> {
+export async function listed<T>(
+  key: string,
+  call: { readonly query: PageQuery },
+  list: (page: { limit: number; offset: number }) => Promise<{ items: T[]; total: number }>,
+): Promise<unknown> {
   const page = pageOf(call.query);
   return listAnswer(key, await list(page), page);
 }

@@ -1,4 +1,10 @@
-import { runPage, runQuery, runStats as statsSchema, runTimeseries as timeseriesSchema, runWindow as windowQuery } from "@gatehouse/contracts/runs";
+import {
+  runPage,
+  runQuery,
+  runStats as statsSchema,
+  runTimeseries as timeseriesSchema,
+  runWindow as windowQuery,
+} from "@gatehouse/contracts/runs";
 import { resourceGroups } from "../../directory/groups/resource-groups.ts";
 import { invalidFields } from "../../kernel/errors.ts";
 import { listRuns, runStats, runTimeseries, runWindow, type RunWindow } from "../../ledger/runs/run-figures.ts";
@@ -31,7 +37,8 @@ export const runOperations: readonly Operation[] = [
     ...common,
     path: PATH,
     summary: "List the runs of an AI System",
-    description: "Newest first. An AI System is a resource group seen as an agent or application; these are the runs of its own calls, without those of groups below it.",
+    description:
+      "Newest first. An AI System is a resource group seen as an agent or application; these are the runs of its own calls, without those of groups below it.",
     query: runQuery,
     answer: { status: 200, about: "One page of them", schema: runPage },
     async run(call) {
@@ -45,7 +52,8 @@ export const runOperations: readonly Operation[] = [
     ...common,
     path: `${PATH}/stats`,
     summary: "Figures of the runs that started in a window",
-    description: "Cost, trajectory length, errors, states and reported outcomes, and how far each rests on what the gateway saw. The window begins with the hour `from` is in.",
+    description:
+      "Cost, trajectory length, errors, states and reported outcomes, and how far each rests on what the gateway saw. The window begins with the hour `from` is in.",
     query: windowQuery,
     answer: { status: 200, about: "Over the whole window", schema: statsSchema },
     async run(call) {

@@ -31,7 +31,8 @@ export const semanticCacheOperations: readonly Operation[] = [
     update: semanticCacheConfigUpdate,
     read: semanticCacheConfig,
     notes: {
-      create: "Holds for the groups it is bound to and those below them; where several do, the nearest counts. Answers are given again only to callers under the same policies, for the same model, and for requests that ask the same.",
+      create:
+        "Holds for the groups it is bound to and those below them; where several do, the nearest counts. Answers are given again only to callers under the same policies, for the same model, and for requests that ask the same.",
       remove: "Its stored answers go with it.",
     },
   }),
@@ -40,11 +41,13 @@ export const semanticCacheOperations: readonly Operation[] = [
     method: "POST",
     path: `${PATH}/{id}/groups`,
     summary: "Bind a semantic cache configuration to groups",
-    description: "Adds the groups; when all are bound already, 409 already_bound. With replace=true they take the place of those bound before.",
+    description:
+      "Adds the groups; when all are bound already, 409 already_bound. With replace=true they take the place of those bound before.",
     query: semanticCacheGroupsQuery,
     body: semanticCacheGroups,
     answer: { status: 200, about: "What was bound", schema: semanticCacheBinding },
-    run: (call) => call.write((write) => bindSemanticCache(write, call.tenantId, idOf(call), call.body.group_ids, call.query.replace === "true")),
+    run: (call) =>
+      call.write((write) => bindSemanticCache(write, call.tenantId, idOf(call), call.body.group_ids, call.query.replace === "true")),
   }),
   operation({
     ...writing,

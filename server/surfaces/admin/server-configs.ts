@@ -1,4 +1,10 @@
-import { effectiveServerConfigs as effectiveSchema, serverConfig, serverConfigCreate, serverConfigQuery, serverConfigUpdate } from "@gatehouse/contracts/server-configs";
+import {
+  effectiveServerConfigs as effectiveSchema,
+  serverConfig,
+  serverConfigCreate,
+  serverConfigQuery,
+  serverConfigUpdate,
+} from "@gatehouse/contracts/server-configs";
 import { effectiveServerConfigs, serverConfigs } from "../../directory/tools/server-configs.ts";
 import { operation, type Operation } from "./operation.ts";
 import { idOf, resource } from "./resource.ts";
@@ -16,7 +22,9 @@ export const serverConfigOperations: readonly Operation[] = [
     create: serverConfigCreate,
     update: serverConfigUpdate,
     read: serverConfig,
-    notes: { create: "Grants resource groups the use of a tool server, and says which of its tools may be called and which need approval." },
+    notes: {
+      create: "Grants resource groups the use of a tool server, and says which of its tools may be called and which need approval.",
+    },
   }),
   operation({
     tag: "Server configurations",

@@ -16,7 +16,13 @@ async function stream(pieces: AsyncGenerator<string>): Promise<ReadableStream<Ui
 }
 
 /** An answer sent piece by piece as they are read, at the pace of its reader. With a name it is a file to be kept. */
-export async function streamedAnswer(pieces: AsyncGenerator<string>, media: "application/jsonl" | "application/json" | "text/csv", fileName?: string): Promise<Response> {
+export async function streamedAnswer(
+  pieces: AsyncGenerator<string>,
+  media: "application/jsonl" | "application/json" | "text/csv",
+  fileName?: string,
+): Promise<Response> {
   const kept: Record<string, string> = fileName === undefined ? {} : { "content-disposition": `attachment; filename="${fileName}"` };
-  return new Response(await stream(pieces), { headers: { "content-type": `${media}; charset=utf-8`, "cache-control": "no-store", "x-content-type-options": "nosniff", ...kept } });
+  return new Response(await stream(pieces), {
+    headers: { "content-type": `${media}; charset=utf-8`, "cache-control": "no-store", "x-content-type-options": "nosniff", ...kept },
+  });
 }

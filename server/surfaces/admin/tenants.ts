@@ -24,7 +24,8 @@ export const tenantOperations: readonly Operation[] = [
     method: "POST",
     path: PATH,
     summary: "Create a tenant",
-    description: "Its retention is 30 days for bodies and 400 for rows and runs, bodies redacted, unless the body says otherwise. The id of a deleted tenant is a 409 while audit rows are kept under it.",
+    description:
+      "Its retention is 30 days for bodies and 400 for rows and runs, bodies redacted, unless the body says otherwise. The id of a deleted tenant is a 409 while audit rows are kept under it.",
     body: tenantCreate,
     answer: { status: 201, about: "The record made", schema: tenant },
     run: (call) => call.write((write) => tenants.create(write, null, call.body)),
@@ -66,7 +67,8 @@ export const tenantOperations: readonly Operation[] = [
     method: "DELETE",
     path: ONE,
     summary: "Delete a tenant",
-    description: "Refused with in_use while it has groups, providers, models, active keys or users. Its audit rows stay for as long as its retention says.",
+    description:
+      "Refused with in_use while it has groups, providers, models, active keys or users. Its audit rows stay for as long as its retention says.",
     answer: { status: 204, about: "Gone" },
     run: (call) => call.write((write) => tenants.remove(write, null, idOf(call))),
   }),

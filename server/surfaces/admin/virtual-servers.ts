@@ -15,5 +15,8 @@ export const virtualServerOperations: readonly Operation[] = resource({
   create: virtualServerCreate,
   update: virtualServerUpdate,
   read: virtualServer,
-  notes: { create: "Several tool servers as one, at /v1/proxy/vmcp/{id}. It widens no access: each member must be granted to the caller on its own." },
+  notes: {
+    create:
+      "Several tool servers as one, at /v1/proxy/vmcp/{id}. It widens no access: each member must be granted to the caller on its own.",
+  },
 }).map((one) => ({ ...one, textParams: ["id"] }));

@@ -14,7 +14,13 @@ export const geminiCountTokens: Surface = {
     if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
     return {
       view: new InboundView(inbound, ["chat", "responses"]),
-      answer: (call, dispatch) => dispatch.countTokens(call, { inbound, operation: "gemini_count", headers: {}, estimate: () => ({ totalTokens: estimateTokens(inbound.inputCharacters) }) }),
+      answer: (call, dispatch) =>
+        dispatch.countTokens(call, {
+          inbound,
+          operation: "gemini_count",
+          headers: {},
+          estimate: () => ({ totalTokens: estimateTokens(inbound.inputCharacters) }),
+        }),
     };
   },
 };

@@ -12,16 +12,14 @@ import { modelOfPath } from "./model-path.ts";
 import { arrayError, geminiRefusals } from "./refusals.ts";
 
 /** POST /v1beta/models/{model}:generateContent (interface 4.3). */
-export const generateContent: Surface = {
-  ...geminiRefusals,
-  read: (call, body) => generate(call, body, "whole"),
-};
+export const generateContent: Surface = { ...geminiRefusals, read: (call, body) => generate(call, body, "whole") };
 
 /** POST /v1beta/models/{model}:streamGenerateContent: with alt=sse as events, without it as one JSON array in pieces. */
 export const streamGenerateContent: Surface = {
   ...geminiRefusals,
   read: (call, body) => generate(call, body, formOf(call)),
-  streamError: (refusal, call, last) => (formOf(call) === "array" ? arrayError(refusal, last !== null) : geminiRefusals.streamError(refusal, call, last)),
+  streamError: (refusal, call, last) =>
+    formOf(call) === "array" ? arrayError(refusal, last !== null) : geminiRefusals.streamError(refusal, call, last),
 };
 
 function formOf(call: Call): "events" | "array" {
@@ -35,7 +33,11 @@ function generate(call: Call, body: Uint8Array | null, form: "whole" | "events" 
     {
       inbound,
       caller: geminiCodec,
-      passing: { stream: () => (form === "array" ? new GeminiArrayStream() : new GeminiStream()), reply: readGeminiReply, ...(form === "array" ? { operation: "gemini_array" } : {}) },
+      passing: {
+        stream: () => (form === "array" ? new GeminiArrayStream() : new GeminiStream()),
+        reply: readGeminiReply,
+        ...(form === "array" ? { operation: "gemini_array" } : {}),
+      },
       writer: form === "array" ? geminiArrayWriter : null,
       ...(form === "array" ? { reader: () => new GeminiArrayReader() } : {}),
       streamType: form === "array" ? "application/json" : "text/event-stream",

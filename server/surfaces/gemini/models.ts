@@ -7,7 +7,10 @@ import { geminiRefusals } from "./refusals.ts";
 /** GET /v1beta/models: what the caller may use, in Google's list shape. */
 export const geminiModels: Surface = {
   ...geminiRefusals,
-  read: () => ({ view: EMPTY_VIEW, answer: async (call) => jsonAnswer({ models: call.scope === null ? [] : usableModels(call.scope).map(item) }) }),
+  read: () => ({
+    view: EMPTY_VIEW,
+    answer: async (call) => jsonAnswer({ models: call.scope === null ? [] : usableModels(call.scope).map(item) }),
+  }),
 };
 
 /** GET /v1beta/models/{model}. */

@@ -18,5 +18,7 @@ export function arrayError(refusal: Refusal, begun: boolean): Uint8Array {
 
 function envelope(refusal: Refusal) {
   const { status } = ERRORS[refusal.code];
-  return { error: { code: status, message: messageOf(refusal), status: rpcStatusOf(status), details: [{ code: refusal.code, ...refusal.extra }] } };
+  return {
+    error: { code: status, message: messageOf(refusal), status: rpcStatusOf(status), details: [{ code: refusal.code, ...refusal.extra }] },
+  };
 }

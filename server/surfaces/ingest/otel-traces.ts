@@ -13,10 +13,14 @@ const encoder = new TextEncoder();
 /** POST /v1/ingest/otel/v1/traces: OTLP over HTTP in JSON. Errors carry a google.rpc.Status body, as the protocol says. */
 export function otelTraces(inlet: TraceInlet): Surface {
   return {
-    refusal: (refusal) => ({ headers: { "content-type": "application/json" }, body: JSON.stringify({ message: messageOf(refusal), details: [{ code: refusal.code }] }) }),
+    refusal: (refusal) => ({
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ message: messageOf(refusal), details: [{ code: refusal.code }] }),
+    }),
     streamError: (refusal) => encoder.encode(messageOf(refusal)),
     read(call, body) {
-      if (!/^application\/json\s*(?:;|$)/i.test(call.headers.get("content-type") ?? "")) return refuse("unsupported_media_type", "Send OTLP as application/json; protobuf is not taken here.");
+      if (!/^application\/json\s*(?:;|$)/i.test(call.headers.get("content-type") ?? ""))
+        return refuse("unsupported_media_type", "Send OTLP as application/json; protobuf is not taken here.");
       const decoded = decode(body ?? new Uint8Array());
       if (isRefusal(decoded)) return decoded;
       if (decoded.spans.length > MOST_SPANS) return refuse("body_too_large", `A request may hold at most ${MOST_SPANS} spans.`);
@@ -25,7 +29,11 @@ export function otelTraces(inlet: TraceInlet): Surface {
         async answer(inbound) {
           const taken = await inlet.accept(inbound, decoded.spans);
           if (isRefusal(taken)) return taken;
-          inbound.row.custom_metadata = { ...(inbound.row.custom_metadata as object | undefined), spans_recorded: taken.recorded, spans_rejected: decoded.rejected.length };
+          inbound.row.custom_metadata = {
+            ...(inbound.row.custom_metadata as object | undefined),
+            spans_recorded: taken.recorded,
+            spans_rejected: decoded.rejected.length,
+          };
           return partialSuccess(decoded.rejected);
         },
       };
@@ -35,13 +43,19 @@ export function otelTraces(inlet: TraceInlet): Surface {
 
 function decode(body: Uint8Array): DecodedTraces | Refusal {
   try {
-    return decodeTraces(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body))) ?? refuse("invalid_body", "The body is no ExportTraceServiceRequest.");
+    return (
+      decodeTraces(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body))) ??
+      refuse("invalid_body", "The body is no ExportTraceServiceRequest.")
+    );
   } catch {
     return refuse("invalid_body", "The body is not JSON.");
   }
 }
 
 function partialSuccess(rejected: readonly string[]): WholeAnswer {
-  const answer = rejected.length === 0 ? {} : { partialSuccess: { rejectedSpans: String(rejected.length), errorMessage: rejected.slice(0, 5).join("; ") } };
+  const answer =
+    rejected.length === 0
+      ? {}
+      : { partialSuccess: { rejectedSpans: String(rejected.length), errorMessage: rejected.slice(0, 5).join("; ") } };
   return jsonAnswer(answer);
 }

@@ -17,7 +17,10 @@ export const completions: Surface = {
       {
         inbound,
         caller: completionsCodec,
-        passing: { stream: () => new CompletionsStream({ hideUsage: !inbound.includesUsage, choices: inbound.choices }), reply: readCompletionsReply },
+        passing: {
+          stream: () => new CompletionsStream({ hideUsage: !inbound.includesUsage, choices: inbound.choices }),
+          reply: readCompletionsReply,
+        },
         writer: null,
         streamType: "text/event-stream",
         includeUsage: inbound.includesUsage,

@@ -3,7 +3,11 @@ import { type Exchange, isRefusal } from "../../governance/surface.ts";
 import { InboundView } from "../../governance/view.ts";
 
 /** A conversation's exchange: what every surface of a language model does once it has read its own wire. */
-export function conversationExchange(conversation: Conversation, modes: readonly string[], headers: Readonly<Record<string, string>> = {}): Exchange {
+export function conversationExchange(
+  conversation: Conversation,
+  modes: readonly string[],
+  headers: Readonly<Record<string, string>> = {},
+): Exchange {
   return {
     view: new InboundView(conversation.inbound, modes),
     conversation,

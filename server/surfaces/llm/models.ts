@@ -7,7 +7,10 @@ import { llmRefusals } from "./refusals.ts";
 /** GET /models: what the caller's resource group may use, in OpenAI's list shape. */
 export const modelsList: Surface = {
   ...llmRefusals,
-  read: () => ({ view: EMPTY_VIEW, answer: async (call) => jsonAnswer({ object: "list", data: call.scope === null ? [] : usableModels(call.scope).map(item) }) }),
+  read: () => ({
+    view: EMPTY_VIEW,
+    answer: async (call) => jsonAnswer({ object: "list", data: call.scope === null ? [] : usableModels(call.scope).map(item) }),
+  }),
 };
 
 /** GET /models/{model_id}; the clients of the compatible surface ask by name. */

@@ -4,7 +4,9 @@ import { messageOf } from "./refusals.ts";
 
 test("each field that is wrong is named in a sentence that reads", () => {
   const fields = (message: string) => ({ fields: [{ field: "n", message }] });
-  expect(messageOf(refuse("invalid_body", undefined, fields("must be a whole number")))).toBe("The request body is not valid. `n` must be a whole number.");
+  expect(messageOf(refuse("invalid_body", undefined, fields("must be a whole number")))).toBe(
+    "The request body is not valid. `n` must be a whole number.",
+  );
   expect(messageOf(refuse("unsupported_parameter", undefined, fields("this model's provider gives one answer at a time")))).toBe(
     "The model's provider cannot be told everything the request asks for. `n`: this model's provider gives one answer at a time.",
   );

@@ -7,13 +7,19 @@ const encoder = new TextEncoder();
 export const llmRefusals: Pick<Surface, "refusal" | "streamError"> = {
   refusal: (refusal) => ({ headers: { "content-type": "application/json" }, body: JSON.stringify(bodyOf(refusal)) }),
   // Inside a stream the official clients raise what stands under `error` as an object.
-  streamError: (refusal) => encoder.encode(`data: ${JSON.stringify(isVerdict(refusal) ? bodyOf(refusal) : { error: { message: messageOf(refusal), type: "gateway_error", param: null, code: refusal.code, ...refusal.extra } })}\n\n`),
+  streamError: (refusal) =>
+    encoder.encode(
+      `data: ${JSON.stringify(isVerdict(refusal) ? bodyOf(refusal) : { error: { message: messageOf(refusal), type: "gateway_error", param: null, code: refusal.code, ...refusal.extra } })}\n\n`,
+    ),
 };
 
 /** The same, with the error event of the Responses stream, which is flat. */
 export const responsesRefusals: Pick<Surface, "refusal" | "streamError"> = {
   refusal: llmRefusals.refusal,
-  streamError: (refusal, _call, last) => encoder.encode(`event: error\ndata: ${JSON.stringify({ type: "error", code: refusal.code, message: messageOf(refusal), param: null, sequence_number: nextNumber(last), ...refusal.extra })}\n\n`),
+  streamError: (refusal, _call, last) =>
+    encoder.encode(
+      `event: error\ndata: ${JSON.stringify({ type: "error", code: refusal.code, message: messageOf(refusal), param: null, sequence_number: nextNumber(last), ...refusal.extra })}\n\n`,
+    ),
 };
 
 /** The number of the event behind the last that was sent. */

@@ -25,9 +25,16 @@ export function rememberRpcId(call: Call, id: RpcId): void {
 function bodyOf(refusal: Refusal, call: Call | null): string {
   const id = call === null ? null : (ids.get(call) ?? null);
   const own = PROTOCOL_CODES[refusal.code];
-  const message = refusal.fields === undefined ? refusal.message : `${refusal.message} ${refusal.fields.map(({ field, message: why }) => `${field} ${why}`).join("; ")}`;
+  const message =
+    refusal.fields === undefined
+      ? refusal.message
+      : `${refusal.message} ${refusal.fields.map(({ field, message: why }) => `${field} ${why}`).join("; ")}`;
   if (own === -32022) return errorText(id, { code: own, message, data: refusal.extra });
-  return errorText(id, { code: own ?? (refusal.code === "approval_required" ? APPROVAL_REQUIRED : REFUSED), message, data: { code: refusal.code, ...refusal.extra } });
+  return errorText(id, {
+    code: own ?? (refusal.code === "approval_required" ? APPROVAL_REQUIRED : REFUSED),
+    message,
+    data: { code: refusal.code, ...refusal.extra },
+  });
 }
 
 /** Refusals as JSON-RPC errors. */

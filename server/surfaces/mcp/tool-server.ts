@@ -65,7 +65,8 @@ function readRequest(call: Call, target: ToolRequest["target"], subPath: string 
   const capability = typeof named === "string" && target.kind === "virtual" && isTaskMethod(message.method) ? null : named;
   if (typeof capability === "string") return refuse("rpc_invalid_params", `params.${capability} must be a text.`);
   // No record can hold such a name, and no header of the stateless dialect.
-  if (capability !== null && !isStorableText(capability.name)) return refuse("rpc_invalid_params", `The name of the ${capability.type} holds a NUL or half a surrogate pair.`);
+  if (capability !== null && !isStorableText(capability.name))
+    return refuse("rpc_invalid_params", `The name of the ${capability.type} holds a NUL or half a surrogate pair.`);
   call.row.mcp_capability_name = capability?.name.slice(0, 1000) ?? null;
   const mismatch = message.method === null ? null : headerMismatch(headers, message.method, capability, envelope?.version ?? null);
   if (mismatch !== null) return refuse("rpc_header_mismatch", mismatch);

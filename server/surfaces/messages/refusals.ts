@@ -17,5 +17,9 @@ export const messagesRefusals: Pick<Surface, "refusal" | "streamError"> = {
 function envelope(refusal: Refusal, requestId: string | null) {
   // The interface has this one told as an invalid request, which clients never send again.
   const type = refusal.code === "guardrail_blocked" ? "invalid_request_error" : errorTypeOf(ERRORS[refusal.code].status);
-  return { type: "error", error: { type, message: messageOf(refusal), code: refusal.code, ...refusal.extra }, ...(requestId === null ? {} : { request_id: requestId }) };
+  return {
+    type: "error",
+    error: { type, message: messageOf(refusal), code: refusal.code, ...refusal.extra },
+    ...(requestId === null ? {} : { request_id: requestId }),
+  };
 }

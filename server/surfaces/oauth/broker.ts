@@ -63,7 +63,12 @@ function exchange(request: BrokerRequest): Exchange {
   };
 }
 
-function readRequest(call: Call, operationName: BrokerOperation, body: Uint8Array | null, scope: BrokerRequest["scope"]): BrokerRequest | Refusal {
+function readRequest(
+  call: Call,
+  operationName: BrokerOperation,
+  body: Uint8Array | null,
+  scope: BrokerRequest["scope"],
+): BrokerRequest | Refusal {
   const { headers, url } = call.request;
   const found = BROKER_PATH.exec(call.path) ?? SERVER_PATH.exec(call.path);
   const serverId = found?.[1] ?? "";
@@ -97,11 +102,24 @@ function written(answer: BrokerAnswer): Answer {
   switch (answer.kind) {
     case "json":
       // Metadata may be kept for a while by whoever reads it; what holds a token may not.
-      return ownAnswer(answer.status, { ...(answer.body === null ? {} : { "content-type": "application/json" }), "cache-control": answer.public === true ? "public, max-age=300" : "no-store", ...(answer.public === true ? { "access-control-allow-origin": "*" } : {}) }, answer.body === null ? "" : JSON.stringify(answer.body));
+      return ownAnswer(
+        answer.status,
+        {
+          ...(answer.body === null ? {} : { "content-type": "application/json" }),
+          "cache-control": answer.public === true ? "public, max-age=300" : "no-store",
+          ...(answer.public === true ? { "access-control-allow-origin": "*" } : {}),
+        },
+        answer.body === null ? "" : JSON.stringify(answer.body),
+      );
     case "passed":
       return ownAnswer(answer.status, { "content-type": "application/json", "cache-control": "no-store" }, answer.text);
     case "redirect":
-      if (answer.asData === true) return ownAnswer(200, { "content-type": "application/json", "cache-control": "no-store", ...cookie }, JSON.stringify({ authorize_url: answer.to }));
+      if (answer.asData === true)
+        return ownAnswer(
+          200,
+          { "content-type": "application/json", "cache-control": "no-store", ...cookie },
+          JSON.stringify({ authorize_url: answer.to }),
+        );
       return ownAnswer(302, { location: answer.to, "cache-control": "no-store", "referrer-policy": "no-referrer", ...cookie });
     case "page":
       return ownAnswer(200, { ...PAGE_HEADERS, ...cookie }, plainPage(answer.title, answer.text));

@@ -8,13 +8,23 @@ const nothing = new Uint8Array(0);
 function wordOf(code: ErrorCode): string {
   if (code === "unauthenticated") return "invalid_client";
   if (code.startsWith("oauth_")) return code.slice("oauth_".length);
-  if (code.startsWith("upstream_") || code === "directory_unavailable" || code === "database_unavailable" || code === "audit_unavailable" || code === "draining") return "temporarily_unavailable";
+  if (
+    code.startsWith("upstream_") ||
+    code === "directory_unavailable" ||
+    code === "database_unavailable" ||
+    code === "audit_unavailable" ||
+    code === "draining"
+  )
+    return "temporarily_unavailable";
   return code === "internal_error" ? "server_error" : code === "body_too_large" ? "invalid_request" : code;
 }
 
 /** Refusals as OAuth error bodies. */
 export const jsonRefusals: Pick<Surface, "refusal" | "streamError"> = {
-  refusal: (refusal) => ({ headers: { "content-type": "application/json", "cache-control": "no-store" }, body: JSON.stringify({ error: wordOf(refusal.code), error_description: refusal.message }) }),
+  refusal: (refusal) => ({
+    headers: { "content-type": "application/json", "cache-control": "no-store" },
+    body: JSON.stringify({ error: wordOf(refusal.code), error_description: refusal.message }),
+  }),
   streamError: () => nothing,
 };
 

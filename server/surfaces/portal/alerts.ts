@@ -14,7 +14,10 @@ function tenantOf({ call }: Pick<PortalRequest<unknown, unknown>, "call">): Tena
 
 async function listed(request: PortalRequest<{ page: number; page_size: number }, unknown>, groupId: string | null) {
   const { page, page_size } = request.query;
-  const { items, total } = await listPortalAlerts(request.services.directory, tenantOf(request), request.user, groupId, { limit: page_size, offset: (page - 1) * page_size });
+  const { items, total } = await listPortalAlerts(request.services.directory, tenantOf(request), request.user, groupId, {
+    limit: page_size,
+    offset: (page - 1) * page_size,
+  });
   return { alerts: items, total, page, page_size };
 }
 
@@ -37,7 +40,11 @@ export const alertRoutes: readonly PortalRoute[] = [
     name: "alert_acknowledge",
     async run(request) {
       const { alert_id: id = "" } = request.params;
-      return { id, acknowledged: true, acknowledged_at: await acknowledgePortalAlert(request.services.directory, tenantOf(request), request.user, id) };
+      return {
+        id,
+        acknowledged: true,
+        acknowledged_at: await acknowledgePortalAlert(request.services.directory, tenantOf(request), request.user, id),
+      };
     },
   }),
 ];

@@ -35,7 +35,9 @@ export const approvalPageRoutes: readonly PortalRoute[] = [
     name: "approval_page",
     async run(request) {
       const { approval, ticket } = await shown(request);
-      return approval.status === "pending" && queryOf(request.call).has("decide") ? decidePage(approval, ticket) : statePage(approval, ticket);
+      return approval.status === "pending" && queryOf(request.call).has("decide")
+        ? decidePage(approval, ticket)
+        : statePage(approval, ticket);
     },
   }),
   portalOperation({
@@ -55,7 +57,12 @@ export const approvalPageRoutes: readonly PortalRoute[] = [
       if (decision !== "approve" && decision !== "reject") return refuse("invalid_body", "Choose whether to approve or to reject.");
       const { note } = check(approvalResolution, { note: form.get("note")?.trim() || null }, "invalid_body");
       const { user } = await signIn(request, tenantId, form);
-      Object.assign(call.row, { gateway_user_id: user.id, gateway_user_username: user.username, subject_kind: "user", subject_id: user.id });
+      Object.assign(call.row, {
+        gateway_user_id: user.id,
+        gateway_user_username: user.username,
+        subject_kind: "user",
+        subject_id: user.id,
+      });
       const viewer = { requesterId: user.id, groupIds: (await services.users.find(tenantId, user.id))?.group_ids ?? [] };
       const resolve = decision === "approve" ? approveApproval : rejectApproval;
       await resolve(services.directory, tenantId, approval.id, { name: user.username, viewer }, note ?? null);
@@ -88,25 +95,54 @@ async function shown({ services, call, params }: Asked): Promise<{ approval: App
 }
 
 async function signIn({ services, origin }: Asked, tenantId: string, form: URLSearchParams): Promise<SignedIn> {
-  const first = await logIn(services.logins, tenantId, { username: form.get("username") ?? "", password: form.get("password") ?? "" }, origin);
-  return "tempToken" in first ? logInWithCode(services.logins, { tempToken: first.tempToken, code: (form.get("code") ?? "").trim() }, origin) : first;
+  const first = await logIn(
+    services.logins,
+    tenantId,
+    { username: form.get("username") ?? "", password: form.get("password") ?? "" },
+    origin,
+  );
+  return "tempToken" in first
+    ? logInWithCode(services.logins, { tempToken: first.tempToken, code: (form.get("code") ?? "").trim() }, origin)
+    : first;
 }
 
 function statePage(approval: Approval, ticket: string): WholeAnswer {
   const decide = approval.status === "pending" ? `<p><a href="${decideAddress(ticket)}">I may decide this</a></p>` : "";
-  return written(page("Approval of a tool call", `${factsOf(approval)}<p><strong>${STATE[approval.status]}</strong></p>${decide}`, approval.status === "pending" ? RENEW_SECONDS : null));
+  return written(
+    page(
+      "Approval of a tool call",
+      `${factsOf(approval)}<p><strong>${STATE[approval.status]}</strong></p>${decide}`,
+      approval.status === "pending" ? RENEW_SECONDS : null,
+    ),
+  );
 }
 
 const decideAddress = (ticket: string) => escaped(`?ticket=${encodeURIComponent(ticket)}&decide=1`);
 
 function decidePage(approval: Approval, ticket: string): WholeAnswer {
-  const field = (name: string, label: string, rest: string) => `<label for="${name}">${label}</label><input id="${name}" name="${name}" ${rest}>`;
-  const fields = field("username", "User name", 'autocomplete="username" required') + field("password", "Password", 'type="password" autocomplete="current-password" required') + field("code", "Code of your authenticator, if you use one", 'inputmode="numeric" autocomplete="one-time-code"') + field("note", "Note", 'maxlength="4000"');
+  const field = (name: string, label: string, rest: string) =>
+    `<label for="${name}">${label}</label><input id="${name}" name="${name}" ${rest}>`;
+  const fields =
+    field("username", "User name", 'autocomplete="username" required') +
+    field("password", "Password", 'type="password" autocomplete="current-password" required') +
+    field("code", "Code of your authenticator, if you use one", 'inputmode="numeric" autocomplete="one-time-code"') +
+    field("note", "Note", 'maxlength="4000"');
   const form = `<form method="post" action="${decideAddress(ticket)}">${fields}<button class="main" name="decision" value="approve">Approve</button><button name="decision" value="reject">Reject</button></form>`;
-  return written(page("Decide on a tool call", `${factsOf(approval)}<p>Sign in to show that you may decide. Nobody decides on what they asked for themselves. The arguments of the call stand in the portal.</p>${form}`));
+  return written(
+    page(
+      "Decide on a tool call",
+      `${factsOf(approval)}<p>Sign in to show that you may decide. Nobody decides on what they asked for themselves. The arguments of the call stand in the portal.</p>${form}`,
+    ),
+  );
 }
 
-function factsOf({ server_name: server, capability_name: name, requester_display: who, created_at: created, expires_at: expires }: Approval): string {
+function factsOf({
+  server_name: server,
+  capability_name: name,
+  requester_display: who,
+  created_at: created,
+  expires_at: expires,
+}: Approval): string {
   return `<p><strong>${escaped(who)}</strong> asks to call <code>${escaped(name)}</code> of <strong>${escaped(server)}</strong>.</p><p>Asked ${moment(created)}, good until ${moment(expires)}.</p>`;
 }
 

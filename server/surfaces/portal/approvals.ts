@@ -22,7 +22,10 @@ export const approvalRoutes: readonly PortalRoute[] = [
     async run(request) {
       const { status, page, page_size } = request.query;
       const { identity, viewer } = callerOf(request);
-      const { items, total } = await listApprovals(request.services.directory, identity.tenantId, viewer, status, { limit: page_size, offset: (page - 1) * page_size });
+      const { items, total } = await listApprovals(request.services.directory, identity.tenantId, viewer, status, {
+        limit: page_size,
+        offset: (page - 1) * page_size,
+      });
       return { approvals: items, total, page, page_size };
     },
   }),
@@ -32,7 +35,10 @@ export const approvalRoutes: readonly PortalRoute[] = [
     name: "approvals_pending",
     async run(request) {
       const { identity, viewer } = callerOf(request);
-      return { pending_count: (await listApprovals(request.services.directory, identity.tenantId, viewer, "pending", { limit: 1, offset: 0 })).total };
+      return {
+        pending_count: (await listApprovals(request.services.directory, identity.tenantId, viewer, "pending", { limit: 1, offset: 0 }))
+          .total,
+      };
     },
   }),
   portalOperation({
@@ -61,7 +67,13 @@ export const approvalRoutes: readonly PortalRoute[] = [
     body: approvalResolution,
     run(request) {
       const { identity, viewer } = callerOf(request);
-      return approveApproval(request.services.directory, identity.tenantId, request.params.id ?? "", { name: request.user.username, viewer }, request.body.note ?? null);
+      return approveApproval(
+        request.services.directory,
+        identity.tenantId,
+        request.params.id ?? "",
+        { name: request.user.username, viewer },
+        request.body.note ?? null,
+      );
     },
   }),
   portalOperation({
@@ -71,7 +83,13 @@ export const approvalRoutes: readonly PortalRoute[] = [
     body: approvalResolution,
     run(request) {
       const { identity, viewer } = callerOf(request);
-      return rejectApproval(request.services.directory, identity.tenantId, request.params.id ?? "", { name: request.user.username, viewer }, request.body.note ?? null);
+      return rejectApproval(
+        request.services.directory,
+        identity.tenantId,
+        request.params.id ?? "",
+        { name: request.user.username, viewer },
+        request.body.note ?? null,
+      );
     },
   }),
 ];

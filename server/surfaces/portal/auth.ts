@@ -1,7 +1,19 @@
-import { portalLogin, portalPasswordChange, registration, secondFactorCode, secondFactorDisable, secondFactorLogin } from "@gatehouse/contracts/portal";
+import {
+  portalLogin,
+  portalPasswordChange,
+  registration,
+  secondFactorCode,
+  secondFactorDisable,
+  secondFactorLogin,
+} from "@gatehouse/contracts/portal";
 import { changePassword, logIn, logInWithCode, type SignedIn } from "../../directory/people/portal/portal-logins.ts";
 import { register } from "../../directory/people/portal/registration.ts";
-import { beginSecondFactor, confirmSecondFactor, disableSecondFactor, secondFactorStatus } from "../../directory/people/portal/second-factor.ts";
+import {
+  beginSecondFactor,
+  confirmSecondFactor,
+  disableSecondFactor,
+  secondFactorStatus,
+} from "../../directory/people/portal/second-factor.ts";
 import type { Call } from "../../governance/call.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { portalAnswer, portalOperation, type PortalRoute } from "./portal-operation.ts";
@@ -25,7 +37,12 @@ function noteUser(call: Call, { id, username }: Person): void {
 
 function tokenAnswer({ user, token, expiresIn }: SignedIn): unknown {
   const { id, username, email, display_name, is_verified, metadata } = user;
-  return { access_token: token, token_type: "bearer", expires_in: expiresIn, user: { id, username, email, display_name, is_verified, metadata } };
+  return {
+    access_token: token,
+    token_type: "bearer",
+    expires_in: expiresIn,
+    user: { id, username, email, display_name, is_verified, metadata },
+  };
 }
 
 export const authRoutes: readonly PortalRoute[] = [
@@ -40,7 +57,13 @@ export const authRoutes: readonly PortalRoute[] = [
       try {
         const user = await register(services.logins, call.tenant?.id ?? null, body, origin);
         noteUser(call, user);
-        return portalAnswer(201, { id: user.id, username: user.username, email: user.email, display_name: user.display_name, created_at: user.created_at });
+        return portalAnswer(201, {
+          id: user.id,
+          username: user.username,
+          email: user.email,
+          display_name: user.display_name,
+          created_at: user.created_at,
+        });
       } catch (error) {
         // Whose account has the name is nothing for strangers.
         if (error instanceof Refused && error.refusal.code === "conflict") return refuse("conflict", "This username is taken.");
@@ -57,7 +80,8 @@ export const authRoutes: readonly PortalRoute[] = [
     async run({ services, call, body, origin }) {
       const outcome = await logIn(services.logins, call.tenant?.id ?? null, body, origin);
       noteUser(call, outcome.user);
-      if ("tempToken" in outcome) return { requires_2fa: true, temp_token: outcome.tempToken, user: { id: outcome.user.id, username: outcome.user.username } };
+      if ("tempToken" in outcome)
+        return { requires_2fa: true, temp_token: outcome.tempToken, user: { id: outcome.user.id, username: outcome.user.username } };
       return tokenAnswer(outcome);
     },
   }),
@@ -87,7 +111,12 @@ export const authRoutes: readonly PortalRoute[] = [
     path: `${AUTH}/change-password`,
     name: "change_password",
     body: portalPasswordChange,
-    run: async ({ services, who, body, origin }) => ({ success: true, ...(tokenAnswer(await changePassword(services.logins, who, { current: body.current_password, next: body.new_password }, origin)) as object) }),
+    run: async ({ services, who, body, origin }) => ({
+      success: true,
+      ...(tokenAnswer(
+        await changePassword(services.logins, who, { current: body.current_password, next: body.new_password }, origin),
+      ) as object),
+    }),
   }),
   portalOperation({
     isAuth: true,

@@ -21,9 +21,24 @@ afterAll(() => {
 });
 
 /** An open portal of a user; `find` looks the user up at each beat and event, `tenant` their tenant. */
-async function opened(find: () => Promise<typeof USER>, follow: (follower: Follower) => () => void, tenant = { enabled: true }): Promise<StreamAnswer["upstream"]> {
-  const portal = { feed: { follow }, users: { find }, snapshots: { tenant: async () => tenant }, directory: { clock: { now: () => 1 } } } as unknown as PortalServices;
-  const call = { path: "/v1/portal/events", request: { url: "http://gateway/v1/portal/events" }, user: USER, token: { tenantId: "t", userId: "u", issuedAt: 1, expiresAt: 2 }, row: {} } as unknown as Call;
+async function opened(
+  find: () => Promise<typeof USER>,
+  follow: (follower: Follower) => () => void,
+  tenant = { enabled: true },
+): Promise<StreamAnswer["upstream"]> {
+  const portal = {
+    feed: { follow },
+    users: { find },
+    snapshots: { tenant: async () => tenant },
+    directory: { clock: { now: () => 1 } },
+  } as unknown as PortalServices;
+  const call = {
+    path: "/v1/portal/events",
+    request: { url: "http://gateway/v1/portal/events" },
+    user: USER,
+    token: { tenantId: "t", userId: "u", issuedAt: 1, expiresAt: 2 },
+    row: {},
+  } as unknown as Call;
   const exchange = eventRoutes[0]?.surface({ portal }).read(call, null);
   if (exchange === undefined || exchange instanceof Promise || isRefusal(exchange)) throw new Error("the stream was refused");
   return ((await exchange.answer(call, undefined as never)) as StreamAnswer).upstream;
@@ -36,7 +51,10 @@ test("a portal that goes while it is asked whether it may stay is told nothing m
   const note = (error: unknown) => void unhandled.push(error);
   process.on("unhandledRejection", note);
   const looked = Promise.withResolvers<typeof USER>();
-  const reader = await opened(() => looked.promise, () => () => undefined);
+  const reader = await opened(
+    () => looked.promise,
+    () => () => undefined,
+  );
   expect(await read(reader)).toBe("event: ready\ndata: {}\n\n");
   const [beat] = beats.mock.calls[0] as [() => void];
   beat();
@@ -71,7 +89,11 @@ test.each(LEFT)("an event is the end of the portal of %s, and is not told there"
   const user = { ...USER };
   const tenant = { enabled: true };
   let told: Follower["tell"] = () => undefined;
-  const reader = await opened(async () => user, (follower) => ((told = follower.tell), () => undefined), tenant);
+  const reader = await opened(
+    async () => user,
+    (follower) => ((told = follower.tell), () => undefined),
+    tenant,
+  );
   await read(reader);
   told({ name: "approval", data: { id: "first" } });
   expect(await read(reader)).toContain('"first"');

@@ -89,7 +89,12 @@ export const eventRoutes: readonly PortalRoute[] = [
       return {
         kind: "stream",
         status: 200,
-        headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no", "x-content-type-options": "nosniff" },
+        headers: {
+          "content-type": "text/event-stream",
+          "cache-control": "no-store",
+          "x-accel-buffering": "no",
+          "x-content-type-options": "nosniff",
+        },
         upstream: openStream(request).getReader(),
         codec: PASSED_STREAM,
         head: [],

@@ -9,7 +9,11 @@ export const evidenceRoutes: readonly PortalRoute[] = [
     name: "notice_config",
     query: noticeConfigQuery,
     async run({ services, user, query }) {
-      const { enabled, surface, texts, text_digests, exemption } = await effectiveNoticeConfig(services.directory, user.tenant_id, query.ai_system_id ?? null);
+      const { enabled, surface, texts, text_digests, exemption } = await effectiveNoticeConfig(
+        services.directory,
+        user.tenant_id,
+        query.ai_system_id ?? null,
+      );
       return { enabled, surface, text: texts, text_sha256: text_digests, ...(exemption === null ? {} : { exemption }) };
     },
   }),

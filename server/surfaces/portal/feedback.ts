@@ -7,6 +7,7 @@ export const feedbackRoutes: readonly PortalRoute[] = [
     path: "/v1/portal/runs/:run_id/feedback",
     name: "run_feedback",
     body: runFeedback,
-    run: ({ services, call, params, body }) => services.feedback.rate(call, params.run_id ?? "", { score: body.score, comment: body.comment ?? null }),
+    run: ({ services, call, params, body }) =>
+      services.feedback.rate(call, params.run_id ?? "", { score: body.score, comment: body.comment ?? null }),
   }),
 ];

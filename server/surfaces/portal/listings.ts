@@ -7,7 +7,11 @@ import { foreign, scopeOf, scopesOf } from "./portal-scopes.ts";
 
 const SERVERS = "/v1/portal/servers";
 
-async function serversFor(request: PortalRequest<unknown, unknown>, groupId: string | undefined, inherited: boolean): Promise<readonly PortalServer[] | Refusal> {
+async function serversFor(
+  request: PortalRequest<unknown, unknown>,
+  groupId: string | undefined,
+  inherited: boolean,
+): Promise<readonly PortalServer[] | Refusal> {
   const scope = await scopeOf(request, groupId);
   if (scope === null) return [];
   return isRefusal(scope) ? scope : portalServers(scope, inherited);
@@ -45,11 +49,47 @@ export const listingRoutes: readonly PortalRoute[] = [
     },
   }),
   portalOperation({ method: "GET", path: "/v1/portal/skills", name: "skills", run: async () => ({ skills: [], total: 0 }) }),
-  portalOperation({ method: "GET", path: "/v1/portal/skills/:skill_id/export", name: "skill_export", run: async () => refuse("not_found", "There is no such skill.") }),
-  portalOperation({ method: "GET", path: "/v1/portal/knowledgebases", name: "knowledgebases", query: groupFilterQuery, run: async (request) => foreign(request, request.query.group_id) ?? { collections: [], total: 0 } }),
-  portalOperation({ method: "GET", path: "/v1/portal/knowledgebases/:collection_id", name: "knowledgebase", run: async () => refuse("not_found", "There is no such collection.") }),
-  portalOperation({ method: "GET", path: "/v1/portal/kb-identities/connectors", name: "kb_connectors", run: async () => ({ connectors: [], total: 0 }) }),
-  portalOperation({ method: "GET", path: "/v1/portal/kb-identities", name: "kb_identities", run: async () => ({ mappings: [], total: 0 }) }),
-  portalOperation({ method: "POST", path: "/v1/portal/kb-identities", name: "kb_identity_link", run: async () => refuse("not_implemented", "Identities of knowledge bases are linked by an administrator.") }),
-  portalOperation({ method: "DELETE", path: "/v1/portal/kb-identities/:mapping_id", name: "kb_identity_unlink", run: async () => refuse("not_found", "There is no such mapping.") }),
+  portalOperation({
+    method: "GET",
+    path: "/v1/portal/skills/:skill_id/export",
+    name: "skill_export",
+    run: async () => refuse("not_found", "There is no such skill."),
+  }),
+  portalOperation({
+    method: "GET",
+    path: "/v1/portal/knowledgebases",
+    name: "knowledgebases",
+    query: groupFilterQuery,
+    run: async (request) => foreign(request, request.query.group_id) ?? { collections: [], total: 0 },
+  }),
+  portalOperation({
+    method: "GET",
+    path: "/v1/portal/knowledgebases/:collection_id",
+    name: "knowledgebase",
+    run: async () => refuse("not_found", "There is no such collection."),
+  }),
+  portalOperation({
+    method: "GET",
+    path: "/v1/portal/kb-identities/connectors",
+    name: "kb_connectors",
+    run: async () => ({ connectors: [], total: 0 }),
+  }),
+  portalOperation({
+    method: "GET",
+    path: "/v1/portal/kb-identities",
+    name: "kb_identities",
+    run: async () => ({ mappings: [], total: 0 }),
+  }),
+  portalOperation({
+    method: "POST",
+    path: "/v1/portal/kb-identities",
+    name: "kb_identity_link",
+    run: async () => refuse("not_implemented", "Identities of knowledge bases are linked by an administrator."),
+  }),
+  portalOperation({
+    method: "DELETE",
+    path: "/v1/portal/kb-identities/:mapping_id",
+    name: "kb_identity_unlink",
+    run: async () => refuse("not_found", "There is no such mapping."),
+  }),
 ];

@@ -36,7 +36,18 @@ export const appRoutes: readonly PortalRoute[] = [
         if (call.scope === null) return refuse("no_resource_group");
         const { serverId, uri } = found;
         return {
-          view: { ...EMPTY_VIEW, tool: { kind: "server", serverId, dialect: "stateless", method: "resources/read", listens: false, capability: { type: "resource", name: uri }, arguments: undefined } },
+          view: {
+            ...EMPTY_VIEW,
+            tool: {
+              kind: "server",
+              serverId,
+              dialect: "stateless",
+              method: "resources/read",
+              listens: false,
+              capability: { type: "resource", name: uri },
+              arguments: undefined,
+            },
+          },
           async answer(admitted, dispatch) {
             const resource = await dispatch.appResource(admitted, uri);
             if (isRefusal(resource)) return resource;

@@ -17,7 +17,10 @@ export const modelRoutes: readonly PortalRoute[] = [
       const scope = await scopeOf(request, group_id);
       if (isRefusal(scope)) return scope;
       const found = scope === null ? [] : portalModels(scope, arrivalOf(request.call));
-      const wanted = modes?.split(",").map((mode) => mode.trim()).filter((mode) => mode !== "");
+      const wanted = modes
+        ?.split(",")
+        .map((mode) => mode.trim())
+        .filter((mode) => mode !== "");
       const models = found.filter(
         (model) =>
           (enabled_only !== true || model.enabled) &&

@@ -1,5 +1,10 @@
 import { notificationQuery } from "@gatehouse/contracts/portal";
-import { countUnread, listNotifications, markAllNotificationsRead, markNotificationRead } from "../../directory/people/portal/notifications.ts";
+import {
+  countUnread,
+  listNotifications,
+  markAllNotificationsRead,
+  markNotificationRead,
+} from "../../directory/people/portal/notifications.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 
 const PATH = "/v1/portal/notifications";
@@ -12,7 +17,10 @@ export const notificationRoutes: readonly PortalRoute[] = [
     query: notificationQuery,
     async run({ services, who, query }) {
       const { page, page_size, ...filters } = query;
-      const { items, total } = await listNotifications(services.directory, who, filters, { limit: page_size, offset: (page - 1) * page_size });
+      const { items, total } = await listNotifications(services.directory, who, filters, {
+        limit: page_size,
+        offset: (page - 1) * page_size,
+      });
       return { notifications: items, total, page, page_size };
     },
   }),

@@ -135,7 +135,11 @@ function paramsOf(pattern: RegExp, path: string): Record<string, string> {
   return Object.fromEntries(params);
 }
 
-function requestOf(services: PortalServices, call: Call, read: Pick<PortalRequest<unknown, unknown>, "params" | "query" | "body" | "bytes">): PortalRequest<unknown, unknown> {
+function requestOf(
+  services: PortalServices,
+  call: Call,
+  read: Pick<PortalRequest<unknown, unknown>, "params" | "query" | "body" | "bytes">,
+): PortalRequest<unknown, unknown> {
   const user = (): EndUserIdentity => {
     if (call.user === null) throw new Error(`${call.path} is open to more than users`);
     return call.user;

@@ -19,12 +19,7 @@ const PHOTO_HEADERS = {
 } as const;
 
 export const profileRoutes: readonly PortalRoute[] = [
-  portalOperation({
-    method: "GET",
-    path: `${AUTH}/profile`,
-    name: "profile",
-    run: ({ services, user }) => profile(services.logins, user),
-  }),
+  portalOperation({ method: "GET", path: `${AUTH}/profile`, name: "profile", run: ({ services, user }) => profile(services.logins, user) }),
   portalOperation({
     method: "PATCH",
     path: `${AUTH}/profile`,
@@ -40,7 +35,10 @@ export const profileRoutes: readonly PortalRoute[] = [
     maxBodyBytes: FORM_BYTES,
     async run({ services, call, user, bytes, origin }) {
       const file = await formFile(bytes, call.headers.get("content-type"), "file");
-      if (file === null) return refuse("invalid_body", "file is required, as multipart/form-data", { fields: [{ field: "file", message: "is required, as multipart/form-data" }] });
+      if (file === null)
+        return refuse("invalid_body", "file is required, as multipart/form-data", {
+          fields: [{ field: "file", message: "is required, as multipart/form-data" }],
+        });
       if (file.byteLength > PHOTO_BYTES) return refuse("body_too_large", "A photo is at most 5 MB.");
       return { success: true, avatar_url: await setOwnPhoto(services.logins, user, file, origin) };
     },
@@ -58,12 +56,7 @@ export const profileRoutes: readonly PortalRoute[] = [
       return ownAnswer(200, { ...PHOTO_HEADERS, "content-type": found.mime_type }, new Uint8Array(found.content));
     },
   }),
-  portalOperation({
-    method: "GET",
-    path: `${AUTH}/groups`,
-    name: "groups",
-    run: ({ services, user }) => ownGroups(services.logins, user),
-  }),
+  portalOperation({ method: "GET", path: `${AUTH}/groups`, name: "groups", run: ({ services, user }) => ownGroups(services.logins, user) }),
   portalOperation({
     method: "PATCH",
     path: `${AUTH}/primary-group`,

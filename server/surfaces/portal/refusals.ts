@@ -5,10 +5,18 @@ const encoder = new TextEncoder();
 
 /** Errors of the portal: `{error: <message>, code, fields?}` with the HTTP status (interface 7). */
 export const portalRefusals: Pick<Surface, "refusal" | "streamError"> = {
-  refusal: (refusal) => ({ headers: { "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff" }, body: JSON.stringify(bodyOf(refusal)) }),
+  refusal: (refusal) => ({
+    headers: { "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff" },
+    body: JSON.stringify(bodyOf(refusal)),
+  }),
   streamError: (refusal) => encoder.encode(`event: error\ndata: ${JSON.stringify(bodyOf(refusal))}\n\n`),
 };
 
 function bodyOf(refusal: Refusal): object {
-  return { error: refusal.message, code: refusal.code, ...(refusal.fields === undefined ? {} : { fields: refusal.fields }), ...refusal.extra };
+  return {
+    error: refusal.message,
+    code: refusal.code,
+    ...(refusal.fields === undefined ? {} : { fields: refusal.fields }),
+    ...refusal.extra,
+  };
 }

@@ -13,4 +13,17 @@ import type { PortalRoute } from "./portal-operation.ts";
 import { profileRoutes } from "./profile.ts";
 
 /** Every route of the portal API (interface 4.4). Of two that a path fits, the first answers. */
-export const PORTAL_ROUTES: readonly PortalRoute[] = [...authRoutes, ...profileRoutes, ...modelRoutes, ...notificationRoutes, ...alertRoutes, ...approvalRoutes, ...approvalPageRoutes, ...listingRoutes, ...appRoutes, ...feedbackRoutes, ...evidenceRoutes, ...eventRoutes];
+export const PORTAL_ROUTES: readonly PortalRoute[] = [
+  ...authRoutes,
+  ...profileRoutes,
+  ...modelRoutes,
+  ...notificationRoutes,
+  ...alertRoutes,
+  ...approvalRoutes,
+  ...approvalPageRoutes,
+  ...listingRoutes,
+  ...appRoutes,
+  ...feedbackRoutes,
+  ...evidenceRoutes,
+  ...eventRoutes,
+];

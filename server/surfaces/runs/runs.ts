@@ -13,10 +13,7 @@ interface EndBody {
 
 /** GET /v1/runs/{root_task_id}: a run as the ledger sees it. */
 export function runInspect(runs: RunAccess): Surface {
-  return {
-    ...llmRefusals,
-    read: () => ({ view: EMPTY_VIEW, answer: async (call) => answerOf(await runs.inspect(call, idIn(call))) }),
-  };
+  return { ...llmRefusals, read: () => ({ view: EMPTY_VIEW, answer: async (call) => answerOf(await runs.inspect(call, idIn(call))) }) };
 }
 
 /** POST /v1/runs/{root_task_id}/end: closes a run; an ended one keeps its state. */
@@ -32,7 +29,8 @@ export function runEnd(runs: RunAccess): Surface {
           const run = await runs.end(call, idIn(call), end);
           if (!isRefusal(run)) {
             if (end.state !== null) call.row.run_end_state = end.state;
-            if (end.outcome !== null) call.row.custom_metadata = { ...(call.row.custom_metadata as object | undefined), run_outcome: end.outcome };
+            if (end.outcome !== null)
+              call.row.custom_metadata = { ...(call.row.custom_metadata as object | undefined), run_outcome: end.outcome };
           }
           return answerOf(run);
         },
@@ -57,12 +55,17 @@ function readEnd(body: Uint8Array | null): EndBody | Refusal {
   } catch {
     return refuse("invalid_body", undefined, { fields: [{ field: "", message: "is not JSON" }] });
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return refuse("invalid_body", undefined, { fields: [{ field: "", message: "must be a JSON object" }] });
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return refuse("invalid_body", undefined, { fields: [{ field: "", message: "must be a JSON object" }] });
   const { state = null, outcome = null, ...rest } = value as Record<string, unknown>;
   const fields: FieldError[] = Object.keys(rest).map((field) => ({ field, message: "is not known here" }));
-  if (state !== null && !DECLARED_END_STATES.some((known) => known === state)) fields.push({ field: "state", message: `must be one of ${DECLARED_END_STATES.join(", ")}` });
-  if (outcome !== null && !RUN_OUTCOMES.some((known) => known === outcome)) fields.push({ field: "outcome", message: `must be one of ${RUN_OUTCOMES.join(", ")}` });
-  return fields.length > 0 ? refuse("invalid_body", undefined, { fields }) : { state: state as EndBody["state"], outcome: outcome as EndBody["outcome"] };
+  if (state !== null && !DECLARED_END_STATES.some((known) => known === state))
+    fields.push({ field: "state", message: `must be one of ${DECLARED_END_STATES.join(", ")}` });
+  if (outcome !== null && !RUN_OUTCOMES.some((known) => known === outcome))
+    fields.push({ field: "outcome", message: `must be one of ${RUN_OUTCOMES.join(", ")}` });
+  return fields.length > 0
+    ? refuse("invalid_body", undefined, { fields })
+    : { state: state as EndBody["state"], outcome: outcome as EndBody["outcome"] };
 }
 
 function answerOf(value: object | Refusal): Answer | Refusal {

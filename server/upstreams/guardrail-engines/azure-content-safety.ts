@@ -16,8 +16,12 @@ export function azureContentSafety(outbound: Outbound): Engine {
     async ask({ endpoint, apiKey, threshold }, question) {
       const base = `${withoutSlash(endpoint ?? "")}/contentsafety`;
       const headers: Record<string, string> = apiKey === null ? {} : { "ocp-apim-subscription-key": apiKey };
-      const ask = (method: string, body: object) => post(outbound, `${base}/${method}?api-version=${VERSION}`, headers, JSON.stringify(body), question);
-      const [harm, shield] = await Promise.all([ask("text:analyze", { text: question.text, outputType: "FourSeverityLevels" }), question.direction === "input" ? ask("text:shieldPrompt", { userPrompt: question.text, documents: [] }) : null]);
+      const ask = (method: string, body: object) =>
+        post(outbound, `${base}/${method}?api-version=${VERSION}`, headers, JSON.stringify(body), question);
+      const [harm, shield] = await Promise.all([
+        ask("text:analyze", { text: question.text, outputType: "FourSeverityLevels" }),
+        question.direction === "input" ? ask("text:shieldPrompt", { userPrompt: question.text, documents: [] }) : null,
+      ]);
       if ("verdict" in harm) return harm.verdict;
       if (shield !== null) {
         if ("verdict" in shield) return shield.verdict;
@@ -27,7 +31,9 @@ export function azureContentSafety(outbound: Outbound): Engine {
       }
       const severities = listOf(harm.body.categoriesAnalysis).map((entry) => numberOf(objectOf(entry)?.severity));
       if (severities.length === 0 || severities.includes(null)) return failed("the engine gave no verdict");
-      return severities.some((severity) => (severity ?? 0) > 0 && (severity ?? 0) / WORST >= threshold) ? { kind: "found", check: "toxic_content" } : CLEAR;
+      return severities.some((severity) => (severity ?? 0) > 0 && (severity ?? 0) / WORST >= threshold)
+        ? { kind: "found", check: "toxic_content" }
+        : CLEAR;
     },
   };
 }

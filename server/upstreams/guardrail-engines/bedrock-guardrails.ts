@@ -14,19 +14,29 @@ export function bedrockGuardrails(outbound: Outbound, clock: { now(): number }):
     longest: 20_000,
     async ask({ endpoint, apiKey, identifier, version }, question) {
       const url = `${withoutSlash(endpoint ?? "")}/guardrail/${pathSegment(identifier ?? "")}/version/${pathSegment(version ?? "DRAFT")}/apply`;
-      const body = JSON.stringify({ source: question.direction === "input" ? "INPUT" : "OUTPUT", content: [{ text: { text: question.text } }] });
+      const body = JSON.stringify({
+        source: question.direction === "input" ? "INPUT" : "OUTPUT",
+        content: [{ text: { text: question.text } }],
+      });
       const headers = await authorization(apiKey, url, body, clock);
       if (headers === null) return failed("the engine's endpoint names no AWS region");
       const posted = await post(outbound, url, headers, body, question);
       if ("verdict" in posted) return posted.verdict;
       const { action, assessments } = posted.body;
       if (action === "NONE") return CLEAR;
-      return action === "GUARDRAIL_INTERVENED" ? { kind: "found", check: checkOf(listOf(assessments).map(objectOf)) } : failed("the engine gave no verdict");
+      return action === "GUARDRAIL_INTERVENED"
+        ? { kind: "found", check: checkOf(listOf(assessments).map(objectOf)) }
+        : failed("the engine gave no verdict");
     },
   };
 }
 
-async function authorization(apiKey: string | null, url: string, body: string, clock: { now(): number }): Promise<Record<string, string> | null> {
+async function authorization(
+  apiKey: string | null,
+  url: string,
+  body: string,
+  clock: { now(): number },
+): Promise<Record<string, string> | null> {
   if (apiKey === null) return {};
   const credential = readBedrockCredential(apiKey);
   if (credential.kind === "bearer") return { authorization: `Bearer ${credential.token}` };

@@ -2,7 +2,10 @@
 export type EngineCheck = "prompt_injection" | "jailbreak" | "pii" | "toxic_content" | "banned_words" | "secrets" | "banned_pattern";
 
 /** `failed`: the engine could not be asked or did not give a verdict; the reason names no credential and repeats no text. */
-export type EngineVerdict = { readonly kind: "clear" } | { readonly kind: "found"; readonly check: EngineCheck } | { readonly kind: "failed"; readonly reason: string };
+export type EngineVerdict =
+  | { readonly kind: "clear" }
+  | { readonly kind: "found"; readonly check: EngineCheck }
+  | { readonly kind: "failed"; readonly reason: string };
 
 /** How one engine is reached. */
 export interface EngineSettings {

@@ -12,8 +12,18 @@ const out = outbound({ allowPrivate: true });
 const vendors: FakeVendor[] = [];
 afterAll(() => Promise.all(vendors.map((vendor) => vendor.stop())));
 
-const moderation = (score: number, flagged: boolean) => ({ id: "m1", model: "omni-moderation-latest", results: [{ flagged, categories: { violence: flagged }, category_scores: { hate: 0.01, violence: score } }] });
-const harm = (severity: number) => ({ blocklistsMatch: [], categoriesAnalysis: [{ category: "Hate", severity: 0 }, { category: "Violence", severity }] });
+const moderation = (score: number, flagged: boolean) => ({
+  id: "m1",
+  model: "omni-moderation-latest",
+  results: [{ flagged, categories: { violence: flagged }, category_scores: { hate: 0.01, violence: score } }],
+});
+const harm = (severity: number) => ({
+  blocklistsMatch: [],
+  categoriesAnalysis: [
+    { category: "Hate", severity: 0 },
+    { category: "Violence", severity },
+  ],
+});
 const shield = (attackDetected: boolean) => ({ userPromptAnalysis: { attackDetected }, documentsAnalysis: [] });
 const intervened = (assessment: object) => ({ action: "GUARDRAIL_INTERVENED", outputs: [{ text: "No." }], assessments: [assessment] });
 
@@ -23,12 +33,19 @@ interface Case {
   readonly path: string;
   readonly credential: readonly [header: string, value: string];
   /** What the vendor answers, and what that means. */
-  readonly answers: readonly (readonly [answer: (request: VendorRequest) => object, direction: "input" | "output", verdict: EngineVerdict])[];
+  readonly answers: readonly (readonly [
+    answer: (request: VendorRequest) => object,
+    direction: "input" | "output",
+    verdict: EngineVerdict,
+  ])[];
 }
 
 const found = (check: Extract<EngineVerdict, { kind: "found" }>["check"]): EngineVerdict => ({ kind: "found", check });
 const CLEAR: EngineVerdict = { kind: "clear" };
-const azure = (attack: boolean, severity: number) => ({ path }: VendorRequest) => (path.includes("shieldPrompt") ? shield(attack) : harm(severity));
+const azure =
+  (attack: boolean, severity: number) =>
+  ({ path }: VendorRequest) =>
+    path.includes("shieldPrompt") ? shield(attack) : harm(severity);
 
 const CASES: Record<string, Case> = {
   "OpenAI moderation": {
@@ -61,8 +78,16 @@ const CASES: Record<string, Case> = {
     credential: ["authorization", `Bearer ${KEY}`],
     answers: [
       [() => ({ action: "NONE", outputs: [], assessments: [{}] }), "input", CLEAR],
-      [() => intervened({ contentPolicy: { filters: [{ type: "PROMPT_ATTACK", confidence: "HIGH", action: "BLOCKED" }] } }), "input", found("prompt_injection")],
-      [() => intervened({ sensitiveInformationPolicy: { piiEntities: [{ type: "EMAIL", match: "x", action: "ANONYMIZED" }] } }), "output", found("pii")],
+      [
+        () => intervened({ contentPolicy: { filters: [{ type: "PROMPT_ATTACK", confidence: "HIGH", action: "BLOCKED" }] } }),
+        "input",
+        found("prompt_injection"),
+      ],
+      [
+        () => intervened({ sensitiveInformationPolicy: { piiEntities: [{ type: "EMAIL", match: "x", action: "ANONYMIZED" }] } }),
+        "output",
+        found("pii"),
+      ],
       [() => intervened({ wordPolicy: { customWords: [{ match: "x", action: "BLOCKED" }] } }), "output", found("banned_words")],
       [() => intervened({ topicPolicy: { topics: [{ name: "x", type: "DENY", action: "BLOCKED" }] } }), "output", found("toxic_content")],
     ],
@@ -79,11 +104,19 @@ const CASES: Record<string, Case> = {
   },
 };
 
-async function ask({ engine, settings }: Case, answer: (request: VendorRequest) => Response | Promise<Response>, direction: "input" | "output" = "input", timeoutMs = 2_000) {
+async function ask(
+  { engine, settings }: Case,
+  answer: (request: VendorRequest) => Response | Promise<Response>,
+  direction: "input" | "output" = "input",
+  timeoutMs = 2_000,
+) {
   const vendor = fakeVendor(answer);
   vendors.push(vendor);
   const abort = new AbortController();
-  const verdict = await engine.ask({ endpoint: vendor.origin, apiKey: KEY, threshold: 0.5, model: null, identifier: null, version: null, ...settings }, { text: "How are you?", direction, abort, timeoutMs });
+  const verdict = await engine.ask(
+    { endpoint: vendor.origin, apiKey: KEY, threshold: 0.5, model: null, identifier: null, version: null, ...settings },
+    { text: "How are you?", direction, abort, timeoutMs },
+  );
   return { verdict, seen: vendor.seen };
 }
 
@@ -116,16 +149,34 @@ describe.each(Object.entries(CASES))("%s", (_name, engine) => {
   test("is not asked at a private address where those are not allowed", async () => {
     const strict = outbound({ allowPrivate: false });
     const { settings } = engine;
-    const made = { "OpenAI moderation": openaiModeration(strict), "Azure Content Safety": azureContentSafety(strict), "Bedrock Guardrails": bedrockGuardrails(strict, { now: Date.now }), webhook: webhook(strict) }[_name] as Engine;
-    const verdict = await made.ask({ endpoint: "http://169.254.169.254", apiKey: KEY, threshold: 0.5, model: null, identifier: "g", version: null, ...settings }, { text: "x", direction: "input", abort: new AbortController(), timeoutMs: 500 });
+    const made = {
+      "OpenAI moderation": openaiModeration(strict),
+      "Azure Content Safety": azureContentSafety(strict),
+      "Bedrock Guardrails": bedrockGuardrails(strict, { now: Date.now }),
+      webhook: webhook(strict),
+    }[_name] as Engine;
+    const verdict = await made.ask(
+      { endpoint: "http://169.254.169.254", apiKey: KEY, threshold: 0.5, model: null, identifier: "g", version: null, ...settings },
+      { text: "x", direction: "input", abort: new AbortController(), timeoutMs: 500 },
+    );
     expect(verdict).toEqual({ kind: "failed", reason: "the engine's address is not allowed from this gateway" });
   });
 });
 
 test("Bedrock is called with a signature where the key is one of AWS", async () => {
   const seen: Record<string, string>[] = [];
-  const signed = bedrockGuardrails({ fetch: async (_url, { headers }) => (seen.push(headers as Record<string, string>), Response.json({ action: "NONE" })) }, { now: () => Date.UTC(2026, 10, 21) });
-  const settings = { endpoint: "https://bedrock-runtime.eu-central-1.amazonaws.com", apiKey: "AKIDEXAMPLE0:secret", threshold: 0.5, model: null, identifier: "gr0abc", version: "1" };
+  const signed = bedrockGuardrails(
+    { fetch: async (_url, { headers }) => (seen.push(headers as Record<string, string>), Response.json({ action: "NONE" })) },
+    { now: () => Date.UTC(2026, 10, 21) },
+  );
+  const settings = {
+    endpoint: "https://bedrock-runtime.eu-central-1.amazonaws.com",
+    apiKey: "AKIDEXAMPLE0:secret",
+    threshold: 0.5,
+    model: null,
+    identifier: "gr0abc",
+    version: "1",
+  };
   expect(await signed.ask(settings, { text: "x", direction: "input", abort: new AbortController(), timeoutMs: 500 })).toEqual(CLEAR);
   expect(seen[0]?.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE0\/20261121\/eu-central-1\/bedrock\/aws4_request/);
 });

@@ -13,7 +13,13 @@ export function openaiModeration(outbound: Outbound): Engine {
     longest: 20_000,
     async ask({ endpoint, apiKey, threshold, model }, question) {
       const headers: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
-      const posted = await post(outbound, `${withoutSlash(endpoint ?? ADDRESS)}/moderations`, headers, JSON.stringify({ model: model ?? MODEL, input: question.text }), question);
+      const posted = await post(
+        outbound,
+        `${withoutSlash(endpoint ?? ADDRESS)}/moderations`,
+        headers,
+        JSON.stringify({ model: model ?? MODEL, input: question.text }),
+        question,
+      );
       if ("verdict" in posted) return posted.verdict;
       const results = listOf(posted.body.results).map(objectOf);
       if (results.length === 0 || results.includes(null)) return failed("the engine gave no verdict");

@@ -7,10 +7,22 @@ const MOST_BYTES = 1024 * 1024;
 export type Posted = { readonly body: JsonObject } | { readonly verdict: EngineVerdict };
 
 /** Posts JSON and reads the JSON object that answers it; without one the verdict says why. */
-export async function post(outbound: Outbound, url: string, headers: Readonly<Record<string, string>>, body: string, { abort, timeoutMs }: EngineQuestion): Promise<Posted> {
+export async function post(
+  outbound: Outbound,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  { abort, timeoutMs }: EngineQuestion,
+): Promise<Posted> {
   const without = (reason: string): Posted => ({ verdict: failed(reason) });
   try {
-    const response = await outbound.fetch(url, { method: "POST", headers: { ...headers, "content-type": "application/json", accept: "application/json", "user-agent": "gatehouse" }, body, abort, timeoutMs });
+    const response = await outbound.fetch(url, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json", accept: "application/json", "user-agent": "gatehouse" },
+      body,
+      abort,
+      timeoutMs,
+    });
     const text = await readText(response);
     if (response.status < 200 || response.status >= 300) return without(`the engine answered ${response.status}`);
     const value: unknown = text === null ? null : JSON.parse(text);

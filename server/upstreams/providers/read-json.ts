@@ -12,7 +12,8 @@ export async function readJson(response: Response, timeoutMs: number): Promise<{
   try {
     const bytes = await readWithin(response.body, MOST_BYTES, late.signal);
     if (late.signal.aborted) return refuse("upstream_timeout");
-    const value: unknown = bytes === null ? null : JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
+    const value: unknown =
+      bytes === null ? null : JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
     return isObject(value) ? { body: value } : refuse("upstream_invalid_response");
   } catch {
     return refuse(late.signal.aborted ? "upstream_timeout" : "upstream_invalid_response");

@@ -14,7 +14,11 @@ export interface Answers {
 }
 
 /** Asks one thing in several calls, for vendors that take one text a call. What the first failing call came to is given instead. */
-export async function sendEach(bodies: readonly JsonObject[], timeoutMs: number, sendOne: (body: string) => Promise<ProviderReply | Refusal>): Promise<Answers | ProviderReply | Refusal> {
+export async function sendEach(
+  bodies: readonly JsonObject[],
+  timeoutMs: number,
+  sendOne: (body: string) => Promise<ProviderReply | Refusal>,
+): Promise<Answers | ProviderReply | Refusal> {
   const answers: Answers["answers"][number][] = [];
   let requestId: string | null = null;
   for (let at = 0; at < bodies.length; at += TOGETHER) {
@@ -27,7 +31,8 @@ export async function sendEach(bodies: readonly JsonObject[], timeoutMs: number,
     for (const { response, requestId: id } of replies as ProviderReply[]) {
       const read = await readJson(response, timeoutMs);
       if ("code" in read) {
-        for (const reply of replies as ProviderReply[]) if (reply.response !== response) await reply.response.body?.cancel().catch(() => undefined);
+        for (const reply of replies as ProviderReply[])
+          if (reply.response !== response) await reply.response.body?.cancel().catch(() => undefined);
         return read;
       }
       answers.push({ body: read.body, headers: response.headers });

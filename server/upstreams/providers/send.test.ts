@@ -22,22 +22,31 @@ describe("what the network does to a call", () => {
   });
 
   test("a redirect is not followed", async () => {
-    const reply = (await provider.send(vendorTarget("openai", { baseUrl: `${vendor.origin}/redirect` }), vendorRequest("chat"))) as ProviderReply;
+    const reply = (await provider.send(
+      vendorTarget("openai", { baseUrl: `${vendor.origin}/redirect` }),
+      vendorRequest("chat"),
+    )) as ProviderReply;
     expect(reply.response.status).toBe(307);
   });
 
   test("silence is upstream_timeout", async () => {
-    expect(await provider.send(vendorTarget("openai", { baseUrl: `${vendor.origin}/never` }), vendorRequest("chat", { timeoutMs: 30 }))).toMatchObject({ code: "upstream_timeout" });
+    expect(
+      await provider.send(vendorTarget("openai", { baseUrl: `${vendor.origin}/never` }), vendorRequest("chat", { timeoutMs: 30 })),
+    ).toMatchObject({ code: "upstream_timeout" });
   });
 
   test("an address nobody listens at is upstream_unreachable", async () => {
-    expect(await provider.send(vendorTarget("openai", { baseUrl: "http://127.0.0.1:1" }), vendorRequest("chat"))).toMatchObject({ code: "upstream_unreachable" });
+    expect(await provider.send(vendorTarget("openai", { baseUrl: "http://127.0.0.1:1" }), vendorRequest("chat"))).toMatchObject({
+      code: "upstream_unreachable",
+    });
   });
 
   test("a private address is refused before anything is sent", async () => {
     const before = vendor.seen.length;
     const closed = openaiProvider(outbound({ allowPrivate: false }));
-    expect(await closed.send(vendorTarget("openai", { baseUrl: vendor.origin }), vendorRequest("chat"))).toMatchObject({ code: "upstream_address_denied" });
+    expect(await closed.send(vendorTarget("openai", { baseUrl: vendor.origin }), vendorRequest("chat"))).toMatchObject({
+      code: "upstream_address_denied",
+    });
     expect(vendor.seen.length).toBe(before);
   });
 
@@ -50,8 +59,20 @@ describe("what the network does to a call", () => {
 });
 
 test("the provider record's headers stand over the caller's, the gateway's over both", () => {
-  const headers = outboundHeaders(vendorTarget("openai", { headers: { "X-Team": "record", Authorization: "planted", "content-type": "text/plain" } }), vendorRequest("chat", { stream: true, headers: { "x-team": "caller", "openai-beta": "x=1" } }), { authorization: "Bearer key-1" });
-  expect(headers).toEqual({ "x-team": "record", "openai-beta": "x=1", authorization: "Bearer key-1", "content-type": "application/json", accept: "text/event-stream", "accept-encoding": "identity", "user-agent": "gatehouse" });
+  const headers = outboundHeaders(
+    vendorTarget("openai", { headers: { "X-Team": "record", Authorization: "planted", "content-type": "text/plain" } }),
+    vendorRequest("chat", { stream: true, headers: { "x-team": "caller", "openai-beta": "x=1" } }),
+    { authorization: "Bearer key-1" },
+  );
+  expect(headers).toEqual({
+    "x-team": "record",
+    "openai-beta": "x=1",
+    authorization: "Bearer key-1",
+    "content-type": "application/json",
+    accept: "text/event-stream",
+    "accept-encoding": "identity",
+    "user-agent": "gatehouse",
+  });
 });
 
 test("a path segment keeps nothing that could end it", () => {

@@ -6,7 +6,11 @@ import type { Operation, ProviderReply, ProviderRequest, ProviderTarget } from "
  * Headers of a call: the provider record's over the caller's, and what the gateway has to say itself over both. `own`
  * are the vendor's, its credential among them. Names are in lower case.
  */
-export function outboundHeaders(target: ProviderTarget, request: ProviderRequest, own: Readonly<Record<string, string>>): Record<string, string> {
+export function outboundHeaders(
+  target: ProviderTarget,
+  request: ProviderRequest,
+  own: Readonly<Record<string, string>>,
+): Record<string, string> {
   const headers: Record<string, string> = {};
   // Lower case, so that each of them stands once whoever wrote it how.
   for (const name in request.headers) headers[name.toLowerCase()] = request.headers[name] as string;
@@ -29,7 +33,11 @@ export interface Departure {
 }
 
 /** Asks the vendor once; what the network did becomes a refusal. */
-export async function send(outbound: Outbound, { url, headers, body, requestIdHeaders }: Departure, { abort, timeoutMs }: Pick<ProviderRequest, "abort" | "timeoutMs">): Promise<ProviderReply | Refusal> {
+export async function send(
+  outbound: Outbound,
+  { url, headers, body, requestIdHeaders }: Departure,
+  { abort, timeoutMs }: Pick<ProviderRequest, "abort" | "timeoutMs">,
+): Promise<ProviderReply | Refusal> {
   try {
     const response = await outbound.fetch(url, { method: "POST", headers, body, abort, timeoutMs });
     return { response, requestId: requestIdOf(response, requestIdHeaders) };

@@ -23,7 +23,8 @@ export function toolServerSend(outbound: Outbound): ToolServerSend {
       return await outbound.fetch(url, { method, headers: all, abort, timeoutMs, ...(body === undefined ? {} : { body }) });
     } catch (error) {
       if (error instanceof OutboundTimeout) return refuse("upstream_timeout", "The tool server did not answer in time.");
-      if (error instanceof OutboundDenied) return refuse("upstream_address_denied", "The tool server's address is not allowed from this gateway.");
+      if (error instanceof OutboundDenied)
+        return refuse("upstream_address_denied", "The tool server's address is not allowed from this gateway.");
       return refuse("upstream_unreachable", "The tool server could not be reached.", { reason: reasonOf(error) });
     }
   };

@@ -9,7 +9,21 @@ import { CompletionsStreamWriter, writeReply } from "./completions-writer.ts";
 
 /** Members that are read, or that mean nothing beside the call itself. */
 const READ: ReadonlySet<string> = new Set([
-  "model", "model_id", "prompt", "stream", "stream_options", "max_tokens", "temperature", "top_p", "top_k", "stop", "seed", "presence_penalty", "frequency_penalty", "n", "user",
+  "model",
+  "model_id",
+  "prompt",
+  "stream",
+  "stream_options",
+  "max_tokens",
+  "temperature",
+  "top_p",
+  "top_k",
+  "stop",
+  "seed",
+  "presence_penalty",
+  "frequency_penalty",
+  "n",
+  "user",
 ]);
 
 /** A legacy completion request as a conversation of one turn. `body` has passed `readCompletionsRequest`. */

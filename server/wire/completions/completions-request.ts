@@ -64,7 +64,8 @@ export class CompletionsRequest extends OpenAiRequest {
 
   /** Usage is what metering stands on, so a stream is always asked for it. */
   protected override ownEdits(edits: Map<string, string | null>): void {
-    if (this.stream && !this.includesUsage) edits.set("stream_options", JSON.stringify({ ...objectOf(this.body.stream_options), include_usage: true }));
+    if (this.stream && !this.includesUsage)
+      edits.set("stream_options", JSON.stringify({ ...objectOf(this.body.stream_options), include_usage: true }));
   }
 }
 
@@ -74,7 +75,8 @@ export function readCompletionsRequest(bytes: Uint8Array): CompletionsRequest | 
   if (!(document instanceof JsonDocument)) return { fields: [document] };
   const checks = new BodyChecks(document.value);
   checks.model();
-  if (!isPrompt(document.value.prompt)) checks.add("prompt", "must be a string, an array of strings, an array of tokens or an array of arrays of tokens");
+  if (!isPrompt(document.value.prompt))
+    checks.add("prompt", "must be a string, an array of strings, an array of tokens or an array of arrays of tokens");
   checks.boolean("stream");
   checks.object("stream_options");
   checks.number("temperature");
@@ -88,7 +90,11 @@ function isPrompt(prompt: unknown): boolean {
   if (typeof prompt === "string") return true;
   if (!Array.isArray(prompt) || prompt.length === 0) return false;
   const isToken = (value: unknown) => wholeOf(value) !== null;
-  return prompt.every((entry) => typeof entry === "string") || prompt.every(isToken) || prompt.every((entry) => Array.isArray(entry) && entry.length > 0 && entry.every(isToken));
+  return (
+    prompt.every((entry) => typeof entry === "string") ||
+    prompt.every(isToken) ||
+    prompt.every((entry) => Array.isArray(entry) && entry.length > 0 && entry.every(isToken))
+  );
 }
 
 function tokensOf(prompt: unknown): number {

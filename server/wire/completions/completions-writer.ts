@@ -43,7 +43,9 @@ export class CompletionsStreamWriter implements StreamWriter {
         if (event.type === "text" || event.type === "refusal") this.shown.add(`${event.candidate}.${event.part}`);
         return "";
       case "delta":
-        return event.text !== "" && this.shown.has(`${event.candidate}.${event.part}`) ? this.chunk([{ text: event.text, index: event.candidate, logprobs: null, finish_reason: null }]) : "";
+        return event.text !== "" && this.shown.has(`${event.candidate}.${event.part}`)
+          ? this.chunk([{ text: event.text, index: event.candidate, logprobs: null, finish_reason: null }])
+          : "";
       case "stop":
         return this.chunk([{ text: "", index: event.candidate, logprobs: null, finish_reason: finishReason(event.reason) }]);
       case "usage":

@@ -24,7 +24,11 @@ describe("a completion request", () => {
     const text = '{ "prompt":"h\\u00e9", "model":"m", "x":1.0 }';
     expect(read(text).outbound(UNCHANGED)).toBe(text);
     expect(JSON.parse(read({ model: "m", prompt: "x", stream: true }).outbound(UNCHANGED)).stream_options).toEqual({ include_usage: true });
-    expect(JSON.parse(read({ model_id: "0b", prompt: "x" }).outbound({ model: "p", defaultTemperature: 0, defaultMaxTokens: 5, systemPrompt: "Rule." }))).toEqual({ model: "p", prompt: "Rule.\n\nx", temperature: 0, max_tokens: 5 });
+    expect(
+      JSON.parse(
+        read({ model_id: "0b", prompt: "x" }).outbound({ model: "p", defaultTemperature: 0, defaultMaxTokens: 5, systemPrompt: "Rule." }),
+      ),
+    ).toEqual({ model: "p", prompt: "Rule.\n\nx", temperature: 0, max_tokens: 5 });
   });
 
   test("its prompts are its texts, each replaceable", () => {
@@ -40,7 +44,11 @@ describe("a completion request", () => {
     expect(JSON.parse(request.outbound(UNCHANGED)).prompt).toEqual(["1\n2\n\na", "1\n2\n\nb"]);
     const tokens = read({ model: "m", prompt: [1, 2, 3] });
     tokens.addInstructions(["1"], []);
-    expect([tokens.opaque, tokens.inputCharacters, JSON.parse(tokens.outbound({ ...UNCHANGED, systemPrompt: "x" })).prompt]).toEqual([true, 12, [1, 2, 3]]);
+    expect([tokens.opaque, tokens.inputCharacters, JSON.parse(tokens.outbound({ ...UNCHANGED, systemPrompt: "x" })).prompt]).toEqual([
+      true,
+      12,
+      [1, 2, 3],
+    ]);
   });
 
   test.each([
@@ -68,9 +76,22 @@ describe("a completion request for another format", () => {
   test("is one turn of the user", () => {
     expect(completionsCodec.readRequest(fixtures.json("request.json"))).toMatchObject({
       dropped: [],
-      request: { instructions: [], turns: [{ role: "user", parts: [{ kind: "text", text: "Once upon" }] }], maxOutputTokens: 16, temperature: 0.5, topP: 1, candidates: 2, stop: ["\n"], endUser: "ada", stream: true },
+      request: {
+        instructions: [],
+        turns: [{ role: "user", parts: [{ kind: "text", text: "Once upon" }] }],
+        maxOutputTokens: 16,
+        temperature: 0.5,
+        topP: 1,
+        candidates: 2,
+        stop: ["\n"],
+        endUser: "ada",
+        stream: true,
+      },
     });
-    expect(completionsCodec.readRequest({ prompt: ["one"], echo: false, best_of: 1, logprobs: null, metadata: {} })).toMatchObject({ dropped: ["metadata"], request: { turns: [{ parts: [{ text: "one" }] }] } });
+    expect(completionsCodec.readRequest({ prompt: ["one"], echo: false, best_of: 1, logprobs: null, metadata: {} })).toMatchObject({
+      dropped: ["metadata"],
+      request: { turns: [{ parts: [{ text: "one" }] }] },
+    });
   });
 
   test.each([
@@ -87,14 +108,25 @@ describe("a completion request for another format", () => {
   });
 
   test("and none is written for a provider", () => {
-    expect(completionsCodec.writeRequest({} as never, { name: "m", maxOutputTokens: null })).toMatchObject({ unsupported: [{ feature: "messages" }] });
+    expect(completionsCodec.writeRequest({} as never, { name: "m", maxOutputTokens: null })).toMatchObject({
+      unsupported: [{ feature: "messages" }],
+    });
   });
 });
 
 const REPLY: ConversationReply = {
   id: "cmpl-1",
   candidates: [
-    { index: 0, parts: [{ kind: "reasoning", text: "hidden", redacted: false }, { kind: "text", text: " a time" }], stop: "length", stopSequence: null, stopDetail: null },
+    {
+      index: 0,
+      parts: [
+        { kind: "reasoning", text: "hidden", redacted: false },
+        { kind: "text", text: " a time" },
+      ],
+      stop: "length",
+      stopSequence: null,
+      stopDetail: null,
+    },
     { index: 1, parts: [{ kind: "text", text: " midnight" }], stop: "stop_sequence", stopSequence: "\n", stopDetail: null },
   ],
   usage: { inputUncached: 2, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 4, reasoning: 0, estimated: false },
@@ -108,7 +140,10 @@ describe("an answer as a completion", () => {
 
   test("streamed: the same texts, reasons and usage as the vendor's stream of it", () => {
     const writer = completionsCodec.streamWriter(CONTEXT);
-    const wire = eventsOf(REPLY, 4).map((event) => writer.write(event)).join("") + writer.close();
+    const wire =
+      eventsOf(REPLY, 4)
+        .map((event) => writer.write(event))
+        .join("") + writer.close();
     const told = (stream: string) => {
       const texts: Record<number, string> = {};
       const reasons: Record<number, string> = {};
@@ -138,13 +173,20 @@ describe("a completion on its way through", () => {
       for (const piece of cut(wire, [size])) out += decoder.decode(stream.push(piece) ?? new Uint8Array(), { stream: true });
       const { complete, last } = stream.end();
       const usageAt = wire.lastIndexOf("data: {");
-      expect([out, new TextDecoder().decode(last ?? new Uint8Array()), complete]).toEqual([wire.slice(0, usageAt), "data: [DONE]\n\n", true]);
+      expect([out, new TextDecoder().decode(last ?? new Uint8Array()), complete]).toEqual([
+        wire.slice(0, usageAt),
+        "data: [DONE]\n\n",
+        true,
+      ]);
       expect(stream).toMatchObject({ begun: true, outputLength: 16, usage: { output: 4 } });
     }
   });
 
   test("whole: its usage and length", () => {
-    expect(readCompletionsReply(encoder.encode(fixtures.text("reply.json")))).toMatchObject({ usage: { inputUncached: 2, output: 4 }, outputCharacters: 16 });
+    expect(readCompletionsReply(encoder.encode(fixtures.text("reply.json")))).toMatchObject({
+      usage: { inputUncached: 2, output: 4 },
+      outputCharacters: 16,
+    });
     expect(readCompletionsReply(encoder.encode("no"))).toBeNull();
   });
 });

@@ -17,7 +17,11 @@ export class OwnPictures {
   /** What the user says next, behind the pictures that wait. */
   before<Part extends UserPart>(parts: readonly Part[]): (Part | UserPart)[] {
     if (this.waiting.length === 0) return [...parts];
-    const shown: UserPart[] = [{ kind: "text", text: this.waiting.length === 1 ? "The picture you made above:" : "The pictures you made above:" }, ...this.waiting, ...parts];
+    const shown: UserPart[] = [
+      { kind: "text", text: this.waiting.length === 1 ? "The picture you made above:" : "The pictures you made above:" },
+      ...this.waiting,
+      ...parts,
+    ];
     this.waiting = [];
     this.fields = [];
     return shown;

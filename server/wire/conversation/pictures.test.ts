@@ -13,7 +13,16 @@ const PICTURE = { kind: "picture", mediaType: "image/png", base64: "iVBORw0KGgo=
 const inline = { inlineData: { mimeType: "image/png", data: PICTURE.base64 } };
 const body = {
   responseId: "r1",
-  candidates: [{ index: 0, content: { role: "model", parts: [{ thought: true, ...inline }, { text: "Here:" }, { ...inline, thoughtSignature: "c2ln" }, { text: "Done." }] }, finishReason: "STOP" }],
+  candidates: [
+    {
+      index: 0,
+      content: {
+        role: "model",
+        parts: [{ thought: true, ...inline }, { text: "Here:" }, { ...inline, thoughtSignature: "c2ln" }, { text: "Done." }],
+      },
+      finishReason: "STOP",
+    },
+  ],
   usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1290, totalTokenCount: 1295 },
 };
 const reply = geminiCodec.readReply(body) as ConversationReply;
@@ -50,11 +59,25 @@ describe("a picture in a model's answer", () => {
     expect(responsesCodec.writeReply(reply, CONTEXT)).toMatchObject({ output: [{ type: "message" }, item, { type: "message" }] });
     const events = [...streamed(responsesCodec).matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data as string));
     expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, i) => i));
-    expect(events.filter((event) => event.item?.type === "image_generation_call").map(({ type, output_index, item: { status } }) => [type, output_index, status])).toEqual([["response.output_item.added", 1, "in_progress"], ["response.output_item.done", 1, "completed"]]);
-    expect(events.at(-1)).toMatchObject({ type: "response.completed", response: { output: [{ type: "message" }, item, { type: "message" }] } });
+    expect(
+      events
+        .filter((event) => event.item?.type === "image_generation_call")
+        .map(({ type, output_index, item: { status } }) => [type, output_index, status]),
+    ).toEqual([
+      ["response.output_item.added", 1, "in_progress"],
+      ["response.output_item.done", 1, "completed"],
+    ]);
+    expect(events.at(-1)).toMatchObject({
+      type: "response.completed",
+      response: { output: [{ type: "message" }, item, { type: "message" }] },
+    });
   });
 
-  test.each([["chat completions", chatCodec], ["responses", responsesCodec], ["gemini", geminiCodec]] as const)("comes back out of an answer of %s, whole and streamed", (_name, codec) => {
+  test.each([
+    ["chat completions", chatCodec],
+    ["responses", responsesCodec],
+    ["gemini", geminiCodec],
+  ] as const)("comes back out of an answer of %s, whole and streamed", (_name, codec) => {
     const sorted = (read: ConversationReply | null) => read?.candidates[0]?.parts.filter(({ kind }) => kind === "picture");
     expect(sorted(codec.readReply(codec.writeReply(reply, CONTEXT)))).toEqual([PICTURE]);
     expect(sorted(readAgain(codec))).toEqual([PICTURE]);
@@ -67,7 +90,6 @@ describe("a picture in a model's answer", () => {
     expect(streamed(messagesCodec)).toContain("The model made a picture (image/png)");
     expect(streamed(messagesCodec)).not.toContain(PICTURE.base64);
   });
-
 });
 
 const user = (text: string) => ({ role: "user", content: text });
@@ -100,24 +122,68 @@ describe("a picture that a caller sends back", () => {
   });
 
   test("over chat completions may stand among the texts, and by its address", () => {
-    const among = [{ type: "text", text: "Here:" }, { type: "image_url", image_url: { url } }, { type: "image_url", image_url: { url: "https://example.com/cat.png" } }];
+    const among = [
+      { type: "text", text: "Here:" },
+      { type: "image_url", image_url: { url } },
+      { type: "image_url", image_url: { url: "https://example.com/cat.png" } },
+    ];
     const { turns } = spoke(chatCodec, { messages: [user("A cat"), { role: "assistant", content: among }, user("Blue")] });
-    expect(turns).toMatchObject([asked, { role: "assistant", parts: [{ text: "Here:" }] }, { role: "user", parts: [{ text: "The pictures you made above:" }, image, { kind: "image", source: { url: "https://example.com/cat.png" } }, { text: "Blue" }] }]);
+    expect(turns).toMatchObject([
+      asked,
+      { role: "assistant", parts: [{ text: "Here:" }] },
+      {
+        role: "user",
+        parts: [
+          { text: "The pictures you made above:" },
+          image,
+          { kind: "image", source: { url: "https://example.com/cat.png" } },
+          { text: "Blue" },
+        ],
+      },
+    ]);
   });
 
   test("waits until the results of the calls made with it have been told", () => {
     const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
-    const { turns } = spoke(chatCodec, { messages: [user("A cat"), { role: "assistant", content: null, images: [{ type: "image_url", image_url: { url } }], tool_calls: [call] }, { role: "tool", tool_call_id: "c", content: "4" }, { role: "assistant", content: "Four." }, user("Blue")] });
-    expect(turns.map((turn) => turn.parts.map(({ kind }) => kind))).toEqual([["text"], ["tool_call"], ["tool_result"], ["text"], ["text", "image", "text"]]);
+    const { turns } = spoke(chatCodec, {
+      messages: [
+        user("A cat"),
+        { role: "assistant", content: null, images: [{ type: "image_url", image_url: { url } }], tool_calls: [call] },
+        { role: "tool", tool_call_id: "c", content: "4" },
+        { role: "assistant", content: "Four." },
+        user("Blue"),
+      ],
+    });
+    expect(turns.map((turn) => turn.parts.map(({ kind }) => kind))).toEqual([
+      ["text"],
+      ["tool_call"],
+      ["tool_result"],
+      ["text"],
+      ["text", "image", "text"],
+    ]);
     const drawn = { role: "model", parts: [{ ...inline }, { functionCall: { id: "c", name: "f", args: {} } }] };
     const answered = { role: "user", parts: [{ functionResponse: { id: "c", name: "f", response: { output: "4" } } }] };
-    expect(spoke(geminiCodec, { contents: [told("A cat"), drawn, answered, told("Blue")] }).turns.map((turn) => turn.parts.map(({ kind }) => kind))).toEqual([["text"], ["tool_call"], ["tool_result"], ["text", "image", "text"]]);
+    expect(
+      spoke(geminiCodec, { contents: [told("A cat"), drawn, answered, told("Blue")] }).turns.map((turn) =>
+        turn.parts.map(({ kind }) => kind),
+      ),
+    ).toEqual([["text"], ["tool_call"], ["tool_result"], ["text", "image", "text"]]);
   });
 
   test("is told to be dropped where the user says nothing after it, and a sketch among the thoughts is none", () => {
-    expect(spoke(chatCodec, { messages: [user("A cat"), { role: "assistant", content: "Here:", images: [{ type: "image_url", image_url: { url } }] }] }).dropped).toEqual(["messages[1].images"]);
+    expect(
+      spoke(chatCodec, {
+        messages: [user("A cat"), { role: "assistant", content: "Here:", images: [{ type: "image_url", image_url: { url } }] }],
+      }).dropped,
+    ).toEqual(["messages[1].images"]);
     expect(spoke(responsesCodec, { input: [user("A cat"), ...output] }).dropped).toEqual(["input[2]"]);
-    expect(spoke(geminiCodec, { contents: [told("A cat"), { role: "model", parts: [{ ...inline }] }] }).dropped).toEqual(["contents[1].parts[0]"]);
-    expect(spoke(geminiCodec, { contents: [told("A cat"), { role: "model", parts: [{ thought: true, ...inline }, { text: "Done." }] }, told("Blue")] })).toMatchObject({ turns: [asked, { role: "assistant", parts: [{ text: "Done." }] }, { parts: [{ text: "Blue" }] }], dropped: [] });
+    expect(spoke(geminiCodec, { contents: [told("A cat"), { role: "model", parts: [{ ...inline }] }] }).dropped).toEqual([
+      "contents[1].parts[0]",
+    ]);
+    expect(
+      spoke(geminiCodec, {
+        contents: [told("A cat"), { role: "model", parts: [{ thought: true, ...inline }, { text: "Done." }] }, told("Blue")],
+      }),
+    ).toMatchObject({ turns: [asked, { role: "assistant", parts: [{ text: "Done." }] }, { parts: [{ text: "Blue" }] }], dropped: [] });
   });
 });

@@ -16,8 +16,16 @@ export function eventsOfReply(reply: ConversationReply): ConversationEvent[] {
       }
       if (said.kind === "tool_call") events.push({ kind: "part_start", candidate, part, type: "tool_call", id: said.id, name: said.name });
       else events.push({ kind: "part_start", candidate, part, type: said.kind });
-      for (const text of pieces(said.kind === "tool_call" ? said.arguments : said.text)) events.push({ kind: "delta", candidate, part, text });
-      if (said.kind !== "refusal" && said.signature !== undefined) events.push({ kind: "signature", candidate, part, signature: said.signature, redacted: said.kind === "reasoning" && said.redacted });
+      for (const text of pieces(said.kind === "tool_call" ? said.arguments : said.text))
+        events.push({ kind: "delta", candidate, part, text });
+      if (said.kind !== "refusal" && said.signature !== undefined)
+        events.push({
+          kind: "signature",
+          candidate,
+          part,
+          signature: said.signature,
+          redacted: said.kind === "reasoning" && said.redacted,
+        });
       events.push({ kind: "part_end", candidate, part });
     }
     events.push({ kind: "stop", candidate, reason: stop, stopSequence, stopDetail });
@@ -29,7 +37,7 @@ export function eventsOfReply(reply: ConversationReply): ConversationEvent[] {
 /** Never cut inside a surrogate pair. */
 function pieces(text: string): string[] {
   const cut: string[] = [];
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     let end = Math.min(text.length, at + DELTA);
     const last = text.charCodeAt(end - 1);
     if (end < text.length && last >= 0xd800 && last <= 0xdbff) end++;
@@ -64,7 +72,8 @@ export function replyOfEvents(events: readonly ConversationEvent[]): Conversatio
       let candidate = candidates.get(event.candidate);
       if (candidate === undefined) candidates.set(event.candidate, (candidate = { parts: new Map(), stop: null }));
       if (event.kind === "stop") candidate.stop = event;
-      else if (event.kind === "picture") candidate.parts.set(event.part, { kind: "picture", mediaType: event.mediaType, base64: event.base64 });
+      else if (event.kind === "picture")
+        candidate.parts.set(event.part, { kind: "picture", mediaType: event.mediaType, base64: event.base64 });
       else if (event.kind === "part_start") candidate.parts.set(event.part, { start: event, text: "", signature: null, redacted: false });
       else grow(candidate.parts.get(event.part), event);
     }
@@ -72,7 +81,13 @@ export function replyOfEvents(events: readonly ConversationEvent[]): Conversatio
   const whole: ConversationReply["candidates"][number][] = [];
   for (const [index, { parts, stop }] of [...candidates].sort(([a], [b]) => a - b)) {
     if (stop === null) return null;
-    whole.push({ index, parts: [...parts].sort(([a], [b]) => a - b).map(([, part]) => ("kind" in part ? part : partOf(part))), stop: stop.reason, stopSequence: stop.stopSequence, stopDetail: stop.stopDetail });
+    whole.push({
+      index,
+      parts: [...parts].sort(([a], [b]) => a - b).map(([, part]) => ("kind" in part ? part : partOf(part))),
+      stop: stop.reason,
+      stopSequence: stop.stopSequence,
+      stopDetail: stop.stopDetail,
+    });
   }
   return whole.length === 0 ? null : { id, candidates: whole, usage };
 }

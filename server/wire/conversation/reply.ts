@@ -44,14 +44,33 @@ export interface ConversationReply {
 export type ConversationEvent =
   | { readonly kind: "start"; readonly id: string | null }
   | { readonly kind: "part_start"; readonly candidate: number; readonly part: number; readonly type: "text" | "reasoning" | "refusal" }
-  | { readonly kind: "part_start"; readonly candidate: number; readonly part: number; readonly type: "tool_call"; readonly id: string; readonly name: string }
+  | {
+      readonly kind: "part_start";
+      readonly candidate: number;
+      readonly part: number;
+      readonly type: "tool_call";
+      readonly id: string;
+      readonly name: string;
+    }
   /** More of a text, reasoning or refusal part, or of a tool call's arguments (JSON text in pieces). */
   | { readonly kind: "delta"; readonly candidate: number; readonly part: number; readonly text: string }
-  | { readonly kind: "signature"; readonly candidate: number; readonly part: number; readonly signature: Signature; readonly redacted: boolean }
+  | {
+      readonly kind: "signature";
+      readonly candidate: number;
+      readonly part: number;
+      readonly signature: Signature;
+      readonly redacted: boolean;
+    }
   /** A part that comes at once. */
   | { readonly kind: "picture"; readonly candidate: number; readonly part: number; readonly mediaType: string; readonly base64: string }
   | { readonly kind: "part_end"; readonly candidate: number; readonly part: number }
-  | { readonly kind: "stop"; readonly candidate: number; readonly reason: StopReason; readonly stopSequence: string | null; readonly stopDetail: string | null }
+  | {
+      readonly kind: "stop";
+      readonly candidate: number;
+      readonly reason: StopReason;
+      readonly stopSequence: string | null;
+      readonly stopDetail: string | null;
+    }
   | { readonly kind: "usage"; readonly usage: Usage }
   /** The provider reports a failure inside the stream: nothing follows. */
   | { readonly kind: "fault"; readonly fault: ProviderFault };

@@ -135,7 +135,13 @@ export type ToolChoice =
 export type OutputFormat =
   | { readonly kind: "text" }
   | { readonly kind: "json" }
-  | { readonly kind: "schema"; readonly name: string; readonly description: string | null; readonly schema: Record<string, unknown>; readonly strict: boolean | null };
+  | {
+      readonly kind: "schema";
+      readonly name: string;
+      readonly description: string | null;
+      readonly schema: Record<string, unknown>;
+      readonly strict: boolean | null;
+    };
 
 export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export type Effort = (typeof EFFORTS)[number];

@@ -4,15 +4,29 @@ import type { ConversationRequest, ReasoningPart, ToolCallPart, Turn } from "./r
 import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } from "./signatures.ts";
 
 const thinking: ReasoningPart = { kind: "reasoning", text: "hm", signature: { family: "anthropic", value: "s1" }, redacted: false };
-const call = (id: string, signature?: string): ToolCallPart => ({ kind: "tool_call", id, name: "f", arguments: "{}", ...(signature === undefined ? {} : { signature: { family: "gemini" as const, value: signature } }) });
+const call = (id: string, signature?: string): ToolCallPart => ({
+  kind: "tool_call",
+  id,
+  name: "f",
+  arguments: "{}",
+  ...(signature === undefined ? {} : { signature: { family: "gemini" as const, value: signature } }),
+});
 const request = (turns: readonly Turn[]) => ({ turns }) as ConversationRequest;
 
 describe("signatures kept aside", () => {
   test("are found in an answer by its tool calls", () => {
-    const signed = signedCalls({ index: 0, parts: [thinking, call("a", "g"), call("b")], stop: "tool_call", stopSequence: null, stopDetail: null });
+    const signed = signedCalls({
+      index: 0,
+      parts: [thinking, call("a", "g"), call("b")],
+      stop: "tool_call",
+      stopSequence: null,
+      stopDetail: null,
+    });
     expect(signed.get("a")).toEqual({ call: { family: "gemini", value: "g" }, reasoning: [thinking] });
     expect(signed.get("b")).toEqual({ call: null, reasoning: [thinking] });
-    expect(signedCalls({ index: 0, parts: [call("c")], stop: "tool_call", stopSequence: null, stopDetail: null })).toEqual(new Map([["c", null]]));
+    expect(signedCalls({ index: 0, parts: [call("c")], stop: "tool_call", stopSequence: null, stopDetail: null })).toEqual(
+      new Map([["c", null]]),
+    );
   });
 
   test("are found the same in a stream", () => {
@@ -30,7 +44,13 @@ describe("signatures kept aside", () => {
   });
 
   test("are told apart where two calls of an answer share an id, and go back to the call that the caller knows by another", () => {
-    const signed = signedCalls({ index: 0, parts: [call("a", "first"), call("a", "second")], stop: "tool_call", stopSequence: null, stopDetail: null });
+    const signed = signedCalls({
+      index: 0,
+      parts: [call("a", "first"), call("a", "second")],
+      stop: "tool_call",
+      stopSequence: null,
+      stopDetail: null,
+    });
     const find = (id: string) => signed.get(id) ?? null;
     const renamed = request([{ role: "assistant", parts: [call("a"), call("a_2")] }]);
     expect(unsignedCallIds(renamed)).toEqual(["a", "a_2"]);

@@ -16,12 +16,20 @@ export interface Signed {
  * id are told apart as the writers of answers tell them apart.
  */
 export function signedCalls(candidate: Candidate): Map<string, Signed | null> {
-  return byCall(candidate.parts.flatMap((part) => (part.kind === "tool_call" ? [{ id: part.id, signature: part.signature ?? null }] : [])), candidate.parts.filter((part): part is ReasoningPart => part.kind === "reasoning" && part.signature !== undefined));
+  return byCall(
+    candidate.parts.flatMap((part) => (part.kind === "tool_call" ? [{ id: part.id, signature: part.signature ?? null }] : [])),
+    candidate.parts.filter((part): part is ReasoningPart => part.kind === "reasoning" && part.signature !== undefined),
+  );
 }
 
-function byCall(calls: readonly { readonly id: string; readonly signature: Signature | null }[], reasoning: readonly ReasoningPart[]): Map<string, Signed | null> {
+function byCall(
+  calls: readonly { readonly id: string; readonly signature: Signature | null }[],
+  reasoning: readonly ReasoningPart[],
+): Map<string, Signed | null> {
   const ids = new UniqueCallIds();
-  return new Map(calls.map(({ id, signature }) => [ids.of(id), signature !== null || reasoning.length > 0 ? { call: signature, reasoning } : null]));
+  return new Map(
+    calls.map(({ id, signature }) => [ids.of(id), signature !== null || reasoning.length > 0 ? { call: signature, reasoning } : null]),
+  );
 }
 
 interface StreamedReasoning {
@@ -44,8 +52,10 @@ export class SignedCallsOfStream {
 
   note(event: ConversationEvent): void {
     if (event.kind === "part_start") {
-      if (event.type === "reasoning") this.partsOf(event.candidate).set(event.part, { kind: "reasoning", text: "", signature: null, redacted: false });
-      else if (event.type === "tool_call") this.partsOf(event.candidate).set(event.part, { kind: "tool_call", id: event.id, signature: null });
+      if (event.type === "reasoning")
+        this.partsOf(event.candidate).set(event.part, { kind: "reasoning", text: "", signature: null, redacted: false });
+      else if (event.type === "tool_call")
+        this.partsOf(event.candidate).set(event.part, { kind: "tool_call", id: event.id, signature: null });
     } else if (event.kind === "delta") {
       const part = this.candidates.get(event.candidate)?.get(event.part);
       if (part?.kind === "reasoning") part.text += event.text;
@@ -59,8 +69,15 @@ export class SignedCallsOfStream {
 
   signed(candidate: number): Map<string, Signed | null> {
     const parts = [...this.partsOf(candidate).values()];
-    const reasoning = parts.flatMap((part): ReasoningPart[] => (part.kind === "reasoning" && part.signature !== null ? [{ kind: "reasoning", text: part.text, signature: part.signature, redacted: part.redacted }] : []));
-    return byCall(parts.filter((part) => part.kind === "tool_call"), reasoning);
+    const reasoning = parts.flatMap((part): ReasoningPart[] =>
+      part.kind === "reasoning" && part.signature !== null
+        ? [{ kind: "reasoning", text: part.text, signature: part.signature, redacted: part.redacted }]
+        : [],
+    );
+    return byCall(
+      parts.filter((part) => part.kind === "tool_call"),
+      reasoning,
+    );
   }
 
   private partsOf(candidate: number): Map<number, StreamedReasoning | StreamedCall> {

@@ -10,7 +10,11 @@ const WORDS = "word ".repeat(80);
 
 /** What the stream says it used once these events have come. */
 function used(reader: StreamReader, ...events: readonly object[]) {
-  const stream = new TranslatedStream(reader, chatCodec.streamWriter({ callId: "c", model: "m", created: 0, request: {}, includeUsage: true }), null);
+  const stream = new TranslatedStream(
+    reader,
+    chatCodec.streamWriter({ callId: "c", model: "m", created: 0, request: {}, includeUsage: true }),
+    null,
+  );
   for (const event of events) stream.push(encoder.encode(`data: ${JSON.stringify(event)}\n\n`));
   stream.end();
   return stream.usage;
@@ -22,7 +26,11 @@ test("of an answer that broke off, what it said after its provider last told is 
   const delta = { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: WORDS } };
   const end = { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 90 } };
   expect(used(messagesCodec.streamReader(), start, begin, delta)).toMatchObject({ inputUncached: 80, output: 101, estimated: true });
-  expect(used(messagesCodec.streamReader(), start, begin, delta, end, { type: "message_stop" })).toMatchObject({ inputUncached: 80, output: 90, estimated: false });
+  expect(used(messagesCodec.streamReader(), start, begin, delta, end, { type: "message_stop" })).toMatchObject({
+    inputUncached: 80,
+    output: 90,
+    estimated: false,
+  });
 });
 
 test("who tells with every piece is believed for what it told", () => {

@@ -43,7 +43,8 @@ export class TranslatedStream implements StreamCodec {
   end(): StreamEnding {
     const { events, complete } = this.reader.end();
     const rest = this.write(events);
-    if (!complete || this.providerError !== null) return { complete: false, last: rest, told: this.providerError !== null && !this.enclosed };
+    if (!complete || this.providerError !== null)
+      return { complete: false, last: rest, told: this.providerError !== null && !this.enclosed };
     const closing = encoder.encode(this.writer.close());
     return { complete: true, last: rest === null ? closing : Buffer.concat([rest, closing]), told: false };
   }

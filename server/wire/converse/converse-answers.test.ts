@@ -20,7 +20,10 @@ interface WrittenEvent {
 }
 
 const encoder = new TextEncoder();
-const codec = new EventStreamCodec((bytes) => (typeof bytes === "string" ? bytes : new TextDecoder().decode(bytes)), (text) => encoder.encode(text));
+const codec = new EventStreamCodec(
+  (bytes) => (typeof bytes === "string" ? bytes : new TextDecoder().decode(bytes)),
+  (text) => encoder.encode(text),
+);
 
 /** Bytes of an application/vnd.amazon.eventstream, as AWS writes them. */
 function eventStreamBytes(events: readonly WrittenEvent[]): Uint8Array {
@@ -30,8 +33,14 @@ function eventStreamBytes(events: readonly WrittenEvent[]): Uint8Array {
 function frame({ event, exception, error, payload }: WrittenEvent): Uint8Array {
   const type = exception !== undefined ? "exception" : error !== undefined ? "error" : "event";
   const said: Record<string, string> =
-    type === "error" ? { ":error-code": error ?? "", ":error-message": String(payload) } : type === "exception" ? { ":exception-type": exception ?? "", ":content-type": "application/json" } : { ":event-type": event ?? "", ":content-type": "application/json" };
-  const headers = Object.fromEntries(Object.entries({ ":message-type": type, ...said }).map(([name, value]) => [name, { type: "string" as const, value }]));
+    type === "error"
+      ? { ":error-code": error ?? "", ":error-message": String(payload) }
+      : type === "exception"
+        ? { ":exception-type": exception ?? "", ":content-type": "application/json" }
+        : { ":event-type": event ?? "", ":content-type": "application/json" };
+  const headers = Object.fromEntries(
+    Object.entries({ ":message-type": type, ...said }).map(([name, value]) => [name, { type: "string" as const, value }]),
+  );
   return codec.encode({ headers, body: type === "error" ? new Uint8Array(0) : encoder.encode(JSON.stringify(payload)) });
 }
 
@@ -61,7 +70,10 @@ const EXPECTED: Readonly<Record<string, ConversationReply>> = {
     {},
     { inputUncached: 10, cacheRead: 2000, cacheWrite: 200, cacheWriteHour: 400, output: 40, reasoning: 0, estimated: false },
   ),
-  filtered: answer([{ kind: "text", text: "Sorry, the model cannot answer this question." }], { stop: "filtered", stopDetail: "guardrail_intervened" }),
+  filtered: answer([{ kind: "text", text: "Sorry, the model cannot answer this question." }], {
+    stop: "filtered",
+    stopDetail: "guardrail_intervened",
+  }),
   length: answer([{ kind: "text", text: "Once upon a" }], { stop: "length" }),
   "stop-sequence": answer([{ kind: "text", text: "1 2 " }], { stop: "stop_sequence", stopSequence: "3" }),
   citations: answer([{ kind: "text", text: "Bern is the capital." }]),
@@ -83,13 +95,24 @@ function assembled(events: readonly ConversationEvent[]): ConversationReply {
     } else if (event.kind === "part_start") {
       expect(event.part).toBe(parts.length);
       open.add(event.part);
-      parts.push(event.type === "tool_call" ? { kind: "tool_call", id: event.id, name: event.name, arguments: "" } : event.type === "reasoning" ? { kind: "reasoning", text: "", redacted: false } : { kind: "text", text: "" });
+      parts.push(
+        event.type === "tool_call"
+          ? { kind: "tool_call", id: event.id, name: event.name, arguments: "" }
+          : event.type === "reasoning"
+            ? { kind: "reasoning", text: "", redacted: false }
+            : { kind: "text", text: "" },
+      );
     } else if (event.kind === "delta" || event.kind === "signature" || event.kind === "part_end") {
       expect(open.has(event.part)).toBe(true);
       const part = parts[event.part] as AssistantPart;
       if (event.kind === "part_end") open.delete(event.part);
-      else if (event.kind === "signature") parts[event.part] = { ...part, signature: event.signature, redacted: event.redacted } as AssistantPart;
-      else parts[event.part] = part.kind === "tool_call" ? { ...part, arguments: part.arguments + event.text } : ({ ...part, text: part.text + event.text } as AssistantPart);
+      else if (event.kind === "signature")
+        parts[event.part] = { ...part, signature: event.signature, redacted: event.redacted } as AssistantPart;
+      else
+        parts[event.part] =
+          part.kind === "tool_call"
+            ? { ...part, arguments: part.arguments + event.text }
+            : ({ ...part, text: part.text + event.text } as AssistantPart);
     } else throw new Error(`unexpected ${event.kind}`);
   }
   if (stop === null) throw new Error("no stop");
@@ -131,7 +154,10 @@ describe("an answer", () => {
   });
 
   test("a call without an id is given one, the same each time", () => {
-    const body = { output: { message: { content: [{ toolUse: { name: "a", input: {} } }, { toolUse: { name: "a", input: {} } }] } }, stopReason: "tool_use" };
+    const body = {
+      output: { message: { content: [{ toolUse: { name: "a", input: {} } }, { toolUse: { name: "a", input: {} } }] } },
+      stopReason: "tool_use",
+    };
     const ids = () => converseCodec.readReply(body)?.candidates[0]?.parts.map((part) => (part.kind === "tool_call" ? part.id : ""));
     const first = ids();
     expect(new Set(first).size).toBe(2);
@@ -140,10 +166,23 @@ describe("an answer", () => {
   });
 
   test("blocks that interleave are kept apart", () => {
-    const delta = (contentBlockIndex: number, value: unknown) => ({ event: "contentBlockDelta", payload: { contentBlockIndex, delta: value } });
-    const start = (contentBlockIndex: number, toolUseId: string) => ({ event: "contentBlockStart", payload: { contentBlockIndex, start: { toolUse: { toolUseId, name: "f" } } } });
+    const delta = (contentBlockIndex: number, value: unknown) => ({
+      event: "contentBlockDelta",
+      payload: { contentBlockIndex, delta: value },
+    });
+    const start = (contentBlockIndex: number, toolUseId: string) => ({
+      event: "contentBlockStart",
+      payload: { contentBlockIndex, start: { toolUse: { toolUseId, name: "f" } } },
+    });
     const { events, complete } = read([
-      eventStreamBytes([start(0, "a"), start(1, "b"), delta(0, { toolUse: { input: '{"x":' } }), delta(1, { toolUse: { input: '{"y":2}' } }), delta(0, { toolUse: { input: "1}" } }), { event: "messageStop", payload: { stopReason: "tool_use" } }]),
+      eventStreamBytes([
+        start(0, "a"),
+        start(1, "b"),
+        delta(0, { toolUse: { input: '{"x":' } }),
+        delta(1, { toolUse: { input: '{"y":2}' } }),
+        delta(0, { toolUse: { input: "1}" } }),
+        { event: "messageStop", payload: { stopReason: "tool_use" } },
+      ]),
     ]);
     expect(complete).toBe(true);
     expect(assembled(events).candidates[0]?.parts).toEqual([
@@ -154,7 +193,13 @@ describe("an answer", () => {
 
   test("a text that turns into reasoning within one block is two parts", () => {
     const delta = (value: unknown) => ({ event: "contentBlockDelta", payload: { contentBlockIndex: 0, delta: value } });
-    const { events } = read([eventStreamBytes([delta({ text: "a" }), delta({ reasoningContent: { text: "b" } }), { event: "messageStop", payload: { stopReason: "end_turn" } }])]);
+    const { events } = read([
+      eventStreamBytes([
+        delta({ text: "a" }),
+        delta({ reasoningContent: { text: "b" } }),
+        { event: "messageStop", payload: { stopReason: "end_turn" } },
+      ]),
+    ]);
     expect(assembled(events).candidates[0]?.parts.map(({ kind }) => kind)).toEqual(["text", "reasoning"]);
   });
 
@@ -178,30 +223,71 @@ describe("an answer", () => {
 });
 
 describe("a failure", () => {
-  test.each(fixture<{ status: number; body: JsonObject | null; fault: unknown }[]>("faults.json").map((item) => [item.status, item] as const))("HTTP %d", (_status, { status, body, fault }) => {
+  test.each(
+    fixture<{ status: number; body: JsonObject | null; fault: unknown }[]>("faults.json").map((item) => [item.status, item] as const),
+  )("HTTP %d", (_status, { status, body, fault }) => {
     expect(converseCodec.readFault(status, body)).toEqual(fault as ReturnType<typeof converseCodec.readFault>);
   });
 
   test("is named by the header, which the vendor gives where its body does not", () => {
     const headers = new Headers({ "x-amzn-errortype": "ThrottlingException:http://internal.amazon.com/coral/" });
-    expect(converseCodec.readFault(429, { message: "Slow down." }, headers)).toEqual({ status: 429, message: "Slow down.", code: "ThrottlingException", param: null });
+    expect(converseCodec.readFault(429, { message: "Slow down." }, headers)).toEqual({
+      status: 429,
+      message: "Slow down.",
+      code: "ThrottlingException",
+      param: null,
+    });
   });
 
   test.each([
-    [{ exception: "throttlingException", payload: { message: "Slow down." } }, { status: 429, message: "Slow down.", code: "throttlingException", param: null }],
-    [{ exception: "validationException", payload: { message: "Bad." } }, { status: 400, message: "Bad.", code: "validationException", param: null }],
-    [{ exception: "modelStreamErrorException", payload: { message: "Broken.", originalStatusCode: 500, originalMessage: "x" } }, { status: 500, message: "Broken.", code: "modelStreamErrorException", param: null }],
-    [{ exception: "serviceUnavailableException", payload: {} }, { status: 503, message: "Amazon Bedrock broke off its answer: serviceUnavailableException.", code: "serviceUnavailableException", param: null }],
-    [{ error: "InternalError", payload: "It broke." }, { status: 502, message: "It broke.", code: "InternalError", param: null }],
+    [
+      { exception: "throttlingException", payload: { message: "Slow down." } },
+      { status: 429, message: "Slow down.", code: "throttlingException", param: null },
+    ],
+    [
+      { exception: "validationException", payload: { message: "Bad." } },
+      { status: 400, message: "Bad.", code: "validationException", param: null },
+    ],
+    [
+      { exception: "modelStreamErrorException", payload: { message: "Broken.", originalStatusCode: 500, originalMessage: "x" } },
+      { status: 500, message: "Broken.", code: "modelStreamErrorException", param: null },
+    ],
+    [
+      { exception: "serviceUnavailableException", payload: {} },
+      {
+        status: 503,
+        message: "Amazon Bedrock broke off its answer: serviceUnavailableException.",
+        code: "serviceUnavailableException",
+        param: null,
+      },
+    ],
+    [
+      { error: "InternalError", payload: "It broke." },
+      { status: 502, message: "It broke.", code: "InternalError", param: null },
+    ],
   ] as const)("inside a stream: %j", (written, fault) => {
-    const { events, complete } = read([eventStreamBytes([...fixture<WrittenEvent[]>("text.stream.json").slice(0, 2), written, ...fixture<WrittenEvent[]>("text.stream.json").slice(2)])]);
+    const { events, complete } = read([
+      eventStreamBytes([
+        ...fixture<WrittenEvent[]>("text.stream.json").slice(0, 2),
+        written,
+        ...fixture<WrittenEvent[]>("text.stream.json").slice(2),
+      ]),
+    ]);
     expect(events.at(-1)).toEqual({ kind: "fault", fault });
     expect(complete).toBe(false);
   });
 
   test("behind the stop still makes the answer a failed one", () => {
-    const { events, complete } = read([eventStreamBytes([...fixture<WrittenEvent[]>("text.stream.json").slice(0, -1), { exception: "internalServerException", payload: { message: "Late." } }])]);
-    expect(events.at(-1)).toEqual({ kind: "fault", fault: { status: 500, message: "Late.", code: "internalServerException", param: null } });
+    const { events, complete } = read([
+      eventStreamBytes([
+        ...fixture<WrittenEvent[]>("text.stream.json").slice(0, -1),
+        { exception: "internalServerException", payload: { message: "Late." } },
+      ]),
+    ]);
+    expect(events.at(-1)).toEqual({
+      kind: "fault",
+      fault: { status: 500, message: "Late.", code: "internalServerException", param: null },
+    });
     expect(complete).toBe(false);
   });
 
@@ -235,8 +321,26 @@ describe("nonsense never throws", () => {
 
   test("payloads of any shape are read as far as they make sense", () => {
     const names = ["messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata", ""];
-    const members = fc.constantFrom("contentBlockIndex", "delta", "start", "toolUse", "reasoningContent", "text", "input", "usage", "stopReason", "name");
-    const { value } = fc.letrec<{ value: unknown }>((tie) => ({ value: fc.oneof({ depthSize: "small" }, fc.constantFrom(null, true, 0, 1, -1, 1e99, "", "a", "tool_use"), fc.array(tie("value"), { maxLength: 2 }), fc.dictionary(members, tie("value"), { maxKeys: 3 })) }));
+    const members = fc.constantFrom(
+      "contentBlockIndex",
+      "delta",
+      "start",
+      "toolUse",
+      "reasoningContent",
+      "text",
+      "input",
+      "usage",
+      "stopReason",
+      "name",
+    );
+    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { depthSize: "small" },
+        fc.constantFrom(null, true, 0, 1, -1, 1e99, "", "a", "tool_use"),
+        fc.array(tie("value"), { maxLength: 2 }),
+        fc.dictionary(members, tie("value"), { maxKeys: 3 }),
+      ),
+    }));
     fc.assert(
       fc.property(fc.array(fc.record({ event: fc.constantFrom(...names), payload: value }), { maxLength: 8 }), (events) => {
         read([eventStreamBytes(events)]);
@@ -245,7 +349,12 @@ describe("nonsense never throws", () => {
     );
     fc.assert(
       fc.property(value, fc.integer({ min: 400, max: 599 }), (body, status) => {
-        converseCodec.readReply({ output: { message: { content: [body, { toolUse: body }, { reasoningContent: body }, { citationsContent: body }] } }, usage: body, stopReason: body, additionalModelResponseFields: body } as JsonObject);
+        converseCodec.readReply({
+          output: { message: { content: [body, { toolUse: body }, { reasoningContent: body }, { citationsContent: body }] } },
+          usage: body,
+          stopReason: body,
+          additionalModelResponseFields: body,
+        } as JsonObject);
         converseCodec.readReply({ output: body } as JsonObject);
         converseCodec.readFault(status, { message: body, __type: body } as JsonObject);
       }),

@@ -1,4 +1,13 @@
-import type { AssistantPart, CacheHint, ConversationRequest, ReasoningPart, TextPart, ToolCallPart, ToolResultPart, UserPart } from "../conversation/request.ts";
+import type {
+  AssistantPart,
+  CacheHint,
+  ConversationRequest,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  UserPart,
+} from "../conversation/request.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import { toolInput } from "../messages/tool-input.ts";
 import { audioBlock, documentBlock, imageBlock } from "./media.ts";
@@ -55,7 +64,10 @@ class MessageWriter {
         for (const part of turn.parts) this.assistant(part);
       }
     }
-    const messages = this.messages.map(({ role, results, content }) => ({ role, content: [...results, ...(role === "user" ? withText(content, results) : content)] }));
+    const messages = this.messages.map(({ role, results, content }) => ({
+      role,
+      content: [...results, ...(role === "user" ? withText(content, results) : content)],
+    }));
     return { system: this.system, messages, called: this.called };
   }
 

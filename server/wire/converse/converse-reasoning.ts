@@ -19,7 +19,11 @@ export interface WrittenReasoning {
 const ANSWER_TOKENS = 4096;
 
 /** How much the model is to reason, in the fields of its family; models that cannot be told reason as they do. */
-export function writeReasoning(request: ConversationRequest, target: { readonly name: string; readonly maxOutputTokens: number | null }, report: RequestReport): WrittenReasoning {
+export function writeReasoning(
+  request: ConversationRequest,
+  target: { readonly name: string; readonly maxOutputTokens: number | null },
+  report: RequestReport,
+): WrittenReasoning {
   const unchanged: WrittenReasoning = { fields: {}, effort: null, maxTokens: request.maxOutputTokens, fixedSampling: false };
   const { reasoning } = request;
   if (reasoning === null || (reasoning.effort === null && reasoning.budgetTokens === null)) return unchanged;
@@ -33,7 +37,10 @@ export function writeReasoning(request: ConversationRequest, target: { readonly 
     }
     return style === "adaptive" ? adaptive(reasoning, unchanged) : budgeted(request, reasoning, target.maxOutputTokens, unchanged, report);
   }
-  if (style === "nova") return effort === "none" ? unchanged : { ...unchanged, fields: { reasoningConfig: { type: "enabled", maxReasoningEffort: novaEffort(request, effort) } } };
+  if (style === "nova")
+    return effort === "none"
+      ? unchanged
+      : { ...unchanged, fields: { reasoningConfig: { type: "enabled", maxReasoningEffort: novaEffort(request, effort) } } };
   if (style === "effort") return { ...unchanged, fields: { reasoning_effort: coarse(effort === "none" ? "low" : effort) } };
   if (effort !== "none") report.drop("reasoning");
   return unchanged;
@@ -44,7 +51,13 @@ function adaptive(reasoning: Reasoning, unchanged: WrittenReasoning): WrittenRea
   return { ...unchanged, fields: { thinking: { type: "adaptive", ...display } }, effort: adaptiveEffort(reasoning), fixedSampling: true };
 }
 
-function budgeted(request: ConversationRequest, reasoning: Reasoning, mostTokens: number | null, unchanged: WrittenReasoning, report: RequestReport): WrittenReasoning {
+function budgeted(
+  request: ConversationRequest,
+  reasoning: Reasoning,
+  mostTokens: number | null,
+  unchanged: WrittenReasoning,
+  report: RequestReport,
+): WrittenReasoning {
   const asked = budgetOf(reasoning);
   const ceiling = request.maxOutputTokens ?? mostTokens ?? asked + ANSWER_TOKENS;
   const budget = Math.min(asked, ceiling - 1);

@@ -14,7 +14,10 @@ export function readConverseReply(body: JsonObject): ConversationReply | null {
     const part = partOf(block, parts.length);
     if (part !== null) parts.push(part);
   }
-  const { reason, stopSequence, stopDetail } = stopOf(body, parts.some(({ kind }) => kind === "tool_call"));
+  const { reason, stopSequence, stopDetail } = stopOf(
+    body,
+    parts.some(({ kind }) => kind === "tool_call"),
+  );
   return { id: null, candidates: [{ index: 0, parts, stop: reason, stopSequence, stopDetail }], usage: usageOf(body.usage) };
 }
 
@@ -25,7 +28,9 @@ function partOf(block: JsonValue, position: number): AssistantPart | null {
   if (isObject(block.reasoningContent)) return reasoning(block.reasoningContent);
   // Text with its sources: the sources have no place in the neutral form, the text has.
   if (isObject(block.citationsContent) && Array.isArray(block.citationsContent.content)) {
-    return textPart(block.citationsContent.content.map((piece) => (isObject(piece) && typeof piece.text === "string" ? piece.text : "")).join(""));
+    return textPart(
+      block.citationsContent.content.map((piece) => (isObject(piece) && typeof piece.text === "string" ? piece.text : "")).join(""),
+    );
   }
   return null;
 }
@@ -50,5 +55,10 @@ function reasoning({ reasoningText, redactedContent }: JsonObject): AssistantPar
   const signature = typeof reasoningText.signature === "string" && reasoningText.signature !== "" ? reasoningText.signature : null;
   if (text === "" && signature === null) return null;
   // Of Bedrock's models only Claude signs its reasoning, with signatures that hold on every platform it is served from.
-  return { kind: "reasoning", text, redacted: false, ...(signature === null ? {} : { signature: { family: "anthropic", value: signature } }) };
+  return {
+    kind: "reasoning",
+    text,
+    redacted: false,
+    ...(signature === null ? {} : { signature: { family: "anthropic", value: signature } }),
+  };
 }

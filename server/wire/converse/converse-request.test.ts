@@ -29,27 +29,73 @@ function refused(given: Partial<ConversationRequest>, model = CLAUDE) {
 
 const text = (value: string) => ({ kind: "text", text: value }) as const;
 const call = (id: string, name = "f", args = "{}") => ({ kind: "tool_call", id, name, arguments: args }) as const;
-const result = (callId: string, value = "ok") => ({ kind: "tool_result", callId, toolName: null, content: [text(value)], isError: false }) as const;
+const result = (callId: string, value = "ok") =>
+  ({ kind: "tool_result", callId, toolName: null, content: [text(value)], isError: false }) as const;
 const tool = (name: string): Tool => ({ name, description: null, schema: null, strict: null });
-const looped: Turn[] = [{ role: "user", parts: [text("go")] }, { role: "assistant", parts: [call("c1")] }, { role: "user", parts: [result("c1")] }];
+const looped: Turn[] = [
+  { role: "user", parts: [text("go")] },
+  { role: "assistant", parts: [call("c1")] },
+  { role: "user", parts: [result("c1")] },
+];
 
 test("a whole conversation in Bedrock's words", () => {
   const { body, dropped } = write({
     instructions: [{ ...text("Be brief."), cache: { ttl: "5m" } }, text("Answer in French.")],
     turns: [
-      { role: "user", parts: [text("What is on these?"), { kind: "image", source: { base64: "iVBORw0KGgo=" }, mediaType: "image/png" }, { kind: "file", source: { base64: "JVBERi0=" }, mediaType: "application/pdf", name: "report_2026.pdf", cache: { ttl: "1h" } }] },
-      { role: "assistant", parts: [{ kind: "reasoning", text: "Look them up.", redacted: false, signature: { family: "anthropic", value: "c2ln" } }, { kind: "reasoning", text: "", redacted: true, signature: { family: "anthropic", value: "cmVk" } }, text("One moment."), call("call_1", "look_up", '{"page":1}'), call("call_2", "look_up", '{"page": 2}')] },
+      {
+        role: "user",
+        parts: [
+          text("What is on these?"),
+          { kind: "image", source: { base64: "iVBORw0KGgo=" }, mediaType: "image/png" },
+          { kind: "file", source: { base64: "JVBERi0=" }, mediaType: "application/pdf", name: "report_2026.pdf", cache: { ttl: "1h" } },
+        ],
+      },
+      {
+        role: "assistant",
+        parts: [
+          { kind: "reasoning", text: "Look them up.", redacted: false, signature: { family: "anthropic", value: "c2ln" } },
+          { kind: "reasoning", text: "", redacted: true, signature: { family: "anthropic", value: "cmVk" } },
+          text("One moment."),
+          call("call_1", "look_up", '{"page":1}'),
+          call("call_2", "look_up", '{"page": 2}'),
+        ],
+      },
       { role: "user", parts: [text("Go on."), result("call_1", "a cat")] },
-      { role: "user", parts: [{ kind: "tool_result", callId: "call_2", toolName: null, content: [text("no such page"), { kind: "image", source: { base64: "/9j/4AAQ" }, mediaType: null }], isError: true }] },
+      {
+        role: "user",
+        parts: [
+          {
+            kind: "tool_result",
+            callId: "call_2",
+            toolName: null,
+            content: [text("no such page"), { kind: "image", source: { base64: "/9j/4AAQ" }, mediaType: null }],
+            isError: true,
+          },
+        ],
+      },
     ],
-    tools: [{ name: "look_up", description: "Reads a page.", schema: { type: "object", properties: { page: { type: "integer" } }, required: ["page"] }, strict: true, cache: { ttl: "5m" } }],
+    tools: [
+      {
+        name: "look_up",
+        description: "Reads a page.",
+        schema: { type: "object", properties: { page: { type: "integer" } }, required: ["page"] },
+        strict: true,
+        cache: { ttl: "5m" },
+      },
+    ],
     toolChoice: { kind: "required" },
     maxOutputTokens: 500,
     temperature: 0.2,
     topP: 0.9,
     topK: 40,
     stop: ["END"],
-    output: { kind: "schema", name: "finding", description: "what was found", schema: { type: "object", properties: { animal: { type: "string" } }, required: ["animal"] }, strict: true },
+    output: {
+      kind: "schema",
+      name: "finding",
+      description: "what was found",
+      schema: { type: "object", properties: { animal: { type: "string" } }, required: ["animal"] },
+      strict: true,
+    },
     endUser: "user-1",
     seed: 7,
     presencePenalty: 0,
@@ -64,14 +110,35 @@ test("the plainest request holds nothing but its message", () => {
 
 describe("turns", () => {
   test("of one role are one message, blank texts are none", () => {
-    const { body } = write({ turns: [{ role: "user", parts: [text("a"), text(" \n")] }, { role: "assistant", parts: [text("")] }, { role: "user", parts: [text("b")] }, { role: "assistant", parts: [text("c"), { kind: "refusal", text: "no" }] }] });
-    expect(body.messages).toEqual([{ role: "user", content: [{ text: "a" }, { text: "b" }] }, { role: "assistant", content: [{ text: "c" }, { text: "no" }] }]);
+    const { body } = write({
+      turns: [
+        { role: "user", parts: [text("a"), text(" \n")] },
+        { role: "assistant", parts: [text("")] },
+        { role: "user", parts: [text("b")] },
+        { role: "assistant", parts: [text("c"), { kind: "refusal", text: "no" }] },
+      ],
+    });
+    expect(body.messages).toEqual([
+      { role: "user", content: [{ text: "a" }, { text: "b" }] },
+      { role: "assistant", content: [{ text: "c" }, { text: "no" }] },
+    ]);
   });
 
   test("of the system stand before the conversation, with word of it when they stood within", () => {
-    const early = write({ instructions: [text("one")], turns: [{ role: "system", parts: [text("two")] }, { role: "user", parts: [text("a")] }] });
+    const early = write({
+      instructions: [text("one")],
+      turns: [
+        { role: "system", parts: [text("two")] },
+        { role: "user", parts: [text("a")] },
+      ],
+    });
     expect([early.body.system, early.dropped]).toEqual([[{ text: "one" }, { text: "two" }], []]);
-    const late = write({ turns: [{ role: "user", parts: [text("a")] }, { role: "system", parts: [text("two")] }] });
+    const late = write({
+      turns: [
+        { role: "user", parts: [text("a")] },
+        { role: "system", parts: [text("two")] },
+      ],
+    });
     expect([late.body.system, late.dropped]).toEqual([[{ text: "two" }], ["system_turn"]]);
   });
 
@@ -82,8 +149,19 @@ describe("turns", () => {
 
 describe("tool calls", () => {
   test("keep ids Bedrock takes, and get others for those it does not, results with them", () => {
-    const { body } = write({ tools: [tool("f")], turns: [{ role: "user", parts: [text("go")] }, { role: "assistant", parts: [call("functions.f:0"), call("ok-1")] }, { role: "user", parts: [result("ok-1"), result("functions.f:0")] }, { role: "assistant", parts: [call("ok-1")] }, { role: "user", parts: [result("ok-1")] }] });
-    const ids = (body.messages as { content: { toolUse?: { toolUseId: string }; toolResult?: { toolUseId: string } }[] }[]).map(({ content }) => content.flatMap(({ toolUse, toolResult }) => toolUse?.toolUseId ?? toolResult?.toolUseId ?? []));
+    const { body } = write({
+      tools: [tool("f")],
+      turns: [
+        { role: "user", parts: [text("go")] },
+        { role: "assistant", parts: [call("functions.f:0"), call("ok-1")] },
+        { role: "user", parts: [result("ok-1"), result("functions.f:0")] },
+        { role: "assistant", parts: [call("ok-1")] },
+        { role: "user", parts: [result("ok-1")] },
+      ],
+    });
+    const ids = (body.messages as { content: { toolUse?: { toolUseId: string }; toolResult?: { toolUseId: string } }[] }[]).map(
+      ({ content }) => content.flatMap(({ toolUse, toolResult }) => toolUse?.toolUseId ?? toolResult?.toolUseId ?? []),
+    );
     const [, calls = [], results = [], again = [], last = []] = ids;
     expect(calls[0]).toMatch(/^call_[0-9a-f]{24}$/);
     expect(results).toEqual([calls[1], calls[0]] as string[]);
@@ -92,7 +170,14 @@ describe("tool calls", () => {
   });
 
   test("of one id in one turn are told apart, their results in the order of the calls", () => {
-    const { body } = write({ tools: [tool("f")], turns: [{ role: "user", parts: [text("go")] }, { role: "assistant", parts: [call("a", "f", '{"n":1}'), call("a", "f", '{"n":2}')] }, { role: "user", parts: [result("a", "one"), result("a", "two")] }] });
+    const { body } = write({
+      tools: [tool("f")],
+      turns: [
+        { role: "user", parts: [text("go")] },
+        { role: "assistant", parts: [call("a", "f", '{"n":1}'), call("a", "f", '{"n":2}')] },
+        { role: "user", parts: [result("a", "one"), result("a", "two")] },
+      ],
+    });
     const [, calls, results] = body.messages as { content: { toolUse?: { toolUseId: string }; toolResult?: { toolUseId: string } }[] }[];
     const ids = calls?.content.map(({ toolUse }) => toolUse?.toolUseId);
     expect(new Set(ids).size).toBe(2);
@@ -100,7 +185,13 @@ describe("tool calls", () => {
   });
 
   test("with arguments that are no object still tell what the model wrote", () => {
-    const { body } = write({ tools: [tool("f")], turns: [{ role: "user", parts: [text("go")] }, { role: "assistant", parts: [call("a", "f", ""), call("b", "f", '{"x":')] }] });
+    const { body } = write({
+      tools: [tool("f")],
+      turns: [
+        { role: "user", parts: [text("go")] },
+        { role: "assistant", parts: [call("a", "f", ""), call("b", "f", '{"x":')] },
+      ],
+    });
     expect(JSON.stringify(body.messages)).toContain('"toolUseId":"a","name":"f","input":{}');
     expect(JSON.stringify(body.messages)).toContain('"input":{"INVALID_JSON":"{\\"x\\":"}');
   });
@@ -112,7 +203,11 @@ describe("tool calls", () => {
 
   test("of the past need tools: without any on offer, ones that say they are gone", () => {
     const { body, dropped } = write({ turns: looped });
-    expect(body.toolConfig).toEqual({ tools: [{ toolSpec: { name: "f", description: expect.stringContaining("No longer available"), inputSchema: { json: { type: "object" } } } }] });
+    expect(body.toolConfig).toEqual({
+      tools: [
+        { toolSpec: { name: "f", description: expect.stringContaining("No longer available"), inputSchema: { json: { type: "object" } } } },
+      ],
+    });
     expect(body.additionalModelRequestFields).toEqual({ tool_choice: { type: "none" } });
     expect(dropped).toEqual([]);
     expect(write({ turns: looped }, LLAMA).body.additionalModelRequestFields).toBeUndefined();
@@ -137,11 +232,19 @@ describe("the choice of tools", () => {
     [{ toolChoice: { kind: "none" } }, {}],
     [{ parallelToolCalls: false }, { offered: ["f", "g"], fields: { tool_choice: { type: "auto", disable_parallel_tool_use: true } } }],
     // Said in both places, Bedrock refuses it.
-    [{ parallelToolCalls: false, toolChoice: { kind: "tool", name: "g" } }, { offered: ["f", "g"], fields: { tool_choice: { type: "tool", name: "g", disable_parallel_tool_use: true } } }],
+    [
+      { parallelToolCalls: false, toolChoice: { kind: "tool", name: "g" } },
+      { offered: ["f", "g"], fields: { tool_choice: { type: "tool", name: "g", disable_parallel_tool_use: true } } },
+    ],
     [{ parallelToolCalls: true }, { offered: ["f", "g"] }],
-    [{ turns: looped, toolChoice: { kind: "none" } }, { offered: ["f", "g"], fields: { tool_choice: { type: "none" } } }],
+    [
+      { turns: looped, toolChoice: { kind: "none" } },
+      { offered: ["f", "g"], fields: { tool_choice: { type: "none" } } },
+    ],
   ] as [Partial<ConversationRequest>, object][])("%j", (given, expected) => {
-    expect(config(given)).toEqual({ offered: undefined, toolChoice: undefined, fields: undefined, dropped: [], ...expected } as ReturnType<typeof config>);
+    expect(config(given)).toEqual({ offered: undefined, toolChoice: undefined, fields: undefined, dropped: [], ...expected } as ReturnType<
+      typeof config
+    >);
   });
 
   test("is told to be lost where a model cannot be told", () => {
@@ -161,11 +264,21 @@ describe("media", () => {
   const block = (part: UserPart) => ((write(user(part)).body.messages as { content: JsonObject[] }[])[0]?.content[1] ?? {}) as JsonObject;
 
   test("is bytes or an s3 address", () => {
-    expect(block({ kind: "image", source: { base64: "UklGRgAA" }, mediaType: null })).toEqual({ image: { format: "webp", source: { bytes: "UklGRgAA" } } });
-    expect(block({ kind: "image", source: { url: "s3://bucket/cat.jpg" }, mediaType: null })).toEqual({ image: { format: "jpeg", source: { s3Location: { uri: "s3://bucket/cat.jpg" } } } });
-    expect(block({ kind: "file", source: { text: "Grüße" }, mediaType: null, name: null })).toEqual({ document: { format: "txt", name: "document", source: { bytes: Buffer.from("Grüße").toString("base64") } } });
-    expect(block({ kind: "file", source: { base64: "AA==" }, mediaType: null, name: "Bücher & Listen.XLSX" })).toEqual({ document: { format: "xlsx", name: "B cher Listen", source: { bytes: "AA==" } } });
-    expect(block({ kind: "audio", base64: "AA==", mediaType: "audio/mpeg" })).toEqual({ audio: { format: "mp3", source: { bytes: "AA==" } } });
+    expect(block({ kind: "image", source: { base64: "UklGRgAA" }, mediaType: null })).toEqual({
+      image: { format: "webp", source: { bytes: "UklGRgAA" } },
+    });
+    expect(block({ kind: "image", source: { url: "s3://bucket/cat.jpg" }, mediaType: null })).toEqual({
+      image: { format: "jpeg", source: { s3Location: { uri: "s3://bucket/cat.jpg" } } },
+    });
+    expect(block({ kind: "file", source: { text: "Grüße" }, mediaType: null, name: null })).toEqual({
+      document: { format: "txt", name: "document", source: { bytes: Buffer.from("Grüße").toString("base64") } },
+    });
+    expect(block({ kind: "file", source: { base64: "AA==" }, mediaType: null, name: "Bücher & Listen.XLSX" })).toEqual({
+      document: { format: "xlsx", name: "B cher Listen", source: { bytes: "AA==" } },
+    });
+    expect(block({ kind: "audio", base64: "AA==", mediaType: "audio/mpeg" })).toEqual({
+      audio: { format: "mp3", source: { bytes: "AA==" } },
+    });
   });
 
   test.each([
@@ -182,7 +295,11 @@ describe("media", () => {
   test("documents have names none of which stands twice, and a text beside them", () => {
     const file = { kind: "file", source: { base64: "AA==" }, mediaType: "application/pdf", name: "a.pdf" } as const;
     const { body } = write({ turns: [{ role: "user", parts: [file, file] }] });
-    expect((body.messages as { content: unknown[] }[])[0]?.content).toEqual([{ text: "a" }, { document: { format: "pdf", name: "a", source: { bytes: "AA==" } } }, { document: { format: "pdf", name: "a (2)", source: { bytes: "AA==" } } }]);
+    expect((body.messages as { content: unknown[] }[])[0]?.content).toEqual([
+      { text: "a" },
+      { document: { format: "pdf", name: "a", source: { bytes: "AA==" } } },
+      { document: { format: "pdf", name: "a (2)", source: { bytes: "AA==" } } },
+    ]);
   });
 });
 
@@ -208,8 +325,17 @@ describe("reasoning", () => {
   const effort = (value: "none" | "minimal" | "low" | "medium" | "high" | "max") => ({ effort: value, budgetTokens: null, visible: null });
 
   test("by budget leaves room for the answer, and samples as Claude thinks", () => {
-    const { body, dropped } = write({ reasoning: { effort: null, budgetTokens: 4000, visible: true }, maxOutputTokens: 3000, temperature: 0.5, topP: 0.99, topK: 5 });
-    expect(body).toMatchObject({ inferenceConfig: { maxTokens: 3000, topP: 0.99 }, additionalModelRequestFields: { thinking: { type: "enabled", budget_tokens: 2999 } } });
+    const { body, dropped } = write({
+      reasoning: { effort: null, budgetTokens: 4000, visible: true },
+      maxOutputTokens: 3000,
+      temperature: 0.5,
+      topP: 0.99,
+      topK: 5,
+    });
+    expect(body).toMatchObject({
+      inferenceConfig: { maxTokens: 3000, topP: 0.99 },
+      additionalModelRequestFields: { thinking: { type: "enabled", budget_tokens: 2999 } },
+    });
     expect((body.inferenceConfig as JsonObject).temperature).toBeUndefined();
     expect(dropped).toEqual(["temperature", "top_k"]);
     expect(write({ reasoning: effort("high") }, CLAUDE).body.inferenceConfig).toEqual({ maxTokens: 16_384 + 4096 });
@@ -217,25 +343,54 @@ describe("reasoning", () => {
   });
 
   test("by effort where the model decides how long", () => {
-    expect(write({ reasoning: { ...effort("max"), visible: true } }, OPUS).body).toMatchObject({ additionalModelRequestFields: { thinking: { type: "adaptive", display: "summarized" } }, outputConfig: { effort: "max" } });
+    expect(write({ reasoning: { ...effort("max"), visible: true } }, OPUS).body).toMatchObject({
+      additionalModelRequestFields: { thinking: { type: "adaptive", display: "summarized" } },
+      outputConfig: { effort: "max" },
+    });
     expect(write({ reasoning: effort("minimal") }, OPUS).body.outputConfig).toEqual({ effort: "low" });
     expect(write({ reasoning: effort("none") }, OPUS).body.additionalModelRequestFields).toEqual({ thinking: { type: "disabled" } });
     expect(write({ reasoning: { effort: null, budgetTokens: -1, visible: null } }, OPUS).body.outputConfig).toBeUndefined();
-    expect(write({ reasoning: effort("high") }, NOVA).body.additionalModelRequestFields).toEqual({ reasoningConfig: { type: "enabled", maxReasoningEffort: "high" } });
-    expect(write({ reasoning: effort("high"), maxOutputTokens: 5 }, NOVA).body.additionalModelRequestFields).toEqual({ reasoningConfig: { type: "enabled", maxReasoningEffort: "medium" } });
-    expect(write({ reasoning: effort("minimal") }, "openai.gpt-oss-120b-1:0").body.additionalModelRequestFields).toEqual({ reasoning_effort: "low" });
+    expect(write({ reasoning: effort("high") }, NOVA).body.additionalModelRequestFields).toEqual({
+      reasoningConfig: { type: "enabled", maxReasoningEffort: "high" },
+    });
+    expect(write({ reasoning: effort("high"), maxOutputTokens: 5 }, NOVA).body.additionalModelRequestFields).toEqual({
+      reasoningConfig: { type: "enabled", maxReasoningEffort: "medium" },
+    });
+    expect(write({ reasoning: effort("minimal") }, "openai.gpt-oss-120b-1:0").body.additionalModelRequestFields).toEqual({
+      reasoning_effort: "low",
+    });
     expect(write({ reasoning: effort("high") }, LLAMA)).toMatchObject({ body: { messages: [{}] }, dropped: ["reasoning"] });
   });
 
   test("gives way to a call that is forced, and to a loop that lost its thoughts", () => {
-    expect(write({ reasoning: effort("high"), tools: [tool("f")], toolChoice: { kind: "required" } }, OPUS)).toMatchObject({ dropped: ["reasoning"], body: { toolConfig: { toolChoice: { any: {} } } } });
+    expect(write({ reasoning: effort("high"), tools: [tool("f")], toolChoice: { kind: "required" } }, OPUS)).toMatchObject({
+      dropped: ["reasoning"],
+      body: { toolConfig: { toolChoice: { any: {} } } },
+    });
     expect(write({ reasoning: effort("high"), tools: [tool("f")], turns: looped })).toMatchObject({ dropped: ["reasoning"] });
   });
 
   test("of another family, or unsigned, is not sent back", () => {
-    const turns: Turn[] = [{ role: "user", parts: [text("a")] }, { role: "assistant", parts: [{ kind: "reasoning", text: "x", redacted: false }, { kind: "reasoning", text: "y", redacted: false, signature: { family: "gemini", value: "z" } }, text("b")] }, { role: "user", parts: [text("c")] }];
+    const turns: Turn[] = [
+      { role: "user", parts: [text("a")] },
+      {
+        role: "assistant",
+        parts: [
+          { kind: "reasoning", text: "x", redacted: false },
+          { kind: "reasoning", text: "y", redacted: false, signature: { family: "gemini", value: "z" } },
+          text("b"),
+        ],
+      },
+      { role: "user", parts: [text("c")] },
+    ];
     expect((write({ turns }).body.messages as { content: unknown }[])[1]?.content).toEqual([{ text: "b" }]);
-    const signed: Turn[] = [{ role: "user", parts: [text("a")] }, { role: "assistant", parts: [{ kind: "reasoning", text: "x", redacted: false, signature: { family: "anthropic", value: "z" } }, text("b")] }];
+    const signed: Turn[] = [
+      { role: "user", parts: [text("a")] },
+      {
+        role: "assistant",
+        parts: [{ kind: "reasoning", text: "x", redacted: false, signature: { family: "anthropic", value: "z" } }, text("b")],
+      },
+    ];
     expect((write({ turns: signed }, NOVA).body.messages as { content: unknown }[])[1]?.content).toEqual([{ text: "b" }]);
   });
 });
@@ -251,9 +406,17 @@ describe("what Bedrock cannot say", () => {
   });
 
   test("and does no harm is told", () => {
-    expect(write({ seed: 1, presencePenalty: 0.5, frequencyPenalty: 0.1, endUser: "u", candidates: 1 }).dropped).toEqual(["seed", "presence_penalty", "frequency_penalty", "end_user"]);
+    expect(write({ seed: 1, presencePenalty: 0.5, frequencyPenalty: 0.1, endUser: "u", candidates: 1 }).dropped).toEqual([
+      "seed",
+      "presence_penalty",
+      "frequency_penalty",
+      "end_user",
+    ]);
     expect(write({ topK: 5 }, LLAMA).dropped).toEqual(["top_k"]);
-    expect(write({ instructions: [{ ...text("a"), cache: { ttl: "5m" } }] }, LLAMA)).toMatchObject({ body: { system: [{ text: "a" }] }, dropped: ["cache"] });
+    expect(write({ instructions: [{ ...text("a"), cache: { ttl: "5m" } }] }, LLAMA)).toMatchObject({
+      body: { system: [{ text: "a" }] },
+      dropped: ["cache"],
+    });
   });
 
   test("any JSON is asked for in words", () => {
@@ -263,8 +426,18 @@ describe("what Bedrock cannot say", () => {
   });
 
   test("a mark inside a tool's result stands behind the result", () => {
-    const turns: Turn[] = [{ role: "user", parts: [text("a")] }, { role: "assistant", parts: [call("c")] }, { role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: null, content: [{ ...text("r"), cache: { ttl: "1h" } }], isError: false }] }];
-    expect((write({ turns }).body.messages as { content: unknown }[])[2]?.content).toMatchObject([{ toolResult: { content: [{ text: "r" }] } }, { cachePoint: { type: "default", ttl: "1h" } }]);
+    const turns: Turn[] = [
+      { role: "user", parts: [text("a")] },
+      { role: "assistant", parts: [call("c")] },
+      {
+        role: "user",
+        parts: [{ kind: "tool_result", callId: "c", toolName: null, content: [{ ...text("r"), cache: { ttl: "1h" } }], isError: false }],
+      },
+    ];
+    expect((write({ turns }).body.messages as { content: unknown }[])[2]?.content).toMatchObject([
+      { toolResult: { content: [{ text: "r" }] } },
+      { cachePoint: { type: "default", ttl: "1h" } },
+    ]);
     expect(write({ turns }, LLAMA)).toMatchObject({ dropped: ["cache"] });
   });
 
@@ -279,8 +452,16 @@ describe("what Bedrock cannot say", () => {
 test("any conversation is written within Bedrock's rules", () => {
   const word = fc.constantFrom("", " ", "hello", "Grüße\n");
   const id = fc.constantFrom("a", "b", "c:1", "x".repeat(70));
-  const userPart: fc.Arbitrary<UserPart> = fc.oneof(word.map(text), fc.tuple(id, word).map(([callId, value]) => result(callId, value)), fc.constant({ kind: "file", source: { base64: "AA==" }, mediaType: "application/pdf", name: "same.pdf" } as const));
-  const assistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(word.map(text), id.map((callId) => call(callId)), fc.constant({ kind: "reasoning", text: "t", redacted: false, signature: { family: "anthropic", value: "s" } } as const));
+  const userPart: fc.Arbitrary<UserPart> = fc.oneof(
+    word.map(text),
+    fc.tuple(id, word).map(([callId, value]) => result(callId, value)),
+    fc.constant({ kind: "file", source: { base64: "AA==" }, mediaType: "application/pdf", name: "same.pdf" } as const),
+  );
+  const assistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(
+    word.map(text),
+    id.map((callId) => call(callId)),
+    fc.constant({ kind: "reasoning", text: "t", redacted: false, signature: { family: "anthropic", value: "s" } } as const),
+  );
   const turn: fc.Arbitrary<Turn> = fc.oneof(
     fc.array(userPart, { maxLength: 3 }).map((parts) => ({ role: "user", parts }) as const),
     fc.array(assistantPart, { maxLength: 3 }).map((parts) => ({ role: "assistant", parts }) as const),
@@ -288,9 +469,20 @@ test("any conversation is written within Bedrock's rules", () => {
   );
   fc.assert(
     fc.property(fc.array(turn, { maxLength: 8 }), fc.boolean(), fc.constantFrom(CLAUDE, NOVA, LLAMA), (turns, offered, model) => {
-      const written = converseCodec.writeRequest(request({ turns, tools: offered ? [tool("g")] : [] }), { name: model, maxOutputTokens: null });
+      const written = converseCodec.writeRequest(request({ turns, tools: offered ? [tool("g")] : [] }), {
+        name: model,
+        maxOutputTokens: null,
+      });
       if ("unsupported" in written) return expect(written.unsupported.map(({ feature }) => feature)).toEqual(["messages"]);
-      const messages = written.body.messages as { role: string; content: { text?: string; toolUse?: { toolUseId: string }; toolResult?: { toolUseId: string; content: unknown[] }; document?: { name: string } }[] }[];
+      const messages = written.body.messages as {
+        role: string;
+        content: {
+          text?: string;
+          toolUse?: { toolUseId: string };
+          toolResult?: { toolUseId: string; content: unknown[] };
+          document?: { name: string };
+        }[];
+      }[];
       const calls = messages.flatMap(({ content }) => content.flatMap(({ toolUse }) => toolUse?.toolUseId ?? []));
       const names = messages.flatMap(({ content }) => content.flatMap(({ document }) => document?.name ?? []));
       expect(messages.every(({ role }, i) => role !== messages[i - 1]?.role)).toBe(true);

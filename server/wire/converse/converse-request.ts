@@ -23,9 +23,16 @@ export function writeConverseRequest(request: ConversationRequest, target: Targe
   const { toolConfig, claudeToolChoice } = writeTools(request, target.name, called, report);
   const reasoning = writeReasoning(request, target, report);
   const inferenceConfig = inference(request, reasoning, report);
-  const fields = { ...reasoning.fields, ...(claudeToolChoice === null ? {} : { tool_choice: claudeToolChoice }), ...topK(request, target.name, reasoning, report) };
+  const fields = {
+    ...reasoning.fields,
+    ...(claudeToolChoice === null ? {} : { tool_choice: claudeToolChoice }),
+    ...topK(request, target.name, reasoning, report),
+  };
   const textFormat = textFormatOf(request.output);
-  const outputConfig = { ...(textFormat === null ? {} : { textFormat }), ...(reasoning.effort === null ? {} : { effort: reasoning.effort }) };
+  const outputConfig = {
+    ...(textFormat === null ? {} : { textFormat }),
+    ...(reasoning.effort === null ? {} : { effort: reasoning.effort }),
+  };
   const asksStopSequence = modelFamily(target.name) === "claude" && request.stop.length > 0;
 
   if (report.unsupported.length > 0) return { unsupported: report.unsupported };
@@ -45,11 +52,14 @@ export function writeConverseRequest(request: ConversationRequest, target: Targe
 
 /** What Converse has no field for. */
 function refuseAndDrop(request: ConversationRequest, report: RequestReport): void {
-  if (request.candidates !== null && request.candidates > 1) report.refuse("candidates", "this model's provider gives one answer at a time");
+  if (request.candidates !== null && request.candidates > 1)
+    report.refuse("candidates", "this model's provider gives one answer at a time");
   if (request.logprobs !== null) report.refuse("logprobs", "this model's provider gives no log probabilities");
   // A temperature moved to the nearest one allowed would be another than the caller asked for.
-  if (request.temperature !== null && (request.temperature < 0 || request.temperature > 1)) report.refuse("temperature", "this model's provider takes a temperature from 0 to 1");
-  if (request.stop.some((sequence) => sequence.trim() === "")) report.refuse("stop", "this model's provider takes no stop sequence of blanks alone");
+  if (request.temperature !== null && (request.temperature < 0 || request.temperature > 1))
+    report.refuse("temperature", "this model's provider takes a temperature from 0 to 1");
+  if (request.stop.some((sequence) => sequence.trim() === ""))
+    report.refuse("stop", "this model's provider takes no stop sequence of blanks alone");
   if (request.output?.kind === "json") report.drop("output");
   if (request.seed !== null) report.drop("seed");
   if (request.presencePenalty !== null && request.presencePenalty !== 0) report.drop("presence_penalty");
@@ -83,19 +93,23 @@ function topK(request: ConversationRequest, model: string, { fixedSampling }: Wr
 function textFormatOf(output: OutputFormat | null): JsonObject | null {
   if (output?.kind !== "schema") return null;
   const schema = JSON.stringify(outputSchema(output.schema as JsonObject));
-  return { type: "json_schema", structure: { jsonSchema: { schema, name: output.name, ...(output.description === null ? {} : { description: output.description }) } } };
+  return {
+    type: "json_schema",
+    structure: { jsonSchema: { schema, name: output.name, ...(output.description === null ? {} : { description: output.description }) } },
+  };
 }
 
 /** Four are taken; the last ones cover the most. Says whether any was taken away. */
 function trimCachePoints(body: JsonObject): boolean {
   const lists: JsonObject[][] = [];
-  for (const list of [isObject(body.toolConfig) ? body.toolConfig.tools : null, body.system]) if (Array.isArray(list)) lists.push(list as JsonObject[]);
+  for (const list of [isObject(body.toolConfig) ? body.toolConfig.tools : null, body.system])
+    if (Array.isArray(list)) lists.push(list as JsonObject[]);
   for (const message of body.messages as JsonObject[]) lists.push(message.content as JsonObject[]);
   const isPoint = (block: JsonObject) => block.cachePoint !== undefined;
   let surplus = lists.flat().filter(isPoint).length - MOST_CACHE_POINTS;
   const trimmed = surplus > 0;
   for (const list of lists) {
-    for (let at = 0; surplus > 0 && at < list.length; ) {
+    for (let at = 0; surplus > 0 && at < list.length;) {
       if (!isPoint(list[at] as JsonObject)) at++;
       else {
         list.splice(at, 1);

@@ -40,7 +40,10 @@ export class ConverseStreamReader implements StreamReader {
     } catch (error) {
       if (!(error instanceof NotAnEventStream)) throw error;
       this.failed = true;
-      events.push({ kind: "fault", fault: { status: 502, message: `Amazon Bedrock sent a stream that cannot be read: ${error.message}`, code: null, param: null } });
+      events.push({
+        kind: "fault",
+        fault: { status: 502, message: `Amazon Bedrock sent a stream that cannot be read: ${error.message}`, code: null, param: null },
+      });
     }
     return events;
   }
@@ -150,7 +153,8 @@ export class ConverseStreamReader implements StreamReader {
     const { part, type, filled, signature, redacted } = open;
     // A tool without arguments is called without a delta; arguments are the text of an object all the same.
     if (type === "tool_call" && !filled) events.push({ kind: "delta", candidate: 0, part, text: "{}" });
-    if (signature !== "") events.push({ kind: "signature", candidate: 0, part, signature: { family: "anthropic", value: signature }, redacted });
+    if (signature !== "")
+      events.push({ kind: "signature", candidate: 0, part, signature: { family: "anthropic", value: signature }, redacted });
     events.push({ kind: "part_end", candidate: 0, part });
   }
 

@@ -29,7 +29,10 @@ export function writeTools(request: ConversationRequest, model: string, called: 
   if (offered.length === 0 && forcesCall(choice)) report.refuse("tool_choice", "names a tool that is not offered");
   if (offered.length === 0 || (none && called.size === 0)) {
     // The calls looked back on need a declaration; one that says so is not called again.
-    return { toolConfig: called.size === 0 ? null : { tools: [...called].map(standIn) }, claudeToolChoice: called.size > 0 && family === "claude" ? { type: "none" } : null };
+    return {
+      toolConfig: called.size === 0 ? null : { tools: [...called].map(standIn) },
+      claudeToolChoice: called.size > 0 && family === "claude" ? { type: "none" } : null,
+    };
   }
 
   const tools = offered.flatMap((tool) => [toolSpec(tool), ...toolCache(tool, family, report)]);
@@ -52,7 +55,9 @@ function offeredTools(tools: readonly Tool[], choice: ToolChoice | null): readon
 /** Null: the model decides, which is what Bedrock does when nothing is said. */
 function forcedChoice(choice: ToolChoice | null): { bedrock: JsonObject; claude: JsonObject } | null {
   if (!forcesCall(choice)) return null;
-  return choice?.kind === "tool" ? { bedrock: { tool: { name: choice.name } }, claude: { type: "tool", name: choice.name } } : { bedrock: { any: {} }, claude: { type: "any" } };
+  return choice?.kind === "tool"
+    ? { bedrock: { tool: { name: choice.name } }, claude: { type: "tool", name: choice.name } }
+    : { bedrock: { any: {} }, claude: { type: "any" } };
 }
 
 function toolSpec({ name, description, schema, strict }: Tool): JsonObject {

@@ -20,7 +20,12 @@ export function writeBedrockEmbeddings(model: string, inputs: readonly string[],
     if (dimensions !== null && !sized) return { unsupported: `${model} gives vectors of one length only.` };
     const bodies: JsonObject[] = [];
     for (let at = 0; at < inputs.length; at += COHERE_TEXTS) {
-      bodies.push({ texts: inputs.slice(at, at + COHERE_TEXTS), input_type: "search_document", embedding_types: ["float"], ...(dimensions === null ? {} : { output_dimension: dimensions }) });
+      bodies.push({
+        texts: inputs.slice(at, at + COHERE_TEXTS),
+        input_type: "search_document",
+        embedding_types: ["float"],
+        ...(dimensions === null ? {} : { output_dimension: dimensions }),
+      });
     }
     return { bodies };
   }

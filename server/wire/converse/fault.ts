@@ -35,6 +35,7 @@ export function streamFault(name: string, payload: JsonObject): ProviderFault {
   const original = payload.originalStatusCode;
   const known = STATUS[code.toLowerCase()] ?? 502;
   const status = typeof original === "number" && original >= 400 && original < 600 ? original : known;
-  const message = text(payload.message) ?? text(payload.originalMessage) ?? `Amazon Bedrock broke off its answer${code === "" ? "" : `: ${code}`}.`;
+  const message =
+    text(payload.message) ?? text(payload.originalMessage) ?? `Amazon Bedrock broke off its answer${code === "" ? "" : `: ${code}`}.`;
   return { status, message, code: code === "" ? null : code, param: null };
 }

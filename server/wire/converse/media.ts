@@ -2,10 +2,21 @@ import type { AudioPart, FilePart, ImagePart, MediaSource } from "../conversatio
 import type { JsonObject } from "../document.ts";
 import type { RequestReport } from "./request-report.ts";
 
-const IMAGES: Readonly<Record<string, string>> = { "image/png": "png", "image/jpeg": "jpeg", "image/jpg": "jpeg", "image/gif": "gif", "image/webp": "webp" };
+const IMAGES: Readonly<Record<string, string>> = {
+  "image/png": "png",
+  "image/jpeg": "jpeg",
+  "image/jpg": "jpeg",
+  "image/gif": "gif",
+  "image/webp": "webp",
+};
 
 /** First bytes of each format, in base64. */
-const IMAGE_STARTS = [["iVBORw0KGgo", "png"], ["/9j/", "jpeg"], ["R0lGOD", "gif"], ["UklGR", "webp"]] as const;
+const IMAGE_STARTS = [
+  ["iVBORw0KGgo", "png"],
+  ["/9j/", "jpeg"],
+  ["R0lGOD", "gif"],
+  ["UklGR", "webp"],
+] as const;
 
 const DOCUMENTS: Readonly<Record<string, string>> = {
   "application/pdf": "pdf",
@@ -43,7 +54,10 @@ export function imageBlock({ source, mediaType }: ImagePart, report: RequestRepo
   if (written === null) return null;
   const format = lookUp(IMAGES, mediaType) ?? imageFormat(source);
   if (format === null) {
-    report.refuse("image", `this model's provider takes images as PNG, JPEG, GIF or WebP${mediaType === null ? "" : `, not as ${mediaType}`}`);
+    report.refuse(
+      "image",
+      `this model's provider takes images as PNG, JPEG, GIF or WebP${mediaType === null ? "" : `, not as ${mediaType}`}`,
+    );
     return null;
   }
   return { image: { format, source: written } };
@@ -60,9 +74,13 @@ export function documentBlock(file: FilePart, names: Map<string, number>, report
   const { source, mediaType, name } = file;
   const written = "text" in source ? { bytes: Buffer.from(source.text, "utf8").toString("base64") } : sourceOf(source, "file", report);
   if (written === null) return null;
-  const format = lookUp(DOCUMENTS, mediaType) ?? formatOfName(name) ?? ("text" in source ? "txt" : "url" in source ? formatOfName(source.url) : null);
+  const format =
+    lookUp(DOCUMENTS, mediaType) ?? formatOfName(name) ?? ("text" in source ? "txt" : "url" in source ? formatOfName(source.url) : null);
   if (format === null) {
-    report.refuse("file", `this model's provider takes documents as ${[...EXTENSIONS].join(", ")}${mediaType === null ? "" : `, not as ${mediaType}`}`);
+    report.refuse(
+      "file",
+      `this model's provider takes documents as ${[...EXTENSIONS].join(", ")}${mediaType === null ? "" : `, not as ${mediaType}`}`,
+    );
     return null;
   }
   return { document: { format, name: documentName(name, names), source: written } };
@@ -76,7 +94,12 @@ function formatOfName(name: string | null): string | null {
 
 /** Letters, digits, single spaces, hyphens, parentheses and square brackets are all Bedrock takes. */
 function documentName(name: string | null, names: Map<string, number>): string {
-  const base = (name ?? "").replace(/\.\w+$/, "").replace(/[^A-Za-z0-9\-()[\]]+/g, " ").trim().slice(0, 180) || "document";
+  const base =
+    (name ?? "")
+      .replace(/\.\w+$/, "")
+      .replace(/[^A-Za-z0-9\-()[\]]+/g, " ")
+      .trim()
+      .slice(0, 180) || "document";
   let unique = base;
   let again = names.get(base) ?? 1;
   while (names.has(unique)) unique = `${base} (${++again})`;
@@ -96,7 +119,10 @@ export function audioBlock({ base64, mediaType }: AudioPart, report: RequestRepo
 function sourceOf(source: MediaSource, feature: "image" | "file", report: RequestReport): JsonObject | null {
   if ("base64" in source) return { bytes: source.base64 };
   if ("url" in source && source.url.startsWith("s3://")) return { s3Location: { uri: source.url } };
-  report.refuse(feature, `this model's provider takes ${feature === "image" ? "an image" : "a document"} as base64 data or as an s3:// address, not ${"url" in source ? "from the web" : "by a file id"}`);
+  report.refuse(
+    feature,
+    `this model's provider takes ${feature === "image" ? "an image" : "a document"} as base64 data or as an s3:// address, not ${"url" in source ? "from the web" : "by a file id"}`,
+  );
   return null;
 }
 

@@ -13,7 +13,11 @@ export class RequestReport {
 
   /** Its loss would change what the caller gets. */
   refuse(feature: Feature, message: string): void {
-    if (this.unsupported.length < MOST_PROBLEMS && !this.unsupported.some((problem) => problem.feature === feature && problem.message === message)) this.unsupported.push({ feature, message });
+    if (
+      this.unsupported.length < MOST_PROBLEMS &&
+      !this.unsupported.some((problem) => problem.feature === feature && problem.message === message)
+    )
+      this.unsupported.push({ feature, message });
   }
 
   get dropped(): readonly Feature[] {

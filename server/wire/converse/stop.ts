@@ -16,7 +16,13 @@ const STOPS: Readonly<Record<string, StopReason>> = {
 };
 
 /** Reasons that are worth telling the caller in Bedrock's own word, because the neutral one says less. */
-const DETAILED = new Set(["model_context_window_exceeded", "content_filtered", "guardrail_intervened", "malformed_tool_use", "malformed_model_output"]);
+const DETAILED = new Set([
+  "model_context_window_exceeded",
+  "content_filtered",
+  "guardrail_intervened",
+  "malformed_tool_use",
+  "malformed_model_output",
+]);
 
 export interface Stop {
   readonly reason: StopReason;

@@ -14,8 +14,17 @@ export function readEmbeddingsReply(bytes: Uint8Array): { readonly usage: Usage 
 }
 
 /** An embeddings answer in OpenAI's shape. */
-export function writeEmbeddingsReply(vectors: readonly (readonly number[])[], model: string, encoding: "float" | "base64", tokens: number): string {
-  const data = vectors.map((vector, index) => ({ object: "embedding", index, embedding: encoding === "float" ? vector : base64Of(vector) }));
+export function writeEmbeddingsReply(
+  vectors: readonly (readonly number[])[],
+  model: string,
+  encoding: "float" | "base64",
+  tokens: number,
+): string {
+  const data = vectors.map((vector, index) => ({
+    object: "embedding",
+    index,
+    embedding: encoding === "float" ? vector : base64Of(vector),
+  }));
   return JSON.stringify({ object: "list", data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } });
 }
 

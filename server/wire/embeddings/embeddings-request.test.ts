@@ -11,7 +11,12 @@ test("a field that is null counts as one that was left out", () => {
   expect("fields" in refused ? refused.fields.map(({ field }) => field) : null).toEqual(["model", "input"]);
 });
 
-test.each([["one", 1], [["one", "two"], 2], [[1, 2, 3], 1], [[[1], [2], [3]], 3]])("%j is read as %p", (input, prompts) => {
+test.each([
+  ["one", 1],
+  [["one", "two"], 2],
+  [[1, 2, 3], 1],
+  [[[1], [2], [3]], 3],
+])("%j is read as %p", (input, prompts) => {
   const request = read({ model: "m", input });
   if ("fields" in request) throw new Error(JSON.stringify(request.fields));
   expect(request.prompts).toBe(prompts);

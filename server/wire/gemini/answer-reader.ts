@@ -101,7 +101,16 @@ export class AnswerReader {
     const media = readMedia(part);
     // A sketch beside its thoughts is not of the answer.
     if (media !== null && media !== "private" && media.kind === "image" && "base64" in media.source && member(part, "thought") !== true) {
-      return [...this.close(state), { kind: "picture", candidate: state.index, part: state.parts++, mediaType: media.mediaType ?? "image/png", base64: media.source.base64 }];
+      return [
+        ...this.close(state),
+        {
+          kind: "picture",
+          candidate: state.index,
+          part: state.parts++,
+          mediaType: media.mediaType ?? "image/png",
+          base64: media.source.base64,
+        },
+      ];
     }
     const text = textIn(part, "text") ?? "";
     if (text === "" && signature === null) return [];

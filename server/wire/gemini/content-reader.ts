@@ -104,7 +104,8 @@ export class ContentReader {
     const media: (ImagePart | FilePart)[] = [];
     for (const [i, part] of listIn(result, "parts").entries()) {
       const nested = typeof part === "object" && part !== null && !Array.isArray(part) ? this.media(part, `${at}.parts[${i}]`) : null;
-      if (nested?.kind === "audio") this.findings.refuse(`${at}.parts[${i}]`, "sounds cannot be a tool's result for the provider of this model");
+      if (nested?.kind === "audio")
+        this.findings.refuse(`${at}.parts[${i}]`, "sounds cannot be a tool's result for the provider of this model");
       else if (nested !== null) media.push(nested);
     }
     const callId = this.openCalls.answer(told, name) ?? told ?? mintCallId(turn, place, name ?? "");

@@ -61,7 +61,8 @@ export class ContentWriter {
 
   private media(part: Exclude<UserPart, { kind: "text" } | { kind: "tool_result" }>): JsonObject | null {
     const written = writeMedia(part);
-    if (written === null) this.unsupported.push({ feature: part.kind, message: "a file of another provider cannot be sent to this model: send it inline" });
+    if (written === null)
+      this.unsupported.push({ feature: part.kind, message: "a file of another provider cannot be sent to this model: send it inline" });
     return written;
   }
 

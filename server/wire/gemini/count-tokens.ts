@@ -52,7 +52,8 @@ class GeminiCountRequest extends GeminiRequest {
     const edits: Map<string, string | null> = this.edits({ ...changes, defaultTemperature: null, defaultMaxTokens: null });
     const added = !this.hadInstructions && (changes.systemPrompt !== null || this.instructions !== null);
     // Settings that a control made change no count, and the plain form has no place for them.
-    if (!this.hadSettings && member(this.document.value, "generationConfig") !== undefined) edits.set(spellingIn(this.document.value, "generationConfig"), null);
+    if (!this.hadSettings && member(this.document.value, "generationConfig") !== undefined)
+      edits.set(spellingIn(this.document.value, "generationConfig"), null);
     if (this.outer === null && !added) return this.document.text(edits);
     // The provider requires the name here, and that it is the address's.
     const model = qualifiedModel(changes.model);

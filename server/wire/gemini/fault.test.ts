@@ -8,7 +8,12 @@ const fixture = (name: string): JsonObject => JSON.parse(readFileSync(new URL(`f
 
 describe("errors", () => {
   test("are read with the field they speak of", () => {
-    expect(readGeminiFault(400, fixture("argument"))).toEqual({ status: 400, message: "* GenerateContentRequest.contents: contents is not specified", code: "INVALID_ARGUMENT", param: "contents" });
+    expect(readGeminiFault(400, fixture("argument"))).toEqual({
+      status: 400,
+      message: "* GenerateContentRequest.contents: contents is not specified",
+      code: "INVALID_ARGUMENT",
+      param: "contents",
+    });
     expect(readGeminiFault(429, fixture("quota"))).toMatchObject({ status: 429, code: "RESOURCE_EXHAUSTED", param: null });
   });
 
@@ -38,7 +43,9 @@ describe("errors", () => {
     [599, "INTERNAL"],
   ])("status %i is %s", (status, word) => {
     expect(rpcStatusOf(status)).toBe(word);
-    expect(writeGeminiFault({ status, message: "m", code: "their_word", param: null })).toEqual({ error: { code: status, message: "m", status: word } });
+    expect(writeGeminiFault({ status, message: "m", code: "their_word", param: null })).toEqual({
+      error: { code: status, message: "m", status: word },
+    });
   });
 
   test("what is written is read back", () => {
@@ -57,14 +64,30 @@ describe("errors", () => {
 describe("embeddings", () => {
   test("one request for each text", () => {
     expect(writeGeminiEmbeddings("gemini-embedding-001", ["a", "b"], 256)).toEqual({
-      requests: ["a", "b"].map((text) => ({ model: "models/gemini-embedding-001", content: { parts: [{ text }] }, outputDimensionality: 256 })),
+      requests: ["a", "b"].map((text) => ({
+        model: "models/gemini-embedding-001",
+        content: { parts: [{ text }] },
+        outputDimensionality: 256,
+      })),
     });
-    expect(writeGeminiEmbeddings("models/m", ["a"], null)).toEqual({ requests: [{ model: "models/m", content: { parts: [{ text: "a" }] } }] });
+    expect(writeGeminiEmbeddings("models/m", ["a"], null)).toEqual({
+      requests: [{ model: "models/m", content: { parts: [{ text: "a" }] } }],
+    });
   });
 
   test("vectors in the order asked", () => {
-    expect(readGeminiEmbeddings({ embeddings: [{ values: [1, 2] }, { values: [3, 4] }] })).toEqual([[1, 2], [3, 4]]);
+    expect(readGeminiEmbeddings({ embeddings: [{ values: [1, 2] }, { values: [3, 4] }] })).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
     expect(readGeminiEmbeddings({ embedding: { values: [1] } })).toEqual([[1]]);
-    for (const body of [{}, { embeddings: [] }, { embeddings: [{ values: [] }] }, { embeddings: [{ values: ["1"] }] }, { embeddings: [{}] }]) expect(readGeminiEmbeddings(body)).toBeNull();
+    for (const body of [
+      {},
+      { embeddings: [] },
+      { embeddings: [{ values: [] }] },
+      { embeddings: [{ values: ["1"] }] },
+      { embeddings: [{}] },
+    ])
+      expect(readGeminiEmbeddings(body)).toBeNull();
   });
 });

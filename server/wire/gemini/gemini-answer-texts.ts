@@ -17,7 +17,8 @@ export const geminiAnswerTexts: AnswerTexts = {
       at++;
       const content = objectIn(candidate, "content");
       let call = 0;
-      for (const part of content === null ? [] : objectsIn(content, "parts")) partContents(part, index, `${index}.calls.${call++}`, contents);
+      for (const part of content === null ? [] : objectsIn(content, "parts"))
+        partContents(part, index, `${index}.calls.${call++}`, contents);
       // A call comes in one piece.
       contents.ends.push(`${index}.calls`);
       contents.token(candidate, spellingIn(candidate, "logprobsResult"), undefined);
@@ -49,7 +50,14 @@ function partContents(part: JsonObject, index: number, channel: string, contents
     if (call === null) continue;
     const scattered = member(call, "partialArgs") !== undefined || member(call, "willContinue") === true;
     const key = spellingIn(call, "args");
-    contents.calls.push({ channel, group: `${index}.calls`, name: textIn(call, "name"), place: call[key] === undefined ? null : { holder: call, key }, form: "object", scattered });
+    contents.calls.push({
+      channel,
+      group: `${index}.calls`,
+      name: textIn(call, "name"),
+      place: call[key] === undefined ? null : { holder: call, key },
+      form: "object",
+      scattered,
+    });
     for (const piece of objectsIn(call, "partialArgs")) contents.whole(piece, spellingIn(piece, "stringValue"));
   }
   const code = objectIn(part, "executableCode");
@@ -57,7 +65,10 @@ function partContents(part: JsonObject, index: number, channel: string, contents
   const result = objectIn(part, "codeExecutionResult");
   if (result !== null) contents.whole(result, spellingIn(result, "output"));
   const answered = objectIn(part, "toolResponse");
-  if (answered !== null) visitEvery("tool", answered, spellingIn(answered, "response"), "candidates", (_role, _kind, holder, key) => contents.whole(holder, key));
+  if (answered !== null)
+    visitEvery("tool", answered, spellingIn(answered, "response"), "candidates", (_role, _kind, holder, key) =>
+      contents.whole(holder, key),
+    );
 }
 
 /** What an answer rests on: it repeats the answer's own words beside those of its sources. */
@@ -74,7 +85,8 @@ function sourceContents(candidate: JsonObject, contents: ContentsList): void {
     const entry = objectIn(grounding, "searchEntryPoint");
     if (entry !== null) contents.whole(entry, spellingIn(entry, "renderedContent"));
   }
-  if (citations != null) for (const name of ["citationSources", "citations"]) for (const source of objectsIn(citations, name)) wordsIn(source, contents);
+  if (citations != null)
+    for (const name of ["citationSources", "citations"]) for (const source of objectsIn(citations, name)) wordsIn(source, contents);
 }
 
 function chunkContents(chunk: JsonObject, contents: ContentsList): void {
@@ -83,7 +95,9 @@ function chunkContents(chunk: JsonObject, contents: ContentsList): void {
   if (retrieved !== null) wordsIn(objectIn(retrieved, "ragChunk"), contents);
   const place = objectIn(chunk, "maps");
   const sources = place === null ? null : objectIn(place, "placeAnswerSources");
-  if (sources !== null) for (const name of ["reviewSnippets", "reviewSnippet"]) for (const snippet of objectsIn(sources, name)) for (const word of ["title", "review"]) contents.whole(snippet, word);
+  if (sources !== null)
+    for (const name of ["reviewSnippets", "reviewSnippet"])
+      for (const snippet of objectsIn(sources, name)) for (const word of ["title", "review"]) contents.whole(snippet, word);
 }
 
 function wordsIn(holder: JsonObject | null, contents: ContentsList): void {

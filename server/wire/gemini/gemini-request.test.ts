@@ -35,9 +35,25 @@ describe("what a request says", () => {
   });
 
   test("settings in either spelling", () => {
-    expect(read(fixture("request-multipart.json"))).toMatchObject({ temperature: 0.5, maxTokens: 800, candidates: 1, instructions: "You are terse.\nYou answer in French." });
-    expect(read(fixture("request-snake.json"))).toMatchObject({ temperature: 1, maxTokens: 64, tools: ["find"], instructions: "You are a cat." });
-    expect(read(fixture("request-text.json"))).toMatchObject({ temperature: null, maxTokens: null, candidates: 1, tools: [], instructions: null });
+    expect(read(fixture("request-multipart.json"))).toMatchObject({
+      temperature: 0.5,
+      maxTokens: 800,
+      candidates: 1,
+      instructions: "You are terse.\nYou answer in French.",
+    });
+    expect(read(fixture("request-snake.json"))).toMatchObject({
+      temperature: 1,
+      maxTokens: 64,
+      tools: ["find"],
+      instructions: "You are a cat.",
+    });
+    expect(read(fixture("request-text.json"))).toMatchObject({
+      temperature: null,
+      maxTokens: null,
+      candidates: 1,
+      tools: [],
+      instructions: null,
+    });
   });
 });
 
@@ -77,9 +93,30 @@ describe("the texts a model would read", () => {
   const body = {
     systemInstruction: { parts: [{ text: "system" }] },
     contents: [
-      { role: "user", parts: [{ text: "question" }, { inline_data: { mime_type: "text/plain", data: Buffer.from("déjà vu").toString("base64") } }, { inlineData: { mimeType: "image/png", data: "AAAA" } }] },
-      { role: "model", parts: [{ text: "thought", thought: true }, { functionCall: { name: "f", args: { a: "argument" } } }, { executableCode: { language: "PYTHON", code: "print(1)" } }, { codeExecutionResult: { output: "1" } }] },
-      { role: "user", parts: [{ functionResponse: { name: "f", response: { output: "plain" } } }, { function_response: { name: "f", response: { deep: [{ "4111": 4111 }] }, parts: [{ text: "nested" }] } }] },
+      {
+        role: "user",
+        parts: [
+          { text: "question" },
+          { inline_data: { mime_type: "text/plain", data: Buffer.from("déjà vu").toString("base64") } },
+          { inlineData: { mimeType: "image/png", data: "AAAA" } },
+        ],
+      },
+      {
+        role: "model",
+        parts: [
+          { text: "thought", thought: true },
+          { functionCall: { name: "f", args: { a: "argument" } } },
+          { executableCode: { language: "PYTHON", code: "print(1)" } },
+          { codeExecutionResult: { output: "1" } },
+        ],
+      },
+      {
+        role: "user",
+        parts: [
+          { functionResponse: { name: "f", response: { output: "plain" } } },
+          { function_response: { name: "f", response: { deep: [{ "4111": 4111 }] }, parts: [{ text: "nested" }] } },
+        ],
+      },
     ],
     tools: [],
   };
@@ -104,7 +141,9 @@ describe("the texts a model would read", () => {
   test("each can be replaced in place", () => {
     const request = read(body);
     for (const slot of request.texts()) slot.replace(slot.kind === "text" ? `[${slot.text}]` : '{"hidden":true}');
-    expect(shown(request)).toEqual(expected.map(([role, kind, text]): string[] => [role as string, kind as string, kind === "text" ? `[${text}]` : '{"hidden":true}']));
+    expect(shown(request)).toEqual(
+      expected.map(([role, kind, text]): string[] => [role as string, kind as string, kind === "text" ? `[${text}]` : '{"hidden":true}']),
+    );
     expect(shown(read(request.outbound(NOTHING)))).toEqual(shown(request));
   });
 
@@ -127,7 +166,10 @@ describe("what governance changes", () => {
   test("defaults stand in only for what the caller left out, and only in this writing", () => {
     const request = read({ contents: HELLO, generationConfig: { topK: 1, temperature: 0 } });
     const changes = { ...NOTHING, defaultTemperature: 0.3, defaultMaxTokens: 100 };
-    expect(JSON.parse(request.outbound(changes))).toEqual({ contents: HELLO, generationConfig: { topK: 1, temperature: 0, maxOutputTokens: 100 } });
+    expect(JSON.parse(request.outbound(changes))).toEqual({
+      contents: HELLO,
+      generationConfig: { topK: 1, temperature: 0, maxOutputTokens: 100 },
+    });
     expect(JSON.parse(request.outbound(NOTHING))).toEqual({ contents: HELLO, generationConfig: { topK: 1, temperature: 0 } });
   });
 
@@ -135,7 +177,9 @@ describe("what governance changes", () => {
     const sent = JSON.parse(read(fixture("request-snake.json")).outbound({ ...NOTHING, systemPrompt: "First." }));
     expect(sent.system_instruction).toEqual({ parts: [{ text: "First." }, { text: "You are a cat." }] });
     expect(sent.systemInstruction).toBeUndefined();
-    expect(JSON.parse(read({ contents: HELLO }).outbound({ ...NOTHING, systemPrompt: "First." })).systemInstruction).toEqual({ parts: [{ text: "First." }] });
+    expect(JSON.parse(read({ contents: HELLO }).outbound({ ...NOTHING, systemPrompt: "First." })).systemInstruction).toEqual({
+      parts: [{ text: "First." }],
+    });
   });
 
   test("instructions are added on both sides", () => {
@@ -173,7 +217,11 @@ describe("what governance changes", () => {
   });
 
   test("a caller who allowed only tools that are gone may call none", () => {
-    const request = read({ contents: HELLO, tools: [{ functionDeclarations: [{ name: "a" }, { name: "b" }] }], toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["a"] } } });
+    const request = read({
+      contents: HELLO,
+      tools: [{ functionDeclarations: [{ name: "a" }, { name: "b" }] }],
+      toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["a"] } },
+    });
     request.removeTools(new Set(["a"]));
     expect(JSON.parse(request.outbound(NOTHING)).toolConfig).toEqual({ functionCallingConfig: { mode: "NONE" } });
   });
@@ -194,7 +242,9 @@ describe("countTokens", () => {
 
   test("the whole form passes with the provider's name of the model", () => {
     const request = count('{ "generateContentRequest": {"model":"models/flash", "contents":[{"parts":[{"text":"Hello"}]}], "x":1.0} }');
-    expect(request.outbound(changes)).toBe('{ "generateContentRequest": {"model":"models/gemini-3-flash", "contents":[{"parts":[{"text":"Hello"}]}], "x":1.0} }');
+    expect(request.outbound(changes)).toBe(
+      '{ "generateContentRequest": {"model":"models/gemini-3-flash", "contents":[{"parts":[{"text":"Hello"}]}], "x":1.0} }',
+    );
     expect(shown(request)).toEqual([["user", "text", "Hello"]]);
   });
 
@@ -205,8 +255,12 @@ describe("countTokens", () => {
   });
 
   test("problems are named as the caller wrote them", () => {
-    expect(readCountTokensRequest(bytes({ generate_content_request: { contents: [] } }), "m")).toEqual({ fields: [{ field: "generate_content_request.contents", message: "must be a non-empty array" }] });
-    expect(readCountTokensRequest(bytes({ contents: HELLO, generateContentRequest: { contents: HELLO } }), "m")).toMatchObject({ fields: [{ field: "contents" }] });
+    expect(readCountTokensRequest(bytes({ generate_content_request: { contents: [] } }), "m")).toEqual({
+      fields: [{ field: "generate_content_request.contents", message: "must be a non-empty array" }],
+    });
+    expect(readCountTokensRequest(bytes({ contents: HELLO, generateContentRequest: { contents: HELLO } }), "m")).toMatchObject({
+      fields: [{ field: "contents" }],
+    });
     expect(readCountTokensRequest(bytes({}), "m")).toMatchObject({ fields: [{ field: "contents" }] });
   });
 });

@@ -91,7 +91,9 @@ export class GeminiRequest implements InboundRequest {
   texts(): readonly TextSlot[] {
     const slots: TextSlot[] = [];
     const tools = spellingIn(this.body, "tools");
-    visitToolTexts(this.body[tools], (holder) => slots.push(...textSlot(holder as JsonObject, "description", "tool_definition", () => this.document.touch(tools))));
+    visitToolTexts(this.body[tools], (holder) =>
+      slots.push(...textSlot(holder as JsonObject, "description", "tool_definition", () => this.document.touch(tools))),
+    );
     const system = objectIn(this.body, "systemInstruction");
     if (system !== null) {
       const name = spellingIn(this.body, "systemInstruction");

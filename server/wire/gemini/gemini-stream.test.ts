@@ -54,16 +54,23 @@ describe("server-sent events", () => {
   });
 
   test("usage of a torn stream is the last that was told", () => {
-    const frames = fixture("stream-text.sse").toString().split(/(?<=\r\n\r\n)/);
+    const frames = fixture("stream-text.sse")
+      .toString()
+      .split(/(?<=\r\n\r\n)/);
     const codec = new GeminiStream();
-    const { complete, last } = pass(codec, frames.slice(0, 2).map((frame) => Buffer.from(frame)));
+    const { complete, last } = pass(
+      codec,
+      frames.slice(0, 2).map((frame) => Buffer.from(frame)),
+    );
     expect({ complete, last }).toEqual({ complete: false, last: "" });
     expect(codec.usage).toMatchObject({ inputUncached: 8, output: 3, estimated: false });
   });
 
   test("a word in a text is not taken for a member", () => {
     const codec = new GeminiStream();
-    const piece = Buffer.from(`data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text: 'say "finishReason" and "error"' }] } }] })}\n\n`);
+    const piece = Buffer.from(
+      `data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text: 'say "finishReason" and "error"' }] } }] })}\n\n`,
+    );
     expect(codec.push(piece)).toBe(piece);
     expect(codec.end().complete).toBe(false);
   });
@@ -79,7 +86,10 @@ describe("server-sent events", () => {
 
   test("a frame behind the finish reason is the one that waits", () => {
     const codec = new GeminiStream();
-    const frames = ['data: {"candidates":[{"finishReason":"STOP"}]}\n\n', 'data: {"usageMetadata":{"promptTokenCount":3,"totalTokenCount":3}}\n\n'];
+    const frames = [
+      'data: {"candidates":[{"finishReason":"STOP"}]}\n\n',
+      'data: {"usageMetadata":{"promptTokenCount":3,"totalTokenCount":3}}\n\n',
+    ];
     expect(codec.push(Buffer.from(frames[0]!))).toBeNull();
     expect(Buffer.from(codec.push(Buffer.from(frames[1]!))!).toString()).toBe(frames[0]!);
     expect(Buffer.from(codec.end().last!).toString()).toBe(frames[1]!);
@@ -106,14 +116,17 @@ describe("one JSON array in pieces", () => {
 
   test("an array torn behind its last element is torn: without its bracket no client can read it", () => {
     const element = '[{"candidates":[{"finishReason":"STOP"}]}';
-    for (const rest of ["", ",\r\n", ',\n{"usageMeta']) expect(pass(new GeminiArrayStream(), [Buffer.from(element + rest)]).complete).toBe(false);
+    for (const rest of ["", ",\r\n", ',\n{"usageMeta'])
+      expect(pass(new GeminiArrayStream(), [Buffer.from(element + rest)]).complete).toBe(false);
     expect(pass(new GeminiArrayStream(), [Buffer.from(`${element}\n]`)])).toMatchObject({ complete: true, last: `${element}\n]` });
   });
 
   test("elements go out as soon as they are whole", () => {
     const codec = new GeminiArrayStream();
     expect(codec.push(Buffer.from('[{"candidates":[{"content":{"parts":[{"text":"}]{'))).toBeNull();
-    expect(Buffer.from(codec.push(Buffer.from('\\""}]}}]}\n,'))!).toString()).toBe('[{"candidates":[{"content":{"parts":[{"text":"}]{\\""}]}}]}');
+    expect(Buffer.from(codec.push(Buffer.from('\\""}]}}]}\n,'))!).toString()).toBe(
+      '[{"candidates":[{"content":{"parts":[{"text":"}]{\\""}]}}]}',
+    );
     expect(codec).toMatchObject({ begun: true, outputLength: 4 });
     expect(codec.end().complete).toBe(false);
   });

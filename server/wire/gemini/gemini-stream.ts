@@ -45,7 +45,11 @@ abstract class PassingStream implements StreamCodec {
     if (rest.byteLength > 0) this.read(rest, closes);
     if (closes && rest.byteLength > 0) parts.push(rest);
     const whole = closes || !this.needsClosing;
-    return { complete: this.finished && this.providerError === null && whole, last: parts.length === 0 ? null : concat(parts), told: this.errorFramed && whole };
+    return {
+      complete: this.finished && this.providerError === null && whole,
+      last: parts.length === 0 ? null : concat(parts),
+      told: this.errorFramed && whole,
+    };
   }
 
   /** Whether an answer without anything behind its last frame is torn. */
@@ -185,7 +189,8 @@ function usageIn(data: string | null): Usage | null {
 const latin1 = (piece: Uint8Array) => Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
 
 /** What makes a frame worth parsing. A word inside a text is not taken for a member, because its quotes are escaped there. */
-const TELLING = /"(?:error|finishReason|finish_reason|functionCall|function_call|promptFeedback|prompt_feedback|executableCode|inlineData|groundingMetadata|grounding_metadata)"/;
+const TELLING =
+  /"(?:error|finishReason|finish_reason|functionCall|function_call|promptFeedback|prompt_feedback|executableCode|inlineData|groundingMetadata|grounding_metadata)"/;
 const TEXT = /"text":\s*"/g;
 
 /**

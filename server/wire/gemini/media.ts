@@ -50,7 +50,8 @@ export function writeMedia(part: ImagePart | FilePart | AudioPart): JsonObject |
     return { inlineData: { mimeType: part.mediaType ?? sniffed(source.base64) ?? fallback, data: source.base64 } };
   }
   if ("url" in source) return { fileData: { ...(part.mediaType !== null && { mimeType: part.mediaType }), fileUri: source.url } };
-  if ("text" in source) return { inlineData: { mimeType: part.mediaType ?? "text/plain", data: Buffer.from(source.text, "utf8").toString("base64") } };
+  if ("text" in source)
+    return { inlineData: { mimeType: part.mediaType ?? "text/plain", data: Buffer.from(source.text, "utf8").toString("base64") } };
   return null;
 }
 

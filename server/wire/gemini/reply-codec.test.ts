@@ -18,7 +18,16 @@ const CONTEXT: ReplyContext = {
 };
 const SILENT: ReplyContext = { ...CONTEXT, request: {} };
 
-const usage = (input: number, output: number, rest: object = {}) => ({ inputUncached: input, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output, reasoning: 0, estimated: false, ...rest });
+const usage = (input: number, output: number, rest: object = {}) => ({
+  inputUncached: input,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cacheWriteHour: 0,
+  output,
+  reasoning: 0,
+  estimated: false,
+  ...rest,
+});
 const answer = (parts: Candidate["parts"], told = usage(8, 5), rest: Partial<Candidate> = {}): ConversationReply => ({
   id: "r1Q2x7aB",
   candidates: [{ index: 0, parts, stop: "end", stopSequence: null, stopDetail: null, ...rest }],
@@ -87,7 +96,13 @@ function gather(events: readonly ConversationEvent[]): ConversationReply & { fau
     } else if (event.kind === "stop") {
       expect([...open].some((each) => each.startsWith(`${event.candidate}.`))).toBe(false);
       const own = [...parts].filter(([each]) => each.startsWith(`${event.candidate}.`)).map(([, part]) => part);
-      candidates.push({ index: event.candidate, parts: own, stop: event.reason, stopSequence: event.stopSequence, stopDetail: event.stopDetail });
+      candidates.push({
+        index: event.candidate,
+        parts: own,
+        stop: event.reason,
+        stopSequence: event.stopSequence,
+        stopDetail: event.stopDetail,
+      });
     } else {
       expect(open.has(key)).toBe(true);
       const part = parts.get(key);
@@ -119,7 +134,8 @@ function eventsOf(reply: ConversationReply): ConversationEvent[] {
       else events.push({ kind: "part_start", candidate, part, type: each.kind });
       const text = each.kind === "tool_call" ? each.arguments : each.text;
       for (const piece of text.match(/[\s\S]{1,3}/gu) ?? []) events.push({ kind: "delta", candidate, part, text: piece });
-      if ("signature" in each && each.signature !== undefined) events.push({ kind: "signature", candidate, part, signature: each.signature, redacted: false });
+      if ("signature" in each && each.signature !== undefined)
+        events.push({ kind: "signature", candidate, part, signature: each.signature, redacted: false });
       events.push({ kind: "part_end", candidate, part });
     }
     events.push({ kind: "stop", candidate, reason: stop, stopSequence, stopDetail });
@@ -130,10 +146,18 @@ function eventsOf(reply: ConversationReply): ConversationEvent[] {
 
 function writeStream(reply: ConversationReply, context = CONTEXT): string {
   const writer = geminiCodec.streamWriter(context);
-  return eventsOf(reply).map((event) => writer.write(event)).join("") + writer.close();
+  return (
+    eventsOf(reply)
+      .map((event) => writer.write(event))
+      .join("") + writer.close()
+  );
 }
 
-const bodies = (sse: string): any[] => sse.split("\r\n\r\n").filter((frame) => frame !== "").map((frame) => JSON.parse(frame.replace(/^data: /, "")));
+const bodies = (sse: string): any[] =>
+  sse
+    .split("\r\n\r\n")
+    .filter((frame) => frame !== "")
+    .map((frame) => JSON.parse(frame.replace(/^data: /, "")));
 
 describe("a vendor's answer", () => {
   test.each(Object.keys(EXPECTED))("%s is read as what it says", (name) => {
@@ -161,7 +185,9 @@ describe("a vendor's answer", () => {
   });
 
   test("calls of different answers never share an id", () => {
-    const ids = ["r1", "r2"].map((responseId) => (geminiCodec.readReply({ ...fixture("tools"), responseId })!.candidates[0]!.parts[1] as any).id);
+    const ids = ["r1", "r2"].map(
+      (responseId) => (geminiCodec.readReply({ ...fixture("tools"), responseId })!.candidates[0]!.parts[1] as any).id,
+    );
     expect(ids[0]).not.toBe(ids[1]);
   });
 
@@ -177,14 +203,20 @@ describe("a vendor's answer", () => {
   });
 
   test("a reason nobody knows yet is an end that names it", () => {
-    expect(geminiCodec.readReply({ candidates: [{ finishReason: "NEW_REASON" }] })?.candidates[0]).toMatchObject({ stop: "end", stopDetail: "NEW_REASON" });
+    expect(geminiCodec.readReply({ candidates: [{ finishReason: "NEW_REASON" }] })?.candidates[0]).toMatchObject({
+      stop: "end",
+      stopDetail: "NEW_REASON",
+    });
     expect(geminiCodec.readReply({ candidates: [{ finishReason: "toString" }] })?.candidates[0]).toMatchObject({ stop: "end" });
   });
 });
 
 describe("answers of other models", () => {
   test("thoughts are shown only to who asked for them", () => {
-    const reply = answer([{ kind: "reasoning", text: "Hm", redacted: false, signature: { family: "anthropic", value: "s" } }, { kind: "text", text: "Yes" }]);
+    const reply = answer([
+      { kind: "reasoning", text: "Hm", redacted: false, signature: { family: "anthropic", value: "s" } },
+      { kind: "text", text: "Yes" },
+    ]);
     const parts = (context: ReplyContext) => (geminiCodec.writeReply(reply, context) as any).candidates[0].content.parts;
     expect(parts(SILENT)).toEqual([{ text: "Yes" }]);
     expect(parts(CONTEXT)).toEqual([{ text: "Hm", thought: true }, { text: "Yes" }]);
@@ -194,20 +226,41 @@ describe("answers of other models", () => {
   });
 
   test("a refusal is a filtered text, and details survive", () => {
-    const written = geminiCodec.writeReply(answer([{ kind: "refusal", text: "I cannot." }], usage(1, 1), { stop: "refusal", stopDetail: "cyber" }), CONTEXT) as any;
-    expect(written.candidates).toEqual([{ content: { parts: [{ text: "I cannot." }], role: "model" }, finishReason: "SAFETY", finishMessage: "cyber", index: 0 }]);
+    const written = geminiCodec.writeReply(
+      answer([{ kind: "refusal", text: "I cannot." }], usage(1, 1), { stop: "refusal", stopDetail: "cyber" }),
+      CONTEXT,
+    ) as any;
+    expect(written.candidates).toEqual([
+      { content: { parts: [{ text: "I cannot." }], role: "model" }, finishReason: "SAFETY", finishMessage: "cyber", index: 0 },
+    ]);
   });
 
   test("a call whose arguments are no object ends the answer as malformed", () => {
-    const reply = answer([{ kind: "text", text: "x" }, { kind: "tool_call", id: "c", name: "f", arguments: '{"a":' }], usage(1, 1), { stop: "tool_call" });
+    const reply = answer(
+      [
+        { kind: "text", text: "x" },
+        { kind: "tool_call", id: "c", name: "f", arguments: '{"a":' },
+      ],
+      usage(1, 1),
+      { stop: "tool_call" },
+    );
     const [candidate] = (geminiCodec.writeReply(reply, CONTEXT) as any).candidates;
     expect(candidate).toMatchObject({ content: { parts: [{ text: "x" }] }, finishReason: "MALFORMED_FUNCTION_CALL" });
     expect(bodies(writeStream(reply)).at(-1).candidates[0].finishReason).toBe("MALFORMED_FUNCTION_CALL");
   });
 
   test("usage names the prompt with everything read from and written to a cache", () => {
-    const written = geminiCodec.writeReply(answer([], { ...usage(10, 9), cacheRead: 5, cacheWrite: 3, cacheWriteHour: 2, reasoning: 4 }), CONTEXT);
-    expect(written.usageMetadata).toEqual({ promptTokenCount: 20, cachedContentTokenCount: 5, candidatesTokenCount: 5, thoughtsTokenCount: 4, totalTokenCount: 29 });
+    const written = geminiCodec.writeReply(
+      answer([], { ...usage(10, 9), cacheRead: 5, cacheWrite: 3, cacheWriteHour: 2, reasoning: 4 }),
+      CONTEXT,
+    );
+    expect(written.usageMetadata).toEqual({
+      promptTokenCount: 20,
+      cachedContentTokenCount: 5,
+      candidatesTokenCount: 5,
+      thoughtsTokenCount: 4,
+      totalTokenCount: 29,
+    });
   });
 
   test("an answer without an id gets the call's", () => {
@@ -216,7 +269,15 @@ describe("answers of other models", () => {
 });
 
 describe("a written stream", () => {
-  const reply = answer([{ kind: "text", text: "Look: " }, { kind: "tool_call", id: "c1", name: "f", arguments: '{"a":1}' }, { kind: "tool_call", id: "c2", name: "f", arguments: "" }], usage(3, 4), { stop: "tool_call" });
+  const reply = answer(
+    [
+      { kind: "text", text: "Look: " },
+      { kind: "tool_call", id: "c1", name: "f", arguments: '{"a":1}' },
+      { kind: "tool_call", id: "c2", name: "f", arguments: "" },
+    ],
+    usage(3, 4),
+    { stop: "tool_call" },
+  );
 
   test("sends texts as they come, calls whole, and what closes it in one last body with a part in it", () => {
     const sent = bodies(writeStream(reply));
@@ -228,21 +289,32 @@ describe("a written stream", () => {
       [{ text: "" }],
     ]);
     expect(sent.slice(0, -1).some((body) => "usageMetadata" in body || "finishReason" in body.candidates[0])).toBe(false);
-    expect(sent.at(-1)).toMatchObject({ candidates: [{ finishReason: "STOP", index: 0 }], usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4 }, modelVersion: "gemini-3-flash", responseId: "r1Q2x7aB" });
+    expect(sent.at(-1)).toMatchObject({
+      candidates: [{ finishReason: "STOP", index: 0 }],
+      usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4 },
+      modelVersion: "gemini-3-flash",
+      responseId: "r1Q2x7aB",
+    });
   });
 
   test("parts that are open at once do not mix", () => {
     const writer = geminiCodec.streamWriter(CONTEXT);
-    const call = (part: number) => ({ kind: "part_start", candidate: 0, part, type: "tool_call", id: `c${part}`, name: `f${part}` }) as const;
+    const call = (part: number) =>
+      ({ kind: "part_start", candidate: 0, part, type: "tool_call", id: `c${part}`, name: `f${part}` }) as const;
     const delta = (part: number, text: string) => ({ kind: "delta", candidate: 0, part, text }) as const;
     const end = (part: number) => ({ kind: "part_end", candidate: 0, part }) as const;
-    const text = [call(0), call(1), delta(1, '{"b"'), delta(0, '{"a"'), delta(1, ":2}"), delta(0, ":1}"), end(1), end(0)].map((event) => writer.write(event)).join("");
+    const text = [call(0), call(1), delta(1, '{"b"'), delta(0, '{"a"'), delta(1, ":2}"), delta(0, ":1}"), end(1), end(0)]
+      .map((event) => writer.write(event))
+      .join("");
     expect(bodies(text).map(({ candidates }) => candidates[0].content.parts[0].functionCall.args)).toEqual([{ b: 2 }, { a: 1 }]);
   });
 
   test("as an array is one JSON text with the same bodies", () => {
     const writer = geminiArrayWriter(CONTEXT);
-    const text = eventsOf(reply).map((event) => writer.write(event)).join("") + writer.close();
+    const text =
+      eventsOf(reply)
+        .map((event) => writer.write(event))
+        .join("") + writer.close();
     expect(JSON.parse(text)).toEqual(bodies(writeStream(reply)));
     const empty = geminiArrayWriter(CONTEXT);
     expect(JSON.parse(empty.close())).toHaveLength(1);
@@ -263,13 +335,21 @@ describe("a stream that goes wrong", () => {
   });
 
   test("an error without framing is found", () => {
-    const { reply, complete } = readStream(Buffer.from('{\n "error": {\n  "code": 429,\n  "message": "Slow down.",\n  "status": "RESOURCE_EXHAUSTED"\n }\n}\n'));
+    const { reply, complete } = readStream(
+      Buffer.from('{\n "error": {\n  "code": 429,\n  "message": "Slow down.",\n  "status": "RESOURCE_EXHAUSTED"\n }\n}\n'),
+    );
     expect({ complete, fault: reply.fault }).toEqual({ complete: false, fault: "Slow down." });
   });
 
   test("comments, empty events and a closing word of others are passed over; nonsense is a fault", () => {
     const text = bytesOf("stream-text.sse").toString();
-    expect(readStream(Buffer.from(`: hello\r\n\r\n\r\n\r\nevent: ping\r\n\r\n${text}data: [DONE]\r\n\r\n`))).toMatchObject({ complete: true, reply: { fault: null } });
-    expect(readStream(Buffer.from(`data: <html>\n\n${text}`))).toMatchObject({ complete: false, reply: { fault: expect.any(String), candidates: [] } });
+    expect(readStream(Buffer.from(`: hello\r\n\r\n\r\n\r\nevent: ping\r\n\r\n${text}data: [DONE]\r\n\r\n`))).toMatchObject({
+      complete: true,
+      reply: { fault: null },
+    });
+    expect(readStream(Buffer.from(`data: <html>\n\n${text}`))).toMatchObject({
+      complete: false,
+      reply: { fault: expect.any(String), candidates: [] },
+    });
   });
 });

@@ -35,7 +35,8 @@ function fold(events: readonly ConversationEvent[]): ConversationReply {
     if (event.kind === "start") id = event.id;
     else if (event.kind === "usage") usage = event.usage;
     else if (event.kind === "part_start") partsOf(event.candidate)[event.part] = emptyPart(event);
-    else if (event.kind === "picture") partsOf(event.candidate)[event.part] = { kind: "picture", mediaType: event.mediaType, base64: event.base64 };
+    else if (event.kind === "picture")
+      partsOf(event.candidate)[event.part] = { kind: "picture", mediaType: event.mediaType, base64: event.base64 };
     else if (event.kind === "stop") {
       const { reason: stop, stopSequence, stopDetail } = event;
       candidates.push({ index: event.candidate, parts: partsOf(event.candidate) as ReplyPart[], stop, stopSequence, stopDetail });

@@ -50,7 +50,9 @@ export function pictureMember({ mediaType, base64 }: Pick<PicturePart, "mediaTyp
 
 function writeCandidate(candidate: Candidate, visible: boolean): JsonObject {
   const shown = candidate.parts.filter((part) => !isMalformedCall(part) && (visible || part.kind !== "reasoning"));
-  const parts = shown.map((part) => (part.kind === "picture" ? pictureMember(part) : writeAssistantPart(part))).filter((part) => part !== null);
+  const parts = shown
+    .map((part) => (part.kind === "picture" ? pictureMember(part) : writeAssistantPart(part)))
+    .filter((part) => part !== null);
   const { stop, stopDetail } = candidate.stop === "tool_call" && candidate.parts.some(isMalformedCall) ? MALFORMED : candidate;
   const withheld = parts.length === 0 && (stop === "filtered" || stop === "refusal");
   // Clients look at the first part without asking whether there is one.

@@ -5,7 +5,16 @@ const MOST_PROBLEMS = 20;
 
 const TOP = ["systemInstruction", "generationConfig", "toolConfig", "cachedContent", "safetySettings"];
 const CONFIG = ["maxOutputTokens", "candidateCount"];
-const PART = ["inlineData", "fileData", "functionCall", "functionResponse", "executableCode", "codeExecutionResult", "toolCall", "toolResponse"];
+const PART = [
+  "inlineData",
+  "fileData",
+  "functionCall",
+  "functionResponse",
+  "executableCode",
+  "codeExecutionResult",
+  "toolCall",
+  "toolResponse",
+];
 
 /**
  * What a generateContent body must be for governance to read it: types of the members it reads, and no member in both
@@ -83,7 +92,8 @@ class Check {
   wholeNumber(holder: JsonObject, name: string, at: string): void {
     const value: JsonValue | undefined = member(holder, name);
     if (value === undefined) return;
-    if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) this.add(`${at}.${spellingIn(holder, name)}`, "must be a whole number");
+    if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0)
+      this.add(`${at}.${spellingIn(holder, name)}`, "must be a whole number");
   }
 
   content(content: JsonObject, at: string): void {

@@ -66,7 +66,13 @@ const EXPECTED: Record<string, ConversationRequest> = {
         role: "user",
         parts: [
           { kind: "tool_result", callId: "fc_1", toolName: "get_weather", content: [{ kind: "text", text: "sunny" }], isError: false },
-          { kind: "tool_result", callId: "fc_2", toolName: "get_weather", content: [{ kind: "text", text: "no such station" }], isError: true },
+          {
+            kind: "tool_result",
+            callId: "fc_2",
+            toolName: "get_weather",
+            content: [{ kind: "text", text: "no such station" }],
+            isError: true,
+          },
         ],
       },
     ],
@@ -84,7 +90,13 @@ const EXPECTED: Record<string, ConversationRequest> = {
   structured: {
     ...BARE,
     turns: [user("List a recipe")],
-    output: { kind: "schema", name: "response", description: null, schema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] }, strict: null },
+    output: {
+      kind: "schema",
+      name: "response",
+      description: null,
+      schema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+      strict: null,
+    },
   },
   reasoning: {
     ...BARE,
@@ -134,7 +146,9 @@ describe("a vendor's request", () => {
       { kind: "audio", base64: "UklGRvv//g==", mediaType: "audio/wav" },
     ]);
     const unfilled = { contents: [{ role: "user", parts: [{ inlineData: { data: "_9j_4AAQSkZJRgABAQD_-w" } }] }] };
-    expect(read(unfilled).turns[0]?.parts).toEqual([{ kind: "image", source: { base64: "/9j/4AAQSkZJRgABAQD/+w==" }, mediaType: "image/jpeg" }]);
+    expect(read(unfilled).turns[0]?.parts).toEqual([
+      { kind: "image", source: { base64: "/9j/4AAQSkZJRgABAQD/+w==" }, mediaType: "image/jpeg" },
+    ]);
   });
 
   test.each(Object.keys(EXPECTED))("%s is read as what it says", (name) => {
@@ -154,7 +168,11 @@ describe("a vendor's request", () => {
         {
           name: "find",
           description: "Finds",
-          schema: { type: "object", properties: { q: { type: ["string", "null"] }, n: { type: "array", items: { type: "integer" }, minItems: 1 } }, required: ["q"] },
+          schema: {
+            type: "object",
+            properties: { q: { type: ["string", "null"] }, n: { type: "array", items: { type: "integer" }, minItems: 1 } },
+            required: ["q"],
+          },
           strict: null,
         },
       ],
@@ -163,13 +181,25 @@ describe("a vendor's request", () => {
       maxOutputTokens: 64,
       topP: 0.8,
       stop: ["X"],
-      output: { kind: "schema", name: "response", description: null, schema: { type: "object", properties: { a: { type: "string", enum: ["x", "y"] } } }, strict: null },
+      output: {
+        kind: "schema",
+        name: "response",
+        description: null,
+        schema: { type: "object", properties: { a: { type: "string", enum: ["x", "y"] } } },
+        strict: null,
+      },
       reasoning: { effort: null, budgetTokens: 0, visible: null },
     });
   });
 
   test("what no other format can say is reported", () => {
-    const result = geminiCodec.readRequest({ ...fixture("text"), safetySettings: [], labels: { team: "a" }, generationConfig: { mediaResolution: "LOW" }, store: false });
+    const result = geminiCodec.readRequest({
+      ...fixture("text"),
+      safetySettings: [],
+      labels: { team: "a" },
+      generationConfig: { mediaResolution: "LOW" },
+      store: false,
+    });
     expect(result).toMatchObject({ dropped: ["safetySettings", "labels", "store", "generationConfig.mediaResolution"] });
   });
 
@@ -180,7 +210,10 @@ describe("a vendor's request", () => {
     ["generationConfig.responseMimeType", { generationConfig: { responseMimeType: "text/x.enum" } }],
     ["contents[0].parts[0].fileData", { contents: [{ parts: [{ fileData: { fileUri: "gs://bucket/a.pdf" } }] }] }],
     ["contents[0].parts[0].executableCode", { contents: [{ role: "model", parts: [{ executableCode: { code: "1" } }] }] }],
-    ["contents[0].parts[0].inlineData", { contents: [{ role: "model", parts: [{ inlineData: { mimeType: "audio/wav", data: "UklGRg==" } }] }] }],
+    [
+      "contents[0].parts[0].inlineData",
+      { contents: [{ role: "model", parts: [{ inlineData: { mimeType: "audio/wav", data: "UklGRg==" } }] }] },
+    ],
   ])("%s is refused", (field, body) => {
     expect(geminiCodec.readRequest({ ...fixture("text"), ...body })).toMatchObject({ unsupported: [{ field }] });
   });
@@ -221,7 +254,10 @@ describe("tool calls without ids", () => {
 
 describe("results", () => {
   const one = (text: string, isError = false) =>
-    contents([user("?"), { role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: "f", content: [{ kind: "text", text }], isError }] }])[1].parts[0].functionResponse.response;
+    contents([
+      user("?"),
+      { role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: "f", content: [{ kind: "text", text }], isError }] },
+    ])[1].parts[0].functionResponse.response;
 
   test("objects are sent as objects, everything else as output or error", () => {
     expect(one('{ "a": [1] }')).toEqual({ a: [1] });
@@ -233,7 +269,10 @@ describe("results", () => {
   });
 
   test("of parallel calls stand in one content, whatever turns they came in", () => {
-    const result = (callId: string): Turn => ({ role: "user", parts: [{ kind: "tool_result", callId, toolName: null, content: [{ kind: "text", text: callId }], isError: false }] });
+    const result = (callId: string): Turn => ({
+      role: "user",
+      parts: [{ kind: "tool_result", callId, toolName: null, content: [{ kind: "text", text: callId }], isError: false }],
+    });
     const calls: Turn = {
       role: "assistant",
       parts: [
@@ -243,7 +282,10 @@ describe("results", () => {
     };
     const sent = contents([user("?"), calls, result("a"), result("b"), user("Go on")], "gemini-2.5-flash");
     expect(sent.map(({ role }: any) => role)).toEqual(["user", "model", "user", "user"]);
-    expect(sent[1].parts).toEqual([{ functionCall: { id: "a", name: "fa", args: {} } }, { functionCall: { id: "b", name: "fb", args: {} } }]);
+    expect(sent[1].parts).toEqual([
+      { functionCall: { id: "a", name: "fa", args: {} } },
+      { functionCall: { id: "b", name: "fb", args: {} } },
+    ]);
     expect(sent[2].parts).toEqual([
       { functionResponse: { id: "a", name: "fa", response: { output: "a" } } },
       { functionResponse: { id: "b", name: "fb", response: { output: "b" } } },
@@ -251,9 +293,22 @@ describe("results", () => {
   });
 
   test("of one step stay together with words between them, and a step is one content", () => {
-    const result = (callId: string, ...more: { kind: "text"; text: string }[]): Turn => ({ role: "user", parts: [{ kind: "tool_result", callId, toolName: "f", content: [], isError: false }, ...more] });
+    const result = (callId: string, ...more: { kind: "text"; text: string }[]): Turn => ({
+      role: "user",
+      parts: [{ kind: "tool_result", callId, toolName: "f", content: [], isError: false }, ...more],
+    });
     const call = (id: string): Turn => ({ role: "assistant", parts: [{ kind: "tool_call", id, name: "f", arguments: "{}" }] });
-    const sent = contents([user("?"), { role: "assistant", parts: [{ kind: "text", text: "Let me see." }] }, call("a"), call("b"), result("a", { kind: "text", text: "1" }), result("b")], "gemini-2.5-flash");
+    const sent = contents(
+      [
+        user("?"),
+        { role: "assistant", parts: [{ kind: "text", text: "Let me see." }] },
+        call("a"),
+        call("b"),
+        result("a", { kind: "text", text: "1" }),
+        result("b"),
+      ],
+      "gemini-2.5-flash",
+    );
     expect(sent.map(({ role, parts }: any) => [role, parts.map((part: object) => Object.keys(part)[0])])).toEqual([
       ["user", ["text"]],
       ["model", ["text", "functionCall", "functionCall"]],
@@ -262,12 +317,20 @@ describe("results", () => {
   });
 
   test("lose the cache marks inside them, which is told", () => {
-    const result: Turn = { role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: "f", content: [{ kind: "text", text: "r", cache: { ttl: "5m" } }], isError: false }] };
+    const result: Turn = {
+      role: "user",
+      parts: [
+        { kind: "tool_result", callId: "c", toolName: "f", content: [{ kind: "text", text: "r", cache: { ttl: "5m" } }], isError: false },
+      ],
+    };
     expect(geminiCodec.writeRequest({ ...BARE, turns: [user("?"), result] }, TARGET)).toMatchObject({ dropped: ["cache"] });
   });
 
   test("images go along", () => {
-    const content = [{ kind: "text" as const, text: "see" }, { kind: "image" as const, source: { base64: PNG }, mediaType: null }];
+    const content = [
+      { kind: "text" as const, text: "see" },
+      { kind: "image" as const, source: { base64: PNG }, mediaType: null },
+    ];
     const sent = contents([{ role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: "shot", content, isError: false }] }]);
     expect(sent[0].parts[0].functionResponse.parts).toEqual([{ inlineData: { mimeType: "image/png", data: PNG } }]);
   });
@@ -276,10 +339,20 @@ describe("results", () => {
 describe("signatures", () => {
   const calls = (signature?: { family: "gemini" | "anthropic"; value: string }): Turn => ({
     role: "assistant",
-    parts: ["a", "b"].map((id) => ({ kind: "tool_call" as const, id, name: "f", arguments: "{}", ...(signature && id === "a" && { signature }) })),
+    parts: ["a", "b"].map((id) => ({
+      kind: "tool_call" as const,
+      id,
+      name: "f",
+      arguments: "{}",
+      ...(signature && id === "a" && { signature }),
+    })),
   });
-  const results: Turn = { role: "user", parts: ["a", "b"].map((callId) => ({ kind: "tool_result" as const, callId, toolName: "f", content: [], isError: false })) };
-  const signed = (turns: Turn[], name?: string) => contents(turns, name).flatMap(({ parts }: any) => parts.map((part: any) => part.thoughtSignature));
+  const results: Turn = {
+    role: "user",
+    parts: ["a", "b"].map((callId) => ({ kind: "tool_result" as const, callId, toolName: "f", content: [], isError: false })),
+  };
+  const signed = (turns: Turn[], name?: string) =>
+    contents(turns, name).flatMap(({ parts }: any) => parts.map((part: any) => part.thoughtSignature));
 
   test("of another family are dropped", () => {
     const turns: Turn[] = [
@@ -298,8 +371,24 @@ describe("signatures", () => {
 
   test("that are missing from the running exchange are replaced with Google's word for that, once a step", () => {
     const none = "skip_thought_signature_validator";
-    expect(signed([user("?"), calls(), results, calls({ family: "anthropic", value: "x" }), results])).toEqual([undefined, none, undefined, undefined, undefined, none, undefined, undefined, undefined]);
-    expect(signed([user("?"), calls({ family: "gemini", value: "own" }), results])).toEqual([undefined, "own", undefined, undefined, undefined]);
+    expect(signed([user("?"), calls(), results, calls({ family: "anthropic", value: "x" }), results])).toEqual([
+      undefined,
+      none,
+      undefined,
+      undefined,
+      undefined,
+      none,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(signed([user("?"), calls({ family: "gemini", value: "own" }), results])).toEqual([
+      undefined,
+      "own",
+      undefined,
+      undefined,
+      undefined,
+    ]);
     expect(signed([user("?"), calls(), results, user("And?")])).not.toContain(none);
     expect(signed([user("?"), calls(), results], "gemini-2.5-pro")).not.toContain(none);
   });
@@ -309,30 +398,64 @@ describe("what a model of another kind was asked for", () => {
   test("instructions in the middle keep their weight, and the loss of their place is reported", () => {
     const system = (text: string): Turn => ({ role: "system", parts: [{ kind: "text", text }] });
     const { body, dropped } = written({ instructions: [{ kind: "text", text: "a" }], turns: [system("b"), user("Hi"), system("c")] });
-    expect(body).toEqual({ systemInstruction: { parts: [{ text: "a" }, { text: "b" }, { text: "c" }] }, contents: [{ role: "user", parts: [{ text: "Hi" }] }] });
+    expect(body).toEqual({
+      systemInstruction: { parts: [{ text: "a" }, { text: "b" }, { text: "c" }] },
+      contents: [{ role: "user", parts: [{ text: "Hi" }] }],
+    });
     expect(dropped).toEqual(["system_turn"]);
     expect(written({ turns: [system("b"), user("Hi")] }).dropped).toEqual([]);
   });
 
   test("empty texts, which Google refuses, are left out", () => {
-    expect(contents([{ role: "user", parts: [{ kind: "text", text: "" }, { kind: "text", text: "x" }] }, { role: "assistant", parts: [{ kind: "text", text: "" }] }])).toEqual([{ role: "user", parts: [{ text: "x" }] }]);
+    expect(
+      contents([
+        {
+          role: "user",
+          parts: [
+            { kind: "text", text: "" },
+            { kind: "text", text: "x" },
+          ],
+        },
+        { role: "assistant", parts: [{ kind: "text", text: "" }] },
+      ]),
+    ).toEqual([{ role: "user", parts: [{ text: "x" }] }]);
     expect(refused({ turns: [user("")] })).toEqual(["messages"]);
   });
 
   test("refusals become texts, and arguments that are no object stay readable", () => {
-    const parts = contents([{ role: "assistant", parts: [{ kind: "refusal", text: "No." }, { kind: "tool_call", id: "c", name: "f", arguments: '{"a":' }] }], "gemini-2.5-flash")[0].parts;
+    const parts = contents(
+      [
+        {
+          role: "assistant",
+          parts: [
+            { kind: "refusal", text: "No." },
+            { kind: "tool_call", id: "c", name: "f", arguments: '{"a":' },
+          ],
+        },
+      ],
+      "gemini-2.5-flash",
+    )[0].parts;
     expect(parts).toEqual([{ text: "No." }, { functionCall: { id: "c", name: "f", args: { input: '{"a":' } } }]);
   });
 
   test("what does no harm is reported, what does is refused", () => {
     const tools = [{ name: "f", description: null, schema: null, strict: true, cache: { ttl: "5m" as const } }];
-    expect(written({ endUser: "u", seed: 2 ** 40, parallelToolCalls: false, tools }).dropped.toSorted()).toEqual(["cache", "end_user", "parallel_tool_calls", "seed"]);
+    expect(written({ endUser: "u", seed: 2 ** 40, parallelToolCalls: false, tools }).dropped.toSorted()).toEqual([
+      "cache",
+      "end_user",
+      "parallel_tool_calls",
+      "seed",
+    ]);
     expect(written({ parallelToolCalls: true, tools: [{ ...tools[0]!, cache: undefined as never }] }).dropped).toEqual([]);
     expect(refused({ logprobs: 0 })).toEqual(["logprobs"]);
     expect(refused({ stop: ["1", "2", "3", "4", "5", "6"] })).toEqual(["stop"]);
     expect(refused({ tools: [{ name: "9 lives", description: null, schema: null, strict: null }] })).toEqual(["tools"]);
-    expect(refused({ turns: [{ role: "user", parts: [{ kind: "image", source: { fileId: "file-1" }, mediaType: null }] }] })).toEqual(["image"]);
-    expect(refused({ turns: [{ role: "user", parts: [{ kind: "file", source: { fileId: "file-1" }, mediaType: null, name: "a" }] }] })).toEqual(["file"]);
+    expect(refused({ turns: [{ role: "user", parts: [{ kind: "image", source: { fileId: "file-1" }, mediaType: null }] }] })).toEqual([
+      "image",
+    ]);
+    expect(
+      refused({ turns: [{ role: "user", parts: [{ kind: "file", source: { fileId: "file-1" }, mediaType: null, name: "a" }] }] }),
+    ).toEqual(["file"]);
   });
 
   test("files: kinds are guessed from what they begin with, texts become text files", () => {
@@ -359,9 +482,18 @@ describe("what a model of another kind was asked for", () => {
     [{ kind: "auto" }, { mode: "AUTO" }],
     [{ kind: "none" }, { mode: "NONE" }],
     [{ kind: "required" }, { mode: "ANY" }],
-    [{ kind: "tool", name: "f" }, { mode: "ANY", allowedFunctionNames: ["f"] }],
-    [{ kind: "subset", names: ["f", "g"], required: true }, { mode: "ANY", allowedFunctionNames: ["f", "g"] }],
-    [{ kind: "subset", names: ["f"], required: false }, { mode: "VALIDATED", allowedFunctionNames: ["f"] }],
+    [
+      { kind: "tool", name: "f" },
+      { mode: "ANY", allowedFunctionNames: ["f"] },
+    ],
+    [
+      { kind: "subset", names: ["f", "g"], required: true },
+      { mode: "ANY", allowedFunctionNames: ["f", "g"] },
+    ],
+    [
+      { kind: "subset", names: ["f"], required: false },
+      { mode: "VALIDATED", allowedFunctionNames: ["f"] },
+    ],
   ] as const)("tool choice %j", (toolChoice, functionCallingConfig) => {
     const tools = ["f", "g"].map((name) => ({ name, description: null, schema: null, strict: null }));
     const { body } = written({ tools, toolChoice });
@@ -383,8 +515,12 @@ describe("what a model of another kind was asked for", () => {
 
   test("a budget is kept in what the model takes, and a model that does not think is not asked to", () => {
     const budget = (name: string, budgetTokens: number) => written({ reasoning: { effort: null, budgetTokens, visible: true } }, name);
-    expect(budget("gemini-2.5-flash", 60_000).body.generationConfig as unknown).toEqual({ thinkingConfig: { thinkingBudget: 24_576, includeThoughts: true } });
-    expect(budget("gemini-3-pro", -1).body.generationConfig as unknown).toEqual({ thinkingConfig: { thinkingBudget: -1, includeThoughts: true } });
+    expect(budget("gemini-2.5-flash", 60_000).body.generationConfig as unknown).toEqual({
+      thinkingConfig: { thinkingBudget: 24_576, includeThoughts: true },
+    });
+    expect(budget("gemini-3-pro", -1).body.generationConfig as unknown).toEqual({
+      thinkingConfig: { thinkingBudget: -1, includeThoughts: true },
+    });
     expect(budget("gemini-2.0-flash", 100)).toMatchObject({ body: { contents: expect.anything() }, dropped: ["reasoning"] });
   });
 });

@@ -13,7 +13,8 @@ export function writeGeminiConversation(request: ConversationRequest, target: Ta
   const contents = new ContentWriter();
   const body: JsonObject = { contents: contents.write(request.turns, target.name) };
   const unsupported = [...contents.unsupported, ...refusals(request)];
-  if (unsupported.length === 0 && Array.isArray(body.contents) && body.contents.length === 0) unsupported.push({ feature: "messages", message: "hold no text that could be sent" });
+  if (unsupported.length === 0 && Array.isArray(body.contents) && body.contents.length === 0)
+    unsupported.push({ feature: "messages", message: "hold no text that could be sent" });
   if (unsupported.length > 0) return { unsupported };
 
   const dropped = new Set<Feature>(losses(request));
@@ -39,7 +40,8 @@ function refusals(request: ConversationRequest): Unsupported[] {
   if (request.stop.length > MOST_STOPS) found.push({ feature: "stop", message: `may hold at most ${MOST_STOPS} sequences for this model` });
   if (request.logprobs !== null) found.push({ feature: "logprobs", message: "cannot be brought back from the provider of this model" });
   const strange = request.tools.find(({ name }) => !TOOL_NAME.test(name));
-  if (strange !== undefined) found.push({ feature: "tools", message: `the name ${JSON.stringify(strange.name)} is not one the provider of this model takes` });
+  if (strange !== undefined)
+    found.push({ feature: "tools", message: `the name ${JSON.stringify(strange.name)} is not one the provider of this model takes` });
   return found;
 }
 
@@ -58,7 +60,13 @@ function losses(request: ConversationRequest): Feature[] {
 const seedFits = (seed: number | null) => seed === null || (Number.isInteger(seed) && seed >= -INT32 && seed < INT32);
 
 function hasCacheHint(request: ConversationRequest): boolean {
-  const parts: readonly { cache?: TextPart["cache"] }[] = [...request.instructions, ...request.tools, ...request.turns.flatMap(({ parts: said }) => said.flatMap<object>((part) => (part.kind === "tool_result" ? [part, ...part.content] : [part])))];
+  const parts: readonly { cache?: TextPart["cache"] }[] = [
+    ...request.instructions,
+    ...request.tools,
+    ...request.turns.flatMap(({ parts: said }) =>
+      said.flatMap<object>((part) => (part.kind === "tool_result" ? [part, ...part.content] : [part])),
+    ),
+  ];
   return parts.some(({ cache }) => cache !== undefined);
 }
 

@@ -9,7 +9,13 @@ import { readGeminiReply } from "./gemini-reply.ts";
 import { readGeminiRequest } from "./gemini-request.ts";
 import { GeminiArrayStream, GeminiStream } from "./gemini-stream.ts";
 
-const CONTEXT: ReplyContext = { callId: "c", model: "m", created: 0, request: { generationConfig: { thinkingConfig: { includeThoughts: true } } }, includeUsage: true };
+const CONTEXT: ReplyContext = {
+  callId: "c",
+  model: "m",
+  created: 0,
+  request: { generationConfig: { thinkingConfig: { includeThoughts: true } } },
+  includeUsage: true,
+};
 
 const words = fc.string({ minLength: 1, maxLength: 12, unit: "grapheme" });
 const name = fc.stringMatching(/^[a-z_][a-z0-9_-]{0,10}$/);
@@ -25,7 +31,8 @@ const userPart: fc.Arbitrary<UserPart> = fc.oneof(
   base64.map((each): UserPart => ({ kind: "file", source: { base64: each }, mediaType: "application/pdf", name: null })),
   base64.map((each): UserPart => ({ kind: "audio", base64: each, mediaType: "audio/wav" })),
 );
-const signed = <T extends AssistantPart>(part: fc.Arbitrary<T>): fc.Arbitrary<T> => fc.tuple(part, maybe(signature)).map(([each, sign]) => (sign === null ? each : { ...each, signature: sign }));
+const signed = <T extends AssistantPart>(part: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+  fc.tuple(part, maybe(signature)).map(([each, sign]) => (sign === null ? each : { ...each, signature: sign }));
 const spoken: fc.Arbitrary<AssistantPart> = fc.oneof(
   signed(text),
   signature.map((each): AssistantPart => ({ kind: "text", text: "", signature: each })),
@@ -33,13 +40,32 @@ const spoken: fc.Arbitrary<AssistantPart> = fc.oneof(
 );
 
 /** An exchange: a question, an answer, and tool calls with their results. */
-const exchange = fc.tuple(fc.array(userPart, { minLength: 1, maxLength: 3 }), fc.array(spoken, { maxLength: 2 }), fc.array(fc.record({ name, args, sign: maybe(signature), result: words, failed: fc.boolean() }), { maxLength: 3 }));
+const exchange = fc.tuple(
+  fc.array(userPart, { minLength: 1, maxLength: 3 }),
+  fc.array(spoken, { maxLength: 2 }),
+  fc.array(fc.record({ name, args, sign: maybe(signature), result: words, failed: fc.boolean() }), { maxLength: 3 }),
+);
 
 const turns = fc.array(exchange, { minLength: 1, maxLength: 3 }).map((exchanges) =>
   exchanges.flatMap(([asked, said, calls], i): Turn[] => {
     const id = (j: number) => `c${i}_${j}`;
-    const answer: AssistantPart[] = [...said, ...calls.map((call, j): AssistantPart => ({ kind: "tool_call", id: id(j), name: call.name, arguments: call.args, ...(call.sign && { signature: call.sign }) }))];
-    const results = calls.map((call, j): UserPart => ({ kind: "tool_result", callId: id(j), toolName: call.name, content: [{ kind: "text", text: call.result }], isError: call.failed }));
+    const answer: AssistantPart[] = [
+      ...said,
+      ...calls.map((call, j): AssistantPart => ({
+        kind: "tool_call",
+        id: id(j),
+        name: call.name,
+        arguments: call.args,
+        ...(call.sign && { signature: call.sign }),
+      })),
+    ];
+    const results = calls.map((call, j): UserPart => ({
+      kind: "tool_result",
+      callId: id(j),
+      toolName: call.name,
+      content: [{ kind: "text", text: call.result }],
+      isError: call.failed,
+    }));
     const list: Turn[] = [{ role: "user", parts: asked }];
     if (answer.length > 0) list.push({ role: "assistant", parts: answer });
     if (results.length > 0) list.push({ role: "user", parts: results });
@@ -53,7 +79,10 @@ const choice: fc.Arbitrary<ToolChoice> = fc.oneof(
   fc.tuple(name, name).map(([a, b]): ToolChoice => ({ kind: "subset", names: [a, b], required: true })),
   name.map((each): ToolChoice => ({ kind: "subset", names: [each], required: false })),
 );
-const tools = fc.array(fc.record({ name, description: maybe(words), schema: maybe(fc.constant({ type: "object", properties: {} })), strict: fc.constant(null) }), { minLength: 1, maxLength: 3 });
+const tools = fc.array(
+  fc.record({ name, description: maybe(words), schema: maybe(fc.constant({ type: "object", properties: {} })), strict: fc.constant(null) }),
+  { minLength: 1, maxLength: 3 },
+);
 
 const conversation: fc.Arbitrary<ConversationRequest> = fc
   .record({
@@ -67,7 +96,13 @@ const conversation: fc.Arbitrary<ConversationRequest> = fc
     stop: fc.array(words, { maxLength: 5 }),
     seed: maybe(fc.integer()),
     candidates: maybe(fc.integer({ min: 1, max: 8 })),
-    reasoning: maybe(fc.record({ effort: maybe(fc.constantFrom("low" as const, "medium" as const, "high" as const)), budgetTokens: fc.constant(null), visible: maybe(fc.boolean()) })),
+    reasoning: maybe(
+      fc.record({
+        effort: maybe(fc.constantFrom("low" as const, "medium" as const, "high" as const)),
+        budgetTokens: fc.constant(null),
+        visible: maybe(fc.boolean()),
+      }),
+    ),
   })
   .map(({ calling, ...rest }) => ({
     ...rest,
@@ -106,13 +141,38 @@ describe("what is written is read back", () => {
       words.map((each): AssistantPart => ({ kind: "reasoning", text: each, redacted: false })),
     );
     // Neighbours of one kind are one part here.
-    const parts = fc.array(unsigned, { minLength: 1, maxLength: 5 }).map((list) => list.filter((part, i) => part.kind === "tool_call" || part.kind !== list[i - 1]?.kind));
-    const stop = fc.constantFrom(["end", null], ["length", null], ["filtered", "SAFETY: no"], ["filtered", "RECITATION"], ["malformed", "UNEXPECTED_TOOL_CALL"] as const);
-    const usage = fc.record({ inputUncached: fc.nat(999), cacheRead: fc.nat(999), cacheWrite: fc.constant(0), cacheWriteHour: fc.constant(0), output: fc.integer({ min: 50, max: 999 }), reasoning: fc.nat(50), estimated: fc.constant(false) });
+    const parts = fc
+      .array(unsigned, { minLength: 1, maxLength: 5 })
+      .map((list) => list.filter((part, i) => part.kind === "tool_call" || part.kind !== list[i - 1]?.kind));
+    const stop = fc.constantFrom(["end", null], ["length", null], ["filtered", "SAFETY: no"], ["filtered", "RECITATION"], [
+      "malformed",
+      "UNEXPECTED_TOOL_CALL",
+    ] as const);
+    const usage = fc.record({
+      inputUncached: fc.nat(999),
+      cacheRead: fc.nat(999),
+      cacheWrite: fc.constant(0),
+      cacheWriteHour: fc.constant(0),
+      output: fc.integer({ min: 50, max: 999 }),
+      reasoning: fc.nat(50),
+      estimated: fc.constant(false),
+    });
     fc.assert(
       fc.property(parts, stop, usage, (list, [reason, stopDetail], told) => {
         const calls = list.some(({ kind }) => kind === "tool_call");
-        const reply = { id: "r", usage: told, candidates: [{ index: 0, parts: list, stop: reason === "end" && calls ? ("tool_call" as const) : (reason as "end"), stopSequence: null, stopDetail }] };
+        const reply = {
+          id: "r",
+          usage: told,
+          candidates: [
+            {
+              index: 0,
+              parts: list,
+              stop: reason === "end" && calls ? ("tool_call" as const) : (reason as "end"),
+              stopSequence: null,
+              stopDetail,
+            },
+          ],
+        };
         const whole = geminiCodec.writeReply(reply, CONTEXT);
         expect(geminiCodec.readReply(JSON.parse(JSON.stringify(whole)))).toEqual(reply);
         const writer = geminiCodec.streamWriter(CONTEXT);
@@ -121,8 +181,13 @@ describe("what is written is read back", () => {
         let sent = "";
         for (const [part, each] of list.entries()) {
           const at = { candidate: 0, part };
-          sent += writer.write(each.kind === "tool_call" ? { kind: "part_start", ...at, type: each.kind, id: each.id, name: each.name } : { kind: "part_start", ...at, type: each.kind });
-          for (const piece of (each.kind === "tool_call" ? each.arguments : each.text).match(/[\s\S]{1,4}/gu) ?? []) sent += writer.write({ kind: "delta", ...at, text: piece });
+          sent += writer.write(
+            each.kind === "tool_call"
+              ? { kind: "part_start", ...at, type: each.kind, id: each.id, name: each.name }
+              : { kind: "part_start", ...at, type: each.kind },
+          );
+          for (const piece of (each.kind === "tool_call" ? each.arguments : each.text).match(/[\s\S]{1,4}/gu) ?? [])
+            sent += writer.write({ kind: "delta", ...at, text: piece });
           sent += writer.write({ kind: "part_end", ...at });
         }
         sent += writer.write({ kind: "stop", candidate: 0, reason: reply.candidates[0]!.stop, stopSequence: null, stopDetail });
@@ -139,12 +204,14 @@ describe("what is written is read back", () => {
 
 /** Google's word for a signature that was never there is no signature. */
 function withoutPlaceholders(value: ConversationRequest): ConversationRequest {
-  return JSON.parse(JSON.stringify(value, (key, each) => (key === "signature" && each.value === "skip_thought_signature_validator" ? undefined : each)));
+  return JSON.parse(
+    JSON.stringify(value, (key, each) => (key === "signature" && each.value === "skip_thought_signature_validator" ? undefined : each)),
+  );
 }
 
 describe("bytes nobody meant", () => {
   const files = readdirSync(new URL("fixtures/", import.meta.url));
-  const mutation = fc.array(fc.tuple(fc.nat(6000), fc.constantFrom(..."{}[]\",:0nt\\\r\n "), fc.nat(2)), { minLength: 1, maxLength: 6 });
+  const mutation = fc.array(fc.tuple(fc.nat(6000), fc.constantFrom(...'{}[]",:0nt\\\r\n '), fc.nat(2)), { minLength: 1, maxLength: 6 });
 
   test.each(files)("%s, damaged, is never thrown at", (file) => {
     const source = readFileSync(new URL(`fixtures/${file}`, import.meta.url), "latin1");
@@ -162,7 +229,9 @@ describe("bytes nobody meant", () => {
   });
 
   test("members of the wrong type are never thrown at", () => {
-    const bodies = files.filter((file) => file.endsWith(".json") && !file.startsWith("stream")).map((file) => JSON.parse(readFileSync(new URL(`fixtures/${file}`, import.meta.url), "utf8")));
+    const bodies = files
+      .filter((file) => file.endsWith(".json") && !file.startsWith("stream"))
+      .map((file) => JSON.parse(readFileSync(new URL(`fixtures/${file}`, import.meta.url), "utf8")));
     fc.assert(
       fc.property(fc.constantFrom(...bodies), fc.nat(80), fc.jsonValue({ maxDepth: 2 }), (body, place, value) => {
         let seen = 0;

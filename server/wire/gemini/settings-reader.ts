@@ -62,7 +62,8 @@ function readOutput(config: JsonObject, at: string, findings: Findings): OutputF
     return schema === null ? { kind: "json" } : { kind: "schema", name: "response", description: null, schema, strict: null };
   }
   if (mediaType === "text/plain") return { kind: "text" };
-  if (mediaType !== null) findings.refuse(`${at}${spellingIn(config, "responseMimeType")}`, "must be text/plain or application/json for this model");
+  if (mediaType !== null)
+    findings.refuse(`${at}${spellingIn(config, "responseMimeType")}`, "must be text/plain or application/json for this model");
   return null;
 }
 

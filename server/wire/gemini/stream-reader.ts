@@ -38,7 +38,9 @@ export class GeminiStreamReader implements StreamReader {
     const data = frameData(frame) ?? bare(frame);
     if (data === null || data.trim() === "" || data.trim() === "[DONE]") return [];
     const body = bodyIn(data);
-    return body === null ? this.nonsense("the provider sent an event that is not a JSON object") : this.answer.read(withExactTools(body, data));
+    return body === null
+      ? this.nonsense("the provider sent an event that is not a JSON object")
+      : this.answer.read(withExactTools(body, data));
   }
 
   /** What the provider left without a blank line behind it: an event, or the torn beginning of one. */

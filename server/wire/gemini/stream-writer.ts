@@ -105,7 +105,13 @@ export class GeminiStreamWriter implements StreamWriter {
 
   private call(candidate: number, open: OpenPart, begin: PartStart & { type: "tool_call" }): string {
     const { signature } = open;
-    const part: AssistantPart = { kind: "tool_call", id: begin.id, name: begin.name, arguments: open.arguments, ...(signature && { signature }) };
+    const part: AssistantPart = {
+      kind: "tool_call",
+      id: begin.id,
+      name: begin.name,
+      arguments: open.arguments,
+      ...(signature && { signature }),
+    };
     if (isMalformedCall(part)) {
       this.malformed.add(candidate);
       return "";

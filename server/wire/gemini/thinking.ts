@@ -4,9 +4,25 @@ import { booleanIn, numberIn, textIn } from "./members.ts";
 import { generationOf } from "./model-name.ts";
 
 const EFFORT: Readonly<Record<string, Effort>> = { MINIMAL: "minimal", LOW: "low", MEDIUM: "medium", HIGH: "high" };
-const LEVEL: Readonly<Record<Effort, string>> = { none: "MINIMAL", minimal: "MINIMAL", low: "LOW", medium: "MEDIUM", high: "HIGH", xhigh: "HIGH", max: "HIGH" };
+const LEVEL: Readonly<Record<Effort, string>> = {
+  none: "MINIMAL",
+  minimal: "MINIMAL",
+  low: "LOW",
+  medium: "MEDIUM",
+  high: "HIGH",
+  xhigh: "HIGH",
+  max: "HIGH",
+};
 /** Tokens for the generation that knows no levels, as Google's own OpenAI-compatible endpoint gives them. */
-const BUDGET: Readonly<Record<Effort, number>> = { none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576, xhigh: 24_576, max: 24_576 };
+const BUDGET: Readonly<Record<Effort, number>> = {
+  none: 0,
+  minimal: 1024,
+  low: 1024,
+  medium: 8192,
+  high: 24_576,
+  xhigh: 24_576,
+  max: 24_576,
+};
 
 /** The first generation that thinks, and the first that takes levels. */
 const THINKS = 2.5;

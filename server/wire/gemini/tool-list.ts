@@ -9,7 +9,9 @@ export function toolNames(body: JsonObject): string[] {
     const functions = spellingIn(tool, "functionDeclarations");
     return Object.keys(tool).flatMap((key) => {
       if (tool[key] === null || tool[key] === undefined) return [];
-      return key === functions ? listIn(tool, "functionDeclarations").flatMap((declaration) => nameOf(declaration) ?? []) : [camelName(key)];
+      return key === functions
+        ? listIn(tool, "functionDeclarations").flatMap((declaration) => nameOf(declaration) ?? [])
+        : [camelName(key)];
     });
   });
 }

@@ -28,7 +28,10 @@ export function readGeminiUsage(value: unknown): Usage | null {
 }
 
 function audioIn(usage: JsonObject, name: string): number {
-  return objectsIn(usage, name).reduce((sum, detail) => sum + (textIn(detail, "modality") === "AUDIO" ? count(numberIn(detail, "tokenCount")) : 0), 0);
+  return objectsIn(usage, name).reduce(
+    (sum, detail) => sum + (textIn(detail, "modality") === "AUDIO" ? count(numberIn(detail, "tokenCount")) : 0),
+    0,
+  );
 }
 
 export function writeGeminiUsage(usage: Usage): JsonObject {

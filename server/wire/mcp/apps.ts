@@ -55,7 +55,13 @@ export function appPage(result: JsonValue | undefined, uri: string): AppPage | n
   const { mimeType, text, blob, _meta: meta } = found;
   const content = typeof text === "string" ? text : typeof blob === "string" ? blob : null;
   if (content === null) return null;
-  return { uri, mimeType: mimeType as string, content, sizeBytes: Buffer.byteLength(content, typeof text === "string" ? "utf8" : "base64"), meta: isObject(meta) ? meta : null };
+  return {
+    uri,
+    mimeType: mimeType as string,
+    content,
+    sizeBytes: Buffer.byteLength(content, typeof text === "string" ? "utf8" : "base64"),
+    meta: isObject(meta) ? meta : null,
+  };
 }
 
 function mimeOf(value: JsonValue | undefined): string {

@@ -7,7 +7,14 @@ import { edited, memberText } from "./rpc.ts";
  * included; only what the dialects differ in is written anew.
  */
 
-const CACHEABLE = new Set(["server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read"]);
+const CACHEABLE = new Set([
+  "server/discover",
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+]);
 /** The names a dialect has for itself in `_meta`, each taken out. */
 const WITHOUT_OWN = Object.fromEntries(Object.values(META).map((name) => [name, null]));
 

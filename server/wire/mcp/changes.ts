@@ -11,18 +11,33 @@ export interface ChangeFilter {
   readonly logs: boolean;
 }
 
-const METHODS = { "notifications/tools/list_changed": "tools", "notifications/prompts/list_changed": "prompts", "notifications/resources/list_changed": "resources" } as const;
+const METHODS = {
+  "notifications/tools/list_changed": "tools",
+  "notifications/prompts/list_changed": "prompts",
+  "notifications/resources/list_changed": "resources",
+} as const;
 
 /** Null when it is none. */
 export function readFilter(notifications: unknown): ChangeFilter | null {
   if (!isObject(notifications)) return null;
   const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions = [] } = notifications;
   if (!Array.isArray(resourceSubscriptions) || !resourceSubscriptions.every((uri) => typeof uri === "string")) return null;
-  return { tools: toolsListChanged === true, prompts: promptsListChanged === true, resources: resourcesListChanged === true, uris: resourceSubscriptions, logs: false };
+  return {
+    tools: toolsListChanged === true,
+    prompts: promptsListChanged === true,
+    resources: resourcesListChanged === true,
+    uris: resourceSubscriptions,
+    logs: false,
+  };
 }
 
 export function writeFilter({ tools, prompts, resources, uris }: ChangeFilter): JsonObject {
-  return { ...(tools ? { toolsListChanged: true } : {}), ...(prompts ? { promptsListChanged: true } : {}), ...(resources ? { resourcesListChanged: true } : {}), ...(uris.length > 0 ? { resourceSubscriptions: [...uris] } : {}) };
+  return {
+    ...(tools ? { toolsListChanged: true } : {}),
+    ...(prompts ? { promptsListChanged: true } : {}),
+    ...(resources ? { resourcesListChanged: true } : {}),
+    ...(uris.length > 0 ? { resourceSubscriptions: [...uris] } : {}),
+  };
 }
 
 /** What of it a server of these capabilities can tell. */
@@ -38,13 +53,22 @@ export function tellable(filter: ChangeFilter, capabilities: Readonly<Record<str
 }
 
 export function together(filters: readonly ChangeFilter[]): ChangeFilter {
-  return { tools: filters.some(({ tools }) => tools), prompts: filters.some(({ prompts }) => prompts), resources: filters.some(({ resources }) => resources), uris: [...new Set(filters.flatMap(({ uris }) => uris))], logs: filters.some(({ logs }) => logs) };
+  return {
+    tools: filters.some(({ tools }) => tools),
+    prompts: filters.some(({ prompts }) => prompts),
+    resources: filters.some(({ resources }) => resources),
+    uris: [...new Set(filters.flatMap(({ uris }) => uris))],
+    logs: filters.some(({ logs }) => logs),
+  };
 }
 
 /** That all of it may have changed. */
 export function allOf(filter: ChangeFilter): JsonObject[] {
   const lists = Object.entries(METHODS).filter(([, list]) => filter[list]);
-  return [...lists.map(([method]) => ({ jsonrpc: "2.0", method })), ...filter.uris.map((uri) => ({ jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri } }))];
+  return [
+    ...lists.map(([method]) => ({ jsonrpc: "2.0", method })),
+    ...filter.uris.map((uri) => ({ jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri } })),
+  ];
 }
 
 /** Whether a message tells of a change that is wanted. An update of a part of a resource counts for the resource. */

@@ -11,10 +11,13 @@ function respelled(value: unknown, pick: { space(): string; number(): number }):
   if (Array.isArray(value)) return around(`[${value.map((item) => respelled(item, pick)).join(",")}]`);
   if (typeof value === "object" && value !== null) {
     const names = Object.keys(value).sort(() => pick.number() - 0.5);
-    return around(`{${names.map((name) => `${around(spelled(name, pick))}:${respelled((value as Record<string, unknown>)[name], pick)}`).join(",")}}`);
+    return around(
+      `{${names.map((name) => `${around(spelled(name, pick))}:${respelled((value as Record<string, unknown>)[name], pick)}`).join(",")}}`,
+    );
   }
   if (typeof value === "string") return around(spelled(value, pick));
-  if (typeof value === "number" && Number.isSafeInteger(value) && value !== 0) return around([`${value}`, `${value}.0`, `${value}e0`, `${value}0e-1`][Math.floor(pick.number() * 4)] as string);
+  if (typeof value === "number" && Number.isSafeInteger(value) && value !== 0)
+    return around([`${value}`, `${value}.0`, `${value}e0`, `${value}0e-1`][Math.floor(pick.number() * 4)] as string);
   return around(JSON.stringify(value));
 }
 
@@ -27,7 +30,10 @@ const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.string
 test("every spelling of a value has the digest of the value", () => {
   fc.assert(
     fc.property(json, fc.gen(), (value, gen) => {
-      const pick = { space: () => gen(() => space), number: () => gen(() => fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })) };
+      const pick = {
+        space: () => gen(() => space),
+        number: () => gen(() => fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })),
+      };
       expect(exactDigest(respelled(value, pick))).toBe(exactDigest(JSON.stringify(value)));
     }),
     { numRuns: 300 },
@@ -49,7 +55,7 @@ test.each([
   ["0.1", "0.10000000000000000001"],
   ["1e400", "1e401"],
   ["1e-400", "0"],
-  ["123456789012345678901", "\"123456789012345678901\""],
+  ["123456789012345678901", '"123456789012345678901"'],
   ["0", "-0"],
 ])("%s is not %s, whatever this process takes them for", (one, other) => {
   expect(exactDigest(`{"n":${one}}`)).not.toBe(exactDigest(`{"n":${other}}`));
@@ -65,7 +71,8 @@ test.each([
 
 test("a retry asks for the same as its request, and for nothing else that only looks the same to this process", () => {
   const asked = '{"name":"pay","arguments":{"account":9007199254740993}}';
-  const again = '{ "_meta": {"progressToken": 2}, "inputResponses": {"ok": {"action": "accept"}}, "requestState": "s", "arguments": {"account":9007199254740993}, "name": "pay" }';
+  const again =
+    '{ "_meta": {"progressToken": 2}, "inputResponses": {"ok": {"action": "accept"}}, "requestState": "s", "arguments": {"account":9007199254740993}, "name": "pay" }';
   expect(requestDigest(again)).toBe(requestDigest(asked));
   expect(requestDigest(asked.replace("9007199254740993", "9007199254740992"))).not.toBe(requestDigest(asked));
   expect(requestDigest(null)).toBe(requestDigest("{}"));

@@ -17,7 +17,9 @@ class WrittenNumber {
  * Numbers count as they are written: a tool server may read more digits of them than this process does.
  */
 export function exactDigest(json: string): string {
-  return createHash("sha256").update(canonical(parsedExactly(json, (_source, written) => new WrittenNumber(written)))).digest("hex");
+  return createHash("sha256")
+    .update(canonical(parsedExactly(json, (_source, written) => new WrittenNumber(written))))
+    .digest("hex");
 }
 
 /**

@@ -23,7 +23,12 @@ export function fromHeaderValue(value: string): string | null {
 }
 
 /** What a request's mirroring headers say that its body does not; null when they agree. A header that is absent agrees. */
-export function headerMismatch(headers: NamedHeaders, method: string, capability: Capability | null, version: string | null): string | null {
+export function headerMismatch(
+  headers: NamedHeaders,
+  method: string,
+  capability: Capability | null,
+  version: string | null,
+): string | null {
   const told = headers.get("mcp-method");
   if (told !== null && told !== method) return `Mcp-Method is ${JSON.stringify(told)} and the body's method ${JSON.stringify(method)}.`;
   const name = headers.get("mcp-name");
@@ -32,12 +37,18 @@ export function headerMismatch(headers: NamedHeaders, method: string, capability
     if (fromHeaderValue(name) !== capability.name) return "Mcp-Name is not what the body names.";
   }
   const spoken = headers.get("mcp-protocol-version");
-  if (version !== null && spoken !== null && spoken !== version) return `MCP-Protocol-Version is ${JSON.stringify(spoken)} and the body's ${JSON.stringify(version)}.`;
+  if (version !== null && spoken !== null && spoken !== version)
+    return `MCP-Protocol-Version is ${JSON.stringify(spoken)} and the body's ${JSON.stringify(version)}.`;
   return null;
 }
 
 /** The mirroring headers of a request in the stateless dialect. */
-export function mirroredHeaders(version: string, method: string, capability: Capability | null, params: Readonly<Record<string, string>> = {}): Record<string, string> {
+export function mirroredHeaders(
+  version: string,
+  method: string,
+  capability: Capability | null,
+  params: Readonly<Record<string, string>> = {},
+): Record<string, string> {
   return {
     "mcp-protocol-version": version,
     "mcp-method": method,

@@ -33,17 +33,34 @@ describe("header values", () => {
   });
 
   test("of whole numbers are compared as numbers", () => {
-    expect([saysArgument("42.0", 42), saysArgument("42", 42), saysArgument("", 0), saysArgument("43", 42), saysArgument("true", true), saysArgument("True", true)]).toEqual([true, true, false, false, true, false]);
+    expect([
+      saysArgument("42.0", 42),
+      saysArgument("42", 42),
+      saysArgument("", 0),
+      saysArgument("43", 42),
+      saysArgument("true", true),
+      saysArgument("True", true),
+    ]).toEqual([true, true, false, false, true, false]);
   });
 });
 
 describe("mirrored arguments", () => {
-  const schema = { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" }, deep: { type: "object", properties: { n: { type: "integer", "x-mcp-header": "Depth" } } }, plain: { type: "string" } } };
+  const schema = {
+    type: "object",
+    properties: {
+      region: { type: "string", "x-mcp-header": "Region" },
+      deep: { type: "object", properties: { n: { type: "integer", "x-mcp-header": "Depth" } } },
+      plain: { type: "string" },
+    },
+  };
 
   test("are written, checked, and left out where there is nothing to say", () => {
     const mirrored = paramHeaders(schema) ?? [];
     const headers = (said: Record<string, string>) => new RequestHeaders(new Headers(said));
-    expect(writeParamHeaders(mirrored, { region: " eu ", deep: { n: 7 }, plain: "x" })).toEqual({ "mcp-param-region": `=?base64?${btoa(" eu ")}?=`, "mcp-param-depth": "7" });
+    expect(writeParamHeaders(mirrored, { region: " eu ", deep: { n: 7 }, plain: "x" })).toEqual({
+      "mcp-param-region": `=?base64?${btoa(" eu ")}?=`,
+      "mcp-param-depth": "7",
+    });
     expect(writeParamHeaders(mirrored, { region: null })).toEqual({});
     expect(paramMismatch(mirrored, { region: "eu" }, headers({ "mcp-param-region": "eu" }))).toBeNull();
     expect(paramMismatch(mirrored, { region: "eu" }, headers({ "mcp-param-region": "us" }))).toContain("Region");
@@ -66,15 +83,36 @@ describe("names of a virtual server", () => {
   test("lead back to their member", () => {
     fc.assert(
       fc.property(slug, fc.string({ minLength: 1 }), fc.webUrl(), (member, name, uri) => {
-        expect(memberOf({ type: "tool", name: namespacedName(member, name) })).toEqual({ slug: member, capability: { type: "tool", name } });
-        for (const address of [uri, `ui://${name}`, `file:///${name}`]) expect(memberOf({ type: "resource", name: namespacedUri(member, address) })).toEqual({ slug: member, capability: { type: "resource", name: address } });
+        expect(memberOf({ type: "tool", name: namespacedName(member, name) })).toEqual({
+          slug: member,
+          capability: { type: "tool", name },
+        });
+        for (const address of [uri, `ui://${name}`, `file:///${name}`])
+          expect(memberOf({ type: "resource", name: namespacedUri(member, address) })).toEqual({
+            slug: member,
+            capability: { type: "resource", name: address },
+          });
       }),
     );
   });
 
   test("stand in results wherever a resource is named, and nowhere else", () => {
-    const result = { content: [{ type: "text", text: "test://a" }, { type: "resource_link", uri: "test://a" }, { type: "resource", resource: { uri: "test://b", text: "x" } }], structuredContent: { uri: "test://c" } };
-    expect(namespacedResult("m", result)).toEqual({ content: [{ type: "text", text: "test://a" }, { type: "resource_link", uri: "m+test://a" }, { type: "resource", resource: { uri: "m+test://b", text: "x" } }], structuredContent: { uri: "test://c" } });
+    const result = {
+      content: [
+        { type: "text", text: "test://a" },
+        { type: "resource_link", uri: "test://a" },
+        { type: "resource", resource: { uri: "test://b", text: "x" } },
+      ],
+      structuredContent: { uri: "test://c" },
+    };
+    expect(namespacedResult("m", result)).toEqual({
+      content: [
+        { type: "text", text: "test://a" },
+        { type: "resource_link", uri: "m+test://a" },
+        { type: "resource", resource: { uri: "m+test://b", text: "x" } },
+      ],
+      structuredContent: { uri: "test://c" },
+    });
     expect(namespacedResult("m", { content: [{ type: "text", text: "x" }] })).toBeNull();
   });
 });
@@ -86,16 +124,29 @@ describe("what crosses to the other dialect", () => {
     const given = `{"name":"t" , "arguments":{"big":12345678901234567890,"n":1.50},"_meta":{"progressToken":7}}`;
     const there = statelessParams(given, sender);
     expect(there).toContain(`"arguments":{"big":12345678901234567890,"n":1.50}`);
-    expect((JSON.parse(there) as JsonObject)._meta).toEqual({ progressToken: 7, [META.version]: "2026-07-28", [META.capabilities]: { elicitation: {} }, [META.logLevel]: "info" });
+    expect((JSON.parse(there) as JsonObject)._meta).toEqual({
+      progressToken: 7,
+      [META.version]: "2026-07-28",
+      [META.capabilities]: { elicitation: {} },
+      [META.logLevel]: "info",
+    });
     expect(JSON.parse(handshakeParams(there) ?? "")).toEqual(JSON.parse(given));
   });
 
   test("keeps every digit of a progress token, and of what else stands beside the dialects' own", () => {
     const token = '"progressToken":9007199254740993';
-    const there = statelessParams(`{"_meta":{${token},"x":1.50}}`, { version: "2026-07-28", capabilities: {}, clientInfo: null, logLevel: null });
+    const there = statelessParams(`{"_meta":{${token},"x":1.50}}`, {
+      version: "2026-07-28",
+      capabilities: {},
+      clientInfo: null,
+      logLevel: null,
+    });
     expect([there.includes(token), handshakeParams(there)]).toEqual([true, `{"_meta":{${token},"x":1.50}}`]);
     const result = statelessResult("tools/call", `{"content":[],"_meta":{"seen":9007199254740993}}`, { name: "s", version: "1" });
-    expect([result.includes('"seen":9007199254740993'), handshakeResult(result)]).toEqual([true, '{"content":[],"_meta":{"seen":9007199254740993}}']);
+    expect([result.includes('"seen":9007199254740993'), handshakeResult(result)]).toEqual([
+      true,
+      '{"content":[],"_meta":{"seen":9007199254740993}}',
+    ]);
   });
 
   test("comes back as it went, whatever it was", () => {
@@ -109,35 +160,61 @@ describe("what crosses to the other dialect", () => {
   });
 
   test("never lets an answer be kept for others", () => {
-    expect(JSON.parse(statelessResult("tools/list", '{"tools":[]}', null))).toEqual({ tools: [], resultType: "complete", ttlMs: 0, cacheScope: "private" });
+    expect(JSON.parse(statelessResult("tools/list", '{"tools":[]}', null))).toEqual({
+      tools: [],
+      resultType: "complete",
+      ttlMs: 0,
+      cacheScope: "private",
+    });
     expect(JSON.parse(statelessResult("tools/call", '{"content":[]}', null))).toEqual({ content: [], resultType: "complete" });
   });
 });
 
 describe("messages", () => {
   test("in which a name stands twice, at any depth and however it is written, are refused", () => {
-    for (const text of ['{"a":1,"a":2}', '{"x":{"a":1,"\\u0061":2}}', '{"x":[{"a":1},{"b":{"c":1,"c":2}}]}']) expect(repeatedName(text)).not.toBeNull();
+    for (const text of ['{"a":1,"a":2}', '{"x":{"a":1,"\\u0061":2}}', '{"x":[{"a":1},{"b":{"c":1,"c":2}}]}'])
+      expect(repeatedName(text)).not.toBeNull();
     fc.assert(fc.property(json, (value) => expect(repeatedName(JSON.stringify(value))).toBeNull()));
   });
 
   test("that are nested deeper than they can be walked are refused", () => {
-    const nested = (levels: number, text = "") => readRpc(new TextEncoder().encode(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":${"[".repeat(levels)}${JSON.stringify(text)}${"]".repeat(levels)}}}`));
+    const nested = (levels: number, text = "") =>
+      readRpc(
+        new TextEncoder().encode(
+          `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":${"[".repeat(levels)}${JSON.stringify(text)}${"]".repeat(levels)}}}`,
+        ),
+      );
     expect([nested(998), nested(999), nested(100_000), nested(1, "[".repeat(5_000))].map(isRpcProblem)).toEqual([false, true, true, false]);
   });
 
   test("are never taken for what they are not, and never throw", () => {
     fc.assert(
-      fc.property(fc.oneof(fc.uint8Array(), json.map((value) => new TextEncoder().encode(JSON.stringify(value)))), (bytes) => {
-        const read = readRpc(bytes);
-        if (!isRpcProblem(read)) expect(read.document.value.jsonrpc).toBe("2.0");
-      }),
+      fc.property(
+        fc.oneof(
+          fc.uint8Array(),
+          json.map((value) => new TextEncoder().encode(JSON.stringify(value))),
+        ),
+        (bytes) => {
+          const read = readRpc(bytes);
+          if (!isRpcProblem(read)) expect(read.document.value.jsonrpc).toBe("2.0");
+        },
+      ),
     );
   });
 });
 
 describe("tool definitions", () => {
   test("have one hash however their names are ordered", () => {
-    const turned = (value: JsonValue): JsonValue => (Array.isArray(value) ? value.map(turned) : typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).toReversed().map(([name, child]) => [name, turned(child as JsonValue)])) : value);
+    const turned = (value: JsonValue): JsonValue =>
+      Array.isArray(value)
+        ? value.map(turned)
+        : typeof value === "object" && value !== null
+          ? Object.fromEntries(
+              Object.entries(value)
+                .toReversed()
+                .map(([name, child]) => [name, turned(child as JsonValue)]),
+            )
+          : value;
     fc.assert(
       fc.property(json, (value) => {
         expect(digestOf(turned(value))).toBe(digestOf(value));
@@ -147,18 +224,31 @@ describe("tool definitions", () => {
   });
 
   test("are told apart as added, removed and changed", () => {
-    const [before, after] = [listedTools([{ name: "a" }, { name: "b" }, "no tool", {}]), listedTools([{ name: "b", description: "new" }, { name: "c" }])];
+    const [before, after] = [
+      listedTools([{ name: "a" }, { name: "b" }, "no tool", {}]),
+      listedTools([{ name: "b", description: "new" }, { name: "c" }]),
+    ];
     expect(diffTools(before, after)).toEqual({ added: ["c"], removed: ["a"], changed: ["b"] });
   });
 });
 
 test("a filter of changes is read as it was written, and lets nothing else by", () => {
   fc.assert(
-    fc.property(fc.record({ tools: fc.boolean(), prompts: fc.boolean(), resources: fc.boolean(), uris: fc.array(fc.webUrl()), logs: fc.constant(false) }), (filter) => {
-      expect(readFilter(writeFilter(filter))).toEqual(filter);
-      for (const list of ["tools", "prompts", "resources"] as const) expect(tellsOf(filter, { method: `notifications/${list}/list_changed` })).toBe(filter[list]);
-      for (const uri of filter.uris) expect(tellsOf(filter, { method: "notifications/resources/updated", params: { uri } })).toBe(true);
-      expect(tellsOf(filter, { method: "notifications/message", params: { uri: filter.uris[0] ?? "" } })).toBe(false);
-    }),
+    fc.property(
+      fc.record({
+        tools: fc.boolean(),
+        prompts: fc.boolean(),
+        resources: fc.boolean(),
+        uris: fc.array(fc.webUrl()),
+        logs: fc.constant(false),
+      }),
+      (filter) => {
+        expect(readFilter(writeFilter(filter))).toEqual(filter);
+        for (const list of ["tools", "prompts", "resources"] as const)
+          expect(tellsOf(filter, { method: `notifications/${list}/list_changed` })).toBe(filter[list]);
+        for (const uri of filter.uris) expect(tellsOf(filter, { method: "notifications/resources/updated", params: { uri } })).toBe(true);
+        expect(tellsOf(filter, { method: "notifications/message", params: { uri: filter.uris[0] ?? "" } })).toBe(false);
+      },
+    ),
   );
 });

@@ -15,7 +15,12 @@ const ANSWER = {
   jsonrpc: "2.0",
   id: "a",
   result: {
-    content: [{ type: "text", text: "one" }, { type: "resource", resource: { uri: "test://x", mimeType: "text/plain", text: "two" } }, { type: "image", data: "QUJD", mimeType: "image/png" }, { type: "resource_link", uri: "test://y", name: "three" }],
+    content: [
+      { type: "text", text: "one" },
+      { type: "resource", resource: { uri: "test://x", mimeType: "text/plain", text: "two" } },
+      { type: "image", data: "QUJD", mimeType: "image/png" },
+      { type: "resource_link", uri: "test://y", name: "three" },
+    ],
     structuredContent: { type: "four", deep: [{ "five@x": 6 }, 7.5, true] },
     _meta: { ui: { text: "kept" } },
     messages: [{ role: "user", content: { type: "text", text: "eight" } }],

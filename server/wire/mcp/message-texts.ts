@@ -2,7 +2,30 @@ import { afterNumber, isWhole, Respelled, startsNumber, textOf } from "../json-l
 import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json-members.ts";
 
 /** Members whose values are the protocol's own or no text: names of kinds, addresses, bytes, times, what only programs read. */
-const WORDLESS = new Set(["jsonrpc", "id", "type", "role", "method", "mode", "mimeType", "format", "uri", "url", "data", "blob", "icons", "annotations", "_meta", "resultType", "requestState", "taskId", "status", "createdAt", "lastUpdatedAt", "cacheScope"]);
+const WORDLESS = new Set([
+  "jsonrpc",
+  "id",
+  "type",
+  "role",
+  "method",
+  "mode",
+  "mimeType",
+  "format",
+  "uri",
+  "url",
+  "data",
+  "blob",
+  "icons",
+  "annotations",
+  "_meta",
+  "resultType",
+  "requestState",
+  "taskId",
+  "status",
+  "createdAt",
+  "lastUpdatedAt",
+  "cacheScope",
+]);
 /** What a tool gives as data of its own: there a name or a whole number may say as much as a text. */
 const FREE = "structuredContent";
 
@@ -29,7 +52,7 @@ export function replaceMessageTexts(message: string, change: (text: string) => s
   const respelled = new Respelled(message);
   const levels: Level[] = [];
   let level: Level | undefined;
-  for (let at = 0; at < message.length; ) {
+  for (let at = 0; at < message.length;) {
     const code = message.charCodeAt(at);
     let end = at + 1;
     if (code === QUOTE) {

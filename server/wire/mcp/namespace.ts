@@ -30,8 +30,13 @@ export function memberOf({ type, name }: Capability): { readonly slug: string; r
 /** One item of a member's list as the virtual server lists it. */
 export function namespacedItem(slug: string, kind: "tools" | "prompts" | "resources" | "resourceTemplates", item: JsonObject): JsonObject {
   if (kind === "resources") return typeof item.uri === "string" ? { ...item, uri: namespacedUri(slug, item.uri) } : item;
-  if (kind === "resourceTemplates") return typeof item.uriTemplate === "string" ? { ...item, uriTemplate: namespacedUri(slug, item.uriTemplate) } : item;
-  return { ...item, name: namespacedName(slug, String(item.name)), ...(isObject(item._meta) ? { _meta: namespacedMeta(slug, item._meta) } : {}) };
+  if (kind === "resourceTemplates")
+    return typeof item.uriTemplate === "string" ? { ...item, uriTemplate: namespacedUri(slug, item.uriTemplate) } : item;
+  return {
+    ...item,
+    name: namespacedName(slug, String(item.name)),
+    ...(isObject(item._meta) ? { _meta: namespacedMeta(slug, item._meta) } : {}),
+  };
 }
 
 function namespacedMeta(slug: string, meta: JsonObject): JsonObject {
@@ -39,7 +44,9 @@ function namespacedMeta(slug: string, meta: JsonObject): JsonObject {
   return {
     ...meta,
     ...(typeof flat === "string" ? { "ui/resourceUri": namespacedUri(slug, flat) } : {}),
-    ...(isObject(meta.ui) && typeof meta.ui.resourceUri === "string" ? { ui: { ...meta.ui, resourceUri: namespacedUri(slug, meta.ui.resourceUri) } } : {}),
+    ...(isObject(meta.ui) && typeof meta.ui.resourceUri === "string"
+      ? { ui: { ...meta.ui, resourceUri: namespacedUri(slug, meta.ui.resourceUri) } }
+      : {}),
   };
 }
 

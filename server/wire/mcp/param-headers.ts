@@ -23,7 +23,14 @@ export function paramHeaders(schema: unknown): ParamHeader[] | null {
     const header = node["x-mcp-header"];
     reachable.add(node);
     if (header !== undefined) {
-      if (typeof header !== "string" || !TOKEN.test(header) || names.has(header.toLowerCase()) || !MIRRORED_TYPES.has(String(node.type)) || path.length === 0) return false;
+      if (
+        typeof header !== "string" ||
+        !TOKEN.test(header) ||
+        names.has(header.toLowerCase()) ||
+        !MIRRORED_TYPES.has(String(node.type)) ||
+        path.length === 0
+      )
+        return false;
       names.add(header.toLowerCase());
       found.push({ path, header });
     }
@@ -35,7 +42,8 @@ export function paramHeaders(schema: unknown): ParamHeader[] | null {
 /** Whether an annotation stands where no chain of `properties` leads. */
 function annotatedElsewhere(node: unknown, reachable: ReadonlySet<object>, depth: number): boolean {
   if (typeof node !== "object" || node === null || depth > 64) return false;
-  if (!Array.isArray(node) && "x-mcp-header" in node && !reachable.has(node) && typeof (node as JsonObject)["x-mcp-header"] === "string") return true;
+  if (!Array.isArray(node) && "x-mcp-header" in node && !reachable.has(node) && typeof (node as JsonObject)["x-mcp-header"] === "string")
+    return true;
   return Object.values(node).some((child) => annotatedElsewhere(child, reachable, depth + 1));
 }
 

@@ -4,7 +4,11 @@ import { edited, memberText } from "./rpc.ts";
 /** Requests of several senders go out in one session, where no two may have the same progress token. */
 
 /** The params with another progress token, and the text of their own; null when they ask for no progress. */
-export function withProgressToken(params: string | null, parsed: JsonValue | undefined, token: number): { readonly params: string; readonly own: string } | null {
+export function withProgressToken(
+  params: string | null,
+  parsed: JsonValue | undefined,
+  token: number,
+): { readonly params: string; readonly own: string } | null {
   const meta = isObject(parsed) && isObject(parsed._meta) ? memberText(params ?? "{}", "_meta") : null;
   const own = meta === null ? null : memberText(meta, "progressToken");
   if (params === null || meta === null || own === null) return null;

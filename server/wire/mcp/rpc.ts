@@ -59,19 +59,31 @@ export interface RpcProblem {
  */
 export function readRpc(bytes: Uint8Array): RpcMessage | RpcProblem {
   const document = JsonDocument.read(bytes);
-  if (!(document instanceof JsonDocument)) return { code: document.message === "is not JSON" || document.message === "is not UTF-8" ? -32700 : -32600, message: `The body ${document.field === "" ? "" : `member ${document.field} `}${document.message}.`, id: null };
+  if (!(document instanceof JsonDocument))
+    return {
+      code: document.message === "is not JSON" || document.message === "is not UTF-8" ? -32700 : -32600,
+      message: `The body ${document.field === "" ? "" : `member ${document.field} `}${document.message}.`,
+      id: null,
+    };
   const { value } = document;
   const id = typeof value.id === "number" && !Number.isInteger(value.id) ? null : idIn(document.memberText("id"), value.id);
   const invalid = (message: string): RpcProblem => ({ code: -32600, message, id });
-  if (value.jsonrpc !== "2.0") return invalid("`jsonrpc` must be \"2.0\".");
+  if (value.jsonrpc !== "2.0") return invalid('`jsonrpc` must be "2.0".');
   if (isNestedDeeper(document.text(), MOST_LEVELS)) return invalid(`The body is nested more than ${MOST_LEVELS} levels deep.`);
   const twice = repeatedName(document.text());
   if (twice !== null) return invalid(`The name ${JSON.stringify(twice)} stands twice in one object.`);
-  if (value.method === undefined && (value.result !== undefined || value.error !== undefined)) return { kind: "response", id, method: null, params: {}, document };
+  if (value.method === undefined && (value.result !== undefined || value.error !== undefined))
+    return { kind: "response", id, method: null, params: {}, document };
   if (typeof value.method !== "string") return invalid("`method` must be a text.");
   if (value.params !== undefined && !isObject(value.params)) return invalid("`params` must be an object.");
   if (value.id !== undefined && id === null) return invalid("`id` must be a text or a whole number.");
-  return { kind: id === null ? "notification" : "request", id, method: value.method, params: (value.params as JsonObject | undefined) ?? {}, document };
+  return {
+    kind: id === null ? "notification" : "request",
+    id,
+    method: value.method,
+    params: (value.params as JsonObject | undefined) ?? {},
+    document,
+  };
 }
 
 export function isRpcProblem(read: RpcMessage | RpcProblem): read is RpcProblem {
@@ -101,7 +113,11 @@ export function messagesIn(text: string): string[] {
 
 /** Whether a message of an upstream is the answer to the request with this id. */
 export function answers(message: JsonObject, id: RpcId | null): boolean {
-  return message.method === undefined && (message.id === (id instanceof LongId ? Number(id.text) : id) || (message.id === null && message.error !== undefined)) && (message.result !== undefined || message.error !== undefined);
+  return (
+    message.method === undefined &&
+    (message.id === (id instanceof LongId ? Number(id.text) : id) || (message.id === null && message.error !== undefined)) &&
+    (message.result !== undefined || message.error !== undefined)
+  );
 }
 
 export function requestText(id: RpcId | null, method: string, params: string | null): string {

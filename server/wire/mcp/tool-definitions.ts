@@ -31,10 +31,12 @@ export function digestOf(value: JsonValue | undefined): string {
 
 export function listedTools(tools: unknown): ListedTool[] {
   if (!Array.isArray(tools)) return [];
-  return tools.filter((tool): tool is JsonObject => isObject(tool) && typeof tool.name === "string").map((tool) => {
-    const ui = interfaceOf(tool);
-    return { name: tool.name as string, hash: digestOf(tool), params: paramHeaders(tool.inputSchema), ...(ui === null ? {} : { ui }) };
-  });
+  return tools
+    .filter((tool): tool is JsonObject => isObject(tool) && typeof tool.name === "string")
+    .map((tool) => {
+      const ui = interfaceOf(tool);
+      return { name: tool.name as string, hash: digestOf(tool), params: paramHeaders(tool.inputSchema), ...(ui === null ? {} : { ui }) };
+    });
 }
 
 export interface ToolDiff {
@@ -43,12 +45,18 @@ export interface ToolDiff {
   readonly changed: string[];
 }
 
-export function diffTools(before: readonly { readonly name: string; readonly hash: string }[], after: readonly { readonly name: string; readonly hash: string }[]): ToolDiff {
+export function diffTools(
+  before: readonly { readonly name: string; readonly hash: string }[],
+  after: readonly { readonly name: string; readonly hash: string }[],
+): ToolDiff {
   const old = new Map(before.map(({ name, hash }) => [name, hash]));
   const now = new Map(after.map(({ name, hash }) => [name, hash]));
   return {
     added: [...now.keys()].filter((name) => !old.has(name)).sort(),
     removed: [...old.keys()].filter((name) => !now.has(name)).sort(),
-    changed: [...now].filter(([name, hash]) => old.has(name) && old.get(name) !== hash).map(([name]) => name).sort(),
+    changed: [...now]
+      .filter(([name, hash]) => old.has(name) && old.get(name) !== hash)
+      .map(([name]) => name)
+      .sort(),
   };
 }

@@ -5,7 +5,14 @@ export type ClaudeThinking = "none" | "budget" | "adaptive";
 
 export const LEAST_BUDGET = 1024;
 
-const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = { minimal: LEAST_BUDGET, low: 2048, medium: 8192, high: 16_384, xhigh: 24_576, max: 31_999 };
+const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = {
+  minimal: LEAST_BUDGET,
+  low: 2048,
+  medium: 8192,
+  high: 16_384,
+  xhigh: 24_576,
+  max: 31_999,
+};
 
 /** Claude thinks since 3.7, and decides for itself how long since 4.6. `name` is one of any platform it is served from. */
 export function claudeThinking(name: string): ClaudeThinking {
@@ -50,7 +57,9 @@ export function continuesWithoutThinking({ turns }: ConversationRequest): boolea
   const last = turns.at(-1);
   if (last?.role !== "user" || !last.parts.some(({ kind }) => kind === "tool_result")) return false;
   const calling = turns.findLast(({ role }) => role === "assistant");
-  return calling?.role === "assistant" && !calling.parts.some((part) => part.kind === "reasoning" && part.signature?.family === "anthropic");
+  return (
+    calling?.role === "assistant" && !calling.parts.some((part) => part.kind === "reasoning" && part.signature?.family === "anthropic")
+  );
 }
 
 /** Claude samples at its default while it thinks: which of the caller's wishes it would refuse. */

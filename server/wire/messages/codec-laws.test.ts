@@ -16,11 +16,22 @@ const plainText: fc.Arbitrary<TextPart> = word.map((words) => ({ kind: "text", t
 const media: fc.Arbitrary<UserPart> = fc.oneof(
   word.map((data): UserPart => ({ kind: "image", source: { base64: data }, mediaType: "image/webp" })),
   word.map((path): UserPart => ({ kind: "image", source: { url: `https://x.example/${path}` }, mediaType: null })),
-  fc.tuple(word, fc.option(word)).map(([data, name]): UserPart => ({ kind: "file", source: { base64: data }, mediaType: "application/pdf", name })),
-  fc.tuple(word, fc.option(word)).map(([data, name]): UserPart => ({ kind: "file", source: { text: data }, mediaType: "text/plain", name })),
+  fc
+    .tuple(word, fc.option(word))
+    .map(([data, name]): UserPart => ({ kind: "file", source: { base64: data }, mediaType: "application/pdf", name })),
+  fc
+    .tuple(word, fc.option(word))
+    .map(([data, name]): UserPart => ({ kind: "file", source: { text: data }, mediaType: "text/plain", name })),
 );
 const reasoning: fc.Arbitrary<AssistantPart> = fc.oneof(
-  fc.tuple(word, word).map(([words, value]): AssistantPart => ({ kind: "reasoning", text: words, redacted: false, signature: { family: "anthropic", value } })),
+  fc
+    .tuple(word, word)
+    .map(([words, value]): AssistantPart => ({
+      kind: "reasoning",
+      text: words,
+      redacted: false,
+      signature: { family: "anthropic", value },
+    })),
   word.map((value): AssistantPart => ({ kind: "reasoning", text: "", redacted: true, signature: { family: "anthropic", value } })),
 );
 
@@ -37,22 +48,52 @@ const round = (index: number) =>
     .map(({ asked, system, thought, answer, calls }) => {
       const turns: Turn[] = [{ role: "user", parts: asked }];
       if ("text" in system) turns.push({ role: "system", parts: [system] });
-      const called = calls.map(([name, input], i): AssistantPart => ({ kind: "tool_call", id: `c${index}_${i}`, name: `t_${name.length}`, arguments: JSON.stringify({ input }) }));
+      const called = calls.map(([name, input], i): AssistantPart => ({
+        kind: "tool_call",
+        id: `c${index}_${i}`,
+        name: `t_${name.length}`,
+        arguments: JSON.stringify({ input }),
+      }));
       turns.push({ role: "assistant", parts: [...thought, answer, ...called] });
-      const results = calls.map(([, , content, isError], i): ToolResultPart => ({ kind: "tool_result", callId: `c${index}_${i}`, toolName: null, content: [content], isError }));
+      const results = calls.map(([, , content, isError], i): ToolResultPart => ({
+        kind: "tool_result",
+        callId: `c${index}_${i}`,
+        toolName: null,
+        content: [content],
+        isError,
+      }));
       return { turns, results };
     });
 
 const conversation = fc.tuple(round(0), round(1), plainText).map(([first, second, last]) => {
   const [asked, ...rest] = second.turns;
-  return [...first.turns, { role: "user", parts: [...first.results, ...asked!.parts] }, ...rest, { role: "user", parts: [...second.results, last] }] as Turn[];
+  return [
+    ...first.turns,
+    { role: "user", parts: [...first.results, ...asked!.parts] },
+    ...rest,
+    { role: "user", parts: [...second.results, last] },
+  ] as Turn[];
 });
 
 const request: fc.Arbitrary<ConversationRequest> = fc.record({
   instructions: fc.array(plainText, { maxLength: 2 }),
   turns: conversation,
-  tools: fc.uniqueArray(fc.record({ name: fc.stringMatching(/^[a-z_]{1,8}$/), description: fc.option(word), schema: fc.constant({ type: "object", properties: {} }), strict: fc.option(fc.boolean()) }), { selector: ({ name }) => name, minLength: 1, maxLength: 3 }),
-  toolChoice: fc.constantFrom(null, { kind: "none" as const }, { kind: "auto" as const }, { kind: "required" as const }, { kind: "tool" as const, name: "t" }),
+  tools: fc.uniqueArray(
+    fc.record({
+      name: fc.stringMatching(/^[a-z_]{1,8}$/),
+      description: fc.option(word),
+      schema: fc.constant({ type: "object", properties: {} }),
+      strict: fc.option(fc.boolean()),
+    }),
+    { selector: ({ name }) => name, minLength: 1, maxLength: 3 },
+  ),
+  toolChoice: fc.constantFrom(
+    null,
+    { kind: "none" as const },
+    { kind: "auto" as const },
+    { kind: "required" as const },
+    { kind: "tool" as const, name: "t" },
+  ),
   parallelToolCalls: fc.constant(null),
   maxOutputTokens: fc.integer({ min: 2000, max: 9000 }),
   temperature: fc.option(fc.constantFrom(0, 0.5, 1)),
@@ -79,7 +120,12 @@ const request: fc.Arbitrary<ConversationRequest> = fc.record({
 /** The vendor takes four marks in all; further ones are cut, which is another test's subject. */
 function withFewMarks(value: ConversationRequest): ConversationRequest {
   let marks = 0;
-  const turns = value.turns.map((turn) => ({ ...turn, parts: (turn.parts as TextPart[]).map((part) => (part.cache !== undefined && ++marks > 4 ? Object.fromEntries(Object.entries(part).filter(([name]) => name !== "cache")) : part)) }));
+  const turns = value.turns.map((turn) => ({
+    ...turn,
+    parts: (turn.parts as TextPart[]).map((part) =>
+      part.cache !== undefined && ++marks > 4 ? Object.fromEntries(Object.entries(part).filter(([name]) => name !== "cache")) : part,
+    ),
+  }));
   return { ...value, turns: turns as never };
 }
 
@@ -90,31 +136,41 @@ test("what is written is read as it was", () => {
       if ("unsupported" in written) throw new Error(JSON.stringify(written.unsupported));
       expect(written.dropped).toEqual([]);
       expect(messagesCodec.readRequest(JSON.parse(JSON.stringify(written.body)))).toEqual({ request: value, dropped: [] });
-      expect(readMessagesRequest(new TextEncoder().encode(JSON.stringify(written.body)), { maxTokensRequired: true })).not.toHaveProperty("fields");
+      expect(readMessagesRequest(new TextEncoder().encode(JSON.stringify(written.body)), { maxTokensRequired: true })).not.toHaveProperty(
+        "fields",
+      );
     }),
     { numRuns: 200 },
   );
 });
 
-const FIXTURES = readdirSync(new URL("fixtures/", import.meta.url)).map((name) => new Uint8Array(readFileSync(new URL(`fixtures/${name}`, import.meta.url))));
+const FIXTURES = readdirSync(new URL("fixtures/", import.meta.url)).map(
+  (name) => new Uint8Array(readFileSync(new URL(`fixtures/${name}`, import.meta.url))),
+);
 const TOKENS = ["null", "7", "[]", "{}", '""', "true", '"x"', "[null]", '{"type":7}'];
 
 test("nonsense never throws", () => {
-  const broken = fc.tuple(fc.constantFrom(...FIXTURES), fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 5 })).map(([fixture, changes]) => {
-    const bytes = fixture.slice();
-    for (const [at, value] of changes) bytes[at % bytes.length] = value;
-    return bytes;
-  });
+  const broken = fc
+    .tuple(fc.constantFrom(...FIXTURES), fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 5 }))
+    .map(([fixture, changes]) => {
+      const bytes = fixture.slice();
+      for (const [at, value] of changes) bytes[at % bytes.length] = value;
+      return bytes;
+    });
   /** Values of other types in place of the fixture's own: what stays JSON and reaches deeper. */
-  const mistyped = fc.tuple(fc.constantFrom(...FIXTURES), fc.array(fc.tuple(fc.nat(), fc.constantFrom(...TOKENS)), { minLength: 1, maxLength: 4 })).map(([fixture, changes]) => {
-    let source = new TextDecoder().decode(fixture);
-    for (const [nth, token] of changes) {
-      const places = [...source.matchAll(/:\s*("(?:[^"\\]|\\.)*"|\d+|null|true|false|\[|\{)/g)].filter((match) => !"[{".includes(match[1]!));
-      const place = places[nth % Math.max(1, places.length)];
-      if (place !== undefined) source = `${source.slice(0, place.index)}:${token}${source.slice(place.index + place[0].length)}`;
-    }
-    return new TextEncoder().encode(source);
-  });
+  const mistyped = fc
+    .tuple(fc.constantFrom(...FIXTURES), fc.array(fc.tuple(fc.nat(), fc.constantFrom(...TOKENS)), { minLength: 1, maxLength: 4 }))
+    .map(([fixture, changes]) => {
+      let source = new TextDecoder().decode(fixture);
+      for (const [nth, token] of changes) {
+        const places = [...source.matchAll(/:\s*("(?:[^"\\]|\\.)*"|\d+|null|true|false|\[|\{)/g)].filter(
+          (match) => !"[{".includes(match[1]!),
+        );
+        const place = places[nth % Math.max(1, places.length)];
+        if (place !== undefined) source = `${source.slice(0, place.index)}:${token}${source.slice(place.index + place[0].length)}`;
+      }
+      return new TextEncoder().encode(source);
+    });
   fc.assert(
     fc.property(fc.oneof(broken, mistyped), (bytes) => {
       const read = readMessagesRequest(bytes, { maxTokensRequired: true, version: "2026-10-21" });

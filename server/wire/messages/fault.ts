@@ -14,7 +14,9 @@ const TYPES: Readonly<Record<number, string>> = {
   504: "timeout_error",
   529: "overloaded_error",
 };
-const STATUSES: Readonly<Record<string, number>> = Object.fromEntries(Object.entries(TYPES).map(([status, type]) => [type, Number(status)]));
+const STATUSES: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.entries(TYPES).map(([status, type]) => [type, Number(status)]),
+);
 
 /** The vendor's type for a status, the nearest one where it does not use the status. */
 export function errorTypeOf(status: number): string {
@@ -33,7 +35,8 @@ export function readFault(status: number | null, body: JsonObject | null): Provi
   const error = isObject(body?.error) ? body.error : {};
   const type = typeof error.type === "string" ? error.type : null;
   const detail = isObject(error.details) && typeof error.details.error_code === "string" ? error.details.error_code : null;
-  const message = typeof error.message === "string" && error.message !== "" ? error.message : "the provider reported an error without saying which";
+  const message =
+    typeof error.message === "string" && error.message !== "" ? error.message : "the provider reported an error without saying which";
   return { status: status ?? (type === null ? undefined : STATUSES[type]) ?? 500, message, code: detail ?? type, param: null };
 }
 

@@ -5,7 +5,17 @@ import { toolInput } from "./tool-input.ts";
 
 /** A message as the official clients declare it; every member of its own that they declare is there. */
 export function message(id: string | null, context: ReplyContext, content: JsonValue[], stop: JsonObject, usage: JsonObject): JsonObject {
-  return { id: id ?? `msg_${context.callId}`, type: "message", role: "assistant", model: context.model, content, ...stop, usage, container: null, diagnostics: null };
+  return {
+    id: id ?? `msg_${context.callId}`,
+    type: "message",
+    role: "assistant",
+    model: context.model,
+    content,
+    ...stop,
+    usage,
+    container: null,
+    diagnostics: null,
+  };
 }
 
 export const NOT_STOPPED: JsonObject = { stop_reason: null, stop_sequence: null, stop_details: null };

@@ -45,7 +45,13 @@ function blockContents(block: JsonObject, index: number, contents: ContentsList)
   if (CALLS.has(block.type)) {
     // At its start a streamed call has an empty object, and its pieces follow.
     const hasInput = isObject(block.input) && Object.keys(block.input).length > 0;
-    contents.calls.push({ channel: `${index}.call`, group: `${index}.call`, name: filledOf(block.name), place: hasInput ? { holder: block, key: "input" } : null, form: "object" });
+    contents.calls.push({
+      channel: `${index}.call`,
+      group: `${index}.call`,
+      name: filledOf(block.name),
+      place: hasInput ? { holder: block, key: "input" } : null,
+      form: "object",
+    });
     return;
   }
   if (block.type === "text") {
@@ -74,7 +80,14 @@ function deltaContents(delta: JsonObject, index: number, contents: ContentsList)
   contents.piece(`${index}.text`, delta, "text");
   contents.piece(`${index}.thinking`, delta, "thinking");
   contents.piece(`${index}.content`, delta, "content");
-  if (typeof delta.partial_json === "string") contents.calls.push({ channel: `${index}.call`, group: `${index}.call`, name: null, place: { holder: delta, key: "partial_json" }, form: "piece" });
+  if (typeof delta.partial_json === "string")
+    contents.calls.push({
+      channel: `${index}.call`,
+      group: `${index}.call`,
+      name: null,
+      place: { holder: delta, key: "partial_json" },
+      form: "piece",
+    });
   const citation = objectOf(delta.citation);
   if (citation !== null) citationTexts(citation, contents);
 }

@@ -28,17 +28,29 @@ describe("a Messages request on its way out", () => {
   test("changes the model and nothing beside it", () => {
     const text = '{ "model":"fast", "max_tokens":10e1,"messages":[{"role":"user","content":"h\\u00e9 model"}],"x":0.10}';
     expect(read(text).outbound({ model: "slow", ...UNCHANGED })).toBe(text.replace('"fast"', '"slow"'));
-    expect(read('{"model_id":"0b","max_tokens":1,"messages":[{"role":"user","content":"hi"}]}').outbound({ model: "m", ...UNCHANGED })).toBe(
-      '{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"hi"}]}',
-    );
+    expect(
+      read('{"model_id":"0b","max_tokens":1,"messages":[{"role":"user","content":"hi"}]}').outbound({ model: "m", ...UNCHANGED }),
+    ).toBe('{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"hi"}]}');
   });
 
   test("the model's defaults and system prompt come in, differently for each attempt", () => {
     const request = read(body({}));
-    expect(JSON.parse(request.outbound(DEFAULTS))).toEqual({ temperature: 0.2, system: "House.", model: "m", max_tokens: 9, messages: [{ role: "user", content: "hi" }] });
+    expect(JSON.parse(request.outbound(DEFAULTS))).toEqual({
+      temperature: 0.2,
+      system: "House.",
+      model: "m",
+      max_tokens: 9,
+      messages: [{ role: "user", content: "hi" }],
+    });
     expect(request.outbound({ model: "m", ...UNCHANGED })).toBe(body({}));
-    expect(JSON.parse(read(body({ temperature: 1, system: "Own." })).outbound(DEFAULTS))).toMatchObject({ temperature: 1, system: "House.\n\nOwn." });
-    expect(JSON.parse(read(body({ system: [{ type: "text", text: "Own." }] })).outbound(DEFAULTS)).system).toEqual([{ type: "text", text: "House." }, { type: "text", text: "Own." }]);
+    expect(JSON.parse(read(body({ temperature: 1, system: "Own." })).outbound(DEFAULTS))).toMatchObject({
+      temperature: 1,
+      system: "House.\n\nOwn.",
+    });
+    expect(JSON.parse(read(body({ system: [{ type: "text", text: "Own." }] })).outbound(DEFAULTS)).system).toEqual([
+      { type: "text", text: "House." },
+      { type: "text", text: "Own." },
+    ]);
   });
 
   test("a default temperature is not put in where the vendor refuses it", () => {
@@ -52,7 +64,9 @@ describe("a Messages request on its way out", () => {
     const request = read('{"model":"m", "temperature":1.0, "max_tokens":9, "messages":[{"role":"user","content":"hi"}]}');
     request.temperature = 0.3;
     request.maxTokens = 5;
-    expect(request.outbound({ model: "m", ...UNCHANGED })).toBe('{"model":"m", "temperature":0.3, "max_tokens":5, "messages":[{"role":"user","content":"hi"}]}');
+    expect(request.outbound({ model: "m", ...UNCHANGED })).toBe(
+      '{"model":"m", "temperature":0.3, "max_tokens":5, "messages":[{"role":"user","content":"hi"}]}',
+    );
     request.temperature = null;
     expect(request.temperature).toBeNull();
   });
@@ -76,14 +90,25 @@ describe("what governance sees of a Messages request", () => {
               { type: "text", text: "a1" },
               { type: "tool_use", id: "c", name: "n", input: { q: "a2" } },
               { type: "server_tool_use", id: "d", name: "web_search", input: { query: "a3" } },
-              { type: "web_search_tool_result", tool_use_id: "d", content: [{ type: "web_search_result", title: "r1", url: "https://x", encrypted_content: "hidden" }] },
+              {
+                type: "web_search_tool_result",
+                tool_use_id: "d",
+                content: [{ type: "web_search_result", title: "r1", url: "https://x", encrypted_content: "hidden" }],
+              },
             ],
           },
           {
             role: "user",
             content: [
               { type: "tool_result", tool_use_id: "c", content: "r2" },
-              { type: "tool_result", tool_use_id: "c2", content: [{ type: "text", text: "r3" }, { type: "document", source: { type: "text", media_type: "text/plain", data: "r4" } }] },
+              {
+                type: "tool_result",
+                tool_use_id: "c2",
+                content: [
+                  { type: "text", text: "r3" },
+                  { type: "document", source: { type: "text", media_type: "text/plain", data: "r4" } },
+                ],
+              },
               { type: "image", source: { type: "base64", media_type: "image/png", data: "hidden" } },
               { type: "document", title: "d1", context: "d2", source: { type: "content", content: [{ type: "text", text: "d3" }] } },
               { type: "document", source: { type: "base64", media_type: "application/pdf", data: "hidden" } },
@@ -96,8 +121,24 @@ describe("what governance sees of a Messages request", () => {
     );
     const slots = request.texts();
     expect(slots.map(({ role, text }) => `${role} ${text}`)).toEqual([
-      "system s1", "user u1", "system s2", "assistant t1", "assistant a1", 'assistant {"q":"a2"}', 'assistant {"query":"a3"}', "tool r1", "tool r2", "tool r3", "tool r4",
-      "user d1", "user d2", "user d3", "user f1", "user f2", "user f3", "user x1",
+      "system s1",
+      "user u1",
+      "system s2",
+      "assistant t1",
+      "assistant a1",
+      'assistant {"q":"a2"}',
+      'assistant {"query":"a3"}',
+      "tool r1",
+      "tool r2",
+      "tool r3",
+      "tool r4",
+      "user d1",
+      "user d2",
+      "user d3",
+      "user f1",
+      "user f2",
+      "user f3",
+      "user x1",
     ]);
     expect(request.inputCharacters).toBe(slots.reduce((sum, { text }) => sum + text.length, 0));
     expect(request.instructions).toBe("s1\ns2");
@@ -136,7 +177,15 @@ describe("what governance sees of a Messages request", () => {
     expect(bare.tools).toEqual(["mcp_toolset"]);
     bare.removeTools(new Set(["mcp_toolset"]));
     expect(bare.outbound({ model: "m", ...UNCHANGED })).toBe(body({}));
-    const named = read(body({ ...servers, tools: [{ type: "mcp_toolset", mcp_server_name: "s" }, { name: "a", input_schema: {} }] }));
+    const named = read(
+      body({
+        ...servers,
+        tools: [
+          { type: "mcp_toolset", mcp_server_name: "s" },
+          { name: "a", input_schema: {} },
+        ],
+      }),
+    );
     expect(named.tools).toEqual(["mcp_toolset", "a"]);
     named.removeTools(new Set(["mcp_toolset"]));
     expect(named.body.mcp_servers).toBeUndefined();
@@ -148,8 +197,20 @@ describe("what governance sees of a Messages request", () => {
     const added = (tool: object) => ({ role: "system", content: [{ type: "tool_addition", tool }] });
     const definition = { name: "run_sql", description: "Runs SQL.", input_schema: { type: "object" } };
     const hi = { role: "user", content: "hi" };
-    const more = { role: "system", content: [{ type: "text", text: "More." }, { type: "tool_addition", tool: { type: "tool_reference", name: "late" } }] };
-    const request = read(body({ messages: [hi, added({ type: "tool_definition", definition }), more], tools: [{ name: "late", input_schema: {}, defer_loading: true }], tool_choice: { type: "tool", name: "run_sql" } }));
+    const more = {
+      role: "system",
+      content: [
+        { type: "text", text: "More." },
+        { type: "tool_addition", tool: { type: "tool_reference", name: "late" } },
+      ],
+    };
+    const request = read(
+      body({
+        messages: [hi, added({ type: "tool_definition", definition }), more],
+        tools: [{ name: "late", input_schema: {}, defer_loading: true }],
+        tool_choice: { type: "tool", name: "run_sql" },
+      }),
+    );
     expect(request.tools).toEqual(["late", "run_sql", "late"]);
     expect(request.texts().map(({ role, text }) => [role, text])).toContainEqual(["tool_definition", "Runs SQL."]);
     request.removeTools(new Set(["run_sql"]));
@@ -164,7 +225,10 @@ describe("what governance sees of a Messages request", () => {
   test("and so are those a summary carries on", () => {
     const kept = { type: "tool_removal", tool: { type: "tool_reference", name: "other" } };
     const definition = { name: "run_sql", input_schema: { type: "object" } };
-    const summary = (...changes: object[]) => ({ role: "user", content: [{ type: "compaction", content: "Earlier.", tool_changes: changes }] });
+    const summary = (...changes: object[]) => ({
+      role: "user",
+      content: [{ type: "compaction", content: "Earlier.", tool_changes: changes }],
+    });
     const request = read(body({ messages: [summary({ type: "tool_addition", tool: { type: "tool_definition", definition } }, kept)] }));
     expect(request.tools).toEqual(["run_sql"]);
     request.removeTools(new Set(["run_sql"]));
@@ -209,26 +273,50 @@ describe("a Messages request that cannot be served", () => {
     [body({ system: [{ type: "text" }] }), ["system[0].text"]],
     [body({ messages: [] }), ["messages"]],
     [body({ messages: ["x", { content: "x" }, { role: "user" }] }), ["messages[0]", "messages[1].role", "messages[2].content"]],
-    [body({ messages: [{ role: "user", content: [{ type: "text", text: 7 }, "x", {}, { type: "tool_result", content: [{ type: "text" }] }] }] }), ["messages[0].content[0].text", "messages[0].content[1]", "messages[0].content[2].type", "messages[0].content[3].content[0].text"]],
+    [
+      body({
+        messages: [{ role: "user", content: [{ type: "text", text: 7 }, "x", {}, { type: "tool_result", content: [{ type: "text" }] }] }],
+      }),
+      ["messages[0].content[0].text", "messages[0].content[1]", "messages[0].content[2].type", "messages[0].content[3].content[0].text"],
+    ],
     ['{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"x"}],"max_tokens":2}', ["max_tokens"]],
   ])("%s names its field", (text, fields) => {
     expect(fieldsOf(text)).toEqual(fields);
   });
 
   test("counting needs no ceiling; absent members may be null", () => {
-    expect(fieldsOf('{"model":"m","messages":[{"role":"user","content":"x"}],"stream":null,"temperature":null,"tools":null}', { maxTokensRequired: false })).toEqual([]);
+    expect(
+      fieldsOf('{"model":"m","messages":[{"role":"user","content":"x"}],"stream":null,"temperature":null,"tools":null}', {
+        maxTokensRequired: false,
+      }),
+    ).toEqual([]);
   });
 
   test("each version accepts what the vendor accepts in it", () => {
     const refused = {
-      temperature: 1, top_p: 0.5, top_k: null,
+      temperature: 1,
+      top_p: 0.5,
+      top_k: null,
       messages: [
-        { role: "user", content: [{ type: "text", text: "x", citations: [{}] }, { type: "text", text: "y", citations: [] }, { type: "search_result", content: [{ type: "text", text: "z", citations: [{}] }] }] },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "x", citations: [{}] },
+            { type: "text", text: "y", citations: [] },
+            { type: "search_result", content: [{ type: "text", text: "z", citations: [{}] }] },
+          ],
+        },
         { role: "assistant", content: [{ type: "document" }, { type: "text", text: "w", citations: [{}] }] },
       ],
     };
     expect(checkVersion(refused, "2023-06-01")).toEqual([]);
-    expect(checkVersion(refused, "2026-10-21").map(({ field }) => field)).toEqual(["temperature", "top_p", "messages[0].content[0].citations", "messages[0].content[2].content[0].citations", "messages[1].content[0]"]);
+    expect(checkVersion(refused, "2026-10-21").map(({ field }) => field)).toEqual([
+      "temperature",
+      "top_p",
+      "messages[0].content[0].citations",
+      "messages[0].content[2].content[0].citations",
+      "messages[1].content[0]",
+    ]);
     expect(checkVersion({ temperature: 1 }, "2026-10-21")).toEqual([{ field: "temperature", message: "Extra inputs are not permitted" }]);
     expect(fieldsOf(body({ temperature: 1 }), { maxTokensRequired: true, version: "2026-10-21" })).toEqual(["temperature"]);
   });

@@ -129,7 +129,10 @@ export class MessagesRequest implements InboundRequest {
 
   definitions(): readonly TextSlot[] {
     const touch = (member: string) => this.document.touch(member);
-    return [...definitionTexts(this.body, ["tools", "output_format", "output_config"], touch), ...definitionTexts({ tools: definitionsBetween(this.body) }, ["tools"], () => touch("messages"))];
+    return [
+      ...definitionTexts(this.body, ["tools", "output_format", "output_config"], touch),
+      ...definitionTexts({ tools: definitionsBetween(this.body) }, ["tools"], () => touch("messages")),
+    ];
   }
 
   get inputCharacters(): number {
@@ -143,11 +146,13 @@ export class MessagesRequest implements InboundRequest {
     if (changes.systemPrompt !== null) edits.set("system", JSON.stringify(withInstructions(this.body.system, [changes.systemPrompt], [])));
     const { maxTokensRequired: answering, version } = this.reading;
     const sampling = answering && changes.sampling !== false && !refusesSampling(version);
-    if (sampling && this.temperature === null && changes.defaultTemperature !== null) edits.set("temperature", JSON.stringify(changes.defaultTemperature));
+    if (sampling && this.temperature === null && changes.defaultTemperature !== null)
+      edits.set("temperature", JSON.stringify(changes.defaultTemperature));
     // What a control set and the vendor would refuse here stays out; what the caller sent is the vendor's to answer.
     if (!sampling && this.temperature !== null && !this.sent.temperature) edits.set("temperature", null);
     if (!answering && this.maxTokens !== null && !this.sent.maxTokens) edits.set("max_tokens", null);
-    if (answering && this.maxTokens === null && changes.defaultMaxTokens !== null) edits.set("max_tokens", JSON.stringify(changes.defaultMaxTokens));
+    if (answering && this.maxTokens === null && changes.defaultMaxTokens !== null)
+      edits.set("max_tokens", JSON.stringify(changes.defaultMaxTokens));
     return this.document.text(edits);
   }
 

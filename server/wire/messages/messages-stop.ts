@@ -36,7 +36,11 @@ const WINDOW = "model_context_window_exceeded";
 export function readStop(holder: JsonObject): Stop {
   const word = holder.stop_reason;
   const reason = (typeof word === "string" ? REASONS[word] : undefined) ?? "end";
-  return { reason, stopSequence: typeof holder.stop_sequence === "string" ? holder.stop_sequence : null, stopDetail: word === WINDOW ? WINDOW : detailOf(holder.stop_details) };
+  return {
+    reason,
+    stopSequence: typeof holder.stop_sequence === "string" ? holder.stop_sequence : null,
+    stopDetail: word === WINDOW ? WINDOW : detailOf(holder.stop_details),
+  };
 }
 
 function detailOf(details: JsonValue | undefined): string | null {

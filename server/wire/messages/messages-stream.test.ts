@@ -41,7 +41,15 @@ describe("a message's stream on its way through", () => {
   });
 
   test("usage is the totals of the last count, with what only the first one told", () => {
-    expect(run(fixture("cache"), 50).stream.usage).toEqual({ inputUncached: 3, cacheRead: 2000, cacheWrite: 100, cacheWriteHour: 400, output: 2, reasoning: 0, estimated: false });
+    expect(run(fixture("cache"), 50).stream.usage).toEqual({
+      inputUncached: 3,
+      cacheRead: 2000,
+      cacheWrite: 100,
+      cacheWriteHour: 400,
+      output: 2,
+      reasoning: 0,
+      estimated: false,
+    });
   });
 
   test("of an answer that broke off, what it said is estimated beside what the start told", () => {
@@ -62,7 +70,9 @@ describe("a message's stream on its way through", () => {
     };
     expect([begun("text", 3), begun("text", 4)]).toEqual([false, true]);
     expect([begun("refusal", 1), begun("refusal", 2)]).toEqual([false, true]);
-    const call = fixture("tools").split("\n\n").filter((frame) => frame.includes("message_start") || frame.includes("toolu_01"));
+    const call = fixture("tools")
+      .split("\n\n")
+      .filter((frame) => frame.includes("message_start") || frame.includes("toolu_01"));
     const stream = new MessagesStream();
     stream.push(encoder.encode(`${call.join("\n\n")}\n\n`));
     expect(stream.begun).toBe(true);

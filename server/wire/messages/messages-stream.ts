@@ -41,7 +41,8 @@ export class MessagesStream implements StreamCodec, FrameReader {
   end(): StreamEnding {
     const rest = this.frames.rest();
     // Half an event helps nobody; a whole one goes on only behind an answer that had ended.
-    if (isWholeEvent(rest) && this.keep(rest) && (this.finished || this.providerError !== null)) this.closing = this.closing === null ? rest : concat([this.closing, rest]);
+    if (isWholeEvent(rest) && this.keep(rest) && (this.finished || this.providerError !== null))
+      this.closing = this.closing === null ? rest : concat([this.closing, rest]);
     return { complete: this.finished && this.providerError === null, last: this.closing, told: this.providerError !== null };
   }
 

@@ -15,7 +15,8 @@ export function checkVersion(body: JsonObject, version: string): FieldProblem[] 
   for (const field of ["temperature", "top_p", "top_k"]) {
     if (body[field] !== undefined && body[field] !== null) problems.push({ field, message: "Extra inputs are not permitted" });
   }
-  if (Array.isArray(body.messages)) for (const [i, message] of body.messages.entries()) checkMessage(message, `messages[${i}].content`, problems);
+  if (Array.isArray(body.messages))
+    for (const [i, message] of body.messages.entries()) checkMessage(message, `messages[${i}].content`, problems);
   return problems;
 }
 
@@ -24,7 +25,8 @@ function checkMessage(message: JsonValue, path: string, problems: FieldProblem[]
   for (const [i, block] of message.content.entries()) {
     if (!isObject(block)) continue;
     const at = `${path}[${i}]`;
-    if (message.role === "assistant" && block.type === "document") problems.push({ field: at, message: "document blocks are not permitted in assistant messages" });
+    if (message.role === "assistant" && block.type === "document")
+      problems.push({ field: at, message: "document blocks are not permitted in assistant messages" });
     if (message.role !== "user") continue;
     checkCitations(block, at, problems);
     if (block.type === "search_result" && Array.isArray(block.content)) {

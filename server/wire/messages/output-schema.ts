@@ -2,7 +2,18 @@ import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 
 /** Keywords the vendor's grammar refuses. They are said in the description instead, where the model still reads them. */
 const REFUSED: ReadonlySet<string> = new Set([
-  "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "maxItems", "uniqueItems", "minProperties", "maxProperties", "patternProperties",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "minLength",
+  "maxLength",
+  "maxItems",
+  "uniqueItems",
+  "minProperties",
+  "maxProperties",
+  "patternProperties",
 ]);
 const SCHEMAS: ReadonlySet<string> = new Set(["items", "not", "if", "then", "else"]);
 const SCHEMA_LISTS: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
@@ -20,11 +31,13 @@ export function outputSchema(schema: JsonObject): JsonObject {
     if (REFUSED.has(name) || (name === "minItems" && value !== 0 && value !== 1)) hints.push(`${name}: ${JSON.stringify(value)}`);
     else if (SCHEMAS.has(name)) closed[name] = subschema(value);
     else if (SCHEMA_LISTS.has(name) && Array.isArray(value)) closed[name] = value.map(subschema);
-    else if (SCHEMA_MAPS.has(name) && isObject(value)) closed[name] = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, subschema(inner)]));
+    else if (SCHEMA_MAPS.has(name) && isObject(value))
+      closed[name] = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, subschema(inner)]));
     else closed[name] = value;
   }
   if (isObjectSchema(schema) && schema.additionalProperties === undefined) closed.additionalProperties = false;
-  if (hints.length > 0) closed.description = [schema.description, `{${hints.join(", ")}}`].filter((text) => typeof text === "string").join("\n\n");
+  if (hints.length > 0)
+    closed.description = [schema.description, `{${hints.join(", ")}}`].filter((text) => typeof text === "string").join("\n\n");
   return closed;
 }
 
@@ -33,5 +46,9 @@ function subschema(value: JsonValue | undefined): JsonValue {
 }
 
 function isObjectSchema(schema: JsonObject): boolean {
-  return schema.type === "object" || (Array.isArray(schema.type) && schema.type.includes("object")) || (schema.type === undefined && isObject(schema.properties));
+  return (
+    schema.type === "object" ||
+    (Array.isArray(schema.type) && schema.type.includes("object")) ||
+    (schema.type === undefined && isObject(schema.properties))
+  );
 }

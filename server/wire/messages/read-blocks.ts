@@ -1,4 +1,13 @@
-import type { AssistantPart, CacheHint, FilePart, ImagePart, MediaSource, TextPart, ToolResultPart, UserPart } from "../conversation/request.ts";
+import type {
+  AssistantPart,
+  CacheHint,
+  FilePart,
+  ImagePart,
+  MediaSource,
+  TextPart,
+  ToolResultPart,
+  UserPart,
+} from "../conversation/request.ts";
 import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../document.ts";
 
 /** What a reading of a request found that no other format can say. */
@@ -56,12 +65,23 @@ export function assistantPart(block: JsonObject, path: string): AssistantPart | 
       return { kind: "text", text: textOf(block.text) ?? "", ...cacheOf(block) };
     case "thinking": {
       const signature = textOf(block.signature);
-      return { kind: "reasoning", text: textOf(block.thinking) ?? "", redacted: false, ...(signature ? { signature: { family: "anthropic", value: signature } } : {}) };
+      return {
+        kind: "reasoning",
+        text: textOf(block.thinking) ?? "",
+        redacted: false,
+        ...(signature ? { signature: { family: "anthropic", value: signature } } : {}),
+      };
     }
     case "redacted_thinking":
       return { kind: "reasoning", text: "", redacted: true, signature: { family: "anthropic", value: textOf(block.data) ?? "" } };
     case "tool_use":
-      return { kind: "tool_call", id: textOf(block.id) || callIdAt(path), name: textOf(block.name) ?? "", arguments: JSON.stringify(isObject(block.input) ? block.input : {}), ...cacheOf(block) };
+      return {
+        kind: "tool_call",
+        id: textOf(block.id) || callIdAt(path),
+        name: textOf(block.name) ?? "",
+        arguments: JSON.stringify(isObject(block.input) ? block.input : {}),
+        ...cacheOf(block),
+      };
     default:
       return null;
   }
@@ -104,7 +124,8 @@ function documentParts(block: JsonObject, path: string, losses: Losses): (TextPa
 
 function documentSource(value: JsonValue | undefined, path: string, losses: Losses): Pick<FilePart, "source" | "mediaType"> | null {
   if (!isObject(value)) return null;
-  if (value.type === "text" && typeof value.data === "string") return { source: { text: value.data }, mediaType: textOf(value.media_type) ?? "text/plain" };
+  if (value.type === "text" && typeof value.data === "string")
+    return { source: { text: value.data }, mediaType: textOf(value.media_type) ?? "text/plain" };
   if (value.type === "content") {
     const text = readTextParts(value.content, `${path}.source.content`, losses).map((part) => part.text);
     return { source: { text: text.join("\n") }, mediaType: "text/plain" };
@@ -126,9 +147,19 @@ function mediaSource(value: JsonValue | undefined): { source: MediaSource; media
 function toolResultPart(block: JsonObject, path: string, losses: Losses): ToolResultPart {
   const content: (TextPart | ImagePart | FilePart)[] = [];
   for (const [inner, at] of blocksOf(block.content, `${path}.content`)) content.push(...contentParts(inner, at, losses));
-  return { kind: "tool_result", callId: textOf(block.tool_use_id) ?? "", toolName: null, content, isError: block.is_error === true, ...cacheOf(block) };
+  return {
+    kind: "tool_result",
+    callId: textOf(block.tool_use_id) ?? "",
+    toolName: null,
+    content,
+    isError: block.is_error === true,
+    ...cacheOf(block),
+  };
 }
 
 function refuse(block: JsonObject, path: string, losses: Losses): void {
-  losses.unsupported.push({ field: `${path}.type`, message: `${JSON.stringify(block.type ?? null)} blocks cannot be translated for this model` });
+  losses.unsupported.push({
+    field: `${path}.type`,
+    message: `${JSON.stringify(block.type ?? null)} blocks cannot be translated for this model`,
+  });
 }

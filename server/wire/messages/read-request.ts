@@ -1,11 +1,34 @@
 import type { RequestRead } from "../conversation/codec.ts";
-import { type ConversationRequest, EFFORTS, type Effort, type OutputFormat, type Reasoning, type Tool, type ToolChoice, type Turn } from "../conversation/request.ts";
+import {
+  type ConversationRequest,
+  EFFORTS,
+  type Effort,
+  type OutputFormat,
+  type Reasoning,
+  type Tool,
+  type ToolChoice,
+  type Turn,
+} from "../conversation/request.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import { cacheOf, type Losses, readAssistantParts, readTextParts, readUserParts } from "./read-blocks.ts";
 
 /** What the neutral form takes up. `model` and `model_id` have chosen the model by now. */
 const PLACED: ReadonlySet<string> = new Set([
-  "model", "model_id", "max_tokens", "messages", "system", "tools", "tool_choice", "stop_sequences", "stream", "thinking", "output_config", "metadata", "temperature", "top_p", "top_k",
+  "model",
+  "model_id",
+  "max_tokens",
+  "messages",
+  "system",
+  "tools",
+  "tool_choice",
+  "stop_sequences",
+  "stream",
+  "thinking",
+  "output_config",
+  "metadata",
+  "temperature",
+  "top_p",
+  "top_k",
 ]);
 
 /** Members whose loss would change what the caller gets or where the call is worked on. */
@@ -29,7 +52,8 @@ export function readRequest(body: JsonObject): RequestRead {
     if (reason === undefined) losses.dropped.add(name);
     else losses.unsupported.push({ field: name, message: reason });
   }
-  if (body.max_tokens === 0) losses.unsupported.push({ field: "max_tokens", message: "0, which only warms the cache, means nothing to this model" });
+  if (body.max_tokens === 0)
+    losses.unsupported.push({ field: "max_tokens", message: "0, which only warms the cache, means nothing to this model" });
 
   const [toolChoice, parallelToolCalls] = readToolChoice(body.tool_choice);
   const request: ConversationRequest = {
@@ -76,10 +100,14 @@ function readTools(tools: JsonValue | undefined, losses: Losses): Tool[] {
   for (const [i, tool] of tools.entries()) {
     if (!isObject(tool)) continue;
     if (!isNothing(tool.type) && tool.type !== "custom") {
-      losses.unsupported.push({ field: `tools[${i}].type`, message: `the vendor's own tool ${JSON.stringify(tool.type)} does not exist for this model` });
+      losses.unsupported.push({
+        field: `tools[${i}].type`,
+        message: `the vendor's own tool ${JSON.stringify(tool.type)} does not exist for this model`,
+      });
       continue;
     }
-    for (const [name, value] of Object.entries(tool)) if (!TOOL_MEMBERS.has(name) && !isNothing(value)) losses.dropped.add(`tools[${i}].${name}`);
+    for (const [name, value] of Object.entries(tool))
+      if (!TOOL_MEMBERS.has(name) && !isNothing(value)) losses.dropped.add(`tools[${i}].${name}`);
     read.push({
       name: typeof tool.name === "string" ? tool.name : "",
       description: typeof tool.description === "string" ? tool.description : null,
@@ -102,7 +130,8 @@ function readToolChoice(value: JsonValue | undefined): [ToolChoice | null, boole
 
 function readOutput(config: JsonValue | undefined, losses: Losses): OutputFormat | null {
   if (!isObject(config)) return null;
-  for (const [name, value] of Object.entries(config)) if (name !== "format" && name !== "effort" && !isNothing(value)) losses.dropped.add(`output_config.${name}`);
+  for (const [name, value] of Object.entries(config))
+    if (name !== "format" && name !== "effort" && !isNothing(value)) losses.dropped.add(`output_config.${name}`);
   const { format } = config;
   if (isNothing(format)) return null;
   if (isObject(format) && format.type === "json_schema" && isObject(format.schema)) {

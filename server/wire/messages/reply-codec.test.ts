@@ -13,7 +13,16 @@ const textOf = (name: string): string => new TextDecoder().decode(bytesOf(name))
 const reply = (name: string): JsonObject => JSON.parse(textOf(`reply-${name}.json`));
 const CONTEXT = { callId: "01CALL", model: "claude-opus-5-5", created: 1, request: {}, includeUsage: true };
 
-const usage = (inputUncached: number, output: number, more = {}) => ({ inputUncached, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output, reasoning: 0, estimated: false, ...more });
+const usage = (inputUncached: number, output: number, more = {}) => ({
+  inputUncached,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cacheWriteHour: 0,
+  output,
+  reasoning: 0,
+  estimated: false,
+  ...more,
+});
 const said = (id: string, parts: AssistantPart[], stop: StopReason, counts: ReturnType<typeof usage>, more = {}): ConversationReply => ({
   id,
   candidates: [{ index: 0, parts, stop, stopSequence: null, stopDetail: null, ...more }],
@@ -37,7 +46,12 @@ const EXPECTED: Record<string, ConversationReply> = {
   reasoning: said(
     "msg_01C",
     [
-      { kind: "reasoning", text: "I should multiply 17 by 23.", redacted: false, signature: { family: "anthropic", value: "EqQBCgIYAhIkMDFh" } },
+      {
+        kind: "reasoning",
+        text: "I should multiply 17 by 23.",
+        redacted: false,
+        signature: { family: "anthropic", value: "EqQBCgIYAhIkMDFh" },
+      },
       { kind: "reasoning", text: "", redacted: true, signature: { family: "anthropic", value: "EmwKAhgBEgy3va3p" } },
       text("391"),
     ],
@@ -62,7 +76,12 @@ function gathered(events: readonly ConversationEvent[]): ConversationReply {
     else if (event.kind === "usage") result = { ...result, usage: event.usage };
     else if (event.kind === "part_start") {
       expect(event.part).toBe(parts.length);
-      const part = event.type === "tool_call" ? { kind: event.type, id: event.id, name: event.name, arguments: "" } : event.type === "reasoning" ? { kind: event.type, text: "", redacted: false } : { kind: event.type, text: "" };
+      const part =
+        event.type === "tool_call"
+          ? { kind: event.type, id: event.id, name: event.name, arguments: "" }
+          : event.type === "reasoning"
+            ? { kind: event.type, text: "", redacted: false }
+            : { kind: event.type, text: "" };
       parts.push(part);
       open.set(event.part, part);
     } else if (event.kind === "delta") {
@@ -76,7 +95,12 @@ function gathered(events: readonly ConversationEvent[]): ConversationReply {
     } else if (event.kind === "part_end") expect(open.delete(event.part)).toBe(true);
     else if (event.kind === "stop") {
       expect(open.size).toBe(0);
-      result = { ...result, candidates: [{ index: 0, parts: parts as never, stop: event.reason, stopSequence: event.stopSequence, stopDetail: event.stopDetail }] };
+      result = {
+        ...result,
+        candidates: [
+          { index: 0, parts: parts as never, stop: event.reason, stopSequence: event.stopSequence, stopDetail: event.stopDetail },
+        ],
+      };
     }
   }
   return result;
@@ -125,7 +149,10 @@ describe("a message", () => {
       // The first frame counts the input, which a translation learns only at the end.
       expect(written.slice(1)).toEqual(wanted.slice(1));
       const start = JSON.parse(written[0]!.split("data: ")[1]!);
-      expect(start.message).toEqual({ ...JSON.parse(wanted[0]!.split("data: ")[1]!).message, usage: expect.objectContaining({ input_tokens: 0, output_tokens: 0 }) });
+      expect(start.message).toEqual({
+        ...JSON.parse(wanted[0]!.split("data: ")[1]!).message,
+        usage: expect.objectContaining({ input_tokens: 0, output_tokens: 0 }),
+      });
     });
   }
 
@@ -145,38 +172,62 @@ describe("a message", () => {
     const stop = (stop_reason: string | null, more = {}) => messagesCodec.readReply({ content: [], stop_reason, ...more })?.candidates[0];
     expect(stop("pause_turn")?.stop).toBe("pause");
     expect(stop("made_up")?.stop).toBe("end");
-    expect(stop("refusal", { stop_details: { type: "refusal", category: "cyber", explanation: null } })).toMatchObject({ stop: "refusal", stopDetail: "cyber" });
+    expect(stop("refusal", { stop_details: { type: "refusal", category: "cyber", explanation: null } })).toMatchObject({
+      stop: "refusal",
+      stopDetail: "cyber",
+    });
     expect(stop("model_context_window_exceeded")).toMatchObject({ stop: "length", stopDetail: "model_context_window_exceeded" });
-    const written = (parts: AssistantPart[], reason: StopReason, stopDetail: string | null = null) => messagesCodec.writeReply(said("x", parts, reason, usage(1, 1), { stopDetail }), CONTEXT);
+    const written = (parts: AssistantPart[], reason: StopReason, stopDetail: string | null = null) =>
+      messagesCodec.writeReply(said("x", parts, reason, usage(1, 1), { stopDetail }), CONTEXT);
     expect(written([], "length", "model_context_window_exceeded").stop_reason).toBe("model_context_window_exceeded");
-    expect(written([], "filtered", "SAFETY")).toMatchObject({ stop_reason: "refusal", stop_details: { type: "refusal", category: null, explanation: "SAFETY" } });
-    expect(written([{ kind: "refusal", text: "No." }], "end")).toMatchObject({ stop_reason: "refusal", content: [{ type: "text", text: "No." }] });
+    expect(written([], "filtered", "SAFETY")).toMatchObject({
+      stop_reason: "refusal",
+      stop_details: { type: "refusal", category: null, explanation: "SAFETY" },
+    });
+    expect(written([{ kind: "refusal", text: "No." }], "end")).toMatchObject({
+      stop_reason: "refusal",
+      content: [{ type: "text", text: "No." }],
+    });
     expect(written([{ kind: "tool_call", id: "c", name: "t", arguments: "{}" }], "end").stop_reason).toBe("tool_use");
     expect(written([], "pause").stop_reason).toBe("pause_turn");
   });
 
   test("shows the thoughts of other vendors without their signatures", () => {
-    const parts: AssistantPart[] = [{ kind: "reasoning", text: "hm", redacted: false, signature: { family: "gemini", value: "g" } }, { kind: "reasoning", text: "", redacted: true, signature: { family: "openai", value: "o" } }, text("")];
-    expect(messagesCodec.writeReply({ ...said("x", parts, "end", usage(1, 1)), id: null }, CONTEXT)).toMatchObject({ id: "msg_01CALL", content: [{ type: "thinking", thinking: "hm", signature: "" }] });
+    const parts: AssistantPart[] = [
+      { kind: "reasoning", text: "hm", redacted: false, signature: { family: "gemini", value: "g" } },
+      { kind: "reasoning", text: "", redacted: true, signature: { family: "openai", value: "o" } },
+      text(""),
+    ];
+    expect(messagesCodec.writeReply({ ...said("x", parts, "end", usage(1, 1)), id: null }, CONTEXT)).toMatchObject({
+      id: "msg_01CALL",
+      content: [{ type: "thinking", thinking: "hm", signature: "" }],
+    });
   });
 
   test("says nothing of citations where there are none, which versions 5 and 6 of the AI SDK refuse as null", () => {
     expect(messagesCodec.writeReply(said("x", [text("a")], "end", usage(1, 1)), CONTEXT).content).toEqual([{ type: "text", text: "a" }]);
-    const streamed = datas(write([{ kind: "part_start", candidate: 0, part: 0, type: "text" }, { kind: "delta", candidate: 0, part: 0, text: "a" }, { kind: "part_end", candidate: 0, part: 0 }]));
+    const streamed = datas(
+      write([
+        { kind: "part_start", candidate: 0, part: 0, type: "text" },
+        { kind: "delta", candidate: 0, part: 0, text: "a" },
+        { kind: "part_end", candidate: 0, part: 0 },
+      ]),
+    );
     expect(streamed[1]).toEqual({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } });
   });
 
   test("is not made of anything", () => {
     expect(messagesCodec.readReply({ error: {} })).toBeNull();
-    expect(messagesCodec.readReply({ content: [7, { type: "text" }, { type: "server_tool_use" }, { type: "tool_use", input: "x" }] })?.candidates[0]?.parts).toEqual([
-      text(""),
-      { kind: "tool_call", id: "call_1", name: "", arguments: "{}" },
-    ]);
+    expect(
+      messagesCodec.readReply({ content: [7, { type: "text" }, { type: "server_tool_use" }, { type: "tool_use", input: "x" }] })
+        ?.candidates[0]?.parts,
+    ).toEqual([text(""), { kind: "tool_call", id: "call_1", name: "", arguments: "{}" }]);
   });
 });
 
 describe("reading a stream", () => {
-  const encode = (...events: JsonObject[]) => new TextEncoder().encode(events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join(""));
+  const encode = (...events: JsonObject[]) =>
+    new TextEncoder().encode(events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join(""));
   const kinds = (...events: JsonObject[]) => readStream(encode(...events)).events.map(({ kind }) => kind);
   const start = { type: "message_start", message: { id: "m" } };
   const delta = (index: number, grown: JsonObject) => ({ type: "content_block_delta", index, delta: grown });
@@ -190,8 +241,14 @@ describe("reading a stream", () => {
   });
 
   test("what is not JSON is a fault; what is unknown is none", () => {
-    expect(readStream(new TextEncoder().encode("event: x\ndata: {oops\n\n")).events).toMatchObject([{ kind: "fault", fault: { status: 502 } }]);
-    expect(kinds(start, { type: "new_event" }, { type: "ping" }, [1] as never, stop, { type: "message_stop" })).toEqual(["start", "usage", "stop"]);
+    expect(readStream(new TextEncoder().encode("event: x\ndata: {oops\n\n")).events).toMatchObject([
+      { kind: "fault", fault: { status: 502 } },
+    ]);
+    expect(kinds(start, { type: "new_event" }, { type: "ping" }, [1] as never, stop, { type: "message_stop" })).toEqual([
+      "start",
+      "usage",
+      "stop",
+    ]);
   });
 
   test("a torn stream is not complete", () => {
@@ -207,36 +264,80 @@ describe("reading a stream", () => {
       expect([complete, events.at(-1)?.kind]).toEqual([true, "stop"]);
     }
     const whole = bytesOf("stream-tools.sse");
-    for (let length = 1; length <= whole.length; length++) expect(readStream(whole.slice(0, length)).events.some(({ kind }) => kind === "fault")).toBe(false);
+    for (let length = 1; length <= whole.length; length++)
+      expect(readStream(whole.slice(0, length)).events.some(({ kind }) => kind === "fault")).toBe(false);
   });
 
   test("thoughts inside a text block get a part of their own; blocks never opened are opened", () => {
-    const { events } = readStream(encode(start, { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }, delta(0, { type: "thinking_delta", thinking: "hm" }), delta(0, { type: "text_delta", text: "a" }), stop));
+    const { events } = readStream(
+      encode(
+        start,
+        { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+        delta(0, { type: "thinking_delta", thinking: "hm" }),
+        delta(0, { type: "text_delta", text: "a" }),
+        stop,
+      ),
+    );
     expect(gathered(events).candidates[0]?.parts).toEqual([text(""), { kind: "reasoning", text: "hm", redacted: false }, text("a")]);
-    expect(gathered(readStream(encode(delta(3, { type: "text_delta", text: "b" }), stop)).events).candidates[0]?.parts).toEqual([text("b")]);
+    expect(gathered(readStream(encode(delta(3, { type: "text_delta", text: "b" }), stop)).events).candidates[0]?.parts).toEqual([
+      text("b"),
+    ]);
   });
 
   test("arguments that come whole with their block are kept, and not doubled by fragments", () => {
     const block = { type: "content_block_start", index: 1, content_block: { type: "tool_use", id: "t", name: "n", input: { a: 1 } } };
     const call = { kind: "tool_call", id: "t", name: "n", arguments: '{"a":1}' };
     expect(gathered(readStream(encode(start, block, stop)).events).candidates[0]?.parts).toEqual([call] as never);
-    expect(gathered(readStream(encode(start, block, delta(1, { type: "input_json_delta", partial_json: '{"a":1}' }), stop)).events).candidates[0]?.parts).toEqual([call] as never);
+    expect(
+      gathered(readStream(encode(start, block, delta(1, { type: "input_json_delta", partial_json: '{"a":1}' }), stop)).events).candidates[0]
+        ?.parts,
+    ).toEqual([call] as never);
   });
 
   test("blocks of the vendor's own tools and a second start are left out", () => {
-    expect(kinds(start, start, { type: "content_block_start", index: 0, content_block: { type: "server_tool_use", input: {} } }, delta(0, { type: "input_json_delta", partial_json: "{" }), { type: "content_block_stop", index: 0 }, stop)).toEqual(["start", "usage", "stop"]);
+    expect(
+      kinds(
+        start,
+        start,
+        { type: "content_block_start", index: 0, content_block: { type: "server_tool_use", input: {} } },
+        delta(0, { type: "input_json_delta", partial_json: "{" }),
+        { type: "content_block_stop", index: 0 },
+        stop,
+      ),
+    ).toEqual(["start", "usage", "stop"]);
   });
 
   test("counts are totals: the later replaces the earlier, what is left out stays", () => {
-    const first = { type: "message_start", message: { id: "m", usage: { input_tokens: 10, output_tokens: 3, cache_read_input_tokens: 5, cache_creation_input_tokens: 8, cache_creation: { ephemeral_1h_input_tokens: 8 } } } };
-    const usages = readStream(encode(first, { ...stop, usage: { output_tokens: 7, input_tokens: null } }, stop)).events.filter(({ kind }) => kind === "usage");
+    const first = {
+      type: "message_start",
+      message: {
+        id: "m",
+        usage: {
+          input_tokens: 10,
+          output_tokens: 3,
+          cache_read_input_tokens: 5,
+          cache_creation_input_tokens: 8,
+          cache_creation: { ephemeral_1h_input_tokens: 8 },
+        },
+      },
+    };
+    const usages = readStream(encode(first, { ...stop, usage: { output_tokens: 7, input_tokens: null } }, stop)).events.filter(
+      ({ kind }) => kind === "usage",
+    );
     expect(usages.at(-2)).toEqual({ kind: "usage", usage: usage(10, 7, { cacheRead: 5, cacheWriteHour: 8 }) });
   });
 });
 
 describe("writing a stream", () => {
   test("parts filled side by side come one after the other, each begun and ended", () => {
-    const start = (part: number): ConversationEvent => ({ kind: "part_start", candidate: 0, part, type: "tool_call", id: `c${part}`, name: "t" });
+    const start = (part: number): ConversationEvent => ({
+      kind: "part_start",
+      candidate: 0,
+      part,
+      type: "tool_call",
+      id: `c${part}`,
+      name: "t",
+    });
     const more = (part: number, words: string): ConversationEvent => ({ kind: "delta", candidate: 0, part, text: words });
     const out = datas(
       write([
@@ -286,26 +387,52 @@ describe("writing a stream", () => {
   });
 
   test("a fault is an error event", () => {
-    expect(messagesCodec.streamWriter(CONTEXT).write({ kind: "fault", fault: { status: 503, message: "busy", code: "UNAVAILABLE", param: null } })).toBe(
-      'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"busy"},"request_id":null}\n\n',
-    );
+    expect(
+      messagesCodec
+        .streamWriter(CONTEXT)
+        .write({ kind: "fault", fault: { status: 503, message: "busy", code: "UNAVAILABLE", param: null } }),
+    ).toBe('event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"busy"},"request_id":null}\n\n');
   });
 });
 
 describe("errors", () => {
   test("keep their status, their type and the vendor's detailed code", () => {
-    expect(messagesCodec.readFault(529, JSON.parse(textOf("error-overloaded.json")))).toEqual({ status: 529, message: "Overloaded", code: "overloaded_error", param: null });
+    expect(messagesCodec.readFault(529, JSON.parse(textOf("error-overloaded.json")))).toEqual({
+      status: 529,
+      message: "Overloaded",
+      code: "overloaded_error",
+      param: null,
+    });
     expect(messagesCodec.readFault(429, JSON.parse(textOf("error-spend-limit.json"))).code).toBe("enforced_spend_limit_reached");
     expect(messagesCodec.readFault(502, null)).toMatchObject({ status: 502, code: null });
     expect(messagesCodec.readFault(400, { error: "nonsense" })).toMatchObject({ status: 400 });
   });
 
   test("are written with the vendor's type for the status", () => {
-    const types = Object.fromEntries([400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529].map((status) => [status, errorTypeOf(status)]));
+    const types = Object.fromEntries(
+      [400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529].map((status) => [status, errorTypeOf(status)]),
+    );
     expect(types).toEqual({
-      400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error", 404: "not_found_error", 408: "timeout_error", 409: "conflict_error", 413: "request_too_large",
-      422: "invalid_request_error", 429: "rate_limit_error", 500: "api_error", 502: "api_error", 503: "overloaded_error", 504: "timeout_error", 529: "overloaded_error",
+      400: "invalid_request_error",
+      401: "authentication_error",
+      402: "billing_error",
+      403: "permission_error",
+      404: "not_found_error",
+      408: "timeout_error",
+      409: "conflict_error",
+      413: "request_too_large",
+      422: "invalid_request_error",
+      429: "rate_limit_error",
+      500: "api_error",
+      502: "api_error",
+      503: "overloaded_error",
+      504: "timeout_error",
+      529: "overloaded_error",
     });
-    expect(messagesCodec.writeFault({ status: 400, message: "is wrong", code: "invalid_value", param: "tools[0]" })).toEqual({ type: "error", error: { type: "invalid_request_error", message: "tools[0]: is wrong" }, request_id: null });
+    expect(messagesCodec.writeFault({ status: 400, message: "is wrong", code: "invalid_value", param: "tools[0]" })).toEqual({
+      type: "error",
+      error: { type: "invalid_request_error", message: "tools[0]: is wrong" },
+      request_id: null,
+    });
   });
 });

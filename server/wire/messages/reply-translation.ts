@@ -17,7 +17,11 @@ export function readReply(body: JsonObject): ConversationReply | null {
     if (part !== null) parts.push(part);
   }
   const { reason, stopSequence, stopDetail } = readStop(body);
-  return { id: typeof body.id === "string" ? body.id : null, candidates: [{ index: 0, parts, stop: reason, stopSequence, stopDetail }], usage: usageOf(body.usage) };
+  return {
+    id: typeof body.id === "string" ? body.id : null,
+    candidates: [{ index: 0, parts, stop: reason, stopSequence, stopDetail }],
+    usage: usageOf(body.usage),
+  };
 }
 
 /** Writes a whole message. The format has room for one candidate: the first. */

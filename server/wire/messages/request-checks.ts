@@ -13,16 +13,20 @@ export function requestProblems(body: JsonObject, counting: boolean): FieldProbl
   const problems: FieldProblem[] = [];
   for (const field of ["model", "model_id"]) {
     const value = body[field];
-    if (!absent(value) && (typeof value !== "string" || value === "" || value.length > 512)) problems.push({ field, message: "must be a non-empty string" });
+    if (!absent(value) && (typeof value !== "string" || value === "" || value.length > 512))
+      problems.push({ field, message: "must be a non-empty string" });
   }
-  if (absent(body.model) && absent(body.model_id)) problems.push({ field: "model", message: "is required: name a model with `model`, or with `model_id` its gateway id" });
+  if (absent(body.model) && absent(body.model_id))
+    problems.push({ field: "model", message: "is required: name a model with `model`, or with `model_id` its gateway id" });
 
   const ceiling = body.max_tokens;
   if (absent(ceiling)) {
     if (!counting) problems.push({ field: "max_tokens", message: "is required" });
-  } else if (typeof ceiling !== "number" || !Number.isSafeInteger(ceiling) || ceiling < 0) problems.push({ field: "max_tokens", message: "must be a whole number" });
+  } else if (typeof ceiling !== "number" || !Number.isSafeInteger(ceiling) || ceiling < 0)
+    problems.push({ field: "max_tokens", message: "must be a whole number" });
   if (!absent(body.stream) && typeof body.stream !== "boolean") problems.push({ field: "stream", message: "must be true or false" });
-  if (!absent(body.temperature) && typeof body.temperature !== "number") problems.push({ field: "temperature", message: "must be a number" });
+  if (!absent(body.temperature) && typeof body.temperature !== "number")
+    problems.push({ field: "temperature", message: "must be a number" });
   if (!absent(body.system)) contentProblems(body.system, "system", problems);
   toolProblems(body.tools, problems);
 
@@ -63,7 +67,8 @@ function contentProblems(content: JsonValue | undefined, path: string, problems:
     const block = content[i] as JsonValue;
     if (!isObject(block)) problems.push({ field: `${path}[${i}]`, message: "must be an object" });
     else if (typeof block.type !== "string") problems.push({ field: `${path}[${i}].type`, message: "must be a string" });
-    else if (block.type === "text" && typeof block.text !== "string") problems.push({ field: `${path}[${i}].text`, message: "must be a string" });
+    else if (block.type === "text" && typeof block.text !== "string")
+      problems.push({ field: `${path}[${i}].text`, message: "must be a string" });
     else if (block.type === "tool_result" && !absent(block.content)) contentProblems(block.content, `${path}[${i}].content`, problems);
   }
 }

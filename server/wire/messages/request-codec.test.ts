@@ -35,7 +35,13 @@ const EXPECTED: Record<string, ConversationRequest> = {
         parts: [
           { kind: "image", source: { base64: PNG }, mediaType: "image/png" },
           { kind: "image", source: { url: "https://example.com/cat.jpg" }, mediaType: null },
-          { kind: "file", source: { base64: "JVBERi0xLjQKJeLjz9MK" }, mediaType: "application/pdf", name: "report.pdf", cache: { ttl: "5m" } },
+          {
+            kind: "file",
+            source: { base64: "JVBERi0xLjQKJeLjz9MK" },
+            mediaType: "application/pdf",
+            name: "report.pdf",
+            cache: { ttl: "5m" },
+          },
           { kind: "file", source: { text: "A note." }, mediaType: "text/plain", name: null },
           { kind: "text", text: "What do these show?" },
         ],
@@ -50,7 +56,13 @@ const EXPECTED: Record<string, ConversationRequest> = {
     toolChoice: { kind: "auto" },
     parallelToolCalls: false,
     tools: [
-      { name: "get_weather", description: "Weather of a city", schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] }, strict: true, cache: { ttl: "5m" } },
+      {
+        name: "get_weather",
+        description: "Weather of a city",
+        schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+        strict: true,
+        cache: { ttl: "5m" },
+      },
       { name: "now", description: null, schema: { type: "object", properties: {} }, strict: null },
     ],
     turns: [
@@ -87,14 +99,27 @@ const EXPECTED: Record<string, ConversationRequest> = {
     ...BARE,
     maxOutputTokens: 512,
     turns: [{ role: "user", parts: [{ kind: "text", text: "Name a city." }] }],
-    output: { kind: "schema", name: "output", description: null, schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false }, strict: null },
+    output: {
+      kind: "schema",
+      name: "output",
+      description: null,
+      schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false },
+      strict: null,
+    },
     reasoning: { effort: "medium", budgetTokens: null, visible: true },
   },
   reasoning: {
     ...BARE,
     maxOutputTokens: 8192,
     reasoning: { effort: null, budgetTokens: 4096, visible: true },
-    tools: [{ name: "multiply", description: null, schema: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } }, strict: null }],
+    tools: [
+      {
+        name: "multiply",
+        description: null,
+        schema: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } },
+        strict: null,
+      },
+    ],
     turns: [
       { role: "user", parts: [{ kind: "text", text: "What is 17 * 23?" }] },
       {
@@ -105,12 +130,18 @@ const EXPECTED: Record<string, ConversationRequest> = {
           { kind: "tool_call", id: "toolu_03", name: "multiply", arguments: '{"a":17,"b":23}' },
         ],
       },
-      { role: "user", parts: [{ kind: "tool_result", callId: "toolu_03", toolName: null, content: [{ kind: "text", text: "391" }], isError: false }] },
+      {
+        role: "user",
+        parts: [{ kind: "tool_result", callId: "toolu_03", toolName: null, content: [{ kind: "text", text: "391" }], isError: false }],
+      },
     ],
   },
 };
 
-test.each([["enabled", true], ["adaptive", true]])("thinking that says nothing of its display (%s) is shown, as the vendor shows it", (type, visible) => {
+test.each([
+  ["enabled", true],
+  ["adaptive", true],
+])("thinking that says nothing of its display (%s) is shown, as the vendor shows it", (type, visible) => {
   const body = { ...(fixture("request-text") as object), thinking: { type, budget_tokens: 2048 } };
   expect(messagesCodec.readRequest(body as never)).toMatchObject({ request: { reasoning: { visible } } });
 });
@@ -120,7 +151,10 @@ describe("a Messages request", () => {
     test(`${name}: is read as meant and written as the vendor takes it`, () => {
       expect(messagesCodec.readRequest(fixture(`request-${name}`))).toEqual({ request, dropped: [] });
       const target = name === "reasoning" ? COUNTS : TARGET;
-      expect(messagesCodec.writeRequest(request, target)).toEqual({ body: { ...fixture(`request-${name}`), model: target.name }, dropped: [] });
+      expect(messagesCodec.writeRequest(request, target)).toEqual({
+        body: { ...fixture(`request-${name}`), model: target.name },
+        dropped: [],
+      });
     });
   }
 });
@@ -129,7 +163,13 @@ describe("what no other format can say", () => {
   const read = (more: JsonObject) => messagesCodec.readRequest({ ...fixture("request-text"), ...more });
 
   test("is dropped and named where its loss does no harm", () => {
-    const result = read({ service_tier: "auto", cache_control: { type: "ephemeral" }, made_up: 1, speed: null, tools: [{ name: "t", input_schema: {}, defer_loading: true }] });
+    const result = read({
+      service_tier: "auto",
+      cache_control: { type: "ephemeral" },
+      made_up: 1,
+      speed: null,
+      tools: [{ name: "t", input_schema: {}, defer_loading: true }],
+    });
     expect(result).toMatchObject({ dropped: ["service_tier", "cache_control", "made_up", "tools[0].defer_loading"] });
   });
 
@@ -139,9 +179,18 @@ describe("what no other format can say", () => {
     [{ max_tokens: 0 }, "max_tokens"],
     [{ tools: [{ type: "web_search_20260318", name: "web_search" }] }, "tools[0].type"],
     [{ messages: [{ role: "user", content: [{ type: "container_upload", file_id: "file_1" }] }] }, "messages[0].content[0].type"],
-    [{ messages: [{ role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: [{ type: "tool_reference" }] }] }] }, "messages[0].content[0].content[0].type"],
-    [{ messages: [{ role: "assistant", content: [{ type: "server_tool_use", id: "s", name: "web_search", input: {} }] }] }, "messages[0].content[0].type"],
-    [{ messages: [{ role: "user", content: [{ type: "document", source: { type: "text", data: "x" }, citations: { enabled: true } }] }] }, "messages[0].content[0].citations"],
+    [
+      { messages: [{ role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: [{ type: "tool_reference" }] }] }] },
+      "messages[0].content[0].content[0].type",
+    ],
+    [
+      { messages: [{ role: "assistant", content: [{ type: "server_tool_use", id: "s", name: "web_search", input: {} }] }] },
+      "messages[0].content[0].type",
+    ],
+    [
+      { messages: [{ role: "user", content: [{ type: "document", source: { type: "text", data: "x" }, citations: { enabled: true } }] }] },
+      "messages[0].content[0].citations",
+    ],
     [{ output_config: { format: { type: "grammar" } } }, "output_config.format"],
   ])("%j is refused by name", (more, field) => {
     const result = read(more);
@@ -161,7 +210,10 @@ describe("writing a request of another format", () => {
   };
   const user = (text: string): Turn => ({ role: "user", parts: [{ kind: "text", text }] });
   const call = (id: string): Turn => ({ role: "assistant", parts: [{ kind: "tool_call", id, name: "t", arguments: "{}" }] });
-  const result = (callId: string, text = "ok"): Turn => ({ role: "user", parts: [{ kind: "tool_result", callId, toolName: null, content: [{ kind: "text", text }], isError: false }] });
+  const result = (callId: string, text = "ok"): Turn => ({
+    role: "user",
+    parts: [{ kind: "tool_result", callId, toolName: null, content: [{ kind: "text", text }], isError: false }],
+  });
   const tool = { name: "t", description: null, schema: null, strict: null };
 
   test("gives the ceiling the vendor requires", () => {
@@ -170,27 +222,70 @@ describe("writing a request of another format", () => {
   });
 
   test("puts all results of parallel calls first into one user message", () => {
-    const { body } = write({ turns: [user("go"), { role: "assistant", parts: [...call("a").parts, ...call("b").parts] as never }, user("wait"), result("a"), result("b")] });
+    const { body } = write({
+      turns: [
+        user("go"),
+        { role: "assistant", parts: [...call("a").parts, ...call("b").parts] as never },
+        user("wait"),
+        result("a"),
+        result("b"),
+      ],
+    });
     expect(body.messages).toEqual([
       { role: "user", content: "go" },
-      { role: "assistant", content: [{ type: "tool_use", id: "a", name: "t", input: {} }, { type: "tool_use", id: "b", name: "t", input: {} }] },
-      { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: "ok" }, { type: "tool_result", tool_use_id: "b", content: "ok" }, { type: "text", text: "wait" }] },
+      {
+        role: "assistant",
+        content: [
+          { type: "tool_use", id: "a", name: "t", input: {} },
+          { type: "tool_use", id: "b", name: "t", input: {} },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: "a", content: "ok" },
+          { type: "tool_result", tool_use_id: "b", content: "ok" },
+          { type: "text", text: "wait" },
+        ],
+      },
     ]);
   });
 
   test("makes ids the vendor takes, none twice, and lets results follow them", () => {
-    const { body } = write({ turns: [user("go"), call("functions.t:0"), result("functions.t:0", "1"), call("functions.t:0"), result("functions.t:0", "2")] });
+    const { body } = write({
+      turns: [user("go"), call("functions.t:0"), result("functions.t:0", "1"), call("functions.t:0"), result("functions.t:0", "2")],
+    });
     const blocks = (body.messages as { content: unknown }[]).slice(1).map(({ content }) => (content as JsonObject[])[0]);
-    expect(blocks).toMatchObject([{ id: "functions_t_0" }, { tool_use_id: "functions_t_0", content: "1" }, { id: "functions_t_0_2" }, { tool_use_id: "functions_t_0_2", content: "2" }]);
+    expect(blocks).toMatchObject([
+      { id: "functions_t_0" },
+      { tool_use_id: "functions_t_0", content: "1" },
+      { id: "functions_t_0_2" },
+      { tool_use_id: "functions_t_0_2", content: "2" },
+    ]);
   });
 
   test("never writes a blank text, nor a message without anything", () => {
-    const { body } = write({ instructions: [{ kind: "text", text: " " }], turns: [user("a"), { role: "assistant", parts: [{ kind: "text", text: "" }] }, user("b"), { role: "assistant", parts: [{ kind: "tool_call", id: "c", name: "t", arguments: "" }] }, result("c", "")] });
+    const { body } = write({
+      instructions: [{ kind: "text", text: " " }],
+      turns: [
+        user("a"),
+        { role: "assistant", parts: [{ kind: "text", text: "" }] },
+        user("b"),
+        { role: "assistant", parts: [{ kind: "tool_call", id: "c", name: "t", arguments: "" }] },
+        result("c", ""),
+      ],
+    });
     expect(body).toEqual({
       model: "claude-opus-5-5",
       max_tokens: 4096,
       messages: [
-        { role: "user", content: [{ type: "text", text: "a" }, { type: "text", text: "b" }] },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "a" },
+            { type: "text", text: "b" },
+          ],
+        },
         { role: "assistant", content: [{ type: "tool_use", id: "c", name: "t", input: {} }] },
         { role: "user", content: [{ type: "tool_result", tool_use_id: "c" }] },
       ],
@@ -205,39 +300,67 @@ describe("writing a request of another format", () => {
       return { roles: (body.messages as JsonObject[]).map(({ role }) => role), system: body.system, dropped };
     };
     expect(roles([system, user("a")])).toEqual({ roles: ["user"], system: "S", dropped: [] });
-    expect(roles([user("a"), call("1"), system, result("1"), call("2")])).toEqual({ roles: ["user", "assistant", "user", "system", "assistant"], system: undefined, dropped: [] });
+    expect(roles([user("a"), call("1"), system, result("1"), call("2")])).toEqual({
+      roles: ["user", "assistant", "user", "system", "assistant"],
+      system: undefined,
+      dropped: [],
+    });
     expect(roles([user("a"), system, user("b"), system])).toEqual({ roles: ["user", "system"], system: undefined, dropped: [] });
     expect(roles([user("a"), call("1"), system])).toEqual({ roles: ["user", "assistant"], system: "S", dropped: ["system_turn"] });
     expect(roles([user("a"), system], false)).toEqual({ roles: ["user"], system: "S", dropped: ["system_turn"] });
   });
 
   test("drops thoughts that are not signed by the vendor", () => {
-    const thoughts = [undefined, { family: "gemini", value: "g" }, { family: "openai", value: "o" }].map((signature) => ({ kind: "reasoning", text: "hm", redacted: false, signature }));
-    const { body } = write({ turns: [user("a"), { role: "assistant", parts: [...thoughts, { kind: "text", text: "b" }] as never }, user("c")] });
+    const thoughts = [undefined, { family: "gemini", value: "g" }, { family: "openai", value: "o" }].map((signature) => ({
+      kind: "reasoning",
+      text: "hm",
+      redacted: false,
+      signature,
+    }));
+    const { body } = write({
+      turns: [user("a"), { role: "assistant", parts: [...thoughts, { kind: "text", text: "b" }] as never }, user("c")],
+    });
     expect((body.messages as JsonObject[])[1]).toEqual({ role: "assistant", content: "b" });
   });
 
   test("wraps arguments that are no JSON object", () => {
-    const { body } = write({ turns: [user("a"), { role: "assistant", parts: [{ kind: "tool_call", id: "c", name: "t", arguments: '{"a":' }] }] });
+    const { body } = write({
+      turns: [user("a"), { role: "assistant", parts: [{ kind: "tool_call", id: "c", name: "t", arguments: '{"a":' }] }],
+    });
     expect((body.messages as JsonObject[])[1]).toMatchObject({ content: [{ input: { INVALID_JSON: '{"a":' } }] });
   });
 
   test.each([
     [{ effort: "none", budgetTokens: null, visible: null }, { thinking: { type: "disabled" } }],
-    [{ effort: "minimal", budgetTokens: null, visible: null }, { thinking: { type: "adaptive" }, output_config: { effort: "low" } }],
-    [{ effort: "xhigh", budgetTokens: null, visible: true }, { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: "xhigh" } }],
+    [
+      { effort: "minimal", budgetTokens: null, visible: null },
+      { thinking: { type: "adaptive" }, output_config: { effort: "low" } },
+    ],
+    [
+      { effort: "xhigh", budgetTokens: null, visible: true },
+      { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: "xhigh" } },
+    ],
     [{ effort: null, budgetTokens: -1, visible: false }, { thinking: { type: "adaptive", display: "omitted" } }],
-    [{ effort: null, budgetTokens: 9000, visible: null }, { max_tokens: 4096, thinking: { type: "adaptive" }, output_config: { effort: "high" } }],
+    [
+      { effort: null, budgetTokens: 9000, visible: null },
+      { max_tokens: 4096, thinking: { type: "adaptive" }, output_config: { effort: "high" } },
+    ],
   ] as const)("reasoning %j, of a Claude that decides for itself", (reasoning, expected) => {
     expect(write({ reasoning }).body).toMatchObject(expected);
   });
 
   test.each([
     [{ effort: "none", budgetTokens: null, visible: null }, { thinking: { type: "disabled" } }],
-    [{ effort: "high", budgetTokens: null, visible: true }, { max_tokens: 20_480, thinking: { type: "enabled", budget_tokens: 16_384, display: "summarized" } }],
+    [
+      { effort: "high", budgetTokens: null, visible: true },
+      { max_tokens: 20_480, thinking: { type: "enabled", budget_tokens: 16_384, display: "summarized" } },
+    ],
     [{ effort: null, budgetTokens: -1, visible: null }, { thinking: { type: "enabled", budget_tokens: 8192 } }],
     [{ effort: null, budgetTokens: 100, visible: null }, { thinking: { type: "enabled", budget_tokens: 1024 } }],
-    [{ effort: null, budgetTokens: 9000, visible: null }, { max_tokens: 13_096, thinking: { type: "enabled", budget_tokens: 9000 } }],
+    [
+      { effort: null, budgetTokens: 9000, visible: null },
+      { max_tokens: 13_096, thinking: { type: "enabled", budget_tokens: 9000 } },
+    ],
   ] as const)("reasoning %j, of a Claude that is told by tokens", (reasoning, expected) => {
     const { body } = write({ reasoning }, COUNTS);
     expect(body).toMatchObject(expected);
@@ -255,12 +378,22 @@ describe("writing a request of another format", () => {
     const { body, dropped } = write({ reasoning: HARD, temperature: 0.2, topP: 0.5, topK: 5 }, target);
     expect(body).not.toContainAnyKeys(["temperature", "top_p", "top_k"]);
     expect(dropped).toEqual(["temperature", "top_p", "top_k"]);
-    expect(write({ reasoning: HARD, temperature: 1, topP: 0.97 }, target)).toMatchObject({ dropped: [], body: { temperature: 1, top_p: 0.97 } });
-    expect(write({ reasoning: { ...HARD, effort: "none" }, temperature: 0.2 }, target)).toMatchObject({ dropped: [], body: { temperature: 0.2 } });
+    expect(write({ reasoning: HARD, temperature: 1, topP: 0.97 }, target)).toMatchObject({
+      dropped: [],
+      body: { temperature: 1, top_p: 0.97 },
+    });
+    expect(write({ reasoning: { ...HARD, effort: "none" }, temperature: 0.2 }, target)).toMatchObject({
+      dropped: [],
+      body: { temperature: 0.2 },
+    });
   });
 
   test("thinking gives way to a call that is forced, and to a loop that lost its thoughts where they are wanted", () => {
-    for (const toolChoice of [{ kind: "required" }, { kind: "tool", name: "t" }, { kind: "subset", names: ["t"], required: true }] as const) {
+    for (const toolChoice of [
+      { kind: "required" },
+      { kind: "tool", name: "t" },
+      { kind: "subset", names: ["t"], required: true },
+    ] as const) {
       const { body, dropped } = write({ reasoning: HARD, tools: [tool], toolChoice, temperature: 0.2 });
       expect(dropped).toEqual(["reasoning"]);
       expect(body).toMatchObject({ temperature: 0.2 });
@@ -272,13 +405,24 @@ describe("writing a request of another format", () => {
   });
 
   test("another vendor's model is told what the caller said", () => {
-    const { body, dropped } = write({ reasoning: { effort: null, budgetTokens: 9000, visible: null }, temperature: 0.2, tools: [tool], toolChoice: { kind: "required" } }, { ...TARGET, name: "m" });
-    expect({ body, dropped }).toMatchObject({ dropped: [], body: { temperature: 0.2, thinking: { type: "enabled", budget_tokens: 9000 } } });
+    const { body, dropped } = write(
+      { reasoning: { effort: null, budgetTokens: 9000, visible: null }, temperature: 0.2, tools: [tool], toolChoice: { kind: "required" } },
+      { ...TARGET, name: "m" },
+    );
+    expect({ body, dropped }).toMatchObject({
+      dropped: [],
+      body: { temperature: 0.2, thinking: { type: "enabled", budget_tokens: 9000 } },
+    });
   });
 
   test("a budget of thoughts stays below the caller's ceiling", () => {
-    expect(write({ maxOutputTokens: 2000, reasoning: { effort: null, budgetTokens: 9000, visible: null } }, COUNTS).body).toMatchObject({ max_tokens: 2000, thinking: { budget_tokens: 1999 } });
-    expect(write({ maxOutputTokens: 500, reasoning: { effort: null, budgetTokens: 9000, visible: null } }, COUNTS)).toMatchObject({ dropped: ["reasoning"] });
+    expect(write({ maxOutputTokens: 2000, reasoning: { effort: null, budgetTokens: 9000, visible: null } }, COUNTS).body).toMatchObject({
+      max_tokens: 2000,
+      thinking: { budget_tokens: 1999 },
+    });
+    expect(write({ maxOutputTokens: 500, reasoning: { effort: null, budgetTokens: 9000, visible: null } }, COUNTS)).toMatchObject({
+      dropped: ["reasoning"],
+    });
   });
 
   test("tool choices", () => {
@@ -299,7 +443,14 @@ describe("writing a request of another format", () => {
   });
 
   test("structured output: objects are closed, refused keywords become words, JSON mode is asked for in words", () => {
-    const schema = { type: "object", properties: { n: { type: "integer", minimum: 3, description: "N" }, list: { type: "array", items: { type: "object", properties: {} } }, open: { type: "object", additionalProperties: true } } };
+    const schema = {
+      type: "object",
+      properties: {
+        n: { type: "integer", minimum: 3, description: "N" },
+        list: { type: "array", items: { type: "object", properties: {} } },
+        open: { type: "object", additionalProperties: true },
+      },
+    };
     const { body } = write({ output: { kind: "schema", name: "x", description: null, schema, strict: true } });
     expect(body.output_config).toEqual({
       format: {
@@ -326,19 +477,35 @@ describe("writing a request of another format", () => {
       const { body } = write({ turns: [{ role: "user", parts: [more as never] }] });
       return (body.messages as { content: JsonObject[] }[])[0]!.content[0];
     };
-    expect(part({ kind: "image", source: { url: `data:image/jpg;base64,/9j/AA` }, mediaType: null })).toEqual({ type: "image", source: { type: "base64", media_type: "image/jpeg", data: "/9j/AA" } });
+    expect(part({ kind: "image", source: { url: `data:image/jpg;base64,/9j/AA` }, mediaType: null })).toEqual({
+      type: "image",
+      source: { type: "base64", media_type: "image/jpeg", data: "/9j/AA" },
+    });
     expect(part({ kind: "image", source: { base64: PNG }, mediaType: null })).toMatchObject({ source: { media_type: "image/png" } });
-    expect(part({ kind: "file", source: { base64: btoa("a,b") }, mediaType: "text/csv", name: "t.csv" })).toEqual({ type: "document", source: { type: "text", media_type: "text/plain", data: "a,b" }, title: "t.csv" });
-    expect(part({ kind: "file", source: { fileId: "file_011" }, mediaType: null, name: null })).toEqual({ type: "document", source: { type: "file", file_id: "file_011" } });
+    expect(part({ kind: "file", source: { base64: btoa("a,b") }, mediaType: "text/csv", name: "t.csv" })).toEqual({
+      type: "document",
+      source: { type: "text", media_type: "text/plain", data: "a,b" },
+      title: "t.csv",
+    });
+    expect(part({ kind: "file", source: { fileId: "file_011" }, mediaType: null, name: null })).toEqual({
+      type: "document",
+      source: { type: "file", file_id: "file_011" },
+    });
     const none = { mediaType: null, name: null };
     expect(refused({ turns: [{ role: "user", parts: [{ kind: "file", source: { fileId: "file-abc" }, ...none }] }] })).toEqual(["file"]);
-    expect(refused({ turns: [{ role: "user", parts: [{ kind: "file", source: { base64: "UEsDB" }, ...none, mediaType: "application/zip" }] }] })).toEqual(["file"]);
-    expect(refused({ turns: [{ role: "user", parts: [{ kind: "image", source: { base64: "PHN2" }, mediaType: "image/svg+xml" }] }] })).toEqual(["image"]);
+    expect(
+      refused({ turns: [{ role: "user", parts: [{ kind: "file", source: { base64: "UEsDB" }, ...none, mediaType: "application/zip" }] }] }),
+    ).toEqual(["file"]);
+    expect(
+      refused({ turns: [{ role: "user", parts: [{ kind: "image", source: { base64: "PHN2" }, mediaType: "image/svg+xml" }] }] }),
+    ).toEqual(["image"]);
     expect(refused({ turns: [{ role: "user", parts: [{ kind: "audio", base64: "AA", mediaType: "audio/wav" }] }] })).toEqual(["audio"]);
   });
 
   test("says what it leaves out and refuses what would change the answer", () => {
-    expect(write({ seed: 1, presencePenalty: 0.1, frequencyPenalty: 0, endUser: "a@b.example" })).toMatchObject({ dropped: ["seed", "presence_penalty", "end_user"] });
+    expect(write({ seed: 1, presencePenalty: 0.1, frequencyPenalty: 0, endUser: "a@b.example" })).toMatchObject({
+      dropped: ["seed", "presence_penalty", "end_user"],
+    });
     expect(refused({ temperature: 1.5 })).toEqual(["temperature"]);
     expect(refused({ candidates: 2 })).toEqual(["candidates"]);
     expect(refused({ logprobs: 0 })).toEqual(["logprobs"]);
@@ -350,8 +517,14 @@ describe("writing a request of another format", () => {
 
   test("keeps the last four marks of the cache", () => {
     const marked = (text: string) => ({ kind: "text", text, cache: { ttl: "5m" } }) as const;
-    const { body, dropped } = write({ instructions: [marked("1"), marked("2")], turns: [{ role: "user", parts: [marked("3"), marked("4"), marked("5")] }] });
+    const { body, dropped } = write({
+      instructions: [marked("1"), marked("2")],
+      turns: [{ role: "user", parts: [marked("3"), marked("4"), marked("5")] }],
+    });
     expect(dropped).toEqual(["cache"]);
-    expect(body.system).toEqual([{ type: "text", text: "1" }, { type: "text", text: "2", cache_control: { type: "ephemeral" } }]);
+    expect(body.system).toEqual([
+      { type: "text", text: "1" },
+      { type: "text", text: "2", cache_control: { type: "ephemeral" } },
+    ]);
   });
 });

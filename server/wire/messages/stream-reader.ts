@@ -148,7 +148,14 @@ export class MessagesStreamReader implements StreamReader {
     const part = this.parts++;
     const id = typeof block.id === "string" && block.id !== "" ? block.id : callIdAt(`${this.id ?? ""}_${part}`);
     this.blocks.set(index, { part, type: "tool_call", input: JSON.stringify(isObject(block.input) ? block.input : {}), filled: false });
-    this.events.push({ kind: "part_start", candidate: 0, part, type: "tool_call", id, name: typeof block.name === "string" ? block.name : "" });
+    this.events.push({
+      kind: "part_start",
+      candidate: 0,
+      part,
+      type: "tool_call",
+      id,
+      name: typeof block.name === "string" ? block.name : "",
+    });
   }
 
   private grow(index: number, delta: JsonObject): void {

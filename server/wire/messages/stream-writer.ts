@@ -58,7 +58,12 @@ export class MessagesStreamWriter implements StreamWriter {
         return this.start(null) + this.begin(event);
       case "picture": {
         const at = { candidate: 0, part: event.part } as const;
-        return this.start(null) + this.begin({ kind: "part_start", ...at, type: "text" }) + this.grow({ kind: "delta", ...at, text: pictureNote(event.mediaType) }) + this.end(event.part);
+        return (
+          this.start(null) +
+          this.begin({ kind: "part_start", ...at, type: "text" }) +
+          this.grow({ kind: "delta", ...at, text: pictureNote(event.mediaType) }) +
+          this.end(event.part)
+        );
       }
       case "delta":
       case "signature":
@@ -73,7 +78,11 @@ export class MessagesStreamWriter implements StreamWriter {
     for (const part of this.parts) part.ended = true;
     out += this.advance();
     const delta = { ...writeStop(this.stop, { called: this.called, refused: this.refused }), container: null };
-    return out + frame("message_delta", { type: "message_delta", delta, usage: closingUsageMember(this.usage) }) + frame("message_stop", { type: "message_stop" });
+    return (
+      out +
+      frame("message_delta", { type: "message_delta", delta, usage: closingUsageMember(this.usage) }) +
+      frame("message_stop", { type: "message_stop" })
+    );
   }
 
   private start(id: string | null): string {

@@ -25,7 +25,19 @@ class Place implements TextSlot {
 }
 
 /** Members of a block that hold words for the model, in blocks this gateway has no closer knowledge of as well. */
-const PROSE: ReadonlySet<string> = new Set(["text", "content", "title", "context", "stdout", "stderr", "lines", "query", "cited_text", "document_title", "error_message"]);
+const PROSE: ReadonlySet<string> = new Set([
+  "text",
+  "content",
+  "title",
+  "context",
+  "stdout",
+  "stderr",
+  "lines",
+  "query",
+  "cited_text",
+  "document_title",
+  "error_message",
+]);
 const CALLS: ReadonlySet<unknown> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"]);
 /** Blocks that bring tools along, whose descriptions are nobody's own instruction. */
 const BRINGING_TOOLS: ReadonlySet<unknown> = new Set(["tool_addition", "mcp_tool_listing"]);
@@ -49,7 +61,9 @@ export function textSlots(body: JsonObject, touch: (member: string) => void): Te
     if (typeof value === "string") slots.push(textMember(holder, name, role, changed));
     else if (Array.isArray(value)) for (const block of value) if (isObject(block)) blockSlots(block, role, changed, slots);
   };
-  visitToolTexts(body.tools, (holder) => slots.push(textMember(holder as JsonObject, "description", "tool_definition", () => touch("tools"))));
+  visitToolTexts(body.tools, (holder) =>
+    slots.push(textMember(holder as JsonObject, "description", "tool_definition", () => touch("tools"))),
+  );
   walk(body, "system", "system", "system");
   for (const { holder, member } of summaryInstructions(body)) slots.push(textMember(holder, "instructions", "user", () => touch(member)));
   if (Array.isArray(body.messages)) {
@@ -80,7 +94,8 @@ function textMember(holder: JsonObject | JsonValue[], name: string | number, rol
 function blockSlots(block: JsonObject, role: Role, changed: () => void, slots: TextSlot[], title: string | null = null): void {
   const { type } = block;
   if (WORDLESS.has(type)) return;
-  if (BRINGING_TOOLS.has(type)) return visitToolTexts(block, (holder) => slots.push(textMember(holder as JsonObject, "description", "tool_definition", changed)));
+  if (BRINGING_TOOLS.has(type))
+    return visitToolTexts(block, (holder) => slots.push(textMember(holder as JsonObject, "description", "tool_definition", changed)));
   if (type === "thinking") {
     if (typeof block.thinking === "string") slots.push(thought(block, role, changed));
   } else if (CALLS.has(type)) {

@@ -17,7 +17,8 @@ function messagesOf(body: JsonObject): JsonObject[] {
 /** The definitions in blocks among the messages, in the places where they stand. */
 export function definitionsBetween(body: JsonObject): JsonValue[] {
   const definitions: JsonValue[] = [];
-  for (const { content } of messagesOf(body)) for (const block of toolBlocks(content)) definitions.push(block.tool ?? null, block.tools ?? null);
+  for (const { content } of messagesOf(body))
+    for (const block of toolBlocks(content)) definitions.push(block.tool ?? null, block.tools ?? null);
   return definitions;
 }
 
@@ -42,10 +43,15 @@ export function removeToolsBetween(body: JsonObject, isGone: (tool: JsonValue) =
       return added === null || !isGone(added);
     });
     changed ||= kept.length < blocks.length;
-    for (const block of kept) if (isObject(block) && block.type === "compaction" && Array.isArray(block.tool_changes)) block.tool_changes = left(block.tool_changes);
+    for (const block of kept)
+      if (isObject(block) && block.type === "compaction" && Array.isArray(block.tool_changes))
+        block.tool_changes = left(block.tool_changes);
     return kept;
   };
   for (const message of messagesOf(body)) if (Array.isArray(message.content)) message.content = left(message.content);
-  if (changed) body.messages = (body.messages as JsonValue[]).filter((message) => !isObject(message) || !Array.isArray(message.content) || message.content.length > 0);
+  if (changed)
+    body.messages = (body.messages as JsonValue[]).filter(
+      (message) => !isObject(message) || !Array.isArray(message.content) || message.content.length > 0,
+    );
   return changed;
 }

@@ -50,7 +50,9 @@ export function documentBlock(part: FilePart): Written {
   const data = "url" in source ? DATA_URL.exec(source.url) : null;
   const named = part.name?.toLowerCase().endsWith(".pdf") === true ? "application/pdf" : null;
   if ("url" in source && data === null) {
-    return part.mediaType === null || part.mediaType === "application/pdf" ? block({ type: "url", url: source.url }) : { problem: "files given by URL must be PDF" };
+    return part.mediaType === null || part.mediaType === "application/pdf"
+      ? block({ type: "url", url: source.url })
+      : { problem: "files given by URL must be PDF" };
   }
   const base64 = "base64" in source ? source.base64 : (data?.[2] ?? "");
   const type = (part.mediaType ?? data?.[1] ?? beginning(base64) ?? named)?.toLowerCase() ?? "";
@@ -62,7 +64,9 @@ export function documentBlock(part: FilePart): Written {
 }
 
 function fileReference(type: string, id: string): Written {
-  return OWN_FILE.test(id) ? { type, source: { type: "file", file_id: id } } : { problem: "a file id means nothing to a provider the file was not uploaded to: send the content itself" };
+  return OWN_FILE.test(id)
+    ? { type, source: { type: "file", file_id: id } }
+    : { problem: "a file id means nothing to a provider the file was not uploaded to: send the content itself" };
 }
 
 function beginning(base64: string): string | null {

@@ -18,7 +18,8 @@ export function writeRequest(request: ConversationRequest, target: TargetModel):
   reportUnsaid(request, shortfall);
 
   const turns = writeTurns(request.turns, target.systemTurns ?? true, shortfall);
-  if (turns.messages.length === 0 && shortfall.unsupported.length === 0) shortfall.unsupported.push({ feature: "messages", message: "at least one message must hold a text or a file" });
+  if (turns.messages.length === 0 && shortfall.unsupported.length === 0)
+    shortfall.unsupported.push({ feature: "messages", message: "at least one message must hold a text or a file" });
   const instructions = [...request.instructions, ...turns.instructions];
   if (request.output?.kind === "json") instructions.push(JSON_ONLY);
   const system = textBlocks(instructions);
@@ -52,13 +53,15 @@ export function writeRequest(request: ConversationRequest, target: TargetModel):
 }
 
 function reportUnsaid(request: ConversationRequest, { dropped, unsupported }: Shortfall): void {
-  if (request.candidates !== null && request.candidates > 1) unsupported.push({ feature: "candidates", message: "this model's provider gives one answer at a time" });
+  if (request.candidates !== null && request.candidates > 1)
+    unsupported.push({ feature: "candidates", message: "this model's provider gives one answer at a time" });
   if (request.logprobs !== null) unsupported.push({ feature: "logprobs", message: "this model's provider gives no log probabilities" });
   // A temperature moved to the nearest one allowed would be another than the caller asked for.
   if (request.temperature !== null && (request.temperature < 0 || request.temperature > 1)) {
     unsupported.push({ feature: "temperature", message: "this model's provider takes a temperature from 0 to 1" });
   }
-  if (request.stop.some((stop) => stop.trim() === "")) unsupported.push({ feature: "stop", message: "this model's provider takes no stop sequence of blanks alone" });
+  if (request.stop.some((stop) => stop.trim() === ""))
+    unsupported.push({ feature: "stop", message: "this model's provider takes no stop sequence of blanks alone" });
   if (request.seed !== null) dropped.add("seed");
   if (request.presencePenalty !== null && request.presencePenalty !== 0) dropped.add("presence_penalty");
   if (request.frequencyPenalty !== null && request.frequencyPenalty !== 0) dropped.add("frequency_penalty");
@@ -74,7 +77,11 @@ function writeTools(request: ConversationRequest, shortfall: Shortfall): JsonObj
     return {};
   }
   for (const { name } of offered) {
-    if (!TOOL_NAME.test(name)) shortfall.unsupported.push({ feature: "tools", message: `the tool name ${JSON.stringify(name)} must be letters, digits, _ and -, 128 at most` });
+    if (!TOOL_NAME.test(name))
+      shortfall.unsupported.push({
+        feature: "tools",
+        message: `the tool name ${JSON.stringify(name)} must be letters, digits, _ and -, 128 at most`,
+      });
   }
   const written = writeToolChoice(choice, request.parallelToolCalls);
   return { tools: offered.map(writeTool), ...(written === null ? {} : { tool_choice: written }) };
@@ -110,7 +117,8 @@ function writeToolChoice(choice: ToolChoice | null, parallel: boolean | null): J
 }
 
 function writeOutputConfig(effort: string | null, output: OutputFormat | null): JsonObject | null {
-  const format: JsonObject | null = output?.kind === "schema" ? { type: "json_schema", schema: outputSchema(output.schema as JsonObject) } : null;
+  const format: JsonObject | null =
+    output?.kind === "schema" ? { type: "json_schema", schema: outputSchema(output.schema as JsonObject) } : null;
   if (effort === null && format === null) return null;
   return { ...(effort === null ? {} : { effort }), ...(format === null ? {} : { format }) };
 }

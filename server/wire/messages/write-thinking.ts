@@ -25,18 +25,24 @@ export function writeThinking(request: ConversationRequest, target: TargetModel,
   const unsaid: WrittenThinking = { ceiling, thinking: null, effort: null, fixedSampling: false };
   if (reasoning === null) return unsaid;
   const style = target.name.includes("claude") ? claudeThinking(target.name) : null;
-  if (reasoning.effort === "none" || reasoning.budgetTokens === 0) return style === "none" ? unsaid : { ...unsaid, thinking: { type: "disabled" } };
+  if (reasoning.effort === "none" || reasoning.budgetTokens === 0)
+    return style === "none" ? unsaid : { ...unsaid, thinking: { type: "disabled" } };
   if (style === "none" || (style !== null && forcesCall(request.toolChoice)) || (style === "budget" && continuesWithoutThinking(request))) {
     dropped.add("reasoning");
     return unsaid;
   }
   const display = reasoning.visible === null ? {} : { display: reasoning.visible ? "summarized" : "omitted" };
   const fixedSampling = style !== null;
-  if (style === "adaptive" || (style === null && !countsTokens(reasoning))) return { ...unsaid, thinking: { type: "adaptive", ...display }, effort: adaptiveEffort(reasoning), fixedSampling };
+  if (style === "adaptive" || (style === null && !countsTokens(reasoning)))
+    return { ...unsaid, thinking: { type: "adaptive", ...display }, effort: adaptiveEffort(reasoning), fixedSampling };
   if (reasoning.effort === null && reasoning.budgetTokens === null) return unsaid;
 
   const effort = style === null && reasoning.effort !== null ? adaptiveEffort(reasoning) : null;
-  const room = roomFor(Math.max(LEAST_BUDGET, budgetOf(reasoning)), ceiling, request.maxOutputTokens === null && target.maxOutputTokens === null);
+  const room = roomFor(
+    Math.max(LEAST_BUDGET, budgetOf(reasoning)),
+    ceiling,
+    request.maxOutputTokens === null && target.maxOutputTokens === null,
+  );
   if (room === null) {
     dropped.add("reasoning");
     return { ...unsaid, effort };

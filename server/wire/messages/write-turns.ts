@@ -1,4 +1,14 @@
-import type { AssistantPart, CacheHint, Feature, FilePart, ImagePart, TextPart, ToolResultPart, Turn, UserPart } from "../conversation/request.ts";
+import type {
+  AssistantPart,
+  CacheHint,
+  Feature,
+  FilePart,
+  ImagePart,
+  TextPart,
+  ToolResultPart,
+  Turn,
+  UserPart,
+} from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { ToolIds } from "./tool-ids.ts";
 import { toolInput } from "./tool-input.ts";
@@ -55,10 +65,16 @@ export function writeTurns(turns: readonly Turn[], systemTurns: boolean, shortfa
         shortfall.dropped.add("system_turn");
       }
     } else if (turn.role === "user") {
-      add("user", turn.parts.flatMap((part) => userBlock(part, ids, shortfall)));
+      add(
+        "user",
+        turn.parts.flatMap((part) => userBlock(part, ids, shortfall)),
+      );
     } else {
       settle();
-      add("assistant", turn.parts.flatMap((part) => assistantBlock(part, ids)));
+      add(
+        "assistant",
+        turn.parts.flatMap((part) => assistantBlock(part, ids)),
+      );
     }
   }
   settle();
@@ -137,6 +153,8 @@ function assistantBlock(part: AssistantPart, ids: ToolIds): JsonObject[] {
       return [part.redacted ? { type: "redacted_thinking", data: signature } : { type: "thinking", thinking: part.text, signature }];
     }
     case "tool_call":
-      return [{ type: "tool_use", id: ids.ofCall(part.id), name: part.name, input: toolInput(part.arguments), ...cacheControl(part.cache) }];
+      return [
+        { type: "tool_use", id: ids.ofCall(part.id), name: part.name, input: toolInput(part.arguments), ...cacheControl(part.cache) },
+      ];
   }
 }

@@ -28,7 +28,9 @@ export function writeChallenge({ error, scope, resourceMetadata }: Challenge): s
     ["scope", scope],
     ["resource_metadata", resourceMetadata],
   ] as const;
-  const written = members.flatMap(([name, value]) => (value === null ? [] : [`${name}="${value.replaceAll(/[^\x20-\x7e]/g, "").replaceAll(/["\\]/g, "")}"`]));
+  const written = members.flatMap(([name, value]) =>
+    value === null ? [] : [`${name}="${value.replaceAll(/[^\x20-\x7e]/g, "").replaceAll(/["\\]/g, "")}"`],
+  );
   return written.length === 0 ? "Bearer" : `Bearer ${written.join(", ")}`;
 }
 

@@ -24,7 +24,8 @@ export interface AuthorizationServer {
   readonly raw: JsonObject;
 }
 
-const texts = (value: JsonValue | undefined): string[] => (Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : []);
+const texts = (value: JsonValue | undefined): string[] =>
+  Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
 const text = (value: JsonValue | undefined): string | null => (typeof value === "string" && value !== "" ? value : null);
 
 /** A text says why the document cannot be used. */
@@ -43,7 +44,11 @@ export function covers(resource: string, serverUrl: string): boolean {
 }
 
 /** A text says why the document cannot be used. `mayUse` says whether an address may be asked. */
-export function readAuthorizationServer(body: JsonValue | null, issuer: string, mayUse: (url: string) => boolean): AuthorizationServer | string {
+export function readAuthorizationServer(
+  body: JsonValue | null,
+  issuer: string,
+  mayUse: (url: string) => boolean,
+): AuthorizationServer | string {
   if (!isObject(body)) return "is no object";
   // Byte for byte: a document that names another issuer is that issuer's, or a forgery.
   if (body.issuer !== issuer) return "names another issuer";
@@ -81,5 +86,11 @@ export function authorizationServerUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/+$/, "");
   const known = `${origin}/.well-known`;
-  return path === "" ? [`${known}/oauth-authorization-server`, `${known}/openid-configuration`] : [`${known}/oauth-authorization-server${path}`, `${known}/openid-configuration${path}`, `${origin}${path}/.well-known/openid-configuration`];
+  return path === ""
+    ? [`${known}/oauth-authorization-server`, `${known}/openid-configuration`]
+    : [
+        `${known}/oauth-authorization-server${path}`,
+        `${known}/openid-configuration${path}`,
+        `${origin}${path}/.well-known/openid-configuration`,
+      ];
 }

@@ -19,7 +19,9 @@ describe("challenges", () => {
   test("nothing that is written breaks out of its place", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        expect(writeChallenge({ error: null, scope: text, resourceMetadata: null })).toMatch(/^Bearer scope="[\x20\x21\x23-\x5b\x5d-\x7e]*"$/);
+        expect(writeChallenge({ error: null, scope: text, resourceMetadata: null })).toMatch(
+          /^Bearer scope="[\x20\x21\x23-\x5b\x5d-\x7e]*"$/,
+        );
       }),
     );
   });
@@ -67,9 +69,19 @@ describe("what a resource covers", () => {
 });
 
 test("documents are looked for in the order the protocol gives", () => {
-  expect(resourceMetadataUrls("https://a.example/mcp")).toEqual(["https://a.example/.well-known/oauth-protected-resource/mcp", "https://a.example/.well-known/oauth-protected-resource"]);
-  expect(authorizationServerUrls("https://a.example/t1")).toEqual(["https://a.example/.well-known/oauth-authorization-server/t1", "https://a.example/.well-known/openid-configuration/t1", "https://a.example/t1/.well-known/openid-configuration"]);
-  expect(authorizationServerUrls("https://a.example")).toEqual(["https://a.example/.well-known/oauth-authorization-server", "https://a.example/.well-known/openid-configuration"]);
+  expect(resourceMetadataUrls("https://a.example/mcp")).toEqual([
+    "https://a.example/.well-known/oauth-protected-resource/mcp",
+    "https://a.example/.well-known/oauth-protected-resource",
+  ]);
+  expect(authorizationServerUrls("https://a.example/t1")).toEqual([
+    "https://a.example/.well-known/oauth-authorization-server/t1",
+    "https://a.example/.well-known/openid-configuration/t1",
+    "https://a.example/t1/.well-known/openid-configuration",
+  ]);
+  expect(authorizationServerUrls("https://a.example")).toEqual([
+    "https://a.example/.well-known/oauth-authorization-server",
+    "https://a.example/.well-known/openid-configuration",
+  ]);
 });
 
 test("nonsense in the place of a document is never taken for one", () => {
@@ -87,6 +99,7 @@ test("a verifier's challenge is one, as RFC 7636 gives it", () => {
 
 test("a challenge that is one long word is read over once", () => {
   const started = cpuMs();
-  for (let times = 0; times < 20; times++) expect(readChallenge(`Bearer ${"a".repeat(8_000)}`)).toEqual({ error: null, scope: null, resourceMetadata: null });
+  for (let times = 0; times < 20; times++)
+    expect(readChallenge(`Bearer ${"a".repeat(8_000)}`)).toEqual({ error: null, scope: null, resourceMetadata: null });
   expect(cpuMs(started)).toBeLessThan(200);
 });

@@ -18,11 +18,14 @@ const MAX_DEPTH = 8;
 /** The words of `holder[key]`, where a server tells what an answer rests on. */
 export function findingTexts(holder: JsonObject, key: string, contents: ContentsList, depth = 0): void {
   const value = holder[key];
-  if (typeof value === "string" && FINDINGS.has(key)) contents.whole(holder, key, key === "arguments" || key === "intent" ? "arguments" : "text");
+  if (typeof value === "string" && FINDINGS.has(key))
+    contents.whole(holder, key, key === "arguments" || key === "intent" ? "arguments" : "text");
   if (depth > MAX_DEPTH) return;
-  for (const [inner] of objectsOf(Array.isArray(value) ? value : [value])) for (const name of Object.keys(inner)) findingTexts(inner, name, contents, depth + 1);
+  for (const [inner] of objectsOf(Array.isArray(value) ? value : [value]))
+    for (const name of Object.keys(inner)) findingTexts(inner, name, contents, depth + 1);
 }
 
 export function annotationTexts(annotation: JsonObject, contents: ContentsList): void {
-  for (const holder of [annotation, ...HOLDERS.map((name) => objectOf(annotation[name]))]) if (holder !== null) for (const name of WORDS) contents.whole(holder, name);
+  for (const holder of [annotation, ...HOLDERS.map((name) => objectOf(annotation[name]))])
+    if (holder !== null) for (const name of WORDS) contents.whole(holder, name);
 }

@@ -16,9 +16,23 @@ const text = fc.record({ kind: fc.constant("text" as const), text: word });
 
 const userPart: fc.Arbitrary<UserPart> = fc.oneof(
   text,
-  fc.record({ kind: fc.constant("image" as const), source: fc.record({ base64: fc.constantFrom("aGk=", "AAAA") }), mediaType: fc.constantFrom("image/png", "image/jpeg") }),
-  fc.record({ kind: fc.constant("image" as const), source: fc.record({ url: fc.constant("https://example.com/a.png") }), mediaType: nothing, detail: fc.constantFrom("low", "high") }),
-  fc.record({ kind: fc.constant("file" as const), source: fc.record({ base64: fc.constant("JVBERi0=") }), mediaType: fc.constant("application/pdf"), name: fc.constant("a.pdf") }),
+  fc.record({
+    kind: fc.constant("image" as const),
+    source: fc.record({ base64: fc.constantFrom("aGk=", "AAAA") }),
+    mediaType: fc.constantFrom("image/png", "image/jpeg"),
+  }),
+  fc.record({
+    kind: fc.constant("image" as const),
+    source: fc.record({ url: fc.constant("https://example.com/a.png") }),
+    mediaType: nothing,
+    detail: fc.constantFrom("low", "high"),
+  }),
+  fc.record({
+    kind: fc.constant("file" as const),
+    source: fc.record({ base64: fc.constant("JVBERi0=") }),
+    mediaType: fc.constant("application/pdf"),
+    name: fc.constant("a.pdf"),
+  }),
 );
 
 /** The parts of an assistant in whatever order the format keeps. */
@@ -29,10 +43,17 @@ const call = (id: string) => fc.record({ kind: fc.constant("tool_call" as const)
 const calls = fc.integer({ min: 0, max: 3 }).chain((count) => fc.tuple(...Array.from({ length: count }, (_, i) => call(`call_${i}`))));
 const sealedReasoning = fc
   .record({ text: fc.oneof(fc.constant(""), word), value: name })
-  .map(({ text: shown, value }): AssistantPart => ({ kind: "reasoning", text: shown, signature: { family: "openai", value }, redacted: shown === "" }));
+  .map(({ text: shown, value }): AssistantPart => ({
+    kind: "reasoning",
+    text: shown,
+    signature: { family: "openai", value },
+    redacted: shown === "",
+  }));
 
 /** Texts, then a refusal, then calls. */
-export const plainAssistant: Assistant = fc.tuple(fc.array(text, { maxLength: 2 }), fc.option(refusalPart, { nil: undefined, freq: 8 }), calls).map(([texts, refusal, made]) => [...texts, ...(refusal === undefined ? [] : [refusal]), ...made]);
+export const plainAssistant: Assistant = fc
+  .tuple(fc.array(text, { maxLength: 2 }), fc.option(refusalPart, { nil: undefined, freq: 8 }), calls)
+  .map(([texts, refusal, made]) => [...texts, ...(refusal === undefined ? [] : [refusal]), ...made]);
 
 /** Any order, reasoning with what OpenAI sealed; at least one part. */
 export const sealedAssistant: Assistant = fc
@@ -42,13 +63,25 @@ export const sealedAssistant: Assistant = fc
 
 /** An exchange: what the user says, what the assistant says, and the results of its calls. */
 function exchange(assistant: Assistant, extra: fc.Arbitrary<UserPart>): fc.Arbitrary<Turn[]> {
-  return fc.tuple(fc.array(fc.oneof(userPart, extra), { minLength: 1, maxLength: 3 }), assistant, fc.option(fc.array(text, { minLength: 1, maxLength: 2 }), { freq: 4 }), fc.array(text, { maxLength: 2 })).map(([said, parts, system, found]) => {
-    const results = parts.flatMap((part): ToolResultPart[] => (part.kind === "tool_call" ? [{ kind: "tool_result", callId: part.id, toolName: null, content: found, isError: false }] : []));
-    const turns: Turn[] = [{ role: "user", parts: said }, { role: "assistant", parts }];
-    if (results.length > 0) turns.push({ role: "user", parts: results });
-    if (system !== null) turns.push({ role: "system", parts: system });
-    return turns;
-  });
+  return fc
+    .tuple(
+      fc.array(fc.oneof(userPart, extra), { minLength: 1, maxLength: 3 }),
+      assistant,
+      fc.option(fc.array(text, { minLength: 1, maxLength: 2 }), { freq: 4 }),
+      fc.array(text, { maxLength: 2 }),
+    )
+    .map(([said, parts, system, found]) => {
+      const results = parts.flatMap((part): ToolResultPart[] =>
+        part.kind === "tool_call" ? [{ kind: "tool_result", callId: part.id, toolName: null, content: found, isError: false }] : [],
+      );
+      const turns: Turn[] = [
+        { role: "user", parts: said },
+        { role: "assistant", parts },
+      ];
+      if (results.length > 0) turns.push({ role: "user", parts: results });
+      if (system !== null) turns.push({ role: "system", parts: system });
+      return turns;
+    });
 }
 
 export interface RequestKinds {
@@ -77,7 +110,10 @@ export function conversations(kinds: RequestKinds): fc.Arbitrary<ConversationReq
       temperature: fc.option(fc.constantFrom(0, 0.5, 1)),
       topP: fc.option(fc.constantFrom(0.1, 1)),
       output: fc.option(
-        fc.oneof(fc.constantFrom({ kind: "text" as const }, { kind: "json" as const }), fc.record({ kind: fc.constant("schema" as const), name, description: fc.option(word), schema, strict: fc.option(fc.boolean()) })),
+        fc.oneof(
+          fc.constantFrom({ kind: "text" as const }, { kind: "json" as const }),
+          fc.record({ kind: fc.constant("schema" as const), name, description: fc.option(word), schema, strict: fc.option(fc.boolean()) }),
+        ),
       ),
       endUser: fc.option(word),
       stream: fc.boolean(),
@@ -98,23 +134,38 @@ export function conversations(kinds: RequestKinds): fc.Arbitrary<ConversationReq
     }));
 }
 
-const usage: fc.Arbitrary<Usage> = fc.record({ inputUncached: fc.nat(99), cacheRead: fc.nat(99), cacheWrite: fc.nat(99), cacheWriteHour: fc.constant(0), output: fc.integer({ min: 50, max: 99 }), reasoning: fc.nat(50), estimated: fc.constant(false) });
+const usage: fc.Arbitrary<Usage> = fc.record({
+  inputUncached: fc.nat(99),
+  cacheRead: fc.nat(99),
+  cacheWrite: fc.nat(99),
+  cacheWriteHour: fc.constant(0),
+  output: fc.integer({ min: 50, max: 99 }),
+  reasoning: fc.nat(50),
+  estimated: fc.constant(false),
+});
 
 /** Answers whose stop reason agrees with their parts. `parts` in the order the format keeps. */
 export function replies(parts: Assistant, ids: fc.Arbitrary<string>): fc.Arbitrary<ConversationReply> {
-  return fc.record({ id: ids, parts, short: fc.boolean(), filtered: fc.boolean(), usage: fc.option(usage) }).map(({ id, parts: said, short, filtered, usage: counted }) => {
-    const refused = said.some(({ kind }) => kind === "refusal");
-    const called = said.some(({ kind }) => kind === "tool_call");
-    const stop = short ? "length" : called ? "tool_call" : refused ? "refusal" : filtered ? "filtered" : "end";
-    return { id, candidates: [{ index: 0, parts: said, stop, stopSequence: null, stopDetail: null }], usage: counted };
-  });
+  return fc
+    .record({ id: ids, parts, short: fc.boolean(), filtered: fc.boolean(), usage: fc.option(usage) })
+    .map(({ id, parts: said, short, filtered, usage: counted }) => {
+      const refused = said.some(({ kind }) => kind === "refusal");
+      const called = said.some(({ kind }) => kind === "tool_call");
+      const stop = short ? "length" : called ? "tool_call" : refused ? "refusal" : filtered ? "filtered" : "end";
+      return { id, candidates: [{ index: 0, parts: said, stop, stopSequence: null, stopDetail: null }], usage: counted };
+    });
 }
 
 const shownReasoning = fc.record({ kind: fc.constant("reasoning" as const), text: word, redacted: fc.constant(false) });
 
 /** One of each at most: reasoning, text, refusal, then calls. */
 export const chatAnswer: Assistant = fc
-  .tuple(fc.option(shownReasoning, { nil: undefined }), fc.option(text, { nil: undefined }), fc.option(refusalPart, { nil: undefined, freq: 8 }), calls)
+  .tuple(
+    fc.option(shownReasoning, { nil: undefined }),
+    fc.option(text, { nil: undefined }),
+    fc.option(refusalPart, { nil: undefined, freq: 8 }),
+    calls,
+  )
   .map(([reasoning, said, refusal, made]) => [reasoning, said, refusal, ...made].filter((part) => part !== undefined));
 
 /** An answer as the events a provider's stream would have been read into, its texts cut in pieces of `size`. */
@@ -126,8 +177,10 @@ export function eventsOf(reply: ConversationReply, size: number): ConversationEv
       if (said.kind === "tool_call") events.push({ kind: "part_start", candidate, part, type: "tool_call", id: said.id, name: said.name });
       else events.push({ kind: "part_start", candidate, part, type: said.kind });
       const whole = [...(said.kind === "tool_call" ? said.arguments : said.text)];
-      for (let at = 0; at < whole.length; at += size) events.push({ kind: "delta", candidate, part, text: whole.slice(at, at + size).join("") });
-      if (said.kind === "reasoning" && said.signature !== undefined) events.push({ kind: "signature", candidate, part, signature: said.signature, redacted: said.redacted });
+      for (let at = 0; at < whole.length; at += size)
+        events.push({ kind: "delta", candidate, part, text: whole.slice(at, at + size).join("") });
+      if (said.kind === "reasoning" && said.signature !== undefined)
+        events.push({ kind: "signature", candidate, part, signature: said.signature, redacted: said.redacted });
       events.push({ kind: "part_end", candidate, part });
     });
     events.push({ kind: "stop", candidate, reason: stop, stopSequence, stopDetail });
@@ -140,7 +193,14 @@ export function eventsOf(reply: ConversationReply, size: number): ConversationEv
 export function replyOf(events: readonly ConversationEvent[]): ConversationReply {
   let id: string | null = null;
   let counted: Usage | null = null;
-  const made = new Map<number, { parts: AssistantPart[]; open: Set<number>; end: { stop: ConversationReply["candidates"][number]["stop"]; stopSequence: string | null; stopDetail: string | null } | null }>();
+  const made = new Map<
+    number,
+    {
+      parts: AssistantPart[];
+      open: Set<number>;
+      end: { stop: ConversationReply["candidates"][number]["stop"]; stopSequence: string | null; stopDetail: string | null } | null;
+    }
+  >();
   const of = (candidate: number) => {
     const found = made.get(candidate) ?? { parts: [], open: new Set<number>(), end: null };
     made.set(candidate, found);
@@ -162,13 +222,22 @@ export function replyOf(events: readonly ConversationEvent[]): ConversationReply
       if (event.kind === "part_start") {
         if (event.part !== parts.length) throw new Error("parts out of order");
         open.add(event.part);
-        parts.push(event.type === "tool_call" ? { kind: "tool_call", id: event.id, name: event.name, arguments: "" } : event.type === "reasoning" ? { kind: "reasoning", text: "", redacted: false } : { kind: event.type, text: "" });
+        parts.push(
+          event.type === "tool_call"
+            ? { kind: "tool_call", id: event.id, name: event.name, arguments: "" }
+            : event.type === "reasoning"
+              ? { kind: "reasoning", text: "", redacted: false }
+              : { kind: event.type, text: "" },
+        );
         return;
       }
       if (!open.has(event.part)) throw new Error("a part that is not open");
       const part = parts[event.part] as AssistantPart;
-      if (event.kind === "delta") parts[event.part] = part.kind === "tool_call" ? { ...part, arguments: part.arguments + event.text } : { ...part, text: part.text + event.text };
-      else if (event.kind === "signature") parts[event.part] = { ...(part as AssistantPart & { kind: "reasoning" }), signature: event.signature, redacted: event.redacted };
+      if (event.kind === "delta")
+        parts[event.part] =
+          part.kind === "tool_call" ? { ...part, arguments: part.arguments + event.text } : { ...part, text: part.text + event.text };
+      else if (event.kind === "signature")
+        parts[event.part] = { ...(part as AssistantPart & { kind: "reasoning" }), signature: event.signature, redacted: event.redacted };
       else open.delete(event.part);
     }
   });

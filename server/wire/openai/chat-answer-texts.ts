@@ -37,7 +37,8 @@ const MAX_DEPTH = 4;
 /** A text, or a list of parts: that is one text in pieces, as the pieces of a stream are. */
 function textPieces(holder: JsonObject, key: string, channel: string, contents: ContentsList, depth: number): void {
   contents.piece(channel, holder, key);
-  if (depth < MAX_DEPTH) for (const [part] of objectsOf(holder[key])) for (const name of PART_TEXTS) textPieces(part, name, channel, contents, depth + 1);
+  if (depth < MAX_DEPTH)
+    for (const [part] of objectsOf(holder[key])) for (const name of PART_TEXTS) textPieces(part, name, channel, contents, depth + 1);
 }
 
 function messageContents(message: JsonObject, index: number, contents: ContentsList): void {
@@ -54,10 +55,25 @@ function messageContents(message: JsonObject, index: number, contents: ContentsL
     const custom = objectOf(call.custom);
     const holder = custom ?? objectOf(call.function);
     const key = custom === null ? "arguments" : "input";
-    contents.calls.push({ channel, group, id: filledOf(call.id), name: filledOf(holder?.name), place: holder === null ? null : { holder, key }, form: formOf(holder?.[key]), freeform: custom !== null });
+    contents.calls.push({
+      channel,
+      group,
+      id: filledOf(call.id),
+      name: filledOf(holder?.name),
+      place: holder === null ? null : { holder, key },
+      form: formOf(holder?.[key]),
+      freeform: custom !== null,
+    });
   }
   const legacy = objectOf(message.function_call);
-  if (legacy !== null) contents.calls.push({ channel: `${group}.function`, group, name: filledOf(legacy.name), place: { holder: legacy, key: "arguments" }, form: formOf(legacy.arguments) });
+  if (legacy !== null)
+    contents.calls.push({
+      channel: `${group}.function`,
+      group,
+      name: filledOf(legacy.name),
+      place: { holder: legacy, key: "arguments" },
+      form: formOf(legacy.arguments),
+    });
 }
 
 /** Some servers give arguments as the object they are. */

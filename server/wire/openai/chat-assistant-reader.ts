@@ -10,7 +10,8 @@ export function assistantTexts(message: JsonObject): AssistantPart[] {
   const parts: AssistantPart[] = [];
   const reasoning = filledOf(message.reasoning_content) ?? filledOf(message.reasoning);
   if (reasoning !== null) parts.push({ kind: "reasoning", text: reasoning, redacted: false });
-  for (const piece of contentPieces(message.content)) parts.push(piece.kind === "reasoning" ? { kind: "reasoning", text: piece.text, redacted: false } : { ...piece, kind: piece.kind });
+  for (const piece of contentPieces(message.content))
+    parts.push(piece.kind === "reasoning" ? { kind: "reasoning", text: piece.text, redacted: false } : { ...piece, kind: piece.kind });
   const refusal = filledOf(message.refusal);
   if (refusal !== null) parts.push({ kind: "refusal", text: refusal });
   return parts;
@@ -62,14 +63,19 @@ function isNothing(args: string): boolean {
 export function pictures(message: JsonObject): PicturePart[] {
   return [...objectsOf(message.images)].flatMap(([image]) => {
     const from = sourceOfUrl(textOf(objectOf(image.image_url)?.url) ?? "");
-    return from !== null && "base64" in from.source ? [{ kind: "picture", mediaType: from.mediaType ?? "image/png", base64: from.source.base64 }] : [];
+    return from !== null && "base64" in from.source
+      ? [{ kind: "picture", mediaType: from.mediaType ?? "image/png", base64: from.source.base64 }]
+      : [];
   });
 }
 
 /** What a message of the history shows that the model made, each with its field: in `images`, or among the texts as some clients put it. */
 export function ownPictures(message: JsonObject, field: string): (readonly [ImagePart, string])[] {
   const among = [...objectsOf(message.content)].filter(([part]) => part.type === "image_url");
-  const places = [...[...objectsOf(message.images)].map(([image]) => [image, `${field}.images`] as const), ...among.map(([part, i]) => [part, `${field}.content[${i}]`] as const)];
+  const places = [
+    ...[...objectsOf(message.images)].map(([image]) => [image, `${field}.images`] as const),
+    ...among.map(([part, i]) => [part, `${field}.content[${i}]`] as const),
+  ];
   return places.flatMap(([image, place]) => {
     const found = sourceOfUrl(textOf(objectOf(image.image_url)?.url) ?? "");
     return found === null || ("url" in found.source && found.source.url === "") ? [] : [[{ kind: "image", ...found }, place] as const];
@@ -82,7 +88,8 @@ export function functionCalls(message: JsonObject, mint: (place: number) => stri
   for (const [call, place] of objectsOf(message.tool_calls)) {
     const called = objectOf(call.function);
     const name = filledOf(called?.name);
-    if (name !== null) parts.push({ kind: "tool_call", id: filledOf(call.id) ?? mint(place), name, arguments: argumentsText(called?.arguments) });
+    if (name !== null)
+      parts.push({ kind: "tool_call", id: filledOf(call.id) ?? mint(place), name, arguments: argumentsText(called?.arguments) });
   }
   return parts;
 }

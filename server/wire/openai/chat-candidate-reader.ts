@@ -51,7 +51,8 @@ export class CandidateReader {
       }
       for (const [fragment] of objectsOf(delta.tool_calls)) this.fragment(fragment);
     }
-    if (filledOf(choice.finish_reason) !== null) this.stop(choice.finish_reason, filledOf(choice.stop_reason), filledOf(choice.stop_detail));
+    if (filledOf(choice.finish_reason) !== null)
+      this.stop(choice.finish_reason, filledOf(choice.stop_reason), filledOf(choice.stop_detail));
   }
 
   stop(finish: unknown, stopSequence: string | null, stopDetail: string | null): void {
@@ -60,7 +61,13 @@ export class CandidateReader {
     this.endText();
     for (const call of this.calls) this.endCall(call);
     const reason = stopReason(finish, { calls: this.calls.some(({ part }) => part !== null), refusal: this.refused });
-    this.emit({ kind: "stop", candidate: this.index, reason: reason === "end" && stopSequence !== null ? "stop_sequence" : reason, stopSequence, stopDetail });
+    this.emit({
+      kind: "stop",
+      candidate: this.index,
+      reason: reason === "end" && stopSequence !== null ? "stop_sequence" : reason,
+      stopSequence,
+      stopDetail,
+    });
   }
 
   private piece(kind: TextKind, text: string | null): void {
@@ -91,7 +98,14 @@ export class CandidateReader {
     if (call.part === null && name !== null) {
       this.endText();
       call.part = this.parts++;
-      this.emit({ kind: "part_start", candidate: this.index, part: call.part, type: "tool_call", id: call.id ?? mintCallId(this.answerId, this.index, call.place), name });
+      this.emit({
+        kind: "part_start",
+        candidate: this.index,
+        part: call.part,
+        type: "tool_call",
+        id: call.id ?? mintCallId(this.answerId, this.index, call.place),
+        name,
+      });
     }
     call.held += textOf(called.arguments) ?? "";
     // What may yet turn out to say nothing waits.
@@ -104,7 +118,11 @@ export class CandidateReader {
   /** Servers differ: some give every call the index 0, some none; a new id with a name is then a new call. */
   private callFor(index: number | null, id: string | null, name: string | null): OpenCall {
     const known = index === null ? ((id === null ? undefined : this.callOf.get(id)) ?? this.calls.at(-1)) : this.callAt.get(index);
-    const another = name !== null && known !== undefined && known.part !== null && (index === null ? id === null || known.id !== id : id !== null && known.id !== null && known.id !== id);
+    const another =
+      name !== null &&
+      known !== undefined &&
+      known.part !== null &&
+      (index === null ? id === null || known.id !== id : id !== null && known.id !== null && known.id !== id);
     if (known !== undefined && !another) return known;
     const call: OpenCall = { id: null, place: this.calls.length, part: null, held: "", filled: false };
     this.calls.push(call);

@@ -8,7 +8,11 @@ import { chatCodec } from "./chat-codec.ts";
 const TARGET = { name: "m", maxOutputTokens: null };
 const CONTEXT: ReplyContext = { callId: "abc", model: "m", created: 1, request: {}, includeUsage: true };
 
-const audio = fc.record({ kind: fc.constant("audio" as const), base64: fc.constant("UklGRg=="), mediaType: fc.constantFrom("audio/wav", "audio/mpeg") });
+const audio = fc.record({
+  kind: fc.constant("audio" as const),
+  base64: fc.constant("UklGRg=="),
+  mediaType: fc.constantFrom("audio/wav", "audio/mpeg"),
+});
 const requests = conversations({
   assistant: plainAssistant,
   extra: audio,
@@ -20,7 +24,13 @@ const requests = conversations({
     presencePenalty: fc.option(fc.constantFrom(-1, 0.5)),
     frequencyPenalty: fc.option(fc.constantFrom(-1, 0.5)),
     candidates: fc.option(fc.integer({ min: 1, max: 3 })),
-    reasoning: fc.option(fc.record({ effort: fc.constantFrom("none" as const, "low" as const, "max" as const), budgetTokens: fc.constant(null), visible: fc.constant(null) })),
+    reasoning: fc.option(
+      fc.record({
+        effort: fc.constantFrom("none" as const, "low" as const, "max" as const),
+        budgetTokens: fc.constant(null),
+        visible: fc.constant(null),
+      }),
+    ),
   }),
 });
 const answers = replies(chatAnswer, fc.constantFrom("chatcmpl-1", "msg_2"));
@@ -48,7 +58,10 @@ describe("chat keeps what it can hold", () => {
     fc.assert(
       fc.property(answers, fc.integer({ min: 1, max: 5 }), cuts, (reply, size, sizes) => {
         const writer = chatCodec.streamWriter(CONTEXT);
-        const wire = eventsOf(reply, size).map((event) => writer.write(event)).join("") + writer.close();
+        const wire =
+          eventsOf(reply, size)
+            .map((event) => writer.write(event))
+            .join("") + writer.close();
         const reader = chatCodec.streamReader();
         const events = cut(wire, sizes).flatMap((piece) => reader.push(piece));
         const end = reader.end();

@@ -58,7 +58,9 @@ function contentPart(part: JsonObject, field: string, report: ReadReport): Conte
       if (data === null && fileId === null) return refused(report, `${field}.file`, "must hold `file_data` or `file_id`");
       if (data === null) return { kind: "file", source: { fileId: fileId as string }, mediaType: null, name, ...cache };
       const found = data.startsWith("data:") ? sourceOfUrl(data) : { source: { base64: data }, mediaType: null };
-      return found === null ? refused(report, `${field}.file.file_data`, "must be base64 data") : { kind: "file", ...found, name, ...cache };
+      return found === null
+        ? refused(report, `${field}.file.file_data`, "must be base64 data")
+        : { kind: "file", ...found, name, ...cache };
     }
     default:
       return refused(report, field, `${NOT_ELSEWHERE}: a part of type ${JSON.stringify(part.type)}`);

@@ -42,7 +42,10 @@ export function readMessages(messages: unknown, report: ReadReport): { instructi
         turns.push({ role: "user", parts: pictures.before(contentParts(message.content, `${field}.content`, report)) });
         break;
       default:
-        report.refuse(`${field}.role`, message.role === "function" ? "is the older form of tool results: send them as `tool` messages" : "is not a role");
+        report.refuse(
+          `${field}.role`,
+          message.role === "function" ? "is the older form of tool results: send them as `tool` messages" : "is not a role",
+        );
     }
   }
   for (const field of pictures.left) report.drop(field);
@@ -51,7 +54,8 @@ export function readMessages(messages: unknown, report: ReadReport): { instructi
 
 function callsOf(message: JsonObject, field: string, place: number, report: ReadReport) {
   if (objectOf(message.audio) !== null) report.refuse(`${field}.audio`, NOT_ELSEWHERE);
-  if (objectOf(message.function_call) !== null) report.refuse(`${field}.function_call`, "is the older form of tool calls: send it in `tool_calls`");
+  if (objectOf(message.function_call) !== null)
+    report.refuse(`${field}.function_call`, "is the older form of tool calls: send it in `tool_calls`");
   for (const [call, i] of objectsOf(message.tool_calls)) {
     if (objectOf(call.function) === null) report.refuse(`${field}.tool_calls[${i}]`, `${NOT_ELSEWHERE}: only function calls have one`);
   }

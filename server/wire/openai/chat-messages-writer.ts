@@ -1,4 +1,12 @@
-import type { AssistantPart, ConversationRequest, FilePart, ImagePart, TextPart, ToolResultPart, UserPart } from "../conversation/request.ts";
+import type {
+  AssistantPart,
+  ConversationRequest,
+  FilePart,
+  ImagePart,
+  TextPart,
+  ToolResultPart,
+  UserPart,
+} from "../conversation/request.ts";
 import { resultsTogether } from "../conversation/results-together.ts";
 import type { JsonObject } from "../document.ts";
 import { callIdWithin } from "./call-id.ts";
@@ -64,7 +72,10 @@ function assistantMessage(parts: readonly AssistantPart[], report: WriteReport):
         break;
     }
   }
-  const message: JsonObject = { role: "assistant", content: texts.length === 0 ? (calls.length > 0 || refusal !== "" ? null : "") : content(texts, report) };
+  const message: JsonObject = {
+    role: "assistant",
+    content: texts.length === 0 ? (calls.length > 0 || refusal !== "" ? null : "") : content(texts, report),
+  };
   if (refusal !== "") message.refusal = refusal;
   if (calls.length > 0) message.tool_calls = calls;
   return message;
@@ -88,7 +99,12 @@ function contentPart(part: Exclude<UserPart, ToolResultPart>, report: WriteRepor
     case "file":
       return filePart(part, report);
     case "audio": {
-      const format = part.mediaType === "audio/mpeg" || part.mediaType === "audio/mp3" ? "mp3" : part.mediaType === "audio/wav" || part.mediaType === "audio/x-wav" ? "wav" : null;
+      const format =
+        part.mediaType === "audio/mpeg" || part.mediaType === "audio/mp3"
+          ? "mp3"
+          : part.mediaType === "audio/wav" || part.mediaType === "audio/x-wav"
+            ? "wav"
+            : null;
       if (format !== null) return { type: "input_audio", input_audio: { data: part.base64, format } };
       report.refuse("audio", `${part.mediaType} cannot be sent to this model: only wav and mp3 can`);
       return null;

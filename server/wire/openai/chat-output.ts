@@ -21,6 +21,7 @@ function lengthOfCall(call: unknown): number {
 function lengthOfContent(content: unknown): number {
   if (typeof content === "string") return content.length;
   let length = 0;
-  for (const part of listOf(content)) length += typeof part === "string" ? part.length : lengthOfContent(objectOf(part)?.text) + lengthOfContent(objectOf(part)?.thinking);
+  for (const part of listOf(content))
+    length += typeof part === "string" ? part.length : lengthOfContent(objectOf(part)?.text) + lengthOfContent(objectOf(part)?.thinking);
   return length;
 }

@@ -18,7 +18,13 @@ export function readReply(body: JsonObject): ConversationReply | null {
     const parts = [...assistantTexts(message), ...pictures(message), ...calls];
     const stopSequence = filledOf(choice.stop_reason);
     const stop = stopReason(choice.finish_reason, { calls: calls.length > 0, refusal: parts.some(({ kind }) => kind === "refusal") });
-    candidates.push({ index, parts, stop: stop === "end" && stopSequence !== null ? "stop_sequence" : stop, stopSequence, stopDetail: filledOf(choice.stop_detail) });
+    candidates.push({
+      index,
+      parts,
+      stop: stop === "end" && stopSequence !== null ? "stop_sequence" : stop,
+      stopSequence,
+      stopDetail: filledOf(choice.stop_detail),
+    });
   }
   return { id, candidates, usage: usageOf(body.usage ?? objectOf(body.x_groq)?.usage) };
 }

@@ -38,11 +38,23 @@ function choiceMember(candidate: Candidate): JsonObject {
     else if (part.kind === "picture") images.push(imageMember(part, images.length));
     else calls.push({ id: ids.of(part.id), type: "function", function: { name: part.name, arguments: part.arguments } });
   }
-  const message: JsonObject = { role: "assistant", content: texts > 0 || (calls.length === 0 && refusal === "") ? text : null, refusal: refusal === "" ? null : refusal };
+  const message: JsonObject = {
+    role: "assistant",
+    content: texts > 0 || (calls.length === 0 && refusal === "") ? text : null,
+    refusal: refusal === "" ? null : refusal,
+  };
   if (reasoning !== "") message.reasoning_content = reasoning;
   if (images.length > 0) message.images = images;
   if (calls.length > 0) message.tool_calls = calls;
-  const choice: JsonObject = { index: candidate.index, message, logprobs: null, finish_reason: finishReason(candidate.stop, candidate.parts.some(({ kind }) => kind === "refusal")) };
+  const choice: JsonObject = {
+    index: candidate.index,
+    message,
+    logprobs: null,
+    finish_reason: finishReason(
+      candidate.stop,
+      candidate.parts.some(({ kind }) => kind === "refusal"),
+    ),
+  };
   if (candidate.stopSequence !== null) choice.stop_reason = candidate.stopSequence;
   if (candidate.stopDetail !== null) choice.stop_detail = candidate.stopDetail;
   return choice;

@@ -7,9 +7,32 @@ import { NOT_ELSEWHERE, ReadReport } from "./read-report.ts";
 
 /** Members that are read, or that mean nothing beside the call itself. */
 const READ: ReadonlySet<string> = new Set([
-  "model", "model_id", "messages", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls", "max_tokens", "max_completion_tokens",
-  "temperature", "top_p", "top_k", "stop", "seed", "presence_penalty", "frequency_penalty", "n", "logprobs", "top_logprobs", "response_format",
-  "reasoning_effort", "user", "safety_identifier", "modalities", "audio",
+  "model",
+  "model_id",
+  "messages",
+  "stream",
+  "stream_options",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "max_tokens",
+  "max_completion_tokens",
+  "temperature",
+  "top_p",
+  "top_k",
+  "stop",
+  "seed",
+  "presence_penalty",
+  "frequency_penalty",
+  "n",
+  "logprobs",
+  "top_logprobs",
+  "response_format",
+  "reasoning_effort",
+  "user",
+  "safety_identifier",
+  "modalities",
+  "audio",
 ]);
 
 /** Members whose loss would change what the caller gets, with why. */
@@ -70,5 +93,8 @@ function reportRest(body: JsonObject, report: ReadReport): void {
 }
 
 function isEmpty(value: unknown): boolean {
-  return (Array.isArray(value) && value.length === 0) || (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0);
+  return (
+    (Array.isArray(value) && value.length === 0) ||
+    (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0)
+  );
 }

@@ -20,16 +20,40 @@ describe("the texts of a chat request", () => {
       { role: "system", content: "S1" },
       { role: "developer", content: [{ type: "text", text: "S2" }] },
       { role: "user", content: [{ type: "text", text: "U1" }, { type: "image_url", image_url: { url: "https://x" } }, "U2"] },
-      { role: "assistant", reasoning_content: "R", content: null, refusal: "N", tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: '{"k":"A"}' } }, { id: "b", type: "custom", custom: { name: "g", input: "C" } }] },
-      { role: "assistant", content: [{ type: "thinking", thinking: [{ type: "text", text: "T" }] }], function_call: { name: "f", arguments: '{"k":"L"}' } },
-      { role: "tool", tool_call_id: "a", content: [{ type: "text", text: "O1" }, { type: "tool_result", content: [{ type: "text", text: "O2" }] }] },
+      {
+        role: "assistant",
+        reasoning_content: "R",
+        content: null,
+        refusal: "N",
+        tool_calls: [
+          { id: "a", type: "function", function: { name: "f", arguments: '{"k":"A"}' } },
+          { id: "b", type: "custom", custom: { name: "g", input: "C" } },
+        ],
+      },
+      {
+        role: "assistant",
+        content: [{ type: "thinking", thinking: [{ type: "text", text: "T" }] }],
+        function_call: { name: "f", arguments: '{"k":"L"}' },
+      },
+      {
+        role: "tool",
+        tool_call_id: "a",
+        content: [
+          { type: "text", text: "O1" },
+          { type: "tool_result", content: [{ type: "text", text: "O2" }] },
+        ],
+      },
       { role: "function", name: "f", content: "O3" },
     ],
     prediction: { type: "content", content: "P" },
   };
 
   test("are all found, in order, with who says them", () => {
-    expect(read(body).texts().map(({ role, kind, text }) => [role, kind, text])).toEqual([
+    expect(
+      read(body)
+        .texts()
+        .map(({ role, kind, text }) => [role, kind, text]),
+    ).toEqual([
       ["system", "text", "S1"],
       ["system", "text", "S2"],
       ["user", "text", "U1"],
@@ -52,7 +76,11 @@ describe("the texts of a chat request", () => {
     const places = request.texts();
     places.forEach((slot, i) => slot.replace(slot.kind === "arguments" ? `{"k":${i}}` : `x${i}`));
     expect(places[0]?.text).toBe("x0");
-    expect(read(out(request)).texts().map(({ text }) => text)).toEqual(places.map(({ kind }, i) => (kind === "arguments" ? `{"k":${i}}` : `x${i}`)));
+    expect(
+      read(out(request))
+        .texts()
+        .map(({ text }) => text),
+    ).toEqual(places.map(({ kind }, i) => (kind === "arguments" ? `{"k":${i}}` : `x${i}`)));
     expect(request.instructions).toBe("x0\nx1");
   });
 
@@ -76,7 +104,14 @@ describe("instructions put around the caller's own", () => {
   test("stand before all and behind the last, in the caller's word for them", () => {
     const request = read({ model: "m", messages: [{ role: "developer", content: "own" }, hi, { role: "system", content: "late" }, hi] });
     request.addInstructions(["one", "two"], ["last"]);
-    expect(out(request).messages).toEqual([{ role: "developer", content: "one\ntwo" }, { role: "developer", content: "own" }, hi, { role: "system", content: "late" }, { role: "developer", content: "last" }, hi]);
+    expect(out(request).messages).toEqual([
+      { role: "developer", content: "one\ntwo" },
+      { role: "developer", content: "own" },
+      hi,
+      { role: "system", content: "late" },
+      { role: "developer", content: "last" },
+      hi,
+    ]);
     expect(request.instructions).toBe("one\ntwo\nown\nlate\nlast");
   });
 
@@ -88,15 +123,25 @@ describe("instructions put around the caller's own", () => {
 
   test("a model's system prompt comes before them, the caller's messages byte for byte behind it", () => {
     const request = read('{"model":"m","messages": [ {"role":"user","content":"h\\u00e9","n":1.50} ]}');
-    expect(request.outbound({ ...UNCHANGED, systemPrompt: "Be brief." })).toBe('{"model":"m","messages": [{"role":"system","content":"Be brief."}, {"role":"user","content":"h\\u00e9","n":1.50} ]}');
+    expect(request.outbound({ ...UNCHANGED, systemPrompt: "Be brief." })).toBe(
+      '{"model":"m","messages": [{"role":"system","content":"Be brief."}, {"role":"user","content":"h\\u00e9","n":1.50} ]}',
+    );
     request.addInstructions(["rule"], []);
-    expect(JSON.parse(request.outbound({ ...UNCHANGED, systemPrompt: "Be brief." })).messages.map(({ content }: { content: string }) => content)).toEqual(["Be brief.", "rule", "hé"]);
+    expect(
+      JSON.parse(request.outbound({ ...UNCHANGED, systemPrompt: "Be brief." })).messages.map(({ content }: { content: string }) => content),
+    ).toEqual(["Be brief.", "rule", "hé"]);
   });
 });
 
 describe("tools offered in a chat request", () => {
   const tool = (name: string) => ({ type: "function", function: { name } });
-  const offer = { model: "m", messages: [hi], tools: [tool("a"), tool("b"), { type: "custom", custom: { name: "c" } }], functions: [{ name: "old" }], web_search_options: {} };
+  const offer = {
+    model: "m",
+    messages: [hi],
+    tools: [tool("a"), tool("b"), { type: "custom", custom: { name: "c" } }],
+    functions: [{ name: "old" }],
+    web_search_options: {},
+  };
 
   test("are all named", () => {
     expect(read(offer).tools).toEqual(["a", "b", "c", "old", "web_search"]);
@@ -165,9 +210,15 @@ test.each([
 
 test("reading any body never throws", () => {
   fc.assert(
-    fc.property(fc.record({ model: fc.jsonValue(), messages: fc.jsonValue(), tools: fc.jsonValue(), prediction: fc.jsonValue(), n: fc.jsonValue() }, { requiredKeys: [] }), (body) => {
-      const request = readChatRequest(encoder.encode(JSON.stringify(body)));
-      if (!("fields" in request)) JSON.parse(request.outbound(UNCHANGED));
-    }),
+    fc.property(
+      fc.record(
+        { model: fc.jsonValue(), messages: fc.jsonValue(), tools: fc.jsonValue(), prediction: fc.jsonValue(), n: fc.jsonValue() },
+        { requiredKeys: [] },
+      ),
+      (body) => {
+        const request = readChatRequest(encoder.encode(JSON.stringify(body)));
+        if (!("fields" in request)) JSON.parse(request.outbound(UNCHANGED));
+      },
+    ),
   );
 });

@@ -54,7 +54,13 @@ function choice(wanted: ToolChoice): JsonValue {
     case "tool":
       return { type: "function", function: { name: wanted.name } };
     case "subset":
-      return { type: "allowed_tools", allowed_tools: { mode: wanted.required ? "required" : "auto", tools: wanted.names.map((name) => ({ type: "function", function: { name } })) } };
+      return {
+        type: "allowed_tools",
+        allowed_tools: {
+          mode: wanted.required ? "required" : "auto",
+          tools: wanted.names.map((name) => ({ type: "function", function: { name } })),
+        },
+      };
     default:
       return wanted.kind;
   }

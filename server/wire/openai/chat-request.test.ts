@@ -21,15 +21,25 @@ describe("a chat request on its way out", () => {
 
   test("changes the model and nothing beside it", () => {
     const text = '{"model":"fast","messages":[{"role":"user","content":"model"}],"x":0.10}';
-    expect(outboundText(read(text), { model: "gpt-x", ...UNCHANGED })).toBe('{"model":"gpt-x","messages":[{"role":"user","content":"model"}],"x":0.10}');
+    expect(outboundText(read(text), { model: "gpt-x", ...UNCHANGED })).toBe(
+      '{"model":"gpt-x","messages":[{"role":"user","content":"model"}],"x":0.10}',
+    );
   });
 
   test("a model_id becomes the provider's model", () => {
-    expect(JSON.parse(outboundText(read('{"model_id":"0b","messages":[{"role":"user"}]}'), { model: "m", ...UNCHANGED }))).toEqual({ model: "m", messages: [{ role: "user" }] });
+    expect(JSON.parse(outboundText(read('{"model_id":"0b","messages":[{"role":"user"}]}'), { model: "m", ...UNCHANGED }))).toEqual({
+      model: "m",
+      messages: [{ role: "user" }],
+    });
   });
 
   test("a stream is asked for its usage, keeping the caller's other stream options", () => {
-    const out = JSON.parse(outboundText(read('{"model":"m","stream":true,"stream_options":{"include_obfuscation":false},"messages":[{"role":"user"}]}'), { model: "m", ...UNCHANGED }));
+    const out = JSON.parse(
+      outboundText(read('{"model":"m","stream":true,"stream_options":{"include_obfuscation":false},"messages":[{"role":"user"}]}'), {
+        model: "m",
+        ...UNCHANGED,
+      }),
+    );
     expect(out.stream_options).toEqual({ include_obfuscation: false, include_usage: true });
     const asked = '{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user"}]}';
     expect(outboundText(read(asked), { model: "m", ...UNCHANGED })).toBe(asked);
@@ -38,8 +48,18 @@ describe("a chat request on its way out", () => {
   test("the model's defaults fill what the caller left open, and only that", () => {
     const defaults = { model: "m", defaultTemperature: 0.2, defaultMaxTokens: 50, systemPrompt: "Be brief." };
     const filled = JSON.parse(outboundText(read('{"model":"m","messages":[{"role":"user","content":"hi"}]}'), defaults));
-    expect(filled).toEqual({ model: "m", temperature: 0.2, max_tokens: 50, messages: [{ role: "system", content: "Be brief." }, { role: "user", content: "hi" }] });
-    const own = JSON.parse(outboundText(read('{"model":"m","temperature":1,"max_completion_tokens":9,"messages":[{"role":"user","content":"hi"}]}'), defaults));
+    expect(filled).toEqual({
+      model: "m",
+      temperature: 0.2,
+      max_tokens: 50,
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "hi" },
+      ],
+    });
+    const own = JSON.parse(
+      outboundText(read('{"model":"m","temperature":1,"max_completion_tokens":9,"messages":[{"role":"user","content":"hi"}]}'), defaults),
+    );
     expect(own).toMatchObject({ temperature: 1, max_completion_tokens: 9 });
     expect(own.max_tokens).toBeUndefined();
   });

@@ -32,7 +32,8 @@ export class ChatRequest extends OpenAiRequest {
     if (kept !== null) {
       this.document.set("functions", kept.length === 0 ? undefined : kept);
       const choice = objectOf(this.body.function_call);
-      if (this.document.has("function_call") && (kept.length === 0 || (choice !== null && names.has(String(choice.name))))) this.document.set("function_call", undefined);
+      if (this.document.has("function_call") && (kept.length === 0 || (choice !== null && names.has(String(choice.name)))))
+        this.document.set("function_call", undefined);
     }
     if (names.has(WEB_SEARCH) && this.document.has("web_search_options")) this.document.set("web_search_options", undefined);
   }
@@ -61,7 +62,8 @@ export class ChatRequest extends OpenAiRequest {
 
   /** Usage is what metering stands on, so a stream is always asked for it; the stream codec hides the frame from who did not ask. */
   protected override ownEdits(edits: Map<string, string | null>): void {
-    if (this.stream && !this.includesUsage) edits.set("stream_options", JSON.stringify({ ...objectOf(this.body.stream_options), include_usage: true }));
+    if (this.stream && !this.includesUsage)
+      edits.set("stream_options", JSON.stringify({ ...objectOf(this.body.stream_options), include_usage: true }));
   }
 
   private get messages(): JsonObject[] {
@@ -98,7 +100,9 @@ export function readChatRequest(bytes: Uint8Array): ChatRequest | { readonly fie
 }
 
 function visitDefinitions(body: JsonObject, visit: TextVisitor): void {
-  for (const member of ["tools", "functions"]) if (body[member] !== undefined) visitToolTexts(body[member], (holder) => visit("tool_definition", "text", holder, "description", member));
+  for (const member of ["tools", "functions"])
+    if (body[member] !== undefined)
+      visitToolTexts(body[member], (holder) => visit("tool_definition", "text", holder, "description", member));
 }
 
 function visitPrediction(body: JsonObject, visit: TextVisitor): void {
@@ -134,7 +138,8 @@ function roleOf(role: unknown): TextSlot["role"] {
 
 function visitMessage(message: JsonObject, visit: TextVisitor): void {
   const role = roleOf(message.role);
-  for (const name of ["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks", "content", "refusal"]) if (message[name] !== undefined) visitTexts(role, message, name, "messages", visit);
+  for (const name of ["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks", "content", "refusal"])
+    if (message[name] !== undefined) visitTexts(role, message, name, "messages", visit);
   if (Array.isArray(message.tool_calls)) {
     for (const call of message.tool_calls) {
       if (!isObject(call)) continue;

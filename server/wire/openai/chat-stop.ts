@@ -31,6 +31,10 @@ export function finishReason(stop: StopReason, refusalShown: boolean): string {
 }
 
 /** What the caller is shown where a model refused without a word of its own. */
-export function refusalNote({ stop, stopDetail, parts }: Pick<Candidate, "stop" | "stopDetail"> & { readonly parts: readonly { readonly kind: string }[] }): string | null {
+export function refusalNote({
+  stop,
+  stopDetail,
+  parts,
+}: Pick<Candidate, "stop" | "stopDetail"> & { readonly parts: readonly { readonly kind: string }[] }): string | null {
   return stop === "refusal" && !parts.some(({ kind }) => kind === "refusal") ? stopDetail : null;
 }

@@ -20,7 +20,8 @@ export class ChatStreamReader extends EventReader {
       this.start();
       const index = wholeOf(choice.index) ?? place;
       let candidate = this.candidates.get(index);
-      if (candidate === undefined) this.candidates.set(index, (candidate = new CandidateReader(index, this.id, (event: ConversationEvent) => this.emit(event))));
+      if (candidate === undefined)
+        this.candidates.set(index, (candidate = new CandidateReader(index, this.id, (event: ConversationEvent) => this.emit(event))));
       candidate.read(choice);
     }
     const usage = usageOf(chunk.usage ?? objectOf(chunk.x_groq)?.usage);
@@ -47,4 +48,3 @@ export class ChatStreamReader extends EventReader {
     this.emit({ kind: "start", id: this.id });
   }
 }
-

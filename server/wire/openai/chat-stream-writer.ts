@@ -49,13 +49,20 @@ export class ChatStreamWriter implements StreamWriter {
       case "part_end": {
         const call = this.written(event.candidate).calls.get(event.part);
         // A call without arguments has the empty object: clients parse what they were given.
-        return call === undefined || call.filled ? "" : this.delta({ kind: "delta", candidate: event.candidate, part: event.part, text: "{}" });
+        return call === undefined || call.filled
+          ? ""
+          : this.delta({ kind: "delta", candidate: event.candidate, part: event.part, text: "{}" });
       }
       case "stop": {
         const head = this.opened(event.candidate);
         const kinds = [...this.written(event.candidate).kinds.values()];
         const note = refusalNote({ stop: event.reason, stopDetail: event.stopDetail, parts: kinds.map((kind) => ({ kind })) });
-        const end: JsonObject = { index: event.candidate, delta: {}, logprobs: null, finish_reason: finishReason(event.reason, kinds.includes("refusal")) };
+        const end: JsonObject = {
+          index: event.candidate,
+          delta: {},
+          logprobs: null,
+          finish_reason: finishReason(event.reason, kinds.includes("refusal")),
+        };
         if (event.stopSequence !== null) end.stop_reason = event.stopSequence;
         if (event.stopDetail !== null) end.stop_detail = event.stopDetail;
         return head + (note === null ? "" : this.piece(event.candidate, { refusal: note })) + this.chunk([end]);
@@ -88,7 +95,9 @@ export class ChatStreamWriter implements StreamWriter {
     if (event.type !== "tool_call") return "";
     const index = calls.size;
     calls.set(event.part, { index, filled: false });
-    return this.piece(event.candidate, { tool_calls: [{ index, id: ids.of(event.id), type: "function", function: { name: event.name, arguments: "" } }] });
+    return this.piece(event.candidate, {
+      tool_calls: [{ index, id: ids.of(event.id), type: "function", function: { name: event.name, arguments: "" } }],
+    });
   }
 
   private delta({ candidate, part, text }: ConversationEvent & { kind: "delta" }): string {
@@ -105,7 +114,8 @@ export class ChatStreamWriter implements StreamWriter {
 
   private written(candidate: number): Written {
     let written = this.candidates.get(candidate);
-    if (written === undefined) this.candidates.set(candidate, (written = { kinds: new Map(), calls: new Map(), ids: new UniqueCallIds(), images: 0 }));
+    if (written === undefined)
+      this.candidates.set(candidate, (written = { kinds: new Map(), calls: new Map(), ids: new UniqueCallIds(), images: 0 }));
     return written;
   }
 

@@ -5,9 +5,24 @@ import { ChatStream } from "./chat-stream.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const frame = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
-const chunk = (delta: unknown, finish_reason: string | null = null) => ({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] });
-const USAGE = { id: "c", object: "chat.completion.chunk", choices: [], usage: { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11, prompt_tokens_details: { cached_tokens: 4 } } };
-const FRAMES = [frame(chunk({ role: "assistant", content: "" })), ": a comment\n\n", frame(chunk({ content: "Grüße" })), frame(chunk({}, "stop")), frame(USAGE)];
+const chunk = (delta: unknown, finish_reason: string | null = null) => ({
+  id: "c",
+  object: "chat.completion.chunk",
+  choices: [{ index: 0, delta, finish_reason }],
+});
+const USAGE = {
+  id: "c",
+  object: "chat.completion.chunk",
+  choices: [],
+  usage: { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11, prompt_tokens_details: { cached_tokens: 4 } },
+};
+const FRAMES = [
+  frame(chunk({ role: "assistant", content: "" })),
+  ": a comment\n\n",
+  frame(chunk({ content: "Grüße" })),
+  frame(chunk({}, "stop")),
+  frame(USAGE),
+];
 const DONE = "data: [DONE]\n\n";
 
 function run(stream: ChatStream, text: string, size: number) {
@@ -29,7 +44,15 @@ describe("a chat stream on its way through", () => {
       expect(out).toBe(FRAMES.slice(0, 4).join(""));
       expect(complete).toBe(true);
       expect(decoder.decode(last ?? new Uint8Array())).toBe(DONE);
-      expect(stream.usage).toEqual({ inputUncached: 5, cacheRead: 4, cacheWrite: 0, cacheWriteHour: 0, output: 2, reasoning: 0, estimated: false });
+      expect(stream.usage).toEqual({
+        inputUncached: 5,
+        cacheRead: 4,
+        cacheWrite: 0,
+        cacheWriteHour: 0,
+        output: 2,
+        reasoning: 0,
+        estimated: false,
+      });
     });
   }
 
@@ -58,7 +81,10 @@ describe("a chat stream on its way through", () => {
     for (const half of ['data: {"id":"c","choi', "data: [DON", "<html>Bad gateway</html>", "null"]) {
       expect(run(new ChatStream({ hideUsage: true }), whole + half, 9)).toEqual({ out: whole, complete: false, last: null, told: false });
     }
-    expect(run(new ChatStream({ hideUsage: true }), `${whole}${frame(chunk({}, "stop"))}data: {"id":"c","us`, 9)).toMatchObject({ complete: true, last: null });
+    expect(run(new ChatStream({ hideUsage: true }), `${whole}${frame(chunk({}, "stop"))}data: {"id":"c","us`, 9)).toMatchObject({
+      complete: true,
+      last: null,
+    });
   });
 
   test("an event without its blank line is one all the same", () => {
@@ -76,7 +102,8 @@ describe("a chat stream on its way through", () => {
   });
 
   test("several answers have ended when each of them has, whatever order they end in", () => {
-    const of = (index: number, finish_reason: string | null) => frame({ id: "c", object: "chat.completion.chunk", choices: [{ index, delta: { content: "x" }, finish_reason }] });
+    const of = (index: number, finish_reason: string | null) =>
+      frame({ id: "c", object: "chat.completion.chunk", choices: [{ index, delta: { content: "x" }, finish_reason }] });
     const both = new ChatStream({ hideUsage: true, choices: 2 });
     expect(run(both, of(0, null) + of(1, null) + of(1, "stop") + of(1, "stop"), 9).complete).toBe(false);
     expect(run(new ChatStream({ hideUsage: true, choices: 2 }), of(0, null) + of(1, "stop") + of(0, "length"), 9).complete).toBe(true);
@@ -118,8 +145,14 @@ describe("a chat stream on its way through", () => {
     expect(after(role)).toEqual({ begun: false, length: 0 });
     expect(after(role, { content: "ab" })).toEqual({ begun: true, length: 2 });
     expect(after(role, { reasoning_content: "abc" })).toEqual({ begun: true, length: 3 });
-    expect(after(role, { content: [{ type: "thinking", thinking: [{ type: "text", text: "abcd" }] }] })).toEqual({ begun: true, length: 4 });
-    expect(after(role, { tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "" } }] })).toEqual({ begun: true, length: 1 });
+    expect(after(role, { content: [{ type: "thinking", thinking: [{ type: "text", text: "abcd" }] }] })).toEqual({
+      begun: true,
+      length: 4,
+    });
+    expect(after(role, { tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "" } }] })).toEqual({
+      begun: true,
+      length: 1,
+    });
     expect(after(role, { content: null, refusal: "no" })).toEqual({ begun: true, length: 2 });
   });
 

@@ -63,7 +63,11 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
     // An event without its blank line passes on; half of one neither ends an answer nor helps anybody.
     const kept = isWholeEvent(rest) && this.keep(rest) ? rest : null;
     const ended = this.closing !== null || this.finished.size >= this.choices;
-    return { complete: ended && this.providerError === null, last: kept === null ? this.closing : this.closing === null ? kept : concat([this.closing, kept]), told: this.providerError !== null };
+    return {
+      complete: ended && this.providerError === null,
+      last: kept === null ? this.closing : this.closing === null ? kept : concat([this.closing, kept]),
+      told: this.providerError !== null,
+    };
   }
 
   passes(): boolean {
@@ -92,9 +96,16 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
       return true;
     }
     if (typeof chunk !== "object" || chunk === null) return true;
-    const { choices, error, object, message, x_groq } = chunk as { choices?: unknown; error?: unknown; object?: unknown; message?: unknown; x_groq?: { usage?: unknown } | null };
+    const { choices, error, object, message, x_groq } = chunk as {
+      choices?: unknown;
+      error?: unknown;
+      object?: unknown;
+      message?: unknown;
+      x_groq?: { usage?: unknown } | null;
+    };
     if (error !== undefined && error !== null) {
-      this.providerError = typeof error === "string" ? error : String((error as { message?: unknown }).message ?? "the provider reported an error");
+      this.providerError =
+        typeof error === "string" ? error : String((error as { message?: unknown }).message ?? "the provider reported an error");
       return true;
     }
     if (object === "error") {

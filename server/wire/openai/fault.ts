@@ -12,7 +12,11 @@ export function readFault(status: number, body: JsonObject | null): ProviderFaul
   const error = objectOf(body?.error) ?? body ?? {};
   return {
     status,
-    message: filledOf(body?.error) ?? filledOf(error.message) ?? filledOf(body?.detail) ?? (body?.detail === undefined ? NOTHING_SAID : JSON.stringify(body.detail)),
+    message:
+      filledOf(body?.error) ??
+      filledOf(error.message) ??
+      filledOf(body?.detail) ??
+      (body?.detail === undefined ? NOTHING_SAID : JSON.stringify(body.detail)),
     code: wordOf(error.code) ?? wordOf(error.type),
     param: stringOf(error.param),
   };

@@ -8,7 +8,13 @@ import { chatCodec } from "./chat-codec.ts";
 
 const TARGET = { name: "gpt-5", maxOutputTokens: null };
 const base64 = (text: string) => Buffer.from(text, "utf8").toString("base64");
-const file = (given: Partial<FilePart>): FilePart => ({ kind: "file", source: { base64: base64("x") }, mediaType: "application/pdf", name: null, ...given });
+const file = (given: Partial<FilePart>): FilePart => ({
+  kind: "file",
+  source: { base64: base64("x") },
+  mediaType: "application/pdf",
+  name: null,
+  ...given,
+});
 
 function written(part: FilePart): unknown[] {
   const request = { ...NOTHING_SAID, turns: [{ role: "user" as const, parts: [part, { kind: "text" as const, text: "Sum it up." }] }] };
@@ -39,15 +45,29 @@ describe("a file to OpenAI's formats", () => {
     ["notes.md", "text/markdown; charset=utf-8", "notes.md:\n\ngrößte"],
     ["data", "application/json", "data:\n\ngrößte"],
   ])("named %j of the text type %s is sent as the text it is", (name, mediaType, text) => {
-    const said = [{ type: "text", text }, { type: "input_text", text }];
+    const said = [
+      { type: "text", text },
+      { type: "input_text", text },
+    ];
     expect(written(file({ name, mediaType, source: { base64: base64("größte") } }))).toEqual(said);
     expect(written(file({ name, mediaType, source: { text: "größte" } }))).toEqual(said);
   });
 
   test("is so whoever sends it", () => {
-    const google = geminiCodec.readRequest({ contents: [{ parts: [{ inlineData: { mimeType: "text/csv", data: base64("a;b") } }, { text: "Sum it up." }] }] });
-    const anthropic = messagesCodec.readRequest({ max_tokens: 1, messages: [{ role: "user", content: [{ type: "document", title: "Report", source: { type: "base64", media_type: "application/pdf", data: base64("x") } }] }] });
-    const body = (read: typeof google) => ("request" in read ? (chatCodec.writeRequest(read.request, TARGET) as { body: any }).body.messages[0].content[0] : read);
+    const google = geminiCodec.readRequest({
+      contents: [{ parts: [{ inlineData: { mimeType: "text/csv", data: base64("a;b") } }, { text: "Sum it up." }] }],
+    });
+    const anthropic = messagesCodec.readRequest({
+      max_tokens: 1,
+      messages: [
+        {
+          role: "user",
+          content: [{ type: "document", title: "Report", source: { type: "base64", media_type: "application/pdf", data: base64("x") } }],
+        },
+      ],
+    });
+    const body = (read: typeof google) =>
+      "request" in read ? (chatCodec.writeRequest(read.request, TARGET) as { body: any }).body.messages[0].content[0] : read;
     expect(body(google)).toEqual({ type: "text", text: "a;b" });
     expect(body(anthropic)).toMatchObject({ type: "file", file: { filename: "Report.pdf" } });
   });

@@ -20,7 +20,12 @@ export function fileName({ name, mediaType }: FilePart): string {
 
 /** The source of a file, which of a text is its words under its name: chat completions take no text as a file. */
 export function plainSource({ name, mediaType, source }: FilePart): FilePart["source"] {
-  const text = "text" in source ? source.text : "base64" in source && isTextFile(mediaType ?? "", name) ? Buffer.from(source.base64, "base64").toString("utf8") : null;
+  const text =
+    "text" in source
+      ? source.text
+      : "base64" in source && isTextFile(mediaType ?? "", name)
+        ? Buffer.from(source.base64, "base64").toString("utf8")
+        : null;
   if (text === null) return source;
   return { text: name === null ? text : `${name}:\n\n${text}` };
 }

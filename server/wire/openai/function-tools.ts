@@ -13,8 +13,16 @@ export function readTools(tools: unknown, bodyOf: ToolBody, report: ReadReport):
   for (const [tool, i] of objectsOf(tools)) {
     const body = tool.type === undefined || tool.type === "function" ? bodyOf(tool) : null;
     const name = filledOf(body?.name);
-    if (body === null || name === null) report.refuse(`tools[${i}]`, `${NOT_ELSEWHERE}: only function tools have one, not ${JSON.stringify(tool.type ?? null)}`);
-    else read.push({ name, description: stringOf(body.description), schema: objectOf(body.parameters), strict: booleanOf(body.strict), ...cacheHint(tool) });
+    if (body === null || name === null)
+      report.refuse(`tools[${i}]`, `${NOT_ELSEWHERE}: only function tools have one, not ${JSON.stringify(tool.type ?? null)}`);
+    else
+      read.push({
+        name,
+        description: stringOf(body.description),
+        schema: objectOf(body.parameters),
+        strict: booleanOf(body.strict),
+        ...cacheHint(tool),
+      });
   }
   return read;
 }
@@ -50,7 +58,14 @@ export function readOutputFormat(format: unknown, field: string, schemaOf: ToolB
   if (object.type === "json_object") return { kind: "json" };
   const held = object.type === "json_schema" ? schemaOf(object) : null;
   const schema = objectOf(held?.schema);
-  if (held !== null && schema !== null) return { kind: "schema", name: filledOf(held.name) ?? "answer", description: stringOf(held.description), schema, strict: booleanOf(held.strict) };
+  if (held !== null && schema !== null)
+    return {
+      kind: "schema",
+      name: filledOf(held.name) ?? "answer",
+      description: stringOf(held.description),
+      schema,
+      strict: booleanOf(held.strict),
+    };
   report.refuse(field, NOT_ELSEWHERE);
   return null;
 }

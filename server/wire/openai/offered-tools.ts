@@ -5,7 +5,9 @@ import { filledOf, listOf, objectOf } from "./loose-fields.ts";
 export function toolName(tool: unknown): string | null {
   const object = objectOf(tool);
   if (object === null) return null;
-  return filledOf(objectOf(object.function)?.name) ?? filledOf(objectOf(object.custom)?.name) ?? filledOf(object.name) ?? filledOf(object.type);
+  return (
+    filledOf(objectOf(object.function)?.name) ?? filledOf(objectOf(object.custom)?.name) ?? filledOf(object.name) ?? filledOf(object.type)
+  );
 }
 
 /** Names in order; a group of tools gives its own name and those of its tools. */

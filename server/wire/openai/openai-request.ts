@@ -33,7 +33,11 @@ export abstract class OpenAiRequest implements InboundRequest {
   protected abstract readonly inputName: string;
 
   get names(): MemberNames {
-    return { temperature: "temperature", maxTokens: this.ceilings.find((name) => this.document.has(name)) ?? this.defaultCeiling, input: this.inputName };
+    return {
+      temperature: "temperature",
+      maxTokens: this.ceilings.find((name) => this.document.has(name)) ?? this.defaultCeiling,
+      input: this.inputName,
+    };
   }
 
   get opaque(): boolean {
@@ -136,7 +140,8 @@ export abstract class OpenAiRequest implements InboundRequest {
     if (this.document.has("model_id")) edits.set("model_id", null);
     if (this.body.model !== changes.model) edits.set("model", JSON.stringify(changes.model));
     if (changes.defaultTemperature !== null && this.temperature === null) edits.set("temperature", String(changes.defaultTemperature));
-    if (changes.defaultMaxTokens !== null && this.maxTokens === null) edits.set(changes.maxTokensName ?? this.defaultCeiling, String(changes.defaultMaxTokens));
+    if (changes.defaultMaxTokens !== null && this.maxTokens === null)
+      edits.set(changes.maxTokensName ?? this.defaultCeiling, String(changes.defaultMaxTokens));
     if (changes.systemPrompt !== null) {
       const edit = this.promptEdit(changes.systemPrompt);
       if (edit !== null) edits.set(edit[0], edit[1]);

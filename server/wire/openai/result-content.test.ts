@@ -12,8 +12,13 @@ test.each([
   ["no such page", false, "no such page"],
 ])("the result %j of a tool (failed: %p) reads %j in OpenAI's formats", (text, isError, expected) => {
   const content: ToolResultPart["content"] = text === "" ? [] : [{ kind: "text", text }];
-  const request = { ...NOTHING_SAID, turns: [{ role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: null, content, isError }] }] } as const;
+  const request = {
+    ...NOTHING_SAID,
+    turns: [{ role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: null, content, isError }] }],
+  } as const;
   const target = { name: "m", maxOutputTokens: null };
   expect(chatCodec.writeRequest(request, target)).toMatchObject({ body: { messages: [{ role: "tool", content: expected }] } });
-  expect(responsesCodec.writeRequest(request, target)).toMatchObject({ body: { input: [{ type: "function_call_output", output: expected }] } });
+  expect(responsesCodec.writeRequest(request, target)).toMatchObject({
+    body: { input: [{ type: "function_call_output", output: expected }] },
+  });
 });

@@ -6,5 +6,7 @@ const SAYS_SO = /^\W*error/i;
 export function resultContent({ content, isError }: ToolResultPart): ToolResultPart["content"] {
   const [first, ...rest] = content;
   if (!isError || (first?.kind === "text" && SAYS_SO.test(first.text))) return content;
-  return first?.kind === "text" && first.text.trim() !== "" ? [{ ...first, text: `Error: ${first.text}` }, ...rest] : [{ kind: "text", text: "Error" }, ...content];
+  return first?.kind === "text" && first.text.trim() !== ""
+    ? [{ ...first, text: `Error: ${first.text}` }, ...rest]
+    : [{ kind: "text", text: "Error" }, ...content];
 }

@@ -1,13 +1,46 @@
 import type { TextSlot } from "../inbound.ts";
 
 /** Where one text stands: `holder[key]` is the string, or the object of arguments, inside the body's top-level `member`. */
-export type TextVisitor = (role: TextSlot["role"], kind: TextSlot["kind"], holder: Record<string | number, unknown>, key: string | number, member: string) => void;
+export type TextVisitor = (
+  role: TextSlot["role"],
+  kind: TextSlot["kind"],
+  holder: Record<string | number, unknown>,
+  key: string | number,
+  member: string,
+) => void;
 
 /** Deeper than any vendor nests what a model reads. */
 const MAX_DEPTH = 16;
 
 /** Members that hold texts, or further places of texts, in the order a model reads them. */
-const TEXT_MEMBERS = ["text", "refusal", "thinking", "summary", "content", "code", "input", "output", "outputs", "results", "logs", "stdout", "stderr", "operation", "diff", "error", "message", "reason", "action", "command", "commands", "queries", "query", "transcript", "result", "revised_prompt"] as const;
+const TEXT_MEMBERS = [
+  "text",
+  "refusal",
+  "thinking",
+  "summary",
+  "content",
+  "code",
+  "input",
+  "output",
+  "outputs",
+  "results",
+  "logs",
+  "stdout",
+  "stderr",
+  "operation",
+  "diff",
+  "error",
+  "message",
+  "reason",
+  "action",
+  "command",
+  "commands",
+  "queries",
+  "query",
+  "transcript",
+  "result",
+  "revised_prompt",
+] as const;
 const TEXT_NAMES: ReadonlySet<string> = new Set(TEXT_MEMBERS);
 /** Its result is bytes. */
 const IMAGE = "image_generation_call";
@@ -16,7 +49,14 @@ const IMAGE = "image_generation_call";
  * Visits every text below `holder[key]`: the string itself, those of a list, and those an object holds under the names
  * vendors give to texts. `arguments` of a tool call are told apart, because what replaces them must be JSON again.
  */
-export function visitTexts(role: TextSlot["role"], holder: object, key: string | number, member: string, visit: TextVisitor, depth = 0): void {
+export function visitTexts(
+  role: TextSlot["role"],
+  holder: object,
+  key: string | number,
+  member: string,
+  visit: TextVisitor,
+  depth = 0,
+): void {
   const places = holder as Record<string | number, unknown>;
   const value = places[key];
   if (typeof value === "string") {
@@ -39,18 +79,27 @@ export function holdsText(name: string): boolean {
 /** Visits the texts an object holds. */
 export function visitMembers(role: TextSlot["role"], object: object, member: string, visit: TextVisitor, depth = 0): void {
   const places = object as Record<string, unknown>;
-  for (const name of TEXT_MEMBERS) if (places[name] !== undefined && !(name === "result" && places.type === IMAGE)) visitTexts(role, places, name, member, visit, depth);
+  for (const name of TEXT_MEMBERS)
+    if (places[name] !== undefined && !(name === "result" && places.type === IMAGE)) visitTexts(role, places, name, member, visit, depth);
   visitArguments(places, member, visit);
 }
 
 /** The arguments of a tool call: JSON text, or the object itself, which some servers take as well. */
 export function visitArguments(holder: Record<string, unknown>, member: string, visit: TextVisitor): void {
   const { arguments: given } = holder;
-  if (given !== "" && (typeof given === "string" || (typeof given === "object" && given !== null))) visit("assistant", "arguments", holder, "arguments", member);
+  if (given !== "" && (typeof given === "string" || (typeof given === "object" && given !== null)))
+    visit("assistant", "arguments", holder, "arguments", member);
 }
 
 /** Visits every string below `holder[key]`, under whatever name: where servers give the model whole objects to read. */
-export function visitEvery(role: TextSlot["role"], holder: object, key: string | number, member: string, visit: TextVisitor, depth = 0): void {
+export function visitEvery(
+  role: TextSlot["role"],
+  holder: object,
+  key: string | number,
+  member: string,
+  visit: TextVisitor,
+  depth = 0,
+): void {
   const places = holder as Record<string | number, unknown>;
   const value = places[key];
   if (typeof value === "string" && value !== "") visit(role, "text", places, key, member);
@@ -88,7 +137,13 @@ export class PlacedText implements TextSlot {
   private readonly key: string | number;
   private readonly changed: () => void;
 
-  constructor(role: TextSlot["role"], kind: TextSlot["kind"], holder: Record<string | number, unknown>, key: string | number, changed: () => void) {
+  constructor(
+    role: TextSlot["role"],
+    kind: TextSlot["kind"],
+    holder: Record<string | number, unknown>,
+    key: string | number,
+    changed: () => void,
+  ) {
     this.role = role;
     this.kind = kind;
     this.holder = holder;

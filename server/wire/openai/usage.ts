@@ -18,7 +18,16 @@ export function usageOf(value: unknown): Usage | null {
   const output = completion + beside;
   const reasoning = Math.min(Math.max(toldReasoning, beside), output);
   const inputUncached = prompt - cacheRead - cacheWrite;
-  return { inputUncached, cacheRead, cacheWrite, cacheWriteHour: 0, output, reasoning, ...audioOf(Math.min(count(details.audio_tokens), inputUncached), Math.min(count(written.audio_tokens), output)), estimated: false };
+  return {
+    inputUncached,
+    cacheRead,
+    cacheWrite,
+    cacheWriteHour: 0,
+    output,
+    reasoning,
+    ...audioOf(Math.min(count(details.audio_tokens), inputUncached), Math.min(count(written.audio_tokens), output)),
+    estimated: false,
+  };
 }
 
 /**
@@ -42,7 +51,11 @@ export function usageMember(usage: Usage): JsonObject {
     prompt_tokens: prompt,
     completion_tokens: usage.output,
     total_tokens: prompt + usage.output,
-    prompt_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: cacheWriteTokens(usage), ...audioMember(usage.audioInput) },
+    prompt_tokens_details: {
+      cached_tokens: usage.cacheRead,
+      cache_write_tokens: cacheWriteTokens(usage),
+      ...audioMember(usage.audioInput),
+    },
     completion_tokens_details: { reasoning_tokens: usage.reasoning, ...audioMember(usage.audioOutput) },
   };
 }

@@ -7,7 +7,11 @@ export class WriteReport {
   private readonly droppedFeatures = new Set<Feature>();
 
   refuse(feature: Feature, message: string): void {
-    if (this.unsupported.length < MOST_PROBLEMS && !this.unsupported.some((other) => other.feature === feature && other.message === message)) this.unsupported.push({ feature, message });
+    if (
+      this.unsupported.length < MOST_PROBLEMS &&
+      !this.unsupported.some((other) => other.feature === feature && other.message === message)
+    )
+      this.unsupported.push({ feature, message });
   }
 
   drop(feature: Feature): void {

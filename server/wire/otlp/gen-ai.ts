@@ -35,7 +35,17 @@ const TOOL_OPERATIONS = new Set(["execute_tool"]);
 const AGENT_OPERATIONS = new Set(["invoke_agent", "create_agent", "invoke_workflow"]);
 
 /** Names of operations before the conventions had them: Traceloop's, and OpenInference's span kinds. */
-const OLD_OPERATIONS: Readonly<Record<string, string>> = { chat: "chat", completion: "text_completion", embedding: "embeddings", LLM: "chat", EMBEDDING: "embeddings", TOOL: "execute_tool", AGENT: "invoke_agent", CHAIN: "invoke_workflow", RETRIEVER: "retrieval" };
+const OLD_OPERATIONS: Readonly<Record<string, string>> = {
+  chat: "chat",
+  completion: "text_completion",
+  embedding: "embeddings",
+  LLM: "chat",
+  EMBEDDING: "embeddings",
+  TOOL: "execute_tool",
+  AGENT: "invoke_agent",
+  CHAIN: "invoke_workflow",
+  RETRIEVER: "retrieval",
+};
 
 const PROVIDERS: Readonly<Record<string, string>> = { xai: "x_ai", gemini: "gcp.gemini", vertex_ai: "gcp.vertex_ai" };
 
@@ -48,8 +58,15 @@ function providerOf(attributes: Attributes): string | null {
 }
 
 const INPUT = ["gen_ai.input.messages", "gen_ai.prompt", "input.value", "traceloop.entity.input", "gen_ai.tool.call.arguments"] as const;
-const OUTPUT = ["gen_ai.output.messages", "gen_ai.completion", "output.value", "traceloop.entity.output", "gen_ai.tool.call.result"] as const;
-const IS_CONTENT = /(?:^|[._])(?:prompt|prompts|completion|messages?|content|arguments|result|system_instructions|definitions|input\.value|output\.value|entity\.(?:input|output))(?:[._]|$)/;
+const OUTPUT = [
+  "gen_ai.output.messages",
+  "gen_ai.completion",
+  "output.value",
+  "traceloop.entity.output",
+  "gen_ai.tool.call.result",
+] as const;
+const IS_CONTENT =
+  /(?:^|[._])(?:prompt|prompts|completion|messages?|content|arguments|result|system_instructions|definitions|input\.value|output\.value|entity\.(?:input|output))(?:[._]|$)/;
 const IS_COUNT = /token|usage|_count/;
 
 function contentOf(attributes: Attributes, names: readonly string[]): string | null {
@@ -61,7 +78,8 @@ function contentOf(attributes: Attributes, names: readonly string[]): string | n
   return null;
 }
 
-const TOLD = /^gen_ai\.(?:operation\.name|provider\.name|system|request\.(?:model|temperature|max_tokens|stream)|response\.(?:model|id)|conversation\.id|agent\.name|tool\.name)$/;
+const TOLD =
+  /^gen_ai\.(?:operation\.name|provider\.name|system|request\.(?:model|temperature|max_tokens|stream)|response\.(?:model|id)|conversation\.id|agent\.name|tool\.name)$/;
 
 function numberOf(attributes: Attributes, ...names: string[]): number | null {
   const value = names.map((name) => attributes[name]).find((one) => typeof one === "number");
@@ -81,8 +99,20 @@ export function genAiFacts(span: Span): GenAiFacts {
   const named = textOf(attributes, "gen_ai.operation.name") ?? (old === null ? null : (OLD_OPERATIONS[old] ?? null));
   const aboutModels = Object.keys(attributes).some((name) => name.startsWith("gen_ai.") || name.startsWith("llm."));
   // Before operations had names a span with a model and usage was the call of the model.
-  const inference = named === null ? mcpMethod === null && a2aMethod === null && textOf(attributes, "gen_ai.request.model", "gen_ai.response.model", "llm.model_name") !== null : INFERENCE.has(named);
-  const kind = (named !== null && TOOL_OPERATIONS.has(named)) || mcpMethod !== null ? "mcp" : (named !== null && AGENT_OPERATIONS.has(named)) || a2aMethod !== null ? "a2a" : named !== null || aboutModels ? "llm" : null;
+  const inference =
+    named === null
+      ? mcpMethod === null &&
+        a2aMethod === null &&
+        textOf(attributes, "gen_ai.request.model", "gen_ai.response.model", "llm.model_name") !== null
+      : INFERENCE.has(named);
+  const kind =
+    (named !== null && TOOL_OPERATIONS.has(named)) || mcpMethod !== null
+      ? "mcp"
+      : (named !== null && AGENT_OPERATIONS.has(named)) || a2aMethod !== null
+        ? "a2a"
+        : named !== null || aboutModels
+          ? "llm"
+          : null;
   const requested = textOf(attributes, "gen_ai.request.model", "llm.model_name");
   const failed = span.statusCode === 2 || textOf(attributes, "error.type") !== null;
   return {
@@ -92,10 +122,22 @@ export function genAiFacts(span: Span): GenAiFacts {
     provider: kind === null ? null : providerOf(attributes),
     modelRequested: requested,
     modelUsed: textOf(attributes, "gen_ai.response.model") ?? requested,
-    promptTokens: inference ? tokensOf(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "llm.usage.prompt_tokens") : null,
-    completionTokens: inference ? tokensOf(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion", "llm.usage.completion_tokens") : null,
+    promptTokens: inference
+      ? tokensOf(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "llm.usage.prompt_tokens")
+      : null,
+    completionTokens: inference
+      ? tokensOf(
+          attributes,
+          "gen_ai.usage.output_tokens",
+          "gen_ai.usage.completion_tokens",
+          "llm.token_count.completion",
+          "llm.usage.completion_tokens",
+        )
+      : null,
     cacheReadTokens: inference ? tokensOf(attributes, "gen_ai.usage.cache_read.input_tokens") : null,
-    cacheWriteTokens: inference ? tokensOf(attributes, "gen_ai.usage.cache_write.input_tokens", "gen_ai.usage.cache_creation.input_tokens") : null,
+    cacheWriteTokens: inference
+      ? tokensOf(attributes, "gen_ai.usage.cache_write.input_tokens", "gen_ai.usage.cache_creation.input_tokens")
+      : null,
     temperature: numberOf(attributes, "gen_ai.request.temperature"),
     maxTokens: countOf(attributes, "gen_ai.request.max_tokens"),
     streaming: typeof attributes["gen_ai.request.stream"] === "boolean" ? attributes["gen_ai.request.stream"] : null,
@@ -107,6 +149,8 @@ export function genAiFacts(span: Span): GenAiFacts {
     errorType: failed ? (textOf(attributes, "error.type") ?? span.exception?.type ?? "error") : null,
     input: contentOf(attributes, INPUT),
     output: contentOf(attributes, OUTPUT),
-    rest: Object.fromEntries(Object.entries(attributes).filter(([name]) => !TOLD.test(name) && (IS_COUNT.test(name) || !IS_CONTENT.test(name)))),
+    rest: Object.fromEntries(
+      Object.entries(attributes).filter(([name]) => !TOLD.test(name) && (IS_COUNT.test(name) || !IS_CONTENT.test(name))),
+    ),
   };
 }

@@ -25,7 +25,8 @@ export interface DecodedTraces {
   readonly rejected: string[];
 }
 
-const list = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.filter((item) => typeof item === "object" && item !== null) : []);
+const list = (value: unknown): Record<string, unknown>[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === "object" && item !== null) : [];
 
 /** ExportTraceServiceRequest in JSON. Unknown members are ignored; null when the whole is no such request. */
 export function decodeTraces(body: unknown): DecodedTraces | null {
@@ -85,7 +86,8 @@ function id(value: unknown, length: number): string | null {
 const MOST_NANOS = 2n ** 63n - 1n;
 
 function nanos(value: unknown): bigint | null {
-  if (typeof value === "number" ? !Number.isInteger(value) || value < 0 : typeof value !== "string" || !/^\d{1,20}$/.test(value)) return null;
+  if (typeof value === "number" ? !Number.isInteger(value) || value < 0 : typeof value !== "string" || !/^\d{1,20}$/.test(value))
+    return null;
   const count = BigInt(value as string | number);
   return count > MOST_NANOS ? null : count;
 }

@@ -37,7 +37,9 @@ function inputPart(part: JsonObject, field: string, report: ReadReport): InputPa
     }
     case "input_file": {
       const found = fileSource(part);
-      return found === null ? refused(report, field, "must hold `file_data`, `file_url` or `file_id`") : { kind: "file", ...found, name: filledOf(part.filename), ...cache };
+      return found === null
+        ? refused(report, field, "must hold `file_data`, `file_url` or `file_id`")
+        : { kind: "file", ...found, name: filledOf(part.filename), ...cache };
     }
     default:
       return refused(report, field, `${NOT_ELSEWHERE}: a part of type ${JSON.stringify(part.type ?? null)}`);

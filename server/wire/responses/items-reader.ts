@@ -13,7 +13,8 @@ import { isMessage } from "./responses-request.ts";
  * of calls made together. System messages before all turns are instructions.
  */
 export function readItems(input: unknown, report: ReadReport): { instructions: TextPart[]; turns: Turn[] } {
-  if (typeof input === "string") return { instructions: [], turns: [{ role: "user", parts: input === "" ? [] : [{ kind: "text", text: input }] }] };
+  if (typeof input === "string")
+    return { instructions: [], turns: [{ role: "user", parts: input === "" ? [] : [{ kind: "text", text: input }] }] };
   const instructions: TextPart[] = [];
   const turns: Turn[] = [];
   const pictures = new OwnPictures();
@@ -58,5 +59,11 @@ export function readItems(input: unknown, report: ReadReport): { instructions: T
 }
 
 function toolResult(item: JsonObject, field: string, report: ReadReport): ToolResultPart {
-  return { kind: "tool_result", callId: filledOf(item.call_id) ?? "", toolName: null, content: inputParts(item.output, `${field}.output`, report), isError: false };
+  return {
+    kind: "tool_result",
+    callId: filledOf(item.call_id) ?? "",
+    toolName: null,
+    content: inputParts(item.output, `${field}.output`, report),
+    isError: false,
+  };
 }

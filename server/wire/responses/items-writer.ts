@@ -54,7 +54,11 @@ function assistantItems(parts: readonly AssistantPart[], report: WriteReport): J
       if (part.cache !== undefined) report.drop("cache");
     } else if (part.signature?.family === "openai") {
       // Reasoning is only taken back sealed; what another vendor sealed, or nobody did, stays behind.
-      items.push({ type: "reasoning", summary: part.text === "" ? [] : [{ type: "summary_text", text: part.text }], encrypted_content: part.signature.value });
+      items.push({
+        type: "reasoning",
+        summary: part.text === "" ? [] : [{ type: "summary_text", text: part.text }],
+        encrypted_content: part.signature.value,
+      });
     }
   }
   return items;

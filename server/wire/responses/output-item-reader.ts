@@ -33,7 +33,9 @@ export function reasoningPart(item: JsonObject): ReasoningPart | null {
 /** A function call; null when it has no name. */
 export function callPart(item: JsonObject, mint: () => string): AssistantPart | null {
   const name = filledOf(item.name);
-  return name === null ? null : { kind: "tool_call", id: filledOf(item.call_id) ?? filledOf(item.id) ?? mint(), name, arguments: argumentsText(item.arguments) };
+  return name === null
+    ? null
+    : { kind: "tool_call", id: filledOf(item.call_id) ?? filledOf(item.id) ?? mint(), name, arguments: argumentsText(item.arguments) };
 }
 
 /** What the vendor's picture tool made; null when it made nothing. */

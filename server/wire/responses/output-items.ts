@@ -17,7 +17,11 @@ export function messageItem(id: string, content: readonly JsonObject[], status: 
   return { id, type: "message", role: "assistant", status, content: [...content] };
 }
 
-export function callItem(id: string, call: { readonly id: string; readonly name: string; readonly arguments: string }, status: Status): JsonObject {
+export function callItem(
+  id: string,
+  call: { readonly id: string; readonly name: string; readonly arguments: string },
+  status: Status,
+): JsonObject {
   return { id, type: "function_call", call_id: call.id, name: call.name, arguments: call.arguments, status };
 }
 
@@ -27,7 +31,12 @@ export function pictureItem(id: string, { base64, mediaType }: Pick<PicturePart,
 }
 
 export function reasoningItem(id: string, text: string, sealed: string | null): JsonObject {
-  return { id, type: "reasoning", summary: text === "" ? [] : [{ type: "summary_text", text }], ...(sealed === null ? {} : { encrypted_content: sealed }) };
+  return {
+    id,
+    type: "reasoning",
+    summary: text === "" ? [] : [{ type: "summary_text", text }],
+    ...(sealed === null ? {} : { encrypted_content: sealed }),
+  };
 }
 
 /** Ids of the items of one answer, its calls' own ids included. */

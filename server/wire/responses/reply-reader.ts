@@ -7,10 +7,15 @@ import { usageOf } from "./usage.ts";
 
 /** A whole response; null when it is not one, or not one that has come to an end of its own. */
 export function readReply(body: JsonObject): ConversationReply | null {
-  if (!Array.isArray(body.output) || (body.status !== undefined && body.status !== "completed" && body.status !== "incomplete")) return null;
+  if (!Array.isArray(body.output) || (body.status !== undefined && body.status !== "completed" && body.status !== "incomplete"))
+    return null;
   const id = filledOf(body.id);
   const parts = outputParts(body.output, id);
-  return { id, candidates: [{ index: 0, parts, stop: stopReason(body, parts), stopSequence: null, stopDetail: null }], usage: usageOf(body.usage) };
+  return {
+    id,
+    candidates: [{ index: 0, parts, stop: stopReason(body, parts), stopSequence: null, stopDetail: null }],
+    usage: usageOf(body.usage),
+  };
 }
 
 /** The parts of the output, in order; items of tools the gateway did not ask for are left out. */
@@ -18,7 +23,12 @@ export function outputParts(output: unknown, id: string | null): ReplyPart[] {
   const parts: ReplyPart[] = [];
   for (const [item, place] of objectsOf(output)) {
     if (item.type === "message") parts.push(...messageParts(item.content));
-    const part = item.type === "reasoning" ? reasoningPart(item) : item.type === "function_call" ? callPart(item, () => mintCallId(id, place)) : picturePart(item);
+    const part =
+      item.type === "reasoning"
+        ? reasoningPart(item)
+        : item.type === "function_call"
+          ? callPart(item, () => mintCallId(id, place))
+          : picturePart(item);
     if (part !== null) parts.push(part);
   }
   return parts;
@@ -27,7 +37,8 @@ export function outputParts(output: unknown, id: string | null): ReplyPart[] {
 /** Why it ended, from the ended response and the parts it had. */
 export function stopReason(response: JsonObject, parts: readonly { readonly kind: string }[]): StopReason {
   const refused = parts.some(({ kind }) => kind === "refusal");
-  if (response.status === "incomplete") return objectOf(response.incomplete_details)?.reason !== "content_filter" ? "length" : refused ? "refusal" : "filtered";
+  if (response.status === "incomplete")
+    return objectOf(response.incomplete_details)?.reason !== "content_filter" ? "length" : refused ? "refusal" : "filtered";
   if (parts.some(({ kind }) => kind === "tool_call")) return "tool_call";
   return refused ? "refusal" : "end";
 }

@@ -10,6 +10,13 @@ export function writeReply(reply: ConversationReply, context: ReplyContext): Jso
   const candidate = reply.candidates[0] ?? { index: 0, parts: [], stop: "end" as const, stopSequence: null, stopDetail: null };
   const refused = candidate.parts.some(({ kind }) => kind === "refusal");
   const note = refusalNote(candidate);
-  const output = outputItems(note === null ? candidate.parts : [...candidate.parts, { kind: "refusal", text: note }], isCut(candidate.stop), context);
-  return responseObject({ ...ending(candidate.stop, refused), id: reply.id, output, usage: reply.usage, failure: candidate.stopDetail }, context);
+  const output = outputItems(
+    note === null ? candidate.parts : [...candidate.parts, { kind: "refusal", text: note }],
+    isCut(candidate.stop),
+    context,
+  );
+  return responseObject(
+    { ...ending(candidate.stop, refused), id: reply.id, output, usage: reply.usage, failure: candidate.stopDetail },
+    context,
+  );
 }

@@ -9,8 +9,27 @@ import { statefulFields } from "./stateful-fields.ts";
 
 /** Members that are read, or that mean nothing beside the call itself. */
 const READ: ReadonlySet<string> = new Set([
-  "model", "model_id", "input", "instructions", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls", "max_output_tokens", "temperature",
-  "top_p", "top_logprobs", "text", "reasoning", "include", "user", "safety_identifier", "previous_response_id", "conversation", "prompt",
+  "model",
+  "model_id",
+  "input",
+  "instructions",
+  "stream",
+  "stream_options",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "max_output_tokens",
+  "temperature",
+  "top_p",
+  "top_logprobs",
+  "text",
+  "reasoning",
+  "include",
+  "user",
+  "safety_identifier",
+  "previous_response_id",
+  "conversation",
+  "prompt",
 ]);
 
 /** Members whose loss would change what the caller gets. */
@@ -47,7 +66,8 @@ export function readRequest(body: JsonObject): RequestRead {
     stream: body.stream === true,
   };
   if (text?.verbosity !== undefined && text.verbosity !== null) report.drop("text.verbosity");
-  for (const entry of listOf(body.include)) if (entry !== "reasoning.encrypted_content" && entry !== "message.output_text.logprobs") report.drop("include");
+  for (const entry of listOf(body.include))
+    if (entry !== "reasoning.encrypted_content" && entry !== "message.output_text.logprobs") report.drop("include");
   for (const [name, value] of Object.entries(body)) {
     if (READ.has(name) || value === null || value === undefined) continue;
     if (REFUSED.has(name) && !(Array.isArray(value) && value.length === 0)) report.refuse(name, NOT_ELSEWHERE);
@@ -71,6 +91,7 @@ function reasoningOf(value: unknown, report: ReadReport): Reasoning | null {
   if (reasoning === null) return null;
   const effort = readEffort(reasoning.effort, "reasoning.effort", report);
   const summary = filledOf(reasoning.summary) ?? filledOf(reasoning.generate_summary);
-  for (const name of Object.keys(reasoning)) if (!["effort", "summary", "generate_summary"].includes(name) && reasoning[name] !== null) report.drop(`reasoning.${name}`);
+  for (const name of Object.keys(reasoning))
+    if (!["effort", "summary", "generate_summary"].includes(name) && reasoning[name] !== null) report.drop(`reasoning.${name}`);
   return effort === null && summary === null ? null : { effort, budgetTokens: null, visible: summary === null ? null : true };
 }

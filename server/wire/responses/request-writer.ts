@@ -37,7 +37,9 @@ export function writeRequest(request: ConversationRequest, target: TargetModel):
 function writeReasoning({ reasoning, turns }: ConversationRequest, body: JsonObject, report: WriteReport): void {
   const members = reasoning === null ? {} : reasoningMembers(reasoning, String(body.model), report);
   if (Object.keys(members).length > 0) body.reasoning = members;
-  const sealed = turns.some(({ role, parts }) => role === "assistant" && parts.some((part) => part.kind === "reasoning" && part.signature?.family === "openai"));
+  const sealed = turns.some(
+    ({ role, parts }) => role === "assistant" && parts.some((part) => part.kind === "reasoning" && part.signature?.family === "openai"),
+  );
   if (sealed || (Object.keys(members).length > 0 && members.effort !== "none")) body.include = ["reasoning.encrypted_content"];
 }
 
@@ -62,7 +64,13 @@ function reportMissing(request: ConversationRequest, report: WriteReport): void 
 
 /** Strictness is said outright: this format alone is strict where nothing is said. */
 function functionTool({ name, description, schema, strict }: Tool): JsonObject {
-  return { type: "function", name, ...(description === null ? {} : { description }), parameters: (schema as JsonObject | null) ?? null, strict: strict ?? false };
+  return {
+    type: "function",
+    name,
+    ...(description === null ? {} : { description }),
+    parameters: (schema as JsonObject | null) ?? null,
+    strict: strict ?? false,
+  };
 }
 
 function choice(wanted: ToolChoice): JsonValue {
@@ -70,7 +78,11 @@ function choice(wanted: ToolChoice): JsonValue {
     case "tool":
       return { type: "function", name: wanted.name };
     case "subset":
-      return { type: "allowed_tools", mode: wanted.required ? "required" : "auto", tools: wanted.names.map((name) => ({ type: "function", name })) };
+      return {
+        type: "allowed_tools",
+        mode: wanted.required ? "required" : "auto",
+        tools: wanted.names.map((name) => ({ type: "function", name })),
+      };
     default:
       return wanted.kind;
   }

@@ -45,7 +45,11 @@ export function responseObject(state: ResponseState, context: ReplyContext): Jso
     model: context.model,
     output: [...state.output],
     previous_response_id: null,
-    reasoning: { effort: null, summary: null, ...(typeof request.reasoning === "object" ? (request.reasoning as JsonObject | null) : null) },
+    reasoning: {
+      effort: null,
+      summary: null,
+      ...(typeof request.reasoning === "object" ? (request.reasoning as JsonObject | null) : null),
+    },
     store: false,
     usage: state.usage === null ? null : usageMember(state.usage),
     user: request.user ?? null,

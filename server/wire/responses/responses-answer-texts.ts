@@ -31,7 +31,14 @@ function eventContents(event: JsonObject, type: string, contents: ContentsList):
   if (call !== null) {
     const freeform = type.includes("custom_tool_call");
     const key = call[1] === "delta" ? "delta" : freeform ? "input" : "arguments";
-    contents.calls.push({ channel: `${output}.call`, group: `${output}.call`, name: filledOf(event.name), place: { holder: event, key }, form: call[1] === "delta" ? "piece" : "whole", freeform });
+    contents.calls.push({
+      channel: `${output}.call`,
+      group: `${output}.call`,
+      name: filledOf(event.name),
+      place: { holder: event, key },
+      form: call[1] === "delta" ? "piece" : "whole",
+      freeform,
+    });
     return;
   }
   const response = objectOf(event.response);
@@ -75,9 +82,17 @@ function itemContents(item: JsonObject, output: number, contents: ContentsList):
     const key = freeform ? "input" : "arguments";
     const asObject = objectOf(item[key]) !== null;
     const given = asObject || filledOf(item[key]) !== null;
-    contents.calls.push({ channel: `${output}.call`, group: `${output}.call`, name: filledOf(item.name), place: given ? { holder: item, key } : null, form: asObject ? "object" : "whole", freeform });
+    contents.calls.push({
+      channel: `${output}.call`,
+      group: `${output}.call`,
+      name: filledOf(item.name),
+      place: given ? { holder: item, key } : null,
+      form: asObject ? "object" : "whole",
+      freeform,
+    });
     // What a hosted tool answered stands in the call itself.
-    for (const name of ["output", "error"]) visitTexts("assistant", item, name, "output", (_role, kind, holder, at) => contents.whole(holder, at, kind));
+    for (const name of ["output", "error"])
+      visitTexts("assistant", item, name, "output", (_role, kind, holder, at) => contents.whole(holder, at, kind));
     return;
   }
   visitToolTexts(item.tools, (holder) => contents.whole(holder, "description"));

@@ -9,7 +9,12 @@ const TARGET = { name: "m", maxOutputTokens: null };
 const CONTEXT: ReplyContext = { callId: "abc", model: "m", created: 1, request: {}, includeUsage: true };
 
 const file = fc.oneof(
-  fc.record({ kind: fc.constant("file" as const), source: fc.record({ url: fc.constant("https://example.com/a.pdf") }), mediaType: fc.constant(null), name: fc.constant(null) }),
+  fc.record({
+    kind: fc.constant("file" as const),
+    source: fc.record({ url: fc.constant("https://example.com/a.pdf") }),
+    mediaType: fc.constant(null),
+    name: fc.constant(null),
+  }),
   fc.record({ kind: fc.constant("image" as const), source: fc.record({ fileId: fc.constant("file-1") }), mediaType: fc.constant(null) }),
 );
 const requests = conversations({
@@ -18,7 +23,13 @@ const requests = conversations({
   mostInstructions: 1,
   strict: fc.boolean(),
   own: fc.record({
-    reasoning: fc.option(fc.record({ effort: fc.constantFrom("none" as const, "low" as const, "max" as const), budgetTokens: fc.constant(null), visible: fc.constantFrom(null, true) })),
+    reasoning: fc.option(
+      fc.record({
+        effort: fc.constantFrom("none" as const, "low" as const, "max" as const),
+        budgetTokens: fc.constant(null),
+        visible: fc.constantFrom(null, true),
+      }),
+    ),
   }),
 });
 const answers = replies(sealedAssistant, fc.constant("resp_1"));
@@ -39,14 +50,18 @@ describe("responses keeps what it can hold", () => {
   });
 
   test("an answer written and read is the same answer", () => {
-    fc.assert(fc.property(answers, (reply) => expect(responsesCodec.readReply(sent(responsesCodec.writeReply(reply, CONTEXT)))).toEqual(reply)));
+    fc.assert(
+      fc.property(answers, (reply) => expect(responsesCodec.readReply(sent(responsesCodec.writeReply(reply, CONTEXT)))).toEqual(reply)),
+    );
   });
 
   test("an answer streamed and read, however its bytes were cut, is the same answer, and ends with the whole of it", () => {
     fc.assert(
       fc.property(answers, fc.integer({ min: 1, max: 5 }), cuts, (reply, size, sizes) => {
         const writer = responsesCodec.streamWriter(CONTEXT);
-        const body = eventsOf(reply, size).map((event) => writer.write(event)).join("");
+        const body = eventsOf(reply, size)
+          .map((event) => writer.write(event))
+          .join("");
         const last = writer.close();
         const reader = responsesCodec.streamReader();
         const events = cut(body + last, sizes).flatMap((piece) => reader.push(piece));

@@ -15,13 +15,26 @@ const CONTEXT: ReplyContext = {
   callId: "k",
   model: "gpt-5.6",
   created: 1700000000,
-  request: { reasoning: { effort: "low", summary: "auto" }, temperature: 0.5, top_p: 1, text: { format: { type: "text" }, verbosity: "medium" } },
+  request: {
+    reasoning: { effort: "low", summary: "auto" },
+    temperature: 0.5,
+    top_p: 1,
+    text: { format: { type: "text" }, verbosity: "medium" },
+  },
   includeUsage: true,
 };
 const SCHEMA = { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false };
 const PNG = { kind: "image" as const, source: { base64: "iVBORw0KGgo=" }, mediaType: "image/png" };
-const CALLS: AssistantPart[] = [{ kind: "tool_call", id: "call_a", name: "get_weather", arguments: '{"city":"Oslo"}' }, { kind: "tool_call", id: "call_b", name: "get_weather", arguments: '{"city":"Rome"}' }];
-const SEALED: AssistantPart = { kind: "reasoning", text: "Two calls.", signature: { family: "openai", value: "gAAAsealed" }, redacted: false };
+const CALLS: AssistantPart[] = [
+  { kind: "tool_call", id: "call_a", name: "get_weather", arguments: '{"city":"Oslo"}' },
+  { kind: "tool_call", id: "call_b", name: "get_weather", arguments: '{"city":"Rome"}' },
+];
+const SEALED: AssistantPart = {
+  kind: "reasoning",
+  text: "Two calls.",
+  signature: { family: "openai", value: "gAAAsealed" },
+  redacted: false,
+};
 const said = (text: string): AssistantPart => ({ kind: "text", text });
 
 describe("a Responses request is the conversation it means, and is written as it came", () => {
@@ -40,7 +53,10 @@ describe("a Responses request is the conversation it means, and is written as it
           ],
         },
       ],
-      maxOutputTokens: 64, temperature: 0.2, topP: 0.9, endUser: "ada",
+      maxOutputTokens: 64,
+      temperature: 0.2,
+      topP: 0.9,
+      endUser: "ada",
       output: { kind: "schema", name: "place", description: "A place.", schema: SCHEMA, strict: true },
     },
     "request-tools.json": {
@@ -57,7 +73,10 @@ describe("a Responses request is the conversation it means, and is written as it
         },
         { role: "system", parts: [{ kind: "text", text: "Celsius." }] },
       ],
-      tools: [{ name: "get_weather", description: "Weather of a city.", schema: SCHEMA, strict: true }, { name: "now", description: null, schema: null, strict: false }],
+      tools: [
+        { name: "get_weather", description: "Weather of a city.", schema: SCHEMA, strict: true },
+        { name: "now", description: null, schema: null, strict: false },
+      ],
       toolChoice: { kind: "subset", names: ["get_weather"], required: true },
       parallelToolCalls: false,
       reasoning: { effort: "low", budgetTokens: null, visible: true },
@@ -67,21 +86,51 @@ describe("a Responses request is the conversation it means, and is written as it
   for (const [name, request] of Object.entries(expected)) {
     test(name, () => {
       expect(responsesCodec.readRequest(fixtures.json(name))).toEqual({ request, dropped: [] });
-      expect(responsesCodec.writeRequest(request, { name: "gpt-5.6", maxOutputTokens: null })).toEqual({ body: fixtures.json(name), dropped: [] });
+      expect(responsesCodec.writeRequest(request, { name: "gpt-5.6", maxOutputTokens: null })).toEqual({
+        body: fixtures.json(name),
+        dropped: [],
+      });
     });
   }
 
   test("a plain string is one turn of the user, and messages may leave out their type", () => {
     const turns = [{ role: "user", parts: [{ kind: "text", text: "hi" }] }];
     expect(responsesCodec.readRequest({ model: "m", input: "hi" })).toMatchObject({ request: { turns } });
-    expect(responsesCodec.readRequest({ model: "m", instructions: "a", input: [{ role: "developer", content: "b" }, { role: "user", content: "hi" }] })).toMatchObject({
-      request: { instructions: [{ kind: "text", text: "a" }, { kind: "text", text: "b" }], turns },
+    expect(
+      responsesCodec.readRequest({
+        model: "m",
+        instructions: "a",
+        input: [
+          { role: "developer", content: "b" },
+          { role: "user", content: "hi" },
+        ],
+      }),
+    ).toMatchObject({
+      request: {
+        instructions: [
+          { kind: "text", text: "a" },
+          { kind: "text", text: "b" },
+        ],
+        turns,
+      },
     });
   });
 });
 
-const usage = (inputUncached: number, output: number, cacheRead = 0, cacheWrite = 0, reasoning = 0) => ({ inputUncached, cacheRead, cacheWrite, cacheWriteHour: 0, output, reasoning, estimated: false });
-const answer = (parts: AssistantPart[], stop: Candidate["stop"], counted: ConversationReply["usage"]): ConversationReply => ({ id: "resp_1", candidates: [{ index: 0, parts, stop, stopSequence: null, stopDetail: null }], usage: counted });
+const usage = (inputUncached: number, output: number, cacheRead = 0, cacheWrite = 0, reasoning = 0) => ({
+  inputUncached,
+  cacheRead,
+  cacheWrite,
+  cacheWriteHour: 0,
+  output,
+  reasoning,
+  estimated: false,
+});
+const answer = (parts: AssistantPart[], stop: Candidate["stop"], counted: ConversationReply["usage"]): ConversationReply => ({
+  id: "resp_1",
+  candidates: [{ index: 0, parts, stop, stopSequence: null, stopDetail: null }],
+  usage: counted,
+});
 const ANSWERS: Record<string, ConversationReply> = {
   full: answer([SEALED, said("Grüße 👋"), ...CALLS], "tool_call", usage(26, 60, 1024, 50, 40)),
   length: answer([said("Once")], "length", usage(9, 1)),
@@ -98,13 +147,16 @@ function streamed(wire: string, sizes: readonly number[]): ConversationReply {
 
 /** The events of a stream; `service_tier` is the vendor's own to tell. */
 function eventsIn(wire: string): unknown[] {
-  return wire.split("\n\n").filter((frame) => frame !== "").map((frame) => {
-    const [name, data] = frame.split("\n") as [string, string];
-    const event = JSON.parse(data.slice("data: ".length)) as { type: string; response?: { service_tier?: string } };
-    expect(name).toBe(`event: ${event.type}`);
-    delete event.response?.service_tier;
-    return event;
-  });
+  return wire
+    .split("\n\n")
+    .filter((frame) => frame !== "")
+    .map((frame) => {
+      const [name, data] = frame.split("\n") as [string, string];
+      const event = JSON.parse(data.slice("data: ".length)) as { type: string; response?: { service_tier?: string } };
+      expect(name).toBe(`event: ${event.type}`);
+      delete event.response?.service_tier;
+      return event;
+    });
 }
 
 describe("a response", () => {
@@ -115,28 +167,46 @@ describe("a response", () => {
       expect(responsesCodec.writeReply(reply, CONTEXT)).toEqual(fixture);
     });
     test(`${name}, streamed: the same answer however its bytes were cut`, () => {
-      fc.assert(fc.property(cuts, (sizes) => expect(streamed(fixtures.text(`stream-${name}.sse`), sizes)).toEqual(reply)), { numRuns: 20 });
+      fc.assert(
+        fc.property(cuts, (sizes) => expect(streamed(fixtures.text(`stream-${name}.sse`), sizes)).toEqual(reply)),
+        { numRuns: 20 },
+      );
     });
     test(`${name}, streamed to a caller: the vendor's events, one by one, numbered, and no [DONE]`, () => {
       const writer = responsesCodec.streamWriter(CONTEXT);
-      const wire = eventsOf(reply, name === "full" ? 5 : 100).map((event) => writer.write(event)).join("") + writer.close();
-      const shapes = (events: unknown[]) => events.map((event) => (event as { type: string }).type).filter((type, i, all) => type !== all[i - 1]);
+      const wire =
+        eventsOf(reply, name === "full" ? 5 : 100)
+          .map((event) => writer.write(event))
+          .join("") + writer.close();
+      const shapes = (events: unknown[]) =>
+        events.map((event) => (event as { type: string }).type).filter((type, i, all) => type !== all[i - 1]);
       const [ours, theirs] = [eventsIn(wire), eventsIn(fixtures.text(`stream-${name}.sse`))];
       expect(shapes(ours)).toEqual(shapes(theirs));
       expect((ours as { sequence_number: number }[]).map((event) => event.sequence_number)).toEqual(ours.map((_event, i) => i));
-      const still = (events: unknown[]) => (events as { type: string; sequence_number?: number }[]).filter(({ type }) => !type.endsWith(".delta")).map(({ sequence_number: _number, ...event }) => event);
+      const still = (events: unknown[]) =>
+        (events as { type: string; sequence_number?: number }[])
+          .filter(({ type }) => !type.endsWith(".delta"))
+          .map(({ sequence_number: _number, ...event }) => event);
       expect(still(ours)).toEqual(still(theirs));
       expect(wire).not.toContain("[DONE]");
     });
   }
 
   test("a call that the ceiling cut is incomplete, and no other", () => {
-    const calls: AssistantPart[] = [said("I look."), { kind: "tool_call", id: "a", name: "f", arguments: "{}" }, { kind: "tool_call", id: "b", name: "f", arguments: '{"n":' }];
+    const calls: AssistantPart[] = [
+      said("I look."),
+      { kind: "tool_call", id: "a", name: "f", arguments: "{}" },
+      { kind: "tool_call", id: "b", name: "f", arguments: '{"n":' },
+    ];
     const statuses = [{ status: "completed" }, { status: "completed" }, { status: "incomplete", arguments: '{"n":' }];
     const reply = answer(calls, "length", null);
     expect(responsesCodec.writeReply(reply, CONTEXT)).toMatchObject({ status: "incomplete", output: statuses });
     const writer = responsesCodec.streamWriter(CONTEXT);
-    const events = eventsIn(eventsOf(reply, 3).map((event) => writer.write(event)).join("") + writer.close()) as { type: string; item: object }[];
+    const events = eventsIn(
+      eventsOf(reply, 3)
+        .map((event) => writer.write(event))
+        .join("") + writer.close(),
+    ) as { type: string; item: object }[];
     expect(events.filter(({ type }) => type === "response.output_item.done").map(({ item }) => item)).toMatchObject(statuses);
     expect(events.at(-1)).toMatchObject({ type: "response.incomplete", response: { output: statuses } });
   });
@@ -144,7 +214,10 @@ describe("a response", () => {
   test("a filtered one says so", () => {
     const reply = answer([said("Once")], "filtered", usage(9, 1));
     expect(responsesCodec.readReply(fixtures.json("reply-filter.json"))).toEqual(reply);
-    expect(responsesCodec.writeReply(reply, CONTEXT)).toMatchObject({ status: "incomplete", incomplete_details: { reason: "content_filter" } });
+    expect(responsesCodec.writeReply(reply, CONTEXT)).toMatchObject({
+      status: "incomplete",
+      incomplete_details: { reason: "content_filter" },
+    });
   });
 
   test("one that failed, or has not ended, is no answer", () => {
@@ -154,7 +227,9 @@ describe("a response", () => {
   });
 
   test("interleaved calls, several summaries and items of other tools are read in order", () => {
-    expect(streamed(fixtures.text("stream-interleaved.sse"), [31])).toEqual(answer([{ kind: "reasoning", text: "One.\n\nTwo.", redacted: false }, ...CALLS], "tool_call", usage(9, 20)));
+    expect(streamed(fixtures.text("stream-interleaved.sse"), [31])).toEqual(
+      answer([{ kind: "reasoning", text: "One.\n\nTwo.", redacted: false }, ...CALLS], "tool_call", usage(9, 20)),
+    );
   });
 
   test("a stream of nothing but its end still has the whole answer", () => {
@@ -180,7 +255,9 @@ describe("a response", () => {
   });
 
   test("a fault goes out as the vendor's flat error event", () => {
-    const wire = responsesCodec.streamWriter(CONTEXT).write({ kind: "fault", fault: { status: 503, message: "busy", code: "overloaded", param: null } });
+    const wire = responsesCodec
+      .streamWriter(CONTEXT)
+      .write({ kind: "fault", fault: { status: 503, message: "busy", code: "overloaded", param: null } });
     expect(eventsIn(wire)).toEqual([{ type: "error", sequence_number: 0, code: "overloaded", message: "busy", param: null }]);
   });
 
@@ -192,7 +269,9 @@ describe("a response", () => {
     ];
     const reply = answer(foreign, "end", null);
     const writer = responsesCodec.streamWriter(CONTEXT);
-    const wire = eventsOf(reply, 3).map((event) => writer.write(event)).join("");
+    const wire = eventsOf(reply, 3)
+      .map((event) => writer.write(event))
+      .join("");
     const whole = responsesCodec.writeReply(reply, CONTEXT);
     expect(wire + JSON.stringify(whole)).not.toContain("SEAL");
     expect((whole.output as JsonObject[]).map(({ type }) => type)).toEqual(["reasoning", "message"]);
@@ -200,16 +279,38 @@ describe("a response", () => {
   });
 
   test("calls of one id are told apart, calls without arguments have the empty object", () => {
-    const twice: ConversationEvent[] = [0, 1].flatMap((part): ConversationEvent[] => [{ kind: "part_start", candidate: 0, part, type: "tool_call", id: "a", name: "f" }, { kind: "part_end", candidate: 0, part }]);
+    const twice: ConversationEvent[] = [0, 1].flatMap((part): ConversationEvent[] => [
+      { kind: "part_start", candidate: 0, part, type: "tool_call", id: "a", name: "f" },
+      { kind: "part_end", candidate: 0, part },
+    ]);
     const writer = responsesCodec.streamWriter(CONTEXT);
     for (const event of twice) writer.write(event);
-    expect(eventsIn(writer.close()).at(-1)).toMatchObject({ response: { output: [{ call_id: "a", arguments: "{}" }, { call_id: "a_2", arguments: "{}" }] } });
+    expect(eventsIn(writer.close()).at(-1)).toMatchObject({
+      response: {
+        output: [
+          { call_id: "a", arguments: "{}" },
+          { call_id: "a_2", arguments: "{}" },
+        ],
+      },
+    });
   });
 
   test.each([
-    ["a call the model could not form", { stop: "malformed", stopDetail: "bad JSON" }, { status: "failed", error: { code: "server_error", message: "bad JSON" } }],
+    [
+      "a call the model could not form",
+      { stop: "malformed", stopDetail: "bad JSON" },
+      { status: "failed", error: { code: "server_error", message: "bad JSON" } },
+    ],
     ["a pause", { stop: "pause", stopDetail: null }, { status: "completed", error: null }],
-    ["a refusal without a word of the model's", { stop: "refusal", stopDetail: "cyber" }, { status: "incomplete", incomplete_details: { reason: "content_filter" }, output: [{ content: [{ type: "refusal", refusal: "cyber" }] }] }],
+    [
+      "a refusal without a word of the model's",
+      { stop: "refusal", stopDetail: "cyber" },
+      {
+        status: "incomplete",
+        incomplete_details: { reason: "content_filter" },
+        output: [{ content: [{ type: "refusal", refusal: "cyber" }] }],
+      },
+    ],
   ] as const)("%s", (_what, end, expected) => {
     const reply: ConversationReply = { id: null, candidates: [{ index: 0, parts: [], stopSequence: null, ...end }], usage: null };
     expect(responsesCodec.writeReply(reply, CONTEXT)).toMatchObject({ id: "resp_k", usage: null, ...expected } as object);
@@ -244,30 +345,89 @@ describe("what a Responses request asks for and other formats cannot say", () =>
   });
 
   test("what does no harm is dropped by name, and what asks for nothing is not mentioned", () => {
-    const result = read({ metadata: { a: "b" }, max_tool_calls: 3, truncation: "disabled", store: false, background: false, include: ["reasoning.encrypted_content", "file_search_call.results"], text: { verbosity: "low" }, reasoning: { mode: "pro" } });
-    expect("dropped" in result ? [...result.dropped].sort() : result).toEqual(["include", "max_tool_calls", "metadata", "reasoning.mode", "text.verbosity"]);
+    const result = read({
+      metadata: { a: "b" },
+      max_tool_calls: 3,
+      truncation: "disabled",
+      store: false,
+      background: false,
+      include: ["reasoning.encrypted_content", "file_search_call.results"],
+      text: { verbosity: "low" },
+      reasoning: { mode: "pro" },
+    });
+    expect("dropped" in result ? [...result.dropped].sort() : result).toEqual([
+      "include",
+      "max_tool_calls",
+      "metadata",
+      "reasoning.mode",
+      "text.verbosity",
+    ]);
   });
 
   test("a reference to reasoning that the gateway told is dropped, to anything else refused", () => {
-    const told = responsesCodec.writeReply({ id: null, candidates: [{ index: 0, parts: [{ kind: "reasoning", text: "Hm", redacted: false }, { kind: "text", text: "a" }], stop: "end", stopSequence: null, stopDetail: null }], usage: null }, { callId: "01M830KD0RSWFXX4JPW6VYXEYY", model: "m", created: 1, request: {}, includeUsage: false });
+    const told = responsesCodec.writeReply(
+      {
+        id: null,
+        candidates: [
+          {
+            index: 0,
+            parts: [
+              { kind: "reasoning", text: "Hm", redacted: false },
+              { kind: "text", text: "a" },
+            ],
+            stop: "end",
+            stopSequence: null,
+            stopDetail: null,
+          },
+        ],
+        usage: null,
+      },
+      { callId: "01M830KD0RSWFXX4JPW6VYXEYY", model: "m", created: 1, request: {}, includeUsage: false },
+    );
     const [reasoning, message] = told.output as { id: string }[];
     const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
-    const input = [{ role: "user", content: "hi" }, { type: "item_reference", id: reasoning?.id as string }, call, { type: "function_call_output", call_id: "c", output: "4" }];
-    expect(read({ input })).toMatchObject({ dropped: ["input[1]"], request: { turns: [{ role: "user" }, { role: "assistant", parts: [{ kind: "tool_call" }] }, { role: "user", parts: [{ kind: "tool_result" }] }] } });
-    expect(statefulFields({ input: [{ type: "item_reference", id: message?.id as string }, { type: "item_reference", id: "rs_68af2c0b7a3c81a2" }] })).toEqual(["input[0]", "input[1]"]);
+    const input = [
+      { role: "user", content: "hi" },
+      { type: "item_reference", id: reasoning?.id as string },
+      call,
+      { type: "function_call_output", call_id: "c", output: "4" },
+    ];
+    expect(read({ input })).toMatchObject({
+      dropped: ["input[1]"],
+      request: {
+        turns: [
+          { role: "user" },
+          { role: "assistant", parts: [{ kind: "tool_call" }] },
+          { role: "user", parts: [{ kind: "tool_result" }] },
+        ],
+      },
+    });
+    expect(
+      statefulFields({
+        input: [
+          { type: "item_reference", id: message?.id as string },
+          { type: "item_reference", id: "rs_68af2c0b7a3c81a2" },
+        ],
+      }),
+    ).toEqual(["input[0]", "input[1]"]);
   });
 
   test("an absent store is not a wish to store", () => {
     expect(statefulFields({ input: "hi" })).toEqual([]);
-    expect(statefulFields({ input: [{ type: "item_reference", id: "a" }], store: true, background: false, prompt: null, conversation: "c" })).toEqual(["conversation", "store", "input[0]"]);
+    expect(
+      statefulFields({ input: [{ type: "item_reference", id: "a" }], store: true, background: false, prompt: null, conversation: "c" }),
+    ).toEqual(["conversation", "store", "input[0]"]);
   });
 });
 
 describe("what other formats ask for and Responses cannot say", () => {
   const hello = { role: "user" as const, parts: [{ kind: "text" as const, text: "hi" }] };
-  const write = (request: Partial<ConversationRequest>) => responsesCodec.writeRequest({ ...NOTHING_SAID, turns: [hello], ...request }, { name: "m", maxOutputTokens: null });
+  const write = (request: Partial<ConversationRequest>) =>
+    responsesCodec.writeRequest({ ...NOTHING_SAID, turns: [hello], ...request }, { name: "m", maxOutputTokens: null });
   test("is dropped where that does no harm", () => {
-    expect(write({ topK: 5, seed: 1, presencePenalty: 1, frequencyPenalty: 0 })).toMatchObject({ dropped: ["seed", "top_k", "presence_penalty"] });
+    expect(write({ topK: 5, seed: 1, presencePenalty: 1, frequencyPenalty: 0 })).toMatchObject({
+      dropped: ["seed", "top_k", "presence_penalty"],
+    });
   });
   test.each([
     ["candidates", { candidates: 2 }],
@@ -284,15 +444,32 @@ describe("what other formats ask for and Responses cannot say", () => {
     expect(write({})).toMatchObject({ body: { store: false } });
     expect(write({})).not.toHaveProperty("body.include");
     expect(write({ reasoning: { effort: "none", budgetTokens: null, visible: null } })).not.toHaveProperty("body.include");
-    const foreign = write({ turns: [hello, { role: "assistant", parts: [{ kind: "reasoning", text: "x", signature: { family: "anthropic", value: "SEAL" }, redacted: false }, said("y")] }] });
+    const foreign = write({
+      turns: [
+        hello,
+        {
+          role: "assistant",
+          parts: [{ kind: "reasoning", text: "x", signature: { family: "anthropic", value: "SEAL" }, redacted: false }, said("y")],
+        },
+      ],
+    });
     expect(JSON.stringify(foreign)).not.toContain("SEAL");
-    expect(write({ turns: [hello, { role: "assistant", parts: [SEALED] }] })).toMatchObject({ body: { include: ["reasoning.encrypted_content"] } });
+    expect(write({ turns: [hello, { role: "assistant", parts: [SEALED] }] })).toMatchObject({
+      body: { include: ["reasoning.encrypted_content"] },
+    });
   });
 });
 
 describe("nonsense", () => {
-  const sources = ["request-multipart", "request-tools", "reply-full", "reply-refusal", "error"].map((name) => fixtures.json(`${name}.json`));
-  const events = ["full", "refusal", "interleaved", "failed"].flatMap((name) => fixtures.text(`stream-${name}.sse`).split("\n\n").filter((frame) => frame !== ""));
+  const sources = ["request-multipart", "request-tools", "reply-full", "reply-refusal", "error"].map((name) =>
+    fixtures.json(`${name}.json`),
+  );
+  const events = ["full", "refusal", "interleaved", "failed"].flatMap((name) =>
+    fixtures
+      .text(`stream-${name}.sse`)
+      .split("\n\n")
+      .filter((frame) => frame !== ""),
+  );
   test("never makes the readers throw", () => {
     fc.assert(
       fc.property(fc.constantFrom(...sources), fc.infiniteStream(fc.nat()), fc.jsonValue(), (source, dice, junk) => {
@@ -310,24 +487,33 @@ describe("nonsense", () => {
     const reader = responsesCodec.streamReader();
     const send = (event: JsonObject) => reader.push(new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`));
     const item = { type: "function_call", call_id: "a", name: "f", arguments: "{}" };
-    const read = [{ type: "response.output_item.done", output_index: 0, item: { type: "other" } }, { type: "response.output_item.added", output_index: 0, item }, { type: "response.completed", response: { status: "completed", output: [item] } }].flatMap(send);
+    const read = [
+      { type: "response.output_item.done", output_index: 0, item: { type: "other" } },
+      { type: "response.output_item.added", output_index: 0, item },
+      { type: "response.completed", response: { status: "completed", output: [item] } },
+    ].flatMap(send);
     expect(replyOf(read).candidates[0]?.parts).toEqual([{ kind: "tool_call", id: "a", name: "f", arguments: "{}" }]);
   });
 
   test("in a stream, lost, repeated or spoilt events never make the reader throw or break the grammar", () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...events), { maxLength: 30 }), fc.infiniteStream(fc.nat()), fc.jsonValue(), (frames, dice, junk) => {
-        const reader = responsesCodec.streamReader();
-        const read: ConversationEvent[] = [];
-        for (const frame of frames) {
-          const event = mutated(JSON.parse(frame.slice(frame.indexOf("data: ") + 6)) as JsonObject, dice, junk);
-          read.push(...reader.push(new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`)));
-        }
-        const end = reader.end();
-        const all = [...read, ...end.events];
-        if (end.complete) replyOf(all);
-        else expect(all.filter(({ kind }) => kind === "start").length).toBeLessThanOrEqual(1);
-      }),
+      fc.property(
+        fc.array(fc.constantFrom(...events), { maxLength: 30 }),
+        fc.infiniteStream(fc.nat()),
+        fc.jsonValue(),
+        (frames, dice, junk) => {
+          const reader = responsesCodec.streamReader();
+          const read: ConversationEvent[] = [];
+          for (const frame of frames) {
+            const event = mutated(JSON.parse(frame.slice(frame.indexOf("data: ") + 6)) as JsonObject, dice, junk);
+            read.push(...reader.push(new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`)));
+          }
+          const end = reader.end();
+          const all = [...read, ...end.events];
+          if (end.complete) replyOf(all);
+          else expect(all.filter(({ kind }) => kind === "start").length).toBeLessThanOrEqual(1);
+        },
+      ),
       { numRuns: 300 },
     );
   });

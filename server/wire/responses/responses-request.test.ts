@@ -19,8 +19,16 @@ describe("a Responses request on its way out", () => {
 
   test("names the provider's model and fills what the caller left open", () => {
     const changes = { model: "gpt-x", defaultTemperature: 0.2, defaultMaxTokens: 50, systemPrompt: "Be brief." };
-    expect(JSON.parse(read({ model_id: "0b", input: "hi" }).outbound(changes))).toEqual({ model: "gpt-x", temperature: 0.2, max_output_tokens: 50, instructions: "Be brief.", input: "hi" });
-    expect(JSON.parse(read({ model: "a", input: "hi", instructions: "Own.", temperature: 1, max_output_tokens: 9 }).outbound(changes))).toEqual({ model: "gpt-x", input: "hi", instructions: "Be brief.\nOwn.", temperature: 1, max_output_tokens: 9 });
+    expect(JSON.parse(read({ model_id: "0b", input: "hi" }).outbound(changes))).toEqual({
+      model: "gpt-x",
+      temperature: 0.2,
+      max_output_tokens: 50,
+      instructions: "Be brief.",
+      input: "hi",
+    });
+    expect(
+      JSON.parse(read({ model: "a", input: "hi", instructions: "Own.", temperature: 1, max_output_tokens: 9 }).outbound(changes)),
+    ).toEqual({ model: "gpt-x", input: "hi", instructions: "Be brief.\nOwn.", temperature: 1, max_output_tokens: 9 });
   });
 });
 
@@ -31,9 +39,29 @@ describe("the texts of a Responses request", () => {
     prompt: { id: "pmpt_1", variables: { city: "V1", file: { type: "input_text", text: "V2" } } },
     input: [
       { role: "developer", content: "S2" },
-      { type: "message", role: "user", content: [{ type: "input_text", text: "U" }, { type: "input_image", image_url: "https://x" }] },
-      { type: "reasoning", id: "rs", summary: [{ type: "summary_text", text: "R1" }], content: [{ type: "reasoning_text", text: "R2" }], encrypted_content: "sealed" },
-      { type: "message", role: "assistant", content: [{ type: "output_text", text: "A" }, { type: "refusal", refusal: "N" }] },
+      {
+        type: "message",
+        role: "user",
+        content: [
+          { type: "input_text", text: "U" },
+          { type: "input_image", image_url: "https://x" },
+        ],
+      },
+      {
+        type: "reasoning",
+        id: "rs",
+        summary: [{ type: "summary_text", text: "R1" }],
+        content: [{ type: "reasoning_text", text: "R2" }],
+        encrypted_content: "sealed",
+      },
+      {
+        type: "message",
+        role: "assistant",
+        content: [
+          { type: "output_text", text: "A" },
+          { type: "refusal", refusal: "N" },
+        ],
+      },
       { type: "function_call", call_id: "a", name: "f", arguments: '{"k":"F"}' },
       { type: "function_call_output", call_id: "a", output: [{ type: "input_text", text: "O1" }] },
       { type: "function_call_output", call_id: "b", output: "O2" },
@@ -46,9 +74,31 @@ describe("the texts of a Responses request", () => {
   };
 
   test("are all found, in order, with who says them", () => {
-    expect(read(body).texts().map(({ role, kind, text }) => `${role} ${kind} ${text}`)).toEqual([
-      "system text S1", "user text V1", "user text V2", "system text S2", "user text U", "assistant text R1", "assistant text R2", "assistant text A", "assistant text N",
-      'assistant arguments {"k":"F"}', "tool text O1", "tool text O2", "assistant text C", "tool text O3", "assistant text M", "assistant arguments {}", "tool text O4", "tool text O5", "assistant text H", "assistant text Q",
+    expect(
+      read(body)
+        .texts()
+        .map(({ role, kind, text }) => `${role} ${kind} ${text}`),
+    ).toEqual([
+      "system text S1",
+      "user text V1",
+      "user text V2",
+      "system text S2",
+      "user text U",
+      "assistant text R1",
+      "assistant text R2",
+      "assistant text A",
+      "assistant text N",
+      'assistant arguments {"k":"F"}',
+      "tool text O1",
+      "tool text O2",
+      "assistant text C",
+      "tool text O3",
+      "assistant text M",
+      "assistant arguments {}",
+      "tool text O4",
+      "tool text O5",
+      "assistant text H",
+      "assistant text Q",
     ]);
   });
 
@@ -56,7 +106,11 @@ describe("the texts of a Responses request", () => {
     const request = read(body);
     const slots = request.texts();
     slots.forEach((slot, i) => slot.replace(slot.kind === "arguments" ? `{"k":${i}}` : `x${i}`));
-    expect(read(out(request)).texts().map(({ text }) => text)).toEqual(slots.map(({ kind }, i) => (kind === "arguments" ? `{"k":${i}}` : `x${i}`)));
+    expect(
+      read(out(request))
+        .texts()
+        .map(({ text }) => text),
+    ).toEqual(slots.map(({ kind }, i) => (kind === "arguments" ? `{"k":${i}}` : `x${i}`)));
     expect(out(request).input[2].encrypted_content).toBe("sealed");
   });
 
@@ -76,9 +130,18 @@ describe("instructions put around the caller's own", () => {
   });
 
   test("stand behind instructions among the items, which are read later", () => {
-    const request = read({ model: "m", input: [{ role: "system", content: "own" }, { role: "user", content: "hi" }] });
+    const request = read({
+      model: "m",
+      input: [
+        { role: "system", content: "own" },
+        { role: "user", content: "hi" },
+      ],
+    });
     request.addInstructions(["before"], ["after"]);
-    expect(out(request)).toMatchObject({ instructions: "before", input: [{ content: "own" }, { role: "developer", content: "after" }, { content: "hi" }] });
+    expect(out(request)).toMatchObject({
+      instructions: "before",
+      input: [{ content: "own" }, { role: "developer", content: "after" }, { content: "hi" }],
+    });
     expect(request.instructions).toBe("before\nown\nafter");
   });
 
@@ -93,7 +156,14 @@ describe("instructions put around the caller's own", () => {
 describe("tools offered in a Responses request", () => {
   const fn = (name: string) => ({ type: "function", name });
   test("are all named: built-in ones by their type, grouped ones and those in items too", () => {
-    const request = read({ model: "m", tools: [fn("a"), { type: "web_search" }, { type: "namespace", name: "n", tools: [fn("b")] }], input: [{ role: "user", content: "x" }, { type: "additional_tools", tools: [fn("c")] }] });
+    const request = read({
+      model: "m",
+      tools: [fn("a"), { type: "web_search" }, { type: "namespace", name: "n", tools: [fn("b")] }],
+      input: [
+        { role: "user", content: "x" },
+        { type: "additional_tools", tools: [fn("c")] },
+      ],
+    });
     expect(request.tools).toEqual(["a", "web_search", "n", "b", "c"]);
     request.removeTools(new Set(["web_search", "b", "c"]));
     expect(out(request)).toMatchObject({ tools: [fn("a"), { name: "n", tools: [] }], input: [{}, { tools: [] }] });

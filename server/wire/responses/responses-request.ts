@@ -56,7 +56,8 @@ export class ResponsesRequest extends OpenAiRequest {
 
   override definitions(): readonly TextSlot[] {
     const slots = [...super.definitions()];
-    for (const [item] of objectsOf(this.body.input)) slots.push(...definitionTexts({ tools: item.tools }, ["tools"], () => this.changed("input")));
+    for (const [item] of objectsOf(this.body.input))
+      slots.push(...definitionTexts({ tools: item.tools }, ["tools"], () => this.changed("input")));
     return slots;
   }
 
@@ -111,7 +112,8 @@ function checkInput(body: JsonObject, checks: BodyChecks): void {
   for (let i = 0; i < input.length && checks.fields.length < MOST_PROBLEMS; i++) {
     const item: unknown = input[i];
     if (!isObject(item)) checks.add(`input[${i}]`, "must be an object");
-    else if (item.type !== undefined && item.type !== null && typeof item.type !== "string") checks.add(`input[${i}].type`, "must be a string");
+    else if (item.type !== undefined && item.type !== null && typeof item.type !== "string")
+      checks.add(`input[${i}].type`, "must be a string");
     else if (isMessage(item) && typeof item.role !== "string") checks.add(`input[${i}].role`, "must be a string");
   }
 }

@@ -34,7 +34,15 @@ describe("a streamed response on its way through", () => {
   test("its usage is the one its end tells, its length about that of its texts", () => {
     for (const size of SIZES) {
       const { stream } = run(fixtures.text("stream-full.sse"), size);
-      expect(stream.usage).toEqual({ inputUncached: 26, cacheRead: 1024, cacheWrite: 50, cacheWriteHour: 0, output: 60, reasoning: 40, estimated: false });
+      expect(stream.usage).toEqual({
+        inputUncached: 26,
+        cacheRead: 1024,
+        cacheWrite: 50,
+        cacheWriteHour: 0,
+        output: 60,
+        reasoning: 40,
+        estimated: false,
+      });
       expect(stream.outputLength).toBeGreaterThanOrEqual(48);
       expect(stream.outputLength).toBeLessThan(70);
     }

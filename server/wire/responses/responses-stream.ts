@@ -36,7 +36,11 @@ export class ResponsesStream implements StreamCodec, FrameReader {
   end(): StreamEnding {
     const rest = this.frames.rest();
     if (isWholeEvent(rest) && this.keep(rest)) this.closing.push(rest);
-    return { complete: this.finished && this.providerError === null, last: this.closing.length === 0 ? null : concat(this.closing), told: this.providerError !== null };
+    return {
+      complete: this.finished && this.providerError === null,
+      last: this.closing.length === 0 ? null : concat(this.closing),
+      told: this.providerError !== null,
+    };
   }
 
   passes(): boolean {
@@ -85,7 +89,8 @@ export class ResponsesStream implements StreamCodec, FrameReader {
         if (objectOf(event.item)?.type !== "message" && objectOf(event.item)?.type !== "reasoning") this.begun = true;
         return;
       default:
-        if (type === "" && event.error !== undefined && event.error !== null) this.providerError = filledOf(objectOf(event.error)?.message) ?? textOfError(event.error);
+        if (type === "" && event.error !== undefined && event.error !== null)
+          this.providerError = filledOf(objectOf(event.error)?.message) ?? textOfError(event.error);
         if (type.endsWith(".delta")) {
           const length = stringOf(event.delta)?.length ?? 0;
           this.outputLength += length;

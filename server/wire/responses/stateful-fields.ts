@@ -10,8 +10,10 @@ const OWN_REASONING = /^rs_[0-9A-HJKMNP-TV-Z]{26}\d{2,}$/;
  */
 export function statefulFields(body: JsonObject): string[] {
   const fields: string[] = [];
-  for (const name of ["previous_response_id", "conversation", "prompt"]) if (body[name] !== undefined && body[name] !== null) fields.push(name);
+  for (const name of ["previous_response_id", "conversation", "prompt"])
+    if (body[name] !== undefined && body[name] !== null) fields.push(name);
   for (const name of ["store", "background"]) if (body[name] === true) fields.push(name);
-  for (const [item, i] of objectsOf(body.input)) if (item.type === "item_reference" && !OWN_REASONING.test(textOf(item.id) ?? "")) fields.push(`input[${i}]`);
+  for (const [item, i] of objectsOf(body.input))
+    if (item.type === "item_reference" && !OWN_REASONING.test(textOf(item.id) ?? "")) fields.push(`input[${i}]`);
   return fields;
 }

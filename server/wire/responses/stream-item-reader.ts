@@ -69,7 +69,10 @@ export class ItemReader {
   done(item: JsonObject): void {
     if (this.finished) return;
     if (item.type === "message" && this.takes("message")) {
-      if (this.parts.size === 0) messageParts(item.content).forEach((part, i) => (part.kind === "text" || part.kind === "refusal") && this.text(part.kind, i, part.text));
+      if (this.parts.size === 0)
+        messageParts(item.content).forEach(
+          (part, i) => (part.kind === "text" || part.kind === "refusal") && this.text(part.kind, i, part.text),
+        );
     } else if (item.type === "reasoning" && this.takes("reasoning")) this.reasoningDone(item);
     else if (item.type === "function_call" && this.takes("function_call")) {
       if (this.parts.size === 0) this.begin(item);
@@ -104,7 +107,8 @@ export class ItemReader {
       this.parts.set(0, (part = { number: this.sink.beginPart("reasoning"), filled: false, open: true }));
       if (whole.text !== "") this.fill(part, whole.text);
     }
-    if (whole.signature !== undefined) this.sink.say({ kind: "signature", candidate: 0, part: part.number, signature: whole.signature, redacted: !part.filled });
+    if (whole.signature !== undefined)
+      this.sink.say({ kind: "signature", candidate: 0, part: part.number, signature: whole.signature, redacted: !part.filled });
   }
 
   private fill(part: Part, text: string): void {

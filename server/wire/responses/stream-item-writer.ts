@@ -4,7 +4,9 @@ import { callItem, type ItemIds, messageItem, reasoningItem, refusalContent, typ
 /** One event without its number. */
 export type ItemEvent = JsonObject & { readonly type: string };
 
-type Subject = { readonly type: "text" | "refusal" | "reasoning" } | { readonly type: "tool_call"; readonly id: string; readonly name: string };
+type Subject =
+  | { readonly type: "text" | "refusal" | "reasoning" }
+  | { readonly type: "tool_call"; readonly id: string; readonly name: string };
 
 const PREFIX = { text: "msg", refusal: "msg", reasoning: "rs", tool_call: "fc" } as const;
 
@@ -35,7 +37,8 @@ export class ItemWriter {
   delta(text: string): ItemEvent[] {
     if (text === "") return [];
     const events = this.opened();
-    if (this.subject.type === "reasoning" && this.text === "") events.push(this.at("response.reasoning_summary_part.added", { summary_index: 0, part: { type: "summary_text", text: "" } }));
+    if (this.subject.type === "reasoning" && this.text === "")
+      events.push(this.at("response.reasoning_summary_part.added", { summary_index: 0, part: { type: "summary_text", text: "" } }));
     this.text += text;
     switch (this.subject.type) {
       case "text":
@@ -74,7 +77,8 @@ export class ItemWriter {
     this.place = this.nextPlace();
     this.id = this.ids.item(PREFIX[this.subject.type], this.place);
     const events: ItemEvent[] = [{ type: "response.output_item.added", output_index: this.place, item: this.item("in_progress") }];
-    if (this.subject.type === "text" || this.subject.type === "refusal") events.push(this.at("response.content_part.added", { content_index: 0, part: this.content() }));
+    if (this.subject.type === "text" || this.subject.type === "refusal")
+      events.push(this.at("response.content_part.added", { content_index: 0, part: this.content() }));
     return events;
   }
 
@@ -82,13 +86,22 @@ export class ItemWriter {
     const { text, subject } = this;
     switch (subject.type) {
       case "text":
-        return [this.at("response.output_text.done", { content_index: 0, text, logprobs: [] }), this.at("response.content_part.done", { content_index: 0, part: this.content() })];
+        return [
+          this.at("response.output_text.done", { content_index: 0, text, logprobs: [] }),
+          this.at("response.content_part.done", { content_index: 0, part: this.content() }),
+        ];
       case "refusal":
-        return [this.at("response.refusal.done", { content_index: 0, refusal: text }), this.at("response.content_part.done", { content_index: 0, part: this.content() })];
+        return [
+          this.at("response.refusal.done", { content_index: 0, refusal: text }),
+          this.at("response.content_part.done", { content_index: 0, part: this.content() }),
+        ];
       case "reasoning": {
         if (text === "") return [];
         const summary = { summary_index: 0 };
-        return [this.at("response.reasoning_summary_text.done", { ...summary, text }), this.at("response.reasoning_summary_part.done", { ...summary, part: { type: "summary_text", text } })];
+        return [
+          this.at("response.reasoning_summary_text.done", { ...summary, text }),
+          this.at("response.reasoning_summary_part.done", { ...summary, part: { type: "summary_text", text } }),
+        ];
       }
       case "tool_call":
         return [this.at("response.function_call_arguments.done", { name: subject.name, arguments: text })];

@@ -22,7 +22,12 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
     const type = filledOf(event.type) ?? "";
     if (type === "error" || (type === "" && event.error !== undefined && event.error !== null)) {
       const error = objectOf(event.error) ?? event;
-      return this.fault(readFault(statusOf({ ...error, type: error === event ? undefined : error.type }), error === event ? { ...event, type: undefined } : event));
+      return this.fault(
+        readFault(
+          statusOf({ ...error, type: error === event ? undefined : error.type }),
+          error === event ? { ...event, type: undefined } : event,
+        ),
+      );
     }
     const response = objectOf(event.response);
     if (response !== null) {
@@ -58,7 +63,7 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
       case "response.function_call_arguments.delta":
         return this.item(event).fragment(stringOf(event.delta));
       default:
-        // Everything else repeats what these say, or speaks of tools the gateway did not ask for.
+      // Everything else repeats what these say, or speaks of tools the gateway did not ask for.
     }
   }
 
@@ -124,7 +129,8 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
     const number = part.kind === "tool_call" ? this.beginCall(part.id, part.name) : this.beginPart(part.kind);
     const text = part.kind === "tool_call" ? part.arguments : part.text;
     if (text !== "") this.emit({ kind: "delta", candidate: 0, part: number, text });
-    if (part.kind === "reasoning" && part.signature !== undefined) this.emit({ kind: "signature", candidate: 0, part: number, signature: part.signature, redacted: part.redacted });
+    if (part.kind === "reasoning" && part.signature !== undefined)
+      this.emit({ kind: "signature", candidate: 0, part: number, signature: part.signature, redacted: part.redacted });
     this.emit({ kind: "part_end", candidate: 0, part: number });
   }
 }

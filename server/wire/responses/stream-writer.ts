@@ -74,7 +74,11 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 
   private start(event: ConversationEvent & { kind: "part_start" }): string {
-    const item = new ItemWriter(event.type === "tool_call" ? { type: "tool_call", id: this.ids.calls.of(event.id), name: event.name } : { type: event.type }, this.ids, () => this.places++);
+    const item = new ItemWriter(
+      event.type === "tool_call" ? { type: "tool_call", id: this.ids.calls.of(event.id), name: event.name } : { type: event.type },
+      this.ids,
+      () => this.places++,
+    );
     this.open.set(event.part, item);
     return this.said(item.start());
   }
@@ -84,7 +88,10 @@ export class ResponsesStreamWriter implements StreamWriter {
     const item = pictureItem(this.ids.item("ig", place), event);
     this.output[place] = item;
     const added = { id: item.id, type: item.type, status: "in_progress", result: null } as JsonObject;
-    return this.said([{ type: "response.output_item.added", output_index: place, item: added }, { type: "response.output_item.done", output_index: place, item }]);
+    return this.said([
+      { type: "response.output_item.added", output_index: place, item: added },
+      { type: "response.output_item.done", output_index: place, item },
+    ]);
   }
 
   private settle(status: "completed" | "incomplete"): string {
@@ -109,11 +116,20 @@ export class ResponsesStreamWriter implements StreamWriter {
     if (note === null) return last;
     // The provider's word about its refusal, where it refused without one of the model's.
     const part = Number.MAX_SAFE_INTEGER;
-    return last + this.begin() + this.start({ kind: "part_start", candidate: 0, part, type: "refusal" }) + this.said(this.open.get(part)?.delta(note)) + this.end(part, "completed");
+    return (
+      last +
+      this.begin() +
+      this.start({ kind: "part_start", candidate: 0, part, type: "refusal" }) +
+      this.said(this.open.get(part)?.delta(note)) +
+      this.end(part, "completed")
+    );
   }
 
   private response(state: Pick<ResponseState, "status" | "incomplete" | "failure">): JsonObject {
-    return responseObject({ ...state, id: this.id, output: this.output.filter((item) => item !== undefined), usage: this.usage }, this.context);
+    return responseObject(
+      { ...state, id: this.id, output: this.output.filter((item) => item !== undefined), usage: this.usage },
+      this.context,
+    );
   }
 
   private said(events: readonly ItemEvent[] | undefined): string {

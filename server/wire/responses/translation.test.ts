@@ -29,7 +29,11 @@ function answerIn(wire: string, codec: ConversationCodec): ConversationReply {
 }
 
 /** What both formats can show of an answer. */
-const shown = ({ candidates, usage }: ConversationReply) => ({ parts: candidates[0]?.parts.map((part) => ({ ...part, signature: undefined })), stop: candidates[0]?.stop, usage });
+const shown = ({ candidates, usage }: ConversationReply) => ({
+  parts: candidates[0]?.parts.map((part) => ({ ...part, signature: undefined })),
+  stop: candidates[0]?.stop,
+  usage,
+});
 
 describe("between chat and Responses", () => {
   for (const name of ["text", "tools", "refusal", "filter"]) {
@@ -52,6 +56,9 @@ describe("between chat and Responses", () => {
     if ("unsupported" in there) throw new Error("unsupported");
     const back = responsesCodec.readRequest(JSON.parse(JSON.stringify(there.body)) as JsonObject);
     if ("unsupported" in back) throw new Error("unsupported");
-    expect(back.request).toEqual({ ...whole.request, tools: whole.request.tools.map((tool) => ({ ...tool, strict: tool.strict ?? false })) });
+    expect(back.request).toEqual({
+      ...whole.request,
+      tools: whole.request.tools.map((tool) => ({ ...tool, strict: tool.strict ?? false })),
+    });
   });
 });

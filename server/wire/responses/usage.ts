@@ -5,7 +5,11 @@ import { cacheWriteTokens, inputTokens, type Usage } from "../usage.ts";
 /** Of a whole response: its `usage` member, and the searches among its output. Null when it tells none. */
 export function usageOfResponse(response: JsonObject): Usage | null {
   const usage = usageOf(response.usage);
-  const webSearches = [...objectsOf(response.output).filter(([item]) => item.type === "web_search_call" && (objectOf(item.action)?.type ?? "search") === "search")].length;
+  const webSearches = [
+    ...objectsOf(response.output).filter(
+      ([item]) => item.type === "web_search_call" && (objectOf(item.action)?.type ?? "search") === "search",
+    ),
+  ].length;
   return usage === null || webSearches === 0 ? usage : { ...usage, webSearches };
 }
 

@@ -27,9 +27,11 @@ const LOOKALIKES: readonly ((random: SeededRandom) => string)[] = [
   (random) => random.digits("978##########"),
   uuid,
   (random) => random.text(HEX, random.pick([32, 40, 64])),
-  (random) => `${random.between(2001, 2029)}-0${random.between(1, 9)}-1${random.between(0, 9)}T1${random.between(0, 9)}:${random.between(10, 59)}:${random.between(10, 59)}Z`,
+  (random) =>
+    `${random.between(2001, 2029)}-0${random.between(1, 9)}-1${random.between(0, 9)}T1${random.between(0, 9)}:${random.between(10, 59)}:${random.between(10, 59)}Z`,
   (random) => `${random.between(10, 28)}.${random.between(10, 12)}.${random.between(1990, 2029)}`,
-  (random) => `${random.between(10, 12)}/${random.between(10, 28)}/${random.between(1990, 2029)} ${random.between(10, 23)}:${random.between(10, 59)}`,
+  (random) =>
+    `${random.between(10, 12)}/${random.between(10, 28)}/${random.between(1990, 2029)} ${random.between(10, 23)}:${random.between(10, 59)}`,
   (random) => random.digits("17########"),
   (random) => random.digits("17###########"),
   (random) => `v${random.between(1, 30)}.${random.between(0, 99)}.${random.between(0, 9999)}-rc.${random.between(1, 9)}`,
@@ -68,12 +70,18 @@ export function personalDataSentences(seed: number, perLocale: number): Labelled
   return LOCALES.flatMap((locale) =>
     Array.from({ length: perLocale }, (_, i): LabelledSentence => {
       switch (i % 10) {
-        case 0: return labelled(locale, "email", random.pick(locale.email), email(random));
-        case 1: return labelled(locale, "phone", random.pick(locale.phone), phoneOf(locale, random));
-        case 2: return labelled(locale, "credit_card", random.pick(locale.card), card(random));
-        case 3: return labelled(locale, "ssn", random.pick(locale.ssn), ssn(random, random.pick(["-", "-", "-", " ", ""])));
-        case 4: return labelled(locale, "iban", random.pick(locale.iban), iban(random));
-        default: return { locale: locale.name, text: random.pick(locale.order).replace("{}", () => random.pick(LOOKALIKES)(random)), label: null };
+        case 0:
+          return labelled(locale, "email", random.pick(locale.email), email(random));
+        case 1:
+          return labelled(locale, "phone", random.pick(locale.phone), phoneOf(locale, random));
+        case 2:
+          return labelled(locale, "credit_card", random.pick(locale.card), card(random));
+        case 3:
+          return labelled(locale, "ssn", random.pick(locale.ssn), ssn(random, random.pick(["-", "-", "-", " ", ""])));
+        case 4:
+          return labelled(locale, "iban", random.pick(locale.iban), iban(random));
+        default:
+          return { locale: locale.name, text: random.pick(locale.order).replace("{}", () => random.pick(LOOKALIKES)(random)), label: null };
       }
     }),
   );

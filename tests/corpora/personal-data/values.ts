@@ -2,16 +2,86 @@ import type { SeededRandom } from "../random.ts";
 
 /** Values written from the issuers' own rules, not from how anything detects them. */
 
-const GIVEN = ["maria", "john", "anna", "wei", "yuki", "mehmet", "lucas", "sofia", "olga", "piotr", "ingrid", "jean-luc", "siobhan", "thabo", "priya", "m", "j.r"];
-const FAMILY = ["smith", "garcia", "muller", "rossi", "silva", "kowalski", "ivanova", "tanaka", "dejong", "o'brien", "nguyen", "larsson", "van.dijk", "al-farsi", "k"];
-const DOMAINS = ["example.com", "mail.example.org", "acme-corp.co.uk", "firma.de", "entreprise.fr", "empresa.com.br", "azienda.it", "bedrijf.nl", "firma.com.pl", "pochta.ru", "sirket.com.tr", "kaisha.co.jp", "gongsi.cn", "hoesa.co.kr", "foretag.se", "team.museum", "startup.io", "dept.university.edu", "xn--mller-kva.de", "b\u00fccher.example", "service.cloud", "photos.photography", "a.b.c.d.example.net", "123mail.net", "x.ai"];
+const GIVEN = [
+  "maria",
+  "john",
+  "anna",
+  "wei",
+  "yuki",
+  "mehmet",
+  "lucas",
+  "sofia",
+  "olga",
+  "piotr",
+  "ingrid",
+  "jean-luc",
+  "siobhan",
+  "thabo",
+  "priya",
+  "m",
+  "j.r",
+];
+const FAMILY = [
+  "smith",
+  "garcia",
+  "muller",
+  "rossi",
+  "silva",
+  "kowalski",
+  "ivanova",
+  "tanaka",
+  "dejong",
+  "o'brien",
+  "nguyen",
+  "larsson",
+  "van.dijk",
+  "al-farsi",
+  "k",
+];
+const DOMAINS = [
+  "example.com",
+  "mail.example.org",
+  "acme-corp.co.uk",
+  "firma.de",
+  "entreprise.fr",
+  "empresa.com.br",
+  "azienda.it",
+  "bedrijf.nl",
+  "firma.com.pl",
+  "pochta.ru",
+  "sirket.com.tr",
+  "kaisha.co.jp",
+  "gongsi.cn",
+  "hoesa.co.kr",
+  "foretag.se",
+  "team.museum",
+  "startup.io",
+  "dept.university.edu",
+  "xn--mller-kva.de",
+  "b\u00fccher.example",
+  "service.cloud",
+  "photos.photography",
+  "a.b.c.d.example.net",
+  "123mail.net",
+  "x.ai",
+];
 
 export function email(random: SeededRandom): string {
   const given = random.pick(GIVEN);
   const family = random.pick(FAMILY);
   const local = random.pick([
-    `${given}.${family}`, `${given}${family}`, `${given}_${family}`, `${given[0]}.${family}`, `${given}${random.between(1, 2026)}`, `${given}+${random.pick(["news", "shop", "2026", "a-b"])}`,
-    `${family}-${given}`, `${given}.${family}%hr`, given.toUpperCase(), `${given[0]!.toUpperCase()}${given.slice(1)}.${family[0]!.toUpperCase()}${family.slice(1)}`, `${random.pick(["info", "sales", "kundenservice", "contact", "no-reply", "hr"])}`, `j\u00fcrgen.${family}`,
+    `${given}.${family}`,
+    `${given}${family}`,
+    `${given}_${family}`,
+    `${given[0]}.${family}`,
+    `${given}${random.between(1, 2026)}`,
+    `${given}+${random.pick(["news", "shop", "2026", "a-b"])}`,
+    `${family}-${given}`,
+    `${given}.${family}%hr`,
+    given.toUpperCase(),
+    `${given[0]!.toUpperCase()}${given.slice(1)}.${family[0]!.toUpperCase()}${family.slice(1)}`,
+    `${random.pick(["info", "sales", "kundenservice", "contact", "no-reply", "hr"])}`,
+    `j\u00fcrgen.${family}`,
   ]);
   const domain = random.pick(DOMAINS);
   return `${local}@${random.between(0, 9) === 0 ? domain.toUpperCase() : domain}`;
@@ -19,9 +89,26 @@ export function email(random: SeededRandom): string {
 
 /** [prefixes, length, groups]. */
 const ISSUERS: readonly (readonly [string, number, readonly number[]])[] = [
-  ["4", 16, [4, 4, 4, 4]], ["4", 16, [4, 4, 4, 4]], ["51", 16, [4, 4, 4, 4]], ["55", 16, [4, 4, 4, 4]], ["2221", 16, [4, 4, 4, 4]], ["2720", 16, [4, 4, 4, 4]],
-  ["34", 15, [4, 6, 5]], ["37", 15, [4, 6, 5]], ["6011", 16, [4, 4, 4, 4]], ["65", 16, [4, 4, 4, 4]], ["644", 16, [4, 4, 4, 4]],
-  ["36", 14, [4, 6, 4]], ["300", 14, [4, 6, 4]], ["38", 14, [4, 6, 4]], ["3528", 16, [4, 4, 4, 4]], ["3589", 16, [4, 4, 4, 4]], ["62", 16, [4, 4, 4, 4]], ["2200", 16, [4, 4, 4, 4]], ["62", 19, [4, 4, 4, 4, 3]], ["4", 19, [4, 4, 4, 4, 3]],
+  ["4", 16, [4, 4, 4, 4]],
+  ["4", 16, [4, 4, 4, 4]],
+  ["51", 16, [4, 4, 4, 4]],
+  ["55", 16, [4, 4, 4, 4]],
+  ["2221", 16, [4, 4, 4, 4]],
+  ["2720", 16, [4, 4, 4, 4]],
+  ["34", 15, [4, 6, 5]],
+  ["37", 15, [4, 6, 5]],
+  ["6011", 16, [4, 4, 4, 4]],
+  ["65", 16, [4, 4, 4, 4]],
+  ["644", 16, [4, 4, 4, 4]],
+  ["36", 14, [4, 6, 4]],
+  ["300", 14, [4, 6, 4]],
+  ["38", 14, [4, 6, 4]],
+  ["3528", 16, [4, 4, 4, 4]],
+  ["3589", 16, [4, 4, 4, 4]],
+  ["62", 16, [4, 4, 4, 4]],
+  ["2200", 16, [4, 4, 4, 4]],
+  ["62", 19, [4, 4, 4, 4, 3]],
+  ["4", 19, [4, 4, 4, 4, 3]],
 ];
 
 function luhnDigit(body: string): number {
@@ -53,13 +140,45 @@ export function notACard(random: SeededRandom): string {
 export function ssn(random: SeededRandom, separator: string): string {
   let area = random.between(1, 899);
   if (area === 666) area = 665;
-  return [String(area).padStart(3, "0"), String(random.between(1, 99)).padStart(2, "0"), String(random.between(1, 9999)).padStart(4, "0")].join(separator);
+  return [
+    String(area).padStart(3, "0"),
+    String(random.between(1, 99)).padStart(2, "0"),
+    String(random.between(1, 9999)).padStart(4, "0"),
+  ].join(separator);
 }
 
 /** Structures from the registry: n digits, a capitals, c both. */
 const STRUCTURES: Readonly<Record<string, string>> = {
-  DE: "n18", FR: "n10c11n2", GB: "a4n14", ES: "n20", IT: "a1n10c12", NL: "a4n10", PL: "n24", TR: "n6c16", PT: "n21", CH: "n5c12", AT: "n16", BE: "n12", SE: "n20", NO: "n11", DK: "n14", FI: "n14", IE: "a4n14",
-  CZ: "n20", GR: "n7c16", MT: "a4n5c18", SA: "n2c18", AE: "n19", BR: "n23a1c1", UA: "n6c19", RO: "a4c16", HU: "n24", KZ: "n3c13", LU: "n3c13", QA: "a4c21", EE: "n16",
+  DE: "n18",
+  FR: "n10c11n2",
+  GB: "a4n14",
+  ES: "n20",
+  IT: "a1n10c12",
+  NL: "a4n10",
+  PL: "n24",
+  TR: "n6c16",
+  PT: "n21",
+  CH: "n5c12",
+  AT: "n16",
+  BE: "n12",
+  SE: "n20",
+  NO: "n11",
+  DK: "n14",
+  FI: "n14",
+  IE: "a4n14",
+  CZ: "n20",
+  GR: "n7c16",
+  MT: "a4n5c18",
+  SA: "n2c18",
+  AE: "n19",
+  BR: "n23a1c1",
+  UA: "n6c19",
+  RO: "a4c16",
+  HU: "n24",
+  KZ: "n3c13",
+  LU: "n3c13",
+  QA: "a4c21",
+  EE: "n16",
 };
 
 const CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";

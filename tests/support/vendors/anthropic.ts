@@ -13,14 +13,23 @@ export function answerAnthropic(path: string, body: Loose, headers: Record<strin
   const thinks = body.thinking !== undefined && body.thinking.type !== "disabled";
   if (thinks && toolResult) {
     const [first] = listOf(listOf(body.messages).at(-2)?.content);
-    if (first?.type !== "thinking" || first.thinking !== THOUGHT || first.signature !== SIGNATURE) return fault(400, "Expected `thinking` with its signature before `tool_use`");
+    if (first?.type !== "thinking" || first.thinking !== THOUGHT || first.signature !== SIGNATURE)
+      return fault(400, "Expected `thinking` with its signature before `tool_use`");
   }
-  const scene = sceneOf({ model: body.model, tools: listOf(body.tools).length > 0, toolResult, structured: body.output_config?.format?.type === "json_schema", picture: has(body.messages, "image") });
+  const scene = sceneOf({
+    model: body.model,
+    tools: listOf(body.tools).length > 0,
+    toolResult,
+    structured: body.output_config?.format?.type === "json_schema",
+    picture: has(body.messages, "image"),
+  });
   if (scene.kind === "fault") return fault(scene.status);
 
   const blocks: Loose[] = [
     ...(thinks ? [{ type: "thinking", thinking: THOUGHT, signature: SIGNATURE }] : []),
-    scene.kind === "tool" ? { type: "tool_use", id: "toolu_fake1", name: TOOL.name, input: TOOL.arguments } : { type: "text", text: scene.pieces.join("") },
+    scene.kind === "tool"
+      ? { type: "tool_use", id: "toolu_fake1", name: TOOL.name, input: TOOL.arguments }
+      : { type: "text", text: scene.pieces.join("") },
   ];
   const usage = { input_tokens: USAGE.input, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: USAGE.output };
   const head = { id: "msg_fake", type: "message", role: "assistant", model: body.model, stop_sequence: null };
@@ -44,7 +53,11 @@ export function answerAnthropic(path: string, body: Loose, headers: Record<strin
 const EMPTY = { thinking: { thinking: "", signature: "" }, tool_use: { input: {} }, text: { text: "" } };
 
 function deltasOf(block: Loose, pieces: readonly string[]): Loose[] {
-  if (block.type === "thinking") return [{ type: "thinking_delta", thinking: THOUGHT }, { type: "signature_delta", signature: SIGNATURE }];
+  if (block.type === "thinking")
+    return [
+      { type: "thinking_delta", thinking: THOUGHT },
+      { type: "signature_delta", signature: SIGNATURE },
+    ];
   if (block.type === "tool_use") return ["", ...ARGUMENT_PIECES].map((partial_json) => ({ type: "input_json_delta", partial_json }));
   return pieces.map((text) => ({ type: "text_delta", text }));
 }

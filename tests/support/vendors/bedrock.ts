@@ -19,26 +19,43 @@ export function answerBedrock(path: string, body: Loose): Response {
   const thinks = body.additionalModelRequestFields?.thinking !== undefined;
   if (thinks && toolResult) {
     const [first] = listOf(listOf(body.messages).at(-2)?.content);
-    if (first?.reasoningContent?.reasoningText?.signature !== SIGNATURE) return fault(400, "Expected reasoning with its signature before the tool use.");
+    if (first?.reasoningContent?.reasoningText?.signature !== SIGNATURE)
+      return fault(400, "Expected reasoning with its signature before the tool use.");
   }
-  const scene = sceneOf({ model, tools: listOf(body.toolConfig?.tools).length > 0, toolResult, structured: body.outputConfig?.textFormat?.type === "json_schema", picture: has(body.messages, "image") });
+  const scene = sceneOf({
+    model,
+    tools: listOf(body.toolConfig?.tools).length > 0,
+    toolResult,
+    structured: body.outputConfig?.textFormat?.type === "json_schema",
+    picture: has(body.messages, "image"),
+  });
   if (scene.kind === "fault") return fault(scene.status);
 
   const blocks: Loose[] = [
     ...(thinks ? [{ reasoningContent: { reasoningText: { text: THOUGHT, signature: SIGNATURE } } }] : []),
-    scene.kind === "tool" ? { toolUse: { toolUseId: "tooluse_fake1", name: TOOL.name, input: TOOL.arguments } } : { text: scene.pieces.join("") },
+    scene.kind === "tool"
+      ? { toolUse: { toolUseId: "tooluse_fake1", name: TOOL.name, input: TOOL.arguments } }
+      : { text: scene.pieces.join("") },
   ];
   const stopReason = scene.kind === "tool" ? "tool_use" : "end_turn";
   const usage = { inputTokens: USAGE.input, outputTokens: USAGE.output, totalTokens: USAGE.input + USAGE.output };
   const metrics = { latencyMs: 5 };
-  if (method === "converse") return Response.json({ output: { message: { role: "assistant", content: blocks } }, stopReason, usage, metrics }, { headers: { "x-amzn-requestid": "req-bedrock" } });
+  if (method === "converse")
+    return Response.json(
+      { output: { message: { role: "assistant", content: blocks } }, stopReason, usage, metrics },
+      { headers: { "x-amzn-requestid": "req-bedrock" } },
+    );
 
   const told = [
     frame("messageStart", { role: "assistant" }),
     ...blocks.flatMap((block, contentBlockIndex) => [
       // A block of text begins without being announced.
-      ...(block.toolUse === undefined ? [] : [frame("contentBlockStart", { contentBlockIndex, start: { toolUse: { toolUseId: block.toolUse.toolUseId, name: TOOL.name } } })]),
-      ...deltasOf(block, scene.kind === "text" ? scene.pieces : []).map((delta) => frame("contentBlockDelta", { contentBlockIndex, delta })),
+      ...(block.toolUse === undefined
+        ? []
+        : [frame("contentBlockStart", { contentBlockIndex, start: { toolUse: { toolUseId: block.toolUse.toolUseId, name: TOOL.name } } })]),
+      ...deltasOf(block, scene.kind === "text" ? scene.pieces : []).map((delta) =>
+        frame("contentBlockDelta", { contentBlockIndex, delta }),
+      ),
       frame("contentBlockStop", { contentBlockIndex }),
     ]),
     frame("messageStop", { stopReason }),
@@ -49,16 +66,21 @@ export function answerBedrock(path: string, body: Loose): Response {
 
 function deltasOf(block: Loose, pieces: readonly string[]): Loose[] {
   if (block.toolUse !== undefined) return ARGUMENT_PIECES.map((input) => ({ toolUse: { input } }));
-  if (block.reasoningContent !== undefined) return [{ reasoningContent: { text: THOUGHT } }, { reasoningContent: { signature: SIGNATURE } }];
+  if (block.reasoningContent !== undefined)
+    return [{ reasoningContent: { text: THOUGHT } }, { reasoningContent: { signature: SIGNATURE } }];
   return pieces.map((text) => ({ text }));
 }
 
 function frame(name: string, payload: Loose): Uint8Array {
   const text = (value: string) => ({ type: "string" as const, value });
-  return frames.encode({ headers: { ":message-type": text("event"), ":event-type": text(name), ":content-type": text("application/json") }, body: new TextEncoder().encode(JSON.stringify(payload)) });
+  return frames.encode({
+    headers: { ":message-type": text("event"), ":event-type": text(name), ":content-type": text("application/json") },
+    body: new TextEncoder().encode(JSON.stringify(payload)),
+  });
 }
 
 function fault(status: number, message = `The fake vendor answers ${status}.`): Response {
-  const type = { 400: "ValidationException", 404: "ResourceNotFoundException", 429: "ThrottlingException" }[status] ?? "InternalServerException";
+  const type =
+    { 400: "ValidationException", 404: "ResourceNotFoundException", 429: "ThrottlingException" }[status] ?? "InternalServerException";
   return Response.json({ message }, { status, headers: { "x-amzn-errortype": type } });
 }

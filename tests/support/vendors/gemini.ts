@@ -22,7 +22,8 @@ export function answerGemini(path: string, body: Loose): Response {
 function generate(model: string, body: Loose, form: "whole" | "events" | "array"): Response {
   const contents = listOf(body.contents);
   const calls = contents.flatMap(({ parts }) => listOf(parts)).filter(({ functionCall }) => functionCall !== undefined);
-  if (calls.some(({ thoughtSignature }) => thoughtSignature !== SIGNATURE)) return fault(400, "Function call is missing a thought_signature in functionCall parts.");
+  if (calls.some(({ thoughtSignature }) => thoughtSignature !== SIGNATURE))
+    return fault(400, "Function call is missing a thought_signature in functionCall parts.");
   const config = body.generationConfig ?? {};
   const scene = sceneOf({
     model,
@@ -34,14 +35,18 @@ function generate(model: string, body: Loose, form: "whole" | "events" | "array"
   if (scene.kind === "fault") return fault(scene.status);
 
   const thoughts: Loose[] = config.thinkingConfig?.includeThoughts ? [{ text: THOUGHT, thought: true }] : [];
-  const said: Loose[] = scene.kind === "tool" ? [{ functionCall: { name: TOOL.name, args: TOOL.arguments }, thoughtSignature: SIGNATURE }] : scene.pieces.map((text) => ({ text }));
+  const said: Loose[] =
+    scene.kind === "tool"
+      ? [{ functionCall: { name: TOOL.name, args: TOOL.arguments }, thoughtSignature: SIGNATURE }]
+      : scene.pieces.map((text) => ({ text }));
   const reply = (parts: Loose[], last: boolean) => ({
     candidates: [{ content: { role: "model", parts }, ...(last ? { finishReason: "STOP" } : {}), index: 0 }],
     usageMetadata: { promptTokenCount: USAGE.input, candidatesTokenCount: USAGE.output, totalTokenCount: USAGE.input + USAGE.output },
     modelVersion: model,
     responseId: "gemini-fake",
   });
-  if (form === "whole") return Response.json(reply([...thoughts, ...(scene.kind === "text" ? [{ text: scene.pieces.join("") }] : said)], true));
+  if (form === "whole")
+    return Response.json(reply([...thoughts, ...(scene.kind === "text" ? [{ text: scene.pieces.join("") }] : said)], true));
   const parts = [...thoughts, ...said];
   const replies = parts.map((part, at) => reply([part], at === parts.length - 1));
   return form === "events" ? events(replies.map((data) => ({ data }))) : Response.json(replies);

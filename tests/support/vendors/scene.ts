@@ -24,7 +24,10 @@ export interface Asked {
   readonly picture: boolean;
 }
 
-export type Scene = { readonly kind: "text"; readonly pieces: readonly string[] } | { readonly kind: "tool" } | { readonly kind: "fault"; readonly status: 400 | 429 | 500 };
+export type Scene =
+  | { readonly kind: "text"; readonly pieces: readonly string[] }
+  | { readonly kind: "tool" }
+  | { readonly kind: "fault"; readonly status: 400 | 429 | 500 };
 
 /** A model whose name ends in a status answers with it. */
 export function sceneOf(asked: Asked): Scene {
@@ -39,7 +42,8 @@ export function sceneOf(asked: Asked): Scene {
 
 /** Frames of server-sent events; one without a name has only its data. */
 export function events(frames: readonly { readonly event?: string; readonly data: unknown }[], end = ""): Response {
-  const text = frames.map(({ event, data }) => `${event === undefined ? "" : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`).join("") + end;
+  const text =
+    frames.map(({ event, data }) => `${event === undefined ? "" : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`).join("") + end;
   return new Response(text, { headers: { "content-type": "text/event-stream" } });
 }
 

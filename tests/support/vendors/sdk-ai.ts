@@ -7,7 +7,12 @@ export function aiSdk(modelOf: (name: string) => LanguageModel): Sdk {
   return {
     statusOf: (error) => (APICallError.isInstance(error) ? (error.statusCode ?? null) : null),
     async ask(name, feature, stream) {
-      const asked = { model: modelOf(name), maxRetries: 0, messages: [{ role: "user" as const, content: contentOf(feature) }], ...optionsOf(feature) };
+      const asked = {
+        model: modelOf(name),
+        maxRetries: 0,
+        messages: [{ role: "user" as const, content: contentOf(feature) }],
+        ...optionsOf(feature),
+      };
       if (!stream) {
         const { text, toolCalls } = await generateText(asked);
         return told(text, callOf(toolCalls));
@@ -33,8 +38,14 @@ function contentOf(feature: Feature) {
 
 function optionsOf(feature: Feature) {
   // The package knows the abilities of models by the vendor's names and would else ask for a tool call instead of a schema.
-  if (feature === "structured") return { output: Output.object({ schema: jsonSchema(ANSWER_SCHEMA) }), providerOptions: { anthropic: { structuredOutputMode: "outputFormat" } } };
-  return feature === "tools" ? { tools: { [TOOL_NAME]: tool({ description: TOOL_DESCRIPTION, inputSchema: jsonSchema(TOOL_SCHEMA) }) } } : {};
+  if (feature === "structured")
+    return {
+      output: Output.object({ schema: jsonSchema(ANSWER_SCHEMA) }),
+      providerOptions: { anthropic: { structuredOutputMode: "outputFormat" } },
+    };
+  return feature === "tools"
+    ? { tools: { [TOOL_NAME]: tool({ description: TOOL_DESCRIPTION, inputSchema: jsonSchema(TOOL_SCHEMA) }) } }
+    : {};
 }
 
 function callOf(calls: readonly { readonly toolName: string; readonly input: unknown }[]) {

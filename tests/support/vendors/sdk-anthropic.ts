@@ -36,7 +36,11 @@ function bodyOf(model: string, feature: Feature) {
   };
 }
 
-function toldBy({ content }: { readonly content: readonly { readonly type: string; readonly text?: string; readonly name?: string; readonly input?: unknown }[] }) {
+function toldBy({
+  content,
+}: {
+  readonly content: readonly { readonly type: string; readonly text?: string; readonly name?: string; readonly input?: unknown }[];
+}) {
   const call = content.find(({ type }) => type === "tool_use");
   const text = content.map((block) => (block.type === "text" ? block.text : "")).join("");
   return told(text, call === undefined ? null : { name: call.name ?? "", arguments: call.input });

@@ -9,7 +9,9 @@ export function openaiChat(client: OpenAI): Sdk {
     statusOf,
     async ask(model, feature, stream) {
       const asked = { model, messages: [chatMessage(feature)], ...chatOptions(feature) };
-      const answer = stream ? await client.chat.completions.stream(asked).finalChatCompletion() : await client.chat.completions.create(asked);
+      const answer = stream
+        ? await client.chat.completions.stream(asked).finalChatCompletion()
+        : await client.chat.completions.create(asked);
       const message = answer.choices[0]?.message;
       const call = message?.tool_calls?.[0];
       return told(message?.content, call?.type === "function" ? parsed(call.function.name, call.function.arguments) : null);
@@ -18,12 +20,24 @@ export function openaiChat(client: OpenAI): Sdk {
 }
 
 function chatMessage(feature: Feature): OpenAI.ChatCompletionUserMessageParam {
-  return { role: "user", content: feature === "picture" ? [{ type: "text", text: PROMPT }, { type: "image_url", image_url: { url: PIXEL_URL } }] : PROMPT };
+  return {
+    role: "user",
+    content:
+      feature === "picture"
+        ? [
+            { type: "text", text: PROMPT },
+            { type: "image_url", image_url: { url: PIXEL_URL } },
+          ]
+        : PROMPT,
+  };
 }
 
 function chatOptions(feature: Feature): Pick<OpenAI.ChatCompletionCreateParamsNonStreaming, "tools" | "response_format"> {
-  if (feature === "tools") return { tools: [{ type: "function", function: { name: TOOL_NAME, description: TOOL_DESCRIPTION, parameters: TOOL_SCHEMA } }] };
-  return feature === "structured" ? { response_format: { type: "json_schema", json_schema: { name: "answer", schema: ANSWER_SCHEMA, strict: true } } } : {};
+  if (feature === "tools")
+    return { tools: [{ type: "function", function: { name: TOOL_NAME, description: TOOL_DESCRIPTION, parameters: TOOL_SCHEMA } }] };
+  return feature === "structured"
+    ? { response_format: { type: "json_schema", json_schema: { name: "answer", schema: ANSWER_SCHEMA, strict: true } } }
+    : {};
 }
 
 export function openaiResponses(client: OpenAI): Sdk {
@@ -39,11 +53,21 @@ export function openaiResponses(client: OpenAI): Sdk {
 }
 
 function responsesMessage(feature: Feature): OpenAI.Responses.EasyInputMessage {
-  return { role: "user", content: feature === "picture" ? [{ type: "input_text", text: PROMPT }, { type: "input_image", detail: "auto", image_url: PIXEL_URL }] : PROMPT };
+  return {
+    role: "user",
+    content:
+      feature === "picture"
+        ? [
+            { type: "input_text", text: PROMPT },
+            { type: "input_image", detail: "auto", image_url: PIXEL_URL },
+          ]
+        : PROMPT,
+  };
 }
 
 function responsesOptions(feature: Feature): Pick<OpenAI.Responses.ResponseCreateParamsNonStreaming, "tools" | "text"> {
-  if (feature === "tools") return { tools: [{ type: "function", name: TOOL_NAME, description: TOOL_DESCRIPTION, parameters: TOOL_SCHEMA, strict: true }] };
+  if (feature === "tools")
+    return { tools: [{ type: "function", name: TOOL_NAME, description: TOOL_DESCRIPTION, parameters: TOOL_SCHEMA, strict: true }] };
   return feature === "structured" ? { text: { format: { type: "json_schema", name: "answer", schema: ANSWER_SCHEMA, strict: true } } } : {};
 }
 

@@ -38,17 +38,33 @@ export async function startSdkWorld(): Promise<SdkWorld> {
   const tenant = { tenant_id: "default" };
   const { admin } = world;
   const group = await admin.post("/v1/admin/resource-groups", { ...tenant, name: "team", group_type: "team" });
-  const existing = new Set((await admin.get("/v1/admin/providers?tenant_id=default")).providers.map(({ provider_key }: { provider_key: string }) => provider_key));
+  const existing = new Set(
+    (await admin.get("/v1/admin/providers?tenant_id=default")).providers.map(({ provider_key }: { provider_key: string }) => provider_key),
+  );
   for (const { id, apiFormat, modelName, modes } of PROVIDERS) {
     const base_url = vendors.baseUrl(apiFormat);
     const provider = base_url === null ? apiFormat : `fake-${id}`;
-    if (!existing.has(provider)) await admin.post("/v1/admin/providers", { ...tenant, provider_key: provider, name: provider, api_format: apiFormat, ...(base_url === null ? {} : { base_url, api_key: VENDOR_KEY }) });
-    const model = (name: string, given: Record<string, unknown>) => admin.post("/v1/admin/llms", { ...tenant, name, provider, enabled: true, group_ids: [group.id], ...given });
+    if (!existing.has(provider))
+      await admin.post("/v1/admin/providers", {
+        ...tenant,
+        provider_key: provider,
+        name: provider,
+        api_format: apiFormat,
+        ...(base_url === null ? {} : { base_url, api_key: VENDOR_KEY }),
+      });
+    const model = (name: string, given: Record<string, unknown>) =>
+      admin.post("/v1/admin/llms", { ...tenant, name, provider, enabled: true, group_ids: [group.id], ...given });
     await model(`sdk-${id}`, { model_name: modelName, modes });
-    await model(`sdk-${id}-embed`, { model_name: apiFormat === "bedrock" ? "amazon.titan-embed-text-v2:0" : `${modelName}-embed`, modes: ["embedding"] });
+    await model(`sdk-${id}-embed`, {
+      model_name: apiFormat === "bedrock" ? "amazon.titan-embed-text-v2:0" : `${modelName}-embed`,
+      modes: ["embedding"],
+    });
     if (base_url !== null) for (const status of FAULTS) await model(`sdk-${id}-${status}`, { model_name: `${modelName}-${status}`, modes });
   }
-  const { key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "sdk key", access_mode: "shared" });
+  const { key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, {
+    name: "sdk key",
+    access_mode: "shared",
+  });
   const clientsOf = (key: string) => clientsAt(world.gateway.runtimeUrl, key);
   return {
     ...world,

@@ -7,8 +7,18 @@ export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42m
 export const PIXEL_URL = `data:image/png;base64,${PIXEL}`;
 
 export const TOOL_DESCRIPTION = "The weather of a city.";
-export const TOOL_SCHEMA = { type: "object" as const, properties: { city: { type: "string" as const } }, required: ["city"], additionalProperties: false };
-export const ANSWER_SCHEMA = { type: "object" as const, properties: { city: { type: "string" as const }, degrees: { type: "number" as const } }, required: Object.keys(STRUCTURED), additionalProperties: false };
+export const TOOL_SCHEMA = {
+  type: "object" as const,
+  properties: { city: { type: "string" as const } },
+  required: ["city"],
+  additionalProperties: false,
+};
+export const ANSWER_SCHEMA = {
+  type: "object" as const,
+  properties: { city: { type: "string" as const }, degrees: { type: "number" as const } },
+  required: Object.keys(STRUCTURED),
+  additionalProperties: false,
+};
 export const TOOL_NAME: string = TOOL.name;
 
 /** What a client's user gets of an answer, whatever the client calls it. */

@@ -11,7 +11,9 @@ type Answer = (path: string, body: Loose, headers: Record<string, string>) => Re
 export const VENDOR_KEY = "vendor-secret-0001";
 const bearer = `Bearer ${VENDOR_KEY}`;
 
-const VENDORS: Readonly<Record<string, { readonly answer: Answer; readonly key: readonly [header: string, value: string]; readonly base: string }>> = {
+const VENDORS: Readonly<
+  Record<string, { readonly answer: Answer; readonly key: readonly [header: string, value: string]; readonly base: string }>
+> = {
   openai: { answer: answerOpenai, key: ["authorization", bearer], base: "/v1" },
   azure_openai: { answer: answerOpenai, key: ["api-key", VENDOR_KEY], base: "" },
   anthropic: { answer: answerAnthropic, key: ["x-api-key", VENDOR_KEY], base: "" },
@@ -25,7 +27,11 @@ function answerVertex(path: string, body: Loose): Response {
   const [, model, method] = /\/publishers\/anthropic\/models\/([^:]+):(\w+)$/.exec(path) ?? [];
   if (model === undefined) return answerGemini(path, body);
   if (model === "count-tokens") return answerAnthropic("/v1/messages/count_tokens", body, { "anthropic-version": body.anthropic_version });
-  return answerAnthropic("/v1/messages", { ...body, model, stream: method === "streamRawPredict" }, { "anthropic-version": body.anthropic_version });
+  return answerAnthropic(
+    "/v1/messages",
+    { ...body, model, stream: method === "streamRawPredict" },
+    { "anthropic-version": body.anthropic_version },
+  );
 }
 
 export interface RunningVendors {
@@ -38,7 +44,11 @@ export function startVendors(): RunningVendors {
   const running = new Map(
     Object.entries(VENDORS).map(([apiFormat, { answer, key, base }]) => {
       const [header, value] = key;
-      const vendor = fakeVendor(({ path, headers, body }: VendorRequest) => (headers[header] === value ? answer(path, JSON.parse(body) as Loose, headers) : Response.json({ error: { message: "The fake vendor got another key." } }, { status: 401 })));
+      const vendor = fakeVendor(({ path, headers, body }: VendorRequest) =>
+        headers[header] === value
+          ? answer(path, JSON.parse(body) as Loose, headers)
+          : Response.json({ error: { message: "The fake vendor got another key." } }, { status: 401 }),
+      );
       return [apiFormat, { vendor, baseUrl: `${vendor.origin}${base}` }] as const;
     }),
   );

@@ -38,10 +38,13 @@ type Plain = Partial<Record<(typeof KEYS)[number][1], number>>;
 export function catalogPrices(info: ModelInfo, media: boolean, now: Date): CatalogPrices {
   const all = Array.isArray(info.prices) ? info.prices : [{ prices: info.prices }];
   // What follows the hour of the day has no one price.
-  if (all.some(({ constraint, prices }) => constraint?.type === "time_of_date" || unpriceable(prices, media))) return shape({}, [], [], null, null);
+  if (all.some(({ constraint, prices }) => constraint?.type === "time_of_date" || unpriceable(prices, media)))
+    return shape({}, [], [], null, null);
   const [first = { prices: {} }, ...rest] = all;
   const dated = rest
-    .flatMap(({ constraint, prices }) => (constraint?.type === "start_date" ? [{ from: new Date(`${constraint.start_date}T00:00:00.000Z`), prices }] : []))
+    .flatMap(({ constraint, prices }) =>
+      constraint?.type === "start_date" ? [{ from: new Date(`${constraint.start_date}T00:00:00.000Z`), prices }] : [],
+    )
     .sort((a, b) => a.from.getTime() - b.from.getTime());
   const current = dated.findLast(({ from }) => from <= now)?.prices ?? first.prices;
   const changes = dated
@@ -52,14 +55,26 @@ export function catalogPrices(info: ModelInfo, media: boolean, now: Date): Catal
     });
   const hour = current.input_audio_hours ?? current.audio_hours;
   const searches = current.web_searches_kcount;
-  return shape(basesOf(current), tiersOf(current), changes, typeof hour === "number" ? hour / 3600 : null, typeof searches === "number" ? searches : null);
+  return shape(
+    basesOf(current),
+    tiersOf(current),
+    changes,
+    typeof hour === "number" ? hour / 3600 : null,
+    typeof searches === "number" ? searches : null,
+  );
 }
 
 function unpriceable(prices: ModelPrice, media: boolean): boolean {
   return Object.keys(prices).some((key) => BEYOND_TOKENS.test(key) || (media && BY_KIND.test(key)));
 }
 
-function shape(plain: Plain, tiers: PriceTier[], changes: PriceChange[], audioSecond: number | null, thousandSearches: number | null): CatalogPrices {
+function shape(
+  plain: Plain,
+  tiers: PriceTier[],
+  changes: PriceChange[],
+  audioSecond: number | null,
+  thousandSearches: number | null,
+): CatalogPrices {
   return {
     input_cost_per_million_tokens: plain.input_cost_per_million_tokens ?? null,
     output_cost_per_million_tokens: plain.output_cost_per_million_tokens ?? null,

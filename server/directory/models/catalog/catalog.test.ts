@@ -45,11 +45,16 @@ describe("the model catalog", () => {
         const [read, write, output] = [Math.floor(input / 4), Math.floor(input / 10), 777];
         // One vendor with one model, so that its prices are what is asked, whatever other names match.
         const alone = { ...vendor, models: [{ ...source, match: { contains: "" } }], fallback_model_providers: [] };
-        const theirs = calcPrice({ input_tokens: input, cache_read_tokens: read, cache_write_tokens: write, output_tokens: output }, "it", { provider: alone, timestamp: NOW });
+        const theirs = calcPrice({ input_tokens: input, cache_read_tokens: read, cache_write_tokens: write, output_tokens: output }, "it", {
+          provider: alone,
+          timestamp: NOW,
+        });
         if (theirs === null) throw new Error(`${entry.id} is not priced`);
         // Requests and searches are billed apart from tokens.
         const fees = theirs.total_price - theirs.input_price - theirs.output_price;
-        expect(Math.abs(costBy(entry, input, read, write, output) - (theirs.total_price - fees)), `${entry.id} at ${input}`).toBeLessThan(1e-6 + theirs.total_price * 1e-5);
+        expect(Math.abs(costBy(entry, input, read, write, output) - (theirs.total_price - fees)), `${entry.id} at ${input}`).toBeLessThan(
+          1e-6 + theirs.total_price * 1e-5,
+        );
         compared++;
       }
     }
@@ -60,11 +65,29 @@ describe("the model catalog", () => {
     expect(await catalogEntry("gemini:gemini-2.5-pro", NOW)).toMatchObject({
       name: "Gemini 2.5 Pro",
       input_cost_per_million_tokens: 1.25,
-      price_tiers: [{ above_input_tokens: 200_000, input_cost_per_million_tokens: 2.5, output_cost_per_million_tokens: 15, cache_read_cost_per_million_tokens: 0.25 }],
+      price_tiers: [
+        {
+          above_input_tokens: 200_000,
+          input_cost_per_million_tokens: 2.5,
+          output_cost_per_million_tokens: 15,
+          cache_read_cost_per_million_tokens: 0.25,
+        },
+      ],
     });
-    expect(await catalogEntry("anthropic:claude-sonnet-5", NOW)).toMatchObject({ cache_write_cost_per_million_tokens: 2.5, cache_write_hour_cost_per_million_tokens: 4, price_tiers: [] });
+    expect(await catalogEntry("anthropic:claude-sonnet-5", NOW)).toMatchObject({
+      cache_write_cost_per_million_tokens: 2.5,
+      cache_write_hour_cost_per_million_tokens: 4,
+      price_tiers: [],
+    });
     const flash = await catalogEntry("gemini:gemini-3.8-flash", NOW);
-    expect(flash.price_changes).toEqual([{ effective_from: "2027-01-01T00:00:00.000Z", input_cost_per_million_tokens: 1.5, cache_read_cost_per_million_tokens: 0.15, output_cost_per_million_tokens: 7.5 }]);
+    expect(flash.price_changes).toEqual([
+      {
+        effective_from: "2027-01-01T00:00:00.000Z",
+        input_cost_per_million_tokens: 1.5,
+        cache_read_cost_per_million_tokens: 0.15,
+        output_cost_per_million_tokens: 7.5,
+      },
+    ]);
     const later = await catalogEntry("gemini:gemini-3.8-flash", new Date("2027-01-01T00:00:00Z"));
     expect([later.input_cost_per_million_tokens, later.price_changes]).toEqual([1.5, []]);
   });
@@ -74,8 +97,16 @@ describe("the model catalog", () => {
     for (const id of ["deepseek:deepseek-v4-pro", "perplexity:sonar-pro"]) {
       expect(await catalogEntry(id, NOW)).toMatchObject({ input_cost_per_million_tokens: null, output_cost_per_million_tokens: null });
     }
-    expect(await catalogEntry("groq:llama-3.3-70b-versatile", NOW)).toMatchObject({ supports_vision: null, supports_tools: null, max_output_tokens: null });
-    expect(await catalogEntry("openai:gpt-4o", NOW)).toMatchObject({ supports_vision: true, supports_tools: true, modes: ["chat", "responses"] });
+    expect(await catalogEntry("groq:llama-3.3-70b-versatile", NOW)).toMatchObject({
+      supports_vision: null,
+      supports_tools: null,
+      max_output_tokens: null,
+    });
+    expect(await catalogEntry("openai:gpt-4o", NOW)).toMatchObject({
+      supports_vision: true,
+      supports_tools: true,
+      modes: ["chat", "responses"],
+    });
   });
 
   test("tells the kinds of models apart", async () => {
@@ -102,8 +133,18 @@ describe("what the catalog knows of a model that is made", () => {
 
   test("is found by the provider's key, by its address, and by its format", async () => {
     expect((await catalogFacts(openai, ["gpt-4o-2024-08-06"], NOW))?.id).toBe("openai:gpt-4o");
-    expect((await catalogFacts({ ...openai, provider_key: "fast", base_url: "https://api.groq.com/openai/v1" }, ["llama-3.3-70b-versatile"], NOW))?.id).toBe("groq:llama-3.3-70b-versatile");
-    expect((await catalogFacts({ provider_key: "mine", api_format: "anthropic", base_url: "https://proxy.test" }, ["claude-sonnet-5"], NOW))?.id).toBe("anthropic:claude-sonnet-5");
+    expect(
+      (
+        await catalogFacts(
+          { ...openai, provider_key: "fast", base_url: "https://api.groq.com/openai/v1" },
+          ["llama-3.3-70b-versatile"],
+          NOW,
+        )
+      )?.id,
+    ).toBe("groq:llama-3.3-70b-versatile");
+    expect(
+      (await catalogFacts({ provider_key: "mine", api_format: "anthropic", base_url: "https://proxy.test" }, ["claude-sonnet-5"], NOW))?.id,
+    ).toBe("anthropic:claude-sonnet-5");
   });
 
   test("anywhere else only for names that mean one maker's model", async () => {
@@ -136,8 +177,15 @@ test.each([
 test("prices of audio and fees of searches come from the catalog where it has them", async () => {
   const claude = await catalogEntry("anthropic:claude-sonnet-5", NOW);
   expect([claude.web_search_cost_per_thousand, claude.audio_input_cost_per_million_tokens]).toEqual([10, null]);
-  expect([(await catalogEntry("gemini:gemini-2.5-flash", NOW)).web_search_cost_per_thousand, (await catalogEntry("gemini:gemini-3.5-flash", NOW)).web_search_cost_per_thousand]).toEqual([35, 14]);
-  expect(all.items.some((entry) => entry.mode === "chat" && (entry.audio_input_cost_per_million_tokens ?? 0) > (entry.input_cost_per_million_tokens ?? 0))).toBe(true);
+  expect([
+    (await catalogEntry("gemini:gemini-2.5-flash", NOW)).web_search_cost_per_thousand,
+    (await catalogEntry("gemini:gemini-3.5-flash", NOW)).web_search_cost_per_thousand,
+  ]).toEqual([35, 14]);
+  expect(
+    all.items.some(
+      (entry) => entry.mode === "chat" && (entry.audio_input_cost_per_million_tokens ?? 0) > (entry.input_cost_per_million_tokens ?? 0),
+    ),
+  ).toBe(true);
 });
 
 test.each([

@@ -70,7 +70,8 @@ function entryOf({ id, provider, modelName, info, modes }: Listed, now: Date): C
     context_window: info.context_window ?? null,
     max_output_tokens: outputLimitOf(info, modes),
     ...priced,
-    web_search_cost_per_thousand: priced.web_search_cost_per_thousand ?? (mode === "chat" && provider.vendor === "google" ? searchPriceByName(modelName) : null),
+    web_search_cost_per_thousand:
+      priced.web_search_cost_per_thousand ?? (mode === "chat" && provider.vendor === "google" ? searchPriceByName(modelName) : null),
     ...capabilitiesByName(info.id, modes),
   };
 }
@@ -110,8 +111,18 @@ export interface AskedProvider {
 }
 
 // Names no other vendor gives to a model of its own, so that they mean the same wherever they are served.
-const MAKERS: readonly (readonly [RegExp, string])[] = [[/^(gpt-\d|o\d|text-embedding-)/, "openai"], [/^claude-/, "anthropic"], [/^gemini-/, "gemini"]];
-const BY_FORMAT: Readonly<Record<string, string>> = { anthropic: "anthropic", gemini: "gemini", azure_openai: "azure", bedrock: "bedrock", vertex: "vertex" };
+const MAKERS: readonly (readonly [RegExp, string])[] = [
+  [/^(gpt-\d|o\d|text-embedding-)/, "openai"],
+  [/^claude-/, "anthropic"],
+  [/^gemini-/, "gemini"],
+];
+const BY_FORMAT: Readonly<Record<string, string>> = {
+  anthropic: "anthropic",
+  gemini: "gemini",
+  azure_openai: "azure",
+  bedrock: "bedrock",
+  vertex: "vertex",
+};
 
 /**
  * What the catalog knows of a model by what its provider calls it: the provider's own entry, or, where the provider is
@@ -121,7 +132,10 @@ export async function catalogFacts(asked: AskedProvider, modelNames: readonly st
   if (asked.api_format === "echo") return null;
   const { prices } = await load();
   const byAddress = asked.base_url === null ? undefined : prices.findProvider({ providerApiUrl: asked.base_url })?.id;
-  const known = catalogProvider(asked.provider_key) ?? CATALOG_PROVIDERS.find(({ vendor }) => vendor !== null && vendor === byAddress) ?? catalogProvider(BY_FORMAT[asked.api_format] ?? "");
+  const known =
+    catalogProvider(asked.provider_key) ??
+    CATALOG_PROVIDERS.find(({ vendor }) => vendor !== null && vendor === byAddress) ??
+    catalogProvider(BY_FORMAT[asked.api_format] ?? "");
   for (const name of modelNames) {
     const provider = known ?? catalogProvider(MAKERS.find(([pattern]) => pattern.test(name))?.[1] ?? "");
     const vendor = provider === undefined ? undefined : vendorOf(prices, provider.vendor);

@@ -4,7 +4,17 @@ import type { ProviderRow } from "../../../store/providers.ts";
 import { TOKEN_PRICE_MEMBERS } from "../price-columns.ts";
 import { catalogFacts } from "./catalog.ts";
 
-const FACTS = ["description", "context_window", "max_output_tokens", "supports_vision", "supports_tools", "supports_file_uploads", "supports_streaming", "supports_system_turns", "supports_sampling"] as const;
+const FACTS = [
+  "description",
+  "context_window",
+  "max_output_tokens",
+  "supports_vision",
+  "supports_tools",
+  "supports_file_uploads",
+  "supports_streaming",
+  "supports_system_turns",
+  "supports_sampling",
+] as const;
 
 /** The body of a model that is to be made, with what the catalog knows of it and the body leaves out. */
 export async function filledFromCatalog(body: ModelCreate, provider: ProviderRow, now: Date): Promise<ModelCreate> {

@@ -8,5 +8,9 @@ import { filledFrom } from "./fill.ts";
 /** Makes a model of a catalog entry, with the entry's prices, and its provider's record when the tenant has none. */
 export async function importCatalogEntry(write: Write, tenantId: string, catalogId: string, body: CatalogImport): Promise<Model> {
   const entry = await catalogEntry(catalogId, write.now);
-  return models.create(write, tenantId, filledFrom(entry, { ...body, name: body.name ?? entry.model_name, model_name: entry.model_name, provider: entry.provider_key }));
+  return models.create(
+    write,
+    tenantId,
+    filledFrom(entry, { ...body, name: body.name ?? entry.model_name, model_name: entry.model_name, provider: entry.provider_key }),
+  );
 }

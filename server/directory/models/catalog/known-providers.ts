@@ -19,9 +19,23 @@ export interface CatalogProvider {
 export const CATALOG_PROVIDERS: readonly CatalogProvider[] = [
   { provider_key: "openai", name: "OpenAI", api_format: "openai", base_url: "https://api.openai.com/v1", vendor: "openai" },
   { provider_key: "anthropic", name: "Anthropic", api_format: "anthropic", base_url: "https://api.anthropic.com/v1", vendor: "anthropic" },
-  { provider_key: "gemini", name: "Google Gemini", api_format: "gemini", base_url: "https://generativelanguage.googleapis.com/v1beta", vendor: "google", serves: /^gem/ },
+  {
+    provider_key: "gemini",
+    name: "Google Gemini",
+    api_format: "gemini",
+    base_url: "https://generativelanguage.googleapis.com/v1beta",
+    vendor: "google",
+    serves: /^gem/,
+  },
   { provider_key: "azure", name: "Azure OpenAI", api_format: "azure_openai", base_url: null, vendor: "azure" },
-  { provider_key: "bedrock", name: "Amazon Bedrock", api_format: "bedrock", base_url: "https://bedrock-runtime.us-east-1.amazonaws.com", region: "us-east-1", vendor: "aws" },
+  {
+    provider_key: "bedrock",
+    name: "Amazon Bedrock",
+    api_format: "bedrock",
+    base_url: "https://bedrock-runtime.us-east-1.amazonaws.com",
+    region: "us-east-1",
+    vendor: "aws",
+  },
   { provider_key: "vertex", name: "Google Vertex AI", api_format: "vertex", base_url: null, vendor: "google" },
   { provider_key: "groq", name: "Groq", api_format: "openai", base_url: "https://api.groq.com/openai/v1", vendor: "groq" },
   { provider_key: "mistral", name: "Mistral", api_format: "openai", base_url: "https://api.mistral.ai/v1", vendor: "mistral" },
@@ -29,7 +43,13 @@ export const CATALOG_PROVIDERS: readonly CatalogProvider[] = [
   { provider_key: "xai", name: "xAI", api_format: "openai", base_url: "https://api.x.ai/v1", vendor: "x-ai" },
   { provider_key: "openrouter", name: "OpenRouter", api_format: "openai", base_url: "https://openrouter.ai/api/v1", vendor: "openrouter" },
   { provider_key: "together", name: "Together AI", api_format: "openai", base_url: "https://api.together.xyz/v1", vendor: "together" },
-  { provider_key: "fireworks", name: "Fireworks", api_format: "openai", base_url: "https://api.fireworks.ai/inference/v1", vendor: "fireworks" },
+  {
+    provider_key: "fireworks",
+    name: "Fireworks",
+    api_format: "openai",
+    base_url: "https://api.fireworks.ai/inference/v1",
+    vendor: "fireworks",
+  },
   { provider_key: "cohere", name: "Cohere", api_format: "openai", base_url: "https://api.cohere.ai/compatibility/v1", vendor: "cohere" },
   { provider_key: "perplexity", name: "Perplexity", api_format: "openai", base_url: "https://api.perplexity.ai", vendor: "perplexity" },
   { provider_key: "cerebras", name: "Cerebras", api_format: "openai", base_url: "https://api.cerebras.ai/v1", vendor: "cerebras" },
@@ -40,5 +60,8 @@ export const CATALOG_PROVIDERS: readonly CatalogProvider[] = [
 
 /** By its key, or by what the price catalog calls its vendor ("google", "aws", "x-ai"). */
 export function catalogProvider(providerKey: string): CatalogProvider | undefined {
-  return CATALOG_PROVIDERS.find((provider) => provider.provider_key === providerKey) ?? CATALOG_PROVIDERS.find((provider) => provider.vendor === providerKey);
+  return (
+    CATALOG_PROVIDERS.find((provider) => provider.provider_key === providerKey) ??
+    CATALOG_PROVIDERS.find((provider) => provider.vendor === providerKey)
+  );
 }

@@ -39,7 +39,14 @@ export function modesByName(vendor: string, model: string): readonly Mode[] | nu
   return RESPONSES_TOO.test(name) && !name.includes("audio") ? ["chat", "responses"] : ["chat"];
 }
 
-const UNKNOWN: Capabilities = { supports_vision: null, supports_tools: null, supports_file_uploads: null, supports_streaming: null, supports_system_turns: null, supports_sampling: null };
+const UNKNOWN: Capabilities = {
+  supports_vision: null,
+  supports_tools: null,
+  supports_file_uploads: null,
+  supports_streaming: null,
+  supports_system_turns: null,
+  supports_sampling: null,
+};
 const ALL = { supports_vision: true, supports_tools: true, supports_file_uploads: true };
 
 // The name may stand behind a vendor ("anthropic/claude...", "us.anthropic.claude...").
@@ -62,7 +69,12 @@ const CAPABILITIES: readonly (readonly [RegExp, Partial<Capabilities>])[] = [
 export function capabilitiesByName(model: string, modes: readonly Mode[]): Capabilities {
   const mode = modes[0];
   if (mode !== "chat" && mode !== "responses") {
-    return { ...UNKNOWN, supports_tools: false, supports_file_uploads: false, supports_streaming: mode === "completion" ? true : mode === "embedding" || mode === "moderation" ? false : null };
+    return {
+      ...UNKNOWN,
+      supports_tools: false,
+      supports_file_uploads: false,
+      supports_streaming: mode === "completion" ? true : mode === "embedding" || mode === "moderation" ? false : null,
+    };
   }
   const found = CAPABILITIES.find(([pattern]) => pattern.test(model.toLowerCase()))?.[1];
   return { ...UNKNOWN, ...found, ...dialectByName(model), supports_streaming: true };
@@ -84,7 +96,8 @@ function claudeName(model: string): string {
 /** What the name says of how a model may be spoken to; null where it says nothing. */
 export function dialectByName(model: string): Pick<Capabilities, "supports_system_turns" | "supports_sampling"> {
   const name = claudeName(model);
-  if (!name.includes("claude-")) return { supports_system_turns: null, supports_sampling: OPENAI_WITHOUT_SAMPLING.test(name) ? false : null };
+  if (!name.includes("claude-"))
+    return { supports_system_turns: null, supports_sampling: OPENAI_WITHOUT_SAMPLING.test(name) ? false : null };
   return { supports_system_turns: !WITHOUT_SYSTEM_TURNS.test(name), supports_sampling: !WITHOUT_SAMPLING.test(name) };
 }
 

@@ -23,23 +23,36 @@ export function portalAlert(row: AlertRow, acknowledgedAt: Date | null): PortalA
 export function alertGroupsOf(tenant: TenantSnapshot, user: EndUserIdentity): Set<string> {
   const ids = new Set<string>();
   for (const start of user.group_ids) {
-    for (let node = tenant.policies.node(start); node !== undefined && !ids.has(node.id); node = node.parentId === null ? undefined : tenant.policies.node(node.parentId)) ids.add(node.id);
+    for (
+      let node = tenant.policies.node(start);
+      node !== undefined && !ids.has(node.id);
+      node = node.parentId === null ? undefined : tenant.policies.node(node.parentId)
+    )
+      ids.add(node.id);
   }
   return ids;
 }
 
 /** Throws a `not_found` refusal for a group that does not concern the user. */
-export async function listPortalAlerts({ db }: Parts, tenant: TenantSnapshot, user: EndUserIdentity, groupId: string | null, page: Page): Promise<Paged<PortalAlert>> {
+export async function listPortalAlerts(
+  { db }: Parts,
+  tenant: TenantSnapshot,
+  user: EndUserIdentity,
+  groupId: string | null,
+  page: Page,
+): Promise<Paged<PortalAlert>> {
   const groups = alertGroupsOf(tenant, user);
   if (groupId !== null && !groups.has(groupId)) throw notFound("resource group");
   const { items, total } = await alertsOfGroups(db, tenant.id, groupId === null ? [...groups] : [groupId], user.id, page);
-  return {
-    total,
-    items: items.map(({ acknowledged_at: at, ...row }) => portalAlert(row, at)),
-  };
+  return { total, items: items.map(({ acknowledged_at: at, ...row }) => portalAlert(row, at)) };
 }
 
-export async function acknowledgePortalAlert({ db, clock }: Parts, tenant: TenantSnapshot, user: EndUserIdentity, alertId: string): Promise<string> {
+export async function acknowledgePortalAlert(
+  { db, clock }: Parts,
+  tenant: TenantSnapshot,
+  user: EndUserIdentity,
+  alertId: string,
+): Promise<string> {
   const at = await acknowledgeAlert(db, tenant.id, [...alertGroupsOf(tenant, user)], user.id, alertId, new Date(clock.now()));
   if (at === undefined) throw notFound("alert");
   return at.toISOString();

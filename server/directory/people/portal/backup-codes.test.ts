@@ -11,5 +11,6 @@ test("ten codes, each of its own slot, read back however they are typed", () => 
 });
 
 test("what is no backup code is none", () => {
-  for (const text of ["", "123456", "x234-5678-9abc", "0234-5678-9ab", "0234-5678-9abcd", "0234-5678-9ab!"]) expect(readBackupCode(text)).toBeNull();
+  for (const text of ["", "123456", "x234-5678-9abc", "0234-5678-9ab", "0234-5678-9abcd", "0234-5678-9ab!"])
+    expect(readBackupCode(text)).toBeNull();
 });

@@ -108,7 +108,10 @@ export class LiveFeed {
     else if (told.kind === "approval") await this.passApproval(told, users);
   }
 
-  private async passNotification({ tenant_id: tenantId, id, user_id: userId }: Told, users: ReadonlyMap<string, ReadonlySet<Follower>>): Promise<void> {
+  private async passNotification(
+    { tenant_id: tenantId, id, user_id: userId }: Told,
+    users: ReadonlyMap<string, ReadonlySet<Follower>>,
+  ): Promise<void> {
     if (userId !== undefined && !users.has(userId)) return;
     const row = await notificationById(this.parts.connection.db, tenantId, id);
     if (row === undefined) return;
@@ -137,7 +140,8 @@ export class LiveFeed {
     const event: FeedEvent = { name: "approval", data: readApproval(row, this.parts.clock.now()) };
     for (const [userId, portals] of users) {
       const user = await this.parts.users.find(tenantId, userId);
-      if (user !== null && (row.requester_id === userId || mayResolve(row, { requesterId: userId, groupIds: user.group_ids }))) for (const follower of portals) follower.tell(event);
+      if (user !== null && (row.requester_id === userId || mayResolve(row, { requesterId: userId, groupIds: user.group_ids })))
+        for (const follower of portals) follower.tell(event);
     }
   }
 }

@@ -1,4 +1,11 @@
-import { markAllRead, markRead, notificationPage, unreadNotifications, type NotificationFilters, type NotificationRow } from "../../../store/notifications.ts";
+import {
+  markAllRead,
+  markRead,
+  notificationPage,
+  unreadNotifications,
+  type NotificationFilters,
+  type NotificationRow,
+} from "../../../store/notifications.ts";
 import type { Page, Paged } from "../../../store/paging.ts";
 import { notFound } from "../../writes/records.ts";
 import type { Directory } from "../../writes/write.ts";
@@ -25,10 +32,25 @@ export interface Notification {
 
 export function readNotification(row: NotificationRow): Notification {
   const { id, notification_type, title, body, metadata, is_read } = row;
-  return { id, notification_type, title, body, metadata, is_read, read_at: row.read_at?.toISOString() ?? null, created_at: row.created_at.toISOString(), expires_at: row.expires_at?.toISOString() ?? null };
+  return {
+    id,
+    notification_type,
+    title,
+    body,
+    metadata,
+    is_read,
+    read_at: row.read_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at?.toISOString() ?? null,
+  };
 }
 
-export async function listNotifications({ db }: Parts, { tenantId, userId }: Who, filters: NotificationFilters, page: Page): Promise<Paged<Notification>> {
+export async function listNotifications(
+  { db }: Parts,
+  { tenantId, userId }: Who,
+  filters: NotificationFilters,
+  page: Page,
+): Promise<Paged<Notification>> {
   const { items, total } = await notificationPage(db, tenantId, userId, filters, page);
   return { items: items.map(readNotification), total };
 }

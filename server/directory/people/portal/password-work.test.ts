@@ -12,7 +12,13 @@ test("slow hashes run one at a time, and one too many is refused with when to co
     running--;
     return true;
   };
-  const work = inTurn({ hashPassword: async () => "", verifyPassword: slow, dummyVerify: slow, hashCode: async () => "", verifyCode: slow });
+  const work = inTurn({
+    hashPassword: async () => "",
+    verifyPassword: slow,
+    dummyVerify: slow,
+    hashCode: async () => "",
+    verifyCode: slow,
+  });
   const all = Array.from({ length: 64 }, () => work.verifyPassword("a", "b"));
   const refused = await work.dummyVerify("x").catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(Refused);
@@ -27,7 +33,13 @@ test("slow hashes run one at a time, and one too many is refused with when to co
 
 test("a hash that fails holds nobody up", async () => {
   const fail = async () => Promise.reject(new Error("no memory"));
-  const work = inTurn({ hashPassword: fail, verifyPassword: async () => true, dummyVerify: async () => false, hashCode: fail, verifyCode: fail });
+  const work = inTurn({
+    hashPassword: fail,
+    verifyPassword: async () => true,
+    dummyVerify: async () => false,
+    hashCode: fail,
+    verifyCode: fail,
+  });
   await expect(work.hashPassword("x")).rejects.toThrow("no memory");
   expect(await work.verifyPassword("x", "y")).toBe(true);
 });
@@ -42,8 +54,18 @@ describe("a storm", () => {
       await new Promise<void>((resolve) => release.push(resolve));
       return true;
     };
-    const work = inTurn({ hashPassword: async () => "", verifyPassword, dummyVerify: async () => false, hashCode: async () => "", verifyCode: async () => true });
-    const ask = (who: string, turn: Turn) => work.verifyPassword(who, "", turn).then(() => "done", (error: Refused) => error.refusal.code);
+    const work = inTurn({
+      hashPassword: async () => "",
+      verifyPassword,
+      dummyVerify: async () => false,
+      hashCode: async () => "",
+      verifyCode: async () => true,
+    });
+    const ask = (who: string, turn: Turn) =>
+      work.verifyPassword(who, "", turn).then(
+        () => "done",
+        (error: Refused) => error.refusal.code,
+      );
     const finish = async (all: Promise<string>[]) => {
       let open = true;
       void Promise.all(all).then(() => (open = false));

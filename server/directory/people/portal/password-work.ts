@@ -96,7 +96,8 @@ export function inTurn(hashing: PasswordHashing): PasswordHashing {
 
   function queued<T>({ of, known: isKnown }: Turn = ANYBODY, hash: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const refuseIt = () => reject(new Refused(refuse("too_many_logins", "Too many logins at once. Try again shortly.", { headers: { "retry-after": "1" } })));
+      const refuseIt = () =>
+        reject(new Refused(refuse("too_many_logins", "Too many logins at once. Try again shortly.", { headers: { "retry-after": "1" } })));
       if (!(isKnown ? known : strangers).add(of, { run: () => hash().then(resolve, reject), refuse: refuseIt })) return refuseIt();
       if (!isRunning) void work();
     });

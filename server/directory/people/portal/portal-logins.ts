@@ -67,7 +67,12 @@ async function completed(logins: PortalLogins, verified: EndUserRow): Promise<Si
  * Throws the same 401 whatever was wrong, after the same work, and `too_many_logins` with Retry-After; `inactive_user`
  * only to whoever knows the password. A null tenant is one that is not there.
  */
-export async function logIn(logins: PortalLogins, tenantId: string | null, given: { username: string; password: string }, origin: Origin): Promise<SignedIn | CodeOwed> {
+export async function logIn(
+  logins: PortalLogins,
+  tenantId: string | null,
+  given: { username: string; password: string },
+  origin: Origin,
+): Promise<SignedIn | CodeOwed> {
   const account = JSON.stringify(["portal", tenantId, oneName(given.username)]);
   let reason = "unknown_user";
   let found: EndUserRow | undefined;
@@ -114,7 +119,12 @@ export async function logInWithCode(logins: PortalLogins, given: { tempToken: st
 }
 
 /** Runs `judge` within the throttle of what a signed-in user may guess of their own account. */
-export async function reauthenticate(logins: PortalLogins, userId: string, origin: Origin, judge: () => Promise<boolean>): Promise<boolean> {
+export async function reauthenticate(
+  logins: PortalLogins,
+  userId: string,
+  origin: Origin,
+  judge: () => Promise<boolean>,
+): Promise<boolean> {
   let right = false;
   const outcome = await logins.throttle.attempt(JSON.stringify(["own", userId]), origin.address, async () => {
     right = await judge();
@@ -131,9 +141,19 @@ export async function userRow(logins: PortalLogins, tenantId: string, userId: st
 }
 
 /** Ends every token of the user and answers a new one. A wrong current password is refused as a field of the body. */
-export async function changePassword(logins: PortalLogins, who: { tenantId: string; userId: string }, given: { current: string; next: string }, origin: Origin): Promise<SignedIn> {
+export async function changePassword(
+  logins: PortalLogins,
+  who: { tenantId: string; userId: string },
+  given: { current: string; next: string },
+  origin: Origin,
+): Promise<SignedIn> {
   const before = await userRow(logins, who.tenantId, who.userId);
-  if (!(await reauthenticate(logins, who.userId, origin, () => logins.hashing.verifyPassword(given.current, before.password_hash, turnOf(before))))) throw invalidField("current_password", "is wrong");
+  if (
+    !(await reauthenticate(logins, who.userId, origin, () =>
+      logins.hashing.verifyPassword(given.current, before.password_hash, turnOf(before)),
+    ))
+  )
+    throw invalidField("current_password", "is wrong");
   const passwordHash = await logins.hashing.hashPassword(given.next, turnOf(before));
   const changed = await write(logins.directory, userActor(before, origin), async (change) => {
     const row = await endUserStore.find(change.trx, who.tenantId, who.userId, "lock");
@@ -142,7 +162,13 @@ export async function changePassword(logins: PortalLogins, who: { tenantId: stri
     if (row.password_hash !== before.password_hash) throw invalidField("current_password", "is wrong");
     const validFrom = nextTokenGeneration(row, logins.directory.clock);
     await endUserStore.update(change.trx, row.id, { password_hash: passwordHash, tokens_valid_from: validFrom, updated_at: change.now });
-    change.log({ tenant_id: row.tenant_id, action: "change_password", resource: END_USERS, resource_id: row.id, after: { password: "***" } });
+    change.log({
+      tenant_id: row.tenant_id,
+      action: "change_password",
+      resource: END_USERS,
+      resource_id: row.id,
+      after: { password: "***" },
+    });
     notifyUser(change, row);
     return { ...row, tokens_valid_from: validFrom };
   });

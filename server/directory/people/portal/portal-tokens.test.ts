@@ -11,7 +11,12 @@ function world(start = 1_800_000_000_123) {
   return { tokens: new PortalTokens({ secret: SECRET, expirySeconds: 60, clock }), at: (ms: number) => (now = ms), start };
 }
 
-const sign = (claims: Record<string, unknown>, secret = SECRET, alg = "HS256") => new SignJWT({ user_id: "u", tenant_id: "t", user_type: "end_user", ...claims }).setProtectedHeader({ alg }).setIssuedAt(1_800_000_000).setExpirationTime(1_800_000_060).sign(new TextEncoder().encode(secret));
+const sign = (claims: Record<string, unknown>, secret = SECRET, alg = "HS256") =>
+  new SignJWT({ user_id: "u", tenant_id: "t", user_type: "end_user", ...claims })
+    .setProtectedHeader({ alg })
+    .setIssuedAt(1_800_000_000)
+    .setExpirationTime(1_800_000_060)
+    .sign(new TextEncoder().encode(secret));
 
 test("an own token is taken until its time is over, remembered or not, and tells when it was made to the millisecond", async () => {
   const { tokens, at, start } = world();
@@ -32,7 +37,15 @@ test("a token issued after a password change counts as newer than it, however cl
 test("whoever has the secret may issue tokens; nobody else, and nothing but end users", async () => {
   const { tokens } = world();
   expect(await tokens.verify(await sign({}))).toMatchObject({ userId: "u", tenantId: "t", issuedAt: 1_800_000_000_000 });
-  for (const token of [await sign({}, "another secret of the same length"), await sign({}, SECRET, "HS512"), await sign({ user_type: "admin" }), await sign({ user_id: 7 }), await sign({ tenant_id: undefined }), "eyJ.x.y", ""]) {
+  for (const token of [
+    await sign({}, "another secret of the same length"),
+    await sign({}, SECRET, "HS512"),
+    await sign({ user_type: "admin" }),
+    await sign({ user_id: 7 }),
+    await sign({ tenant_id: undefined }),
+    "eyJ.x.y",
+    "",
+  ]) {
     expect(await tokens.verify(token)).toBeNull();
   }
 });

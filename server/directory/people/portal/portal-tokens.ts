@@ -76,9 +76,14 @@ export class PortalTokens {
 
   private async verifyNew(token: string): Promise<PortalToken | "expired" | null> {
     try {
-      const { payload } = await jwtVerify(token, this.key, { algorithms: ["HS256"], requiredClaims: ["user_id", "tenant_id", "exp", "iat"], currentDate: new Date(this.clock.now()) });
+      const { payload } = await jwtVerify(token, this.key, {
+        algorithms: ["HS256"],
+        requiredClaims: ["user_id", "tenant_id", "exp", "iat"],
+        currentDate: new Date(this.clock.now()),
+      });
       const { user_id: userId, tenant_id: tenantId, user_type: userType, iat, exp, jti } = payload;
-      if (typeof userId !== "string" || typeof tenantId !== "string" || userType !== USER_TYPE || iat === undefined || exp === undefined) return null;
+      if (typeof userId !== "string" || typeof tenantId !== "string" || userType !== USER_TYPE || iat === undefined || exp === undefined)
+        return null;
       const read: PortalToken = { userId, tenantId, issuedAt: issuedAt(iat, jti), expiresAt: exp * 1000 };
       this.verified.set(sha256Hex(token), read);
       return read;
@@ -100,9 +105,16 @@ export class PortalTokens {
 
   async verifySecondStep(token: string): Promise<{ userId: string; tenantId: string; generation: number } | null> {
     try {
-      const { payload } = await jwtVerify(token, this.secondStepKey, { algorithms: ["HS256"], typ: SECOND_STEP_TYPE, requiredClaims: ["sub", "exp", "gen"], currentDate: new Date(this.clock.now()) });
+      const { payload } = await jwtVerify(token, this.secondStepKey, {
+        algorithms: ["HS256"],
+        typ: SECOND_STEP_TYPE,
+        requiredClaims: ["sub", "exp", "gen"],
+        currentDate: new Date(this.clock.now()),
+      });
       const { sub, tenant_id: tenantId, gen } = payload;
-      return sub === undefined || typeof tenantId !== "string" || typeof gen !== "number" ? null : { userId: sub, tenantId, generation: gen };
+      return sub === undefined || typeof tenantId !== "string" || typeof gen !== "number"
+        ? null
+        : { userId: sub, tenantId, generation: gen };
     } catch {
       return null;
     }

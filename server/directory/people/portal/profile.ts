@@ -10,11 +10,36 @@ import { setPhoto } from "../photos.ts";
 import { userActor, type Origin, type PortalLogins } from "./portal-logins.ts";
 
 /** A user's own record, without what only administrators read. */
-export type Profile = Pick<EndUser, "id" | "username" | "email" | "display_name" | "is_verified" | "created_at" | "last_login" | "metadata" | "avatar_url" | "totp_enabled" | "primary_group_id">;
+export type Profile = Pick<
+  EndUser,
+  | "id"
+  | "username"
+  | "email"
+  | "display_name"
+  | "is_verified"
+  | "created_at"
+  | "last_login"
+  | "metadata"
+  | "avatar_url"
+  | "totp_enabled"
+  | "primary_group_id"
+>;
 
 function profileOf(user: EndUser, identity: EndUserIdentity): Profile {
   const { id, username, email, display_name, is_verified, created_at, last_login, metadata, avatar_url, totp_enabled } = user;
-  return { id, username, email, display_name, is_verified, created_at, last_login, metadata, avatar_url, totp_enabled, primary_group_id: primaryOf(identity) };
+  return {
+    id,
+    username,
+    email,
+    display_name,
+    is_verified,
+    created_at,
+    last_login,
+    metadata,
+    avatar_url,
+    totp_enabled,
+    primary_group_id: primaryOf(identity),
+  };
 }
 
 /** A primary group the user is no longer in is none. */
@@ -26,14 +51,23 @@ export async function profile({ directory }: PortalLogins, identity: EndUserIden
   return profileOf(await endUsers.get(directory, identity.tenant_id, identity.id), identity);
 }
 
-export async function updateProfile(logins: PortalLogins, identity: EndUserIdentity, body: ProfileUpdate, origin: Origin): Promise<Profile> {
-  const user = await write(logins.directory, userActor(identity, origin), (change) => endUsers.update(change, identity.tenant_id, identity.id, body));
+export async function updateProfile(
+  logins: PortalLogins,
+  identity: EndUserIdentity,
+  body: ProfileUpdate,
+  origin: Origin,
+): Promise<Profile> {
+  const user = await write(logins.directory, userActor(identity, origin), (change) =>
+    endUsers.update(change, identity.tenant_id, identity.id, body),
+  );
   logins.users.drop(identity.tenant_id, identity.id);
   return profileOf(user, identity);
 }
 
 export function setOwnPhoto(logins: PortalLogins, identity: EndUserIdentity, content: Uint8Array, origin: Origin): Promise<string> {
-  return write(logins.directory, userActor(identity, origin), (change) => setPhoto(change, identity.tenant_id, identity.id, content, "file"));
+  return write(logins.directory, userActor(identity, origin), (change) =>
+    setPhoto(change, identity.tenant_id, identity.id, content, "file"),
+  );
 }
 
 export interface OwnGroup {
@@ -45,20 +79,37 @@ export interface OwnGroup {
 }
 
 /** The resource groups a user is in, in the order in which the first is the one used without a primary. */
-export async function ownGroups({ directory }: PortalLogins, identity: EndUserIdentity): Promise<{ groups: OwnGroup[]; primary_group_id: string | null }> {
+export async function ownGroups(
+  { directory }: PortalLogins,
+  identity: EndUserIdentity,
+): Promise<{ groups: OwnGroup[]; primary_group_id: string | null }> {
   const primary = primaryOf(identity);
   const rows = new Map((await groupsByIds(directory.db, identity.tenant_id, identity.group_ids)).map((row) => [row.id, row]));
-  const groups = identity.group_ids.flatMap((id) => rows.get(id) ?? []).map(({ id, name, display_name, description }) => ({ id, name, display_name, description, is_primary: id === primary }));
+  const groups = identity.group_ids
+    .flatMap((id) => rows.get(id) ?? [])
+    .map(({ id, name, display_name, description }) => ({ id, name, display_name, description, is_primary: id === primary }));
   return { groups, primary_group_id: primary };
 }
 
 /** One of the groups the user is in. */
-export async function choosePrimaryGroup(logins: PortalLogins, identity: EndUserIdentity, groupId: string, origin: Origin): Promise<{ primary_group_id: string; previous_primary_group_id: string | null }> {
+export async function choosePrimaryGroup(
+  logins: PortalLogins,
+  identity: EndUserIdentity,
+  groupId: string,
+  origin: Origin,
+): Promise<{ primary_group_id: string; previous_primary_group_id: string | null }> {
   if (!identity.group_ids.includes(groupId)) throw new Refused(refuse("forbidden", "You are not in this resource group."));
   const previous = primaryOf(identity);
   await write(logins.directory, userActor(identity, origin), async (change) => {
     await endUserStore.update(change.trx, identity.id, { primary_group_id: groupId, updated_at: change.now });
-    change.log({ tenant_id: identity.tenant_id, action: "set_primary_group", resource: END_USERS, resource_id: identity.id, before: { primary_group_id: previous }, after: { primary_group_id: groupId } });
+    change.log({
+      tenant_id: identity.tenant_id,
+      action: "set_primary_group",
+      resource: END_USERS,
+      resource_id: identity.id,
+      before: { primary_group_id: previous },
+      after: { primary_group_id: groupId },
+    });
     notifyUser(change, identity);
   });
   logins.users.drop(identity.tenant_id, identity.id);

@@ -17,7 +17,8 @@ function photoOf(body: Registration): Uint8Array | null {
   if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text)) throw invalidField("photo_base64", "is no base64");
   const content = Buffer.from(text, "base64");
   const type = pictureType(content);
-  if (body.photo_mime_type !== undefined && type !== null && type !== body.photo_mime_type) throw invalidField("photo_mime_type", `is ${body.photo_mime_type}, but the photo is ${type}`);
+  if (body.photo_mime_type !== undefined && type !== null && type !== body.photo_mime_type)
+    throw invalidField("photo_mime_type", `is ${body.photo_mime_type}, but the photo is ${type}`);
   return content;
 }
 
@@ -28,7 +29,8 @@ function photoOf(body: Registration): Uint8Array | null {
 export async function register(logins: PortalLogins, tenantId: string | null, body: Registration, origin: Origin): Promise<EndUser> {
   const { directory, hashing, registrations } = logins;
   const retryAfter = registrations.enter(origin.address);
-  if (retryAfter !== null) throw new Refused(refuse("too_many_registrations", undefined, { headers: { "retry-after": String(retryAfter) } }));
+  if (retryAfter !== null)
+    throw new Refused(refuse("too_many_registrations", undefined, { headers: { "retry-after": String(retryAfter) } }));
   if (tenantId === null) throw new Refused(refuse("registration_closed", undefined, { reason: "tenant_unknown" }));
   const tenant = await tenantStore.find(directory.db, null, tenantId);
   if (tenant === undefined || tenant.portal_registration === "closed") throw new Refused(refuse("registration_closed"));
@@ -37,7 +39,12 @@ export async function register(logins: PortalLogins, tenantId: string | null, bo
   const passwordHash = await hashing.hashPassword(body.password, { of: placeOf(origin.address), known: false });
   const actor: Actor = { id: null, username: null, role: null, clientIp: null, requestId: origin.requestId };
   return write({ ...directory, hashPassword: async () => passwordHash }, actor, async (change) => {
-    const user = await endUsers.create(change, tenantId, { username: body.username, password: body.password, email: body.email ?? null, display_name: body.display_name ?? null });
+    const user = await endUsers.create(change, tenantId, {
+      username: body.username,
+      password: body.password,
+      email: body.email ?? null,
+      display_name: body.display_name ?? null,
+    });
     if (body.avatar_url != null) await endUserStore.update(change.trx, user.id, { avatar_url: body.avatar_url });
     if (photo !== null) await setPhoto(change, tenantId, user.id, photo, "photo_base64");
     return user;

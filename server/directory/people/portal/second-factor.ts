@@ -15,21 +15,37 @@ interface Who {
   readonly userId: string;
 }
 
-export async function secondFactorStatus(logins: PortalLogins, who: Who): Promise<{ enabled: boolean; pending: boolean; backup_codes_remaining: number }> {
+export async function secondFactorStatus(
+  logins: PortalLogins,
+  who: Who,
+): Promise<{ enabled: boolean; pending: boolean; backup_codes_remaining: number }> {
   const user = await userRow(logins, who.tenantId, who.userId);
   const remaining = user.totp_enabled ? await unusedBackupCodes(logins.directory.db, user.id) : 0;
   return { enabled: user.totp_enabled, pending: !user.totp_enabled && user.totp_secret_sealed !== null, backup_codes_remaining: remaining };
 }
 
 /** One change of the user's second factor, with its log entry. Nothing of the factor itself is in the log. */
-async function changeFactor(logins: PortalLogins, who: Who, origin: Origin, action: string, patchOf: (row: EndUserRow, change: Write) => Promise<EndUserPatch>): Promise<void> {
+async function changeFactor(
+  logins: PortalLogins,
+  who: Who,
+  origin: Origin,
+  action: string,
+  patchOf: (row: EndUserRow, change: Write) => Promise<EndUserPatch>,
+): Promise<void> {
   const user = await userRow(logins, who.tenantId, who.userId);
   await write(logins.directory, userActor(user, origin), async (change) => {
     const row = await endUserStore.find(change.trx, who.tenantId, who.userId, "lock");
     if (row === undefined) throw notFound("user");
     const patch = await patchOf(row, change);
     await endUserStore.update(change.trx, row.id, { ...patch, updated_at: change.now });
-    change.log({ tenant_id: row.tenant_id, action, resource: END_USERS, resource_id: row.id, before: { totp_enabled: row.totp_enabled }, after: { totp_enabled: patch.totp_enabled ?? row.totp_enabled } });
+    change.log({
+      tenant_id: row.tenant_id,
+      action,
+      resource: END_USERS,
+      resource_id: row.id,
+      before: { totp_enabled: row.totp_enabled },
+      after: { totp_enabled: patch.totp_enabled ?? row.totp_enabled },
+    });
     notifyUser(change, row);
   });
   logins.users.drop(who.tenantId, who.userId);
@@ -38,7 +54,11 @@ async function changeFactor(logins: PortalLogins, who: Who, origin: Origin, acti
 const wrongState = (message: string) => new Refused(refuse("two_factor_state", message));
 
 /** A new secret and ten codes, shown only here and in force once a code of the secret has come back. */
-export async function beginSecondFactor(logins: PortalLogins, who: Who, origin: Origin): Promise<{ secret: string; otpauth_url: string; backup_codes: string[] }> {
+export async function beginSecondFactor(
+  logins: PortalLogins,
+  who: Who,
+  origin: Origin,
+): Promise<{ secret: string; otpauth_url: string; backup_codes: string[] }> {
   const user = await userRow(logins, who.tenantId, who.userId);
   if (user.totp_enabled) throw wrongState("Two-factor login is on already. Switch it off first.");
   const secret = newTotpSecret();
@@ -55,8 +75,10 @@ export async function beginSecondFactor(logins: PortalLogins, who: Who, origin: 
 
 export async function confirmSecondFactor(logins: PortalLogins, who: Who, code: string, origin: Origin): Promise<void> {
   const user = await userRow(logins, who.tenantId, who.userId);
-  if (user.totp_enabled || user.totp_secret_sealed === null) throw wrongState(user.totp_enabled ? "Two-factor login is on already." : "Begin with /auth/2fa/setup.");
-  if (!(await reauthenticate(logins, who.userId, origin, () => totpIsRight(logins, user, code)))) throw invalidField("code", "is wrong, or was used before");
+  if (user.totp_enabled || user.totp_secret_sealed === null)
+    throw wrongState(user.totp_enabled ? "Two-factor login is on already." : "Begin with /auth/2fa/setup.");
+  if (!(await reauthenticate(logins, who.userId, origin, () => totpIsRight(logins, user, code))))
+    throw invalidField("code", "is wrong, or was used before");
   await changeFactor(logins, who, origin, "enable_2fa", async (row) => {
     if (row.totp_secret_sealed !== user.totp_secret_sealed) throw wrongState("Two-factor login was set up anew meanwhile.");
     return { totp_enabled: true };
@@ -64,7 +86,12 @@ export async function confirmSecondFactor(logins: PortalLogins, who: Who, code: 
 }
 
 /** Asks for a code or the password, so that a token alone cannot take the second factor away. */
-export async function disableSecondFactor(logins: PortalLogins, who: Who, given: { code?: string | undefined; password?: string | undefined }, origin: Origin): Promise<void> {
+export async function disableSecondFactor(
+  logins: PortalLogins,
+  who: Who,
+  given: { code?: string | undefined; password?: string | undefined },
+  origin: Origin,
+): Promise<void> {
   const user = await userRow(logins, who.tenantId, who.userId);
   const { code, password } = given;
   const right = await reauthenticate(logins, who.userId, origin, async () => {
@@ -74,7 +101,8 @@ export async function disableSecondFactor(logins: PortalLogins, who: Who, given:
   if (!right) throw invalidField(code === undefined ? "password" : "code", "is wrong, or was used before");
   await changeFactor(logins, who, origin, "disable_2fa", async (row, change) => {
     // What was presented is good no more: whoever was given another password, or second factor, meanwhile keeps it.
-    if (row.password_hash !== user.password_hash || row.totp_secret_sealed !== user.totp_secret_sealed) throw invalidField(code === undefined ? "password" : "code", "is wrong, or was used before");
+    if (row.password_hash !== user.password_hash || row.totp_secret_sealed !== user.totp_secret_sealed)
+      throw invalidField(code === undefined ? "password" : "code", "is wrong, or was used before");
     await putBackupCodes(change.trx, row.id, []);
     return { totp_enabled: false, totp_secret_sealed: null };
   });

@@ -15,7 +15,14 @@ test.each([
 });
 
 test("a code is taken one step early and late, and not two", () => {
-  for (const [ahead, step] of [[-30, 1], [0, 1], [30, 1], [61, null], [-60, null]] as const) expect(stepOfCode(RFC_SECRET, "287082", (59 + ahead) * 1000)).toBe(step);
+  for (const [ahead, step] of [
+    [-30, 1],
+    [0, 1],
+    [30, 1],
+    [61, null],
+    [-60, null],
+  ] as const)
+    expect(stepOfCode(RFC_SECRET, "287082", (59 + ahead) * 1000)).toBe(step);
 });
 
 test("what is no six digits is no code", () => {

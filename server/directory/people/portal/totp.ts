@@ -5,7 +5,14 @@ const PERIOD_SECONDS = 30;
 const WINDOW = 1;
 
 function totpOf(secret: string, username = ""): TOTP {
-  return new TOTP({ issuer: "Gatehouse", label: username, algorithm: "SHA1", digits: 6, period: PERIOD_SECONDS, secret: Secret.fromBase32(secret) });
+  return new TOTP({
+    issuer: "Gatehouse",
+    label: username,
+    algorithm: "SHA1",
+    digits: 6,
+    period: PERIOD_SECONDS,
+    secret: Secret.fromBase32(secret),
+  });
 }
 
 /** A new secret of 160 bits, in base32. */

@@ -11,13 +11,21 @@ interface Statement {
 }
 
 function statementsOf(dialect: SqlDialect): Statement[] {
-  const lines = readFileSync(new URL(`${dialect}.txt`, CORPUS), "utf8").trimEnd().split("\n");
+  const lines = readFileSync(new URL(`${dialect}.txt`, CORPUS), "utf8")
+    .trimEnd()
+    .split("\n");
   return lines.map((line) => ({ write: line.startsWith("W "), sql: line.slice(2).replaceAll("⏎", "\n").replaceAll("␀", "\0") }));
 }
 
 function policyFor(dialect: SqlDialect) {
   const made = compilePolicy({
-    id: "p", name: "read only", target: "query", argument_key: "sql", analyzer: "sql", severity: "deny", dialect,
+    id: "p",
+    name: "read only",
+    target: "query",
+    argument_key: "sql",
+    analyzer: "sql",
+    severity: "deny",
+    dialect,
     rules: [{ deny_if: "writes", message: "This tool only reads." }],
   });
   if (!made.ok) throw new Error(JSON.stringify(made.fields));
@@ -47,7 +55,9 @@ describe("a policy that denies writes", () => {
       figures.reads += statements.length - writes;
       figures.readsDenied += readsDenied;
       figures.writesAllowed += writesAllowed;
-      console.log(`${dialect.padEnd(10)} ${writesAllowed}/${writes} writes allowed, ${readsDenied}/${statements.length - writes} reads denied`);
+      console.log(
+        `${dialect.padEnd(10)} ${writesAllowed}/${writes} writes allowed, ${readsDenied}/${statements.length - writes} reads denied`,
+      );
     }
     for (const line of wrong) console.log(line);
     console.log(JSON.stringify(figures));

@@ -11,8 +11,23 @@ type Dialect = Exclude<SqlDialect, "postgres">;
 
 /** Statements of the parser's tree that only read. */
 const READS = new Set([
-  "Query", "Explain", "ExplainTable", "ShowTables", "ShowColumns", "ShowCreate", "ShowDatabases", "ShowSchemas", "ShowViews", "ShowFunctions",
-  "ShowVariable", "ShowVariables", "ShowStatus", "ShowCollation", "ShowCharset", "ShowObjects", "List",
+  "Query",
+  "Explain",
+  "ExplainTable",
+  "ShowTables",
+  "ShowColumns",
+  "ShowCreate",
+  "ShowDatabases",
+  "ShowSchemas",
+  "ShowViews",
+  "ShowFunctions",
+  "ShowVariable",
+  "ShowVariables",
+  "ShowStatus",
+  "ShowCollation",
+  "ShowCharset",
+  "ShowObjects",
+  "List",
 ]);
 const WRITE_NODES = new Set(["Insert", "Update", "Delete", "Merge"]);
 
@@ -22,7 +37,36 @@ const MOST_OPERATORS = 300;
 const DEEPEST_BRACKETS = 40;
 /** The parser doubles its time with each call within a call of T-SQL. */
 const DEEPEST_CALLS = (dialect: Dialect) => (dialect === "mssql" ? 11 : 24);
-const CHAINING = new Set(["AND", "OR", "NOT", "XOR", "UNION", "INTERSECT", "EXCEPT", "MINUS", "JOIN", "IS", "LIKE", "ILIKE", "BETWEEN", "IN", "AT", "COLLATE", "CASE", "ESCAPE", "DIV", "MOD", "REGEXP", "RLIKE", "GLOB", "MATCH", "PRIOR", "INTERVAL", "DATE", "TIMESTAMP"]);
+const CHAINING = new Set([
+  "AND",
+  "OR",
+  "NOT",
+  "XOR",
+  "UNION",
+  "INTERSECT",
+  "EXCEPT",
+  "MINUS",
+  "JOIN",
+  "IS",
+  "LIKE",
+  "ILIKE",
+  "BETWEEN",
+  "IN",
+  "AT",
+  "COLLATE",
+  "CASE",
+  "ESCAPE",
+  "DIV",
+  "MOD",
+  "REGEXP",
+  "RLIKE",
+  "GLOB",
+  "MATCH",
+  "PRIOR",
+  "INTERVAL",
+  "DATE",
+  "TIMESTAMP",
+]);
 
 /**
  * Analyses SQL of a dialect without its database's own parser: the words are looked at by themselves, then the tree of
@@ -39,12 +83,19 @@ export function analyseDialect(sql: string, dialect: Dialect, trusted: ReadonlyS
   const pragma = dialect === "sqlite" ? readPragma(tokens) : null;
   if (pragma !== null) return { ...signs, unparseable: null, writes: signs.writes || pragma.writes, tables: pragma.tables };
   // SHOW has too many forms for the parser, and no form that writes.
-  if (dialect === "mysql" && signs.statements === 1 && tokens[0]?.text === "SHOW" && !tokens.some(({ text }) => text === "(")) return { ...signs, unparseable: null, tables: namesOf(tokens) };
+  if (dialect === "mysql" && signs.statements === 1 && tokens[0]?.text === "SHOW" && !tokens.some(({ text }) => text === "("))
+    return { ...signs, unparseable: null, tables: namesOf(tokens) };
   const parsed = parseDialect(parserText(tokens, dialect), dialect);
   if (!parsed.ok) return unread(parsed.why, signs);
   const seen = { writes: signs.writes, tables: new Set<string>() };
   for (const statement of parsed.statements) lookAtStatement(statement, dialect, trusted, seen);
-  return { ...signs, unparseable: null, statements: Math.max(signs.statements, parsed.statements.length), writes: seen.writes, tables: [...seen.tables] };
+  return {
+    ...signs,
+    unparseable: null,
+    statements: Math.max(signs.statements, parsed.statements.length),
+    writes: seen.writes,
+    tables: [...seen.tables],
+  };
 }
 
 /** Every name in the statement, since which of them are tables is not known. */
@@ -74,7 +125,12 @@ interface Seen {
 }
 
 function lookAtStatement(statement: Tree, dialect: Dialect, trusted: ReadonlySet<string>, seen: Seen): void {
-  const kind = typeof statement === "string" ? statement : typeof statement === "object" && statement !== null ? (Object.keys(statement)[0] ?? "") : "";
+  const kind =
+    typeof statement === "string"
+      ? statement
+      : typeof statement === "object" && statement !== null
+        ? (Object.keys(statement)[0] ?? "")
+        : "";
   if (!READS.has(kind)) seen.writes = true;
   if (kind === "Explain") {
     // EXPLAIN PLAN of Oracle writes its plan into a table.

@@ -4,13 +4,37 @@ import { SQL_DIALECTS, type SqlDialect } from "../argument-policy.ts";
 import { type CompiledPolicy, compilePolicy } from "../compile-policy.ts";
 import { cpuMs } from "../../../../tests/support/cpu-time.ts";
 
-const WRITES = ["DELETE FROM users", "UPDATE users SET a = 1", "INSERT INTO users VALUES (1)", "DROP TABLE users", "CREATE TABLE x (a int)", "ALTER TABLE users ADD b int", "TRUNCATE TABLE users", "GRANT SELECT ON users TO x"];
-const READS = ["SELECT 1", "SELECT a, 'it''s' FROM t WHERE b = 2", "SELECT count(*) FROM t GROUP BY a", "WITH x AS (SELECT 1 AS a) SELECT a FROM x"];
+const WRITES = [
+  "DELETE FROM users",
+  "UPDATE users SET a = 1",
+  "INSERT INTO users VALUES (1)",
+  "DROP TABLE users",
+  "CREATE TABLE x (a int)",
+  "ALTER TABLE users ADD b int",
+  "TRUNCATE TABLE users",
+  "GRANT SELECT ON users TO x",
+];
+const READS = [
+  "SELECT 1",
+  "SELECT a, 'it''s' FROM t WHERE b = 2",
+  "SELECT count(*) FROM t GROUP BY a",
+  "WITH x AS (SELECT 1 AS a) SELECT a FROM x",
+];
 
 function denying(dialect: SqlDialect, ...denyIfs: string[]): CompiledPolicy {
   const made = compilePolicy({
-    id: "p", name: "p", target: "query", argument_key: "sql", analyzer: "sql", severity: "deny", dialect,
-    rules: denyIfs.map((deny_if) => ({ deny_if, message: deny_if, ...(deny_if === "tables" ? { values: ["hr.salaries", "secret_*"] } : {}) })),
+    id: "p",
+    name: "p",
+    target: "query",
+    argument_key: "sql",
+    analyzer: "sql",
+    severity: "deny",
+    dialect,
+    rules: denyIfs.map((deny_if) => ({
+      deny_if,
+      message: deny_if,
+      ...(deny_if === "tables" ? { values: ["hr.salaries", "secret_*"] } : {}),
+    })),
   });
   if (!made.ok) throw new Error(JSON.stringify(made.fields));
   return made.policy;
@@ -20,12 +44,20 @@ const ruleOf = (policy: CompiledPolicy, sql: string) => policy.judge(JSON.string
 
 /** The same statement with other casing, and other space or comments between its words. */
 const disguised = (sql: string) =>
-  fc.array(fc.tuple(fc.constantFrom(" ", "\n", "\t", "/**/", " /* SELECT ' */ ", "/*;*/", " -- ' x\n"), fc.boolean()), { minLength: 20, maxLength: 20 }).map((choices) =>
-    sql.split(" ").map((word, index) => {
-      const [gap, upper] = choices[index % choices.length] ?? [" ", true];
-      return (upper ? word.toUpperCase() : word.toLowerCase()) + gap;
-    }).join(""),
-  );
+  fc
+    .array(fc.tuple(fc.constantFrom(" ", "\n", "\t", "/**/", " /* SELECT ' */ ", "/*;*/", " -- ' x\n"), fc.boolean()), {
+      minLength: 20,
+      maxLength: 20,
+    })
+    .map((choices) =>
+      sql
+        .split(" ")
+        .map((word, index) => {
+          const [gap, upper] = choices[index % choices.length] ?? [" ", true];
+          return (upper ? word.toUpperCase() : word.toLowerCase()) + gap;
+        })
+        .join(""),
+    );
 
 beforeAll(async () => {
   await denying("postgres", "writes").prepare();
@@ -38,7 +70,11 @@ for (const dialect of SQL_DIALECTS) {
 
     test("no disguise gets a write through, alone or behind a read", () => {
       fc.assert(
-        fc.property(fc.constantFrom(...WRITES).chain(disguised), fc.constantFrom("", ...READS.map((read) => `${read};`), "/* x */;", ";;"), (write, before) => ruleOf(policy, before + write) !== null),
+        fc.property(
+          fc.constantFrom(...WRITES).chain(disguised),
+          fc.constantFrom("", ...READS.map((read) => `${read};`), "/* x */;", ";;"),
+          (write, before) => ruleOf(policy, before + write) !== null,
+        ),
         { numRuns: 300 },
       );
     });
@@ -51,7 +87,41 @@ for (const dialect of SQL_DIALECTS) {
     });
 
     test("never throws and stays quick, whatever the text", () => {
-      const piece = fc.constantFrom("(", ")", "'", '"', "`", "[", "]", "--", "/*", "*/", "$$", ";", ",", "SELECT", "FROM", "f(", "CASE WHEN", " ", "\n", "a", "1", "+", "NOT", "#", "\\", "@", "q'", "{", "}", "<", "ARRAY<", "::", "->");
+      const piece = fc.constantFrom(
+        "(",
+        ")",
+        "'",
+        '"',
+        "`",
+        "[",
+        "]",
+        "--",
+        "/*",
+        "*/",
+        "$$",
+        ";",
+        ",",
+        "SELECT",
+        "FROM",
+        "f(",
+        "CASE WHEN",
+        " ",
+        "\n",
+        "a",
+        "1",
+        "+",
+        "NOT",
+        "#",
+        "\\",
+        "@",
+        "q'",
+        "{",
+        "}",
+        "<",
+        "ARRAY<",
+        "::",
+        "->",
+      );
       fc.assert(
         fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
           const began = cpuMs();
@@ -63,7 +133,17 @@ for (const dialect of SQL_DIALECTS) {
     });
 
     test("text built to exhaust the parser is refused, and the parser is well afterwards", () => {
-      const heavy = ["1+".repeat(30_000), "(".repeat(30_000), "NOT ".repeat(15_000), "f(".repeat(20_000), "a,".repeat(32_000), "CASE WHEN ".repeat(6_000), "(SELECT * FROM ".repeat(4_000), "[".repeat(30_000), "x->".repeat(20_000)];
+      const heavy = [
+        "1+".repeat(30_000),
+        "(".repeat(30_000),
+        "NOT ".repeat(15_000),
+        "f(".repeat(20_000),
+        "a,".repeat(32_000),
+        "CASE WHEN ".repeat(6_000),
+        "(SELECT * FROM ".repeat(4_000),
+        "[".repeat(30_000),
+        "x->".repeat(20_000),
+      ];
       for (const text of heavy) {
         const began = cpuMs();
         expect(ruleOf(policy, `SELECT ${text}1`.slice(0, 64 * 1024))).not.toBeNull();
@@ -87,20 +167,54 @@ for (const dialect of SQL_DIALECTS) {
       expect(ruleOf(denying(dialect, "ddl"), "DELETE FROM users")).toBeNull();
       expect(ruleOf(denying(dialect, "ddl", "writes"), "DELETE FROM users")).toBe("writes");
       const tables = denying(dialect, "tables");
-      for (const sql of ["SELECT * FROM hr.salaries", "SELECT * FROM salaries s", "SELECT * FROM a JOIN HR.Salaries ON 1 = 1", "SELECT (SELECT max(x) FROM secret_plans)", "DELETE FROM hr.salaries", "DROP TABLE hr.salaries", "WITH x AS (SELECT * FROM salaries) SELECT 1"]) {
+      for (const sql of [
+        "SELECT * FROM hr.salaries",
+        "SELECT * FROM salaries s",
+        "SELECT * FROM a JOIN HR.Salaries ON 1 = 1",
+        "SELECT (SELECT max(x) FROM secret_plans)",
+        "DELETE FROM hr.salaries",
+        "DROP TABLE hr.salaries",
+        "WITH x AS (SELECT * FROM salaries) SELECT 1",
+      ]) {
         expect([sql, ruleOf(tables, sql)]).toEqual([sql, "tables"]);
       }
-      for (const sql of ["SELECT salaries FROM hr.staff", "SELECT * FROM sales.salaries", "SELECT 'salaries' FROM t", "SELECT * FROM plans"]) {
+      for (const sql of [
+        "SELECT salaries FROM hr.staff",
+        "SELECT * FROM sales.salaries",
+        "SELECT 'salaries' FROM t",
+        "SELECT * FROM plans",
+      ]) {
         expect([sql, ruleOf(tables, sql)]).toEqual([sql, null]);
       }
     });
 
     test("what cannot be read is denied, whatever the rule", () => {
       const multi = denying(dialect, "multi_statement");
-      for (const value of ["", " ", ";;", "-- only a comment", "SELECT FROM WHERE (", "hello world", "SELECT 'open", "SELECT 1 /* open", "SELECT \u00001", "SELECT 1 FROM t WHERE ((a)"]) {
+      for (const value of [
+        "",
+        " ",
+        ";;",
+        "-- only a comment",
+        "SELECT FROM WHERE (",
+        "hello world",
+        "SELECT 'open",
+        "SELECT 1 /* open",
+        "SELECT \u00001",
+        "SELECT 1 FROM t WHERE ((a)",
+      ]) {
         expect([value, ruleOf(multi, value)]).toEqual([value, expect.stringMatching(/^(unparseable|multi_statement)$/)]);
       }
-      for (const text of ["{", "[", "nonsense", '{"sql": 5}', '{"sql": null}', '{"sql": {"a": 1}}', '{"sql": ["SELECT 1", 5]}', '{"sql": "SELECT 1", "sql": "SELECT 2"}', '"SELECT 1"']) {
+      for (const text of [
+        "{",
+        "[",
+        "nonsense",
+        '{"sql": 5}',
+        '{"sql": null}',
+        '{"sql": {"a": 1}}',
+        '{"sql": ["SELECT 1", 5]}',
+        '{"sql": "SELECT 1", "sql": "SELECT 2"}',
+        '"SELECT 1"',
+      ]) {
         expect([text, multi.judge(text)?.rule]).toEqual([text, "unparseable"]);
       }
       expect(multi.judge('{"other": "DROP TABLE x; DROP TABLE y"}')).toBeNull();
@@ -111,7 +225,16 @@ for (const dialect of SQL_DIALECTS) {
 }
 
 test("functions of one's own may be named as reading", () => {
-  const made = compilePolicy({ id: "p", name: "p", target: "q", argument_key: "sql", analyzer: "sql", severity: "deny", rules: [{ deny_if: "writes", message: "no" }], read_functions: ["app.Report"] });
+  const made = compilePolicy({
+    id: "p",
+    name: "p",
+    target: "q",
+    argument_key: "sql",
+    analyzer: "sql",
+    severity: "deny",
+    rules: [{ deny_if: "writes", message: "no" }],
+    read_functions: ["app.Report"],
+  });
   if (!made.ok) throw new Error("not compiled");
   expect(ruleOf(made.policy, "SELECT app.report(1)")).toBeNull();
   expect(ruleOf(made.policy, "SELECT app.other(1)")).toBe("writes");

@@ -25,7 +25,8 @@ const TSQL_VERBS = words(`
   OPENROWSET OPENQUERY OPENDATASOURCE
 `);
 /** Functions that write, run texts or reach outside, in any position and any dialect. */
-const NEVER = /^(?:XP_\w+|SP_(?:EXECUTESQL|OA\w+|CONFIGURE|ADDEXTENDEDPROC)|LOAD_EXTENSION|WRITEFILE|READFILE|FSDIR|LOAD_FILE|SYS_EXEC|SYS_EVAL|LIB_MYSQLUDF\w*|UTL_\w+|DBMS_(?!LOB$|XPLAN$|RANDOM$|UTILITY$|CRYPTO$|METADATA$)\w+|HTTPURITYPE|DBURITYPE|OPENROWSET|OPENQUERY|OPENDATASOURCE|EXTERNAL_QUERY|SETVAL)$/;
+const NEVER =
+  /^(?:XP_\w+|SP_(?:EXECUTESQL|OA\w+|CONFIGURE|ADDEXTENDEDPROC)|LOAD_EXTENSION|WRITEFILE|READFILE|FSDIR|LOAD_FILE|SYS_EXEC|SYS_EVAL|LIB_MYSQLUDF\w*|UTL_\w+|DBMS_(?!LOB$|XPLAN$|RANDOM$|UTILITY$|CRYPTO$|METADATA$)\w+|HTTPURITYPE|DBURITYPE|OPENROWSET|OPENQUERY|OPENDATASOURCE|EXTERNAL_QUERY|SETVAL)$/;
 const OPAQUE = /^(?:OPENROWSET|OPENQUERY|OPENDATASOURCE|EXTERNAL_QUERY|EXEC|EXECUTE|CALL|DO|PREPARE|SP_EXECUTESQL|DBMS_\w+|BEGIN|DECLARE)$/;
 
 /** Looks for the signs of a write among the unquoted words. A second opinion to the parser's: either of them is enough. */
@@ -53,7 +54,8 @@ export function lexicalSigns(tokens: readonly Token[], dialect: SqlDialect): Lex
     // The variable of MySQL is set, the database link of Oracle reaches outside.
     if (isSymbol(token, ":=") || (dialect === "oracle" && isSymbol(token, "@"))) writes = true;
     // Quotes take a word its meaning as a keyword, not as the name of a function or of what a sequence gives.
-    if (kind === "name" && text.split(".").some((part) => NEVER.test(part.toUpperCase()) || part.toUpperCase() === "NEXTVAL")) writes = true;
+    if (kind === "name" && text.split(".").some((part) => NEVER.test(part.toUpperCase()) || part.toUpperCase() === "NEXTVAL"))
+      writes = true;
     if (kind !== "word") continue;
     if (NEVER.test(text)) writes = true;
     if (OPAQUE.test(text) && NEVER.test(text)) opaque = true;
@@ -72,7 +74,13 @@ export function lexicalSigns(tokens: readonly Token[], dialect: SqlDialect): Lex
   return { statements, writes, ddl, opaque };
 }
 
-function isWriteWord(text: string, before: Token | undefined, after: Token | undefined, beforeThat: Token | undefined, dialect: SqlDialect): boolean {
+function isWriteWord(
+  text: string,
+  before: Token | undefined,
+  after: Token | undefined,
+  beforeThat: Token | undefined,
+  dialect: SqlDialect,
+): boolean {
   if (!WRITE_WORDS.has(text)) return false;
   // Sequences are read from by a name after a dot.
   if (text === "NEXTVAL") return true;

@@ -12,7 +12,8 @@ const REWRITES: Readonly<Partial<Record<SqlDialect, Rewrite>>> = {
     const [text, next] = wordsAt(tokens, at);
     if ((text === "GLOB" || text === "MATCH") && next !== "(") return { skip: 1, put: " LIKE " };
     if (text === "INDEXED" && next === "BY") return { skip: 3, put: "" };
-    if (text === "EXCLUDE" && ["CURRENT", "NO", "TIES", "GROUP"].includes(next)) return { skip: next === "CURRENT" || next === "NO" ? 3 : 2, put: "" };
+    if (text === "EXCLUDE" && ["CURRENT", "NO", "TIES", "GROUP"].includes(next))
+      return { skip: next === "CURRENT" || next === "NO" ? 3 : 2, put: "" };
     if (text === "NOT" && next === "MATERIALIZED" && tokens[at - 1]?.text === "AS") return { skip: 2, put: "" };
     if (text === "MATERIALIZED" && tokens[at - 1]?.text === "AS") return { skip: 1, put: "" };
     if (text === "NOT" && next === "INDEXED") return { skip: 2, put: "" };
@@ -26,7 +27,8 @@ const REWRITES: Readonly<Partial<Record<SqlDialect, Rewrite>>> = {
     if (COMPOUND_UNIT.test(text)) return { skip: 1, put: " SECOND" };
     if (text === "MOD" && next !== "(" && at > 0) return { skip: 1, put: " % " };
     if (text === "SOUNDS" && next === "LIKE") return { skip: 1, put: "" };
-    if (text === "BINARY" && ["word", "name", "string"].includes(tokens[at + 1]?.kind ?? "") && tokens[at - 1]?.text !== "AS") return { skip: 1, put: "" };
+    if (text === "BINARY" && ["word", "name", "string"].includes(tokens[at + 1]?.kind ?? "") && tokens[at - 1]?.text !== "AS")
+      return { skip: 1, put: "" };
     if (tokens[at]?.text === "~") return complement(tokens, at);
     return text === "TABLE" && (at === 0 || tokens[at - 1]?.text === "(") ? { skip: 1, put: " SELECT * FROM " } : null;
   },
@@ -49,7 +51,8 @@ const REWRITES: Readonly<Partial<Record<SqlDialect, Rewrite>>> = {
   },
 };
 
-const COMPOUND_UNIT = /^(?:YEAR_MONTH|DAY_(?:HOUR|MINUTE|SECOND|MICROSECOND)|HOUR_(?:MINUTE|SECOND|MICROSECOND)|MINUTE_(?:SECOND|MICROSECOND)|SECOND_MICROSECOND)$/;
+const COMPOUND_UNIT =
+  /^(?:YEAR_MONTH|DAY_(?:HOUR|MINUTE|SECOND|MICROSECOND)|HOUR_(?:MINUTE|SECOND|MICROSECOND)|MINUTE_(?:SECOND|MICROSECOND)|SECOND_MICROSECOND)$/;
 
 /** Bitwise complement as a sign the parser knows. */
 function complement(tokens: readonly Token[], at: number): { skip: number; put: string } | null {
@@ -60,7 +63,7 @@ function complement(tokens: readonly Token[], at: number): { skip: number; put: 
 export function parserText(tokens: readonly Token[], dialect: SqlDialect): string {
   const rewrite = REWRITES[dialect];
   const out: string[] = [];
-  for (let at = 0; at < tokens.length; ) {
+  for (let at = 0; at < tokens.length;) {
     const change = rewrite?.(tokens, at) ?? null;
     out.push(change?.put ?? tokens[at]?.canonical ?? "");
     at += change?.skip ?? 1;
@@ -89,6 +92,10 @@ function lengthOfBrackets(tokens: readonly Token[], at: number): number {
 function flashback(tokens: readonly Token[], at: number): { skip: number; put: string } | null {
   if (!["SCN", "TIMESTAMP"].includes(tokens[at + 2]?.text ?? "")) return null;
   let end = at + 3;
-  while (/^(?:SYSTIMESTAMP|SYSDATE|INTERVAL|HOUR|MINUTE|DAY|SECOND|[-+/*]|)$/.test(tokens[end]?.text ?? "none") || ["number", "string"].includes(tokens[end]?.kind ?? "")) end++;
+  while (
+    /^(?:SYSTIMESTAMP|SYSDATE|INTERVAL|HOUR|MINUTE|DAY|SECOND|[-+/*]|)$/.test(tokens[end]?.text ?? "none") ||
+    ["number", "string"].includes(tokens[end]?.kind ?? "")
+  )
+    end++;
   return end > at + 3 ? { skip: end - at, put: "" } : null;
 }

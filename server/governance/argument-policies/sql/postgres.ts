@@ -4,15 +4,61 @@ import { isOpaquePostgresFunction, isPostgresReadFunction } from "./postgres-fun
 
 /** Names of syntax nodes that only read, whatever stands in them is walked too. Every other node is a write. */
 const READS = new Set([
-  "SelectStmt", "ExplainStmt", "VariableShowStmt", "ResTarget", "ColumnRef", "A_Const", "A_Expr", "A_Star", "A_ArrayExpr", "A_Indirection",
-  "A_Indices", "BoolExpr", "FuncCall", "TypeCast", "TypeName", "RangeVar", "RangeSubselect", "RangeFunction", "RangeTableSample",
-  "RangeTableFunc", "RangeTableFuncCol", "JoinExpr", "SubLink", "SortBy", "WindowDef", "CommonTableExpr", "CaseExpr", "CaseWhen",
-  "CoalesceExpr", "MinMaxExpr", "NullTest", "BooleanTest", "RowExpr", "List", "String", "Integer", "Float", "Boolean", "BitString",
-  "GroupingSet", "GroupingFunc", "CollateClause", "LockingClause", "ParamRef", "SQLValueFunction", "XmlExpr", "XmlSerialize",
-  "NamedArgExpr", "ColumnDef", "DefElem", "SetToDefault",
+  "SelectStmt",
+  "ExplainStmt",
+  "VariableShowStmt",
+  "ResTarget",
+  "ColumnRef",
+  "A_Const",
+  "A_Expr",
+  "A_Star",
+  "A_ArrayExpr",
+  "A_Indirection",
+  "A_Indices",
+  "BoolExpr",
+  "FuncCall",
+  "TypeCast",
+  "TypeName",
+  "RangeVar",
+  "RangeSubselect",
+  "RangeFunction",
+  "RangeTableSample",
+  "RangeTableFunc",
+  "RangeTableFuncCol",
+  "JoinExpr",
+  "SubLink",
+  "SortBy",
+  "WindowDef",
+  "CommonTableExpr",
+  "CaseExpr",
+  "CaseWhen",
+  "CoalesceExpr",
+  "MinMaxExpr",
+  "NullTest",
+  "BooleanTest",
+  "RowExpr",
+  "List",
+  "String",
+  "Integer",
+  "Float",
+  "Boolean",
+  "BitString",
+  "GroupingSet",
+  "GroupingFunc",
+  "CollateClause",
+  "LockingClause",
+  "ParamRef",
+  "SQLValueFunction",
+  "XmlExpr",
+  "XmlSerialize",
+  "NamedArgExpr",
+  "ColumnDef",
+  "DefElem",
+  "SetToDefault",
 ]);
 const JSON_EXPRESSION = /^Json[A-Z]\w*$/;
-const DDL = /^(?:Create|Alter|Drop|Truncate|Grant|Rename|Comment|Reindex|Cluster|Define|Index|View|Rule|SecLabel|ImportForeignSchema|RefreshMatView|ReassignOwned|CompositeType)\w*Stmt$/;
+const DDL =
+  /^(?:Create|Alter|Drop|Truncate|Grant|Rename|Comment|Reindex|Cluster|Define|Index|View|Rule|SecLabel|ImportForeignSchema|RefreshMatView|ReassignOwned|CompositeType)\w*Stmt$/;
 /** Statements that run a text or a program the tree does not show. */
 const OPAQUE = new Set(["DoStmt", "CallStmt", "ExecuteStmt", "LoadStmt", "FetchStmt", "CreateFunctionStmt"]);
 
@@ -27,7 +73,14 @@ export function analysePostgres(sql: string, trusted: ReadonlySet<string>): SqlF
   if (parsed.statements.length === 0) return unread("The SQL holds no statement.");
   const seen: Seen = { writes: false, ddl: false, opaque: false, tables: new Set() };
   for (const statement of parsed.statements) look(statement, seen, trusted);
-  return { unparseable: null, statements: parsed.statements.length, writes: seen.writes, ddl: seen.ddl, opaque: seen.opaque, tables: [...seen.tables] };
+  return {
+    unparseable: null,
+    statements: parsed.statements.length,
+    writes: seen.writes,
+    ddl: seen.ddl,
+    opaque: seen.opaque,
+    tables: [...seen.tables],
+  };
 }
 
 function piecesIn(sql: string): number {
@@ -110,5 +163,8 @@ function namesIn(tree: Tree): string[] {
 }
 
 function dotted(parts: readonly Tree[]): string {
-  return parts.filter((part): part is string => typeof part === "string" && part !== "").join(".").toLowerCase();
+  return parts
+    .filter((part): part is string => typeof part === "string" && part !== "")
+    .join(".")
+    .toLowerCase();
 }

@@ -2,7 +2,9 @@ import type { Token } from "./tokens.ts";
 import { words } from "./words.ts";
 
 /** Answer the same question whatever stands in their brackets: the name of a table or an index, or how many rows. */
-const ABOUT = words("TABLE_INFO TABLE_XINFO TABLE_LIST INDEX_LIST INDEX_INFO INDEX_XINFO FOREIGN_KEY_LIST FOREIGN_KEY_CHECK INTEGRITY_CHECK QUICK_CHECK");
+const ABOUT = words(
+  "TABLE_INFO TABLE_XINFO TABLE_LIST INDEX_LIST INDEX_INFO INDEX_XINFO FOREIGN_KEY_LIST FOREIGN_KEY_CHECK INTEGRITY_CHECK QUICK_CHECK",
+);
 /** Tell a setting when they stand alone. */
 const SETTINGS = words(`
   APPLICATION_ID AUTO_VACUUM BUSY_TIMEOUT CACHE_SIZE COLLATION_LIST COMPILE_OPTIONS DATA_VERSION DATABASE_LIST ENCODING FOREIGN_KEYS FREELIST_COUNT FUNCTION_LIST

@@ -16,7 +16,8 @@ const LONGEST_REMEMBERED = 2 * 1024;
 /** SQL of one dialect. It is one layer of a defence: what it lets through still meets the rights of the database's role. */
 export function sqlAnalyzer(dialect: SqlDialect, readFunctions: readonly string[]): Analyzer {
   const trusted = new Set(readFunctions.map((name) => name.toLowerCase()));
-  const analyse = (statement: string) => findings(dialect === "postgres" ? analysePostgres(statement, trusted) : analyseDialect(statement, dialect, trusted));
+  const analyse = (statement: string) =>
+    findings(dialect === "postgres" ? analysePostgres(statement, trusted) : analyseDialect(statement, dialect, trusted));
   const remembered = new BoundedMap<string, Findings>(MOST_REMEMBERED);
   return {
     prepare: dialect === "postgres" ? loadPostgresParser : loadDialectParser,

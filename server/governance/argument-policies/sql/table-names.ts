@@ -12,7 +12,10 @@ export function mayName(table: string, pattern: string): boolean {
 }
 
 function partsOf(name: string): string[] {
-  return name.toLowerCase().split(".").map((part) => part.replace(/["`[\]]/g, "").trim());
+  return name
+    .toLowerCase()
+    .split(".")
+    .map((part) => part.replace(/["`[\]]/g, "").trim());
 }
 
 function matches(name: string, pattern: string): boolean {

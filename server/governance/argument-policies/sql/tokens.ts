@@ -8,7 +8,9 @@ export interface Token {
   readonly canonical: string;
 }
 
-export type Lexed = { readonly ok: true; readonly tokens: readonly Token[] } | { readonly ok: false; readonly why: string; readonly executableComment: boolean };
+export type Lexed =
+  | { readonly ok: true; readonly tokens: readonly Token[] }
+  | { readonly ok: false; readonly why: string; readonly executableComment: boolean };
 
 interface Lexis {
   readonly hashComments: boolean;
@@ -24,12 +26,60 @@ interface Lexis {
 }
 
 const LEXIS: Readonly<Record<Exclude<SqlDialect, "postgres">, Lexis>> = {
-  mysql: { hashComments: true, nestedComments: false, strings: "'\"", names: "`", backslashes: true, nameQuotes: ["`", "`"], prefixes: /^(?:N|B|X|_[A-Z0-9]+)$/ },
-  sqlite: { hashComments: false, nestedComments: false, strings: "'", names: '"`[', backslashes: false, nameQuotes: ['"', '"'], prefixes: /^X$/ },
-  mssql: { hashComments: false, nestedComments: true, strings: "'", names: '"[', backslashes: false, nameQuotes: ["[", "]"], prefixes: /^N$/ },
-  oracle: { hashComments: false, nestedComments: false, strings: "'", names: '"', backslashes: false, nameQuotes: ['"', '"'], prefixes: /^N$/ },
-  bigquery: { hashComments: true, nestedComments: false, strings: "'\"", names: "`", backslashes: true, nameQuotes: ["`", "`"], prefixes: /^(?:R|B|BR|RB)$/ },
-  snowflake: { hashComments: false, nestedComments: false, strings: "'", names: '"', backslashes: true, nameQuotes: ['"', '"'], prefixes: /^X$/ },
+  mysql: {
+    hashComments: true,
+    nestedComments: false,
+    strings: "'\"",
+    names: "`",
+    backslashes: true,
+    nameQuotes: ["`", "`"],
+    prefixes: /^(?:N|B|X|_[A-Z0-9]+)$/,
+  },
+  sqlite: {
+    hashComments: false,
+    nestedComments: false,
+    strings: "'",
+    names: '"`[',
+    backslashes: false,
+    nameQuotes: ['"', '"'],
+    prefixes: /^X$/,
+  },
+  mssql: {
+    hashComments: false,
+    nestedComments: true,
+    strings: "'",
+    names: '"[',
+    backslashes: false,
+    nameQuotes: ["[", "]"],
+    prefixes: /^N$/,
+  },
+  oracle: {
+    hashComments: false,
+    nestedComments: false,
+    strings: "'",
+    names: '"',
+    backslashes: false,
+    nameQuotes: ['"', '"'],
+    prefixes: /^N$/,
+  },
+  bigquery: {
+    hashComments: true,
+    nestedComments: false,
+    strings: "'\"",
+    names: "`",
+    backslashes: true,
+    nameQuotes: ["`", "`"],
+    prefixes: /^(?:R|B|BR|RB)$/,
+  },
+  snowflake: {
+    hashComments: false,
+    nestedComments: false,
+    strings: "'",
+    names: '"',
+    backslashes: true,
+    nameQuotes: ['"', '"'],
+    prefixes: /^X$/,
+  },
 };
 
 const WORD = /[\p{L}_][\p{L}\p{N}\p{M}_$#]*/uy;
@@ -55,7 +105,7 @@ export function lex(sql: string, dialect: Exclude<SqlDialect, "postgres">): Lexe
     return pattern.exec(sql)?.[0] ?? null;
   };
 
-  for (let i = 0; i < sql.length; ) {
+  for (let i = 0; i < sql.length;) {
     const c = sql[i] ?? "";
     const two = sql.slice(i, i + 2);
     if (c === " " || c === "\n" || c === "\r" || c === "\t" || c === "\f" || c === "\v") {
@@ -104,13 +154,20 @@ export function lex(sql: string, dialect: Exclude<SqlDialect, "postgres">): Lexe
       const close = c === "[" ? "]" : c;
       const end = afterName(sql, i + 1, close);
       const name = sql.slice(i + 1, end - 1);
-      if (end < 0 || name === "" || /[\\\p{Cc}]/u.test(name)) return refuse("The SQL has a quoted name that is not closed or that databases read differently.");
+      if (end < 0 || name === "" || /[\\\p{Cc}]/u.test(name))
+        return refuse("The SQL has a quoted name that is not closed or that databases read differently.");
       push("name", name.replaceAll(close + close, close), lexis.nameQuotes[0] + name.replace(/["`[\]]/g, "_") + lexis.nameQuotes[1]);
       i = end;
       continue;
     }
     const parameter = match(PARAMETER, i);
-    if (parameter !== null && !(c === ":" && sql[i - 1] === ":") && !(c === ":" && dialect === "snowflake") && !(c === "#" && dialect !== "mssql") && !(c === "@" && (dialect === "oracle" || dialect === "snowflake"))) {
+    if (
+      parameter !== null &&
+      !(c === ":" && sql[i - 1] === ":") &&
+      !(c === ":" && dialect === "snowflake") &&
+      !(c === "#" && dialect !== "mssql") &&
+      !(c === "@" && (dialect === "oracle" || dialect === "snowflake"))
+    ) {
       push("name", parameter, parameter);
       i += parameter.length;
       continue;

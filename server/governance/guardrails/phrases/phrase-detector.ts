@@ -36,7 +36,10 @@ const newNode = (): Node => ({ next: new Map(), signals: [] });
 export function phraseDetector(check: Check, signals: readonly Signal[]): Detector {
   const root = newNode();
   const begins = new Set<string>();
-  const sorted = signals.map((signal) => ({ ...signal, compiled: { name: signal.name, score: signal.score, pattern: new RegExp(signal.pattern, "iuy") } }));
+  const sorted = signals.map((signal) => ({
+    ...signal,
+    compiled: { name: signal.name, score: signal.score, pattern: new RegExp(signal.pattern, "iuy") },
+  }));
   sorted.sort((a, b) => b.score - a.score);
   for (const { pattern, begins: letters, compiled } of sorted) {
     for (const start of letters ?? firstLetters(pattern)) {
@@ -62,7 +65,8 @@ export function phraseDetector(check: Check, signals: readonly Signal[]): Detect
         if (found !== null && found.score >= score) break;
         pattern.lastIndex = start;
         const match = pattern.exec(text);
-        if (match !== null && match[0].length > 0 && match[0].length < WINDOW) found = { category: name, start, end: start + match[0].length, score };
+        if (match !== null && match[0].length > 0 && match[0].length < WINDOW)
+          found = { category: name, start, end: start + match[0].length, score };
       }
       if (at === text.length) break;
     }

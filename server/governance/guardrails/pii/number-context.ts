@@ -26,7 +26,7 @@ const OTHER_NUMBER_WORDS = contextWords(OTHER_NUMBER);
 function lastEnd(text: string, from: number, to: number, { pattern, beginnings }: ContextWords): number {
   let context: string | null = null;
   let end = -1;
-  for (let at = from; at < to; ) {
+  for (let at = from; at < to;) {
     if (beginnings.standingAt(text, at) !== 0) {
       context ??= text.slice(from, to);
       pattern.lastIndex = at - from;

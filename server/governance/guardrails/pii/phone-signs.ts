@@ -34,6 +34,11 @@ export function leadsAt(text: string, digits: number): readonly number[] {
   const before = text.charCodeAt(digits - 1);
   const second = text.charCodeAt(digits - 2);
   if (before === PLUS) return second === BRACKET ? LEADS.bracketPlus : LEADS.one;
-  if (before === BRACKET) return second === PLUS ? LEADS.plusBracket : second === SPACE && text.charCodeAt(digits - 3) === PLUS ? LEADS.plusSpaceBracket : LEADS.one;
+  if (before === BRACKET)
+    return second === PLUS
+      ? LEADS.plusBracket
+      : second === SPACE && text.charCodeAt(digits - 3) === PLUS
+        ? LEADS.plusSpaceBracket
+        : LEADS.one;
   return before === SPACE && second === PLUS ? LEADS.plusSpace : LEADS.none;
 }

@@ -10,7 +10,8 @@ const PHONE_WORDS = contextWords(
 );
 
 /** The country calling codes in use, as the first digits of an international number. */
-const CALLING_CODE = /^(?:1|7|2[07]|2[1-69]\d|3[0-469]|3[578]\d|4[013-9]|42\d|5[1-8]|5[09]\d|6[0-6]|6[7-9]\d|8[1246]|8[058]\d|9[0-58]|9[679]\d)/;
+const CALLING_CODE =
+  /^(?:1|7|2[07]|2[1-69]\d|3[0-469]|3[578]\d|4[013-9]|42\d|5[1-8]|5[09]\d|6[0-6]|6[7-9]\d|8[1246]|8[058]\d|9[0-58]|9[679]\d)/;
 
 /** The ways numbers are written. Every bound is small, so that none reads beyond the window. */
 interface Shape {
@@ -27,9 +28,28 @@ interface Shape {
 }
 
 const SHAPES: readonly Shape[] = [
-  { starts: "+", pattern: /\+ ?\(?[1-9](?:[ ()./-]{0,3}\d){6,14}(?!\d)/y, digits: [8, 15], score: 0.8, fits: (digits) => CALLING_CODE.test(digits) },
-  { starts: "(", pattern: /\(\+[1-9]\d{0,2}\)(?:[ ()./-]{0,3}\d){6,13}(?!\d)/y, digits: [8, 15], score: 0.8, fits: (digits) => CALLING_CODE.test(digits) },
-  { starts: "0", together: [2, 5], pattern: /00[ -]?[1-9]\d{0,2}(?:[ ()./-]{1,3}\d{1,8}){2,5}(?!\d)/y, digits: [10, 17], score: 0.6, fits: (digits) => CALLING_CODE.test(digits.slice(2)) },
+  {
+    starts: "+",
+    pattern: /\+ ?\(?[1-9](?:[ ()./-]{0,3}\d){6,14}(?!\d)/y,
+    digits: [8, 15],
+    score: 0.8,
+    fits: (digits) => CALLING_CODE.test(digits),
+  },
+  {
+    starts: "(",
+    pattern: /\(\+[1-9]\d{0,2}\)(?:[ ()./-]{0,3}\d){6,13}(?!\d)/y,
+    digits: [8, 15],
+    score: 0.8,
+    fits: (digits) => CALLING_CODE.test(digits),
+  },
+  {
+    starts: "0",
+    together: [2, 5],
+    pattern: /00[ -]?[1-9]\d{0,2}(?:[ ()./-]{1,3}\d{1,8}){2,5}(?!\d)/y,
+    digits: [10, 17],
+    score: 0.6,
+    fits: (digits) => CALLING_CODE.test(digits.slice(2)),
+  },
   { starts: "1(", together: [1, 1], pattern: /(?:1[ .-]?)?\([2-9]\d{2}\)[ -]?[2-9]\d{2}[ .-]\d{4}(?!\d)/y, digits: [10, 11], score: 0.8 },
   { starts: "123456789", together: [1, 3], pattern: /(?:1[.-])?[2-9]\d{2}([.-])[2-9]\d{2}\1\d{4}(?!\d)/y, digits: [10, 11], score: 0.6 },
   { starts: "123456789", together: [1, 3], pattern: /(?:1 )?[2-9]\d{2} [2-9]\d{2}[ -]\d{4}(?!\d)/y, digits: [10, 11], score: 0.4 },
@@ -59,7 +79,10 @@ const BY_START = new Map(
   [..."+(0123456789"].map((sign) => {
     const shapes = SHAPES.filter(({ starts }) => starts.includes(sign));
     const fitting = (count: number) => shapes.filter(({ together: [fewest, most] = [0, 0] }) => count >= fewest && count <= most);
-    return [sign.charCodeAt(0), sign === "+" || sign === "(" ? [shapes] : Array.from({ length: MOST_TOGETHER + 1 }, (_, count) => fitting(count))] as const;
+    return [
+      sign.charCodeAt(0),
+      sign === "+" || sign === "(" ? [shapes] : Array.from({ length: MOST_TOGETHER + 1 }, (_, count) => fitting(count)),
+    ] as const;
   }),
 );
 const NO_SHAPES: readonly Shape[] = [];
@@ -98,7 +121,12 @@ function phoneAt(text: string, start: number, together: number): Found | null {
   let hasWord: boolean | undefined;
   let context: ReturnType<typeof contextBefore> | undefined;
   let best: Found | null = null;
-  for (const { pattern, digits: [fewest, most], score, fits } of shapes) {
+  for (const {
+    pattern,
+    digits: [fewest, most],
+    score,
+    fits,
+  } of shapes) {
     const alone = score - continues;
     if (alone + WORD_SCORE < SURE) continue;
     pattern.lastIndex = start;

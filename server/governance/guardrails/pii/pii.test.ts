@@ -42,7 +42,9 @@ test("values in sentences of fifteen locales are found, and what only looks like
   }
   for (const [kind, [recall, precision]] of Object.entries(BOUNDS)) {
     const { labelled, found, right, wrong } = counts.get(kind)!;
-    console.log(`${kind.padEnd(12)} recall ${(found / labelled).toFixed(4)} of ${labelled}, precision ${(right / (right + wrong)).toFixed(4)} of ${right + wrong}`);
+    console.log(
+      `${kind.padEnd(12)} recall ${(found / labelled).toFixed(4)} of ${labelled}, precision ${(right / (right + wrong)).toFixed(4)} of ${right + wrong}`,
+    );
     expect([kind, found / labelled]).toEqual([kind, expect.any(Number)]);
     expect(found / labelled).toBeGreaterThanOrEqual(recall);
     expect(right / (right + wrong)).toBeGreaterThanOrEqual(precision);

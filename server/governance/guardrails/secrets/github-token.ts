@@ -15,11 +15,21 @@ function first(text: string, start: number, pattern: RegExp): RegExpExecArray | 
 function tokenAt(text: string, start: number, final: boolean): Found | null {
   const stateless = first(text, start, STATELESS);
   if (stateless !== null) {
-    return withTail(text, final, { category: "github_token", start, end: start + stateless[0].length, score: 0.95 }, new TokenTail(/[A-Za-z0-9_.-]/));
+    return withTail(
+      text,
+      final,
+      { category: "github_token", start, end: start + stateless[0].length, score: 0.95 },
+      new TokenTail(/[A-Za-z0-9_.-]/),
+    );
   }
   const token = first(text, start, CLASSIC) ?? first(text, start, FINE_GRAINED);
   if (token === null || !looksRandom(token[1] ?? "")) return null;
-  return withTail(text, final, { category: "github_token", start, end: start + token[0].length, score: 0.95 }, new TokenTail(/[A-Za-z0-9_]/));
+  return withTail(
+    text,
+    final,
+    { category: "github_token", start, end: start + token[0].length, score: 0.95 },
+    new TokenTail(/[A-Za-z0-9_]/),
+  );
 }
 
 /** Tokens of GitHub: classic and fine-grained personal ones, of OAuth, of apps and their users, and refresh tokens. */

@@ -7,7 +7,12 @@ const LONG_HEADER = /e[yw][A-Za-z0-9_-]+/y;
 
 function decoded(base64url: string): string | null {
   try {
-    return atob(base64url.slice(0, base64url.length - (base64url.length % 4 === 1 ? 1 : 0)).replaceAll("-", "+").replaceAll("_", "/"));
+    return atob(
+      base64url
+        .slice(0, base64url.length - (base64url.length % 4 === 1 ? 1 : 0))
+        .replaceAll("-", "+")
+        .replaceAll("_", "/"),
+    );
   } catch {
     return null;
   }
@@ -46,6 +51,7 @@ function tokenAt(text: string, start: number, final: boolean): Found | null {
 export const jwt: Detector = {
   check: "secrets",
   maxLength: WINDOW - 1,
-  find: (text, from, to, final) => scan(text, /(?<![A-Za-z0-9_-])(?:ey[JA]|ewo)[A-Za-z0-9_-]{8}/g, from, to, (at) => tokenAt(text, at, final)),
+  find: (text, from, to, final) =>
+    scan(text, /(?<![A-Za-z0-9_-])(?:ey[JA]|ewo)[A-Za-z0-9_-]{8}/g, from, to, (at) => tokenAt(text, at, final)),
   openFrom: openTokenFrom,
 };

@@ -15,7 +15,12 @@ function keyAt(text: string, start: number, final: boolean): Found | null {
     const match = pattern.exec(text);
     const body = match?.[1] ?? "";
     if (match === null || !looksRandom(body) || !(pattern === PLAIN ? /\d/.test(body) : isMixed(body))) continue;
-    return withTail(text, final, { category: "openai_key", start, end: start + match[0].length, score: 0.95 }, new TokenTail(/[A-Za-z0-9_-]/));
+    return withTail(
+      text,
+      final,
+      { category: "openai_key", start, end: start + match[0].length, score: 0.95 },
+      new TokenTail(/[A-Za-z0-9_-]/),
+    );
   }
   return null;
 }

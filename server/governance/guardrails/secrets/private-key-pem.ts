@@ -48,12 +48,12 @@ function keyAt(text: string, start: number, final: boolean): Found | null {
   return withTail(text, final, { category: "private_key_pem", start, end: start + header.length, score: 0.98 }, new KeyTail());
 }
 
-
 /** Private keys in PEM, of any kind and with real or escaped line ends. A header that only prose mentions is none. */
 export const privateKeyPem: Detector = {
   check: "secrets",
   maxLength: WINDOW - 1,
-  find: (text, from, to, final) => (text.includes("-----BEGIN ") ? scan(text, /-----BEGIN [A-Z]/g, from, to, (at) => keyAt(text, at, final)) : []),
+  find: (text, from, to, final) =>
+    text.includes("-----BEGIN ") ? scan(text, /-----BEGIN [A-Z]/g, from, to, (at) => keyAt(text, at, final)) : [],
   openFrom(text) {
     const header = text.indexOf("-----BEGIN ", Math.max(0, text.length - WINDOW));
     const word = openTokenFrom(text);

@@ -38,7 +38,12 @@ function schemaTable(schema) {
   return members.length === 0 ? make("p", { class: "soft" }, typeOf(schema)) : table(members);
 }
 
-const parameterRow = ({ name, schema, required, in: place, description }) => ({ name, type: typeOf(schema), required, about: [place, description].filter(Boolean).join(": ") });
+const parameterRow = ({ name, schema, required, in: place, description }) => ({
+  name,
+  type: typeOf(schema),
+  required,
+  about: [place, description].filter(Boolean).join(": "),
+});
 
 /** A body to begin with: the required members. */
 function sample(schema, depth = 0) {
@@ -54,7 +59,8 @@ function sample(schema, depth = 0) {
 
 /** The JSON laid out, each number in the digits it came with where the browser can tell them. */
 function laidOut(json) {
-  const asWritten = (_name, value, context) => (typeof value === "number" && context?.source && JSON.rawJSON ? JSON.rawJSON(context.source) : value);
+  const asWritten = (_name, value, context) =>
+    typeof value === "number" && context?.source && JSON.rawJSON ? JSON.rawJSON(context.source) : value;
   return JSON.stringify(JSON.parse(json, asWritten), null, 2);
 }
 
@@ -78,7 +84,10 @@ function tryForm(method, path, operation) {
   form.append(make("button", {}, "Send"));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const url = new URL(path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(inputs.find(([parameter]) => parameter.name === name)[1].value)), location.origin);
+    const url = new URL(
+      path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(inputs.find(([parameter]) => parameter.name === name)[1].value)),
+      location.origin,
+    );
     const headers = {};
     if (at("token").value) headers.authorization = `Bearer ${at("token").value}`;
     for (const [parameter, input] of inputs) {
@@ -137,9 +146,22 @@ for (const { name: tag } of api.tags) {
   for (const [path, methods] of Object.entries(api.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       if (!operation.tags.includes(tag)) continue;
-      const details = make("details", { id: operation.operationId }, make("summary", {}, make("span", { class: "method" }, method.toUpperCase()), make("span", { class: "path" }, path), make("span", { class: "says" }, operation.summary)));
+      const details = make(
+        "details",
+        { id: operation.operationId },
+        make(
+          "summary",
+          {},
+          make("span", { class: "method" }, method.toUpperCase()),
+          make("span", { class: "path" }, path),
+          make("span", { class: "says" }, operation.summary),
+        ),
+      );
       // Drawn when it is opened: all of them at once would make the page slow on a phone.
-      details.addEventListener("toggle", () => details.open && !details.querySelector(".inside") && details.append(inside(method, path, operation)));
+      details.addEventListener(
+        "toggle",
+        () => details.open && !details.querySelector(".inside") && details.append(inside(method, path, operation)),
+      );
       const link = make("a", { href: `#${operation.operationId}` }, operation.summary);
       link.addEventListener("click", () => (details.open = true));
       links.append(link);
@@ -154,7 +176,8 @@ for (const { name: tag } of api.tags) {
 at("find").addEventListener("input", () => {
   const words = at("find").value.toLowerCase().split(/\s+/);
   for (const { text, details, link } of shownOperations) details.hidden = link.hidden = !words.every((word) => text.includes(word));
-  for (const group of document.querySelectorAll("main > section, #index > div")) group.hidden = ![...group.children].some((child) => child.tagName !== "H2" && !child.hidden);
+  for (const group of document.querySelectorAll("main > section, #index > div"))
+    group.hidden = ![...group.children].some((child) => child.tagName !== "H2" && !child.hidden);
 });
 
 if (location.hash) {
@@ -172,7 +195,11 @@ at("session").addEventListener("submit", async (event) => {
   const says = at("session-says");
   says.textContent = "...";
   try {
-    const response = await fetch(`/v1/admin-users/${tenant ? "tenant" : "system"}/login`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(given) });
+    const response = await fetch(`/v1/admin-users/${tenant ? "tenant" : "system"}/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(given),
+    });
     const answer = await response.json();
     says.textContent = response.ok ? `Signed in as ${answer.user.username} (${answer.user.role})` : (answer.detail ?? answer.error);
     if (!response.ok) return;

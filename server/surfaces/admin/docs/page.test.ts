@@ -29,7 +29,12 @@ class Element {
   }
 }
 
-const DOCUMENT = { info: { description: "" }, tags: [{ name: "t" }], components: { schemas: {} }, paths: { "/v1/x": { get: { tags: ["t"], operationId: "x", summary: "X", "x-access": "anyone", responses: {} } } } };
+const DOCUMENT = {
+  info: { description: "" },
+  tags: [{ name: "t" }],
+  components: { schemas: {} },
+  paths: { "/v1/x": { get: { tags: ["t"], operationId: "x", summary: "X", "x-access": "anyone", responses: {} } } },
+};
 
 /** What the page shows under the form of an operation that was answered with this text. */
 async function shownOf(text: string): Promise<string> {
@@ -40,7 +45,10 @@ async function shownOf(text: string): Promise<string> {
   };
   const fetch = async (url: unknown) => (url === "/openapi.json" ? Response.json(DOCUMENT) : new Response(text, { statusText: "OK" }));
   const source = readFileSync(new URL("page.js", import.meta.url), "utf8");
-  await new Function("document", "fetch", "location", `return (async () => { ${source} })()`)(document, fetch, { origin: "http://gateway.test", hash: "" });
+  await new Function("document", "fetch", "location", `return (async () => { ${source} })()`)(document, fetch, {
+    origin: "http://gateway.test",
+    hash: "",
+  });
   const [details] = elements.get("operations")?.all("details") ?? [];
   if (details === undefined) throw new Error("the page drew no operation");
   details.open = true;
@@ -51,7 +59,9 @@ async function shownOf(text: string): Promise<string> {
 
 test("an answer is shown with every digit it has", async () => {
   const shown = await shownOf('{"seq":9007199254740993,"budget":0.10000000000000000001,"items":[1,"9007199254740993",null]}');
-  expect(shown).toBe('200 OK\n\n{\n  "seq": 9007199254740993,\n  "budget": 0.10000000000000000001,\n  "items": [\n    1,\n    "9007199254740993",\n    null\n  ]\n}');
+  expect(shown).toBe(
+    '200 OK\n\n{\n  "seq": 9007199254740993,\n  "budget": 0.10000000000000000001,\n  "items": [\n    1,\n    "9007199254740993",\n    null\n  ]\n}',
+  );
 });
 
 test("an answer that is no JSON is shown as it is", async () => {

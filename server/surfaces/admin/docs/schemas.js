@@ -33,9 +33,13 @@ export function schemaReader(schemas) {
     if (real.type === "array") return membersOf(real.items, `${path}[]`, known);
     const named = Object.entries(real.properties ?? {}).flatMap(([name, member]) => {
       const at = path === "" ? name : `${path}.${name}`;
-      return [{ name: at, type: typeOf(member), required: real.required?.includes(name) ?? false, about: resolve(member).description ?? "" }, ...membersOf(member, at, known)];
+      return [
+        { name: at, type: typeOf(member), required: real.required?.includes(name) ?? false, about: resolve(member).description ?? "" },
+        ...membersOf(member, at, known),
+      ];
     });
-    const others = typeof real.additionalProperties === "object" ? membersOf(real.additionalProperties, path === "" ? "*" : `${path}.*`, known) : [];
+    const others =
+      typeof real.additionalProperties === "object" ? membersOf(real.additionalProperties, path === "" ? "*" : `${path}.*`, known) : [];
     return [...named, ...others];
   }
 

@@ -12,17 +12,26 @@ test("messages and their count, with base_url with and without its version", asy
   for (const baseUrl of [vendor.origin, `${vendor.origin}/v1`, `${vendor.origin}/v1/`]) {
     const reply = (await provider.send(vendorTarget("anthropic", { baseUrl }), vendorRequest("messages"))) as ProviderReply;
     expect(reply.requestId).toBe("req_a");
-    expect(vendor.seen.at(-1)).toMatchObject({ method: "POST", path: "/v1/messages", headers: { "x-api-key": "key-1", "anthropic-version": "2023-06-01" } });
+    expect(vendor.seen.at(-1)).toMatchObject({
+      method: "POST",
+      path: "/v1/messages",
+      headers: { "x-api-key": "key-1", "anthropic-version": "2023-06-01" },
+    });
     await provider.send(vendorTarget("anthropic", { baseUrl }), vendorRequest("count_tokens"));
     expect(vendor.seen.at(-1)?.path).toBe("/v1/messages/count_tokens");
   }
 });
 
 test("the caller's version and betas reach the vendor", async () => {
-  await provider.send(vendorTarget("anthropic", { baseUrl: vendor.origin }), vendorRequest("messages", { headers: { "anthropic-version": "2026-10-21", "anthropic-beta": "a,b" } }));
+  await provider.send(
+    vendorTarget("anthropic", { baseUrl: vendor.origin }),
+    vendorRequest("messages", { headers: { "anthropic-version": "2026-10-21", "anthropic-beta": "a,b" } }),
+  );
   expect(vendor.seen.at(-1)?.headers).toMatchObject({ "anthropic-version": "2026-10-21", "anthropic-beta": "a,b" });
 });
 
 test("Anthropic has no embeddings", async () => {
-  expect(await provider.send(vendorTarget("anthropic", { baseUrl: vendor.origin }), vendorRequest("embeddings"))).toMatchObject({ code: "model_mode_mismatch" });
+  expect(await provider.send(vendorTarget("anthropic", { baseUrl: vendor.origin }), vendorRequest("embeddings"))).toMatchObject({
+    code: "model_mode_mismatch",
+  });
 });

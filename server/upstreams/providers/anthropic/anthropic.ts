@@ -15,7 +15,11 @@ export function anthropicProvider(outbound: Outbound): Provider {
       if (PATHS[request.operation] === undefined) return notServed(target, request.operation);
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { "x-api-key": target.apiKey });
       headers["anthropic-version"] ??= ANTHROPIC_VERSION;
-      return send(outbound, { url: url(target, request.operation), headers, body: request.body, requestIdHeaders: ["request-id", "x-request-id"] }, request);
+      return send(
+        outbound,
+        { url: url(target, request.operation), headers, body: request.body, requestIdHeaders: ["request-id", "x-request-id"] },
+        request,
+      );
     },
   };
 }

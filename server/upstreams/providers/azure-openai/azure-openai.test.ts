@@ -13,17 +13,29 @@ describe("the address", () => {
     ["https://r.openai.azure.com", "https://r.openai.azure.com/openai/v1/chat/completions"],
     ["https://r.openai.azure.com/", "https://r.openai.azure.com/openai/v1/chat/completions"],
     ["https://r.openai.azure.com/openai", "https://r.openai.azure.com/openai/v1/chat/completions"],
-    ["https://r.openai.azure.com/openai/v1?api-version=preview", "https://r.openai.azure.com/openai/v1/chat/completions?api-version=preview"],
+    [
+      "https://r.openai.azure.com/openai/v1?api-version=preview",
+      "https://r.openai.azure.com/openai/v1/chat/completions?api-version=preview",
+    ],
     ["https://r.openai.azure.com/openai/v1/", "https://r.openai.azure.com/openai/v1/chat/completions"],
-    ["https://r.openai.azure.com/openai/deployments/gpt?api-version=2024-06-01", "https://r.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-06-01"],
-    ["https://r.openai.azure.com/openai/deployments/gpt", "https://r.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-10-21"],
+    [
+      "https://r.openai.azure.com/openai/deployments/gpt?api-version=2024-06-01",
+      "https://r.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-06-01",
+    ],
+    [
+      "https://r.openai.azure.com/openai/deployments/gpt",
+      "https://r.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-10-21",
+    ],
   ])("%s", (baseUrl, url) => {
     expect(provider.url(vendorTarget("azure_openai", { baseUrl }), "chat", false)).toBe(url);
   });
 });
 
 test("the key goes in Azure's own header", async () => {
-  const reply = (await provider.send(vendorTarget("azure_openai", { baseUrl: vendor.origin }), vendorRequest("embeddings"))) as ProviderReply;
+  const reply = (await provider.send(
+    vendorTarget("azure_openai", { baseUrl: vendor.origin }),
+    vendorRequest("embeddings"),
+  )) as ProviderReply;
   expect(reply.requestId).toBe("apim-1");
   expect(vendor.seen.at(-1)).toMatchObject({ path: "/openai/v1/embeddings", headers: { "api-key": "key-1" } });
   expect(vendor.seen.at(-1)?.headers.authorization).toBeUndefined();

@@ -13,7 +13,16 @@ export function azureOpenaiProvider(outbound: Outbound): Provider {
     async send(target, request) {
       if (OPENAI_PATHS[request.operation] === undefined) return notServed(target, request.operation);
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { "api-key": target.apiKey });
-      return send(outbound, { url: url(target, request.operation), headers, body: request.body, requestIdHeaders: ["apim-request-id", "x-request-id", "x-ms-request-id"] }, request);
+      return send(
+        outbound,
+        {
+          url: url(target, request.operation),
+          headers,
+          body: request.body,
+          requestIdHeaders: ["apim-request-id", "x-request-id", "x-ms-request-id"],
+        },
+        request,
+      );
     },
   };
 }

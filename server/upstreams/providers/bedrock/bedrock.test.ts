@@ -15,12 +15,23 @@ const vendor = fakeVendor(({ path, body }) => {
   const asked = JSON.parse(body) as { inputText?: string; texts?: string[] };
   if (asked.inputText === "refused") return Response.json({ message: "too long" }, { status: 400, headers });
   if (asked.inputText === "nonsense") return new Response("<html>", { headers });
-  if (asked.texts !== undefined) return Response.json({ embeddings: { float: asked.texts.map(() => [1]) } }, { headers: { ...headers, "x-amzn-bedrock-input-token-count": "11" } });
+  if (asked.texts !== undefined)
+    return Response.json(
+      { embeddings: { float: asked.texts.map(() => [1]) } },
+      { headers: { ...headers, "x-amzn-bedrock-input-token-count": "11" } },
+    );
   return Response.json({ embedding: [Number(asked.inputText)], inputTextTokenCount: 2 }, { headers });
 });
 afterAll(() => vendor.stop());
 const provider = bedrockProvider(outbound({ allowPrivate: true }), { now: () => NOW });
-const target = (given: Partial<ProviderTarget>) => vendorTarget("bedrock", { baseUrl: vendor.origin, region: "eu-central-1", apiKey: `AKIDEXAMPLE1:${SECRET}`, modelName: "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", ...given });
+const target = (given: Partial<ProviderTarget>) =>
+  vendorTarget("bedrock", {
+    baseUrl: vendor.origin,
+    region: "eu-central-1",
+    apiKey: `AKIDEXAMPLE1:${SECRET}`,
+    modelName: "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    ...given,
+  });
 
 /** The signature as AWS documents it (Create a signed AWS API request), from what arrived at the server. */
 function expectedSignature({ method, path, headers, body }: VendorRequest, secret: string): string {
@@ -30,21 +41,45 @@ function expectedSignature({ method, path, headers, body }: VendorRequest, secre
   const [date = "", region = "", service = "", end = ""] = scope.split("/");
   const sha = (text: string) => createHash("sha256").update(text).digest("hex");
   const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
-  const encoded = (path.split("?")[0] as string).split("/").map((segment) => encodeURIComponent(segment)).join("/");
-  const canonical = [method, encoded, "", ...signed.split(";").map((name) => `${name}:${(headers[name] ?? "").trim()}`), "", signed, sha(body)].join("\n");
+  const encoded = (path.split("?")[0] as string)
+    .split("/")
+    .map((segment) => encodeURIComponent(segment))
+    .join("/");
+  const canonical = [
+    method,
+    encoded,
+    "",
+    ...signed.split(";").map((name) => `${name}:${(headers[name] ?? "").trim()}`),
+    "",
+    signed,
+    sha(body),
+  ].join("\n");
   const text = ["AWS4-HMAC-SHA256", headers["x-amz-date"], scope, sha(canonical)].join("\n");
   const key = hmac(hmac(hmac(hmac(`AWS4${secret}`, date), region), service), end);
   return createHmac("sha256", key).update(text).digest("hex");
 }
 
 describe("signed with AWS keys", () => {
-  test.each(["eu.anthropic.claude-sonnet-4-5-20250929-v1:0", "arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc123", "amazon.nova-pro-v1:0"])("%s", async (modelName) => {
-    const reply = (await provider.send(target({ modelName }), vendorRequest("converse", { body: '{"messages":[{"text":"Grüße"}]}' }))) as ProviderReply;
+  test.each([
+    "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc123",
+    "amazon.nova-pro-v1:0",
+  ])("%s", async (modelName) => {
+    const reply = (await provider.send(
+      target({ modelName }),
+      vendorRequest("converse", { body: '{"messages":[{"text":"Grüße"}]}' }),
+    )) as ProviderReply;
     expect(reply.requestId).toBe("amzn-1");
     const seen = vendor.seen.at(-1) as VendorRequest;
     expect(seen.path).toBe(`/model/${encodeURIComponent(modelName)}/converse`);
-    expect(seen.headers).toMatchObject({ "x-amz-date": "20261121T120000Z", host: new URL(vendor.origin).host, "content-type": "application/json" });
-    expect(seen.headers.authorization).toBe(`AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE1/20261121/eu-central-1/bedrock/aws4_request, SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date, Signature=${expectedSignature(seen, SECRET)}`);
+    expect(seen.headers).toMatchObject({
+      "x-amz-date": "20261121T120000Z",
+      host: new URL(vendor.origin).host,
+      "content-type": "application/json",
+    });
+    expect(seen.headers.authorization).toBe(
+      `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE1/20261121/eu-central-1/bedrock/aws4_request, SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date, Signature=${expectedSignature(seen, SECRET)}`,
+    );
     expect(JSON.stringify(seen)).not.toContain(SECRET);
   });
 
@@ -72,10 +107,15 @@ describe("signed with AWS keys", () => {
     ["https://proxy.example/aws", "eu-west-1", "eu-west-1"],
   ])("%s with region %s is signed for %s", async (baseUrl, region, signedFor) => {
     let authorization: string | null = null;
-    const recording = bedrockProvider({ async fetch(_url, { headers }) {
-      authorization = new Headers(headers).get("authorization");
-      return Response.json({});
-    } }, { now: () => NOW });
+    const recording = bedrockProvider(
+      {
+        async fetch(_url, { headers }) {
+          authorization = new Headers(headers).get("authorization");
+          return Response.json({});
+        },
+      },
+      { now: () => NOW },
+    );
     await recording.send(target({ baseUrl, region }), vendorRequest("converse"));
     expect(authorization ?? "").toContain(`/20261121/${signedFor}/bedrock/aws4_request`);
   });
@@ -90,11 +130,19 @@ describe("signed with AWS keys", () => {
   // Made with botocore 1.44.5 (SigV4Auth) for these very requests.
   test.each([
     ["amazon.nova-pro-v1:0", "8f4ba2b2dbbe366b5df20de9088985ad494d9ba0d3fe0607653974dbd225e018"],
-    ["arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123", "c5562e265820cff33c3d55c657a8d170f434152a126ce3d283983e63b809b373"],
+    [
+      "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123",
+      "c5562e265820cff33c3d55c657a8d170f434152a126ce3d283983e63b809b373",
+    ],
   ])("agrees with AWS's own signer for %s", async (modelName, signature) => {
     const url = provider.url(target({ baseUrl: "https://bedrock-runtime.us-east-1.amazonaws.com", modelName }), "converse", false);
-    const headers = await signedHeaders({ kind: "keys", accessKeyId: "AKIDEXAMPLE1", secretAccessKey: SECRET, sessionToken: null }, { url, body: '{"a": 1}', region: "us-east-1", now: new Date(NOW) });
-    expect(headers.authorization).toBe(`AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE1/20261121/us-east-1/bedrock/aws4_request, SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date, Signature=${signature}`);
+    const headers = await signedHeaders(
+      { kind: "keys", accessKeyId: "AKIDEXAMPLE1", secretAccessKey: SECRET, sessionToken: null },
+      { url, body: '{"a": 1}', region: "us-east-1", now: new Date(NOW) },
+    );
+    expect(headers.authorization).toBe(
+      `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE1/20261121/us-east-1/bedrock/aws4_request, SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date, Signature=${signature}`,
+    );
   });
 });
 
@@ -113,7 +161,8 @@ test.each([
 });
 
 describe("embeddings", () => {
-  const embed = (bodies: unknown[]) => provider.send(target({ modelName: "amazon.titan-embed-text-v2:0" }), vendorRequest("bedrock_embed", { body: JSON.stringify(bodies) }));
+  const embed = (bodies: unknown[]) =>
+    provider.send(target({ modelName: "amazon.titan-embed-text-v2:0" }), vendorRequest("bedrock_embed", { body: JSON.stringify(bodies) }));
 
   test("are asked for one by one and come back in order", async () => {
     const reply = (await embed(Array.from({ length: 9 }, (_, i) => ({ inputText: String(i) })))) as ProviderReply;

@@ -30,7 +30,10 @@ export function bedrockProvider(outbound: Outbound, clock: { now(): number }): P
 const INPUT_TOKENS = "x-amzn-bedrock-input-token-count";
 
 /** The body is a JSON list, one member for each call of InvokeModel, and so is the answer. */
-async function embed(request: ProviderRequest, sendOne: (body: string) => Promise<ProviderReply | Refusal>): Promise<ProviderReply | Refusal> {
+async function embed(
+  request: ProviderRequest,
+  sendOne: (body: string) => Promise<ProviderReply | Refusal>,
+): Promise<ProviderReply | Refusal> {
   const sent = await sendEach(JSON.parse(request.body) as JsonObject[], request.timeoutMs, sendOne);
   if (!("answers" in sent)) return sent;
   const answers = sent.answers.map(({ body, headers }) => {
@@ -50,12 +53,20 @@ function url(target: ProviderTarget, operation: Operation, stream: boolean): str
   return `${withoutSlash(target.baseUrl)}/model/${pathSegment(target.modelName)}/${method(operation, stream) ?? ""}`;
 }
 
-async function authorize(target: ProviderTarget, address: string, body: string, clock: { now(): number }): Promise<{ readonly headers: Record<string, string> } | Refusal> {
+async function authorize(
+  target: ProviderTarget,
+  address: string,
+  body: string,
+  clock: { now(): number },
+): Promise<{ readonly headers: Record<string, string> } | Refusal> {
   if (target.apiKey === null) return { headers: {} };
   const credential = readBedrockCredential(target.apiKey);
   if (credential.kind === "bearer") return { headers: { authorization: `Bearer ${credential.token}` } };
   const region = regionOf(target);
-  if (region === null) return refuse("upstream_error", "The Bedrock provider needs an AWS region.", { reason: "neither the provider's base_url nor its region names an AWS region" });
+  if (region === null)
+    return refuse("upstream_error", "The Bedrock provider needs an AWS region.", {
+      reason: "neither the provider's base_url nor its region names an AWS region",
+    });
   return { headers: await signedHeaders(credential, { url: address, body, region, now: new Date(clock.now()) }) };
 }
 

@@ -8,7 +8,12 @@ export function readBedrockCredential(apiKey: string): BedrockCredential {
   const keys = /^([A-Z0-9]{8,128}):([^:]+)(?::([^:]+))?$/.exec(apiKey);
   if (keys === null) return { kind: "bearer", token: apiKey };
   const [, accessKeyId, secretAccessKey, sessionToken] = keys;
-  return { kind: "keys", accessKeyId: accessKeyId as string, secretAccessKey: secretAccessKey as string, sessionToken: sessionToken ?? null };
+  return {
+    kind: "keys",
+    accessKeyId: accessKeyId as string,
+    secretAccessKey: secretAccessKey as string,
+    sessionToken: sessionToken ?? null,
+  };
 }
 
 export interface ToSign {

@@ -19,12 +19,22 @@ export function echoEmbeddings(model: string, text: string, id: string): Provide
   const inputs = inputsOf(body.input);
   const dimensions = body.dimensions ?? DIMENSIONS;
   if (dimensions > MOST_DIMENSIONS) {
-    const error = { message: `echo gives vectors of at most ${MOST_DIMENSIONS} numbers`, type: "invalid_request_error", param: "dimensions", code: null };
+    const error = {
+      message: `echo gives vectors of at most ${MOST_DIMENSIONS} numbers`,
+      type: "invalid_request_error",
+      param: "dimensions",
+      code: null,
+    };
     return { response: Response.json({ error }, { status: 400 }), requestId: `embd-echo-${id}` };
   }
   const tokens = inputs.reduce((sum, words) => sum + estimateTokens(words.join(" ").length), 0);
   const encoding = body.encoding_format === "base64" ? "base64" : "float";
-  const reply = writeEmbeddingsReply(inputs.map((words) => vectorOf(words, dimensions)), model, encoding, tokens);
+  const reply = writeEmbeddingsReply(
+    inputs.map((words) => vectorOf(words, dimensions)),
+    model,
+    encoding,
+    tokens,
+  );
   return { response: new Response(reply, { headers: { "content-type": "application/json" } }), requestId: `embd-echo-${id}` };
 }
 
@@ -45,7 +55,10 @@ function vectorOf(words: readonly string[], dimensions: number): number[] {
   // A text without words has a direction too.
   for (const word of words.length === 0 ? [""] : words) {
     for (let at = 0; at < dimensions; at += BLOCK) {
-      for (const [i, value] of blockOf(word, at / BLOCK).slice(0, dimensions - at).entries()) vector[at + i] = (vector[at + i] as number) + value;
+      for (const [i, value] of blockOf(word, at / BLOCK)
+        .slice(0, dimensions - at)
+        .entries())
+        vector[at + i] = (vector[at + i] as number) + value;
     }
   }
   const length = Math.hypot(...vector);

@@ -6,8 +6,14 @@ import { echoProvider } from "./echo.ts";
 const echo = echoProvider({ now: () => 1_763_712_000_000 });
 
 async function embeddings(body: Record<string, unknown>) {
-  const { response } = (await echo.send(vendorTarget("echo", {}), vendorRequest("embeddings", { body: JSON.stringify(body) }))) as ProviderReply;
-  return { status: response.status, body: (await response.json()) as { data: { index: number; embedding: number[] | string }[]; usage: unknown } };
+  const { response } = (await echo.send(
+    vendorTarget("echo", {}),
+    vendorRequest("embeddings", { body: JSON.stringify(body) }),
+  )) as ProviderReply;
+  return {
+    status: response.status,
+    body: (await response.json()) as { data: { index: number; embedding: number[] | string }[]; usage: unknown },
+  };
 }
 
 const vectors = async (body: Record<string, unknown>) => (await embeddings(body)).body.data.map(({ embedding }) => embedding as number[]);
@@ -15,7 +21,9 @@ const dot = (a: readonly number[] = [], b: readonly number[] = []) => a.reduce((
 
 describe("echo's embeddings", () => {
   test("are unit vectors, equal for equal texts, near for similar ones", async () => {
-    const [a, again, near, far] = await vectors({ input: ["The cat sat on the mat.", "the CAT sat on the mat", "the cat sat on a chair", "quarterly revenue grew nine percent"] });
+    const [a, again, near, far] = await vectors({
+      input: ["The cat sat on the mat.", "the CAT sat on the mat", "the cat sat on a chair", "quarterly revenue grew nine percent"],
+    });
     expect(a).toHaveLength(64);
     expect(dot(a, a)).toBeCloseTo(1, 9);
     expect(again).toEqual(a as number[]);
@@ -45,7 +53,11 @@ describe("echo's chat", () => {
 
   test("answers with the caller's own words", async () => {
     const { response } = (await echo.send(vendorTarget("echo", {}), vendorRequest("chat", { body }))) as ProviderReply;
-    expect(await response.json()).toMatchObject({ model: "model-1", choices: [{ message: { content: "say this" }, finish_reason: "stop" }], created: 1_763_712_000 });
+    expect(await response.json()).toMatchObject({
+      model: "model-1",
+      choices: [{ message: { content: "say this" }, finish_reason: "stop" }],
+      created: 1_763_712_000,
+    });
     expect(echo.url(vendorTarget("echo", {}), "chat", false)).toBe("echo:chat/completions");
   });
 

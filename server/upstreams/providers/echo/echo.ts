@@ -25,27 +25,41 @@ function chat(model: string, text: string, stream: boolean, now: number): Provid
   const prompt = body.messages.reduce((sum, message) => sum + estimateTokens(textOf(message.content).length), 0);
   const completion = estimateTokens(said.length);
   const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
-  const head = { id: `chatcmpl-echo-${digest(text)}`, created: Math.floor(now / 1000), model, system_fingerprint: "gatehouse-echo: repeats your last message, not a language model" };
+  const head = {
+    id: `chatcmpl-echo-${digest(text)}`,
+    created: Math.floor(now / 1000),
+    model,
+    system_fingerprint: "gatehouse-echo: repeats your last message, not a language model",
+  };
 
   if (!stream) {
     const message = { role: "assistant", content: said, refusal: null };
     const reply = { ...head, object: "chat.completion", choices: [{ index: 0, message, logprobs: null, finish_reason: "stop" }], usage };
     return { response: Response.json(reply), requestId: head.id };
   }
-  const frame = (delta: unknown, finish_reason: string | null) => ({ ...head, object: "chat.completion.chunk", choices: [{ index: 0, delta, logprobs: null, finish_reason }] });
+  const frame = (delta: unknown, finish_reason: string | null) => ({
+    ...head,
+    object: "chat.completion.chunk",
+    choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+  });
   const frames = [
     frame({ role: "assistant", content: "" }, null),
     ...(said.match(/\s*\S+\s*/g) ?? []).map((content) => frame({ content }, null)),
     frame({}, "stop"),
     ...(body.stream_options?.include_usage === true ? [{ ...head, object: "chat.completion.chunk", choices: [], usage }] : []),
   ].map((value) => `data: ${JSON.stringify(value)}\n\n`);
-  return { response: new Response(streamOf([...frames, "data: [DONE]\n\n"]), { headers: { "content-type": "text/event-stream" } }), requestId: head.id };
+  return {
+    response: new Response(streamOf([...frames, "data: [DONE]\n\n"]), { headers: { "content-type": "text/event-stream" } }),
+    requestId: head.id,
+  };
 }
 
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return (content as { type?: string; text?: unknown }[]).map((part) => (typeof part?.text === "string" ? part.text : part?.type ? `[${part.type}]` : "")).join(" ");
+  return (content as { type?: string; text?: unknown }[])
+    .map((part) => (typeof part?.text === "string" ? part.text : part?.type ? `[${part.type}]` : ""))
+    .join(" ");
 }
 
 function streamOf(frames: string[]): ReadableStream<Uint8Array> {

@@ -10,11 +10,29 @@ const provider = geminiProvider(outbound({ allowPrivate: true }));
 describe("the address", () => {
   test.each([
     ["https://g.example", "gemini-3-pro", "gemini", false, "https://g.example/v1beta/models/gemini-3-pro:generateContent"],
-    ["https://g.example/v1beta", "gemini-3-pro", "gemini", true, "https://g.example/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse"],
-    ["https://g.example/v1beta", "gemini-3-pro", "gemini_array", true, "https://g.example/v1beta/models/gemini-3-pro:streamGenerateContent"],
+    [
+      "https://g.example/v1beta",
+      "gemini-3-pro",
+      "gemini",
+      true,
+      "https://g.example/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse",
+    ],
+    [
+      "https://g.example/v1beta",
+      "gemini-3-pro",
+      "gemini_array",
+      true,
+      "https://g.example/v1beta/models/gemini-3-pro:streamGenerateContent",
+    ],
     ["https://g.example/v1", "models/gemini-3-pro", "gemini_count", false, "https://g.example/v1/models/gemini-3-pro:countTokens"],
     ["https://g.example/", "tunedModels/mine", "gemini", false, "https://g.example/v1beta/tunedModels/mine:generateContent"],
-    ["https://g.example", "gemini-embedding-001", "gemini_embed", false, "https://g.example/v1beta/models/gemini-embedding-001:batchEmbedContents"],
+    [
+      "https://g.example",
+      "gemini-embedding-001",
+      "gemini_embed",
+      false,
+      "https://g.example/v1beta/models/gemini-embedding-001:batchEmbedContents",
+    ],
     ["https://g.example", "odd?key=x", "gemini", false, "https://g.example/v1beta/models/odd%3Fkey%3Dx:generateContent"],
   ] as const)("%s %s %s %s", (baseUrl, modelName, operation, stream, url) => {
     expect(provider.url(vendorTarget("gemini", { baseUrl, modelName }), operation, stream)).toBe(url);

@@ -11,7 +11,11 @@ export function geminiProvider(outbound: Outbound): Provider {
       if (geminiMethod(operation, stream) === null) return notServed(target, operation);
       // Never in the query, where addresses are logged.
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { "x-goog-api-key": target.apiKey });
-      return send(outbound, { url: url(target, operation, stream), headers, body: request.body, requestIdHeaders: ["x-request-id", "x-goog-request-id"] }, request);
+      return send(
+        outbound,
+        { url: url(target, operation, stream), headers, body: request.body, requestIdHeaders: ["x-request-id", "x-goog-request-id"] },
+        request,
+      );
     },
   };
 }

@@ -15,10 +15,18 @@ test.each([
   ["embeddings", "/v1/embeddings"],
 ] as const)("%s goes to %s, bytes as they are", async (operation: Operation, path) => {
   const target = vendorTarget("openai", { baseUrl: `${vendor.origin}/v1/` });
-  const reply = (await provider.send(target, vendorRequest(operation, { body: '{"model":  "m"}', headers: { "idempotency-key": "k" } }))) as ProviderReply;
+  const reply = (await provider.send(
+    target,
+    vendorRequest(operation, { body: '{"model":  "m"}', headers: { "idempotency-key": "k" } }),
+  )) as ProviderReply;
   expect(reply.requestId).toBe("req_9");
   const seen = vendor.seen.at(-1);
-  expect(seen).toMatchObject({ method: "POST", path, body: '{"model":  "m"}', headers: { authorization: "Bearer key-1", "content-type": "application/json", "idempotency-key": "k" } });
+  expect(seen).toMatchObject({
+    method: "POST",
+    path,
+    body: '{"model":  "m"}',
+    headers: { authorization: "Bearer key-1", "content-type": "application/json", "idempotency-key": "k" },
+  });
   expect(provider.url(target, operation, false)).toBe(`${vendor.origin}${path}`);
 });
 
@@ -29,6 +37,8 @@ test("a server without credentials is sent none", async () => {
 
 test("what OpenAI's API does not have is refused, not sent", async () => {
   const before = vendor.seen.length;
-  expect(await provider.send(vendorTarget("openai", { baseUrl: vendor.origin }), vendorRequest("messages"))).toMatchObject({ code: "model_mode_mismatch" });
+  expect(await provider.send(vendorTarget("openai", { baseUrl: vendor.origin }), vendorRequest("messages"))).toMatchObject({
+    code: "model_mode_mismatch",
+  });
   expect(vendor.seen.length).toBe(before);
 });

@@ -18,7 +18,11 @@ export function openaiProvider(outbound: Outbound): Provider {
     async send(target, request) {
       if (OPENAI_PATHS[request.operation] === undefined) return notServed(target, request.operation);
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}` });
-      return send(outbound, { url: url(target, request.operation), headers, body: request.body, requestIdHeaders: ["x-request-id"] }, request);
+      return send(
+        outbound,
+        { url: url(target, request.operation), headers, body: request.body, requestIdHeaders: ["x-request-id"] },
+        request,
+      );
     },
   };
 }

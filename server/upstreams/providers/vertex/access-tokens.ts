@@ -71,12 +71,20 @@ export class AccessTokens {
     try {
       const body = new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion }).toString();
       const headers = { "content-type": "application/x-www-form-urlencoded", accept: "application/json", "user-agent": "gatehouse" };
-      const response = await this.outbound.fetch(account.tokenUri, { method: "POST", headers, body, abort: new AbortController(), timeoutMs: TIMEOUT_MS });
+      const response = await this.outbound.fetch(account.tokenUri, {
+        method: "POST",
+        headers,
+        body,
+        abort: new AbortController(),
+        timeoutMs: TIMEOUT_MS,
+      });
       const read = await readJson(response, TIMEOUT_MS);
       const answer = "body" in read ? read.body : null;
       if (response.status >= 500) return refuse("upstream_error", undefined, { reason: `the token endpoint answered ${response.status}` });
       if (!response.ok || typeof answer?.access_token !== "string") {
-        return refuse("upstream_auth_failed", undefined, { reason: `the token endpoint answered ${response.status}${typeof answer?.error === "string" ? `: ${answer.error}` : ""}` });
+        return refuse("upstream_auth_failed", undefined, {
+          reason: `the token endpoint answered ${response.status}${typeof answer?.error === "string" ? `: ${answer.error}` : ""}`,
+        });
       }
       const seconds = typeof answer.expires_in === "number" ? answer.expires_in : ASSERTION_SECONDS;
       return { value: answer.access_token, freshUntil: now + seconds * 1000 - EARLY_MS };
@@ -87,7 +95,9 @@ export class AccessTokens {
 }
 
 function nameOf({ email, privateKey, tokenUri }: ServiceAccount): string {
-  return createHash("sha256").update(JSON.stringify([email, tokenUri, privateKey])).digest("hex");
+  return createHash("sha256")
+    .update(JSON.stringify([email, tokenUri, privateKey]))
+    .digest("hex");
 }
 
 async function signedAssertion({ email, privateKey, keyId, tokenUri }: ServiceAccount, seconds: number): Promise<string> {

@@ -4,8 +4,16 @@ import { isObject, type JsonObject, type JsonValue } from "../../../wire/documen
 export function predictBodies(batch: JsonObject): readonly JsonObject[] {
   return list(batch.requests).map((request) => {
     const { content, taskType, title, outputDimensionality } = isObject(request) ? request : ({} as JsonObject);
-    const text = isObject(content) ? list(content.parts).map((part) => (isObject(part) && typeof part.text === "string" ? part.text : "")).join("") : "";
-    const instance: JsonObject = { content: text, ...(taskType === undefined ? {} : { task_type: taskType }), ...(title === undefined ? {} : { title }) };
+    const text = isObject(content)
+      ? list(content.parts)
+          .map((part) => (isObject(part) && typeof part.text === "string" ? part.text : ""))
+          .join("")
+      : "";
+    const instance: JsonObject = {
+      content: text,
+      ...(taskType === undefined ? {} : { task_type: taskType }),
+      ...(title === undefined ? {} : { title }),
+    };
     return { instances: [instance], ...(outputDimensionality === undefined ? {} : { parameters: { outputDimensionality } }) };
   });
 }

@@ -6,7 +6,11 @@ import { outbound } from "../../../runtime/outbound.ts";
 import type { ProviderReply, ProviderTarget } from "../provider.ts";
 import { vertexProvider } from "./vertex.ts";
 
-const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048, publicKeyEncoding: { type: "spki", format: "pem" }, privateKeyEncoding: { type: "pkcs8", format: "pem" } });
+const { privateKey, publicKey } = generateKeyPairSync("rsa", {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: "spki", format: "pem" },
+  privateKeyEncoding: { type: "pkcs8", format: "pem" },
+});
 
 let exchanges: string[] = [];
 let tokenStatus = 200;
@@ -21,18 +25,36 @@ beforeEach(() => {
 const google = fakeVendor(({ path, body }) => {
   if (path === "/token") {
     exchanges.push(body);
-    return tokenStatus === 200 ? Response.json({ access_token: `ya29.${exchanges.length}`, expires_in: 3600, token_type: "Bearer" }) : Response.json({ error: "invalid_grant" }, { status: tokenStatus });
+    return tokenStatus === 200
+      ? Response.json({ access_token: `ya29.${exchanges.length}`, expires_in: 3600, token_type: "Bearer" })
+      : Response.json({ error: "invalid_grant" }, { status: tokenStatus });
   }
   if (path.endsWith(":predict")) {
     const { instances } = JSON.parse(body) as { instances: { content: string }[] };
-    return Response.json({ predictions: instances.map(({ content }) => ({ embeddings: { values: [content.length], statistics: { token_count: 3, truncated: false } } })) });
+    return Response.json({
+      predictions: instances.map(({ content }) => ({
+        embeddings: { values: [content.length], statistics: { token_count: 3, truncated: false } },
+      })),
+    });
   }
   return Response.json({}, { status: vendorStatus });
 });
 afterAll(() => google.stop());
 
-const account = JSON.stringify({ type: "service_account", project_id: "proj-1", private_key_id: "kid-1", private_key: privateKey, client_email: "sa@proj-1.iam.gserviceaccount.com", token_uri: `${google.origin}/token` }, null, 2);
-const target = (given: Partial<ProviderTarget> = {}) => vendorTarget("vertex", { baseUrl: google.origin, region: "europe-west4", apiKey: account, modelName: "gemini-3-pro", ...given });
+const account = JSON.stringify(
+  {
+    type: "service_account",
+    project_id: "proj-1",
+    private_key_id: "kid-1",
+    private_key: privateKey,
+    client_email: "sa@proj-1.iam.gserviceaccount.com",
+    token_uri: `${google.origin}/token`,
+  },
+  null,
+  2,
+);
+const target = (given: Partial<ProviderTarget> = {}) =>
+  vendorTarget("vertex", { baseUrl: google.origin, region: "europe-west4", apiKey: account, modelName: "gemini-3-pro", ...given });
 const fresh = () => vertexProvider(outbound({ allowPrivate: true }), { now: () => now });
 const calls = () => google.seen.filter(({ path }) => path !== "/token");
 
@@ -42,10 +64,16 @@ describe("a service account", () => {
     await fresh().send(target(), vendorRequest("gemini"));
     const form = new URLSearchParams(exchanges[0]);
     expect(form.get("grant_type")).toBe("urn:ietf:params:oauth:grant-type:jwt-bearer");
-    const { payload, protectedHeader } = await jwtVerify(form.get("assertion") as string, await importSPKI(publicKey, "RS256"), { issuer: "sa@proj-1.iam.gserviceaccount.com", audience: `${google.origin}/token` });
+    const { payload, protectedHeader } = await jwtVerify(form.get("assertion") as string, await importSPKI(publicKey, "RS256"), {
+      issuer: "sa@proj-1.iam.gserviceaccount.com",
+      audience: `${google.origin}/token`,
+    });
     expect(protectedHeader).toEqual({ alg: "RS256", typ: "JWT", kid: "kid-1" });
     expect(payload).toMatchObject({ scope: "https://www.googleapis.com/auth/cloud-platform", exp: Number(payload.iat) + 3600 });
-    expect(calls().at(-1)).toMatchObject({ path: "/v1/projects/proj-1/locations/europe-west4/publishers/google/models/gemini-3-pro:generateContent", headers: { authorization: "Bearer ya29.1" } });
+    expect(calls().at(-1)).toMatchObject({
+      path: "/v1/projects/proj-1/locations/europe-west4/publishers/google/models/gemini-3-pro:generateContent",
+      headers: { authorization: "Bearer ya29.1" },
+    });
   });
 
   test("is exchanged once for calls at the same time, and again shortly before the token ends", async () => {
@@ -72,7 +100,10 @@ describe("a service account", () => {
     const provider = fresh();
     tokenStatus = 400;
     const before = calls().length;
-    expect(await provider.send(target(), vendorRequest("gemini"))).toMatchObject({ code: "upstream_auth_failed", reason: "the token endpoint answered 400: invalid_grant" });
+    expect(await provider.send(target(), vendorRequest("gemini"))).toMatchObject({
+      code: "upstream_auth_failed",
+      reason: "the token endpoint answered 400: invalid_grant",
+    });
     tokenStatus = 503;
     expect(await provider.send(target(), vendorRequest("gemini"))).toMatchObject({ code: "upstream_error" });
     expect(calls().length).toBe(before);
@@ -82,7 +113,11 @@ describe("a service account", () => {
   });
 
   test("whose key is broken is refused without a word of it", async () => {
-    const broken = JSON.stringify({ client_email: "a@b", private_key: "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n", project_id: "p" });
+    const broken = JSON.stringify({
+      client_email: "a@b",
+      private_key: "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n",
+      project_id: "p",
+    });
     const refusal = await fresh().send(target({ apiKey: broken }), vendorRequest("gemini"));
     expect(refusal).toMatchObject({ code: "upstream_auth_failed" });
     expect(JSON.stringify(refusal)).not.toContain("c2VjcmV0");
@@ -101,18 +136,44 @@ test("an access token is sent as it is, to the project of the base_url", async (
   const provider = fresh();
   const given = target({ apiKey: "ya29.mine", baseUrl: `${google.origin}/v1/projects/p-2/locations/global` });
   await provider.send(given, vendorRequest("gemini", { stream: true }));
-  expect(calls().at(-1)).toMatchObject({ path: "/v1/projects/p-2/locations/global/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse", headers: { authorization: "Bearer ya29.mine" } });
+  expect(calls().at(-1)).toMatchObject({
+    path: "/v1/projects/p-2/locations/global/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse",
+    headers: { authorization: "Bearer ya29.mine" },
+  });
   expect(exchanges).toHaveLength(0);
-  expect(await provider.send(target({ apiKey: "ya29.mine" }), vendorRequest("gemini"))).toMatchObject({ code: "upstream_error", message: expect.stringContaining("project") });
+  expect(await provider.send(target({ apiKey: "ya29.mine" }), vendorRequest("gemini"))).toMatchObject({
+    code: "upstream_error",
+    message: expect.stringContaining("project"),
+  });
 });
 
 describe("the address", () => {
   const provider = fresh();
   test.each([
-    ["https://us-central1-aiplatform.googleapis.com", "gemini-3-pro", "gemini_count", "https://us-central1-aiplatform.googleapis.com/v1/projects/proj-1/locations/us-central1/publishers/google/models/gemini-3-pro:countTokens"],
-    ["https://us-central1-aiplatform.googleapis.com/v1", "google/gemini-3-pro", "gemini", "https://us-central1-aiplatform.googleapis.com/v1/projects/proj-1/locations/us-central1/publishers/google/models/gemini-3-pro:generateContent"],
-    ["https://aiplatform.googleapis.com", "claude-opus-4-6", "messages", "https://aiplatform.googleapis.com/v1/projects/proj-1/locations/global/publishers/anthropic/models/claude-opus-4-6:rawPredict"],
-    ["https://aiplatform.googleapis.com", "claude-3-5-sonnet@20240620", "count_tokens", "https://aiplatform.googleapis.com/v1/projects/proj-1/locations/global/publishers/anthropic/models/count-tokens:rawPredict"],
+    [
+      "https://us-central1-aiplatform.googleapis.com",
+      "gemini-3-pro",
+      "gemini_count",
+      "https://us-central1-aiplatform.googleapis.com/v1/projects/proj-1/locations/us-central1/publishers/google/models/gemini-3-pro:countTokens",
+    ],
+    [
+      "https://us-central1-aiplatform.googleapis.com/v1",
+      "google/gemini-3-pro",
+      "gemini",
+      "https://us-central1-aiplatform.googleapis.com/v1/projects/proj-1/locations/us-central1/publishers/google/models/gemini-3-pro:generateContent",
+    ],
+    [
+      "https://aiplatform.googleapis.com",
+      "claude-opus-4-6",
+      "messages",
+      "https://aiplatform.googleapis.com/v1/projects/proj-1/locations/global/publishers/anthropic/models/claude-opus-4-6:rawPredict",
+    ],
+    [
+      "https://aiplatform.googleapis.com",
+      "claude-3-5-sonnet@20240620",
+      "count_tokens",
+      "https://aiplatform.googleapis.com/v1/projects/proj-1/locations/global/publishers/anthropic/models/count-tokens:rawPredict",
+    ],
   ] as const)("%s %s %s", (baseUrl, modelName, operation, url) => {
     expect(provider.url(target({ baseUrl, modelName }), operation, false)).toBe(url);
   });
@@ -120,9 +181,18 @@ describe("the address", () => {
 
 describe("Claude", () => {
   test("is named in the address, its version in the body, the rest of the bytes as they were", async () => {
-    await fresh().send(target({ modelName: "claude-opus-4-6@20260101" }), vendorRequest("messages", { stream: true, body: '{"model":"claude-opus-4-6", "max_tokens":  5,"stream":true}', headers: { "anthropic-version": "2023-06-01", "anthropic-beta": "b1" } }));
+    await fresh().send(
+      target({ modelName: "claude-opus-4-6@20260101" }),
+      vendorRequest("messages", {
+        stream: true,
+        body: '{"model":"claude-opus-4-6", "max_tokens":  5,"stream":true}',
+        headers: { "anthropic-version": "2023-06-01", "anthropic-beta": "b1" },
+      }),
+    );
     const seen = calls().at(-1);
-    expect(seen?.path).toBe("/v1/projects/proj-1/locations/europe-west4/publishers/anthropic/models/claude-opus-4-6@20260101:streamRawPredict");
+    expect(seen?.path).toBe(
+      "/v1/projects/proj-1/locations/europe-west4/publishers/anthropic/models/claude-opus-4-6@20260101:streamRawPredict",
+    );
     expect(JSON.parse(seen?.body ?? "")).toEqual({ max_tokens: 5, stream: true, anthropic_version: "vertex-2023-10-16" });
     expect(seen?.body).toContain('"max_tokens":  5');
     expect(seen?.headers["anthropic-version"]).toBeUndefined();
@@ -130,15 +200,42 @@ describe("Claude", () => {
   });
 
   test("is named in the body when it is only counted for", async () => {
-    await fresh().send(target({ modelName: "claude-opus-4-6" }), vendorRequest("count_tokens", { body: '{"model":"claude-opus-4-6","messages":[]}' }));
-    expect(JSON.parse(calls().at(-1)?.body ?? "")).toEqual({ model: "claude-opus-4-6", messages: [], anthropic_version: "vertex-2023-10-16" });
+    await fresh().send(
+      target({ modelName: "claude-opus-4-6" }),
+      vendorRequest("count_tokens", { body: '{"model":"claude-opus-4-6","messages":[]}' }),
+    );
+    expect(JSON.parse(calls().at(-1)?.body ?? "")).toEqual({
+      model: "claude-opus-4-6",
+      messages: [],
+      anthropic_version: "vertex-2023-10-16",
+    });
   });
 });
 
 test("embeddings are asked for one by one and answered as the batch they were asked for in", async () => {
-  const body = JSON.stringify({ requests: ["a", "bb", "ccc"].map((text) => ({ model: "models/gemini-embedding-001", content: { parts: [{ text }] }, outputDimensionality: 8 })) });
-  const { response } = (await fresh().send(target({ modelName: "gemini-embedding-001" }), vendorRequest("gemini_embed", { body }))) as ProviderReply;
-  expect(await response.json()).toEqual({ embeddings: [{ values: [1] }, { values: [2] }, { values: [3] }], usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 } });
-  expect(calls().map(({ path }) => path).at(-1)).toEndWith("gemini-embedding-001:predict");
-  expect(calls().slice(-3).map((call) => JSON.parse(call.body))).toContainEqual({ instances: [{ content: "bb" }], parameters: { outputDimensionality: 8 } });
+  const body = JSON.stringify({
+    requests: ["a", "bb", "ccc"].map((text) => ({
+      model: "models/gemini-embedding-001",
+      content: { parts: [{ text }] },
+      outputDimensionality: 8,
+    })),
+  });
+  const { response } = (await fresh().send(
+    target({ modelName: "gemini-embedding-001" }),
+    vendorRequest("gemini_embed", { body }),
+  )) as ProviderReply;
+  expect(await response.json()).toEqual({
+    embeddings: [{ values: [1] }, { values: [2] }, { values: [3] }],
+    usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 },
+  });
+  expect(
+    calls()
+      .map(({ path }) => path)
+      .at(-1),
+  ).toEndWith("gemini-embedding-001:predict");
+  expect(
+    calls()
+      .slice(-3)
+      .map((call) => JSON.parse(call.body)),
+  ).toContainEqual({ instances: [{ content: "bb" }], parameters: { outputDimensionality: 8 } });
 });

@@ -22,7 +22,16 @@ export function vertexProvider(outbound: Outbound, clock: { now(): number }): Pr
     if (token !== null && typeof token !== "string") return token;
     const headers = outboundHeaders(target, request, token === null ? {} : { authorization: `Bearer ${token}` });
     delete headers["anthropic-version"];
-    const reply = await send(outbound, { url: url(target, request.operation, request.stream), headers, body, requestIdHeaders: ["request-id", "x-request-id", "x-goog-request-id"] }, request);
+    const reply = await send(
+      outbound,
+      {
+        url: url(target, request.operation, request.stream),
+        headers,
+        body,
+        requestIdHeaders: ["request-id", "x-request-id", "x-goog-request-id"],
+      },
+      request,
+    );
     if (account !== null && !isRefusal(reply) && reply.response.status === 401) tokens.forget(account);
     return reply;
   }
@@ -32,7 +41,10 @@ export function vertexProvider(outbound: Outbound, clock: { now(): number }): Pr
     async send(target, request) {
       if (methodOf(request.operation, request.stream) === null) return notServed(target, request.operation);
       if (placeOf(target).project === null) {
-        return refuse("upstream_error", "The Vertex provider's base_url must name the Google Cloud project.", { reason: "the credential is no service account key, so the project must stand in the base_url (/v1/projects/{project}/locations/{location})" });
+        return refuse("upstream_error", "The Vertex provider's base_url must name the Google Cloud project.", {
+          reason:
+            "the credential is no service account key, so the project must stand in the base_url (/v1/projects/{project}/locations/{location})",
+        });
       }
       if (request.operation === "gemini_embed") return embed(request, (body) => sendBody(target, request, body));
       return sendBody(target, request, isClaude(request.operation) ? claudeBody(request) : request.body);
@@ -56,11 +68,16 @@ function placeOf(target: ProviderTarget): Place {
   const base = withoutSlash(target.baseUrl);
   const named = /^(.*?)\/v1(?:beta1)?\/projects\/([^/]+)\/locations\/([^/]+)/.exec(base);
   const [, before, project, location] = named ?? [];
-  if (before !== undefined && project !== undefined && location !== undefined) return { origin: before, project: decodeURIComponent(project), location: decodeURIComponent(location) };
+  if (before !== undefined && project !== undefined && location !== undefined)
+    return { origin: before, project: decodeURIComponent(project), location: decodeURIComponent(location) };
   const host = new URL(base).hostname;
   const byHost = /^([a-z0-9-]+)-aiplatform\./.exec(host)?.[1] ?? null;
   const account = target.apiKey === null ? null : readServiceAccount(target.apiKey);
-  return { origin: base.replace(/\/v1(?:beta1)?$/, ""), project: account?.projectId ?? null, location: byHost ?? (host.startsWith("aiplatform.") ? "global" : (target.region ?? "global")) };
+  return {
+    origin: base.replace(/\/v1(?:beta1)?$/, ""),
+    project: account?.projectId ?? null,
+    location: byHost ?? (host.startsWith("aiplatform.") ? "global" : (target.region ?? "global")),
+  };
 }
 
 function isClaude(operation: Operation): boolean {
@@ -91,7 +108,10 @@ function claudeBody({ body, operation }: ProviderRequest): string {
   return document.text(edits);
 }
 
-async function embed(request: ProviderRequest, sendOne: (body: string) => Promise<ProviderReply | Refusal>): Promise<ProviderReply | Refusal> {
+async function embed(
+  request: ProviderRequest,
+  sendOne: (body: string) => Promise<ProviderReply | Refusal>,
+): Promise<ProviderReply | Refusal> {
   const sent = await sendEach(predictBodies(JSON.parse(request.body) as JsonObject), request.timeoutMs, sendOne);
   if (!("answers" in sent)) return sent;
   const reply = batchReply(sent.answers.map(({ body }) => body));
