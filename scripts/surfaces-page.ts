@@ -1,6 +1,6 @@
-import { embeddingsWay } from "../server/governance/routing/embeddings.ts";
-import { providerFormat, type Spoken } from "../server/governance/routing/provider-format.ts";
-import { counts } from "../server/governance/routing/token-count.ts";
+import { embeddingsWay } from "../server/services/models/embeddings.ts";
+import { providerFormat, type Spoken } from "../server/services/models/provider-format.ts";
+import { counts } from "../server/services/models/token-count.ts";
 import type { ConversationFormat } from "../server/wire/conversation/codec.ts";
 import { CELLS, CLIENTS, FEATURES, PROVIDERS, REASONING, SURFACES, type SurfaceName } from "../tests/support/vendors/matrix.ts";
 

@@ -11,14 +11,14 @@ import { readJunit } from "./junit.mjs";
  * Each suite is a process of its own. Those of one round run side by side: unit tests need one processor and wait for
  * nothing, the others wait half of their time. `npm test -- PART-OF-PATH... [bun test flags]` runs only the files that match.
  */
-const isGovernance = (file) => file.startsWith("server/governance/");
+const isGovernance = (file) => /^server\/(?:road|controls|services)\//.test(file);
 const isEndToEnd = (file) => file.startsWith("tests/e2e/");
 /** Measures how long starts take. */
 const isMeasured = (file) => file === "tests/e2e/process.test.ts";
 const isOfPeopleOrTools = (file) => /^tests\/e2e\/(?:mcp|portal|oauth|python)/.test(file);
 const ROUNDS = [
   [
-    { name: "unit, governance", folders: ["server"], takes: isGovernance },
+    { name: "unit, road, controls and services", folders: ["server"], takes: isGovernance },
     { name: "unit, all else", folders: ["server", "packages"], takes: (file) => !isGovernance(file) },
   ],
   [

@@ -9,7 +9,7 @@ import { RefusedAttempts } from "./directory/people/refused-attempts.ts";
 import { welcomeMailer } from "./directory/people/welcome-mail.ts";
 import { upstreamOf } from "./drivers.ts";
 import { expireApprovals } from "./directory/tools/approvals.ts";
-import { toolServerDiscovery } from "./governance/tools/discovery.ts";
+import { toolServerDiscovery } from "./services/tools/discovery.ts";
 import { systemClock } from "./kernel/clock.ts";
 import { type Configuration, ConfigurationError } from "./kernel/configuration.ts";
 import type { Log } from "./kernel/log.ts";

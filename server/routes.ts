@@ -1,7 +1,7 @@
-import type { TraceInlet } from "./governance/ingest/trace-inlet.ts";
-import type { GovernedRoute } from "./governance/road.ts";
-import type { RunAccess } from "./governance/runs/run-access.ts";
-import type { Surface } from "./governance/surface.ts";
+import type { TraceInlet } from "./services/ingest/trace-inlet.ts";
+import type { GovernedRoute } from "./road/road.ts";
+import type { RunAccess } from "./services/runs/run-access.ts";
+import type { Surface } from "./road/surface.ts";
 import { geminiCountTokens } from "./surfaces/gemini/count-tokens.ts";
 import { generateContent, streamGenerateContent } from "./surfaces/gemini/generate-content.ts";
 import { geminiModel, geminiModels } from "./surfaces/gemini/models.ts";

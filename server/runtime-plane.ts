@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { allowOf } from "./wire/allow.ts";
 import { preflight, readable } from "./wire/cross-origin.ts";
 import { BoundedMap } from "./directory/bounded-map.ts";
-import type { GovernedRoute, Road } from "./governance/road.ts";
+import type { GovernedRoute, Road } from "./road/road.ts";
 import { ERRORS, type ErrorCode } from "./kernel/errors.ts";
 import { pathOf } from "./kernel/request-path.ts";
 import { GOVERNED_ROUTES, OPEN_ROUTES, type Services } from "./routes.ts";

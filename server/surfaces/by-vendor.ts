@@ -1,5 +1,5 @@
-import type { Call } from "../governance/call.ts";
-import type { Surface } from "../governance/surface.ts";
+import type { Call } from "../road/call.ts";
+import type { Surface } from "../road/surface.ts";
 
 /** One address that the clients of two vendors call: Anthropic's always name a version of its API, Google's never do. */
 export function byVendor(anthropic: Surface, google: Surface): Surface {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Call } from "../governance/call.ts";
-import type { Dispatch } from "../governance/routing/dispatch.ts";
-import { isRefusal, type Surface } from "../governance/surface.ts";
+import type { Call } from "../road/call.ts";
+import type { Dispatch } from "../services/models/dispatch.ts";
+import { isRefusal, type Surface } from "../road/surface.ts";
 import { geminiModel } from "./gemini/models.ts";
 import { modelDetail } from "./llm/models.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { recordModelHealth } from "../../server/directory/models/models.ts";
 import { Snapshots } from "../../server/directory/snapshots.ts";
-import { compileStoredPolicy } from "../../server/governance/argument-policies/stored-policy.ts";
+import { compileStoredPolicy } from "../../server/controls/argument-policies/stored-policy.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { controlPlane, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
 

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import pg from "pg";
 import { compose, type Gateway } from "../../server/compose.ts";
-import { Limits } from "../../server/governance/limits/limits.ts";
-import type { Exchange, StreamAnswer, Surface } from "../../server/governance/surface.ts";
-import { EMPTY_VIEW } from "../../server/governance/view.ts";
+import { Limits } from "../../server/controls/limits/limits.ts";
+import type { Exchange, StreamAnswer, Surface } from "../../server/road/surface.ts";
+import { EMPTY_VIEW } from "../../server/road/view.ts";
 import { readConfiguration } from "../../server/kernel/configuration.ts";
 import { refuse } from "../../server/kernel/errors.ts";
 import type { Log } from "../../server/kernel/log.ts";

@@ -1,13 +1,13 @@
 import { PolicyTree } from "../../../server/directory/limits/policy-tree.ts";
 import type { GroupScope, ModelEntry } from "../../../server/directory/snapshot.ts";
-import type { Call } from "../../../server/governance/call.ts";
-import { Limits, type LimitsParts } from "../../../server/governance/limits/limits.ts";
-import { EMPTY_VIEW } from "../../../server/governance/view.ts";
+import type { Call } from "../../../server/road/call.ts";
+import { Limits, type LimitsParts } from "../../../server/controls/limits/limits.ts";
+import { EMPTY_VIEW } from "../../../server/road/view.ts";
 import { jsonLog } from "../../../server/kernel/log.ts";
 import { openValkey } from "../../../server/runtime/valkey.ts";
-import type { Counters, Demand, Plan } from "../../../server/governance/limits/counters.ts";
-import { InProcessCounters } from "../../../server/governance/limits/in-process.ts";
-import { ValkeyCounters } from "../../../server/governance/limits/valkey.ts";
+import type { Counters, Demand, Plan } from "../../../server/controls/limits/counters.ts";
+import { InProcessCounters } from "../../../server/controls/limits/in-process.ts";
+import { ValkeyCounters } from "../../../server/controls/limits/valkey.ts";
 import { haveValkey, startValkey } from "../../../tests/support/valkey.ts";
 
 const LEVELS = 8;

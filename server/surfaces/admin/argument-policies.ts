@@ -9,7 +9,7 @@ import {
 } from "@gatehouse/contracts/argument-policies";
 import { bindingResult, unbindingResult } from "@gatehouse/contracts/group-models";
 import { argumentPolicies, bindArgumentPolicy, unbindArgumentPolicy } from "../../directory/policies/argument-policies.ts";
-import { checkStoredPolicy } from "../../governance/argument-policies/stored-policy.ts";
+import { checkStoredPolicy } from "../../controls/argument-policies/stored-policy.ts";
 import { idsToUnbind } from "./ids-to-unbind.ts";
 import { operation, type Operation } from "./operation.ts";
 import { idOf, resource } from "./resource.ts";

@@ -13,8 +13,8 @@ import { endUsersAsCsv, endUsersAsJson } from "../../directory/people/end-user-e
 import { endUsers, resetSecondFactor, setEndUserPrimaryGroup, setEndUserStatus } from "../../directory/people/end-users.ts";
 import { PHOTO_BYTES, setPhoto } from "../../directory/people/photos.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { readBody } from "../../governance/read-body.ts";
-import { isRefusal } from "../../governance/surface.ts";
+import { readBody } from "../../road/read-body.ts";
+import { isRefusal } from "../../road/surface.ts";
 import { formFile } from "../../wire/form-file.ts";
 import { operation, type Operation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";

@@ -8,8 +8,8 @@ import {
   type GuardrailTrialResult,
 } from "@gatehouse/contracts/guardrails";
 import { guardrailConfigs } from "../../directory/policies/guardrail-configs.ts";
-import { problemsOf } from "../../governance/guardrails/surface-guard.ts";
-import { tryGuardrail } from "../../governance/guardrails/trial.ts";
+import { problemsOf } from "../../controls/guardrails/surface-guard.ts";
+import { tryGuardrail } from "../../controls/guardrails/trial.ts";
 import { operation, type Operation } from "./operation.ts";
 import { idOf, resource } from "./resource.ts";
 

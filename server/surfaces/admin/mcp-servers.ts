@@ -22,9 +22,9 @@ import {
   setMcpServerIcon,
 } from "../../directory/tools/mcp-servers.ts";
 import { endpointUrl, type ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import type { Discovery } from "../../governance/tools/discovery.ts";
-import { readBody } from "../../governance/read-body.ts";
-import { isRefusal } from "../../governance/surface.ts";
+import type { Discovery } from "../../services/tools/discovery.ts";
+import { readBody } from "../../road/read-body.ts";
+import { isRefusal } from "../../road/surface.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { formFile } from "../../wire/form-file.ts";
 import { diffTools } from "../../wire/mcp/tool-definitions.ts";

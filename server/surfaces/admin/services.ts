@@ -2,8 +2,8 @@ import type { Logins } from "../../directory/people/logins.ts";
 import type { RefusedAttempts } from "../../directory/people/refused-attempts.ts";
 import type { WelcomeMailer } from "../../directory/people/welcome-mail.ts";
 import type { Directory } from "../../directory/writes/write.ts";
-import type { probe } from "../../governance/routing/probe.ts";
-import type { ToolServerDiscovery } from "../../governance/tools/discovery.ts";
+import type { probe } from "../../services/models/probe.ts";
+import type { ToolServerDiscovery } from "../../services/tools/discovery.ts";
 import type { Log } from "../../kernel/log.ts";
 
 export type HealthHandler = (request: Request) => Response | Promise<Response>;

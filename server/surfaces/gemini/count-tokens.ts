@@ -1,5 +1,5 @@
-import type { Surface } from "../../governance/surface.ts";
-import { InboundView } from "../../governance/view.ts";
+import type { Surface } from "../../road/surface.ts";
+import { InboundView } from "../../road/view.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { estimateTokens } from "../../wire/usage.ts";
 import { readCountTokensRequest } from "../../wire/gemini/count-tokens.ts";

@@ -1,5 +1,5 @@
-import type { Call } from "../../governance/call.ts";
-import type { Exchange, Surface } from "../../governance/surface.ts";
+import type { Call } from "../../road/call.ts";
+import type { Exchange, Surface } from "../../road/surface.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { GeminiArrayReader } from "../../wire/gemini/array-reader.ts";
 import { geminiArrayWriter } from "../../wire/gemini/array-writer.ts";

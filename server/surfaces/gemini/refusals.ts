@@ -1,4 +1,4 @@
-import type { Surface } from "../../governance/surface.ts";
+import type { Surface } from "../../road/surface.ts";
 import { ERRORS, type Refusal } from "../../kernel/errors.ts";
 import { rpcStatusOf } from "../../wire/gemini/fault.ts";
 import { messageOf } from "../llm/refusals.ts";

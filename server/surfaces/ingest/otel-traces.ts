@@ -1,6 +1,6 @@
-import type { TraceInlet } from "../../governance/ingest/trace-inlet.ts";
-import { isRefusal, jsonAnswer, type Surface, type WholeAnswer } from "../../governance/surface.ts";
-import { EMPTY_VIEW } from "../../governance/view.ts";
+import type { TraceInlet } from "../../services/ingest/trace-inlet.ts";
+import { isRefusal, jsonAnswer, type Surface, type WholeAnswer } from "../../road/surface.ts";
+import { EMPTY_VIEW } from "../../road/view.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { type DecodedTraces, decodeTraces } from "../../wire/otlp/traces.ts";
 import { messageOf } from "../llm/refusals.ts";

@@ -1,4 +1,4 @@
-import type { Surface } from "../../governance/surface.ts";
+import type { Surface } from "../../road/surface.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { chatCodec } from "../../wire/openai/chat-codec.ts";
 import { readChatReply } from "../../wire/openai/chat-reply.ts";

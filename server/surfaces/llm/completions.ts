@@ -1,4 +1,4 @@
-import type { Surface } from "../../governance/surface.ts";
+import type { Surface } from "../../road/surface.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { completionsCodec } from "../../wire/completions/completions-codec.ts";
 import { readCompletionsReply } from "../../wire/completions/completions-reply.ts";

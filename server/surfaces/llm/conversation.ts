@@ -1,6 +1,6 @@
-import type { Conversation } from "../../governance/routing/conversation.ts";
-import { type Exchange, isRefusal } from "../../governance/surface.ts";
-import { InboundView } from "../../governance/view.ts";
+import type { Conversation } from "../../services/models/conversation.ts";
+import { type Exchange, isRefusal } from "../../road/surface.ts";
+import { InboundView } from "../../road/view.ts";
 
 /** A conversation's exchange: what every surface of a language model does once it has read its own wire. */
 export function conversationExchange(

@@ -1,5 +1,5 @@
-import type { Surface } from "../../governance/surface.ts";
-import { InboundView } from "../../governance/view.ts";
+import type { Surface } from "../../road/surface.ts";
+import { InboundView } from "../../road/view.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { llmRefusals } from "./refusals.ts";

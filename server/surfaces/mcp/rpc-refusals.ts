@@ -1,5 +1,5 @@
-import type { Call } from "../../governance/call.ts";
-import type { Surface } from "../../governance/surface.ts";
+import type { Call } from "../../road/call.ts";
+import type { Surface } from "../../road/surface.ts";
 import type { ErrorCode, Refusal } from "../../kernel/errors.ts";
 import { errorText, REFUSED, type RpcId } from "../../wire/mcp/rpc.ts";
 

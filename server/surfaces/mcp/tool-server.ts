@@ -1,7 +1,7 @@
-import type { Call } from "../../governance/call.ts";
-import { type Exchange, isRefusal, type Surface } from "../../governance/surface.ts";
-import type { ToolRequest } from "../../governance/tools/tool-request.ts";
-import { toolView } from "../../governance/tools/tool-view.ts";
+import type { Call } from "../../road/call.ts";
+import { type Exchange, isRefusal, type Surface } from "../../road/surface.ts";
+import type { ToolRequest } from "../../services/tools/tool-request.ts";
+import { toolView } from "../../services/tools/tool-view.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import { capabilityOf, isTaskMethod } from "../../wire/mcp/capability.ts";

@@ -1,5 +1,5 @@
-import { isRefusal, type Surface } from "../../governance/surface.ts";
-import { InboundView } from "../../governance/view.ts";
+import { isRefusal, type Surface } from "../../road/surface.ts";
+import { InboundView } from "../../road/view.ts";
 import { estimateInputTokens } from "../../wire/messages/estimate.ts";
 import { vendorHeaders } from "../llm/conversation.ts";
 import { readInbound } from "./messages.ts";

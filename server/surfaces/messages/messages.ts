@@ -1,5 +1,5 @@
-import type { Call } from "../../governance/call.ts";
-import { isRefusal, type Surface } from "../../governance/surface.ts";
+import type { Call } from "../../road/call.ts";
+import { isRefusal, type Surface } from "../../road/surface.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { messagesCodec } from "../../wire/messages/messages-codec.ts";
 import { readMessagesReply } from "../../wire/messages/messages-reply.ts";

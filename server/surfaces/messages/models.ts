@@ -1,6 +1,6 @@
-import { usableModels, type UsableModel } from "../../governance/access/models-list.ts";
-import { jsonAnswer, type Surface } from "../../governance/surface.ts";
-import { EMPTY_VIEW } from "../../governance/view.ts";
+import { usableModels, type UsableModel } from "../../controls/access/models-list.ts";
+import { jsonAnswer, type Surface } from "../../road/surface.ts";
+import { EMPTY_VIEW } from "../../road/view.ts";
 import { modelDetailOf } from "../model-detail.ts";
 import { messagesRefusals } from "./refusals.ts";
 

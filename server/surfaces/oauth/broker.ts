@@ -1,7 +1,7 @@
-import type { Call } from "../../governance/call.ts";
-import type { BrokerAnswer, BrokerOperation, BrokerRequest } from "../../governance/authorization/broker-request.ts";
-import { type Answer, type Exchange, isRefusal, ownAnswer, type Surface } from "../../governance/surface.ts";
-import { EMPTY_VIEW } from "../../governance/view.ts";
+import type { Call } from "../../road/call.ts";
+import type { BrokerAnswer, BrokerOperation, BrokerRequest } from "../../services/tools/authorization/broker-request.ts";
+import { type Answer, type Exchange, isRefusal, ownAnswer, type Surface } from "../../road/surface.ts";
+import { EMPTY_VIEW } from "../../road/view.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
 import { scopesOf } from "../../wire/oauth/challenge.ts";

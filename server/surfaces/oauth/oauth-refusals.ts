@@ -1,4 +1,4 @@
-import type { Surface } from "../../governance/surface.ts";
+import type { Surface } from "../../road/surface.ts";
 import type { ErrorCode } from "../../kernel/errors.ts";
 import { PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
 

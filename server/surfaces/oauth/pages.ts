@@ -1,4 +1,4 @@
-import type { ConsentPage } from "../../governance/authorization/broker-request.ts";
+import type { ConsentPage } from "../../services/tools/authorization/broker-request.ts";
 import { escaped, page } from "../../wire/html-page.ts";
 
 export function consentPage({ asker, returnsTo, serverName, scopes, provider, key, request, action, problem }: ConsentPage): string {

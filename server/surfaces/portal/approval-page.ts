@@ -1,9 +1,9 @@
 import { type Approval, approvalResolution } from "@gatehouse/contracts/approvals";
 import { approveApproval, findApproval, rejectApproval } from "../../directory/tools/approvals.ts";
 import { logIn, logInWithCode, type SignedIn } from "../../directory/people/portal/portal-logins.ts";
-import type { Call } from "../../governance/call.ts";
-import { openEnvelope } from "../../governance/authorization/envelope.ts";
-import { ownAnswer, type WholeAnswer } from "../../governance/surface.ts";
+import type { Call } from "../../road/call.ts";
+import { openEnvelope } from "../../services/tools/authorization/envelope.ts";
+import { ownAnswer, type WholeAnswer } from "../../road/surface.ts";
 import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { isStorableText } from "../../kernel/storable.ts";

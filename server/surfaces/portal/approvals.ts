@@ -1,7 +1,7 @@
 import { approvalResolution } from "@gatehouse/contracts/approvals";
 import { portalApprovalQuery } from "@gatehouse/contracts/portal";
 import { approveApproval, getApproval, listApprovals, pollApproval, rejectApproval, type Viewer } from "../../directory/tools/approvals.ts";
-import type { Identity } from "../../governance/call.ts";
+import type { Identity } from "../../road/call.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
 
 const PATH = "/v1/portal/approvals";

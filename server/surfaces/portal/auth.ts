@@ -14,7 +14,7 @@ import {
   disableSecondFactor,
   secondFactorStatus,
 } from "../../directory/people/portal/second-factor.ts";
-import type { Call } from "../../governance/call.ts";
+import type { Call } from "../../road/call.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { portalAnswer, portalOperation, type PortalRoute } from "./portal-operation.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, expect, spyOn, test } from "bun:test";
 import type { LiveFeed } from "../../directory/people/portal/live-feed.ts";
-import type { Call } from "../../governance/call.ts";
-import { isRefusal, type StreamAnswer } from "../../governance/surface.ts";
+import type { Call } from "../../road/call.ts";
+import { isRefusal, type StreamAnswer } from "../../road/surface.ts";
 import { eventRoutes } from "./events.ts";
 import type { PortalServices } from "./portal-services.ts";
 

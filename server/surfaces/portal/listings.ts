@@ -1,6 +1,6 @@
 import { groupFilterQuery, inheritedQuery } from "@gatehouse/contracts/portal";
-import { portalServers, type PortalServer } from "../../governance/access/portal-servers.ts";
-import { isRefusal } from "../../governance/surface.ts";
+import { portalServers, type PortalServer } from "../../controls/access/portal-servers.ts";
+import { isRefusal } from "../../road/surface.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
 import { foreign, scopeOf, scopesOf } from "./portal-scopes.ts";

@@ -1,6 +1,6 @@
 import { appResourceQuery } from "@gatehouse/contracts/portal";
-import { isRefusal } from "../../governance/surface.ts";
-import { EMPTY_VIEW } from "../../governance/view.ts";
+import { isRefusal } from "../../road/surface.ts";
+import { EMPTY_VIEW } from "../../road/view.ts";
 import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { check, readQuery } from "../../wire/strict-input.ts";
 import { portalAnswer, type PortalRoute } from "./portal-operation.ts";

@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import type { EndUserIdentity } from "../../directory/end-user-cache.ts";
-import type { Admits } from "../../governance/admit.ts";
-import type { Call } from "../../governance/call.ts";
-import type { GovernedRoute } from "../../governance/road.ts";
-import { isRefusal, ownAnswer, type Answer, type Exchange, type Surface, type WholeAnswer } from "../../governance/surface.ts";
-import { EMPTY_VIEW } from "../../governance/view.ts";
+import type { Admits } from "../../road/admission/admit.ts";
+import type { Call } from "../../road/call.ts";
+import type { GovernedRoute } from "../../road/road.ts";
+import { isRefusal, ownAnswer, type Answer, type Exchange, type Surface, type WholeAnswer } from "../../road/surface.ts";
+import { EMPTY_VIEW } from "../../road/view.ts";
 import { type ErrorCode, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import { check, jsonObjectOf, readQuery, utf8Of } from "../../wire/strict-input.ts";

@@ -3,8 +3,8 @@ import type { PortalLogins } from "../../directory/people/portal/portal-logins.t
 import type { EndUserCache } from "../../directory/end-user-cache.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Directory } from "../../directory/writes/write.ts";
-import type { Notices } from "../../governance/notices/notices.ts";
-import type { RunFeedback } from "../../governance/feedback/run-feedback.ts";
+import type { Notices } from "../../controls/notices/notices.ts";
+import type { RunFeedback } from "../../services/feedback/run-feedback.ts";
 
 /** What the operations of the portal work with. */
 export interface PortalServices {

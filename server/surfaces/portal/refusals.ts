@@ -1,4 +1,4 @@
-import type { Surface } from "../../governance/surface.ts";
+import type { Surface } from "../../road/surface.ts";
 import type { Refusal } from "../../kernel/errors.ts";
 
 const encoder = new TextEncoder();

@@ -1,8 +1,8 @@
 import { DECLARED_END_STATES, RUN_OUTCOMES } from "@gatehouse/contracts/runs";
-import type { Call } from "../../governance/call.ts";
-import type { RunAccess } from "../../governance/runs/run-access.ts";
-import { type Answer, isRefusal, jsonAnswer, type Surface } from "../../governance/surface.ts";
-import { EMPTY_VIEW } from "../../governance/view.ts";
+import type { Call } from "../../road/call.ts";
+import type { RunAccess } from "../../services/runs/run-access.ts";
+import { type Answer, isRefusal, jsonAnswer, type Surface } from "../../road/surface.ts";
+import { EMPTY_VIEW } from "../../road/view.ts";
 import { type FieldError, type Refusal, refuse } from "../../kernel/errors.ts";
 import { llmRefusals } from "../llm/refusals.ts";
 

@@ -1,0 +1,99 @@
+import { servedIn } from "../../directory/tools/tool-server-entry.ts";
+import { mayUseTool, restrictsTools } from "../../directory/tools/tool-access.ts";
+import type { GroupScope } from "../../directory/snapshot.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { interfaceAddress } from "../../wire/mcp/apps.ts";
+import { memberOf } from "../../wire/mcp/namespace.ts";
+import type { ToolRoute, ToolTarget } from "../../road/call.ts";
+import type { RequestControl } from "../../road/control.ts";
+import { PASS, refused } from "../../road/decision.ts";
+import type { ToolReference } from "../../services/tools/tool-request.ts";
+import { isRefusal } from "../../road/surface.ts";
+
+/**
+ * A tool server is open to a call when a server configuration grants it to the call's resource group, and a tool of it
+ * when every such configuration lets it be used. A virtual server opens nothing that is not granted. Sets `call.tools`.
+ */
+export const toolAccess: RequestControl = {
+  name: "tool_access",
+  decide(call, view) {
+    if (view.tool === null || call.scope === null) return PASS;
+    const route = view.tool.kind === "server" ? ofServer(call.scope, view.tool) : ofVirtualServer(call.scope, view.tool);
+    if (isRefusal(route)) return refused(route);
+    call.tools = route;
+    return PASS;
+  },
+};
+
+const MEGABYTE = 1024 * 1024;
+const METHODS_WITHOUT_MESSAGE = "a request that is no message of the protocol";
+
+function ofServer(scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
+  const target = targetOf(scope, tool.serverId, tool.dialect);
+  if (target === null) return refuse("tool_server_not_found");
+  if (target === "not_granted") return refuse("tool_server_not_allowed");
+  if (target === "disabled") return refuse("tool_server_disabled");
+  if (tool.capability?.type === "tool" && !mayUseTool(target.access, tool.capability.name)) return refuse("tool_not_allowed");
+  if (!mayReadInterface(target, tool.capability)) return refuse("tool_not_allowed");
+  return { virtual: null, targets: [{ ...target, slug: null }], capability: tool.capability };
+}
+
+function ofVirtualServer(scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
+  const virtual = scope.tenant.virtualServers.get(tool.serverId);
+  if (virtual === undefined) return refuse("tool_server_not_found");
+  if (!virtual.groupIds.some((id) => scope.grantingGroups.has(id))) return refuse("tool_server_not_allowed");
+  if (!virtual.enabled) return refuse("tool_server_disabled");
+  const targets = virtual.members.flatMap(({ serverId, slug }) => {
+    const target = targetOf(scope, serverId, tool.dialect);
+    return target === null || typeof target === "string" ? [] : [{ ...target, slug }];
+  });
+  // Tasks are not carried on by a virtual server, which says so of the method and not of the task.
+  if (tool.capability === null || tool.capability.type === "task") return { virtual, targets, capability: null };
+  const named = memberOf(tool.capability);
+  const target = named === null ? undefined : targets.find(({ slug }) => slug === named.slug);
+  if (named === null || target === undefined || (named.capability.type === "tool" && !mayUseTool(target.access, named.capability.name)))
+    return refuse("tool_not_allowed");
+  if (!mayReadInterface(target, named.capability)) return refuse("tool_not_allowed");
+  return { virtual, targets: [target], capability: named.capability };
+}
+
+/** The interface of tools that the caller may not use is not the caller's either. */
+function mayReadInterface({ server, access }: Omit<ToolTarget, "slug">, capability: ToolReference["capability"]): boolean {
+  const wanted = capability?.type === "resource" ? interfaceAddress(capability.name) : null;
+  if (wanted === null) return true;
+  const bringing = [...server.tools.values()].filter(({ ui }) => ui != null && interfaceAddress(ui) === wanted);
+  return bringing.length === 0 || bringing.some(({ name }) => mayUseTool(access, name));
+}
+
+function targetOf(
+  scope: GroupScope,
+  id: string,
+  dialect: ToolReference["dialect"],
+): Omit<ToolTarget, "slug"> | "not_granted" | "disabled" | null {
+  const found = scope.tenant.toolServers.get(id);
+  if (found === undefined) return null;
+  const access = scope.tools.get(id);
+  if (access === undefined) return "not_granted";
+  if (!found.enabled) return "disabled";
+  const server = servedIn(dialect, found);
+  const limits = scope.tenant.policies.effective(scope.groupId, "mcp_limits", id);
+  const most = (path: string) => (limits.get(path) as number | undefined) ?? null;
+  const seconds = most("execution.timeout_seconds");
+  const megabytes = most("data.max_payload_size_mb");
+  return {
+    server: seconds !== null && seconds * 1000 < server.timeoutMs ? { ...server, timeoutMs: seconds * 1000 } : server,
+    access,
+    limits: {
+      maxPayloadBytes: megabytes === null ? null : megabytes * MEGABYTE,
+      maxRows: most("data.max_rows_per_query"),
+      maxItems: most("data.max_items_per_response"),
+    },
+  };
+}
+
+/** What is no message cannot be held to rules about single tools, so it passes only where there are none. */
+export function refuseUnreadable({ targets: [target] }: ToolRoute): Refusal | null {
+  return target !== undefined && restrictsTools(target.access)
+    ? refuse("tool_not_allowed", `A server with rules about its tools does not take ${METHODS_WITHOUT_MESSAGE}.`)
+    : null;
+}

@@ -1,0 +1,97 @@
+import type { Frame } from "../../road/output/frames.ts";
+
+interface Waiting {
+  readonly frame: Frame;
+  readonly groups: ReadonlySet<string>;
+  /** It overtakes nothing that waits. */
+  readonly inOrder: boolean;
+  /** Nothing behind it may overtake it. */
+  readonly barrier: boolean;
+}
+
+/** Bytes of frames that may wait in one stream. */
+const MOST_HELD_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Frames that open the next item or end the answer: clients count items as they come, so these stay behind every frame
+ * that waits.
+ */
+const IN_ORDER: ReadonlySet<unknown> = new Set(["response.output_item.added", "content_block_start", "message_delta"]);
+
+/**
+ * The frames of a stream that wait for a group of calls. Frames of one group keep their order; a frame of no group
+ * passes the waiting ones unless the order of items forbids it.
+ */
+export class FrameQueue {
+  private readonly counter: string | null;
+  private readonly held: (group: string) => boolean;
+  private waiting: Waiting[] = [];
+  /** Groups of the frames that wait. */
+  private behind = new Set<string>();
+  /** Whether nothing may pass what waits. */
+  private stopped = false;
+  private bytes = 0;
+  private counted = -1;
+  /** Frames go out under other numbers than they came with. */
+  private renumbered = false;
+
+  /** `counter`: the member that numbers frames, where there is one. `held`: whether a group must wait. */
+  constructor(counter: string | null, held: (group: string) => boolean) {
+    this.counter = counter;
+    this.held = held;
+  }
+
+  get idle(): boolean {
+    return this.waiting.length === 0 && !this.renumbered;
+  }
+
+  get overfull(): boolean {
+    return this.bytes > MOST_HELD_BYTES;
+  }
+
+  /** The frame if it may go out now; none when it has to wait. */
+  pass(frame: Frame, groups: ReadonlySet<string>, barrier: boolean): Frame[] {
+    return this.admit({ frame, groups, inOrder: IN_ORDER.has(frame.body?.type), barrier });
+  }
+
+  /** What need not wait any longer, in the order it came. To be asked when a group is no longer held: it looks at every frame. */
+  release(): Frame[] {
+    const all = this.waiting;
+    this.drop();
+    return all.flatMap((entry) => this.admit(entry));
+  }
+
+  drop(): void {
+    this.waiting = [];
+    this.behind = new Set();
+    this.stopped = false;
+    this.bytes = 0;
+  }
+
+  private admit(entry: Waiting): Frame[] {
+    const { frame, groups, inOrder, barrier } = entry;
+    const grouped = [...groups].some((group) => this.behind.has(group) || this.held(group));
+    const queued = inOrder && this.waiting.length > 0;
+    if (!this.stopped && !grouped && !queued) return [this.numbered(frame)];
+    this.waiting.push(entry);
+    this.bytes += frame.bytes.byteLength;
+    for (const group of groups) this.behind.add(group);
+    // What belongs to an item that is not open yet must wait with it; a call's own frames do so by their group.
+    this.stopped ||= barrier || (queued && !grouped);
+    return [];
+  }
+
+  /** Frames that waited were overtaken: numbers still only grow. */
+  private numbered(frame: Frame): Frame {
+    if (this.counter === null || frame.body === null) return frame;
+    const number = frame.body[this.counter];
+    if (typeof number !== "number") return frame;
+    if (number <= this.counted) {
+      frame.body[this.counter] = this.counted + 1;
+      frame.changed = true;
+      this.renumbered = true;
+    }
+    this.counted = Math.max(number, this.counted + 1);
+    return frame;
+  }
+}

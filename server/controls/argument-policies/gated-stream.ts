@@ -1,0 +1,49 @@
+import type { Refusal } from "../../kernel/errors.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
+import type { OutputForm } from "../../road/output/answer-formats.ts";
+import { FramedStream } from "../../road/output/framed-stream.ts";
+import type { ToolCallGate } from "./tool-call-gate.ts";
+
+/** What a piece of a stream must hold for a call to be in it. */
+const CALL = /call|tool|partial_json/i;
+
+/** A stream in the caller's format whose tool calls pass a gate. After a denial it is read to its end, for its usage. */
+export class GatedStream extends FramedStream {
+  private readonly gate: ToolCallGate;
+  private readonly events: boolean;
+  private atBoundary = true;
+
+  constructor(inner: StreamCodec, gate: ToolCallGate, form: OutputForm["framing"]) {
+    super(inner, form);
+    this.gate = gate;
+    this.events = form === "events";
+  }
+
+  /** Why the answer is not given; null until its stream has ended. */
+  refusal(ended: boolean): Refusal | null {
+    return ended ? this.gate.refusal : null;
+  }
+
+  pass(piece: StreamPiece): StreamPiece {
+    if (piece === null) return null;
+    if (this.inner.providerError !== null) this.gate.breakOff();
+    if (this.events) {
+      const text = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
+      const whole = text.endsWith("\n\n");
+      if (whole && this.atBoundary && this.gate.idle && !CALL.test(text)) return piece;
+      this.atBoundary = whole;
+    }
+    return this.written(this.framing.push(piece).flatMap((frame) => this.gate.frame(frame)));
+  }
+
+  end(): StreamEnding {
+    const { complete, last, told } = this.inner.end();
+    const pieces = [this.pass(last)];
+    const rest = this.framing.rest();
+    if (rest !== null) pieces.push(this.written(this.gate.frame(rest)));
+    if (complete) pieces.push(this.written(this.gate.end()));
+    return this.gate.refusal !== null
+      ? { complete: false, last: null, told: false }
+      : { complete, last: this.joined(pieces), told: told && !this.gate.withheld };
+  }
+}

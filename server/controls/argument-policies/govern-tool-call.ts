@@ -1,0 +1,41 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Call } from "../../road/call.ts";
+import { tag } from "../../road/record/tag.ts";
+import { judgeToolCall, type ToolCallJudgement } from "./judge-tool-call.ts";
+
+/**
+ * Judges a tool call under the policies of the call's group and says on its row what came of it. Null lets the tool call
+ * pass; a refusal names the policy, with the policy's own message.
+ */
+export function governToolCall(call: Call, toolName: string, argumentsText: Parameters<typeof judgeToolCall>[2]): Refusal | null {
+  if (call.scope === null) return null;
+  const judgement = judgeToolCall(call.scope, toolName, argumentsText);
+  if (judgement.judged) note(call, judgement);
+  if (judgement.denied === null) return null;
+  const { message, policy, tool, argument_key } = judgement.denied;
+  return refuse("argument_policy_denied", message, { extra: { policy, tool, argument_key } });
+}
+
+/** The denial is what the row names; of warnings it names the first, and lists all. */
+function note(call: Call, { denied, warnings }: ToolCallJudgement): void {
+  const { row } = call;
+  row.argument_policy_denied = denied !== null || row.argument_policy_denied === true;
+  if (denied !== null) row.argument_policy_id = denied.policy_id;
+  else if (warnings[0] !== undefined) row.argument_policy_id ??= warnings[0].policy_id;
+  const hits = denied === null ? warnings : [...warnings, denied];
+  if (hits.length === 0) return;
+  const facts = (row.custom_metadata ?? {}) as { readonly argument_policies?: readonly object[] };
+  const told = hits.map(({ policy_id, policy, tool, argument_key, severity, rule }) => ({
+    policy_id,
+    policy,
+    tool,
+    argument_key,
+    severity,
+    rule,
+  }));
+  row.custom_metadata = { ...facts, argument_policies: [...(facts.argument_policies ?? []), ...told].slice(0, MOST_TOLD) };
+  if (warnings.length > 0) tag(call, WARNED);
+}
+
+const MOST_TOLD = 20;
+const WARNED = "argument_policy_warned";

@@ -1,0 +1,340 @@
+import { describe, expect, test } from "bun:test";
+import type { PolicyHit, ToolCallPolicy } from "../../directory/policies/argument-policy-entry.ts";
+import type { Call } from "../../road/call.ts";
+import { ANSWER_FORMATS } from "../../road/output/answer-formats.ts";
+import { EventFraming } from "../../road/output/frames.ts";
+import { governToolCall } from "./govern-tool-call.ts";
+import { judgeToolCall, LONGEST_ARGUMENTS } from "./judge-tool-call.ts";
+import { compileStoredPolicy } from "./stored-policy.ts";
+import { ToolCallGate } from "./tool-call-gate.ts";
+
+type Severity = "deny" | "warn";
+
+function policy(target: string, severity: Severity, speaksAgainst: (text: string) => boolean): ToolCallPolicy {
+  const unjudged = (message: string): PolicyHit => ({
+    policy_id: `id of ${target}`,
+    policy: target,
+    tool: target,
+    argument_key: "q",
+    severity,
+    rule: "unparseable",
+    message,
+  });
+  return {
+    id: `id of ${target}`,
+    target,
+    severity,
+    judge: (text) => (speaksAgainst(text) ? { ...unjudged("No."), rule: "in" } : null),
+    unjudged,
+  };
+}
+
+function callUnder(...policies: readonly ToolCallPolicy[]): Call {
+  const byTool = new Map<string, ToolCallPolicy[]>();
+  for (const each of policies) byTool.set(each.target, [...(byTool.get(each.target) ?? []), each]);
+  return { scope: { toolCallPolicies: byTool }, row: {} } as unknown as Call;
+}
+
+const bad = (text: string) => text.includes("bad");
+const denying = policy("run", "deny", bad);
+
+describe("a tool call is judged", () => {
+  test("by the policies on its name alone, and the row says what came of it", () => {
+    const call = callUnder(
+      denying,
+      policy("run", "warn", (text) => text.includes("odd")),
+    );
+    expect(governToolCall(call, "walk", '{"q":"bad"}')).toBeNull();
+    expect(call.row).toEqual({});
+    expect(governToolCall(call, "run", '{"q":"good"}')).toBeNull();
+    expect(call.row).toEqual({ argument_policy_denied: false });
+    expect(governToolCall(call, "run", '{"q":"odd"}')).toBeNull();
+    expect(call.row).toMatchObject({ argument_policy_denied: false, argument_policy_id: "id of run", tags: ["argument_policy_warned"] });
+    expect(governToolCall(call, "run", '{"q":"bad"}')).toMatchObject({
+      code: "argument_policy_denied",
+      message: "No.",
+      extra: { policy: "run", tool: "run", argument_key: "q" },
+    });
+    expect(call.row).toMatchObject({ argument_policy_denied: true, argument_policy_id: "id of run" });
+    // A later call that is let through does not take the denial back.
+    governToolCall(call, "run", '{"q":"good"}');
+    expect(call.row.argument_policy_denied).toBe(true);
+  });
+
+  test("as denied where it is too long to be judged or has no arguments anybody can read", () => {
+    const { scope } = callUnder(denying) as { scope: NonNullable<Call["scope"]> };
+    expect(judgeToolCall(scope, "run", " ".repeat(LONGEST_ARGUMENTS + 1)).denied?.message).toContain("longer than");
+    expect(judgeToolCall(scope, "run", { unreadable: "Torn." }).denied?.message).toBe("Torn.");
+    expect(judgeToolCall(callUnder(policy("run", "warn", bad)).scope as never, "run", { unreadable: "Torn." })).toMatchObject({
+      denied: null,
+      warnings: [{ message: "Torn." }],
+    });
+  });
+
+  test.each(["deny", "warn"] as const)("as spoken against (%s) by a policy that fails", async (severity) => {
+    const row = {
+      id: "p",
+      tenant_id: "t",
+      name: "Deep",
+      description: null,
+      surface: "llm_output_tool_calls",
+      target: "run",
+      argument_key: null,
+      analyzer: "json_schema",
+      severity,
+      enabled: true,
+      rules: [{ deny_if: "invalid", message: "No." }],
+      dialect: null,
+      read_functions: null,
+      schema: { $defs: { a: { type: "array", items: { $ref: "#/$defs/a" } } }, $ref: "#/$defs/a" },
+      all_groups: true,
+      group_ids: [],
+      created_at: new Date(),
+      updated_at: new Date(),
+    };
+    // Deeper than the validator can follow: it runs out of stack.
+    const deep = "[".repeat(60_000) + "]".repeat(60_000);
+    expect((await compileStoredPolicy(row)).judge(deep)).toMatchObject({ severity, rule: "unparseable" });
+    expect((await compileStoredPolicy({ ...row, analyzer: "gone" })).judge("{}")).toMatchObject({
+      severity,
+      rule: "unparseable",
+      message: "The policy on this tool cannot be read.",
+    });
+  });
+});
+
+const frame = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
+
+/** What a gate gives for each frame. */
+function passed(
+  format: "chat" | "responses" | "messages",
+  frames: readonly object[],
+  call = callUnder(denying),
+): { readonly out: string[][]; readonly gate: ToolCallGate } {
+  const gate = new ToolCallGate(call, ANSWER_FORMATS[format]);
+  const framing = new EventFraming();
+  const out = frames.map((each) =>
+    framing
+      .push(new TextEncoder().encode(frame(each)))
+      .flatMap((one) => gate.frame(one))
+      .map((given) => new TextDecoder().decode(framing.write(given))),
+  );
+  return { out, gate };
+}
+
+const piece = (delta: object, finish: string | null = null, index = 0) => ({ choices: [{ index, delta, finish_reason: finish }] });
+const fragment = (index: number, text: string, name?: string, choice = 0) =>
+  piece(
+    {
+      tool_calls: [
+        {
+          index,
+          ...(name === undefined ? {} : { id: `c${index}` }),
+          function: { ...(name === undefined ? {} : { name }), arguments: text },
+        },
+      ],
+    },
+    null,
+    choice,
+  );
+
+describe("frames", () => {
+  test("of a held call wait, texts between them do not, and all of them go before the end", () => {
+    const frames = [
+      fragment(0, "", "run"),
+      piece({ content: "Now" }),
+      fragment(0, '{"q":1}'),
+      piece({ content: " then" }),
+      piece({}, "tool_calls"),
+    ];
+    const { out } = passed("chat", frames);
+    expect(out).toEqual([
+      [],
+      [frame(frames[1] as object)],
+      [],
+      [frame(frames[3] as object)],
+      [frames[0], frames[2], frames[4]].map((each) => frame(each as object)),
+    ]);
+  });
+
+  test("of calls side by side wait for the held one before them, and no longer than their own choice takes", () => {
+    const frames = [
+      fragment(0, "", "walk"),
+      fragment(0, "{}"),
+      fragment(1, "", "run"),
+      fragment(0, "", "run", 1),
+      fragment(0, "{}", undefined, 1),
+      piece({}, "tool_calls", 1),
+      fragment(1, "{}"),
+      piece({}, "tool_calls"),
+    ];
+    const { out } = passed("chat", frames);
+    const at = (...places: number[]) => places.map((place) => frame(frames[place] as object));
+    expect(out).toEqual([at(0), at(1), [], [], [], at(3, 4, 5), [], at(2, 6, 7)]);
+  });
+
+  test("of a call nobody has named yet wait for its name", () => {
+    const frames = [fragment(0, '{"q":'), fragment(0, "", "walk"), fragment(0, "1}")];
+    const at = (...places: number[]) => places.map((place) => frame(frames[place] as object));
+    expect(passed("chat", frames).out).toEqual([[], at(0, 1), at(2)]);
+    const { out, gate } = passed("chat", [fragment(0, '{"q":"bad"}'), fragment(0, "", "run"), piece({}, "tool_calls")]);
+    expect([out.flat(), gate.refusal?.code]).toEqual([[], "argument_policy_denied"]);
+  });
+
+  test.each(["tool_calls", ""])("of a call that goes on behind a reason to finish (%p) are judged with what was before it", (finish) => {
+    const begun = (text: string, name?: string) =>
+      piece({ tool_calls: [{ index: 0, function: { ...(name === undefined ? {} : { name }), arguments: text } }] }, finish);
+    for (const pieces of [
+      ["", '{"q":"bad"}'],
+      ['{"q":', '"bad"}'],
+      ["", '{"q"', ':"bad"}'],
+    ]) {
+      const { out, gate } = passed("chat", [...pieces.map((text, at) => begun(text, at === 0 ? "run" : undefined)), piece({}, "stop")]);
+      expect([gate.refusal?.code, out.flat().join("").includes("bad")]).toEqual(["argument_policy_denied", false]);
+    }
+  });
+
+  describe("of calls that all have the same index", () => {
+    const named = (id: string, name: string, text: string) =>
+      piece({ tool_calls: [{ index: 0, id, function: { name, arguments: text } }] });
+    const more = (text: string) => piece({ tool_calls: [{ index: 0, function: { arguments: text } }] });
+    const end = piece({}, "tool_calls");
+    const parsing = callUnder(policy("run", "deny", (text) => text.includes("bad") || (text !== "" && !isJson(text))));
+    const isJson = (text: string) => {
+      try {
+        JSON.parse(text);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+
+    test.each([
+      [[named("a", "run", '{"q":'), more("1}"), named("b", "run", ""), more('{"q":2}'), end]],
+      [[named("a", "walk", "{}"), named("b", "run", '{"q":2}'), end]],
+      [[named("a", "run", '{"q":1}'), named("b", "walk", "bad"), end]],
+      [[named("a", "walk", ""), named("b", "run", '{"q":2}'), named("c", "run", "{}"), end]],
+      [[named("a", "run", ""), named("b", "run", '{"q":2}'), end]],
+    ])("are judged each by itself (%#)", (frames) => {
+      const { out, gate } = passed("chat", frames, parsing);
+      expect([gate.refusal, out.flat()]).toEqual([null, frames.map((each) => frame(each))]);
+    });
+
+    test.each([
+      [[named("a", "run", "{}"), named("b", "run", '{"q":"bad"}'), end]],
+      [[named("a", "run", '{"q":"bad"}'), named("b", "run", "{}"), end]],
+      [[named("a", "walk", "{}"), named("b", "run", '{"q":"bad"}'), end]],
+      [[named("a", "run", ""), named("b", "walk", '{"q":"bad"}'), end]],
+      [[named("a", "run", '{"q":'), named("b", "run", '"bad"}'), end]],
+      [[named("a", "walk", '{"q":"bad","x":'), named("b", "run", "{}}"), end]],
+      [[named("a", "walk", '"ba'), named("b", "run", 'd"'), end]],
+    ])("are denied whichever of them is bad, and however a client may read them (%#)", (frames) => {
+      const { out, gate } = passed("chat", frames, parsing);
+      expect(gate.refusal?.code).toBe("argument_policy_denied");
+      expect(out.flat().join("")).not.toContain('"name":"run"');
+    });
+  });
+
+  test("that hold a text and a held call keep the texts behind them", () => {
+    const mixed = {
+      choices: [
+        {
+          index: 0,
+          delta: { content: "a", tool_calls: [{ index: 0, id: "c", function: { name: "run", arguments: "{}" } }] },
+          finish_reason: null,
+        },
+      ],
+    };
+    const frames = [mixed, piece({ content: "b" }), piece({}, "tool_calls")];
+    expect(passed("chat", frames).out).toEqual([[], [], frames.map(frame)]);
+  });
+
+  test("of items that come interleaved keep their order and go on counting upwards", () => {
+    const item = (index: number, given: object) => ({ output_index: index, item: { id: `i${index}`, ...given } });
+    const frames: Record<string, unknown>[] = [
+      { type: "response.output_item.added", ...item(0, { type: "message", content: [] }) },
+      { type: "response.output_item.added", ...item(1, { type: "function_call", name: "run", arguments: "" }) },
+      { type: "response.output_text.delta", output_index: 0, content_index: 0, delta: "Text of an open item" },
+      { type: "response.output_item.added", ...item(2, { type: "message", content: [] }) },
+      { type: "response.output_text.delta", output_index: 2, content_index: 0, delta: "Text of a later item" },
+      { type: "response.function_call_arguments.delta", output_index: 1, delta: "{}" },
+      { type: "response.output_item.done", ...item(1, { type: "function_call", name: "run", arguments: "{}" }) },
+      { type: "response.output_text.delta", output_index: 0, content_index: 0, delta: "More" },
+    ].map((each, sequence_number) => ({ ...each, sequence_number }));
+    const { out } = passed("responses", frames);
+    const told = out.flat().map((text) => JSON.parse(text.slice(6)) as { type: string; sequence_number: number; output_index: number });
+    expect(out.map((given) => given.length)).toEqual([1, 0, 1, 0, 0, 0, 5, 1]);
+    expect(told.map(({ output_index }) => output_index)).toEqual([0, 0, 1, 2, 2, 1, 1, 0]);
+    for (const [i, { sequence_number }] of told.entries()) expect(sequence_number).toBeGreaterThan(told[i - 1]?.sequence_number ?? -1);
+  });
+});
+
+describe("nothing passes that was not judged", () => {
+  const denied = (format: "chat" | "responses" | "messages", frames: readonly object[]) => {
+    const { out, gate } = passed(format, frames);
+    expect(out.flat().join("")).not.toContain("bad");
+    expect(gate.refusal?.code).toBe("argument_policy_denied");
+  };
+
+  test("where the end tells other arguments than the pieces did", () => {
+    const item = (text: string) => ({ type: "function_call", id: "f", call_id: "c", name: "run", arguments: text });
+    denied("responses", [
+      { type: "response.output_item.added", output_index: 0, item: item("") },
+      { type: "response.function_call_arguments.delta", output_index: 0, delta: '{"q":1}' },
+      { type: "response.output_item.done", output_index: 0, item: item('{"q":1}') },
+      { type: "response.completed", response: { output: [item('{"q":"bad"}')] } },
+    ]);
+  });
+
+  test("where a block brings its input along, or a hosted tool makes the call", () => {
+    denied("messages", [
+      { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "t", name: "run", input: { q: "bad" } } },
+      { type: "content_block_stop", index: 0 },
+    ]);
+    denied("messages", [
+      { type: "content_block_start", index: 0, content_block: { type: "server_tool_use", id: "t", name: "run", input: {} } },
+      { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"q":"bad"}' } },
+      { type: "content_block_stop", index: 0 },
+    ]);
+  });
+
+  test("where a call is of the old kind, of a custom kind or an object", () => {
+    denied("chat", [piece({ function_call: { name: "run", arguments: '{"q":"bad"}' } }), piece({}, "function_call")]);
+    denied("chat", [
+      piece({ tool_calls: [{ index: 0, id: "c", type: "custom", custom: { name: "run", input: "bad" } }] }),
+      piece({}, "tool_calls"),
+    ]);
+    denied("chat", [
+      piece({ tool_calls: [{ index: 0, id: "c", function: { name: "run", arguments: { q: "bad" } } }] }),
+      piece({}, "tool_calls"),
+    ]);
+  });
+
+  test("where a call changes its name on the way", () => {
+    const { gate } = passed("chat", [fragment(0, "", "walk"), fragment(0, '{"q":1}'), fragment(0, "", "run"), piece({}, "tool_calls")]);
+    expect(gate.refusal?.message).toBe("The call changed its name after it had begun.");
+  });
+
+  test("where more waits than memory is for", () => {
+    const frames = Array.from({ length: 1_100 }, () => fragment(0, " ".repeat(8_000)));
+    const { out, gate } = passed("chat", [fragment(0, '{"q":1}', "run"), ...frames]);
+    expect(out.flat()).toEqual([]);
+    expect(gate.refusal?.message).toMatch(/too large|longer than/);
+    // Where policies only warn, the call goes on unjudged, and the row says so once.
+    const call = callUnder(policy("run", "warn", bad));
+    const warned = passed("chat", [fragment(0, "{", "run"), ...frames, piece({}, "tool_calls")], call);
+    expect([warned.gate.refusal, warned.out.flat().length]).toEqual([null, frames.length + 2]);
+    expect((call.row.custom_metadata as { argument_policies: unknown[] }).argument_policies).toHaveLength(1);
+  });
+
+  test("where the provider broke the answer off before a call was complete", () => {
+    const { out, gate } = passed("chat", [fragment(0, '{"q":"bad', "run")]);
+    gate.breakOff();
+    const framing = new EventFraming();
+    const last = framing
+      .push(new TextEncoder().encode(frame(fragment(0, 'bad"}')) + frame({ error: { message: "Torn." } })))
+      .flatMap((one) => gate.frame(one));
+    expect(out.flat()).toEqual([]);
+    expect(last.map(({ body }) => body)).toEqual([{ error: { message: "Torn." } }]);
+  });
+});

@@ -1,0 +1,264 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { AnswerContents, AnswerTexts, CallPiece } from "../../wire/answer-texts.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import type { GuardRun } from "./guard-run.ts";
+import { HoldBack } from "./hold-back.ts";
+import type { Frame } from "../../road/output/frames.ts";
+import { CallGroup } from "../../road/output/held-calls.ts";
+
+interface Channel {
+  readonly hold: HoldBack;
+  /** The frame its newest piece came in. */
+  latest: Frame;
+}
+
+/** Wholes remembered, in characters: answers repeat their texts, and looking once is enough. */
+const MOST_REMEMBERED = 1_000_000;
+/** Texts and calls of a stream that are open at once, each of which is told its end by itself. No caller asks for as many. */
+const MOST_OPEN = 1_000;
+
+/**
+ * Guards what a caller would read of an answer, frame by frame or whole: texts are held back as far as a guardrail needs
+ * and go on redacted; tool calls wait until their arguments are complete. What does not change is
+ * handed on as it came. After `refusal` is set nothing more may be handed on.
+ */
+export class AnswerGuard {
+  private readonly texts: AnswerTexts;
+  private readonly run: GuardRun;
+  private readonly channels = new Map<string, Channel>();
+  private readonly groups = new Map<string, CallGroup>();
+  private readonly wholes = new Map<string, string>();
+  private remembered = 0;
+  private counted = -1;
+  /** A frame that tells a reason to finish: whether its texts end with it, the next frame says. */
+  private finishing: { readonly frame: Frame; readonly contents: AnswerContents } | null = null;
+  private readonly finished = new Set<string>();
+  private refused: Refusal | null = null;
+  private heard = "";
+
+  constructor(texts: AnswerTexts, run: GuardRun) {
+    this.texts = texts;
+    this.run = run;
+  }
+
+  get refusal(): Refusal | null {
+    return this.refused ?? this.run.refusal();
+  }
+
+  /** All that was said, as it is handed on; only where somebody is to be asked about it. */
+  get said(): string {
+    return this.heard;
+  }
+
+  /** A complete answer; its body is changed in place. Returns whether it was. */
+  whole(body: JsonObject): boolean {
+    const frame: Frame = { bytes: new Uint8Array(0), body, closes: false, changed: false };
+    this.guarded(frame, this.texts.contents(body, true));
+    return frame.changed;
+  }
+
+  /** What may be handed on now that `frame` has come. */
+  frame(frame: Frame): Frame[] {
+    if (this.refusal !== null) return [];
+    if (frame.closes) return [...this.end(), frame];
+    if (frame.body === null) return [frame];
+    const contents = this.texts.contents(frame.body, false);
+    if (this.channels.size + this.groups.size + contents.pieces.length > MOST_OPEN)
+      this.refused = refuse("upstream_invalid_response", "The model's provider told more texts and calls at once than can be looked at.");
+    if (this.refused !== null) return [];
+    const before = this.finish(contents);
+    if (this.refusal !== null) return [];
+    if (contents.finishes.length === 0) return this.counting([...before, ...this.guarded(frame, contents)]);
+    this.finishing = { frame, contents };
+    return this.counting(before);
+  }
+
+  /** Nothing more comes: what was held. */
+  end(): Frame[] {
+    if (this.refusal !== null) return [];
+    return this.counting([...this.finish(null), ...this.ended([""], null, [])]);
+  }
+
+  /**
+   * Lets the frame go that told a reason to finish, now that `next` has come, or nothing. A text that goes on in `next` had
+   * not ended: what was held of it stays held, so that no value stands half before the reason and half behind it.
+   */
+  private finish(next: AnswerContents | null): Frame[] {
+    const goesOn = (prefix: string) =>
+      next !== null &&
+      (next.pieces.some(({ channel, holder, key }) => channel.startsWith(prefix) && holder[key] !== "") ||
+        next.calls.some(({ group }) => group.startsWith(prefix)));
+    if (this.run.surface.enforces && [...this.finished].some(goesOn))
+      this.refused = refuse("upstream_invalid_response", "The model's provider went on with an answer that it had ended.");
+    const { finishing } = this;
+    this.finishing = null;
+    if (finishing === null || this.refusal !== null) return [];
+    const { frame, contents } = finishing;
+    const taken = new Set(contents.finishes.filter(goesOn));
+    for (const prefix of contents.finishes) if (!taken.has(prefix)) this.finished.add(prefix);
+    return this.guarded(frame, {
+      pieces: contents.pieces,
+      wholes: contents.wholes,
+      calls: contents.calls,
+      finishes: [],
+      tokens: contents.tokens,
+      ends: contents.ends.filter((prefix) => !taken.has(prefix)),
+    });
+  }
+
+  private guarded(frame: Frame, contents: AnswerContents): Frame[] {
+    this.guardTexts(frame, contents, this.run);
+    // What a block left behind in the frame was not looked at.
+    if (this.run.blocked !== null) return contents.calls.length + contents.wholes.length + contents.ends.length > 0 ? [] : [frame];
+    // Parts that are put together only by the caller cannot be looked at as the text they become.
+    if (this.run.surface.enforces && contents.calls.some(({ scattered }) => scattered === true))
+      this.refused = refuse(
+        "unsupported_parameter",
+        "Arguments of function calls that are streamed in parts cannot be checked by the guardrails of this resource group.",
+      );
+    if (contents.calls.length > 0) this.hold(frame, contents.calls);
+    const before = this.ended(contents.ends, frame, contents.pieces);
+    if (this.refusal !== null) return [];
+    return contents.calls.length > 0 || before.includes(frame) ? before : [...before, frame];
+  }
+
+  private guardTexts(frame: Frame, contents: AnswerContents, run: GuardRun): void {
+    if (run.surface.enforces) {
+      for (const { holder, key, without } of contents.tokens) {
+        if (without === undefined) delete holder[key];
+        else holder[key] = without;
+        frame.changed = true;
+      }
+    }
+    for (const { channel: name, holder, key } of contents.pieces) {
+      const text = holder[key] as string;
+      if (text === "") continue;
+      let out = "";
+      if (run.blocked === null) {
+        let channel = this.channels.get(name);
+        if (channel === undefined) {
+          channel = { hold: new HoldBack(run.surface.guard), latest: frame };
+          this.channels.set(name, channel);
+        }
+        channel.latest = frame;
+        out = run.push(channel.hold, text, false);
+        this.hear(out);
+      }
+      if (out === text) continue;
+      holder[key] = out;
+      frame.changed = true;
+    }
+    for (const { holder, key, kind } of contents.wholes) {
+      if (run.blocked !== null) return;
+      const text = holder[key] as string;
+      const out = this.guardWhole(text, kind, run);
+      if (out === text) continue;
+      holder[key] = out;
+      frame.changed = true;
+    }
+  }
+
+  private guardWhole(text: string, kind: "text" | "arguments", run: GuardRun): string {
+    const known = this.wholes.get(text);
+    if (known !== undefined) return known;
+    const out = kind === "arguments" ? run.json(text) : run.text(text);
+    // What was said in pieces already is not heard again.
+    if (!this.heard.includes(out)) this.hear(`\n\n${out}`);
+    this.remembered += text.length;
+    if (this.remembered <= MOST_REMEMBERED) this.wholes.set(text, out);
+    return out;
+  }
+
+  private hear(text: string): void {
+    if (this.run.surface.engines.length > 0) this.heard += text;
+  }
+
+  private hold(frame: Frame, calls: readonly CallPiece[]): void {
+    let group: CallGroup | null = null;
+    for (const { group: key } of calls) {
+      const known = this.groups.get(key) ?? new CallGroup();
+      if (group !== null && group !== known) {
+        group.merge(known);
+        for (const member of known.open) this.groups.set(member, group);
+      } else group = known;
+      group.open.add(key);
+      this.groups.set(key, group);
+    }
+    group?.add(frame, calls);
+    if (group?.tooLarge === true)
+      this.refused = refuse("upstream_invalid_response", "The model's provider sent a tool call that is too large to be checked.");
+  }
+
+  /** Ends the channels and groups whose names begin with one of `prefixes`: their last texts, then their calls. */
+  private ended(prefixes: readonly string[], frame: Frame | null, pieces: AnswerContents["pieces"]): Frame[] {
+    const out: Frame[] = [];
+    if (prefixes.length === 0) return out;
+    const { run } = this;
+    const ends = (name: string) => prefixes.some((prefix) => name.startsWith(prefix));
+    const last = new Map(pieces.map((piece) => [piece.channel, piece]));
+    for (const [name, { hold, latest }] of this.channels) {
+      if (!ends(name)) continue;
+      this.channels.delete(name);
+      const text = run.push(hold, "", true);
+      run.close(hold);
+      this.hear(`${text}\n\n`);
+      if (text === "") continue;
+      const own = last.get(name);
+      if (own === undefined || frame === null) out.push(this.continuation(latest, name, text));
+      else {
+        own.holder[own.key] = (own.holder[own.key] as string) + text;
+        frame.changed = true;
+      }
+    }
+    for (const [key, group] of this.groups) {
+      if (!ends(key)) continue;
+      this.groups.delete(key);
+      group.open.delete(key);
+      if (group.open.size === 0 && this.refusal === null) out.push(...this.released(group));
+    }
+    return this.refusal === null ? out : [];
+  }
+
+  private released(group: CallGroup): Frame[] {
+    let changed = false;
+    for (const call of group.calls) {
+      const text = call.freeform ? this.run.text(call.arguments) : this.run.json(call.arguments);
+      if (this.refusal !== null) return [];
+      if (!this.heard.includes(text)) this.hear(`\n\n${text}`);
+      if (text === call.arguments && !call.contradicted) continue;
+      call.rewrite(text);
+      changed = true;
+    }
+    if (changed) for (const frame of group.frames) frame.changed = true;
+    return group.frames;
+  }
+
+  /** A frame of the caller's format that says nothing but `text` on the channel. */
+  private continuation(latest: Frame, channel: string, text: string): Frame {
+    const body = structuredClone(latest.body) as JsonObject;
+    this.texts.continuation(body);
+    let said = false;
+    for (const piece of this.texts.contents(body, false).pieces) {
+      piece.holder[piece.key] = piece.channel === channel && !said ? text : "";
+      if (piece.channel === channel) said = true;
+    }
+    if (!said) throw new Error("a frame cannot be continued");
+    return { bytes: latest.bytes, body, closes: false, changed: true };
+  }
+
+  /** Frames that count themselves go on counting upwards, whatever was put between them. */
+  private counting(frames: Frame[]): Frame[] {
+    const { counter } = this.texts;
+    if (counter === null) return frames;
+    for (const frame of frames) {
+      const count = frame.body?.[counter];
+      if (frame.body === null || typeof count !== "number") continue;
+      if (count <= this.counted) {
+        frame.body[counter] = this.counted + 1;
+        frame.changed = true;
+      }
+      this.counted = Math.max(count, this.counted + 1);
+    }
+    return frames;
+  }
+}

@@ -1,0 +1,107 @@
+import type { GuardrailEngineEntry } from "../../directory/policies/guardrail-entry.ts";
+import type { Engine, EngineVerdict } from "../../upstreams/guardrail-engines/engine.ts";
+import type { Call } from "../../road/call.ts";
+import type { Nest } from "../../road/nested-call.ts";
+import { guardModel } from "./guard-model.ts";
+import type { GuardRun } from "./guard-run.ts";
+import type { BoundEngine } from "./surface-guard.ts";
+
+/** The engines a configuration may name, by that name. */
+export type Engines = Readonly<Partial<Record<GuardrailEngineEntry["provider"], Engine>>>;
+
+const TIMEOUT_MS = 3_000;
+/** What two neighbouring pieces of a long text have in common, so that nothing hides at a cut. */
+const OVERLAP = 400;
+/** More pieces than this are not asked about: the text counts as one that could not be checked. */
+const MOST_PIECES = 24;
+
+export interface EngineParts {
+  readonly engines: Engines;
+  /** For guard models, which are models of the gateway's own. */
+  readonly nest: Nest;
+}
+
+/** Asks every engine of the surface about a text at once, and tells the run what they said. */
+export async function askEngines(
+  { engines, nest }: EngineParts,
+  run: GuardRun,
+  call: Call,
+  direction: "input" | "output",
+  text: string,
+): Promise<void> {
+  if (text.trim() === "") return;
+  const verdicts = await Promise.all(
+    run.surface.engines.map(async (bound) => ({
+      bound,
+      verdict: await ask(
+        bound.engine.provider === "guard_model" ? guardModel(nest, call, bound.engine.model ?? null) : engines[bound.engine.provider],
+        bound,
+        call,
+        direction,
+        text,
+      ),
+    })),
+  );
+  for (const { bound, verdict } of verdicts) settle(run, bound, verdict);
+}
+
+function settle(run: GuardRun, { source, engine }: BoundEngine, verdict: EngineVerdict): void {
+  const action = engine.action ?? "block";
+  if (verdict.kind === "found") run.engine({ source, check: verdict.check, action, failed: false });
+  if (verdict.kind !== "failed") return;
+  const onFailure = engine.on_failure ?? (action === "block" ? "block" : "allow");
+  run.engine(onFailure === "block" ? { source, check: "toxic_content", action: "block", failed: true } : "degraded");
+}
+
+async function ask(
+  engine: Engine | undefined,
+  { engine: entry }: BoundEngine,
+  call: Call,
+  direction: "input" | "output",
+  text: string,
+): Promise<EngineVerdict> {
+  if (engine === undefined) return { kind: "failed", reason: "this gateway has no such engine" };
+  const pieces = piecesOf(text, engine.longest);
+  if (pieces.length > MOST_PIECES) return { kind: "failed", reason: "the text is too long for the engine" };
+  const timeoutMs = entry.timeout_ms ?? TIMEOUT_MS;
+  const abort = new AbortController();
+  const follow = () => abort.abort(call.abort.signal.reason);
+  const { signal } = call.abort;
+  if (signal.aborted) follow();
+  else signal.addEventListener("abort", follow, { once: true });
+  // The wait for the body counts too, and so does an engine that does not hear the abort.
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<readonly EngineVerdict[]>((resolve) => {
+    timer = setTimeout(() => {
+      abort.abort("engine_timeout");
+      resolve([{ kind: "failed", reason: "the engine did not answer in time" }]);
+    }, timeoutMs);
+  });
+  const settings = {
+    endpoint: entry.endpoint ?? null,
+    apiKey: entry.apiKey,
+    threshold: entry.threshold ?? 0.5,
+    model: entry.model ?? null,
+    identifier: entry.identifier ?? null,
+    version: entry.version ?? null,
+  };
+  try {
+    const verdicts = await Promise.race([
+      Promise.all(pieces.map((piece) => engine.ask(settings, { text: piece, direction, abort, timeoutMs }))),
+      late,
+    ]);
+    return verdicts.find(({ kind }) => kind === "found") ?? verdicts.find(({ kind }) => kind === "failed") ?? { kind: "clear" };
+  } catch {
+    return { kind: "failed", reason: "the engine failed" };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", follow);
+  }
+}
+
+function piecesOf(text: string, longest: number): string[] {
+  const pieces: string[] = [];
+  for (let at = 0; at === 0 || at + OVERLAP < text.length; at += longest - OVERLAP)
+    pieces.push(text.slice(at, at + longest).toWellFormed());
+  return pieces;
+}

@@ -1,0 +1,354 @@
+import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../../wire/document.ts";
+import { readGeminiRequest } from "../../wire/gemini/gemini-request.ts";
+import type { InboundRequest } from "../../wire/inbound.ts";
+import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
+import { readChatRequest } from "../../wire/openai/chat-request.ts";
+import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
+import { ANSWER_FORMATS } from "../../road/output/answer-formats.ts";
+import { AnswerGuard } from "./answer-guard.ts";
+import type { Frame } from "../../road/output/frames.ts";
+import type { Call } from "../../road/call.ts";
+import { InboundView } from "../../road/view.ts";
+import type { EngineParts } from "./engines.ts";
+import { GuardRun } from "./guard-run.ts";
+import { guardInput } from "./input.ts";
+import { guardOfEntries, type SurfaceGuard } from "./surface-guard.ts";
+
+const VALUE = "joe@example.com";
+const LEFT = "[REDACTED:email]";
+const PARTS: EngineParts = { engines: {}, nest: () => Promise.reject(new Error("no model is asked here")) };
+
+function guardOf(surface: "chat_input" | "chat_output"): SurfaceGuard {
+  const guard = guardOfEntries(
+    [
+      {
+        id: "c1",
+        name: "mail",
+        version: "mail",
+        groupIds: null,
+        surfaces: new Set([surface]),
+        builtin: { pii_enabled: true, pii_action: "redact" },
+        engines: [],
+      },
+    ],
+    surface,
+  );
+  if (guard === null) throw new Error("the configuration guards nothing");
+  return guard;
+}
+
+const bytes = (body: object) => new TextEncoder().encode(JSON.stringify(body));
+const must = (read: InboundRequest | { readonly fields: unknown }): InboundRequest => {
+  if ("fields" in read) throw new Error(JSON.stringify(read.fields));
+  return read;
+};
+const chat = (more: object) => must(readChatRequest(bytes({ model: "m", messages: [{ role: "user", content: "Hello" }], ...more })));
+const said = (message: object) => chat({ messages: [{ role: "user", content: "Hello" }, message] });
+const responses = (item: object) => must(readResponsesRequest(bytes({ model: "m", input: [{ role: "user", content: "Hello" }, item] })));
+const messages = (more: object) =>
+  must(
+    readMessagesRequest(bytes({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hello" }], ...more }), {
+      maxTokensRequired: true,
+      version: "2023-06-01",
+    }),
+  );
+const block = (role: string, content: object) =>
+  messages({
+    messages: [
+      { role: "user", content: "Hello" },
+      { role, content: [content] },
+    ],
+  });
+const gemini = (part: object) =>
+  must(readGeminiRequest(bytes({ contents: [{ role: "user", parts: [{ text: "Hello" }, part] }] }), { model: "m", stream: false }));
+
+const schema = (words: object) => ({ type: "object", properties: { to: { type: "object", ...words } } });
+const LISTED = { name: "mail", description: `Mails ${VALUE}`, input_schema: schema({ default: { to: VALUE } }) };
+
+const REQUESTS: Readonly<Record<string, () => InboundRequest>> = {
+  "arguments of a call as an object": () =>
+    said({
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "c", type: "function", function: { name: "mail", arguments: { to: [VALUE], n: 7 } } }],
+    }),
+  "arguments of a legacy call as an object": () =>
+    said({ role: "assistant", content: null, function_call: { name: "mail", arguments: { to: VALUE } } }),
+  "details of earlier reasoning": () =>
+    said({
+      role: "assistant",
+      content: "Well.",
+      reasoning_details: [
+        { type: "reasoning.text", text: `Ask ${VALUE}` },
+        { type: "reasoning.summary", summary: `Ask ${VALUE}` },
+      ],
+    }),
+  "blocks of earlier thinking": () =>
+    said({ role: "assistant", content: "Well.", thinking_blocks: [{ type: "thinking", thinking: `Ask ${VALUE}` }] }),
+  "documents beside the messages": () =>
+    chat({ documents: [{ id: "1", source: { type: "text", text: `By ${VALUE}` } }, { title: VALUE, snippet: VALUE }, VALUE] }),
+  "what a default holds": () =>
+    chat({
+      tools: [
+        {
+          type: "function",
+          function: {
+            name: "mail",
+            parameters: schema({ default: { to: VALUE }, examples: [{ to: [VALUE] }], const: { deep: { to: VALUE } } }),
+          },
+        },
+      ],
+    }),
+  "what an answer schema gives as an example": () =>
+    chat({ response_format: { type: "json_schema", json_schema: { name: "a", schema: schema({ examples: [{ to: VALUE }] }) } } }),
+  "tools that a search found": () =>
+    responses({
+      type: "tool_search_output",
+      tools: [
+        { type: "function", name: "mail", description: `Mails ${VALUE}`, parameters: schema({ description: VALUE, default: VALUE }) },
+      ],
+    }),
+  "tools that an item brings": () =>
+    responses({
+      type: "additional_tools",
+      role: "developer",
+      tools: [{ type: "namespace", name: "n", tools: [{ type: "function", name: "mail", description: VALUE }] }],
+    }),
+  "the list of a tool server": () => responses({ type: "mcp_list_tools", server_label: "s", tools: [LISTED] }),
+  "arguments of a search for tools": () => responses({ type: "tool_search_call", arguments: { query: `tools for ${VALUE}` } }),
+  "why an approval was denied": () =>
+    responses({ type: "mcp_approval_response", approval_request_id: "a", approve: false, reason: `Ask ${VALUE}` }),
+  "what a program came to": () => responses({ type: "program_output", call_id: "c", result: `Sent to ${VALUE}` }),
+  "the prompt an image was made of": () =>
+    responses({ type: "image_generation_call", id: "i", status: "completed", result: "aGVsbG8=", revised_prompt: `A mail to ${VALUE}` }),
+  "examples of a tool's input": () =>
+    messages({ tools: [{ name: "mail", input_schema: { type: "object" }, input_examples: [{ to: VALUE, also: [VALUE] }] }] }),
+  "a tool that is added between messages": () =>
+    block("system", { type: "tool_addition", tool: { type: "tool_definition", definition: LISTED } }),
+  "the list of a tool server between messages": () =>
+    block("assistant", { type: "mcp_tool_listing", mcp_server_name: "s", tools: [LISTED] }),
+  "lines that an editor changed": () =>
+    block("assistant", {
+      type: "text_editor_code_execution_tool_result",
+      tool_use_id: "t",
+      content: { type: "text_editor_code_execution_str_replace_result", lines: [`+ ${VALUE}`] },
+    }),
+  "how to sum up": () => messages({ compaction: { type: "summarize", instructions: `Keep ${VALUE}` } }),
+  "how an edit of the context is to sum up": () =>
+    messages({ context_management: { edits: [{ type: "compact_20260112", instructions: `Keep ${VALUE}` }] } }),
+  "a citation of an earlier answer": () =>
+    block("assistant", {
+      type: "text",
+      text: "He said so.",
+      citations: [
+        {
+          type: "char_location",
+          cited_text: `By ${VALUE}`,
+          document_index: 0,
+          document_title: VALUE,
+          start_char_index: 0,
+          end_char_index: 9,
+        },
+      ],
+    }),
+  "what a hosted tool of Google's answered": () =>
+    gemini({ toolResponse: { id: "t", toolType: "GOOGLE_SEARCH_WEB", response: { found: { by: VALUE } } } }),
+};
+
+describe("a request is looked at in", () => {
+  test.each(Object.keys(REQUESTS))("%s", async (name) => {
+    const request = (REQUESTS[name] as () => InboundRequest)();
+    const call = { row: {}, requestContent: "x" } as unknown as Call;
+    const decision = await guardInput(call, new InboundView(request, ["chat"]), new GuardRun(guardOf("chat_input")), PARTS);
+    expect(decision.kind).toBe("pass");
+    expect(call.row.guardrail_action).toBe("redact");
+    const out = request.outbound({ model: "m", defaultTemperature: null, defaultMaxTokens: null, systemPrompt: null });
+    expect(out).not.toContain(VALUE);
+    expect(out).toContain(LEFT);
+  });
+});
+
+type Format = keyof typeof ANSWER_FORMATS;
+const message = (more: object) => ({
+  choices: [{ index: 0, message: { role: "assistant", content: "Well.", ...more }, finish_reason: "stop" }],
+});
+const delta = (more: object) => ({ choices: [{ index: 0, delta: more, finish_reason: null }] });
+const output = (item: object) => ({ object: "response", output: [item] });
+const content = (one: object) => ({ type: "message", role: "assistant", content: [one] });
+const started = (one: object) => ({ type: "content_block_start", index: 0, content_block: one });
+const candidate = (more: object) => ({
+  candidates: [{ index: 0, content: { role: "model", parts: [{ text: "Well." }] }, finishReason: "STOP", ...more }],
+});
+
+const FETCHED = {
+  type: "web_fetch_tool_result",
+  tool_use_id: "t",
+  content: {
+    type: "web_fetch_result",
+    url: "https://example.com",
+    content: {
+      type: "document",
+      title: `Of ${VALUE}`,
+      citations: null,
+      source: { type: "text", media_type: "text/plain", data: `Write to ${VALUE}` },
+    },
+  },
+};
+const SEARCHED = {
+  type: "web_search_tool_result",
+  tool_use_id: "t",
+  content: [{ type: "web_search_result", title: `Of ${VALUE}`, url: "https://example.com", encrypted_content: "abc", page_age: null }],
+};
+const EDITED = {
+  type: "text_editor_code_execution_tool_result",
+  tool_use_id: "t",
+  content: { type: "text_editor_code_execution_str_replace_result", lines: [`+ ${VALUE}`], new_start: 1 },
+};
+const AZURE = {
+  context: {
+    citations: [{ title: VALUE, content: `By ${VALUE}`, url: "https://example.com", chunk_id: "0" }],
+    intent: JSON.stringify([`mail of ${VALUE}`]),
+  },
+};
+const EXECUTED = {
+  executed_tools: [
+    {
+      index: 0,
+      type: "search",
+      arguments: JSON.stringify({ query: VALUE }),
+      output: `Found ${VALUE}`,
+      search_results: { results: [{ title: VALUE, url: "https://example.com", content: `By ${VALUE}`, score: 0.5 }] },
+    },
+  ],
+};
+
+const ANSWERS: Readonly<Record<string, readonly [Format, "whole" | "frame", object]>> = {
+  "arguments of a call as an object": [
+    "chat",
+    "whole",
+    message({ tool_calls: [{ id: "c", type: "function", function: { name: "mail", arguments: { to: VALUE } } }] }),
+  ],
+  "arguments of a streamed call as an object": [
+    "chat",
+    "frame",
+    delta({ tool_calls: [{ index: 0, id: "c", type: "function", function: { name: "mail", arguments: { to: VALUE } } }] }),
+  ],
+  "blocks of thinking": ["chat", "whole", message({ thinking_blocks: [{ type: "thinking", thinking: `Ask ${VALUE}`, signature: "s" }] })],
+  "what Azure's data says": ["chat", "whole", message(AZURE)],
+  "what Azure's data says, streamed": ["chat", "frame", delta(AZURE)],
+  "what tools of Groq's printed": ["chat", "whole", message(EXECUTED)],
+  "what tools of Groq's printed, streamed": ["chat", "frame", delta(EXECUTED)],
+  "the transcript of spoken words": [
+    "responses",
+    "whole",
+    output(content({ type: "output_audio", data: "aGVsbG8=", transcript: `Write to ${VALUE}` })),
+  ],
+  "the transcript of spoken words, streamed": [
+    "responses",
+    "frame",
+    { type: "response.audio.transcript.delta", sequence_number: 1, delta: `Write to ${VALUE}` },
+  ],
+  "what a shell prints, streamed": [
+    "responses",
+    "frame",
+    {
+      type: "response.shell_call_output_content.delta",
+      sequence_number: 1,
+      output_index: 0,
+      command_index: 0,
+      item_id: "i",
+      delta: { stdout: `Found ${VALUE}` },
+    },
+  ],
+  "what a program came to": ["responses", "whole", output({ type: "program_output", call_id: "c", result: `Sent to ${VALUE}` })],
+  "the prompt an image was made of": [
+    "responses",
+    "whole",
+    output({ type: "image_generation_call", id: "i", status: "completed", result: "aGVsbG8=", revised_prompt: `A mail to ${VALUE}` }),
+  ],
+  "the list of a tool server": [
+    "responses",
+    "whole",
+    output({ type: "mcp_list_tools", server_label: "s", tools: [{ name: "mail", description: `Mails ${VALUE}`, input_schema: {} }] }),
+  ],
+  "arguments of a search for tools": [
+    "responses",
+    "whole",
+    output({ type: "tool_search_call", arguments: { query: `tools for ${VALUE}` } }),
+  ],
+  "why a tool of a server failed": [
+    "responses",
+    "whole",
+    output({
+      type: "mcp_call",
+      id: "c",
+      name: "mail",
+      server_label: "s",
+      arguments: "{}",
+      error: { type: "mcp_tool_execution_error", content: [{ type: "text", text: `No ${VALUE}` }] },
+    }),
+  ],
+  "why a server could not be asked": [
+    "responses",
+    "whole",
+    output({
+      type: "mcp_call",
+      id: "c",
+      name: "mail",
+      server_label: "s",
+      arguments: "{}",
+      error: { type: "protocol_error", code: 1, message: `No ${VALUE}` },
+    }),
+  ],
+  "a page that was fetched": ["messages", "whole", { type: "message", content: [FETCHED] }],
+  "a page that was fetched, streamed": ["messages", "frame", started(FETCHED)],
+  "titles of what was found": ["messages", "whole", { type: "message", content: [SEARCHED] }],
+  "lines that an editor changed": ["messages", "frame", started(EDITED)],
+  "a summary of the conversation": ["messages", "whole", { type: "message", content: [{ type: "compaction", content: `He is ${VALUE}` }] }],
+  "a summary of the conversation, streamed": [
+    "messages",
+    "frame",
+    { type: "content_block_delta", index: 0, delta: { type: "compaction_delta", content: `He is ${VALUE}` } },
+  ],
+  "what a hosted tool of Google's answered": [
+    "gemini",
+    "frame",
+    candidate({
+      content: { role: "model", parts: [{ toolResponse: { id: "t", toolType: "GOOGLE_SEARCH_WEB", response: { found: { by: VALUE } } } }] },
+    }),
+  ],
+  "a piece of a corpus": [
+    "gemini",
+    "whole",
+    candidate({
+      groundingMetadata: { groundingChunks: [{ retrievedContext: { title: "Mails", uri: "u", ragChunk: { text: `By ${VALUE}` } } }] },
+    }),
+  ],
+  "a review of a place": [
+    "gemini",
+    "whole",
+    candidate({
+      groundingMetadata: {
+        groundingChunks: [
+          { maps: { title: "Inn", placeAnswerSources: { reviewSnippets: [{ review: `Write to ${VALUE}`, title: `By ${VALUE}` }] } } },
+        ],
+      },
+    }),
+  ],
+};
+
+describe("an answer is looked at in", () => {
+  test.each(Object.keys(ANSWERS))("%s", (name) => {
+    const [format, how, body] = ANSWERS[name] as (typeof ANSWERS)[string];
+    const run = new GuardRun(guardOf("chat_output"));
+    const guard = new AnswerGuard(ANSWER_FORMATS[format], run);
+    const parsed = structuredClone(body) as JsonObject;
+    const frame: Frame = { bytes: bytes(body), body: parsed, closes: false, changed: false };
+    if (how === "whole") guard.whole(parsed);
+    const out = how === "whole" ? [parsed] : [...guard.frame(frame), ...guard.end()].map((given) => given.body);
+    expect(run.action).toBe("redact");
+    expect(JSON.stringify(out)).not.toContain(VALUE);
+    expect(JSON.stringify(out)).toContain(LEFT);
+  });
+});

@@ -1,0 +1,206 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { replaceLeaves } from "../../wire/json-leaves.ts";
+import type { Call } from "../../road/call.ts";
+import { isKnownClean, noteClean } from "./clean-texts.ts";
+import type { Action, Check } from "./finding.ts";
+import { type Decided, HoldBack } from "./hold-back.ts";
+import { redactText } from "./redact.ts";
+import type { SurfaceGuard } from "./surface-guard.ts";
+import { SURFACES } from "../../road/content-surface.ts";
+import type { GuardSource, TextGuard } from "./text-guard.ts";
+
+/** Longer texts are looked at in slices of this, so that other calls get their turn in between. */
+const SLICE = 64 * 1024;
+/** Longest all looking at one call's texts may take together, in milliseconds; see the bounds in the guide. */
+export const LONGEST_LOOK_MS = 20_000;
+
+/** What a guardrail came to. */
+export interface Verdict {
+  readonly source: GuardSource | null;
+  readonly check: Check;
+  readonly action: Action;
+  /** Whether it blocks because it could not look. */
+  readonly failed: boolean;
+}
+
+/** What a run came to, to be remembered for the same text. */
+export interface Outcome {
+  readonly verdict: Verdict | null;
+  readonly personal: boolean;
+  readonly degraded: boolean;
+}
+
+const WEIGHT: Readonly<Record<Action, number>> = { warn: 0, redact: 1, block: 2 };
+
+/** One call's way through the guardrails of one surface: changes texts, remembers what weighs most. */
+export class GuardRun {
+  readonly surface: SurfaceGuard;
+  private readonly longestMs: number;
+  private readonly now: () => number;
+  private spentMs = 0;
+  private heaviest: Verdict | null = null;
+  private personal = false;
+  private degraded = false;
+  private skipped = false;
+
+  constructor(surface: SurfaceGuard, longestMs = LONGEST_LOOK_MS, now: () => number = () => performance.now()) {
+    this.surface = surface;
+    this.longestMs = longestMs;
+    this.now = now;
+  }
+
+  /** The verdict that ends the call; null while it may go on. */
+  get blocked(): Verdict | null {
+    return this.heaviest?.action === "block" ? this.heaviest : null;
+  }
+
+  get action(): Action | null {
+    return this.heaviest?.action ?? null;
+  }
+
+  /** The text as it may go on. Once the run has blocked, what it returns must not. */
+  text(text: string, guard: TextGuard = this.surface.guard): string {
+    if (guard.rules.length === 0 || text === "" || isKnownClean(guard, text)) return text;
+    return this.timed(() => {
+      const { text: out, findings, blocked, failed } = redactText(guard, text);
+      if (findings.length === 0 && blocked === null && !failed) noteClean(guard, text);
+      this.note(findings, blocked, failed);
+      return out;
+    });
+  }
+
+  /** The same for a text of any length, without keeping others waiting. */
+  async longText(text: string, guard: TextGuard): Promise<string> {
+    if (text.length <= SLICE) return this.text(text, guard);
+    const hold = new HoldBack(guard);
+    let out = "";
+    for (let at = 0; at < text.length && hold.blocked === null; at += SLICE) {
+      out += this.push(hold, text.slice(at, at + SLICE), false);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    out += this.push(hold, "", true);
+    this.close(hold);
+    return out;
+  }
+
+  /** JSON text with each text in it guarded by itself; it stays JSON. Text that is no JSON is guarded as it is. */
+  json(json: string, guard: TextGuard = this.surface.guard): string {
+    if (guard.rules.length === 0 || json === "") return json;
+    return replaceLeaves(json, (leaf) => this.text(leaf, guard)) ?? this.text(json, guard);
+  }
+
+  /** Takes the next piece of a text that `hold` follows. */
+  push(hold: HoldBack, piece: string, last: boolean): string {
+    return this.timed(() => {
+      const out = last ? hold.end(piece) : hold.push(piece);
+      if (this.spentMs > this.longestMs) hold.expire();
+      if (hold.blocked !== null) this.note([], hold.blocked, false);
+      return out;
+    });
+  }
+
+  /** Remembers what a text that has ended came to. */
+  close(hold: HoldBack): void {
+    this.note(hold.findings, hold.blocked, hold.failed);
+  }
+
+  /** What an engine said, or that it failed and the call goes on all the same. */
+  engine(verdict: Verdict | "degraded"): void {
+    if (verdict === "degraded") this.degraded = true;
+    else this.weigh(verdict);
+  }
+
+  get outcome(): Outcome {
+    return { verdict: this.heaviest, personal: this.personal, degraded: this.degraded };
+  }
+
+  /** Takes over what another run of the same surface came to. */
+  recall({ verdict, personal, degraded }: Outcome): void {
+    if (personal) this.personal = true;
+    if (degraded) this.degraded = true;
+    if (verdict !== null) this.weigh(verdict);
+  }
+
+  /** What would have been looked at is not there: it blocks where any rule or engine would, and is skipped where all only warn. */
+  cannotLook(): void {
+    if (!this.surface.enforces) return this.skip();
+    const rule = this.surface.guard.rules.find(({ action }) => action !== "warn");
+    this.weigh({
+      source: rule?.source ?? this.surface.engines[0]?.source ?? null,
+      check: rule?.detector.check ?? "toxic_content",
+      action: "block",
+      failed: true,
+    });
+  }
+
+  /** A guardrail was left out because there was nothing it could look at. */
+  skip(): void {
+    this.skipped = true;
+  }
+
+  /**
+   * Tells the row; what another surface of the same call has told stays where it weighs more. An answer that was touched
+   * is nobody else's. `ends`: whether a block ends the call, or only leaves a part of the answer out.
+   */
+  tell(call: Pick<Call, "row" | "answerReusable">, ends = true): void {
+    const { row } = call;
+    if (SURFACES[this.surface.surface].direction === "output" && (this.heaviest !== null || this.degraded)) call.answerReusable = false;
+    if (this.personal) row.pii_detected = true;
+    if (this.degraded) row.guardrails_degraded = true;
+    if (this.skipped) row.guardrails_skipped = true;
+    const verdict = this.heaviest;
+    if (verdict === null) return;
+    if (verdict.action === "block" && ends) row.guardrail_blocked = true;
+    const told = row.guardrail_action as Action | null | undefined;
+    if (told != null && WEIGHT[told] >= WEIGHT[verdict.action]) return;
+    row.guardrail_config_id = verdict.source?.id ?? null;
+    row.guardrail_check = verdict.check;
+    row.guardrail_action = verdict.action;
+  }
+
+  /** The refusal a blocked call ends with (interface 7.3). */
+  refusal(): Refusal | null {
+    const verdict = this.blocked;
+    if (verdict === null) return null;
+    const { direction } = SURFACES[this.surface.surface];
+    const what = direction === "input" ? "request" : "answer";
+    const message = verdict.failed
+      ? `The ${what} could not be checked by the guardrail, so it was blocked.`
+      : `The ${what} was blocked by a guardrail (${verdict.check}).`;
+    return refuse("guardrail_blocked", message, {
+      extra: { guardrail: verdict.source?.name ?? null, check: verdict.check, direction },
+      ...(verdict.failed ? { reason: "the check failed" } : {}),
+    });
+  }
+
+  private timed(look: () => string): string {
+    const began = this.now();
+    const out = look();
+    this.spentMs += this.now() - began;
+    if (this.spentMs > this.longestMs && this.blocked === null) this.expire();
+    return out;
+  }
+
+  /** Looking took too long: what is left cannot be known. */
+  private expire(): void {
+    const rule = this.surface.guard.rules.find(({ action }) => action !== "warn");
+    if (rule === undefined) this.degraded = true;
+    else this.weigh({ source: rule.source ?? null, check: rule.detector.check, action: "block", failed: true });
+  }
+
+  private note(findings: readonly Decided[], blocked: Decided | null, failed: boolean): void {
+    if (failed && blocked?.failed !== true) this.degraded = true;
+    for (const finding of findings) {
+      if (finding.check === "pii" && finding.failed !== true) this.personal = true;
+      if (finding.action !== "block")
+        this.weigh({ source: finding.source ?? null, check: finding.check, action: finding.action, failed: false });
+    }
+    if (blocked === null) return;
+    if (blocked.check === "pii" && blocked.failed !== true) this.personal = true;
+    this.weigh({ source: blocked.source ?? null, check: blocked.check, action: "block", failed: blocked.failed === true });
+  }
+
+  private weigh(verdict: Verdict): void {
+    if (this.heaviest === null || WEIGHT[verdict.action] > WEIGHT[this.heaviest.action]) this.heaviest = verdict;
+  }
+}

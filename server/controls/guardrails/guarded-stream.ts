@@ -1,0 +1,37 @@
+import type { Refusal } from "../../kernel/errors.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
+import type { AnswerGuard } from "./answer-guard.ts";
+import type { OutputForm } from "../../road/output/answer-formats.ts";
+import { FramedStream } from "../../road/output/framed-stream.ts";
+import type { Frame } from "../../road/output/frames.ts";
+
+/** A stream in the caller's format with a guard between the provider's answer and the caller. */
+export class GuardedStream extends FramedStream {
+  private readonly guard: AnswerGuard;
+
+  constructor(inner: StreamCodec, guard: AnswerGuard, form: OutputForm["framing"]) {
+    super(inner, form);
+    this.guard = guard;
+  }
+
+  get refusal(): Refusal | null {
+    return this.guard.refusal;
+  }
+
+  pass(piece: StreamPiece): StreamPiece {
+    return piece === null ? null : this.guarded(this.framing.push(piece));
+  }
+
+  end(): StreamEnding {
+    const { complete, last, told } = this.inner.end();
+    const pieces = [this.pass(last)];
+    const rest = this.framing.rest();
+    if (rest !== null) pieces.push(this.guarded([rest]));
+    pieces.push(this.written(this.guard.end()));
+    return { complete, last: this.refusal === null ? this.joined(pieces) : null, told: told && this.refusal === null };
+  }
+
+  private guarded(frames: readonly Frame[]): StreamPiece {
+    return this.written(frames.flatMap((frame) => this.guard.frame(frame)));
+  }
+}

@@ -1,0 +1,84 @@
+import type { Refusal } from "../../kernel/errors.ts";
+import { writtenWithExactTools } from "../../wire/exact-tools.ts";
+import { replyObject } from "../../wire/openai/reply-object.ts";
+import type { Call } from "../../road/call.ts";
+import type { RequestControl } from "../../road/control.ts";
+import { type Decision, PASS } from "../../road/decision.ts";
+import { settle } from "../../road/metering/settle.ts";
+import { type OutputForm, outputFormOf } from "../../road/output/answer-formats.ts";
+import { AnswerGuard } from "./answer-guard.ts";
+import { GuardedStream } from "./guarded-stream.ts";
+import { streamUsage } from "../../services/models/attempt.ts";
+import { hold } from "../../road/answers/held-answer.ts";
+import { type Answer, type Exchange, isRefusal, type StreamAnswer, type WholeAnswer } from "../../road/surface.ts";
+import type { RequestView } from "../../road/view.ts";
+import { askEngines, type EngineParts } from "./engines.ts";
+import type { GuardRun } from "./guard-run.ts";
+import { guardInput } from "./input.ts";
+import { runOf } from "./run-of.ts";
+
+export interface GuardrailParts extends EngineParts {
+  /** Longest silence of a provider whose stream is held. */
+  readonly idleMs: number;
+}
+
+/** Passes an answer on, changed or not, or refuses it; one that comes as a stream is metered then. */
+type GuardedAnswer = (answer: Answer) => Promise<Answer | Refusal>;
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+/** Guardrails on what goes to a model and on what comes back (docs/guides/guardrails.md). */
+export class Guardrails implements RequestControl {
+  readonly name = "guardrails";
+  private readonly parts: GuardrailParts;
+
+  constructor(parts: GuardrailParts) {
+    this.parts = parts;
+  }
+
+  decide(call: Call, view: RequestView): Decision | Promise<Decision> {
+    const run = runOf(call, "input");
+    return run === null ? PASS : guardInput(call, view, run, this.parts);
+  }
+
+  /** What stands between the model and the caller; null where nothing does. Made ready before the call leaves. */
+  output(call: Call, { conversation }: Exchange): GuardedAnswer | null {
+    const run = conversation === undefined ? null : runOf(call, "output");
+    if (conversation === undefined || run === null) return null;
+    call.beforeRecord.push(() => run.tell(call));
+    const form = outputFormOf(conversation);
+    return async (answer) => {
+      if (answer.status >= 300) return answer;
+      const guard = new AnswerGuard(form.texts, run);
+      return answer.kind === "whole" ? this.onWhole(call, guard, run, answer) : this.onStream(call, form, guard, run, answer);
+    };
+  }
+
+  private async onWhole(call: Call, guard: AnswerGuard, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {
+    const body = replyObject(answer.body);
+    if (body === null) return answer;
+    const changed = guard.whole(body);
+    if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
+    return (
+      guard.refusal ?? (changed ? { ...answer, body: encoder.encode(writtenWithExactTools(body, decoder.decode(answer.body))) } : answer)
+    );
+  }
+
+  private async onStream(
+    call: Call,
+    { framing }: OutputForm,
+    guard: AnswerGuard,
+    run: GuardRun,
+    answer: StreamAnswer,
+  ): Promise<Answer | Refusal> {
+    const codec = new GuardedStream(answer.codec, guard, framing);
+    const head = answer.head.map((piece) => codec.pass(piece)).filter((piece) => piece !== null);
+    const guarded: StreamAnswer = { ...answer, codec, head, refusal: () => codec.refusal };
+    if (run.surface.engines.length === 0) return guarded;
+    const held = await hold(call, guarded, answer.idleMs ?? this.parts.idleMs);
+    settle(call, streamUsage(guarded));
+    if (!isRefusal(held) && guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
+    return isRefusal(held) ? held : (guard.refusal ?? held.answer);
+  }
+}

@@ -1,0 +1,94 @@
+import type { TextSlot } from "../../wire/inbound.ts";
+import { refuse } from "../../kernel/errors.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
+import { ambiguous } from "../../road/ambiguous.ts";
+import type { Call } from "../../road/call.ts";
+import { type Decision, PASS, refused } from "../../road/decision.ts";
+import { forget } from "../../road/record/forget.ts";
+import { tag } from "../../road/record/tag.ts";
+import type { RequestView } from "../../road/view.ts";
+import { askEngines, type EngineParts } from "./engines.ts";
+import type { GuardRun } from "./guard-run.ts";
+
+/**
+ * Guards every text of a request: the caller's, the instructions, tool results, arguments of earlier calls, the words of
+ * definitions. What is redacted is redacted in the view, so the provider never sees it, and neither does the record.
+ */
+export async function guardInput(call: Call, view: RequestView, run: GuardRun, parts: EngineParts): Promise<Decision> {
+  const unclear = ambiguous(view);
+  if (unclear !== null) {
+    forget(call);
+    return refused(unclear);
+  }
+  const { guard, trusted } = run.surface;
+  if (view.opaque) {
+    if (!run.surface.enforces) {
+      run.skip();
+      run.tell(call);
+      return PASS;
+    }
+    const words = "must be text in this resource group, because its guardrails look at it";
+    return refused(
+      refuse("parameter_rejected", undefined, {
+        fields: [{ field: view.names.input, message: words }],
+        reason: `${view.names.input} ${words}`,
+      }),
+    );
+  }
+  const own = await guardSlots(view.texts(), run, (slot) => (slot.role === "system" ? trusted : guard));
+  // A description may come from a tool server: nobody's own instruction.
+  const defined = run.blocked === null ? await guardSlots(view.definitions(), run, () => guard) : false;
+  if (run.blocked === null && run.surface.engines.length > 0) await askEngines(parts, run, call, "input", wordsOf(view));
+  run.tell(call);
+  const refusal = run.refusal();
+  if (refusal !== null) {
+    if (view.withhold === null) {
+      forget(call);
+      return refused(refusal);
+    }
+    view.withhold();
+    tag(call, "answer_withheld");
+  }
+  if (own || defined || refusal !== null) {
+    // What was received is not kept: until the call leaves, the record's preview is of what was left.
+    call.requestContent = view.content();
+    call.row.prompt_fingerprint = view.instructions === null ? null : sha256Hex(view.instructions);
+  }
+  return PASS;
+}
+
+/** What engines are asked about: all but the operator's own instructions. */
+function wordsOf(view: RequestView): string {
+  return [...view.texts().filter(({ role }) => role !== "system"), ...view.definitions()].map(({ text }) => text).join("\n\n");
+}
+
+/** Characters after which other calls get their turn. */
+const TURN = 64 * 1024;
+
+/** Whether any text was changed. Stops where the run blocks. */
+async function guardSlots(
+  slots: readonly TextSlot[],
+  run: GuardRun,
+  guardOf: (slot: TextSlot) => GuardRun["surface"]["guard"],
+): Promise<boolean> {
+  let changed = false;
+  let looked = 0;
+  for (const slot of slots) {
+    const guard = guardOf(slot);
+    if (guard.rules.length === 0) continue;
+    looked += slot.text.length;
+    // Many short texts take as long as one that is long: others get their turn in between.
+    if (looked > TURN) {
+      looked = 0;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const { text } = slot;
+    const out =
+      slot.kind === "arguments" ? run.json(text, guard) : text.length > TURN ? await run.longText(text, guard) : run.text(text, guard);
+    if (run.blocked !== null) return changed;
+    if (out === text) continue;
+    slot.replace(out);
+    changed = true;
+  }
+  return changed;
+}

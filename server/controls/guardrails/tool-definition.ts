@@ -1,0 +1,94 @@
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import type { Call } from "../../road/call.ts";
+import { askEngines, type EngineParts } from "./engines.ts";
+import { GuardRun, type Outcome } from "./guard-run.ts";
+import type { SurfaceGuard } from "./surface-guard.ts";
+
+/** What guardrails make of the definition of a tool. */
+export interface Review extends Outcome {
+  /** As it may be offered; null where it can stay as it is. It may not be offered at all where the verdict blocks. */
+  readonly definition: JsonObject | null;
+}
+
+/** Members that no model reads. */
+const UNREAD = new Set(["_meta", "icons"]);
+/** Members of a schema whose value is the language's own word. */
+const KEYWORDS = new Set([
+  "type",
+  "format",
+  "$ref",
+  "$dynamicRef",
+  "$schema",
+  "$id",
+  "$anchor",
+  "$dynamicAnchor",
+  "contentEncoding",
+  "contentMediaType",
+  "taskSupport",
+]);
+/** Members whose own members are named by whoever wrote the tool. */
+const NAMED = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+  "dependentRequired",
+  "default",
+  "const",
+  "enum",
+  "examples",
+]);
+/** What is there to be read, and can be another text without the tool being another tool. */
+const PROSE = new Set(["title", "description", "$comment", "examples"]);
+
+/**
+ * Looks at every text of a tool's definition: its name, title, description, and those of its schemas. A text that is
+ * there to be read is redacted; a name or a value that would have to be redacted means that the tool is blocked, because
+ * under another name it could not be called.
+ */
+export async function reviewDefinition(
+  call: Call,
+  guard: SurfaceGuard,
+  definition: JsonObject,
+  parts: EngineParts,
+  run = new GuardRun(guard),
+): Promise<Review> {
+  const said: string[] = [];
+  let changed = false;
+
+  const look = async (text: string, isProse: boolean): Promise<string> => {
+    const out = await run.longText(text, guard.guard);
+    said.push(out);
+    if (out === text || run.blocked !== null) return text;
+    const { verdict } = run.outcome;
+    if (!isProse && verdict !== null) run.engine({ ...verdict, action: "block" });
+    changed = true;
+    return out;
+  };
+  const walk = async (value: JsonValue, name: string, isProse: boolean): Promise<JsonValue> => {
+    if (run.blocked !== null) return value;
+    if (typeof value === "string") return KEYWORDS.has(name) ? value : look(value, isProse);
+    if (Array.isArray(value)) {
+      const items: JsonValue[] = [];
+      for (const item of value) items.push(await walk(item, name, isProse));
+      return items;
+    }
+    if (!isObject(value)) return value;
+    const members: Record<string, JsonValue> = {};
+    for (const [key, member] of Object.entries(value)) {
+      if (member === undefined) continue;
+      if (NAMED.has(name)) await look(key, false);
+      // A member of that name among the properties of a schema is a schema.
+      const readable = isProse || (PROSE.has(key) && !NAMED.has(name));
+      members[key] = await walk(member, NAMED.has(name) ? "" : key, readable);
+    }
+    return members;
+  };
+
+  const members: Record<string, JsonValue> = {};
+  for (const [key, member] of Object.entries(definition))
+    if (member !== undefined) members[key] = UNREAD.has(key) ? member : await walk(member, key, PROSE.has(key));
+  if (run.blocked === null && guard.engines.length > 0) await askEngines(parts, run, call, "input", said.join("\n\n"));
+  return { ...run.outcome, definition: changed ? members : null };
+}

@@ -1,0 +1,84 @@
+import type { BoundedMap } from "../../directory/bounded-map.ts";
+import type { UsageTruth } from "../../directory/limits/usage-truth.ts";
+import type { GroupScope } from "../../directory/snapshot.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Call } from "../../road/call.ts";
+import { AT_CEILING } from "./limit-refusals.ts";
+import { type CallPlan, withRun } from "./plan.ts";
+
+/**
+ * The ceilings of the run a call belongs to (interface 8.5): depth and duration are checked here, the rest is counted
+ * with the other limits. A call that is a run of its own is held to them too.
+ */
+export class RunCeilings {
+  private readonly truth: UsageTruth;
+  private readonly clock: Clock;
+  /** When each run began, milliseconds. */
+  private readonly began: BoundedMap<string, number>;
+
+  constructor(truth: UsageTruth, clock: Clock, began: BoundedMap<string, number>) {
+    this.truth = truth;
+    this.clock = clock;
+    this.began = began;
+  }
+
+  /** Rejects when a run not seen before has to be looked up and cannot be. */
+  async planIn(call: Call, base: CallPlan): Promise<CallPlan | Refusal> {
+    const scope = call.scope as GroupScope;
+    const reached = await this.reachedBy(call);
+    if (reached !== null) return reached;
+    const ceilings = scope.tenant.policies.effective(scope.groupId, "run_ceilings");
+    return withRun(
+      base,
+      call.row.root_task_id as string,
+      { id: scope.groupId, name: scope.groupName },
+      ceilings,
+      call.row.trace_continuity === "minted",
+    );
+  }
+
+  /** The ceilings that are not counted: how deep and how long the run may go. Rejects as `planIn`. */
+  async reachedBy(call: Call): Promise<Refusal | null> {
+    const scope = call.scope as GroupScope;
+    const { row } = call;
+    const ceilings = scope.tenant.policies.effective(scope.groupId, "run_ceilings");
+    const rootTaskId = row.root_task_id as string;
+    const depth = ceilings.get("max_delegation_depth_per_run") as number | undefined;
+    const reached = (limitType: string, current: number, max: number) =>
+      refuse("run_ceiling_reached", `The run's ceiling ${limitType} (${current} of ${max}) is reached.`, {
+        headers: AT_CEILING,
+        extra: {
+          usage_limit: {
+            group_id: scope.groupId,
+            group_name: scope.groupName,
+            limit_type: limitType,
+            current_usage: current,
+            max_limit: max,
+          },
+        },
+      });
+    const asked = (row.delegation_depth as number | null | undefined) ?? 0;
+    if (depth !== undefined && asked > depth) return reached("max_delegation_depth_per_run", asked, depth);
+    const seconds = ceilings.get("max_duration_seconds_per_run") as number | undefined;
+    if (seconds !== undefined) {
+      const passed = Math.floor((this.now() - (await this.beganAt(call, rootTaskId))) / 1000);
+      if (passed >= seconds && passed > 0) return reached("max_duration_seconds_per_run", passed, seconds);
+    }
+    return null;
+  }
+
+  private async beganAt(call: Call, rootTaskId: string): Promise<number> {
+    const known = this.began.get(rootTaskId);
+    if (known !== undefined) return known;
+    const now = this.now();
+    if (call.row.trace_continuity === "minted") return now;
+    const began = (await this.truth.run(call.scope?.tenant.id as string, rootTaskId)).started ?? now;
+    this.began.set(rootTaskId, began);
+    return began;
+  }
+
+  private now(): number {
+    return this.clock.micros() / 1000;
+  }
+}

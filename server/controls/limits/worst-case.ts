@@ -1,0 +1,119 @@
+import type { DatedPrices, Prices } from "../../directory/models/prices.ts";
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import { costOf, type MicroUsd } from "../../kernel/money.ts";
+import type { RequestView } from "../../road/view.ts";
+import type { Demand } from "./counters.ts";
+
+/**
+ * The most one call can come to. Of the input: one token for each byte of the request. No tokenizer in use makes more
+ * than one token of a byte, and what a provider puts around a message is less than the JSON around it; only what the
+ * request names and does not hold (an image at an address, a conversation its provider keeps) can be more, and is counted
+ * when it is known. Of the output: the least of what the caller asked for, what the model gives at most, and what
+ * governance allows.
+ */
+export interface WorstCase {
+  /** When the call arrived, milliseconds: it is billed at the prices of that moment. */
+  readonly at: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Of the vendor's own web search, for a fee each. Where the request bounds them not at all there is no worst case: one is counted. */
+  readonly searches: number;
+  /** True when the caller named no bound: then the gateway may set a lower one. */
+  readonly outputIsOurs: boolean;
+  /** True when nothing but the gateway bounds the output: then the bound must be written into the request. */
+  readonly outputMustBeSet: boolean;
+}
+
+/** The bound of an answer whose length neither the caller nor the model's record bounds. */
+const DEFAULT_OUTPUT = 4_096;
+/** An answer shorter than this is not worth a call. */
+const LEAST_OUTPUT = 16;
+
+export interface Bounds {
+  readonly at: number;
+  readonly bodyBytes: number;
+  /** What governance and the model's record add to the instructions. */
+  readonly addedBytes: number;
+  readonly outputCeiling: number | null;
+}
+
+/** A call that only reads: it embeds, or counts. */
+export function withoutOutput(worst: WorstCase): WorstCase {
+  return { ...worst, outputTokens: 0, outputIsOurs: false, outputMustBeSet: false };
+}
+
+/** The most a call of the gateway's own can come to. `outputTokens`: what its request asks for at most; null: nothing. */
+export function worstCaseOfNested(model: ModelEntry, at: number, bodyBytes: number, outputTokens: number | null): WorstCase {
+  const known = [outputTokens ?? model.defaultMaxTokens, model.maxOutputTokens].filter((value) => value !== null);
+  return {
+    at,
+    inputTokens: Math.min(bodyBytes + Buffer.byteLength(model.systemPrompt ?? ""), model.contextWindow ?? Number.MAX_SAFE_INTEGER),
+    outputTokens: known.length === 0 ? DEFAULT_OUTPUT : Math.min(...known),
+    searches: 0,
+    outputIsOurs: false,
+    outputMustBeSet: false,
+  };
+}
+
+export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds): WorstCase {
+  // Instructions are put before each prompt, and the window holds each of them.
+  const inputTokens = Math.min(
+    bounds.bodyBytes + bounds.addedBytes * view.prompts,
+    (model.contextWindow ?? Number.MAX_SAFE_INTEGER) * view.prompts,
+  );
+  const asked = view.maxTokens ?? model.defaultMaxTokens;
+  const known = [asked, model.maxOutputTokens, bounds.outputCeiling].filter((value) => value !== null);
+  const each = known.length === 0 ? DEFAULT_OUTPUT : Math.min(...known);
+  return {
+    at: bounds.at,
+    inputTokens,
+    outputTokens: each * view.candidates,
+    searches: view.webSearches ?? 1,
+    outputIsOurs: view.maxTokens === null,
+    outputMustBeSet: known.length === 0,
+  };
+}
+
+export function demandOf(model: ModelEntry, worst: WorstCase, outputTokens: number, toolCalls: number): Demand {
+  return { tokens: worst.inputTokens + outputTokens, micros: dearest(model, { ...worst, outputTokens }) ?? 0, toolCalls };
+}
+
+/** Null when a price is missing. Taken at the dearest rate it could be billed at: input fresh, read from a cache or written to one, of any tier. */
+export function dearest(
+  model: Pick<ModelEntry, "priceSchedule">,
+  { at, inputTokens, outputTokens, searches }: Pick<WorstCase, "at" | "inputTokens" | "outputTokens" | "searches">,
+): MicroUsd | null {
+  let most: MicroUsd | null = null;
+  for (const of of inForce(model.priceSchedule, at)) {
+    if ((of.input === null && inputTokens > 0) || (of.output === null && outputTokens > 0) || (of.webSearch == null && searches > 0))
+      return null;
+    const cost = costOf([
+      {
+        tokens: inputTokens,
+        pricePerMillion: Math.max(of.input ?? 0, of.cacheRead ?? 0, of.cacheWrite ?? 0, of.cacheWriteHour ?? 0, of.audioInput ?? 0),
+      },
+      { tokens: outputTokens, pricePerMillion: Math.max(of.output ?? 0, of.audioOutput ?? 0) },
+      { tokens: searches, pricePerMillion: of.webSearch ?? 0 },
+    ]);
+    most = most === null ? cost : Math.max(most, cost);
+  }
+  return most;
+}
+
+/** The prices of a moment, those of all tiers. Of a routing group's stand-in, whose schedule has no dates, those of all members. */
+function inForce(schedule: readonly DatedPrices[], at: number): Prices[] {
+  const latest = schedule.reduce((from, dated) => (dated.from <= at && dated.from > from ? dated.from : from), Number.NEGATIVE_INFINITY);
+  return schedule.flatMap(({ from, prices, tiers }) => (from === latest ? [prices, ...tiers.map((tier) => tier.prices)] : []));
+}
+
+/** The longest answer that what is left would cover, or null when it is too short to be worth the call. */
+export function affordable(model: ModelEntry, worst: WorstCase, measure: "tokens" | "micros", left: number): number | null {
+  let output = left - worst.inputTokens;
+  if (measure === "micros") {
+    const price = Math.max(...inForce(model.priceSchedule, worst.at).map((of) => Math.max(of.output ?? 0, of.audioOutput ?? 0)));
+    const forInput = dearest(model, { ...worst, outputTokens: 0 }) ?? 0;
+    // One micro-dollar less: a cost is rounded once, over its sum.
+    output = price === 0 ? (left >= forInput ? worst.outputTokens : 0) : Math.floor(((left - forInput - 1) * 1_000_000) / price);
+  }
+  return output < LEAST_OUTPUT ? null : Math.min(output, worst.outputTokens);
+}

@@ -1,0 +1,128 @@
+import { ACTION_RECORD_SCHEMA, actionRecordDigest, type ActionRecord } from "@gatehouse/ledger-format/action-record";
+import type { NoticePost } from "@gatehouse/contracts/notices";
+import { BoundedMap } from "../../directory/bounded-map.ts";
+import type { ConversationNotices } from "../../directory/notices/conversation-notices.ts";
+import { effectiveNoticeConfig, isKnownText } from "../../directory/notices/notice-configs.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { ulid } from "../../kernel/ids.ts";
+import type { Call } from "../../road/call.ts";
+
+/** Notice POSTs per user and minute (interface 8.7). */
+const A_MINUTE = 30;
+const MINUTE_MS = 60_000;
+const REMEMBERED = 20_000;
+
+export interface NoticesParts {
+  readonly conversations: ConversationNotices;
+  readonly db: Parameters<typeof effectiveNoticeConfig>[0]["db"];
+  readonly clock: Clock;
+}
+
+/** That people were told they talk to an AI system, sealed before they do (interface 6.3). */
+export class Notices {
+  private readonly parts: NoticesParts;
+  private readonly posts = new BoundedMap<string, number[]>(REMEMBERED);
+  /** By conversation and method. A page that mounts its notice twice posts it twice at once. */
+  private readonly beingSealed = new Map<string, Promise<void>>();
+
+  constructor(parts: NoticesParts) {
+    this.parts = parts;
+  }
+
+  /**
+   * Puts the record on the call's row, which seals it; the answer leaves once it is stored. A conversation has one for
+   * each method: a second POST gets the first one's id. Nothing of the user is on the row.
+   */
+  async record(call: Call, post: NoticePost): Promise<{ record_id: string } | Refusal> {
+    const { user, tenant } = call;
+    if (user === null || tenant === null) return refuse("unauthenticated");
+    if (!this.within(user.id)) return refuse("rate_limited", undefined, { headers: { "retry-after": "60" } });
+    const config = await effectiveNoticeConfig(this.parts, tenant.id, post.ai_system_id ?? null);
+    if (!config.enabled) return refuse("evidence_disabled");
+    forgetUser(call);
+    const key = `${tenant.id}/${post.conversation_handle}/${post.method}`;
+    for (;;) {
+      const before = (await this.parts.conversations.of(tenant.id, post.conversation_handle)).get(post.method);
+      if (before !== undefined) return { record_id: before };
+      const other = this.beingSealed.get(key);
+      if (other === undefined) break;
+      await other;
+    }
+    const record = recordOf(call, tenant.id, post, isKnownText(config, post.text_sha256));
+    call.row.request_content_hash = actionRecordDigest(record);
+    call.row.custom_metadata = { conversation_handle: post.conversation_handle, action_record: record };
+    const ended = Promise.withResolvers<void>();
+    this.beingSealed.set(key, ended.promise);
+    call.whenEnded.push((errorType) => {
+      if (errorType === null)
+        this.parts.conversations.sealed(tenant.id, {
+          handle: post.conversation_handle,
+          method: post.method,
+          recordId: record.record_id,
+          at: new Date(record.timestamp),
+        });
+      this.beingSealed.delete(key);
+      ended.resolve();
+    });
+    return { record_id: record.record_id };
+  }
+
+  /** Notes on a model call of a conversation which notice it follows. A promise only for a conversation this process meets first. */
+  refer(call: Call): Promise<void> | null {
+    const handle = (call.row.custom_metadata as { conversation_handle?: string } | null | undefined)?.conversation_handle;
+    if (handle === undefined || call.tenant === null || call.user === null) return null;
+    const found = this.parts.conversations.of(call.tenant.id, handle);
+    if (found instanceof Promise) return found.then((records) => note(call, records));
+    note(call, found);
+    return null;
+  }
+
+  private within(userId: string): boolean {
+    const now = this.parts.clock.now();
+    const recent = (this.posts.get(userId) ?? []).filter((at) => at > now - MINUTE_MS);
+    if (recent.length >= A_MINUTE) return false;
+    this.posts.set(userId, [...recent, now]);
+    return true;
+  }
+}
+
+function note(call: Call, records: ReadonlyMap<string, string>): void {
+  const [earliest] = records.values();
+  if (earliest !== undefined)
+    call.row.custom_metadata = {
+      ...(call.row.custom_metadata as object),
+      references: [{ type: "ai.gw.notice", record_id: earliest, purpose: "responds_to" }],
+    };
+}
+
+/** The user was needed to limit the rate, and for nothing else. */
+function forgetUser({ row }: Call): void {
+  row.gateway_user_id = null;
+  row.gateway_user_username = null;
+  row.subject_id = null;
+  row.subject_kind = null;
+  row.resource_group_id = null;
+}
+
+function recordOf(call: Call, tenantId: string, post: NoticePost, known: boolean): ActionRecord {
+  return {
+    schema: ACTION_RECORD_SCHEMA,
+    action_id: ulid(),
+    kind: "fyi",
+    verdict: "recorded",
+    operator: tenantId,
+    system: { ai_system_id: post.ai_system_id ?? null, contract_version: null, contract_hash: null },
+    timestamp: call.row.timestamp as string,
+    controls: [{ id: "notice.text_known", result: known ? "pass" : "fail", blocking: false, kind: "check" }],
+    context: {
+      record_type: "ai.gw.notice",
+      surface: "portal",
+      conversation_handle: post.conversation_handle,
+      locale: post.locale,
+      method: post.method,
+    },
+    references: [{ type: "ai.gw.notice-text", digest_alg: "SHA-256", digest: post.text_sha256, purpose: "rendered_text" }],
+    record_id: call.id,
+  };
+}

@@ -1,0 +1,116 @@
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { estimateTokens } from "../../wire/usage.ts";
+import { ambiguous } from "../../road/ambiguous.ts";
+import type { Call } from "../../road/call.ts";
+import type { RequestControl } from "../../road/control.ts";
+import { PASS, refused } from "../../road/decision.ts";
+import { newToolResults } from "../../road/tool-results.ts";
+import type { RequestView } from "../../road/view.ts";
+import { noteClamped } from "../../road/record/clamped.ts";
+import { type Governance, governanceOf } from "../../road/parameter-governance.ts";
+
+/** What the compatible APIs take for a temperature that is not set. */
+const DEFAULT_TEMPERATURE = 1;
+
+/** Parameter governance (interface 8.3) over the view: ceilings, tools, mandatory fragments, banned patterns. */
+export const parameters: RequestControl = {
+  name: "parameters",
+  decide(call, view) {
+    const { model } = call;
+    if (model === null || call.scope === null) return PASS;
+    const rules = governanceOf(call, model);
+    if (rules.none) return PASS;
+    const unclear = ambiguous(view);
+    if (unclear !== null) return refused(unclear);
+    const added = rules.prepend.length + rules.append.length > 0;
+    if (view.opaque && (added || rules.bannedPatterns.length > 0))
+      return refused(rejected(view.names.input, "must be text in this resource group, because its texts are looked at and added to"));
+    const generates = view.model?.modes.includes("embedding") !== true;
+    // What the caller wrote is looked at before what governance adds to it.
+    const refusal =
+      banned(call, view, rules) ??
+      (generates ? temperature(call, view, rules, model) : null) ??
+      inputTokens(view, rules) ??
+      (generates ? outputTokens(call, view, rules, model.defaultMaxTokens) : null) ??
+      tools(call, view, rules);
+    if (refusal !== null) return refused(refusal);
+    if (added && generates) view.addInstructions(rules.prepend, rules.append);
+    return PASS;
+  },
+};
+
+function rejected(parameter: string, words: string): Refusal {
+  return refuse("parameter_rejected", undefined, { fields: [{ field: parameter, message: words }], reason: `${parameter} ${words}` });
+}
+
+function temperature(
+  call: Call,
+  view: RequestView,
+  rules: Governance,
+  { defaultTemperature, supportsSampling }: ModelEntry,
+): Refusal | null {
+  const { maxTemperature } = rules;
+  if (maxTemperature === null || (view.temperature ?? defaultTemperature ?? DEFAULT_TEMPERATURE) <= maxTemperature) return null;
+  // A model that takes none samples as its vendor made it, and would refuse to be told.
+  if (view.temperature === null && !supportsSampling) return null;
+  if (view.temperature !== null && rules.rejectTemperature)
+    return rejected(view.names.temperature, `must be at most ${maxTemperature} in this resource group`);
+  view.temperature = maxTemperature;
+  call.row.llm_temperature = maxTemperature;
+  noteClamped(call, "temperature");
+  return null;
+}
+
+function inputTokens(view: RequestView, rules: Governance): Refusal | null {
+  // Nothing can be cut off an input without changing what is asked, so this ceiling refuses in either mode.
+  const input = estimateTokens(view.inputCharacters);
+  if (rules.maxInputTokens !== null && input > rules.maxInputTokens)
+    return rejected(view.names.input, `must be at most ${rules.maxInputTokens} tokens in this resource group (about ${input})`);
+  return null;
+}
+
+function outputTokens(call: Call, view: RequestView, rules: Governance, modelDefault: number | null): Refusal | null {
+  const most = rules.maxOutputTokens;
+  if (most === null) return null;
+  const asked = view.maxTokens ?? modelDefault;
+  if (asked !== null && asked <= most) return null;
+  if (view.maxTokens !== null && rules.rejectTokens)
+    return rejected(view.names.maxTokens, `must be at most ${most} in this resource group`);
+  view.maxTokens = most;
+  call.row.llm_max_tokens = most;
+  noteClamped(call, "max_tokens");
+  return null;
+}
+
+function tools(call: Call, view: RequestView, rules: Governance): Refusal | null {
+  if (rules.maxToolCalls !== null) {
+    const made = newToolResults(view);
+    if (made > rules.maxToolCalls)
+      return rejected(view.names.input, `must carry at most ${rules.maxToolCalls} new tool results in this resource group`);
+  }
+  if (view.tools.length === 0) return null;
+  if (rules.toolMode === "deny") return refuse("tools_not_allowed");
+  const gone = new Set(
+    view.tools.filter((name) => rules.blockedTools.has(name) || (rules.allowedTools !== null && !rules.allowedTools.has(name))),
+  );
+  if (gone.size === 0) return null;
+  view.removeTools(gone);
+  call.row.llm_function_calling = view.tools.length > 0;
+  noteClamped(call, "tools");
+  return null;
+}
+
+function banned(call: Call, view: RequestView, { bannedPatterns }: Governance): Refusal | null {
+  if (bannedPatterns.length === 0) return null;
+  for (const { text } of view.texts()) {
+    for (const { pattern } of bannedPatterns) {
+      if (!pattern.matcher(text).find()) continue;
+      Object.assign(call.row, { guardrail_blocked: true, guardrail_check: "banned_pattern", guardrail_action: "block" });
+      return refuse("guardrail_blocked", "The request holds text that the resource group bans.", {
+        extra: { guardrail: "parameter governance", check: "banned_pattern", direction: "input" },
+      });
+    }
+  }
+  return null;
+}

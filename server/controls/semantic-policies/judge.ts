@@ -1,0 +1,193 @@
+import { BoundedMap } from "../../directory/bounded-map.ts";
+import type { SemanticPolicyEntry } from "../../directory/semantic-policies/policy-entry.ts";
+import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Refusal } from "../../kernel/errors.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
+import { chatCodec } from "../../wire/openai/chat-codec.ts";
+import { readChatReply } from "../../wire/openai/chat-reply.ts";
+import { type ChatRequest, readChatRequest } from "../../wire/openai/chat-request.ts";
+import { ChatStream } from "../../wire/openai/chat-stream.ts";
+import { readWhole } from "../../road/answers/caller-answer.ts";
+import type { Call } from "../../road/call.ts";
+import type { Nest } from "../../road/nested-call.ts";
+import type { Conversation } from "../../services/models/conversation.ts";
+import { isRefusal, type WholeAnswer } from "../../road/surface.ts";
+import { type Direction, type JudgePrompt, judgePrompt, VERDICT_FORMAT, windowsOf } from "./judge-prompt.ts";
+import { readVerdict, type Verdict } from "./verdict.ts";
+
+export interface JudgeParts {
+  readonly nest: Nest;
+  readonly clock: Clock;
+  /** Name or id of the model that judges where neither policy nor tenant names one. */
+  readonly fallbackModel: string | null;
+}
+
+/** What is to be judged, and for which call. */
+export interface Question {
+  readonly call: Call;
+  readonly policy: SemanticPolicyEntry;
+  readonly direction: Direction;
+  readonly text: string;
+}
+
+/** `cached`: no model was asked now, so that no row of a nested call tells of it. */
+export type Judged = Verdict & { readonly cached: boolean };
+
+const MOST_KEPT = 20_000;
+const KEPT_MS = 3_600_000;
+const MOST_TOKENS = 1_024;
+
+const encoder = new TextEncoder();
+
+/** Has texts judged by models of the gateway's own. A verdict on the same text by the same rule and model is not asked for twice. */
+export class Judge {
+  private readonly kept = new BoundedMap<string, { readonly verdict: Verdict; readonly until: number }>(MOST_KEPT);
+  /** Models that refused to be asked for a schema: they are asked in words alone. */
+  private readonly plain = new BoundedMap<string, true>(1_000);
+  private readonly parts: JudgeParts;
+
+  constructor(parts: JudgeParts) {
+    this.parts = parts;
+  }
+
+  async judge(question: Question): Promise<Judged> {
+    const task = this.taskOf(question);
+    if ("kind" in task) return task;
+    return worstOf(await Promise.all(task.windows.map((window) => this.judgeWindow({ ...question, text: window }, task.model))));
+  }
+
+  /** The verdict where no model has to be asked for it, else null. */
+  known(question: Question): Judged | null {
+    const task = this.taskOf(question);
+    if ("kind" in task) return task;
+    const verdicts = task.windows.map((window) => this.keptVerdict(keyOf({ ...question, text: window }, task.model)));
+    return verdicts.every((verdict) => verdict !== null) ? worstOf(verdicts) : null;
+  }
+
+  /** Which model is to judge which pieces of the text, or why none can. */
+  private taskOf({ call, policy, text }: Question): { readonly model: ModelEntry; readonly windows: readonly string[] } | Judged {
+    const tenant = call.scope?.tenant;
+    const model = tenant === undefined ? null : judgeOf(policy, tenant, this.parts.fallbackModel);
+    if (model === null) return { kind: "failed", reason: "there is no judge model", cached: true };
+    const windows = windowsOf(text);
+    return windows === null ? { kind: "failed", reason: "the text is too long to be judged", cached: true } : { model, windows };
+  }
+
+  private keptVerdict(key: string): Judged | null {
+    const known = this.kept.get(key);
+    return known !== undefined && known.until > this.parts.clock.now() ? { ...known.verdict, cached: true } : null;
+  }
+
+  private async judgeWindow(question: Question, model: ModelEntry): Promise<Judged> {
+    const key = keyOf(question, model);
+    const known = this.keptVerdict(key);
+    if (known !== null) return known;
+    const verdict = await this.ask(question, model);
+    if (verdict.kind !== "failed") this.kept.set(key, { verdict, until: this.parts.clock.now() + KEPT_MS });
+    return { ...verdict, cached: false };
+  }
+
+  private async ask(question: Question, model: ModelEntry): Promise<Verdict> {
+    const prompt = judgePrompt(question.policy, question.text, question.direction);
+    const startedAt = performance.now();
+    const plain = this.plain.get(model.id) === true;
+    const first = await this.send(question, model, prompt, plain, question.policy.timeoutMs);
+    if (plain || !first.unfit) return first.verdict;
+    const again = await this.send(question, model, prompt, true, Math.max(1, question.policy.timeoutMs - (performance.now() - startedAt)));
+    if (!again.unfit) this.plain.set(model.id, true);
+    return again.verdict;
+  }
+
+  private async send(
+    { call, policy, direction }: Question,
+    model: ModelEntry,
+    prompt: JudgePrompt,
+    plain: boolean,
+    timeoutMs: number,
+  ): Promise<{ readonly verdict: Verdict; readonly unfit: boolean }> {
+    const fitted = plain ? {} : { temperature: 0, max_completion_tokens: MOST_TOKENS, response_format: VERDICT_FORMAT };
+    const body = encoder.encode(JSON.stringify({ model: model.name, messages: prompt.messages, ...fitted }));
+    const inbound = readChatRequest(body);
+    if ("fields" in inbound) throw new Error("the gateway's own request to a judge is not valid");
+    const conversation = conversationOf(inbound);
+    let verdict: Verdict = { kind: "failed", reason: "the judge was not asked" };
+    const answer = await this.parts.nest(call, {
+      audit: { proxyType: "llm", proxySubtype: "semantic_policy_judge" },
+      path: "/v1/proxy/llm/chat/completions",
+      model,
+      body,
+      outputTokens: plain ? null : MOST_TOKENS,
+      timeoutMs,
+      waitMs: null,
+      endsWithParent: policy.mode === "enforce",
+      send: (nested, dispatch) => dispatch.converse(nested, conversation),
+      settled(nested, given) {
+        verdict = verdictIn(conversation, given, prompt.check);
+        nested.row.semantic_policy_id = policy.id;
+        nested.row.custom_metadata = { semantic_policy: told(policy, direction, verdict) };
+      },
+    });
+    // A judge whose row could not be stored has not judged.
+    if (isRefusal(answer) && verdict.kind !== "failed") return { verdict: { kind: "failed", reason: answer.message }, unfit: false };
+    return {
+      verdict,
+      unfit: isRefusal(answer)
+        ? answer.code === "unsupported_parameter"
+        : answer.failure !== null && (answer.status === 400 || answer.status === 422),
+    };
+  }
+}
+
+function keyOf({ call, policy, direction, text }: Question, model: ModelEntry): string {
+  return sha256Hex(
+    JSON.stringify([
+      call.scope?.tenant.id,
+      policy.id,
+      policy.constraintText,
+      direction,
+      model.id,
+      model.modelName,
+      model.provider.baseUrl,
+      model.systemPrompt,
+      text,
+    ]),
+  );
+}
+
+/** What the verdicts on the pieces of a text come to; there is at least one. */
+function worstOf(verdicts: readonly Judged[]): Judged {
+  return verdicts.find(({ kind }) => kind === "violation") ?? verdicts.find(({ kind }) => kind === "failed") ?? (verdicts[0] as Judged);
+}
+
+/** A verdict as rows tell it. */
+export function told(policy: SemanticPolicyEntry, direction: Direction, { kind, reason }: Verdict) {
+  return { policy_id: policy.id, policy: policy.name, direction, mode: policy.mode, action: policy.action, verdict: kind, reason };
+}
+
+function judgeOf(policy: SemanticPolicyEntry, tenant: TenantSnapshot, fallback: string | null): ModelEntry | null {
+  const id = policy.judgeModelId ?? tenant.defaultJudgeModelId;
+  const model = id !== null ? tenant.models.get(id) : fallback === null ? undefined : tenant.modelsByName.get(fallback);
+  return model?.enabled === true ? model : null;
+}
+
+function conversationOf(inbound: ChatRequest): Conversation {
+  return {
+    inbound,
+    caller: chatCodec,
+    passing: { stream: () => new ChatStream({ hideUsage: true }), reply: readChatReply },
+    writer: null,
+    streamType: "text/event-stream",
+    includeUsage: false,
+    headers: {},
+    statefulFields: [],
+  };
+}
+
+function verdictIn(conversation: Conversation, answer: WholeAnswer | Refusal, check: string): Verdict {
+  if (isRefusal(answer)) return { kind: "failed", reason: answer.code };
+  if (answer.failure !== null) return { kind: "failed", reason: answer.failure };
+  const [candidate] = readWhole(conversation, answer.body)?.candidates ?? [];
+  const content = candidate?.parts.map((part) => (part.kind === "text" ? part.text : "")).join("") ?? "";
+  return readVerdict(content, check);
+}

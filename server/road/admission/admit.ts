@@ -1,0 +1,229 @@
+import type { Credential, CredentialCache } from "../../directory/credential-cache.ts";
+import type { EndUserCache, EndUserIdentity } from "../../directory/end-user-cache.ts";
+import type { PortalTokens } from "../../directory/people/portal/portal-tokens.ts";
+import type { TenantSnapshot } from "../../directory/snapshot.ts";
+import type { Snapshots } from "../../directory/snapshots.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { type SecretBox, sha256Hex } from "../../kernel/secrets.ts";
+import type { Call } from "../call.ts";
+import { type Holder, readAccessToken } from "./gateway-tokens.ts";
+import { type Presented, presentedCredential } from "./presented.ts";
+import { joinRun } from "../record/run.ts";
+import { isRefusal } from "../surface.ts";
+
+export interface AdmissionParts {
+  readonly credentials: CredentialCache;
+  readonly users: EndUserCache;
+  readonly tokens: PortalTokens;
+  readonly snapshots: Snapshots;
+  readonly secrets: SecretBox;
+  readonly clock: Clock;
+}
+
+/**
+ * Who may come in by a route. `group`: an API key or an end user, in a resource group. `key`: an API key in one. `user`: an
+ * end user, in a group or not. `user_or_key`: either. `anyone`: whoever names a tenant, or none. `key_or_none`: as `group`,
+ * and whoever shows no credential that could be one.
+ */
+export type Admits = "group" | "key" | "user" | "user_or_key" | "anyone" | "key_or_none";
+
+const CHALLENGE = { "www-authenticate": "Bearer" };
+/** Whose portal it is when nobody says. */
+const DEFAULT_TENANT = "default";
+
+/** The caller sees one 401; the audit row says which part of the credential was wrong. */
+function unauthenticated(reason: string): Refusal {
+  return refuse("unauthenticated", undefined, { headers: CHALLENGE, reason });
+}
+
+/** The resource groups a caller may use, and the one used when no header names another. */
+interface Groups {
+  readonly open: readonly string[];
+  readonly first: string | null;
+}
+
+/**
+ * Credential, tenant, resource group, run: who calls and under which policy. Null when admitted. In steady state all of
+ * it is found in memory, and nothing here is awaited that need not be.
+ */
+export async function admit(call: Call, admits: Admits, parts: AdmissionParts): Promise<Refusal | null> {
+  try {
+    if (admits === "anyone") return await admitAnyone(call, parts);
+    const presented = presentedCredential(call.headers, call.request.url);
+    if (admits === "key_or_none")
+      return presented.kind === "missing" || presented.kind === "malformed" ? null : await admitAs(call, presented, "group", parts);
+    return await admitAs(call, presented, admits, parts);
+  } catch (error) {
+    // The directory is needed for a credential not seen before, and cannot be asked: not the caller's fault.
+    return refuse("directory_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
+  }
+}
+
+/** Admits the holder of a credential that was not presented with the request itself. May reject where `admit` does not. */
+export async function admitAs(
+  call: Call,
+  presented: Presented,
+  admits: Exclude<Admits, "anyone" | "key_or_none">,
+  parts: AdmissionParts,
+): Promise<Refusal | null> {
+  const recognised = recognise(call, presented, admits, parts);
+  const groups = recognised instanceof Promise ? await recognised : recognised;
+  if (isRefusal(groups)) return groups;
+  const { identity } = call;
+  if (identity === null) return unauthenticated("credential_unknown");
+  const compiled = parts.snapshots.tenant(identity.tenantId);
+  const tenant = compiled instanceof Promise ? await compiled : compiled;
+  if (tenant === null) return unauthenticated("tenant_unknown");
+  if (!tenant.enabled) return unauthenticated("tenant_disabled");
+  call.tenant = tenant;
+  const named = call.headers.get("x-tenant-id");
+  if (named !== null && named !== tenant.id) return unauthenticated("tenant_mismatch");
+  const chosen = chosenGroup(call, tenant, groups);
+  if (isRefusal(chosen)) return chosen;
+  if (chosen.id === null && (admits === "group" || admits === "key"))
+    return call.user === null ? unauthenticated("credential_without_group") : refuse("no_resource_group");
+  if (chosen.id !== null) {
+    const found = parts.snapshots.scope(tenant.id, chosen.id);
+    const scope = found instanceof Promise ? await found : found;
+    if (scope === null) return unauthenticated("resource_group_unknown");
+    call.scope = scope;
+    call.row.resource_group_id = scope.groupId;
+  }
+  // What people do in the portal itself is no part of a run.
+  if (call.audit.proxyType !== "portal") joinRun(call, identity, parts.secrets);
+  return null;
+}
+
+/** Nothing is told of the tenant here: what an unknown one means is for the surface to say. */
+async function admitAnyone(call: Call, parts: AdmissionParts): Promise<null> {
+  const tenant = await parts.snapshots.tenant(call.headers.get("x-tenant-id") ?? DEFAULT_TENANT);
+  if (tenant === null || !tenant.enabled) return null;
+  call.tenant = tenant;
+  call.row.tenant_id = tenant.id;
+  return null;
+}
+
+function recognise(call: Call, presented: Presented, admits: Admits, parts: AdmissionParts): Groups | Refusal | Promise<Groups | Refusal> {
+  switch (presented.kind) {
+    case "missing":
+      return unauthenticated("credential_missing");
+    case "malformed":
+      return unauthenticated("credential_malformed");
+    case "token":
+      if (admits === "key") return unauthenticated("credential_of_wrong_kind");
+      return recogniseToken(call, presented.text, parts);
+    case "broker_token":
+      return recogniseBrokerToken(call, presented.text, parts);
+    case "api_key": {
+      if (admits === "user") return unauthenticated("credential_of_wrong_kind");
+      const found = parts.credentials.find(sha256Hex(presented.text));
+      return found instanceof Promise ? found.then((key) => recogniseKey(call, key, parts)) : recogniseKey(call, found, parts);
+    }
+  }
+}
+
+function recogniseKey(call: Call, key: Credential | null, parts: AdmissionParts): Groups | Refusal | Promise<Groups | Refusal> {
+  if (key === null) return unauthenticated("credential_unknown");
+  const { row } = call;
+  row.tenant_id = key.tenant_id;
+  row.api_key_id = key.id;
+  row.api_key_name = key.name;
+  const now = parts.clock.now();
+  if (key.revoked_at !== null) return unauthenticated("credential_revoked");
+  if (key.expires_at !== null && key.expires_at.getTime() <= now) return unauthenticated("credential_expired");
+  if (key.is_previous && (key.previous_valid_until === null || key.previous_valid_until.getTime() <= now))
+    return unauthenticated("credential_rotated");
+  parts.credentials.used(key.id);
+  if (key.end_user_id === null) {
+    row.subject_kind = "service";
+    row.subject_id = key.id;
+    call.identity = { tenantId: key.tenant_id, credentialId: key.id, credentialName: key.name, userId: null, username: null };
+    return { open: key.resource_group_id === null ? [] : [key.resource_group_id], first: key.resource_group_id };
+  }
+  const found = parts.users.find(key.tenant_id, key.end_user_id);
+  return found instanceof Promise ? found.then((user) => keyOfUser(call, key, user)) : keyOfUser(call, key, found);
+}
+
+/** A key of a user opens its own group and those the user is in. */
+function keyOfUser(call: Call, key: Credential, user: EndUserIdentity | null): Groups | Refusal {
+  if (user === null) return unauthenticated("credential_unknown");
+  noteUser(call, user);
+  if (!user.is_active) return refuse("inactive_user");
+  call.identity = { tenantId: key.tenant_id, credentialId: key.id, credentialName: key.name, userId: user.id, username: user.username };
+  const own = groupsOf(user);
+  const keyGroup = key.resource_group_id;
+  return keyGroup === null ? own : { open: [keyGroup, ...own.open], first: keyGroup };
+}
+
+/** A token of the broker's is good at the one server it was made for, as long as whoever it was made for is let in. */
+async function recogniseBrokerToken(call: Call, text: string, parts: AdmissionParts): Promise<Groups | Refusal> {
+  const claims = readAccessToken(parts.secrets, text, parts.clock.now());
+  if (claims === null) return unauthenticated("credential_expired");
+  const own = `/v1/proxy/mcp/${claims.serverId}`;
+  if (call.path !== own && !call.path.startsWith(`${own}/`)) return unauthenticated("credential_for_another_server");
+  const groups = await recogniseHolder(call, claims.holder, parts);
+  if (!isRefusal(groups) && call.identity !== null) call.identity = { ...call.identity, grantId: claims.grantId };
+  return groups;
+}
+
+/** Whoever a token of the broker's was made for, as far as they are let in now. */
+export async function recogniseHolder(call: Call, holder: Holder, parts: AdmissionParts): Promise<Groups | Refusal> {
+  if (holder.kind === "key") return recogniseKey(call, await parts.credentials.find(holder.hash), parts);
+  const user = await parts.users.find(holder.tenantId, holder.userId);
+  return user === null ? unauthenticated("credential_unknown") : userWithToken(call, user, holder.since);
+}
+
+async function recogniseToken(call: Call, text: string, parts: AdmissionParts): Promise<Groups | Refusal> {
+  const verified = parts.tokens.verify(text);
+  const token = verified instanceof Promise ? await verified : verified;
+  if (token === null) return unauthenticated("credential_unknown");
+  if (token === "expired") return unauthenticated("credential_expired");
+  const found = parts.users.find(token.tenantId, token.userId);
+  const user = found instanceof Promise ? await found : found;
+  if (user === null) return unauthenticated("credential_unknown");
+  const groups = userWithToken(call, user, token.issuedAt);
+  if (!isRefusal(groups)) call.token = token;
+  return groups;
+}
+
+/** A user who shows a token of that time, milliseconds since the epoch. */
+function userWithToken(call: Call, user: EndUserIdentity, issuedAt: number): Groups | Refusal {
+  call.row.tenant_id = user.tenant_id;
+  noteUser(call, user);
+  // Before what ended the token: whoever is switched off is told so, with any token that was theirs.
+  if (!user.is_active) return refuse("inactive_user");
+  if (issuedAt < user.tokens_valid_from.getTime()) return unauthenticated("credential_revoked");
+  call.identity = {
+    tenantId: user.tenant_id,
+    credentialId: user.id,
+    credentialName: user.username,
+    userId: user.id,
+    username: user.username,
+  };
+  return groupsOf(user);
+}
+
+function noteUser(call: Call, user: EndUserIdentity): void {
+  call.user = user;
+  call.row.gateway_user_id = user.id;
+  call.row.gateway_user_username = user.username;
+  call.row.subject_kind = "user";
+  call.row.subject_id = user.id;
+}
+
+/** The primary group counts only while the user is in it. */
+function groupsOf(user: EndUserIdentity): Groups {
+  const primary = user.primary_group_id !== null && user.group_ids.includes(user.primary_group_id) ? user.primary_group_id : null;
+  return { open: user.group_ids, first: primary ?? user.group_ids[0] ?? null };
+}
+
+/** The group a header names, by id or name, must be one that is open to the caller. */
+function chosenGroup(call: Call, tenant: TenantSnapshot, { open, first }: Groups): { readonly id: string | null } | Refusal {
+  const named = call.headers.get("x-resource-group");
+  if (named === null) return { id: first };
+  // Headers are read as Latin-1, and most clients write UTF-8.
+  const names: readonly unknown[] = [named, Buffer.from(named, "latin1").toString()];
+  const id = open.find((groupId) => groupId === named || names.includes(tenant.policies.node(groupId)?.name));
+  return id === undefined ? refuse("group_not_allowed") : { id };
+}

@@ -1,0 +1,58 @@
+import type { SecretBox } from "../../kernel/secrets.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import { openEnvelope, sealEnvelope } from "../../services/tools/authorization/envelope.ts";
+
+/**
+ * Tokens that clients of the broker get: they stand for tokens the gateway keeps, say in whose name, and are good for
+ * one tool server. The upstream's own tokens never leave the gateway this way.
+ */
+
+const ACCESS = "gwo_";
+const REFRESH = "gwr_";
+export const ACCESS_SECONDS = 3600;
+const REFRESH_MS = 90 * 86_400_000;
+
+/** In whose name: whoever has the key with this hash, or a user, as of the time they showed who they are. */
+export type Holder =
+  | { readonly kind: "key"; readonly hash: string }
+  | { readonly kind: "user"; readonly tenantId: string; readonly userId: string; readonly since: number };
+
+export interface AccessClaims {
+  readonly serverId: string;
+  readonly holder: Holder;
+  readonly grantId: string;
+}
+
+export interface RefreshClaims extends AccessClaims {
+  readonly tenantId: string;
+  readonly nonce: string;
+  readonly clientHash: string;
+  readonly scope: string;
+}
+
+export function looksLikeAccessToken(token: string): boolean {
+  return token.startsWith(ACCESS);
+}
+
+export function looksLikeRefreshToken(token: string): boolean {
+  return token.startsWith(REFRESH);
+}
+
+export function accessToken(secrets: SecretBox, claims: AccessClaims, now: number): string {
+  return ACCESS + sealEnvelope(secrets, "access", "", { ...claims } as unknown as JsonObject, now + ACCESS_SECONDS * 1000);
+}
+
+export function refreshToken(secrets: SecretBox, claims: RefreshClaims, now: number): string {
+  return REFRESH + sealEnvelope(secrets, "refresh", "", { ...claims } as unknown as JsonObject, now + REFRESH_MS);
+}
+
+/** Null for what is no token of this gateway's, or has expired. */
+export function readAccessToken(secrets: SecretBox, token: string, now: number): AccessClaims | null {
+  if (!looksLikeAccessToken(token)) return null;
+  return openEnvelope(secrets, "access", "", token.slice(ACCESS.length), now) as unknown as AccessClaims | null;
+}
+
+export function readRefreshToken(secrets: SecretBox, token: string, now: number): RefreshClaims | null {
+  if (!looksLikeRefreshToken(token)) return null;
+  return openEnvelope(secrets, "refresh", "", token.slice(REFRESH.length), now) as unknown as RefreshClaims | null;
+}

@@ -1,0 +1,26 @@
+import type { ConversationEvent, ConversationReply } from "../../wire/conversation/reply.ts";
+import { isObject } from "../../wire/document.ts";
+import { withExactTools } from "../../wire/exact-tools.ts";
+import type { Conversation } from "../../services/models/conversation.ts";
+
+/** A whole answer in the caller's format, in no vendor's format; null when it cannot be read. */
+export function readWhole({ caller }: Conversation, body: Uint8Array): ConversationReply | null {
+  try {
+    const text = new TextDecoder().decode(body);
+    const parsed: unknown = JSON.parse(text);
+    return isObject(parsed) ? caller.readReply(withExactTools(parsed, text)) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What the pieces of a streamed answer in the caller's format say, and whether the answer came to its end. */
+export function readPieces(
+  { caller, reader }: Conversation,
+  pieces: readonly Uint8Array[],
+): { readonly events: readonly ConversationEvent[]; readonly complete: boolean } {
+  const reading = reader === undefined ? caller.streamReader() : reader();
+  const events = pieces.flatMap((piece) => reading.push(piece));
+  const end = reading.end();
+  return { events: [...events, ...end.events], complete: end.complete };
+}

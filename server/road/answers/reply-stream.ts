@@ -1,0 +1,42 @@
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import type { ConversationReply } from "../../wire/conversation/reply.ts";
+import { eventsOfReply } from "../../wire/conversation/reply-events.ts";
+import type { StreamCodec } from "../../wire/stream.ts";
+import type { Usage } from "../../wire/usage.ts";
+import type { Call } from "../call.ts";
+import { type Conversation, replyContext } from "../../services/models/conversation.ts";
+import type { StreamAnswer } from "../surface.ts";
+
+const encoder = new TextEncoder();
+
+/** A whole answer given as a stream in the caller's format; metered as `usage`, whatever it tells the caller of its own. */
+export function replyStream(
+  call: Call,
+  conversation: Conversation,
+  reply: ConversationReply,
+  model: ModelEntry,
+  usage: Usage,
+): StreamAnswer {
+  const context = replyContext(call, conversation, model);
+  const { caller, streamType, writer: ownWriter } = conversation;
+  const writer = ownWriter === null ? caller.streamWriter(context) : ownWriter(context);
+  const head = eventsOfReply(reply)
+    .map((event) => writer.write(event))
+    .filter((text) => text !== "")
+    .map((text) => encoder.encode(text));
+  const last = encoder.encode(writer.close());
+  const codec: StreamCodec = {
+    push: (piece) => piece,
+    end: () => ({ complete: true, last, told: false }),
+    begun: true,
+    usage,
+    outputLength: 0,
+    providerError: null,
+  };
+  const headers = { "content-type": streamType, "cache-control": "no-cache", "x-accel-buffering": "no" };
+  return { kind: "stream", status: 200, headers, upstream: nothingMore(), codec, head, inputCharacters: 0 };
+}
+
+function nothingMore(): StreamAnswer["upstream"] {
+  return new ReadableStream<Uint8Array>({ start: (controller) => controller.close() }).getReader();
+}

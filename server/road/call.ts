@@ -1,0 +1,140 @@
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import type { RoutingGroupEntry, RoutingMember } from "../directory/models/routing-group-entry.ts";
+import type { EndUserIdentity } from "../directory/end-user-cache.ts";
+import type { PortalToken } from "../directory/people/portal/portal-tokens.ts";
+import type { GroupScope, ModelEntry, TenantSnapshot } from "../directory/snapshot.ts";
+import type { ToolAccess } from "../directory/tools/tool-access.ts";
+import type { ToolServerEntry, VirtualServerEntry } from "../directory/tools/tool-server-entry.ts";
+import type { MicroUsd } from "../kernel/money.ts";
+import type { RequestHeaders } from "../kernel/request-headers.ts";
+import type { Capability } from "../wire/mcp/capability.ts";
+import type { Usage } from "../wire/usage.ts";
+import type { Reservation } from "../controls/limits/counters.ts";
+
+/** How the audit row files a route's calls. */
+export interface AuditClass {
+  readonly proxyType: "llm" | "mcp" | "virtual_mcp" | "skill" | "oauth" | "a2a" | "portal" | "batch";
+  readonly proxySubtype: string;
+}
+
+export interface Identity {
+  readonly tenantId: string;
+  /** What runs and sessions are keyed to: the API key, or the user where a token of their own was shown. */
+  readonly credentialId: string;
+  readonly credentialName: string;
+  readonly userId: string | null;
+  readonly username: string | null;
+  /** What a client was granted in their name, when that is what it showed. */
+  readonly grantId?: string;
+}
+
+/**
+ * The one thing that travels the road: who calls, under which policy, in which run, and the audit record being filled.
+ * The parts below `row` are set in the order the road passes them.
+ */
+export interface Call {
+  readonly id: string;
+  readonly audit: AuditClass;
+  readonly request: Request;
+  readonly headers: RequestHeaders;
+  readonly path: string;
+  readonly ip: string;
+  /** Monotonic milliseconds of arrival, for the duration. */
+  readonly arrivedAt: number;
+  /** Ends whatever the call is waiting for: the caller is gone or the gateway stops. */
+  readonly abort: AbortController;
+  readonly row: AuditRow;
+  /** Headers every answer to this call carries. */
+  readonly answerHeaders: Record<string, string>;
+
+  identity: Identity | null;
+  /** The end user who calls, with a token or a key of their own. */
+  user: EndUserIdentity | null;
+  /** The token they came with; null of a key. */
+  token: PortalToken | null;
+  tenant: TenantSnapshot | null;
+  scope: GroupScope | null;
+  /** The models that may serve it, once access has been granted. */
+  route: Route | null;
+  /** The tool servers it may reach, once access has been granted. */
+  tools: ToolRoute | null;
+  /** The model that is to serve it: of a routing group what stands for it until an attempt is made, then that attempt's. */
+  model: ModelEntry | null;
+  /** Every attempt at a provider, in order. */
+  readonly attempts: Attempt[];
+  /** Called once, however the call ended, before its row is closed: to say on it what is known only then. */
+  readonly beforeRecord: (() => void)[];
+  /** Told once how the call ended: the error type of its row, null when it succeeded. */
+  readonly whenEnded: ((errorType: string | null) => void)[];
+  /** What the call holds of its limits until it is settled. */
+  reservation: Reservation | null;
+  /** What the request preview begins: the body received, then the body that left. */
+  requestContent: string | Uint8Array | null;
+  /** What the row tells of the request so far: the content it has a preview of; undefined while it tells nothing. */
+  notedContent: string | Uint8Array | null | undefined;
+  /** False once a control changed the answer, warned of it or could not look at it: then nobody else is given it. */
+  answerReusable: boolean;
+}
+
+/** Where a call may go. */
+export interface Route {
+  /** Null where the caller named a model. */
+  readonly group: RoutingGroupEntry | null;
+  /** Each granted to the caller and able to serve it; never empty. */
+  readonly members: readonly RoutingMember[];
+}
+
+/** The tool servers a call may reach. */
+export interface ToolRoute {
+  /** Null where the caller named a server itself. */
+  readonly virtual: VirtualServerEntry | null;
+  /** One, but for lists of a virtual server; of a virtual server possibly none. */
+  readonly targets: readonly ToolTarget[];
+  /** As the server knows it. */
+  readonly capability: Capability | null;
+}
+
+export interface ToolTarget {
+  readonly server: ToolServerEntry;
+  readonly access: ToolAccess;
+  /** Its name within the virtual server. */
+  readonly slug: string | null;
+  readonly limits: ToolDataLimits;
+}
+
+/** How much a call may send to a tool server and get from it; null is no limit. */
+export interface ToolDataLimits {
+  readonly maxPayloadBytes: number | null;
+  readonly maxRows: number | null;
+  readonly maxItems: number | null;
+}
+
+/** One try at one provider, as the audit row tells it. */
+export interface Attempt {
+  readonly model: string;
+  readonly provider: string;
+  /** What it came to: `served`, or the code of its failure. */
+  outcome: string;
+  /** The provider's HTTP status; null when none arrived. */
+  status: number | null;
+  durationMs: number;
+  /** What a failed attempt had used before it failed, where the provider told. */
+  usage: Usage | null;
+  costMicros: MicroUsd | null;
+}
+
+/** Why `abort` was pulled. */
+export type AbortReason = "client_disconnected" | "gateway_interrupted" | "upstream_timeout";
+
+export function abortReason(call: Call): AbortReason | null {
+  if (!call.abort.signal.aborted) return null;
+  const reason: unknown = call.abort.signal.reason;
+  if (reason === "gateway_interrupted" || reason === "client_disconnected") return reason;
+  // The seam to the network ends a call with an error of its own when its head takes too long.
+  return "upstream_timeout";
+}
+
+/** When the call arrived, milliseconds since the Unix epoch: the moment whose windows and prices hold for it. */
+export function arrivalOf({ row }: Call): number {
+  return Date.parse(row.timestamp as string);
+}

@@ -1,0 +1,36 @@
+import { GUARDRAIL_SURFACES } from "@gatehouse/contracts/guardrails";
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { GOVERNED_ROUTES } from "../routes.ts";
+import { SURFACES, surfaceOf } from "./content-surface.ts";
+
+/** Routes whose calls carry nothing to a model: lists, the end of a run, spans of calls made elsewhere. */
+const WORDLESS = new Set(["run_end", "otel_traces", "models_list", "model_detail", "gemini_models_list", "gemini_model_detail"]);
+
+test("every surface is declared once, and every call that carries words to a model passes one", () => {
+  expect(Object.keys(SURFACES).toSorted()).toEqual([...GUARDRAIL_SURFACES].toSorted());
+  expect(GUARDRAIL_SURFACES).toHaveLength(21);
+  for (const { audit, body } of GOVERNED_ROUTES.filter((route) => route.audit.proxyType === "llm")) {
+    const guarded = surfaceOf(audit.proxySubtype, "input") !== null;
+    expect([audit.proxySubtype, guarded]).toEqual([audit.proxySubtype, body !== false && !WORDLESS.has(audit.proxySubtype)]);
+  }
+  const subtypes = new Set(GOVERNED_ROUTES.map(({ audit }) => audit.proxySubtype));
+  for (const { subtypes: named } of Object.values(SURFACES))
+    for (const subtype of named) expect([subtype, subtypes.has(subtype)]).toEqual([subtype, true]);
+});
+
+test("whatever a tool server answers passes a surface", () => {
+  const subtypes = new Set(
+    GOVERNED_ROUTES.filter(
+      ({ audit }) => audit.proxyType === "mcp" || audit.proxyType === "virtual_mcp" || audit.proxySubtype === "mcp_app_resource",
+    ).map(({ audit }) => audit.proxySubtype),
+  );
+  expect(subtypes.size).toBe(5);
+  for (const subtype of subtypes)
+    expect([subtype, surfaceOf(subtype, "output")]).toEqual([subtype, subtype === "mcp_session_end" ? null : "mcp_output"]);
+});
+
+test("the guide tells of every surface", () => {
+  const guide = readFileSync(new URL("../../docs/guides/guardrails.md", import.meta.url), "utf8");
+  for (const surface of GUARDRAIL_SURFACES) expect([surface, guide.includes(`\`${surface}\``)]).toEqual([surface, true]);
+});

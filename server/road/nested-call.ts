@@ -1,0 +1,81 @@
+import type { ModelEntry } from "../directory/snapshot.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Refusal } from "../kernel/errors.ts";
+import type { OwnCall } from "../directory/limits/usage-truth.ts";
+import type { AuditClass, Call } from "./call.ts";
+import { openCall } from "./record/open.ts";
+import type { Dispatch } from "../services/models/dispatch.ts";
+import type { Answer, WholeAnswer } from "./surface.ts";
+
+/** A call the gateway itself makes on behalf of another one: to embed a question, to have a text judged. */
+export interface NestedErrand {
+  readonly audit: AuditClass & { readonly proxySubtype: OwnCall };
+  /** Path the same call of a client would have. */
+  readonly path: string;
+  readonly model: ModelEntry;
+  readonly body: Uint8Array;
+  /** The longest answer that `body` asks for, in tokens; null: it does not say. */
+  readonly outputTokens: number | null;
+  readonly timeoutMs: number;
+  /** Longest wait for a budget that other calls hold, which is no part of `timeoutMs`; null: as long as a caller's call. */
+  readonly waitMs: number | null;
+  /** Its row tells what was asked and answered by their hashes only: either may say what must not be kept. */
+  readonly unkept?: boolean;
+  /** False: goes on when its parent's caller hangs up. */
+  readonly endsWithParent: boolean;
+  send(call: Call, dispatch: Dispatch): Promise<Answer | Refusal>;
+  /** Told of the answer before its row is sealed, to say on the row what it came to. */
+  settled?(call: Call, answer: WholeAnswer | Refusal): void;
+}
+
+/**
+ * Makes a nested call: routed and metered like any other and with a row of its own, under the scope and in the run of
+ * its parent. No control looks at it. Of the limits it is held to those on tokens and dollars; the rest count what
+ * callers do. A refusal where a budget does not cover it.
+ */
+export type Nest = (parent: Call, errand: NestedErrand) => Promise<WholeAnswer | Refusal>;
+
+/** What a nested call has from its parent: who is asking, for whom, and in which run. */
+const INHERITED = [
+  "tenant_id",
+  "api_key_id",
+  "api_key_name",
+  "resource_group_id",
+  "gateway_user_id",
+  "gateway_user_username",
+  "subject_kind",
+  "subject_id",
+  "actor_agent_id",
+  "end_user_session_id",
+  "idp_user_id",
+  "idp_user_username",
+  "idp_user_email",
+  "root_task_id",
+  "trace_continuity",
+  "trace_root_kind",
+  "turn_id",
+  "turn_seq",
+  "step_id",
+  "step_name",
+  "trace_id",
+  "span_id",
+] as const;
+
+export function openNested(parent: Call, { audit, path, model, body }: NestedErrand, clock: Clock): Call {
+  const call = openCall(new Request(`http://gateway${path}`, { method: "POST" }), parent.ip, audit, clock);
+  const row: Record<string, unknown> = call.row;
+  for (const field of INHERITED) if (parent.row[field] != null) row[field] = parent.row[field];
+  call.row.correlation_id = parent.row.correlation_id ?? null;
+  call.row.parent_request_id = parent.id;
+  call.row.request_size_bytes = body.byteLength;
+  call.row.llm_model_requested = model.name;
+  call.row.llm_streaming = false;
+  call.identity = parent.identity;
+  call.user = parent.user;
+  call.tenant = parent.tenant;
+  call.scope = parent.scope;
+  call.route = { group: null, members: [{ model, weight: 1 }] };
+  call.model = model;
+  call.requestContent = body;
+  return call;
+}

@@ -1,0 +1,158 @@
+import { describe, expect, test } from "bun:test";
+import { type Refusal, refuse } from "../kernel/errors.ts";
+import type { Call } from "./call.ts";
+import { CompletionsStream } from "../wire/completions/completions-stream.ts";
+import { TranslatedStream } from "../wire/conversation/translated-stream.ts";
+import { MessagesStream } from "../wire/messages/messages-stream.ts";
+import { messagesCodec } from "../wire/messages/messages-codec.ts";
+import { chatCodec } from "../wire/openai/chat-codec.ts";
+import { ChatStream } from "../wire/openai/chat-stream.ts";
+import { responsesCodec } from "../wire/responses/responses-codec.ts";
+import { ResponsesStream } from "../wire/responses/responses-stream.ts";
+import { KeptStream } from "./answers/kept-stream.ts";
+import { hold } from "./answers/held-answer.ts";
+import { isRefusal } from "./surface.ts";
+import { type StreamEnd, streamOut } from "./stream-out.ts";
+import type { StreamAnswer } from "./surface.ts";
+
+const call = { abort: new AbortController() } as Call;
+const bytes = new TextEncoder().encode("a held tool call");
+
+/** An upstream that gives `pieces` and then breaks its connection off. */
+function breakingOff(pieces: readonly Uint8Array[]): StreamAnswer["upstream"] {
+  const left = [...pieces];
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const piece = left.shift();
+      if (piece === undefined) controller.error(new Error("connection reset"));
+      else controller.enqueue(piece);
+    },
+  }).getReader();
+}
+
+/** What the caller is told and how the stream ended, when an output control comes to `refusal` of what it was shown. */
+async function endingOf(refusal: Refusal | null): Promise<{ sent: number; end: StreamEnd | undefined }> {
+  let seen = false;
+  const codec: StreamAnswer["codec"] = {
+    push: () => ((seen = true), null),
+    end: () => ({ complete: false, last: null, told: false }),
+    begun: true,
+    usage: null,
+    outputLength: 0,
+    providerError: null,
+  };
+  const answer: StreamAnswer = {
+    kind: "stream",
+    status: 200,
+    headers: {},
+    upstream: breakingOff([bytes]),
+    codec,
+    head: [],
+    inputCharacters: 0,
+    refusal: (ended) => (ended && seen ? refusal : null),
+  };
+  let end: StreamEnd | undefined;
+  let sent = 0;
+  const stream = streamOut(call, answer, {
+    idleMs: 60_000,
+    sent: (piece) => void (sent += piece.byteLength),
+    end: async (how) => ((end = how), null),
+  });
+  for await (const piece of stream) sent += piece.byteLength;
+  return { sent, end };
+}
+
+test("a denial stays one when the upstream breaks off behind it", async () => {
+  const { sent, end } = await endingOf(refuse("argument_policy_denied"));
+  expect([sent, end?.failure?.code]).toEqual([0, "argument_policy_denied"]);
+});
+
+test("an upstream that breaks off with nothing denied is told as that", async () => {
+  const { end } = await endingOf(null);
+  expect(end?.failure).toMatchObject({ code: "upstream_interrupted", reason: "connection reset" });
+});
+
+describe("an upstream that has said its last word", () => {
+  const encoder = new TextEncoder();
+  const chunk = (choice: object) =>
+    `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, ...choice }] })}\n\n`;
+  const event = (data: { readonly type: string }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+  const CHAT = `${chunk({ delta: { role: "assistant", content: "four" } })}${chunk({ delta: {}, finish_reason: "stop" })}data: [DONE]\n\n`;
+  const COMPLETION = `data: {"choices":[{"index":0,"text":"four","finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
+  const MESSAGE = [
+    { type: "message_start", message: { id: "m", type: "message", role: "assistant", content: [] } },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "four" } },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null } },
+    { type: "message_stop" },
+  ]
+    .map(event)
+    .join("");
+  const output = [
+    { id: "i", type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text: "four", annotations: [] }] },
+  ];
+  const RESPONSE = event({ type: "response.completed", response: { id: "r", status: "completed", output } } as { type: string });
+  const writer = () => chatCodec.streamWriter({ callId: "1", model: "m", created: 1, request: {}, includeUsage: false });
+  const CASES: readonly (readonly [string, string, () => StreamAnswer["codec"]])[] = [
+    ["chat", CHAT, () => new ChatStream({ hideUsage: false })],
+    ["chat, kept", CHAT, () => new KeptStream({ head: [], codec: new ChatStream({ hideUsage: false }) } as unknown as StreamAnswer, 1_000)],
+    ["chat, translated", CHAT, () => new TranslatedStream(chatCodec.streamReader(), writer(), null)],
+    ["completions", COMPLETION, () => new CompletionsStream({ hideUsage: false })],
+    ["messages", MESSAGE, () => new MessagesStream()],
+    ["messages, translated", MESSAGE, () => new TranslatedStream(messagesCodec.streamReader(), writer(), null)],
+    ["responses", RESPONSE, () => new ResponsesStream()],
+    ["responses, translated", RESPONSE, () => new TranslatedStream(responsesCodec.streamReader(), writer(), null)],
+  ];
+
+  /** Says it all in one piece, and then neither ends its body nor says anything more, or breaks off. */
+  function speaking(
+    text: string,
+    then: "stays open" | "breaks off",
+  ): { readonly upstream: StreamAnswer["upstream"]; readonly cancelled: Promise<void> } {
+    const cancelled = Promise.withResolvers<void>();
+    const upstream = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          if (text !== "") controller.enqueue(encoder.encode(text));
+          else if (then === "breaks off") controller.error(new Error("connection reset"));
+          text = "";
+        },
+        cancel: () => cancelled.resolve(),
+      },
+      { highWaterMark: 0 },
+    ).getReader();
+    return { upstream, cancelled: cancelled.promise };
+  }
+
+  const answered = (upstream: StreamAnswer["upstream"], codec: StreamAnswer["codec"]): StreamAnswer => ({
+    kind: "stream",
+    status: 200,
+    headers: {},
+    upstream,
+    codec,
+    head: [],
+    inputCharacters: 0,
+  });
+
+  test.each(
+    CASES.flatMap(([name, text, codec]) => (["stays open", "breaks off"] as const).map((then) => [name, then, text, codec] as const)),
+  )("%s, and %s: the answer ends whole", async (_name, then, text, codec) => {
+    const { upstream } = speaking(text, then);
+    let end: StreamEnd | undefined;
+    const stream = streamOut({ abort: new AbortController() } as Call, answered(upstream, codec()), {
+      idleMs: 60_000,
+      sent: () => undefined,
+      end: async (how) => ((end = how), how.last),
+    });
+    expect(await new Response(stream).text()).toContain("four");
+    expect(end).toMatchObject({ failure: null, abandoned: null });
+  });
+
+  test("is not waited for when its answer is held either, and let go", async () => {
+    const { upstream, cancelled } = speaking(CHAT, "stays open");
+    const held = await hold({ abort: new AbortController() } as Call, answered(upstream, new ChatStream({ hideUsage: false })), 60_000);
+    expect(isRefusal(held) ? held.code : held.answer.codec.end().complete).toBe(true);
+    await cancelled;
+  });
+});

@@ -1,0 +1,155 @@
+import type { ToolReference } from "../services/tools/tool-request.ts";
+import { offeredSearches } from "../wire/offered-searches.ts";
+import type { InboundRequest, MemberNames, TextSlot } from "../wire/inbound.ts";
+
+/**
+ * What controls see of a request, whatever wire it came on: the surface fills it, controls read and change it and know
+ * no format. A change reaches the provider in every format.
+ */
+export interface RequestView {
+  /** How the caller named the model; null on calls that address none. */
+  readonly model: ModelReference | null;
+  /** The tool server addressed, and what of it; null on calls that address none. */
+  readonly tool: ToolReference | null;
+  readonly streaming: boolean;
+  /** What the caller's format calls the members that governance bounds. */
+  readonly names: MemberNames;
+  /** Null where the caller did not say; setting writes it into the request. */
+  temperature: number | null;
+  /** Output ceiling the caller asked for. */
+  maxTokens: number | null;
+  /** Answers asked for at once. */
+  readonly candidates: number;
+  /** How many texts the model reads each by itself, which may each be as long as its context window. */
+  readonly prompts: number;
+  /** Names of the tools offered to the model, in order. */
+  readonly tools: readonly string[];
+  /** Searches of the vendor's own that the model may run: 0 where none is offered, null where nothing bounds them. */
+  readonly webSearches: number | null;
+  removeTools(names: ReadonlySet<string>): void;
+  /** The instruction text (system prompt), joined; null when there is none. */
+  readonly instructions: string | null;
+  /** Puts mandatory texts before and behind the caller's own instructions. */
+  addInstructions(before: readonly string[], after: readonly string[]): void;
+  /** Every text the model would read, in order, each replaceable in place. */
+  texts(): readonly TextSlot[];
+  /** The words in answer schemas, and those in tool definitions that are no descriptions, each replaceable in place. */
+  definitions(): readonly TextSlot[];
+  /** The body as it stands now, for the record. */
+  content(): string;
+  /** A name that stands twice in one object of the request; null when none does. */
+  readonly repeatedName: string | null;
+  /** True where tokens were sent in the place of texts: nobody can look into them or add to them. */
+  readonly opaque: boolean;
+  /** Length of all texts together, for estimates. */
+  readonly inputCharacters: number;
+  /**
+   * Says in the place of everything that it was withheld, to whoever waits for it; null where a guardrail that blocks
+   * ends the call.
+   */
+  readonly withhold: (() => void) | null;
+}
+
+export interface ModelReference {
+  /** Gateway name, provider name or routing group. */
+  readonly name: string | null;
+  /** Gateway id, which wins: it is unambiguous. */
+  readonly id: string | null;
+  /** The model must be able to do one of these to serve this endpoint. */
+  readonly modes: readonly string[];
+}
+
+/** The view of a request that carries nothing for a model. */
+export const EMPTY_VIEW: RequestView = {
+  model: null,
+  tool: null,
+  streaming: false,
+  names: { temperature: "temperature", maxTokens: "max_tokens", input: "input" },
+  temperature: null,
+  maxTokens: null,
+  candidates: 1,
+  prompts: 1,
+  tools: [],
+  webSearches: 0,
+  removeTools: () => undefined,
+  instructions: null,
+  addInstructions: () => undefined,
+  texts: () => [],
+  definitions: () => [],
+  content: () => "",
+  repeatedName: null,
+  opaque: false,
+  inputCharacters: 0,
+  withhold: null,
+};
+
+/** A request in a vendor's format, as controls see it. */
+export class InboundView implements RequestView {
+  readonly model: ModelReference;
+  readonly tool = null;
+  readonly withhold = null;
+  private readonly inbound: InboundRequest;
+
+  constructor(inbound: InboundRequest, modes: readonly string[]) {
+    this.inbound = inbound;
+    this.model = { name: inbound.model, id: inbound.modelId, modes };
+  }
+
+  get names(): MemberNames {
+    return this.inbound.names;
+  }
+  get streaming(): boolean {
+    return this.inbound.stream;
+  }
+  get temperature(): number | null {
+    return this.inbound.temperature;
+  }
+  set temperature(value: number | null) {
+    this.inbound.temperature = value;
+  }
+  get maxTokens(): number | null {
+    return this.inbound.maxTokens;
+  }
+  set maxTokens(value: number | null) {
+    this.inbound.maxTokens = value;
+  }
+  get candidates(): number {
+    return this.inbound.candidates;
+  }
+  get prompts(): number {
+    return this.inbound.prompts;
+  }
+  get tools(): readonly string[] {
+    return this.inbound.tools;
+  }
+  get webSearches(): number | null {
+    return offeredSearches(this.inbound.body);
+  }
+  removeTools(names: ReadonlySet<string>): void {
+    this.inbound.removeTools(names);
+  }
+  get instructions(): string | null {
+    return this.inbound.instructions;
+  }
+  addInstructions(before: readonly string[], after: readonly string[]): void {
+    this.inbound.addInstructions(before, after);
+  }
+  texts(): readonly TextSlot[] {
+    return this.inbound.texts();
+  }
+  definitions(): readonly TextSlot[] {
+    return this.inbound.definitions();
+  }
+  content(): string {
+    return JSON.stringify(this.inbound.body);
+  }
+  get repeatedName(): string | null {
+    return this.inbound.repeatedName;
+  }
+  get opaque(): boolean {
+    return this.inbound.opaque;
+  }
+  get inputCharacters(): number {
+    return this.inbound.inputCharacters;
+  }
+}

@@ -1,0 +1,35 @@
+import { rateRun, type RateRunParts } from "../../directory/people/portal/run-ratings.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { SecretBox } from "../../kernel/secrets.ts";
+import type { Call } from "../../road/call.ts";
+import { rootTaskId } from "../../road/record/run.ts";
+
+export interface RunFeedbackParts extends RateRunParts {
+  readonly secrets: SecretBox;
+  /** Whether what this process has recorded so far is in the database; false when it cannot be there soon. */
+  readonly shipped: () => Promise<boolean>;
+}
+
+/** What people say of runs they took part in. */
+export interface RunFeedback {
+  /** A score of 0 withdraws. `runId` is what x-gw-run-id said. */
+  rate(
+    call: Call,
+    runId: string,
+    rating: { readonly score: 1 | -1 | 0; readonly comment: string | null },
+  ): Promise<{ run_id: string; score: 1 | -1 | null } | Refusal>;
+}
+
+export function runFeedback(parts: RunFeedbackParts): RunFeedback {
+  return {
+    async rate(call, runId, rating) {
+      const { identity, user } = call;
+      if (identity === null || user === null) return refuse("unauthenticated");
+      if (!(await parts.shipped())) return refuse("ledger_unavailable", undefined, { headers: { "retry-after": "1" } });
+      const run = { name: runId, under: (credentialId: string) => rootTaskId(parts.secrets, { ...identity, credentialId }, runId) };
+      const there = await rateRun(parts, { tenantId: user.tenant_id, userId: user.id }, run, rating);
+      if (!there) return refuse("not_found", "There is no such run among those you took part in.");
+      return { run_id: runId, score: rating.score === 0 ? null : rating.score };
+    },
+  };
+}

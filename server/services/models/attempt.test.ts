@@ -1,0 +1,115 @@
+import { describe, expect, test } from "bun:test";
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import { readCompletionsReply } from "../../wire/completions/completions-reply.ts";
+import { readGeminiReply } from "../../wire/gemini/gemini-reply.ts";
+import { readMessagesReply } from "../../wire/messages/messages-reply.ts";
+import { readChatReply } from "../../wire/openai/chat-reply.ts";
+import { ChatStream } from "../../wire/openai/chat-stream.ts";
+import { readResponsesReply } from "../../wire/responses/responses-reply.ts";
+import type { Call } from "../../road/call.ts";
+import { isRefusal } from "../../road/surface.ts";
+import { attempt, type AttemptParts, streamUsage } from "./attempt.ts";
+
+const INPUT_CHARACTERS = 40;
+
+/** Asks a provider that answers so. */
+function ask(response: Response, stream: boolean, readReply: typeof readChatReply = readChatReply) {
+  const call = { row: {}, abort: new AbortController() } as unknown as Call;
+  const model = { modelName: "m", provider: { apiFormat: "openai" } } as ModelEntry;
+  const prepared = {
+    operation: "chat",
+    body: "{}",
+    stream,
+    headers: {},
+    streamCodec: () => new ChatStream({ hideUsage: true }),
+    streamType: null,
+    whole(body: Uint8Array) {
+      const read = readReply(body);
+      return read === null ? null : { body, ...read };
+    },
+    refusal: () => null,
+    dropped: [],
+  } as const;
+  const parts = {
+    providers: { openai: { url: () => "", send: () => Promise.resolve({ response, requestId: null }) } },
+    clock: { now: () => 0 },
+  } as unknown as AttemptParts;
+  return attempt(
+    call,
+    { model, prepared, abort: new AbortController(), timeoutMs: 1_000, holdHead: false, inputCharacters: INPUT_CHARACTERS },
+    parts,
+  );
+}
+
+describe("the provider's status is told of a failed attempt, whatever the caller is", () => {
+  test.each([
+    ["a failure", Response.json({}, { status: 500 }), 500],
+    ["a refused account", Response.json({}, { status: 401 }), 401],
+    ["a refused request", Response.json({}, { status: 400 }), 400],
+    ["an answer that is none", new Response("<html>"), 200],
+    ["an answer that broke off", new Response(new ReadableStream({ start: (body) => body.error(new Error("reset")) })), 200],
+  ])("%s", async (_name, response, status) => {
+    expect(await ask(response, false)).toMatchObject({ status });
+  });
+});
+
+describe("a count of tokens no model could come to is not metered", () => {
+  const usage = (prompt: number, completion: number) => ({ prompt_tokens: prompt, completion_tokens: completion });
+  const told = { inputUncached: 999_999_999, output: 1, estimated: false };
+  const counted = { inputUncached: 10, output: 1, estimated: true };
+
+  test.each([
+    [usage(999_999_999, 1), told],
+    [usage(1_000_000_000, 1), counted],
+    [usage(1, 5e18), counted],
+    [usage(1e300, 1), counted],
+  ])("of a whole answer: %p", async (said, expected) => {
+    const result = await ask(
+      Response.json({ choices: [{ index: 0, message: { role: "assistant", content: "four" } }], usage: said }),
+      false,
+    );
+    expect("answer" in result && result.answer.kind === "whole" ? result.answer.usage : null).toMatchObject(expected);
+  });
+
+  test.each([
+    [usage(999_999_999, 1), told],
+    [usage(5e18, 1), counted],
+  ])("of a stream: %p", async (said, expected) => {
+    const frames = [{ choices: [{ index: 0, delta: { content: "four" }, finish_reason: "stop" }] }, { choices: [], usage: said }].map(
+      (frame) => `data: ${JSON.stringify(frame)}\n\n`,
+    );
+    const result = await ask(new Response(frames.join(""), { headers: { "content-type": "text/event-stream" } }), true);
+    if (!("answer" in result) || result.answer.kind !== "stream") throw new Error("not a stream");
+    const { upstream, codec } = result.answer;
+    for (let next = await upstream.read(); !next.done; next = await upstream.read()) codec.push(next.value);
+    codec.end();
+    expect(streamUsage(result.answer)).toMatchObject(expected);
+  });
+});
+
+describe.each([
+  ["chat", readChatReply],
+  ["completions", readCompletionsReply],
+  ["responses", readResponsesReply],
+  ["messages", readMessagesReply],
+  ["gemini", readGeminiReply],
+] as const)("what a provider of %s says under the status of a success", (_format, readReply) => {
+  const failure = async (said: unknown) => {
+    const result = await ask(Response.json(said), false, readReply);
+    if (!("failure" in result) || !isRefusal(result.failure.answer)) throw new Error("not a failure");
+    return { again: result.failure.again, code: result.failure.answer.code, reason: result.failure.answer.reason };
+  };
+
+  test("is a failure when it tells of one", async () => {
+    expect(await failure({ error: { message: "No instances available", code: 502 } })).toEqual({
+      again: "anywhere",
+      code: "upstream_error",
+      reason: "No instances available",
+    });
+    expect(await failure({ error: "No instances available" })).toMatchObject({ code: "upstream_error", reason: "No instances available" });
+  });
+
+  test("is no answer when it is no object", async () => {
+    expect(await failure([])).toMatchObject({ code: "upstream_invalid_response" });
+  });
+});

@@ -1,0 +1,223 @@
+import type { ApiFormat } from "@gatehouse/contracts/providers";
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { headersNamed } from "../../kernel/request-headers.ts";
+import type { Operation, Provider } from "../../upstreams/providers/provider.ts";
+import { readFault } from "../../wire/openai/fault.ts";
+import { replyObject } from "../../wire/openai/reply-object.ts";
+import { believable, estimateTokens, type Usage } from "../../wire/usage.ts";
+import { type AbortReason, abortReason, type Call } from "../../road/call.ts";
+import { type Answer, isRefusal, type StreamAnswer, type WholeAnswer } from "../../road/surface.ts";
+import type { Prepared } from "./errand.ts";
+import { readAnswerBody } from "../../road/answers/read-answer.ts";
+import { type Failure, failureOfRefusal, failureOfStatus } from "./upstream-failure.ts";
+
+export interface AttemptParts {
+  readonly providers: Readonly<Partial<Record<ApiFormat, Provider>>>;
+  readonly clock: Clock;
+}
+
+export interface AttemptTerms {
+  readonly model: ModelEntry;
+  readonly prepared: Prepared;
+  /** Ends this attempt; is ended with the call. */
+  readonly abort: AbortController;
+  /** Longest silence of the provider. */
+  readonly timeoutMs: number;
+  /** Whether a stream is held until its answer begins, because another provider could still be tried. */
+  readonly holdHead: boolean;
+  readonly inputCharacters: number;
+}
+
+export type AttemptResult = { readonly answer: Answer } | FailedAttempt;
+
+export interface FailedAttempt {
+  readonly failure: Failure;
+  readonly usage: Usage | null;
+  /** The provider's own, whatever the caller is told; null when none arrived. */
+  readonly status: number | null;
+}
+
+/** Vendor headers a caller can use; the rest speak of the gateway's own account. */
+const PASSED_HEADERS = [
+  "content-type",
+  "retry-after",
+  "retry-after-ms",
+  "x-should-retry",
+  "openai-processing-ms",
+  "openai-version",
+] as const;
+
+/** Asks one provider once. Writes onto the row what the provider alone knows (its request id). */
+export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptParts): Promise<AttemptResult> {
+  const { model, prepared, abort, timeoutMs } = terms;
+  const provider = providerOf(parts.providers, model);
+  if (isRefusal(provider)) return failed(provider, null);
+  const { operation, body, stream, headers } = prepared;
+  const reply = await provider.send(targetOf(model), { operation, body, stream, headers, abort, timeoutMs });
+  if (isRefusal(reply))
+    return failed(reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply, null);
+  call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
+  const { response } = reply;
+  const passed = headersNamed(PASSED_HEADERS, response.headers);
+  if (response.status >= 200 && response.status < 300 && stream && response.body !== null) {
+    const codec = prepared.streamCodec();
+    if (codec !== null && isStream(operation, passed["content-type"]))
+      return beginStream(terms, response.status, response.body, codec, passed);
+  }
+  return readWhole(call, terms, response, passed, parts.clock);
+}
+
+export function providerOf(providers: AttemptParts["providers"], model: ModelEntry): Provider | Refusal {
+  return (
+    providers[model.provider.apiFormat as ApiFormat] ??
+    refuse("upstream_error", `The provider format ${model.provider.apiFormat} is not served.`)
+  );
+}
+
+export function targetOf(model: ModelEntry) {
+  return { ...model.provider, apiFormat: model.provider.apiFormat as ApiFormat, modelName: model.modelName };
+}
+
+async function readWhole(
+  call: Call,
+  { prepared, abort, timeoutMs, inputCharacters }: AttemptTerms,
+  response: Response,
+  headers: Record<string, string>,
+  clock: Clock,
+): Promise<AttemptResult> {
+  let bytes: Uint8Array;
+  const timer = setTimeout(() => abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
+  try {
+    bytes = await readAnswerBody(response);
+  } catch (error) {
+    return failed(brokenOff(call, abort, error), response.status);
+  } finally {
+    clearTimeout(timer);
+  }
+  if (response.status < 200 || response.status >= 300) {
+    const refusal = prepared.refusal(response.status, bytes, response.headers);
+    const answer: WholeAnswer = {
+      kind: "whole",
+      status: response.status,
+      headers: refusal === null ? headers : { ...headers, "content-type": "application/json" },
+      body: refusal ?? bytes,
+      usage: null,
+      failure: `the provider answered ${response.status}`,
+    };
+    return {
+      failure: failureOfStatus(answer, response.headers, new TextDecoder().decode(bytes.subarray(0, 4096)), clock.now()),
+      usage: null,
+      status: response.status,
+    };
+  }
+  const read = prepared.whole(bytes);
+  if (read === null) return failed(notAnAnswer(bytes), response.status);
+  const translated = read.body !== bytes;
+  return {
+    answer: {
+      kind: "whole",
+      status: response.status,
+      headers: translated ? { ...headers, "content-type": "application/json" } : headers,
+      body: read.body,
+      usage: believable(read.usage) ?? estimated(inputCharacters, read.outputCharacters),
+      failure: null,
+    },
+  };
+}
+
+/** What the provider told instead of an answer is for the row; the caller hears of a failed provider. */
+function notAnAnswer(bytes: Uint8Array): Refusal {
+  const error = replyObject(bytes)?.error ?? null;
+  return error === null
+    ? refuse("upstream_invalid_response")
+    : refuse("upstream_error", undefined, { reason: readFault(200, { error }).message });
+}
+
+/** A stream whose answer has begun is the caller's; one that fails before can still be somebody else's. */
+async function beginStream(
+  { prepared, abort, timeoutMs, holdHead, inputCharacters }: AttemptTerms,
+  status: number,
+  body: ReadableStream<Uint8Array>,
+  codec: StreamAnswer["codec"],
+  passed: Record<string, string>,
+): Promise<AttemptResult> {
+  const upstream = body.getReader();
+  const head: Uint8Array[] = [];
+  if (holdHead) {
+    const timer = setTimeout(() => abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
+    try {
+      while (!codec.begun && codec.providerError === null) {
+        const { done, value } = await upstream.read();
+        if (done) break;
+        const piece = codec.push(value);
+        if (piece !== null) head.push(piece);
+      }
+    } catch (error) {
+      return { ...failed(brokenOff(null, abort, error), status), usage: believable(codec.usage) };
+    } finally {
+      clearTimeout(timer);
+    }
+    if (!codec.begun) {
+      void upstream.cancel().catch(() => undefined);
+      return {
+        ...failed(
+          refuse("upstream_interrupted", undefined, { reason: codec.providerError ?? "the stream ended before its answer began" }),
+          status,
+        ),
+        usage: believable(codec.usage),
+      };
+    }
+  }
+  const headers = {
+    ...passed,
+    ...(prepared.streamType === null ? {} : { "content-type": prepared.streamType }),
+    "cache-control": "no-cache",
+    "x-accel-buffering": "no",
+  };
+  return { answer: { kind: "stream", status: 200, headers, upstream, codec, head, inputCharacters, idleMs: timeoutMs } };
+}
+
+function failed(refusal: Refusal, status: number | null): FailedAttempt {
+  return { failure: failureOfRefusal(refusal), usage: null, status };
+}
+
+/** Whether the attempt was ended because it took too long. */
+function ranOut(call: Call | null, { signal }: AbortController): boolean {
+  return (
+    (signal.aborted && signal.reason === ("upstream_timeout" satisfies AbortReason)) ||
+    (call !== null && abortReason(call) === "upstream_timeout")
+  );
+}
+
+function brokenOff(call: Call | null, abort: AbortController, error: unknown): Refusal {
+  if (ranOut(call, abort)) return refuse("upstream_timeout");
+  return refuse("upstream_interrupted", undefined, { reason: reasonOf(error) });
+}
+
+const STREAM_TYPES = ["text/event-stream", "application/vnd.amazon.eventstream"];
+
+function isStream(operation: Operation, contentType: string | undefined): boolean {
+  // One JSON array in pieces says of itself only that it is JSON.
+  if (operation === "gemini_array") return true;
+  const type = contentType?.toLowerCase() ?? "";
+  return STREAM_TYPES.some((known) => type.startsWith(known));
+}
+
+export function estimated(inputCharacters: number, outputCharacters: number): Usage {
+  return {
+    inputUncached: estimateTokens(inputCharacters),
+    cacheRead: 0,
+    cacheWrite: 0,
+    cacheWriteHour: 0,
+    output: estimateTokens(outputCharacters),
+    reasoning: 0,
+    estimated: true,
+  };
+}
+
+/** What a stream consumed, as far as it got; null for one that no model gives. */
+export function streamUsage({ codec, inputCharacters }: StreamAnswer): Usage | null {
+  return believable(codec.usage) ?? (inputCharacters === null ? null : estimated(inputCharacters, codec.outputLength));
+}

@@ -1,0 +1,177 @@
+import { expect, test } from "bun:test";
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
+import type { Call } from "../../road/call.ts";
+import { isRefusal } from "../../road/surface.ts";
+import { dispatch, type DispatchParts } from "./dispatch.ts";
+import { MemberHealth } from "./member-health.ts";
+
+const ANSWER = {
+  object: "list",
+  model: "m",
+  data: [{ object: "embedding", index: 0, embedding: [1] }],
+  usage: { prompt_tokens: 1, total_tokens: 1 },
+};
+
+const model = (id: string, apiFormat = "openai"): ModelEntry =>
+  ({ id, name: id, modelName: id, priceSchedule: [], provider: { providerKey: "p", apiFormat, region: null } }) as unknown as ModelEntry;
+
+interface Given {
+  readonly strategy?: RoutingGroupEntry["strategy"];
+  readonly retryAfterSeconds?: number;
+  /** Of one member, before it may be asked. */
+  enter?(model: ModelEntry): Promise<Refusal | null>;
+  send?(name: string): Promise<Response>;
+}
+
+/** A routing group whose members, the first before the others, answer as they are told; those named spare have no weight. */
+function group(
+  models: readonly ModelEntry[],
+  { strategy = "ordered", retryAfterSeconds = 0, enter = async () => null, send = async () => Response.json(ANSWER) }: Given,
+) {
+  const asked: string[] = [];
+  const rows: AuditRow[] = [];
+  const health = new MemberHealth(() => 1_000);
+  const provider = {
+    url: () => "http://provider",
+    async send({ modelName }: { modelName: string }) {
+      asked.push(modelName);
+      return { response: await send(modelName), requestId: null };
+    },
+  };
+  const parts = {
+    providers: { openai: provider, anthropic: provider },
+    clock: { now: () => 0 },
+    begin: () => undefined,
+    timeoutMs: 5_000,
+    health,
+    limits: { enter: (_call: Call, member: ModelEntry) => enter(member) },
+    random: () => 0,
+    tools: {},
+    authorization: {},
+    engines: {},
+  } as unknown as DispatchParts;
+  const of = {
+    strategy,
+    retries: 2,
+    retryAfterSeconds,
+    timeoutSeconds: null,
+    allowedFails: 0,
+    cooldownSeconds: 0,
+    cooldownWindowSeconds: 60,
+  } as RoutingGroupEntry;
+  const route = { group: of, members: models.map((member) => ({ model: member, weight: member.id === "spare" ? 0 : 1 })) };
+  const request = readEmbeddingsRequest(new TextEncoder().encode('{"model":"group","input":"Hi"}'));
+  if ("fields" in request) throw new Error("not a request");
+  /** Gives the status of what the caller would get. */
+  async function call(): Promise<number> {
+    const one = {
+      id: "c",
+      row: { timestamp: "2026-11-21T00:00:00.000000Z" },
+      scope: { tenant: { allowedRegions: new Set() } },
+      audit: { proxyType: "llm" },
+      headers: { all: {} },
+      route,
+      model: null,
+      attempts: [],
+      whenEnded: [],
+      requestContent: null,
+      notedContent: null,
+      abort: new AbortController(),
+    } as unknown as Call;
+    rows.push(one.row);
+    const answer = await dispatch(parts).embed(one, request as Exclude<typeof request, { fields: unknown }>);
+    return isRefusal(answer) ? 0 : answer.status;
+  }
+  return { asked, rows, health, call };
+}
+
+test("of calls that come at once, one tries a member that is back, however long it takes to be let in", async () => {
+  const { asked, health, call } = group([model("back"), model("steady")], {});
+  health.cool("back", 0);
+  expect(await Promise.all(Array.from({ length: 5 }, call))).toEqual([200, 200, 200, 200, 200]);
+  expect(asked.toSorted()).toEqual(["back", "steady", "steady", "steady", "steady"]);
+});
+
+test("calls that come at once are spread over the least busy", async () => {
+  const { asked, call } = group([model("a"), model("b")], { strategy: "least-busy" });
+  await Promise.all(Array.from({ length: 6 }, call));
+  expect(asked.toSorted()).toEqual(["a", "a", "a", "b", "b", "b"]);
+});
+
+test.each(["refused", "broken"])("a member that could not be asked (%s) is neither busy nor on trial any more", async (how) => {
+  const letIn = { now: false };
+  const { asked, health, call } = group([model("back")], {
+    async enter() {
+      if (letIn.now) return null;
+      if (how === "broken") throw new Error("broken");
+      return refuse("rate_limit_exceeded");
+    },
+  });
+  health.cool("back", 0);
+  expect(await call().catch(() => 0)).toBe(0);
+  expect([health.inFlight("back"), health.available("back")]).toEqual([0, true]);
+  letIn.now = true;
+  expect([await call(), asked]).toEqual([200, ["back"]]);
+});
+
+test("only an attempt is followed by the wait before a retry", async () => {
+  const { asked, call } = group([model("cannot embed", "anthropic"), model("embeds")], { retryAfterSeconds: 5 });
+  const began = performance.now();
+  expect([await call(), asked]).toEqual([200, ["embeds"]]);
+  expect(performance.now() - began).toBeLessThan(4_000);
+});
+
+test("a retry waits, and no longer because of a member that could not be asked", async () => {
+  let fails = true;
+  const { asked, call } = group([model("broken"), model("cannot embed", "anthropic"), model("embeds")], {
+    retryAfterSeconds: 0.3,
+    async send() {
+      if (!fails) return Response.json(ANSWER);
+      fails = false;
+      return new Response("{}", { status: 500 });
+    },
+  });
+  const began = performance.now();
+  expect([await call(), asked]).toEqual([200, ["broken", "embeds"]]);
+  const waited = performance.now() - began;
+  expect(waited).toBeGreaterThanOrEqual(290);
+  expect(waited).toBeLessThan(590);
+});
+
+test.each([
+  ["the first choice", [200], "a", undefined, undefined],
+  ["another, once the first has failed", [500, 200], "b", true, "upstream_error"],
+  ["nobody: both failed", [500, 500, 500], "a", true, "upstream_error"],
+] as const)("says of a call that is served by %s whether it fell back, and why", async (_name, statuses, last, fellBack, reason) => {
+  const left: number[] = [...statuses];
+  const { asked, rows, call } = group([model("a"), model("b")], {
+    send: async () => Response.json(ANSWER, { status: left.shift() as number }),
+  });
+  await call();
+  expect([asked.at(-1), rows[0]?.llm_used_fallback, rows[0]?.llm_fallback_reason]).toEqual([last, fellBack, reason]);
+});
+
+test("a retry on the same member is no fallback, and a spare is one, whether the others failed, may not be asked or are away", async () => {
+  const told = ({ asked, rows }: ReturnType<typeof group>) => [asked.at(-1), rows[0]?.llm_used_fallback, rows[0]?.llm_fallback_reason];
+  const left = [500, 200];
+  const alone = group([model("a")], { send: async () => Response.json(ANSWER, { status: left.shift() as number }) });
+  await alone.call();
+  expect([alone.asked, told(alone)]).toEqual([
+    ["a", "a"],
+    ["a", undefined, undefined],
+  ]);
+  const refused = group([model("a"), model("spare")], { enter: async ({ id }) => (id === "a" ? refuse("rate_limit_exceeded") : null) });
+  await refused.call();
+  expect(told(refused)).toEqual(["spare", true, "rate_limit_exceeded"]);
+  const away = group([model("a"), model("spare")], {});
+  away.health.cool("a", 60_000);
+  await away.call();
+  expect(told(away)).toEqual(["spare", true, "no_healthy_member"]);
+  const only = group([model("spare")], {});
+  await only.call();
+  expect(told(only)).toEqual(["spare", undefined, undefined]);
+});

@@ -1,0 +1,390 @@
+import { oauthDispatch, type OAuthDispatch } from "../tools/authorization/oauth-dispatch.ts";
+import type { AuthorizationParts } from "../tools/authorization/authorization-parts.ts";
+import type { RoutingGroupEntry, RoutingMember } from "../../directory/models/routing-group-entry.ts";
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
+import { readWhole } from "../../road/answers/caller-answer.ts";
+import { replyStream } from "../../road/answers/reply-stream.ts";
+import { type Attempt, abortReason, arrivalOf, type Call, type Route } from "../../road/call.ts";
+import { costOfAttempt } from "../../road/metering/settle.ts";
+import type { EngineParts } from "../../controls/guardrails/engines.ts";
+import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
+import { noteRequest } from "../../road/record/finish.ts";
+import { type Answer, isRefusal } from "../../road/surface.ts";
+import { attempt, type AttemptParts, type AttemptResult, type FailedAttempt, providerOf, targetOf } from "./attempt.ts";
+import { chooseMember } from "./choose.ts";
+import { type AppResourceDispatch, appResourceDispatch } from "../tools/app-resource.ts";
+import { type ToolDispatch, toolDispatch } from "../tools/tool-dispatch.ts";
+import type { ToolParts } from "../tools/tool-parts.ts";
+import { type Conversation, conversationErrand, type ConversationParts } from "./conversation.ts";
+import { embeddingsErrand } from "./embeddings.ts";
+import type { Errand, Prepared } from "./errand.ts";
+import type { CircuitRules, MemberHealth } from "./member-health.ts";
+import { residencyOf } from "./residency.ts";
+import { asksVendor, estimate, type TokenCount, tokenCountErrand } from "./token-count.ts";
+import type { Failure } from "./upstream-failure.ts";
+
+/** Where an admitted call leaves the gateway. The call's route has been set by the access control. */
+export interface Dispatch {
+  converse(call: Call, conversation: Conversation): Promise<Answer | Refusal>;
+  embed(call: Call, request: EmbeddingsRequest): Promise<Answer | Refusal>;
+  countTokens(call: Call, count: TokenCount): Promise<Answer | Refusal>;
+  readonly tools: ToolDispatch;
+  readonly oauth: OAuthDispatch;
+  readonly appResource: AppResourceDispatch;
+}
+
+export interface DispatchParts extends AttemptParts, ConversationParts {
+  /** The begin marker: written before the call leaves, and anew before it leaves for another attempt. Throws when calls can no longer be recorded: then it does not leave. */
+  readonly begin: (call: Call) => void;
+  readonly timeoutMs: number;
+  readonly health: MemberHealth;
+  /** Takes what is set for one member of a routing group alone; a refusal sends the call to another member. */
+  readonly limits: { enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null> };
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  readonly tools: Omit<ToolParts, "begin" | "authorization" | "engines">;
+  readonly authorization: AuthorizationParts;
+  readonly engines: EngineParts;
+}
+
+/** A wait for a member to be free again is worth it only while the caller's own client still waits. */
+const LONGEST_WAIT_MS = 10_000;
+
+export function dispatch(parts: DispatchParts): Dispatch {
+  const send = (call: Call, errand: Errand) => new Journey(call, errand, routeOf(call), parts).run();
+  const tools: ToolParts = { ...parts.tools, authorization: parts.authorization, begin: parts.begin, engines: parts.engines };
+  return {
+    converse: async (call, conversation) => asAsked(call, conversation, await send(call, conversationErrand(conversation, parts))),
+    embed: (call, request) => send(call, embeddingsErrand(request)),
+    countTokens: async (call, count) => (asksVendor(routeOf(call), count) ? send(call, tokenCountErrand(count)) : estimate(count)),
+    tools: toolDispatch(tools),
+    appResource: appResourceDispatch(tools),
+    oauth: oauthDispatch({ ...parts.authorization, begin: parts.begin, origins: parts.tools.origins }),
+  };
+}
+
+function routeOf({ route }: Call): Route {
+  if (route === null) throw new Error("a call was dispatched that no control had resolved");
+  return route;
+}
+
+/** One call's way over the members of its route: attempts until one serves it or none is left that could. */
+class Journey {
+  private readonly call: Call;
+  private readonly errand: Errand;
+  private readonly route: Route;
+  private readonly parts: DispatchParts;
+  private readonly rules: CircuitRules;
+  private readonly timeoutMs: number;
+  /** Members that may be tried, and those that may not be tried again for this call. */
+  private candidates: readonly RoutingMember[] = [];
+  private readonly spent = new Set<ModelEntry>();
+  private readonly tried = new Set<ModelEntry>();
+  private retriesLeft: number;
+  /** What the first choice came to, of which the row tells once another is asked. */
+  private firstFailure: string | null = null;
+  /** An attempt was made since the last wait: the next one waits before it. */
+  private failedSince = false;
+
+  constructor(call: Call, errand: Errand, route: Route, parts: DispatchParts) {
+    this.call = call;
+    this.errand = errand;
+    this.route = route;
+    this.parts = parts;
+    const { group } = route;
+    this.retriesLeft = group?.retries ?? 0;
+    this.timeoutMs = group?.timeoutSeconds == null ? parts.timeoutMs : group.timeoutSeconds * 1000;
+    this.rules = {
+      allowedFails: group?.allowedFails ?? 0,
+      windowMs: (group?.cooldownWindowSeconds ?? 0) * 1000,
+      cooldownMs: (group?.cooldownSeconds ?? 0) * 1000,
+    };
+  }
+
+  async run(): Promise<Answer | Refusal> {
+    const refusal = this.settleResidency();
+    if (refusal !== null) return refusal;
+    let last: Failure | null = null;
+    for (;;) {
+      const member = await this.next(last);
+      if (member === null) return last?.answer ?? this.noneHealthy();
+      const result = await this.tryMember(member.model);
+      if (isRefusal(result)) {
+        // The member cannot express the request: another might, and only if none can does the caller hear of it.
+        this.spent.add(member.model);
+        last = { outcome: result.code, answer: result, again: "elsewhere", coolMs: null };
+        if (result.code === "audit_unavailable") return result;
+        continue;
+      }
+      if ("answer" in result) return result.answer;
+      last = result.failure;
+      if (last.again === "nowhere" || abortReason(this.call) === "client_disconnected" || abortReason(this.call) === "gateway_interrupted")
+        return last.answer;
+      if (last.again === "elsewhere") this.spent.add(member.model);
+      if (this.retriesLeft-- <= 0) return last.answer;
+    }
+  }
+
+  private settleResidency(): Refusal | null {
+    const { call, route } = this;
+    const tenant = call.scope?.tenant;
+    if (tenant === undefined) throw new Error("a call was dispatched without a scope");
+    this.candidates =
+      tenant.allowedRegions.size === 0 ? route.members : route.members.filter(({ model }) => residencyOf(tenant, model) === "allowed");
+    if (this.candidates.length > 0) return null;
+    call.row.residency_class = "blocked";
+    call.row.proxy_subtype = "residency_violation";
+    return refuse("residency_violation");
+  }
+
+  /** Null when no member is left that could be tried now. */
+  private async next(last: Failure | null): Promise<RoutingMember | null> {
+    const { group } = this.route;
+    if (group === null) return last === null && this.spent.size === 0 ? (this.candidates[0] ?? null) : null;
+    if (this.failedSince && group.retryAfterSeconds > 0) await this.pause(group.retryAfterSeconds * 1000);
+    this.failedSince = false;
+    const member = this.choose(group) ?? (last === null ? null : await this.soonest());
+    // At once, so that calls that choose in the same moment know of each other.
+    if (member !== null) this.parts.health.began(member.model.id);
+    return member;
+  }
+
+  private choose(group: RoutingGroupEntry): RoutingMember | null {
+    const { health, random } = this.parts;
+    const left = this.candidates.filter(({ model }) => !this.spent.has(model));
+    const now = left.filter(({ model }) => health.available(model.id));
+    const fresh = now.filter(({ model }) => !this.tried.has(model));
+    const member = chooseMember(group.strategy, fresh.length > 0 ? fresh : now, health, random, arrivalOf(this.call));
+    if (member !== null) return member;
+    const resort = health.lastResort(left.map(({ model }) => model.id));
+    return left.find(({ model }) => model.id === resort) ?? null;
+  }
+
+  /** Each of them was told to stay away: the one that is back first is waited for, if that is soon. */
+  private async soonest(): Promise<RoutingMember | null> {
+    const { health } = this.parts;
+    const left = this.candidates.filter(({ model }) => !this.spent.has(model));
+    const soonest = left.toSorted((a, b) => health.availableInMs(a.model.id) - health.availableInMs(b.model.id))[0];
+    const waitMs = soonest === undefined ? Number.POSITIVE_INFINITY : health.availableInMs(soonest.model.id);
+    if (soonest === undefined || waitMs > LONGEST_WAIT_MS) return null;
+    await this.pause(waitMs);
+    return this.call.abort.signal.aborted ? null : soonest;
+  }
+
+  private noneHealthy(): Refusal {
+    const waits = this.candidates.map(({ model }) => this.parts.health.availableInMs(model.id));
+    return refuse("no_healthy_member", undefined, {
+      headers: { "retry-after": String(Math.max(1, Math.ceil(Math.min(...waits) / 1000))) },
+    });
+  }
+
+  private async tryMember(model: ModelEntry): Promise<AttemptResult | Refusal> {
+    this.tried.add(model);
+    this.call.model = model;
+    try {
+      const ready = await this.readied(model);
+      if (isRefusal(ready)) {
+        this.firstFailure ??= ready.code;
+        this.neverAsked(model);
+        return ready;
+      }
+      return await this.ask(model, ready);
+    } catch (error) {
+      this.neverAsked(model);
+      throw error;
+    }
+  }
+
+  /** What the member is to be sent, with all that is needed for the call to leave; a refusal where it may not. */
+  private async readied(model: ModelEntry): Promise<Prepared | Refusal> {
+    const { call, errand, parts } = this;
+    const prepared = await errand.prepare(call, model);
+    if (isRefusal(prepared)) return prepared;
+    const overLimit = await parts.limits.enter(call, model);
+    return overLimit ?? this.departure(model, prepared) ?? prepared;
+  }
+
+  private neverAsked(model: ModelEntry): void {
+    if (this.route.group === null) return;
+    this.parts.health.ended(model.id);
+    this.parts.health.inconclusive(model.id);
+  }
+
+  private async ask(model: ModelEntry, prepared: Prepared): Promise<AttemptResult> {
+    const { call, errand, parts, route } = this;
+    const told: Attempt = {
+      model: model.name,
+      provider: model.provider.providerKey,
+      outcome: "served",
+      status: null,
+      durationMs: 0,
+      usage: null,
+      costMicros: null,
+    };
+    call.attempts.push(told);
+    const grouped = route.group !== null;
+    const linked = grouped ? linkedAbort(call) : null;
+    const startedAt = performance.now();
+    const asked = attempt(
+      call,
+      {
+        model,
+        prepared,
+        abort: linked?.abort ?? call.abort,
+        timeoutMs: this.timeoutMs,
+        holdHead: grouped,
+        inputCharacters: errand.inputCharacters,
+      },
+      parts,
+    );
+    noteRequest(call);
+    const result = await asked;
+    told.durationMs = Math.round(performance.now() - startedAt);
+    if ("answer" in result) {
+      told.status = result.answer.status;
+      if (grouped) this.answered(model, told.durationMs, result.answer);
+      dropped(result.answer, prepared);
+      return result;
+    }
+    this.failedSince = true;
+    linked?.release();
+    if (grouped) parts.health.ended(model.id);
+    this.failed(model, told, result);
+    return result;
+  }
+
+  private answered(model: ModelEntry, latencyMs: number, answer: Answer): void {
+    const { health } = this.parts;
+    health.measured(model.id, latencyMs);
+    const ended = (errorType: string | null) => {
+      health.ended(model.id);
+      // A stream that its provider broke off counts against the provider like any other failure; what a policy withheld does not.
+      if (errorType === null || !errorType.startsWith("upstream_")) health.answered(model.id);
+      else health.failed(model.id, this.rules);
+    };
+    if (answer.kind === "whole") ended(null);
+    else this.call.whenEnded.push(ended);
+  }
+
+  /** Why nobody waited for the provider any more, where that is what an attempt came to: no fault of the provider's. */
+  private abandoned(outcome: string): string | null {
+    const reason = abortReason(this.call);
+    return reason !== null && reason !== "upstream_timeout" && (outcome === "upstream_unreachable" || outcome === "upstream_interrupted")
+      ? reason
+      : null;
+  }
+
+  private failed(model: ModelEntry, told: Attempt, { failure, usage, status }: FailedAttempt): void {
+    const { call, parts, route } = this;
+    told.outcome = this.abandoned(failure.outcome) ?? failure.outcome;
+    told.status = status;
+    told.usage = usage;
+    told.costMicros = usage === null ? null : costOfAttempt(call, usage);
+    this.firstFailure ??= told.outcome;
+    if (route.group === null) return;
+    if (failure.again === "nowhere" || call.abort.signal.aborted) parts.health.inconclusive(model.id);
+    else if (failure.coolMs === null) parts.health.failed(model.id, this.rules);
+    else parts.health.cool(model.id, failure.coolMs);
+  }
+
+  /** Says on the row where the call is about to go; a refusal when that could not be recorded. */
+  private departure(model: ModelEntry, prepared: Prepared): Refusal | null {
+    const { call, parts } = this;
+    const provider = providerOf(parts.providers, model);
+    if (isRefusal(provider)) return provider;
+    const { row } = call;
+    row.llm_model_used = model.name;
+    row.llm_provider = model.provider.providerKey;
+    row.target_url = provider.url(targetOf(model), prepared.operation, prepared.stream);
+    row.region_routed_to = model.provider.region;
+    row.residency_class = call.scope === null ? "not_evaluated" : residencyOf(call.scope.tenant, model);
+    row.request_content_hash = sha256Hex(prepared.body);
+    call.requestContent = prepared.body;
+    if (this.isFallback(model)) {
+      row.llm_used_fallback = true;
+      row.llm_fallback_reason ??= this.firstFailure ?? "no_healthy_member";
+    }
+    try {
+      parts.begin(call);
+      return null;
+    } catch (error) {
+      return refuse("audit_unavailable", undefined, { reason: reasonOf(error) });
+    }
+  }
+
+  /** Another than the first choice; or a spare, which is the first choice only while no other can be asked. */
+  private isFallback(model: ModelEntry): boolean {
+    const [first] = this.tried;
+    if (model !== first) return true;
+    const active = this.candidates.filter(({ weight }) => weight > 0);
+    return active.length > 0 && active.every((member) => member.model !== model);
+  }
+
+  private async pause(ms: number): Promise<void> {
+    const { signal } = this.call.abort;
+    if (signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal.addEventListener("abort", done);
+    });
+  }
+}
+
+/** An abort of its own, so that giving up on one member does not give up the call. */
+function linkedAbort(call: Call): { abort: AbortController; release: () => void } {
+  const abort = new AbortController();
+  const { signal } = call.abort;
+  const follow = () => abort.abort(signal.reason);
+  if (signal.aborted) follow();
+  else signal.addEventListener("abort", follow, { once: true });
+  return {
+    abort,
+    release() {
+      signal.removeEventListener("abort", follow);
+      // Whatever of the attempt is still under way (a body that hangs) has no reader any more.
+      if (!abort.signal.aborted) abort.abort("attempt_abandoned");
+    },
+  };
+}
+
+/** Some servers know no streams and answer whole: their callers, whose clients read events only, get one all the same. */
+function asAsked(call: Call, conversation: Conversation, answer: Answer | Refusal): Answer | Refusal {
+  if (
+    !conversation.inbound.stream ||
+    isRefusal(answer) ||
+    answer.kind === "stream" ||
+    answer.failure !== null ||
+    answer.usage === null ||
+    call.model === null
+  )
+    return answer;
+  const reply = readWhole(conversation, answer.body);
+  if (reply === null) return answer;
+  const stream = replyStream(call, conversation, reply, call.model, answer.usage);
+  return { ...stream, headers: { ...answer.headers, ...stream.headers } };
+}
+
+const MOST_DROPPED_CHARACTERS = 2_000;
+
+/** What the provider was not told is told to the caller, who asked for it. */
+function dropped(answer: Answer, prepared: Prepared): void {
+  if (prepared.dropped.length > 0) answer.headers["x-gw-dropped-parameters"] = listed([...new Set(prepared.dropped)]);
+}
+
+/** Clients and proxies refuse an answer whose headers are some kilobytes long, and a request can hold one such name in each of its parts. */
+function listed(names: readonly string[]): string {
+  let shown = 0;
+  for (let length = 0; shown < names.length; shown++) {
+    length += (names[shown] as string).length + 2;
+    if (length > MOST_DROPPED_CHARACTERS) break;
+  }
+  const more = names.length - shown;
+  return [...names.slice(0, shown), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
+}

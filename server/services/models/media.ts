@@ -1,0 +1,86 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { ConversationRequest, FilePart, ImagePart, TextPart, Turn, UserPart } from "../../wire/conversation/request.ts";
+import { readWithin } from "../../wire/read-within.ts";
+import { isRefusal } from "../../road/surface.ts";
+
+/** Fetches what a request names by address, for providers that must be given the bytes. */
+export interface Media {
+  /** The request with every addressed image and file in it as bytes. */
+  inlined(request: ConversationRequest, signal: AbortSignal): Promise<ConversationRequest | Refusal>;
+}
+
+export type FetchMedia = (url: string, abort: AbortController, timeoutMs: number) => Promise<Response>;
+
+const MOST_BYTES = 20 * 1024 * 1024;
+const TIMEOUT_MS = 20_000;
+
+/** `fetchMedia` checks addresses and follows no redirect. */
+export function media(fetchMedia: FetchMedia): Media {
+  return {
+    async inlined(request, signal) {
+      if (!request.turns.some(({ role, parts }) => role === "user" && (parts as readonly UserPart[]).some(hasAddress))) return request;
+      const turns: Turn[] = [];
+      for (const turn of request.turns) {
+        if (turn.role !== "user") {
+          turns.push(turn);
+          continue;
+        }
+        const parts: UserPart[] = [];
+        for (const part of turn.parts) {
+          const inlined = await inlinePart(part, signal, fetchMedia);
+          if (isRefusal(inlined)) return inlined;
+          parts.push(inlined);
+        }
+        turns.push({ role: "user", parts });
+      }
+      return { ...request, turns };
+    },
+  };
+}
+
+function hasAddress(part: UserPart): boolean {
+  if (part.kind === "tool_result") return part.content.some(hasAddress);
+  return (part.kind === "image" || part.kind === "file") && "url" in part.source;
+}
+
+async function inlinePart(part: UserPart, signal: AbortSignal, fetchMedia: FetchMedia): Promise<UserPart | Refusal> {
+  if (part.kind === "tool_result") {
+    const content: (TextPart | ImagePart | FilePart)[] = [];
+    for (const inner of part.content) {
+      const inlined = await inlinePart(inner, signal, fetchMedia);
+      if (isRefusal(inlined)) return inlined;
+      content.push(inlined as TextPart | ImagePart | FilePart);
+    }
+    return { ...part, content };
+  }
+  if ((part.kind !== "image" && part.kind !== "file") || !("url" in part.source)) return part;
+  const fetched = await fetchBytes(part.source.url, signal, fetchMedia);
+  if (isRefusal(fetched)) return fetched;
+  return { ...part, source: { base64: Buffer.from(fetched.bytes).toString("base64") }, mediaType: part.mediaType ?? fetched.mediaType };
+}
+
+async function fetchBytes(
+  url: string,
+  signal: AbortSignal,
+  fetchMedia: FetchMedia,
+): Promise<{ bytes: Uint8Array; mediaType: string | null } | Refusal> {
+  const unreadable = (why: string) => refuse("media_unavailable", undefined, { fields: [{ field: url.slice(0, 200), message: why }] });
+  const abort = new AbortController();
+  const follow = () => abort.abort(signal.reason);
+  signal.addEventListener("abort", follow, { once: true });
+  const timer = setTimeout(() => abort.abort("media_timeout"), TIMEOUT_MS);
+  try {
+    if (!/^https?:\/\//i.test(url)) return unreadable("is not an http address");
+    const response = await fetchMedia(url, abort, TIMEOUT_MS);
+    if (!response.ok || response.body === null) return unreadable(`answered ${response.status}`);
+    const bytes = await readWithin(response.body, MOST_BYTES);
+    return bytes === null
+      ? unreadable("is larger than 20 MiB")
+      : { bytes, mediaType: response.headers.get("content-type")?.split(";")[0]?.trim() ?? null };
+  } catch {
+    return unreadable("could not be fetched");
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", follow);
+  }
+}

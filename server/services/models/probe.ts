@@ -1,0 +1,63 @@
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import { NOTHING_SAID } from "../../wire/conversation/nothing-said.ts";
+import type { ConversationRequest } from "../../wire/conversation/request.ts";
+import { isRefusal } from "../../road/surface.ts";
+import { type AttemptParts, providerOf, targetOf } from "./attempt.ts";
+import type { ConversationParts } from "./conversation.ts";
+import { embeddingsQuestion } from "./embeddings.ts";
+import { providerFormat } from "./provider-format.ts";
+
+/** What a probe of a model found. `detail` names no credential and repeats nothing the provider said. */
+export interface Probe {
+  readonly healthy: boolean;
+  readonly detail: string;
+  readonly latencyMs: number;
+}
+
+const TIMEOUT_MS = 15_000;
+
+/** Asks a model for the least it can answer: whether its address, its credential and its name are right. */
+export async function probe(model: ModelEntry, parts: AttemptParts & Pick<ConversationParts, "codecs">): Promise<Probe> {
+  const startedAt = performance.now();
+  const found = (healthy: boolean, detail: string): Probe => ({ healthy, detail, latencyMs: Math.round(performance.now() - startedAt) });
+  const provider = providerOf(parts.providers, model);
+  if (isRefusal(provider)) return found(false, provider.message);
+  const question = questionFor(model, parts);
+  if (question === null) return found(false, `There is no probe for a model that serves ${model.modes.join(", ")}.`);
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort("upstream_timeout"), TIMEOUT_MS);
+  try {
+    const reply = await provider.send(targetOf(model), { ...question, stream: false, headers: {}, abort, timeoutMs: TIMEOUT_MS });
+    if (isRefusal(reply)) return found(false, reply.message);
+    await reply.response.body?.cancel().catch(() => undefined);
+    const { status } = reply.response;
+    return status >= 200 && status < 300
+      ? found(true, `The provider answered ${status}.`)
+      : found(false, `The provider answered ${status}.`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function questionFor(model: ModelEntry, parts: Pick<ConversationParts, "codecs">) {
+  if (model.modes.includes("embedding")) {
+    const question = embeddingsQuestion(model, ["ping"], null);
+    return isRefusal(question) ? null : question;
+  }
+  if (!model.modes.some((mode) => mode === "chat" || mode === "responses" || mode === "completion")) return null;
+  const format = providerFormat(
+    model,
+    model.modes.includes("chat") ? "chat" : model.modes.includes("responses") ? "responses" : "completions",
+  );
+  if (format === "completions")
+    return { operation: "completions" as const, body: JSON.stringify({ model: model.modelName, prompt: "ping", max_tokens: 1 }) };
+  const written = parts.codecs[format].writeRequest(PING, { name: model.modelName, maxOutputTokens: model.maxOutputTokens });
+  return "unsupported" in written ? null : { operation: format, body: JSON.stringify(written.body) };
+}
+
+/** The least that every vendor takes. */
+const PING: ConversationRequest = {
+  ...NOTHING_SAID,
+  turns: [{ role: "user", parts: [{ kind: "text", text: "ping" }] }],
+  maxOutputTokens: 16,
+};

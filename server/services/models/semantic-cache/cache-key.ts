@@ -1,0 +1,128 @@
+import { holdsFor } from "../../../directory/policies/bound-groups.ts";
+import { semanticPoliciesOf } from "../../../directory/semantic-policies/policy-entry.ts";
+import type { SemanticCacheEntry } from "../../../directory/semantic-cache/config-entry.ts";
+import type { GroupScope, ModelEntry } from "../../../directory/snapshot.ts";
+import { isRawJson } from "../../../kernel/exact-numbers.ts";
+import { sha256Hex } from "../../../kernel/secrets.ts";
+import type { JsonObject, JsonValue } from "../../../wire/document.ts";
+import type { Call, Route } from "../../../road/call.ts";
+import type { Conversation } from "../conversation.ts";
+import { questionOf } from "./question.ts";
+
+/** Under what an answer is kept and found. Two requests with one key may be given one answer. */
+export interface CacheKeys {
+  /** Of the whole request. */
+  readonly exact: string;
+  /** Of everything but the question's own words; null where there is no question to compare. */
+  readonly near: { readonly space: string; readonly question: string } | null;
+}
+
+/** Members that say who asks or how the answer is to be carried, and nothing of what it is. */
+const WITHOUT_MEANING: ReadonlySet<string> = new Set([
+  "model",
+  "model_id",
+  "stream",
+  "stream_options",
+  "user",
+  "safety_identifier",
+  "metadata",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "service_tier",
+  "store",
+  "labels",
+]);
+
+/** Headers that are another one for each try. */
+const NOT_KEYED: ReadonlySet<string> = new Set(["idempotency-key"]);
+
+/**
+ * Everything an answer depends on besides the request is in the key: tenant, configuration, group (unless the tenant
+ * shares), the models that may serve it as they are set up, and the policies it came about under. A change of any of
+ * them finds nothing that was stored before.
+ */
+export function cacheKeys(call: Call, conversation: Conversation, cache: SemanticCacheEntry): CacheKeys {
+  const { scope, route } = call;
+  if (scope === null || route === null) throw new Error("a call without a scope or a route has no cache key");
+  const { caller, inbound, headers } = conversation;
+  const asked: JsonObject = {};
+  for (const [name, value] of Object.entries(inbound.exactBody)) if (!WITHOUT_MEANING.has(name) && value !== undefined) asked[name] = value;
+  const told = Object.entries(headers).filter(([name]) => !NOT_KEYED.has(name));
+  const ground = [
+    scope.tenant.id,
+    cache.id,
+    cache.scope === "group" ? scope.groupId : "",
+    conditionsOf(scope, route),
+    caller.format,
+    canonical(told as JsonValue[]),
+  ];
+  const exact = digest([...ground, canonical(asked)]);
+  const split = cache.semantic === null ? null : questionOf(caller.format, asked);
+  if (split === null || cache.semantic === null) return { exact, near: null };
+  const { id, modelName } = cache.semantic.model;
+  // A figure that differs makes another question, however alike the words are.
+  const figures = (split.question.match(/\p{N}+(?:[.,]\p{N}+)*/gu) ?? []).join(" ");
+  return { exact, near: { space: digest([...ground, "near", id, modelName, figures, canonical(split.rest)]), question: split.question } };
+}
+
+const known = new WeakMap<GroupScope, Map<string, string>>();
+
+/** Digest of the models and policies as they stand. A snapshot never changes, so it is made once for each route. */
+function conditionsOf(scope: GroupScope, route: Route): string {
+  let byRoute = known.get(scope);
+  if (byRoute === undefined) known.set(scope, (byRoute = new Map()));
+  const models = route.members.map(({ model }) => model);
+  const name = `${route.group?.modelId ?? ""} ${models.map(({ id }) => id).join(" ")}`;
+  let found = byRoute.get(name);
+  if (found === undefined) byRoute.set(name, (found = digest([name, ...models.map(setUpOf), policiesOf(scope, models)])));
+  return found;
+}
+
+/** What of a model has no bearing on what it says. */
+const BESIDE_THE_ANSWER: ReadonlySet<string> = new Set([
+  "createdSeconds",
+  "rateLimitRpm",
+  "rateLimitTpm",
+  "maxConcurrent",
+  "priceSchedule",
+  "isHealthy",
+  "apiKey",
+]);
+
+function setUpOf(model: ModelEntry): string {
+  return JSON.stringify(model, (name, value: unknown) => (BESIDE_THE_ANSWER.has(name) ? undefined : value));
+}
+
+function policiesOf(scope: GroupScope, models: readonly ModelEntry[]): string {
+  const { tenant, groupId, chain } = scope;
+  const governance = models.map(({ id }) =>
+    [...tenant.policies.effective(groupId, "llm_governance", id)].sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+  const semantic = semanticPoliciesOf(scope).map(({ id, constraintText, action, mode, surfaces, judgeModelId, onFailure }) => [
+    id,
+    constraintText,
+    action,
+    mode,
+    [...surfaces].sort(),
+    judgeModelId ?? tenant.defaultJudgeModelId,
+    onFailure,
+  ]);
+  const guardrails = tenant.guardrails.filter(({ groupIds }) => holdsFor(groupIds, chain)).map(({ version }) => version);
+  const calls = tenant.argumentPolicies.filter(({ groupIds }) => holdsFor(groupIds, chain)).map(({ policy }) => policy);
+  return JSON.stringify([[...tenant.allowedRegions].sort(), governance, semantic, guardrails, calls]);
+}
+
+function digest(parts: readonly string[]): string {
+  return sha256Hex(JSON.stringify(parts));
+}
+
+/** JSON text with the members of every object in order: one text for each value. */
+export function canonical(value: JsonValue | Readonly<Record<string, string>> | undefined): string {
+  if (value === null || value === undefined || typeof value !== "object" || isRawJson(value)) return JSON.stringify(value ?? null);
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item)).join(",")}]`;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{${members
+    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`)
+    .join(",")}}`;
+}

@@ -1,0 +1,74 @@
+import { BoundedMap } from "../../../directory/bounded-map.ts";
+import type { ModelEntry } from "../../../directory/snapshot.ts";
+import { sha256Hex } from "../../../kernel/secrets.ts";
+import { isObject } from "../../../wire/document.ts";
+import { EmbeddingsRequest, readEmbeddingsRequest } from "../../../wire/embeddings/embeddings-request.ts";
+import type { Call } from "../../../road/call.ts";
+import type { Nest } from "../../../road/nested-call.ts";
+import { isRefusal } from "../../../road/surface.ts";
+import { quantised } from "./vectors.ts";
+
+const MOST_KEPT = 2_000;
+/** An embedding that takes longer than this costs more than it can save. */
+const TIMEOUT_MS = 3_000;
+
+const encoder = new TextEncoder();
+
+/** Turns questions into vectors by a model of the gateway's own, each as a nested call. */
+export class Embedder {
+  private readonly kept = new BoundedMap<string, Int8Array>(MOST_KEPT);
+  private readonly nest: Nest;
+
+  constructor(nest: Nest) {
+    this.nest = nest;
+  }
+
+  /** Null when there is none to be had just now. */
+  async vectorOf(call: Call, model: ModelEntry, text: string): Promise<Int8Array | null> {
+    const key = `${call.scope?.tenant.id ?? ""} ${model.id} ${model.modelName} ${sha256Hex(text)}`;
+    const known = this.kept.get(key);
+    if (known !== undefined) return known;
+    const body = encoder.encode(JSON.stringify({ model: model.name, input: text, encoding_format: "float" }));
+    const request = readEmbeddingsRequest(body);
+    if (!(request instanceof EmbeddingsRequest)) return null;
+    const answer = await this.nest(call, {
+      audit: { proxyType: "llm", proxySubtype: "semantic_cache_embedding" },
+      path: "/v1/proxy/llm/embeddings",
+      model,
+      body,
+      outputTokens: 0,
+      timeoutMs: TIMEOUT_MS,
+      waitMs: TIMEOUT_MS,
+      endsWithParent: true,
+      send: (nested, dispatch) => dispatch.embed(nested, request),
+    });
+    if (isRefusal(answer) || answer.failure !== null) return null;
+    const vector = vectorIn(answer.body);
+    if (vector !== null) this.kept.set(key, vector);
+    return vector;
+  }
+}
+
+function vectorIn(body: Uint8Array): Int8Array | null {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return null;
+  }
+  const data = isObject(parsed) && Array.isArray(parsed.data) ? parsed.data[0] : undefined;
+  let embedding: unknown = isObject(data) ? data.embedding : undefined;
+  // A server may give base64 whatever it was asked for.
+  if (typeof embedding === "string") {
+    const bytes = Buffer.from(embedding, "base64");
+    embedding = Array.from({ length: Math.floor(bytes.byteLength / 4) }, (_, i) => bytes.readFloatLE(i * 4));
+  }
+  if (
+    !Array.isArray(embedding) ||
+    embedding.length === 0 ||
+    embedding.length > 16_384 ||
+    !embedding.every((value) => typeof value === "number" && Number.isFinite(value))
+  )
+    return null;
+  return quantised(embedding as number[]);
+}

@@ -1,0 +1,21 @@
+import type { ModelEntry } from "../../../directory/snapshot.ts";
+import type { ConversationReply } from "../../../wire/conversation/reply.ts";
+import type { Usage } from "../../../wire/usage.ts";
+import { replyStream } from "../../../road/answers/reply-stream.ts";
+import type { Call } from "../../../road/call.ts";
+import { type Conversation, replyContext } from "../conversation.ts";
+import type { Answer } from "../../../road/surface.ts";
+
+const encoder = new TextEncoder();
+
+/** No model was asked. */
+const NOTHING: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
+
+/** An answer given again in the caller's own format, whole or as a stream, whichever way it came about. */
+export function replayed(call: Call, conversation: Conversation, reply: ConversationReply, model: ModelEntry): Answer {
+  if (!conversation.inbound.stream) {
+    const body = encoder.encode(JSON.stringify(conversation.caller.writeReply(reply, replyContext(call, conversation, model))));
+    return { kind: "whole", status: 200, headers: { "content-type": "application/json" }, body, usage: NOTHING, failure: null };
+  }
+  return replyStream(call, conversation, reply, model, NOTHING);
+}

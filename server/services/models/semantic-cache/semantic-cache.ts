@@ -1,0 +1,252 @@
+import { semanticCacheOf, type SemanticCacheEntry } from "../../../directory/semantic-cache/config-entry.ts";
+import type { StoredAnswer, StoredAnswers } from "../../../directory/semantic-cache/stored-answers.ts";
+import type { GroupScope } from "../../../directory/snapshot.ts";
+import type { Clock } from "../../../kernel/clock.ts";
+import type { Refusal } from "../../../kernel/errors.ts";
+import { ulid } from "../../../kernel/ids.ts";
+import type { Log } from "../../../kernel/log.ts";
+import type { ConversationReply } from "../../../wire/conversation/reply.ts";
+import { inputTokens } from "../../../wire/usage.ts";
+import type { Call } from "../../../road/call.ts";
+import type { Nest } from "../../../road/nested-call.ts";
+import type { Conversation } from "../conversation.ts";
+import type { Dispatch } from "../dispatch.ts";
+import { type Answer, isRefusal } from "../../../road/surface.ts";
+import { cacheKeys, type CacheKeys } from "./cache-key.ts";
+import { Embedder } from "./embedder.ts";
+import { passing } from "./kept-reply.ts";
+import { soon } from "./lookup-time.ts";
+import { replayed } from "./replay.ts";
+import { mayKeep, mayReuse } from "./reusable.ts";
+import { Spaces } from "./spaces.ts";
+import { WeighedMap } from "./weighed-map.ts";
+
+export interface SemanticCacheParts {
+  readonly stored: StoredAnswers;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly nest: Nest;
+}
+
+const MOST_BYTES = 64 * 1024 * 1024;
+/** Answers being written at once; when the database falls behind, this process alone gives the others again. */
+const MOST_STORING = 200;
+
+/** One call's dealings with the cache. */
+interface Lookup {
+  readonly call: Call;
+  readonly conversation: Conversation;
+  readonly cache: SemanticCacheEntry;
+  readonly keys: CacheKeys;
+  readonly of: { readonly tenantId: string; readonly configId: string; readonly generation: string };
+  /** Of its question; null where there is none to compare by. */
+  vector: Int8Array | null;
+}
+
+/**
+ * Gives answers again to requests that ask the same, instead of sending them to a model (docs/guides/semantic-cache.md).
+ * It fails towards the model: whatever goes wrong here makes a call slower or dearer, never wrong.
+ */
+export class SemanticCache {
+  private readonly parts: SemanticCacheParts;
+  private readonly answers = new WeighedMap<StoredAnswer>(MOST_BYTES);
+  private readonly spaces: Spaces;
+  private readonly embedder: Embedder;
+  private readonly configs = new WeakMap<GroupScope, { readonly cache: SemanticCacheEntry | null }>();
+  private readonly storing = new Set<Promise<void>>();
+
+  constructor(parts: SemanticCacheParts) {
+    this.parts = parts;
+    this.spaces = new Spaces(parts.stored, () => parts.clock.now());
+    this.embedder = new Embedder(parts.nest);
+  }
+
+  /** The way to the models with the cache before it. */
+  before(dispatch: Dispatch): Dispatch {
+    return { ...dispatch, converse: (call, conversation) => this.converse(call, conversation, dispatch) };
+  }
+
+  /** Resolves when everything that was to be stored is stored, or has failed. */
+  async settled(): Promise<void> {
+    await Promise.all(this.storing);
+  }
+
+  private async converse(call: Call, conversation: Conversation, dispatch: Dispatch): Promise<Answer | Refusal> {
+    const lookup = this.lookupOf(call, conversation);
+    if (lookup === null) return dispatch.converse(call, conversation);
+    const hit = asked(call, "no-cache") ? null : await this.find(lookup).catch((error: unknown) => this.failed(call, error));
+    if (hit !== null) return this.give(lookup, hit);
+    call.row.llm_cache_hit = false;
+    const answer = await dispatch.converse(call, conversation);
+    return isRefusal(answer) ? answer : this.keep(lookup, answer);
+  }
+
+  private lookupOf(call: Call, conversation: Conversation): Lookup | null {
+    const { scope } = call;
+    if (scope === null) return null;
+    let known = this.configs.get(scope);
+    if (known === undefined) this.configs.set(scope, (known = { cache: semanticCacheOf(scope) }));
+    const { cache } = known;
+    if (cache === null || asked(call, "no-store") || !mayReuse(call, conversation, cache)) return null;
+    return {
+      call,
+      conversation,
+      cache,
+      keys: cacheKeys(call, conversation, cache),
+      of: { tenantId: scope.tenant.id, configId: cache.id, generation: cache.generation },
+      vector: null,
+    };
+  }
+
+  private async find(lookup: Lookup): Promise<Hit | null> {
+    const { cache, keys } = lookup;
+    const exact = cache.exactTtl === null ? null : await this.findExact(lookup);
+    if (exact !== null && this.young(exact, cache.exactTtl)) return { stored: exact, layer: "exact", score: null };
+    if (cache.semantic === null || keys.near === null) return null;
+    lookup.vector = await this.embedder.vectorOf(lookup.call, cache.semantic.model, keys.near.question);
+    if (lookup.vector === null) return null;
+    const nearest = await soon(this.spaces.nearest(lookup.of, keys.near.space, lookup.vector, cache.semantic.threshold));
+    if (nearest === null) return null;
+    const stored = await this.fetched(lookup, `id ${nearest.found.id}`, () => this.parts.stored.byId(lookup.of, nearest.found));
+    return stored === null || !this.young(stored, cache.semantic.ttl)
+      ? null
+      : { stored, layer: "semantic", score: Math.round(nearest.score * 10_000) / 10_000 };
+  }
+
+  /** A time to live that was shortened holds for what is there as well. */
+  private young({ storedAt }: StoredAnswer, ttl: number | null): boolean {
+    return ttl !== null && storedAt + ttl * 1000 > this.parts.clock.now();
+  }
+
+  private findExact(lookup: Lookup): Promise<StoredAnswer | null> {
+    return this.fetched(lookup, lookup.keys.exact, () => this.parts.stored.byKey(lookup.of, lookup.keys.exact));
+  }
+
+  /** From memory, else from the database. */
+  private async fetched({ of }: Lookup, name: string, fetch: () => Promise<StoredAnswer | null>): Promise<StoredAnswer | null> {
+    const key = memoryKey(of, name);
+    const held = this.answers.get(key);
+    if (held !== undefined) {
+      if (held.until > this.parts.clock.now()) return held;
+      this.answers.delete(key);
+    }
+    const stored = await soon(fetch());
+    if (stored !== null) this.hold(key, stored);
+    return stored;
+  }
+
+  private hold(key: string, stored: StoredAnswer): void {
+    this.answers.set(key, stored, JSON.stringify(stored.answer).length * 2 + 500);
+  }
+
+  private give({ call, conversation }: Lookup, { stored, layer, score }: Hit): Answer {
+    const { row, model } = call;
+    if (model === null) throw new Error("a call was answered that no control had resolved");
+    row.llm_model_used = stored.modelName;
+    row.llm_cache_hit = true;
+    row.llm_cache_layer = layer;
+    row.llm_tokens_saved = stored.tokens;
+    row.llm_cache_similarity_score = score;
+    // Whatever the model's price, or none: nothing was bought.
+    row.llm_estimated_cost_usd = 0;
+    const answer = replayed(call, conversation, stored.answer as ConversationReply, model);
+    Object.assign(answer.headers, {
+      "x-gw-cache": layer,
+      age: String(Math.max(0, Math.floor((this.parts.clock.now() - stored.storedAt) / 1000))),
+    });
+    return answer;
+  }
+
+  /** Keeps an answer once its call has ended well and no control has objected to it. */
+  private keep(lookup: Lookup, answer: Answer): Answer {
+    if (answer.status !== 200) return answer;
+    const { call } = lookup;
+    const kept = passing(lookup.conversation, answer);
+    call.whenEnded.push((errorType) => {
+      if (errorType !== null || !call.answerReusable || touched(call)) return;
+      try {
+        const reply = kept.reply();
+        if (reply !== null && mayKeep(reply, lookup.cache)) this.store(lookup, reply);
+      } catch (error) {
+        this.failed(call, error);
+      }
+    });
+    return kept.answer;
+  }
+
+  /** In memory at once, so that the caller's next request finds it; in the database as soon as it is there. */
+  private store(lookup: Lookup, reply: ConversationReply): void {
+    const { call, cache, keys, of, vector } = lookup;
+    const { model } = call;
+    if (model === null || reply.usage === null) return;
+    const now = this.parts.clock.now();
+    const tokens = inputTokens(reply.usage) + reply.usage.output;
+    const semantic =
+      cache.semantic === null || keys.near === null || vector === null ? null : { space: keys.near.space, vector, ttl: cache.semantic.ttl };
+    if (cache.exactTtl === null && semantic === null) return;
+    const stored: StoredAnswer = { answer: reply, modelName: model.name, tokens, storedAt: now, until: now + (cache.exactTtl ?? 0) * 1000 };
+    const id = ulid(now);
+    if (cache.exactTtl !== null) this.hold(memoryKey(of, keys.exact), stored);
+    if (semantic !== null) {
+      const until = now + semantic.ttl * 1000;
+      this.hold(memoryKey(of, `id ${id}`), { ...stored, until });
+      this.spaces.add(of, semantic.space, { id, vector: semantic.vector, until });
+    }
+    if (this.storing.size >= MOST_STORING) return;
+    const written = this.parts.stored.store(of, of.generation, {
+      id,
+      at: now,
+      exactKey: keys.exact,
+      modelId: model.id,
+      modelName: model.name,
+      answer: reply,
+      tokens,
+      callId: call.id,
+      endUserId: call.identity?.userId ?? null,
+      apiKeyId: call.row.api_key_id ?? null,
+      exactTtl: cache.exactTtl,
+      semantic,
+    });
+    const work: Promise<void> = written.catch((error: unknown) => void this.failed(call, error)).finally(() => this.storing.delete(work));
+    this.storing.add(work);
+  }
+
+  private failed(call: Call, error: unknown): null {
+    this.parts.log.warn("semantic_cache_failed", { call_id: call.id, error: error instanceof Error ? error : new Error(String(error)) });
+    return null;
+  }
+}
+
+interface Hit {
+  readonly stored: StoredAnswer;
+  readonly layer: "exact" | "semantic";
+  readonly score: number | null;
+}
+
+function memoryKey({ tenantId, configId, generation }: Lookup["of"], name: string): string {
+  return `${tenantId} ${configId} ${generation} ${name}`;
+}
+
+/** Whether the row tells of a guardrail or policy that acted on the call, or could not. */
+function touched({ row }: Call): boolean {
+  return (
+    row.guardrail_config_id != null ||
+    row.argument_policy_id != null ||
+    row.semantic_policy_id != null ||
+    row.guardrail_blocked === true ||
+    row.guardrails_degraded === true ||
+    row.guardrails_skipped === true
+  );
+}
+
+/** What the caller says of caches (`Cache-Control`), as HTTP means it: no-cache wants a fresh answer, no-store none kept. */
+function asked({ request }: Call, directive: "no-cache" | "no-store"): boolean {
+  const said = request.headers.get("cache-control");
+  return (
+    said !== null &&
+    said
+      .toLowerCase()
+      .split(",")
+      .some((part) => part.trim() === directive)
+  );
+}

@@ -1,0 +1,55 @@
+import type { JsonObject } from "../../wire/document.ts";
+import type { InboundRequest } from "../../wire/inbound.ts";
+import type { Route } from "../../road/call.ts";
+import { jsonAnswer, type WholeAnswer } from "../../road/surface.ts";
+import type { Errand } from "./errand.ts";
+import { providerFormat, type Spoken } from "./provider-format.ts";
+
+/** How many tokens a request would be, in the caller's own format. */
+export interface TokenCount {
+  readonly inbound: InboundRequest;
+  readonly operation: "count_tokens" | "gemini_count";
+  readonly headers: Readonly<Record<string, string>>;
+  /** The gateway's own count, in the caller's shape. */
+  readonly estimate: () => JsonObject;
+}
+
+/** Whether every model that may serve the call counts for itself in the caller's format. */
+export function asksVendor(route: Route, { operation }: TokenCount): boolean {
+  return route.members.every(({ model }) => counts(model, operation));
+}
+
+export function counts(model: Spoken, operation: TokenCount["operation"]): boolean {
+  // Google's own count on Vertex takes another body than that of the Gemini API.
+  return operation === "gemini_count" ? model.provider.apiFormat === "gemini" : providerFormat(model, "messages") === "messages";
+}
+
+export function tokenCountErrand({ inbound, operation, headers }: TokenCount): Errand {
+  return {
+    inputCharacters: 0,
+    prepare: (_call, model) => ({
+      operation,
+      body: inbound.outbound({
+        model: model.modelName,
+        defaultTemperature: null,
+        defaultMaxTokens: null,
+        systemPrompt: model.systemPrompt,
+      }),
+      stream: false,
+      headers,
+      streamCodec: () => null,
+      streamType: null,
+      // Counting is free, so nothing is metered.
+      whole: (bytes) => ({ body: bytes, usage: NOTHING, outputCharacters: 0 }),
+      refusal: () => null,
+      dropped: [],
+    }),
+  };
+}
+
+const NOTHING = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
+
+/** Says of itself that it is an estimate, in a header that no client minds. */
+export function estimate(count: TokenCount): WholeAnswer {
+  return jsonAnswer(count.estimate(), { "x-gw-token-count": "estimate" });
+}

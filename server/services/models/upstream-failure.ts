@@ -1,0 +1,102 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { retryDelaySeconds } from "../../wire/gemini/fault.ts";
+import type { WholeAnswer } from "../../road/surface.ts";
+
+/** Where another attempt makes sense after one failed. */
+export type Again = "anywhere" | "elsewhere" | "nowhere";
+
+/** What a failed attempt means for the call and for the member. */
+export interface Failure {
+  /** As the attempt is told of on the row. */
+  readonly outcome: string;
+  /** What the caller gets when no other attempt is made. */
+  readonly answer: WholeAnswer | Refusal;
+  readonly again: Again;
+  /** How long to stay away from the member, milliseconds; null: as its failures add up. */
+  readonly coolMs: number | null;
+}
+
+/** An account that was refused or has no credit is not refused less a moment later. */
+const ACCOUNT_COOL_MS = 60_000;
+const LONGEST_COOL_MS = 3_600_000;
+
+const QUOTA = /insufficient_quota|billing|enforced_spend_limit_reached|credit balance|usage limits/i;
+
+/** Seconds or an HTTP date, as milliseconds from now; null when it is neither. */
+export function retryAfterMs(headers: Headers, now: number): number | null {
+  const precise = headers.get("retry-after-ms");
+  if (precise !== null && /^\d+$/.test(precise)) return Math.min(Number(precise), LONGEST_COOL_MS);
+  const value = headers.get("retry-after");
+  if (value === null) return null;
+  const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
+  return Number.isFinite(ms) && ms >= 0 ? Math.min(ms, LONGEST_COOL_MS) : null;
+}
+
+/** Google says in the body what others say in a header. */
+function retryDelayMs(text: string): number | null {
+  if (!text.includes("RetryInfo")) return null;
+  try {
+    const seconds = retryDelaySeconds(JSON.parse(text));
+    return seconds === null ? null : Math.min(seconds * 1000, LONGEST_COOL_MS);
+  } catch {
+    return null;
+  }
+}
+
+/** Of a refusal made on this side of the network: nobody answered, or nothing that could be read. */
+export function failureOfRefusal(refusal: Refusal): Failure {
+  const permanent = refusal.code === "upstream_address_denied" || refusal.code === "upstream_auth_failed";
+  return {
+    outcome: refusal.code,
+    answer: refusal,
+    again: permanent ? "elsewhere" : "anywhere",
+    coolMs: permanent ? ACCOUNT_COOL_MS : null,
+  };
+}
+
+/**
+ * What a status other than success means. `passed` is the provider's refusal in the caller's shape, `text` its body.
+ * A refusal of the request for what it is ends the call: nobody else need be asked.
+ */
+export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: string, now: number): Failure {
+  const { status } = passed;
+  const reason = `the provider answered ${status}`;
+  const waitMs = retryAfterMs(upstream, now) ?? retryDelayMs(text);
+  if (status === 401 || status === 403)
+    return {
+      outcome: "upstream_auth_failed",
+      answer: refuse("upstream_auth_failed", undefined, { reason }),
+      again: "elsewhere",
+      coolMs: ACCOUNT_COOL_MS,
+    };
+  if (status === 402 || ((status === 429 || status === 400) && QUOTA.test(text)))
+    return { outcome: "upstream_quota_exhausted", answer: passed, again: "elsewhere", coolMs: ACCOUNT_COOL_MS };
+  const headers = retryHints(upstream);
+  if (status === 408 || status === 504)
+    return {
+      outcome: "upstream_timeout",
+      answer: refuse("upstream_timeout", undefined, { reason, headers }),
+      again: "anywhere",
+      coolMs: waitMs,
+    };
+  if (status === 429)
+    return { outcome: "upstream_rate_limited", answer: passed, again: waitMs === null ? "elsewhere" : "anywhere", coolMs: waitMs };
+  if (status === 409 || status === 425) return { outcome: "upstream_rejected", answer: passed, again: "anywhere", coolMs: waitMs };
+  if (status >= 400 && status < 500) return { outcome: "upstream_rejected", answer: passed, again: "nowhere", coolMs: null };
+  return {
+    outcome: "upstream_error",
+    answer: refuse("upstream_error", `The model provider failed (HTTP ${status}).`, { reason, headers }),
+    again: "anywhere",
+    coolMs: waitMs,
+  };
+}
+
+/** When the provider wants to be asked again, in the words official clients go by. */
+function retryHints(upstream: Headers): Record<string, string> {
+  return Object.fromEntries(
+    ["retry-after", "retry-after-ms"].flatMap((name) => {
+      const value = upstream.get(name);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
+}

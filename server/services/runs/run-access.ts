@@ -1,0 +1,93 @@
+import type { UsageTruth } from "../../directory/limits/usage-truth.ts";
+import { isoMicros, type Clock } from "../../kernel/clock.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
+import { usdFromMicros } from "../../kernel/money.ts";
+import type { SecretBox } from "../../kernel/secrets.ts";
+import { isStorableText } from "../../kernel/storable.ts";
+import { endRunOf, type RunEnd, type RunSummary, type RunView, viewRun } from "../../ledger/runs/run-view.ts";
+import type { Call, Identity } from "../../road/call.ts";
+import { rootTaskId } from "../../road/record/run.ts";
+
+export interface RunAccessParts {
+  readonly db: Parameters<typeof viewRun>[0];
+  /** What runs are held to. */
+  readonly truth: Pick<UsageTruth, "run">;
+  readonly secrets: SecretBox;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Resolves when what this process has recorded so far is in the database, or cannot be there soon. */
+  readonly shipped: () => Promise<boolean>;
+}
+
+/**
+ * What one run may come to, under the names of the document, and what it came to as the ceilings count: calls that went
+ * to a model. One that was refused used nothing of what it was refused for. Null: not known from its rows.
+ */
+export type Ceilings = Readonly<Record<string, { readonly max_limit: number; readonly current_usage: number | null }>>;
+
+/** What a caller may see and end of the runs it took part in. */
+export interface RunAccess {
+  inspect(call: Call, id: string): Promise<(RunView & { readonly ceilings: Ceilings | null }) | Refusal>;
+  end(call: Call, id: string, end: Omit<RunEnd, "at">): Promise<RunSummary | Refusal>;
+}
+
+const NO_SUCH_RUN = "There is no such run among those this credential took part in.";
+
+export function runAccess(parts: RunAccessParts): RunAccess {
+  async function found<T extends { readonly root_task_id: string; readonly run_id: string }>(
+    call: Call,
+    id: string,
+    work: (tenantId: string, ids: readonly string[], participant: string) => Promise<T | null>,
+  ): Promise<T | Refusal> {
+    const { identity } = call;
+    if (identity === null) return refuse("unauthenticated");
+    if (!isStorableText(id)) return refuse("not_found", NO_SUCH_RUN);
+    try {
+      // Rows that could not be shipped in time are simply not seen.
+      await parts.shipped();
+      const run = await work(identity.tenantId, formsOf(id, identity), participantOf(identity));
+      if (run === null) return refuse("not_found", NO_SUCH_RUN);
+      call.row.root_task_id = run.root_task_id;
+      call.answerHeaders["x-gw-run-id"] = run.run_id;
+      return run;
+    } catch (error) {
+      parts.log.warn("run_not_read", { call_id: call.id, error: error as Error });
+      return refuse("ledger_unavailable", undefined, { headers: { "retry-after": "1" } });
+    }
+  }
+
+  /** Those in force now for the group the run belongs to; null when none is set. */
+  async function ceilingsOf(call: Call, run: RunView, tenantId: string): Promise<Ceilings | null> {
+    const set = call.scope?.tenant.policies.effective(run.resource_group_id, "run_ceilings");
+    if (set === undefined || set.size === 0) return null;
+    const { requests, tokens, micros } = await parts.truth.run(tenantId, run.root_task_id);
+    const ended = run.ended_at === null ? parts.clock.now() : Date.parse(run.ended_at);
+    const used: Readonly<Record<string, number>> = {
+      max_cost_per_run_usd: usdFromMicros(micros),
+      max_tokens_per_run: tokens,
+      max_llm_calls_per_run: requests,
+      max_duration_seconds_per_run: Math.max(0, Math.floor((ended - Date.parse(run.started_at)) / 1000)),
+    };
+    return Object.fromEntries([...set].map(([name, limit]) => [name, { max_limit: limit as number, current_usage: used[name] ?? null }]));
+  }
+
+  /** The caller's own name for it comes first: a root task id is never the name of another run by chance. */
+  const formsOf = (id: string, identity: Identity): string[] => [rootTaskId(parts.secrets, identity, id), id];
+
+  return {
+    inspect: (call, id) =>
+      found(call, id, async (tenantId, ids, participant) => {
+        const run = await viewRun(parts.db, tenantId, ids, participant);
+        return run === null ? null : { ...run, ceilings: await ceilingsOf(call, run, tenantId) };
+      }),
+    end: (call, id, end) =>
+      found(call, id, (tenantId, ids, participant) =>
+        endRunOf(parts.db, tenantId, ids, participant, { ...end, at: isoMicros(parts.clock.micros()) }),
+      ),
+  };
+}
+
+function participantOf(identity: Identity): string {
+  return identity.credentialId;
+}

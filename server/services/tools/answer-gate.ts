@@ -1,0 +1,76 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { runOf } from "../../controls/guardrails/run-of.ts";
+import { guardToolAnswer } from "../../controls/guardrails/tool-answer.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import type { Call, ToolTarget } from "../../road/call.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import type { ToolRequest } from "./tool-request.ts";
+
+/** Whether what answers the request holds what its server says: a tool, a prompt, a resource, or suggestions for one. */
+export function answersContent({ message, capability }: Pick<ToolRequest, "message" | "capability">): boolean {
+  return capability !== null || message?.method === "completion/complete";
+}
+
+/**
+ * Every answer of a tool server to a request that `answersContent` tells of comes by here before the caller gets it, in
+ * all dialects. `text` is the whole message. Null lets it pass as it is, a text is the message the caller may have.
+ */
+export async function answerGate(
+  call: Call,
+  target: ToolTarget,
+  text: string,
+  result: JsonValue | undefined,
+  { engines }: Pick<ToolParts, "engines">,
+): Promise<Refusal | string | null> {
+  const tooLarge = refuseSize(target, text, isObject(result) ? result : {});
+  if (tooLarge !== null) return tooLarge;
+  const run = runOf(call, "output");
+  return run === null ? null : guardToolAnswer(call, run, text, engines);
+}
+
+/** Whether an answer that cannot be read must be withheld: a guardrail that can change or end the call has not seen it. */
+export function mustBeRead(call: Call): boolean {
+  return runOf(call, "output")?.surface.enforces === true;
+}
+
+function refuseSize({ limits }: ToolTarget, text: string, result: JsonObject): Refusal | null {
+  const { maxPayloadBytes, maxItems, maxRows } = limits;
+  if (maxPayloadBytes !== null && Buffer.byteLength(text) > maxPayloadBytes)
+    return refuse("tool_result_too_large", `The tool server's answer has more than ${maxPayloadBytes} bytes.`);
+  // What a tool gave that ran as a task stands within the task.
+  const results = isObject(result.result) ? [result, result.result] : [result];
+  if (maxItems !== null && results.some((one) => itemsIn(one) > maxItems))
+    return refuse("tool_result_too_large", `The tool server's answer has more than ${maxItems} items.`);
+  if (maxRows !== null && results.some((one) => rowsIn(one) > maxRows))
+    return refuse("tool_result_too_large", `The tool server's answer has more than ${maxRows} rows.`);
+  return null;
+}
+
+function itemsIn(result: JsonObject): number {
+  return Math.max(0, ...["content", "contents", "messages"].map((name) => lengthOf(result[name])));
+}
+
+/** Rows as tools give them: a list, alone or as a member, structured or as JSON in a text, be it that of a resource. */
+function rowsIn({ structuredContent, content, contents }: JsonObject): number {
+  const items = [content, contents].flatMap((list) => (Array.isArray(list) ? list : [])).filter(isObject);
+  const texts = items.map(({ text, resource }) => (isObject(resource) ? resource.text : text)).filter((text) => typeof text === "string");
+  return Math.max(0, ...[structuredContent, ...texts.map(parsed)].map(longestList));
+}
+
+function longestList(value: JsonValue | undefined): number {
+  if (Array.isArray(value)) return value.length;
+  return isObject(value) ? Math.max(0, ...Object.values(value).map(lengthOf)) : 0;
+}
+
+function lengthOf(value: JsonValue | undefined): number {
+  return Array.isArray(value) ? value.length : 0;
+}
+
+function parsed(text: string): JsonValue | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}

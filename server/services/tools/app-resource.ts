@@ -1,0 +1,61 @@
+import { discoveredResources } from "../../directory/tools/discovered-tools.ts";
+import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isObject } from "../../wire/document.ts";
+import { type AppPage, appPage, APPS_HOST } from "../../wire/mcp/apps.ts";
+import { STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
+import { readUpstreamRpc } from "../../wire/mcp/rpc.ts";
+import { authorizedSend } from "./authorization/authorize-server.ts";
+import type { Call } from "../../road/call.ts";
+import { answerGate } from "./answer-gate.ts";
+import { carry, type Errand } from "./carry.ts";
+import { answerOf } from "./relay.ts";
+import type { ToolParts } from "./tool-parts.ts";
+
+export type AppResourceDispatch = (call: Call, uri: string) => Promise<AppPage | Refusal>;
+
+/** Reads the interface of a tool for a page that shows it. Its server, and that the caller may, the access control has settled. */
+export function appResourceDispatch(parts: ToolParts): AppResourceDispatch {
+  return async (call, uri) => {
+    const target = call.tools?.targets[0];
+    if (target === undefined) throw new Error("the interface of a tool was asked for that no control had resolved");
+    const { server } = target;
+    call.row.server_id = server.id;
+    call.row.mcp_method = "resources/read";
+    call.row.mcp_capability_name = uri.slice(0, 1000);
+    const sender = {
+      version: STATELESS_VERSION,
+      capabilities: APPS_HOST,
+      clientInfo: { name: "gatehouse", version: "1" },
+      logLevel: null,
+      session: null,
+    };
+    const errand: Errand = {
+      server,
+      method: "resources/read",
+      params: JSON.stringify({ uri }),
+      parsed: { uri },
+      capability: { type: "resource", name: uri },
+      id: 1,
+      dialect: "stateless",
+      sender,
+      session: null,
+      gate: (text, result) => answerGate(call, target, text, result, parts),
+      edit: () => null,
+    };
+    const answer = await answerOf(call, carry(call, errand, { ...parts, send: authorizedSend(parts.authorization, call, [server]) }));
+    if (typeof answer !== "string") return answer;
+    const page = appPage(readUpstreamRpc(answer)?.result, uri);
+    return page === null ? refuse("not_found", "The tool server has no such app.") : described(page, call, server, parts);
+  };
+}
+
+/** What a page does not say of its content security and permissions, the list that names it may. */
+async function described(page: AppPage, call: Call, server: ToolServerEntry, parts: ToolParts): Promise<AppPage> {
+  if (page.meta?.ui !== undefined) return page;
+  const listed = (await discoveredResources(parts, call.identity?.tenantId ?? "", server.id)).find(
+    (item) => isObject(item) && item.uri === page.uri,
+  );
+  const meta = isObject(listed) ? listed._meta : undefined;
+  return isObject(meta) && isObject(meta.ui) ? { ...page, meta: { ...page.meta, ui: meta.ui } } : page;
+}

@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { secretBox } from "../../kernel/secrets.ts";
+import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
+import type { Call } from "../../road/call.ts";
+import { carriedOn, carryOn } from "./approval-chain.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import type { ToolRequest } from "./tool-request.ts";
+
+let now = 1_000_000;
+// No database: what these tests bring must be refused before anything is looked up.
+const parts = { secrets: secretBox(new Uint8Array(32).fill(7)), clock: { now: () => now } } as unknown as ToolParts;
+const definition = async () => "";
+const call = { id: "call-1", identity: { tenantId: "t" } } as unknown as Call;
+
+function bringing(requestState: string): ToolRequest {
+  const message = readRpc(
+    new TextEncoder().encode(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "tool", requestState } })),
+  );
+  if (isRpcProblem(message)) throw new Error(message.message);
+  return { target: { kind: "server", id: "mcp-1" }, subPath: null, message, body: null, envelope: null, capability: null };
+}
+
+function stateOf(owner: string): string {
+  const answer = carryOn(
+    call,
+    owner,
+    "approval-1",
+    60,
+    parts,
+  )('{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required"}}', { resultType: "input_required" });
+  return JSON.parse(answer ?? "").result.requestState;
+}
+
+test("a state is good for as long as the approval was, and for its owner only", async () => {
+  const state = stateOf("owner");
+  expect(await carriedOn(call, bringing(state), "another", definition, parts)).toBeNull();
+  now += 60_000;
+  expect(await carriedOn(call, bringing(state), "owner", definition, parts)).toBe("over");
+});
+
+test("an answer that asks for nothing stays as it is", () => {
+  expect(carryOn(call, "owner", "approval-1", 60, parts)('{"result":{"content":[]}}', { content: [] })).toBeNull();
+});

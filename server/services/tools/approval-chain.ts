@@ -1,0 +1,67 @@
+import { continueApproval } from "../../directory/tools/approvals.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import { edited, memberText } from "../../wire/mcp/rpc.ts";
+import type { Call } from "../../road/call.ts";
+import { sealed, unsealed } from "./session-token.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import type { ToolRequest } from "./tool-request.ts";
+
+/**
+ * An approved call that is asked for input is carried on by another request: the same call again, with the answers. So
+ * that the approval covers it, the state its caller is to bring back is sealed together with the approval and the call
+ * it was last used by. Each such state carries one request on, and none but the very call that was approved.
+ */
+
+const PURPOSE = "mcp-approval";
+
+type Parts = Pick<ToolParts, "db" | "secrets" | "clock">;
+
+/** Seals into an answer that asks for input what carries the approval on; null leaves any other answer as it is. */
+export type CarryOn = (text: string, result: JsonObject) => string | null;
+
+/** `owner`: the caller, server, tool and arguments the approval is good for. `seconds`: how long the caller has to come again. */
+export function carryOn(call: Call, owner: string, approvalId: string, seconds: number, { secrets, clock }: Parts): CarryOn {
+  return (text, result) => {
+    if (result.resultType !== "input_required") return null;
+    const value = { approval: approvalId, call: call.id, state: result.requestState ?? null, until: clock.now() + seconds * 1000 };
+    return edited(text, {
+      result: edited(memberText(text, "result") ?? "{}", { requestState: JSON.stringify(sealed(secrets, PURPOSE, owner, value)) }),
+    });
+  };
+}
+
+/**
+ * The approval a request carries on: its id, "over" when the state was used already, came too late or the tool takes
+ * something else by now, null when the request brings no such state. The request is left with the state its server gave.
+ */
+export async function carriedOn(
+  call: Call,
+  { message }: ToolRequest,
+  owner: string,
+  definition: () => Promise<string>,
+  parts: Parts,
+): Promise<string | "over" | null> {
+  const given = message?.params.requestState;
+  if (message === null || typeof given !== "string") return null;
+  const value = unsealed(parts.secrets, PURPOSE, owner, given);
+  if (value === null) return null;
+  if (typeof value.approval !== "string" || typeof value.call !== "string" || !(Number(value.until) > parts.clock.now())) return "over";
+  if (
+    !(await continueApproval(parts, {
+      tenantId: call.identity?.tenantId ?? "",
+      id: value.approval,
+      from: value.call,
+      to: call.id,
+      definitionDigest: await definition(),
+    }))
+  )
+    return "over";
+  // The other members keep the spelling they came in.
+  message.document.respell(
+    "params",
+    edited(message.document.memberText("params") ?? "{}", { requestState: value.state == null ? null : JSON.stringify(value.state) }),
+  );
+  if (value.state == null) delete message.params.requestState;
+  else message.params.requestState = value.state;
+  return value.approval;
+}

@@ -1,0 +1,57 @@
+import type { Approval } from "@gatehouse/contracts/approvals";
+import { findApproval, noteApprovalShown } from "../../directory/tools/approvals.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Call } from "../../road/call.ts";
+import { addressOf, approvalRequired } from "./approval-question.ts";
+import { departure } from "./departure.ts";
+import { shownAddress } from "./shown-address.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import type { ToolRequest } from "./tool-request.ts";
+
+/** As the session is known to its approvals. */
+export function sessionDigest({ secrets }: Pick<ToolParts, "secrets">, session: string): string {
+  return secrets.hmac("mcp-approval-session", session);
+}
+
+/**
+ * Holds a call of a client of the handshake dialect until its approval is decided: null lets it go on. Whoever cannot
+ * wait that long sends the call again in the same session. `redeem` gives a refusal when the approval is no longer good
+ * for this call.
+ */
+export async function* heldForApproval(
+  call: Call,
+  request: ToolRequest,
+  url: string,
+  approval: Approval,
+  redeem: (id: string) => Promise<Refusal | null>,
+  parts: ToolParts,
+): AsyncGenerator<string, Refusal | null> {
+  const tenantId = call.identity?.tenantId ?? "";
+  // Whatever becomes of this process meanwhile, the call is on the record.
+  const unrecorded = departure(call, url, null, parts);
+  if (unrecorded !== null) return unrecorded;
+  const look = async () => {
+    const found = await findApproval(parts, tenantId, approval.id);
+    return found?.status === "pending" ? "wait" : found?.status === "approved" ? redeem(found.id) : notGiven(found);
+  };
+  try {
+    await noteApprovalShown(parts, tenantId, approval.id, sessionDigest(parts, call.headers.get("mcp-session-id") ?? ""));
+    return yield* shownAddress(
+      call,
+      request,
+      { ...addressOf(call, approval, parts), elicitationId: approval.id },
+      look,
+      () => approvalRequired(approval),
+      parts,
+    );
+  } catch (error) {
+    return refuse("directory_unavailable", "Approvals cannot be looked up just now.", { reason: reasonOf(error) });
+  }
+}
+
+/** Why a call that waited for its approval does not go on. */
+export function notGiven(approval: Approval | null): Refusal {
+  return approval?.status === "rejected"
+    ? refuse("approval_rejected", undefined, { extra: { approval_id: approval.id, status: approval.status } })
+    : refuse("approval_token_invalid", "Nobody decided on the approval of this call in time, or it was used already.");
+}

@@ -1,0 +1,118 @@
+import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
+import type { StoredTokens } from "../../../directory/tools/oauth-tokens.ts";
+import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
+import { readChallenge, scopesOf, writeChallenge } from "../../../wire/oauth/challenge.ts";
+import type { Call } from "../../../road/call.ts";
+import { isRefusal } from "../../../road/surface.ts";
+import type { AuthorizationParts } from "./authorization-parts.ts";
+import { askAgain } from "./authorization-memory.ts";
+import { baseUrl } from "./authorization-parts.ts";
+import { callerToken } from "./caller-token.ts";
+import { connectLink } from "./connect-link.ts";
+import { principalOfIdentity } from "./principal.ts";
+import { type DiscoveryParts, metadataUrl, protectedServer } from "./protected-servers.ts";
+import { heldTokens, type KeeperParts, renewedTokens, usableTokens } from "./token-keeper.ts";
+
+export type ServerAuthorizationParts = KeeperParts & DiscoveryParts & Pick<AuthorizationParts, "publicUrl">;
+
+/**
+ * The way out to the tool servers of one call, with what the caller may show each of them: the caller's own token, else
+ * the tokens kept in its name. A server that takes them no more is asked once again with renewed ones; what is left is
+ * a refusal that tells the caller's client where to authorize, in the gateway's own addresses.
+ */
+export function authorizedSend(parts: ServerAuthorizationParts, call: Call, servers: readonly ToolServerEntry[]): ToolServerSend {
+  return async (request) => {
+    const server =
+      servers.find(({ url }) => url === request.url) ?? servers.find(({ baseUrl: base }) => request.url.startsWith(`${base}/`));
+    if (server?.authType !== "oauth" || call.identity === null) return parts.send(request);
+    const principal = principalOfIdentity(call.identity);
+    const own = callerToken(server, call);
+    let stored: StoredTokens | null = null;
+    if (own === null) {
+      const usable = await usableTokens(parts, principal, server, call.identity.grantId);
+      if (isRefusal(usable)) return usable;
+      if (usable === null) return authorizationRequired(parts, call, server);
+      stored = usable;
+    }
+    const shown = (token: string) => parts.send({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
+    let token = own ?? (stored as StoredTokens).accessToken;
+    let response = await shown(token);
+    if (isRefusal(response)) return response;
+    if (response.status === 401 && stored?.refreshToken != null) {
+      const renewed = await renewedTokens(parts, principal, server, stored);
+      if (isRefusal(renewed)) {
+        void response.body?.cancel().catch(() => undefined);
+        return renewed;
+      }
+      if (renewed !== null && renewed.accessToken !== stored.accessToken) {
+        void response.body?.cancel().catch(() => undefined);
+        token = renewed.accessToken;
+        response = await shown(token);
+        if (isRefusal(response)) return response;
+      }
+    }
+    if (response.status !== 401 && response.status !== 403) return response;
+    const challenge = readChallenge(response.headers.get("www-authenticate"));
+    if (response.status === 403 && challenge?.error !== "insufficient_scope") return response;
+    void response.body?.cancel().catch(() => undefined);
+    if (response.status === 401 && own === null) askAgain(parts.memory, server, token);
+    return response.status === 401
+      ? authorizationRequired(parts, call, server, scopesOf(challenge?.scope))
+      : scopeRequired(parts, call, server, scopesOf(challenge?.scope));
+  };
+}
+
+/** 401: nothing the server takes is there. `wanted`: the scopes its challenge named. */
+export async function authorizationRequired(
+  parts: ServerAuthorizationParts,
+  call: Call,
+  server: ToolServerEntry,
+  wanted: readonly string[] = [],
+): Promise<Refusal> {
+  return required(parts, call, server, "upstream_authorization_required", wanted);
+}
+
+/** 403: what is there is not enough. What it was given for is asked for again, so that nothing that worked is lost. */
+async function scopeRequired(
+  parts: ServerAuthorizationParts,
+  call: Call,
+  server: ToolServerEntry,
+  wanted: readonly string[],
+): Promise<Refusal> {
+  const held =
+    call.identity === null || callerToken(server, call) !== null
+      ? null
+      : await heldTokens(parts, principalOfIdentity(call.identity), server);
+  return required(parts, call, server, "upstream_scope_required", [...new Set([...(held?.scopes ?? []), ...wanted])]);
+}
+
+async function required(
+  parts: ServerAuthorizationParts,
+  call: Call,
+  server: ToolServerEntry,
+  code: "upstream_authorization_required" | "upstream_scope_required",
+  wanted: readonly string[],
+): Promise<Refusal> {
+  const { identity } = call;
+  if (identity === null) throw new Error("a call to a tool server was not admitted");
+  const found = await protectedServer(parts, identity.tenantId, server);
+  // Without a way to authorize there is no use in telling the caller to.
+  if (isRefusal(found)) return found;
+  const scopes = wanted.length > 0 ? wanted : found.scopes;
+  const asked = scopes.filter((scope) => scope !== "offline_access").join(" ");
+  // A virtual server is no resource of its own: a client that took a member's document for it would be sent in circles.
+  const challenge =
+    call.tools != null && call.tools.virtual !== null
+      ? "Bearer"
+      : writeChallenge({
+          error: code === "upstream_scope_required" ? "insufficient_scope" : null,
+          scope: asked === "" ? null : asked,
+          resourceMetadata: metadataUrl(baseUrl(parts, call.request), server.id),
+        });
+  const link = connectLink(parts, call, principalOfIdentity(identity), server, found.issuers[0] as string, scopes);
+  return refuse(code, undefined, {
+    headers: { "www-authenticate": challenge },
+    extra: { server_id: server.id, connect_url: link, ...(asked === "" ? {} : { scope: asked }) },
+  });
+}

@@ -1,0 +1,220 @@
+import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { looksLikeApiKey, sha256Hex } from "../../../kernel/secrets.ts";
+import { scopesOf } from "../../../wire/oauth/challenge.ts";
+import { challengeOf, isChallenge, newVerifier } from "../../../wire/oauth/pkce.ts";
+import { admitAs } from "../../../road/admission/admit.ts";
+import type { Call } from "../../../road/call.ts";
+import { isRefusal } from "../../../road/surface.ts";
+import type { AuthorizationParts } from "./authorization-parts.ts";
+import type { Broker } from "./broker.ts";
+import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
+import { bridgedClient, mayRedirect } from "./clients.ts";
+import { readConnectTicket } from "./connect-link.ts";
+import { forgottenMark, isBrowser, newBrowserMark, openWanted, type Proven, sealFlow, sealWanted, type Wanted } from "./flow.ts";
+import { holderOf } from "./holder.ts";
+import { principalOfIdentity } from "./principal.ts";
+import { toolServerUrl } from "./protected-servers.ts";
+import { callbackUrl, upstreamClient } from "./upstream-clients.ts";
+
+const MOST_STATE = 4_096;
+
+/** A browser arrives: sent by a client of the broker, by a link to connect an account, or by a client of the issuer's own. */
+export async function authorize(
+  parts: AuthorizationParts,
+  call: Call,
+  broker: Broker,
+  request: BrokerRequest,
+): Promise<BrokerAnswer | Refusal> {
+  const { query } = request;
+  for (const name of query.keys())
+    if (name !== "resource" && query.getAll(name).length > 1) return refuse("oauth_invalid_request", `${name} stands more than once.`);
+  const ticket = query.get("connect");
+  if (ticket === "") return connectSender(parts, call, broker, request);
+  if (ticket !== null) {
+    const connect = readConnectTicket(parts, broker.id, broker.at.issuer, ticket);
+    if (connect === null) return refuse("oauth_invalid_request", "This link is no longer good. Send the request again for a new one.");
+    return asked(parts, broker, { kind: "connect", ...connect.principal, name: connect.name, scope: connect.scopes.join(" ") });
+  }
+  const clientId = query.get("client_id") ?? "";
+  if (clientId === "") return refuse("oauth_invalid_request", "client_id is missing.");
+  const client = await bridgedClient(parts, broker, clientId);
+  if (client === null) return { kind: "redirect", to: straight(broker, query) };
+  if (isRefusal(client)) return client;
+  const redirectUri = query.get("redirect_uri") ?? (client.redirectUris.length === 1 ? (client.redirectUris[0] as string) : "");
+  // Nothing is sent to an address before it is known to be the client's.
+  if (!mayRedirect(client, redirectUri)) return refuse("oauth_invalid_redirect_uri");
+  const state = query.get("state");
+  const back = (error: string, why: string): BrokerAnswer => ({
+    kind: "redirect",
+    to: withQuery(redirectUri, { error, error_description: why, state: state?.slice(0, MOST_STATE) ?? null, iss: broker.broker }),
+  });
+  if (state !== null && state.length > MOST_STATE) return back("invalid_request", "state is too long");
+  if (query.get("response_type") !== "code") return back("unsupported_response_type", "response_type must be code");
+  const challenge = query.get("code_challenge") ?? "";
+  if (query.get("code_challenge_method") !== "S256" || !isChallenge(challenge))
+    return back("invalid_request", "code_challenge with code_challenge_method S256 is required");
+  const resource = toolServerUrl(broker.base, broker.id);
+  if (query.getAll("resource").some((wanted) => wanted.replace(/\/$/, "") !== resource))
+    return back("invalid_target", "resource is not the one this authorization server is for");
+  return asked(parts, broker, {
+    kind: "client",
+    clientHash: client.hash,
+    clientName: client.name,
+    redirectUri,
+    state,
+    challenge,
+    scope: scopesOf(query.get("scope")).join(" "),
+  });
+}
+
+/**
+ * Connects whoever sends the request, which shows who that is: a page of the portal asks so in the name of the person
+ * signed in, who needs not be asked again.
+ */
+async function connectSender(
+  parts: AuthorizationParts,
+  call: Call,
+  broker: Broker,
+  { query, scope }: BrokerRequest,
+): Promise<BrokerAnswer | Refusal> {
+  const proven = holderOf(call);
+  if (proven === null || call.identity === null) return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" } });
+  if (scope?.tools.has(broker.id) !== true) return refuse("tool_server_not_allowed");
+  const { cookie, browser } = newBrowserMark(broker);
+  const wanted: Wanted = {
+    kind: "connect",
+    tenantId: proven.tenantId,
+    type: proven.type,
+    id: proven.id,
+    name: call.identity.username ?? call.identity.credentialName,
+    scope: scopesOf(query.get("scope")).join(" "),
+  };
+  const answer = await toIssuer(parts, broker, wanted, proven, browser);
+  if (isRefusal(answer) || answer.kind !== "redirect") return answer;
+  return { ...answer, cookie, ...(call.headers.get("accept")?.includes("application/json") === true ? { asData: true } : {}) };
+}
+
+/** To the issuer with what the client said, for the resource that the gateway stands for. */
+function straight(broker: Broker, query: URLSearchParams): string {
+  const PASSED = [
+    "response_type",
+    "client_id",
+    "redirect_uri",
+    "scope",
+    "state",
+    "code_challenge",
+    "code_challenge_method",
+    "nonce",
+    "prompt",
+    "login_hint",
+    "max_age",
+  ];
+  return withQuery(broker.at.authorizationEndpoint, {
+    ...Object.fromEntries(PASSED.map((name) => [name, query.get(name)])),
+    resource: broker.says.resource,
+  });
+}
+
+function asked(parts: AuthorizationParts, broker: Broker, wanted: Wanted, problem: string | null = null): BrokerAnswer {
+  const { cookie, browser } = newBrowserMark(broker);
+  const scopes = scopesToAsk(broker, wanted.scope);
+  return {
+    kind: "consent",
+    asker: wanted.kind === "client" ? wanted.clientName : `Holders of the API key “${wanted.name}”`,
+    returnsTo: wanted.kind === "client" ? hostOf(wanted.redirectUri) : null,
+    serverName: broker.name,
+    scopes,
+    provider: new URL(broker.at.issuer).host,
+    key: wanted.kind === "client" ? { name: null, required: false } : { name: wanted.name, required: true },
+    request: sealWanted(parts, broker, wanted, browser),
+    action: `${broker.broker}/authorize`,
+    cookie,
+    problem,
+  };
+}
+
+/** The person has answered: on to the issuer, or back. */
+export async function decide(
+  parts: AuthorizationParts,
+  call: Call,
+  broker: Broker,
+  { form }: BrokerRequest,
+): Promise<BrokerAnswer | Refusal> {
+  const { origin } = new URL(broker.broker);
+  const from = call.headers.get("origin");
+  const opened = openWanted(parts, broker, form.get("request") ?? "");
+  if (opened === null || (from !== null && from !== origin && from !== "null") || !isBrowser(call.request, opened.browser))
+    return refuse("oauth_answer_refused");
+  const { wanted, browser } = opened;
+  if (form.get("decision") !== "allow") {
+    const cookie = forgottenMark(broker, browser);
+    return wanted.kind === "client"
+      ? { kind: "redirect", to: withQuery(wanted.redirectUri, { error: "access_denied", state: wanted.state, iss: broker.broker }), cookie }
+      : { kind: "page", title: "Not connected", text: "Nothing was connected. You may close this page.", cookie };
+  }
+  const proven = await provenBy(parts, call, broker, (form.get("api_key") ?? "").trim());
+  if (typeof proven === "string") return asked(parts, broker, wanted, proven);
+  if (
+    wanted.kind === "connect" &&
+    (proven === null || proven.tenantId !== wanted.tenantId || proven.type !== wanted.type || proven.id !== wanted.id)
+  )
+    return asked(parts, broker, wanted, "This is not the API key that the link was made for.");
+  return toIssuer(parts, broker, wanted, proven, browser);
+}
+
+async function toIssuer(
+  parts: AuthorizationParts,
+  broker: Broker,
+  wanted: Wanted,
+  proven: Proven | null,
+  browser: string,
+): Promise<BrokerAnswer | Refusal> {
+  const client = await upstreamClient(parts, broker.tenantId, broker.id, broker.at, broker.broker);
+  if (isRefusal(client)) return client;
+  const verifier = newVerifier();
+  const scopes = scopesToAsk(broker, wanted.scope);
+  const state = sealFlow(parts, broker, { wanted, proven, verifier, clientId: client.clientId, scopes, browser });
+  const to = withQuery(broker.at.authorizationEndpoint, {
+    response_type: "code",
+    client_id: client.clientId,
+    redirect_uri: callbackUrl(broker.broker),
+    scope: scopes.length === 0 ? null : scopes.join(" "),
+    state,
+    code_challenge: challengeOf(verifier),
+    code_challenge_method: "S256",
+    resource: broker.says.resource,
+    // Issuers give a refresh token only for consent given now.
+    prompt: scopes.includes("offline_access") ? "consent" : null,
+  });
+  return { kind: "redirect", to };
+}
+
+/** Null when no key was given; a text says what is wrong with it. */
+async function provenBy(parts: AuthorizationParts, call: Call, broker: Broker, key: string): Promise<Proven | string | null> {
+  if (key === "") return null;
+  const refused = looksLikeApiKey(key) ? await admitAs(call, { kind: "api_key", text: key }, "group", parts) : refuse("unauthenticated");
+  const { identity, scope } = call;
+  // Bodies of this call hold secrets: as long as the call has no scope, none of them is kept.
+  call.scope = null;
+  if (refused !== null || identity === null || scope === null || identity.tenantId !== broker.tenantId) return "This API key is not valid.";
+  if (!scope.tools.has(broker.id)) return "This API key may not use this tool server.";
+  return { holder: { kind: "key", hash: sha256Hex(key) }, ...principalOfIdentity(identity) };
+}
+
+function scopesToAsk(broker: Broker, scope: string): string[] {
+  const wanted = scopesOf(scope);
+  const scopes = wanted.length > 0 ? wanted : [...broker.says.scopes];
+  return broker.at.scopes.includes("offline_access") && !scopes.includes("offline_access") ? [...scopes, "offline_access"] : scopes;
+}
+
+/** The address with these added to its query; null is left out. */
+export function withQuery(address: string, values: Readonly<Record<string, string | null>>): string {
+  const url = new URL(address);
+  for (const [name, value] of Object.entries(values)) if (value !== null) url.searchParams.set(name, value);
+  return url.href;
+}
+
+function hostOf(uri: string): string {
+  const { protocol, host } = new URL(uri);
+  return protocol === "https:" || protocol === "http:" ? host : protocol;
+}

@@ -1,0 +1,69 @@
+import type { JsonValue } from "../../../wire/document.ts";
+import { enteredClient } from "../../../directory/tools/oauth-upstream-clients.ts";
+import type { AuthorizationParts } from "./authorization-parts.ts";
+import type { Broker, BrokeredServer } from "./broker.ts";
+import { brokerUrl, toolServerUrl } from "./protected-servers.ts";
+
+/** The server's protected resource metadata with the gateway in its place (RFC 9728). */
+export function resourceDocument(server: BrokeredServer, issuers: readonly string[], clientDocuments: boolean) {
+  const scopes = server.says.scopes.filter((scope) => scope !== "offline_access");
+  return {
+    resource: toolServerUrl(server.base, server.id),
+    authorization_servers: issuers.map((issuer) => brokerUrl(server.base, server.id, issuer)),
+    ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
+    bearer_methods_supported: ["header"],
+    resource_name: server.name,
+    client_id_metadata_document_supported: clientDocuments,
+  };
+}
+
+/** Members of an issuer's document that hold whoever serves it. */
+const PASSED = [
+  "jwks_uri",
+  "subject_types_supported",
+  "id_token_signing_alg_values_supported",
+  "claims_supported",
+  "service_documentation",
+  "op_policy_uri",
+  "op_tos_uri",
+  "ui_locales_supported",
+] as const;
+
+/** As these members are: a text or a list of texts. */
+function isPlain(value: JsonValue | undefined): boolean {
+  return typeof value === "string" || (Array.isArray(value) && value.every((item) => typeof item === "string"));
+}
+
+/** The issuer's metadata with the broker's addresses in the place of its own (RFC 8414, OpenID Connect Discovery). */
+export function serverDocument({ at, broker }: Broker, clientDocuments: boolean) {
+  const passed = Object.fromEntries(PASSED.flatMap((name) => (isPlain(at.raw[name]) ? [[name, at.raw[name]]] : [])));
+  return {
+    ...passed,
+    issuer: broker,
+    authorization_endpoint: `${broker}/authorize`,
+    token_endpoint: `${broker}/token`,
+    registration_endpoint: `${broker}/register`,
+    revocation_endpoint: `${broker}/revoke`,
+    ...(at.scopes.length === 0 ? {} : { scopes_supported: at.scopes }),
+    response_types_supported: ["code"],
+    response_modes_supported: ["query"],
+    grant_types_supported: ["authorization_code", "refresh_token"],
+    code_challenge_methods_supported: ["S256"],
+    token_endpoint_auth_methods_supported: passesRegistrations(at) ? [...new Set(["none", ...at.tokenAuthMethods])] : ["none"],
+    client_id_metadata_document_supported: clientDocuments,
+    authorization_response_iss_parameter_supported: !passesRegistrations(at),
+  };
+}
+
+/**
+ * Whether clients register with the issuer itself and go straight to it. One that names itself in its answers is always
+ * bridged: its name would not be the issuer that the client knows.
+ */
+export function passesRegistrations(at: Broker["at"]): boolean {
+  return at.registrationEndpoint !== null && !at.namesItself;
+}
+
+/** Whether the gateway can be a client there on behalf of clients that are known by a document. */
+export async function takesClientDocuments(parts: Pick<AuthorizationParts, "db">, { tenantId, id, at }: Broker): Promise<boolean> {
+  return at.registrationEndpoint !== null || at.clientDocuments || (await enteredClient(parts, tenantId, id))?.issuer === at.issuer;
+}

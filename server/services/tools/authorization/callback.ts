@@ -1,0 +1,111 @@
+import { keepTokens, type Principal, tokenRef } from "../../../directory/tools/oauth-tokens.ts";
+import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import type { Call } from "../../../road/call.ts";
+import { isRefusal } from "../../../road/surface.ts";
+import { forgetAuthorization } from "./authorization-memory.ts";
+import type { AuthorizationParts } from "./authorization-parts.ts";
+import { withQuery } from "./authorize.ts";
+import type { Broker } from "./broker.ts";
+import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
+import { sealCode } from "./codes.ts";
+import { type Flow, forgottenMark, isBrowser, openFlow } from "./flow.ts";
+import { askTokens } from "./token-endpoint.ts";
+import { callbackUrl, upstreamClient } from "./upstream-clients.ts";
+
+/** The browser comes back from the issuer. */
+export async function callback(
+  parts: AuthorizationParts,
+  call: Call,
+  broker: Broker,
+  { query }: BrokerRequest,
+): Promise<BrokerAnswer | Refusal> {
+  const flow = openFlow(parts, broker, query.get("state") ?? "");
+  if (flow === null || !isBrowser(call.request, flow.browser)) return refuse("oauth_answer_refused");
+  const iss = query.get("iss");
+  // Another issuer's answer, or one whose issuer cannot be told: nothing of it is shown or used.
+  if (iss === null ? broker.at.namesItself : iss !== broker.at.issuer)
+    return refuse("oauth_answer_refused", undefined, { reason: iss === null ? "iss_missing" : "iss_mismatch" });
+  const cookie = forgottenMark(broker, flow.browser);
+  const code = query.get("code");
+  const { wanted } = flow;
+  if (code === null || query.get("error") !== null) {
+    const given = query.get("error") ?? "server_error";
+    const error = /^[a-z_]{1,40}$/.test(given) ? given : "server_error";
+    return wanted.kind === "client"
+      ? { kind: "redirect", to: withQuery(wanted.redirectUri, { error, state: wanted.state, iss: broker.broker }), cookie }
+      : { kind: "page", title: "Not connected", text: `The identity provider did not agree (${error}). You may close this page.`, cookie };
+  }
+  if (wanted.kind === "client")
+    return {
+      kind: "redirect",
+      to: withQuery(wanted.redirectUri, {
+        code: sealCode(parts, broker, { ...flow, wanted, code }),
+        state: wanted.state,
+        iss: broker.broker,
+      }),
+      cookie,
+    };
+  return connected(parts, broker, flow, wanted, code, cookie);
+}
+
+async function connected(
+  parts: AuthorizationParts,
+  broker: Broker,
+  flow: Flow,
+  wanted: Extract<Flow["wanted"], { kind: "connect" }>,
+  code: string,
+  cookie: string,
+): Promise<BrokerAnswer | Refusal> {
+  const exchanged = await exchangeCode(parts, broker, flow, code);
+  if ("invalid" in exchanged)
+    return {
+      kind: "page",
+      title: "Not connected",
+      text: `The identity provider did not take its own code (${exchanged.invalid}). Begin again.`,
+      cookie,
+    };
+  if (!("tokens" in exchanged)) return exchanged;
+  const terms = {
+    serverId: broker.id,
+    issuer: broker.at.issuer,
+    clientId: flow.clientId,
+    redirectUri: callbackUrl(broker.broker),
+    resource: broker.says.resource,
+  };
+  const principal: Principal = { tenantId: wanted.tenantId, type: wanted.type, id: wanted.id };
+  await keepTokens(parts, principal, terms, exchanged.tokens);
+  forgetAuthorization(parts.memory, principal.tenantId, tokenRef(principal, broker.id));
+  await parts.discovery.learn(broker.tenantId, broker.id, exchanged.tokens.accessToken);
+  return {
+    kind: "page",
+    title: "Connected",
+    text: `${broker.name} is connected. You may close this page and go on in your application.`,
+    cookie,
+  };
+}
+
+/** Asks the issuer for tokens in exchange for its code, as the client that the code was given to. */
+export async function exchangeCode(
+  parts: AuthorizationParts,
+  broker: Broker,
+  flow: Pick<Flow, "clientId" | "verifier" | "scopes">,
+  code: string,
+) {
+  const client = await upstreamClient(parts, broker.tenantId, broker.id, broker.at, broker.broker);
+  if (isRefusal(client)) return client;
+  if (client.clientId !== flow.clientId) return { invalid: "invalid_client" };
+  return askTokens(
+    parts.send,
+    broker.at,
+    client,
+    {
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: callbackUrl(broker.broker),
+      code_verifier: flow.verifier,
+      resource: broker.says.resource,
+    },
+    flow.scopes,
+    parts.clock.now(),
+  );
+}

@@ -1,0 +1,87 @@
+import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { isRefusal } from "../../../road/surface.ts";
+import { askJson, mayUseUrl } from "./ask-json.ts";
+import { remembered } from "./authorization-memory.ts";
+import type { AuthorizationParts } from "./authorization-parts.ts";
+import { isLoopback } from "./upstream-clients.ts";
+
+/** A client that is known by the address of a document about it. */
+export interface DocumentClient {
+  readonly clientName: string;
+  readonly redirectUris: readonly string[];
+}
+
+type Parts = Pick<AuthorizationParts, "send" | "memory" | "clock" | "allowPrivate">;
+
+const KEPT_MS = 300_000;
+const MOST_BYTES = 16 * 1024;
+const MOST_AT_ONCE = 16;
+
+/** Whether a client id is the address of such a document. */
+export function isDocumentAddress(clientId: string, allowPrivate: boolean): boolean {
+  if (!/^https?:\/\//.test(clientId) || clientId.length > 2_000 || !mayUseUrl(allowPrivate)(clientId)) return false;
+  const url = new URL(clientId);
+  // The address as written is the client's name: one that could be written otherwise is none.
+  return url.pathname !== "/" && url.href === clientId && (url.protocol === "https:" || isLoopback(clientId));
+}
+
+/** Reads the document of a client. Anybody may name one, so it is fetched within narrow bounds. */
+export async function documentClient(parts: Parts, clientId: string): Promise<DocumentClient | Refusal> {
+  return remembered(parts.memory.documents, clientId, parts.clock, KEPT_MS, async () => {
+    const unusable = (why: string) => refuse("oauth_invalid_client", "The client's metadata document cannot be used.", { reason: why });
+    const { memory } = parts;
+    if (memory.fetching >= MOST_AT_ONCE) return unusable("too many documents are being fetched");
+    memory.fetching++;
+    const answer = await askJson(parts.send, { url: clientId, maxBytes: MOST_BYTES }).finally(() => memory.fetching--);
+    if (isRefusal(answer)) return unusable(answer.reason ?? answer.message);
+    const { body, status } = answer;
+    if (status !== 200 || body === null) return unusable(`it was answered ${status}`);
+    if (body.client_id !== clientId) return unusable("it names another client_id");
+    if (body.client_secret !== undefined || (body.token_endpoint_auth_method !== undefined && body.token_endpoint_auth_method !== "none"))
+      return unusable("only clients without a secret are served");
+    const redirectUris = usableRedirects(body.redirect_uris);
+    if (redirectUris === null) return unusable("its redirect_uris cannot be used");
+    return { clientName: nameOf(body.client_name), redirectUris };
+  });
+}
+
+/** The addresses when each of them may be redirected to, else null: https, this machine, or an app's own scheme. */
+export function usableRedirects(value: unknown): string[] | null {
+  if (!Array.isArray(value) || value.length === 0 || value.length > 20) return null;
+  return value.every((uri) => typeof uri === "string" && isUsableRedirect(uri)) ? (value as string[]) : null;
+}
+
+const DANGEROUS = new Set([
+  "javascript:",
+  "data:",
+  "vbscript:",
+  "file:",
+  "blob:",
+  "about:",
+  "view-source:",
+  "filesystem:",
+  "ws:",
+  "wss:",
+  "ftp:",
+]);
+
+function isUsableRedirect(uri: string): boolean {
+  if (uri.length > 1_000 || uri.includes("#") || /[\s\\<>"\p{C}]/u.test(uri) || !URL.canParse(uri)) return false;
+  const { protocol, username, password } = new URL(uri);
+  if (username !== "" || password !== "") return false;
+  if (protocol === "https:") return true;
+  if (protocol === "http:") return isLoopback(uri);
+  return !DANGEROUS.has(protocol) && /^[a-z][a-z0-9+.-]*:$/.test(protocol);
+}
+
+/** A name as a page may show it. */
+export function nameOf(value: unknown): string {
+  const name =
+    typeof value === "string"
+      ? value
+          .replaceAll(/[\p{C}\u2028\u2029]/gu, "")
+          .trim()
+          .slice(0, 80)
+      : "";
+  return name === "" ? "An application" : name;
+}

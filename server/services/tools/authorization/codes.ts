@@ -1,0 +1,32 @@
+import type { JsonObject } from "../../../wire/document.ts";
+import type { AuthorizationParts } from "./authorization-parts.ts";
+import type { Broker } from "./broker.ts";
+import { openEnvelope, sealEnvelope } from "./envelope.ts";
+import type { Flow, Wanted } from "./flow.ts";
+
+/**
+ * A code of the gateway's: the issuer's own, sealed together with who may redeem it. It is good once because the
+ * issuer's is, which nobody but the gateway can redeem.
+ */
+export interface BridgedCode extends Pick<Flow, "proven" | "verifier" | "clientId" | "scopes"> {
+  readonly wanted: Pick<Extract<Wanted, { kind: "client" }>, "clientHash" | "redirectUri" | "challenge">;
+  readonly code: string;
+}
+
+const CODE_MS = 120_000;
+
+type Parts = Pick<AuthorizationParts, "secrets" | "clock">;
+
+export function sealCode(
+  { secrets, clock }: Parts,
+  { owner }: Pick<Broker, "owner">,
+  { proven, verifier, clientId, scopes, code, wanted }: BridgedCode,
+): string {
+  const { clientHash, redirectUri, challenge } = wanted;
+  const value = { proven, verifier, clientId, scopes, code, wanted: { clientHash, redirectUri, challenge } };
+  return sealEnvelope(secrets, "code", owner, value as unknown as JsonObject, clock.now() + CODE_MS);
+}
+
+export function openCode({ secrets, clock }: Parts, { owner }: Pick<Broker, "owner">, text: string): BridgedCode | null {
+  return openEnvelope(secrets, "code", owner, text, clock.now()) as unknown as BridgedCode | null;
+}

@@ -1,0 +1,96 @@
+import { reasonOf, type Refusal, refuse } from "../../../kernel/errors.ts";
+import { ulid } from "../../../kernel/ids.ts";
+import { isObject, type JsonObject } from "../../../wire/document.ts";
+import { resultText } from "../../../wire/mcp/rpc.ts";
+import type { Call, ToolTarget } from "../../../road/call.ts";
+import { departure } from "../departure.ts";
+import { canShowAddress } from "../approval-question.ts";
+import type { HeldCall } from "../asked-first.ts";
+import { shownAddress } from "../shown-address.ts";
+import type { ToolParts } from "../tool-parts.ts";
+import type { ToolRequest } from "../tool-request.ts";
+import { isRefusal, ownAnswer, type WholeAnswer } from "../../../road/surface.ts";
+import { authorizationRequired, type ServerAuthorizationParts } from "./authorize-server.ts";
+import { callerToken } from "./caller-token.ts";
+import { openEnvelope, sealEnvelope } from "./envelope.ts";
+import { principalOfIdentity } from "./principal.ts";
+import { usableTokens } from "./token-keeper.ts";
+
+/** The key the gateway's own question stands under among input requests. */
+const QUESTION = "gateway_connect";
+const MAY_ASK = new Set(["tools/call", "prompts/get", "resources/read"]);
+const ASKED_MS = 900_000;
+
+/**
+ * Holds a call to a server the caller has not connected yet: asks for it by URL where the client can show one, in the way
+ * of its dialect, else with the protocol's 401. Null lets the call go on, without what the client answered to the gateway alone.
+ */
+export async function connectGate(
+  tools: ToolParts,
+  call: Call,
+  request: ToolRequest,
+  { server }: ToolTarget,
+): Promise<WholeAnswer | HeldCall | Refusal | null> {
+  const { authorization: parts, begin } = tools;
+  const { identity } = call;
+  if (server.authType !== "oauth" || identity === null) return null;
+  // To look at what the caller may show can mean to renew it.
+  const unrecorded = departure(call, server.url, null, { begin });
+  if (unrecorded !== null) return unrecorded;
+  const answered = takeAnswer(parts, request);
+  if (callerToken(server, call) !== null) return null;
+  let usable: Awaited<ReturnType<typeof usableTokens>>;
+  try {
+    usable = await usableTokens(parts, principalOfIdentity(identity), server, identity.grantId);
+  } catch (error) {
+    return refuse("directory_unavailable", "What the caller may show the tool server cannot be looked up just now.", {
+      reason: reasonOf(error),
+      headers: { "retry-after": "1" },
+    });
+  }
+  if (usable !== null) return isRefusal(usable) ? usable : null;
+  const refusal = await authorizationRequired(parts, call, server);
+  const { message, envelope } = request;
+  // A held call goes on with what is known of its server now: one that nobody could ask yet is another after that.
+  const canShow =
+    (envelope !== null || server.dialect !== null) &&
+    MAY_ASK.has(message?.method ?? "") &&
+    canShowAddress(call, request, call.tools?.virtual?.id ?? server.id, tools);
+  if (message === null || !canShow || refusal.code !== "upstream_authorization_required" || answered === "declined") return refusal;
+  call.row.proxy_subtype = "upstream_authorization_required";
+  const question = {
+    mode: "url",
+    url: String(refusal.extra?.connect_url),
+    message: `${server.name} needs your authorization. Open the page to connect your account, then come back.`,
+  } as const;
+  if (envelope === null) {
+    const look = async () => {
+      const found = await usableTokens(parts, principalOfIdentity(identity), server, identity.grantId);
+      return found === null ? "wait" : isRefusal(found) ? found : null;
+    };
+    return {
+      kind: "held",
+      ask: shownAddress(call, request, { ...question, elicitationId: ulid() }, look, () => refusal, tools),
+      headers: {},
+    };
+  }
+  const result = {
+    resultType: "input_required",
+    inputRequests: { [QUESTION]: { method: "elicitation/create", params: question } },
+    requestState: sealEnvelope(parts.secrets, "input", "", {}, parts.clock.now() + ASKED_MS),
+  };
+  return ownAnswer(200, { "content-type": "application/json" }, resultText(message.id, JSON.stringify(result)));
+}
+
+/** Takes out of a request what answers the gateway's own question: the server never asked it. */
+function takeAnswer({ secrets, clock }: ServerAuthorizationParts, { message }: ToolRequest): "declined" | "given" | null {
+  const params = message?.params;
+  if (params === undefined || typeof params.requestState !== "string") return null;
+  if (openEnvelope(secrets, "input", "", params.requestState, clock.now()) === null) return null;
+  const responses = params.inputResponses;
+  const answer = isObject(responses) ? responses[QUESTION] : undefined;
+  delete params.requestState;
+  delete (params as JsonObject).inputResponses;
+  message?.document.touch("params");
+  return isObject(answer) && answer.action !== "accept" ? "declined" : "given";
+}

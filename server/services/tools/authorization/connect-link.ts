@@ -1,0 +1,57 @@
+import type { Principal } from "../../../directory/tools/oauth-tokens.ts";
+import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
+import { isObject } from "../../../wire/document.ts";
+import { scopesOf } from "../../../wire/oauth/challenge.ts";
+import type { Call } from "../../../road/call.ts";
+import type { AuthorizationParts } from "./authorization-parts.ts";
+import { baseUrl } from "./authorization-parts.ts";
+import { openEnvelope, sealEnvelope } from "./envelope.ts";
+import { brokerUrl } from "./protected-servers.ts";
+
+/** How long a link to connect an account is good for. */
+const LINK_MS = 900_000;
+
+/** What such a link says: who is to be connected, and what for. */
+export interface ConnectTicket {
+  readonly principal: Principal;
+  readonly name: string;
+  readonly scopes: readonly string[];
+}
+
+/**
+ * Where a person opens the way to the server for whoever made the call. It gives no access by itself: the page behind
+ * it asks for the caller's own credential, so that nobody connects an account to somebody else's key unawares.
+ */
+export function connectLink(
+  parts: Pick<AuthorizationParts, "publicUrl" | "secrets" | "clock">,
+  call: Call,
+  principal: Principal,
+  server: Pick<ToolServerEntry, "id">,
+  issuer: string,
+  scopes: readonly string[],
+): string {
+  const broker = brokerUrl(baseUrl(parts, call.request), server.id, issuer);
+  const name = call.identity?.username ?? call.identity?.credentialName ?? "";
+  const ticket = sealEnvelope(
+    parts.secrets,
+    "connect",
+    `${server.id}\n${issuer}`,
+    { ...principal, name: name.slice(0, 100), scope: scopes.join(" ") },
+    parts.clock.now() + LINK_MS,
+  );
+  return `${broker}/authorize?connect=${ticket}`;
+}
+
+/** Null for what is no such ticket for this server and issuer, or is too old. */
+export function readConnectTicket(
+  parts: Pick<AuthorizationParts, "secrets" | "clock">,
+  serverId: string,
+  issuer: string,
+  ticket: string,
+): ConnectTicket | null {
+  const value = openEnvelope(parts.secrets, "connect", `${serverId}\n${issuer}`, ticket, parts.clock.now());
+  if (!isObject(value ?? undefined) || value === null) return null;
+  const { tenantId, type, id, name, scope } = value;
+  if (typeof tenantId !== "string" || (type !== "api_key" && type !== "user") || typeof id !== "string") return null;
+  return { principal: { tenantId, type, id }, name: String(name), scopes: scopesOf(String(scope)) };
+}

@@ -1,0 +1,73 @@
+import type { IdentityProvider } from "@gatehouse/contracts/mcp-oauth";
+import { issuerId } from "../../../directory/tools/issuer-id.ts";
+import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
+import { isRefusal } from "../../../road/surface.ts";
+import { askIssuer, askServer } from "./protected-servers.ts";
+
+/** What a server and its issuers say of how to authorize, and whether the gateway could. */
+export interface ServerAuthorization {
+  /** Null when the server says nothing usable; `problem` tells why. */
+  readonly resource: string | null;
+  readonly resource_metadata_url: string | null;
+  readonly authorization_servers: string[];
+  readonly scopes_supported: string[];
+  readonly problem: string | null;
+  readonly identity_providers: IdentityProvider[];
+}
+
+const MOST_ISSUERS = 5;
+
+/** Asks both. Nothing of it is kept. */
+export async function describeServer(send: ToolServerSend, allowPrivate: boolean, url: string): Promise<ServerAuthorization> {
+  const parts = { send, allowPrivate };
+  const says = await askServer(parts, url);
+  if (isRefusal(says))
+    return {
+      resource: null,
+      resource_metadata_url: null,
+      authorization_servers: [],
+      scopes_supported: [],
+      problem: says.reason ?? says.message,
+      identity_providers: [],
+    };
+  const providers = await Promise.all(says.issuers.slice(0, MOST_ISSUERS).map((issuer) => describeIssuer(parts, issuer)));
+  return {
+    resource: says.resource,
+    resource_metadata_url: says.metadataUrl,
+    authorization_servers: [...says.issuers],
+    scopes_supported: [...says.scopes],
+    problem: null,
+    identity_providers: providers,
+  };
+}
+
+async function describeIssuer(
+  parts: { readonly send: ToolServerSend; readonly allowPrivate: boolean },
+  issuer: string,
+): Promise<IdentityProvider> {
+  const at = await askIssuer(parts, issuer);
+  const named = { issuer, idp_server_id: issuerId(issuer) };
+  if (isRefusal(at))
+    return {
+      ...named,
+      usable: false,
+      problem: at.reason ?? at.message,
+      authorization_endpoint: null,
+      token_endpoint: null,
+      dynamic_client_registration: false,
+      client_id_metadata_documents: false,
+      names_itself_in_answers: false,
+      scopes_supported: [],
+    };
+  return {
+    ...named,
+    usable: true,
+    problem: null,
+    authorization_endpoint: at.authorizationEndpoint,
+    token_endpoint: at.tokenEndpoint,
+    dynamic_client_registration: at.registrationEndpoint !== null,
+    client_id_metadata_documents: at.clientDocuments,
+    names_itself_in_answers: at.namesItself,
+    scopes_supported: [...at.scopes],
+  };
+}

@@ -1,0 +1,39 @@
+import type { DiscoveredServer } from "../../../directory/tools/mcp-servers.ts";
+import { probedMcpServer } from "../../../directory/tools/mcp-servers.ts";
+import type { Directory } from "../../../directory/writes/write.ts";
+import type { ToolServerDiscovery } from "../discovery.ts";
+
+export interface ConnectedDiscovery {
+  /**
+   * Learns what a server is and offers from the first who can show it a token: before, nobody could ask it. Resolves
+   * when that is known or has taken too long; never rejects.
+   */
+  learn(tenantId: string, serverId: string, token: string): Promise<void>;
+}
+
+const LONGEST_WAIT_MS = 5_000;
+
+/** `keep` writes what was found. */
+export function connectedDiscovery(
+  directory: Pick<Directory, "db" | "secrets">,
+  discovery: ToolServerDiscovery,
+  keep: (tenantId: string, serverId: string, url: string, found: DiscoveredServer) => Promise<unknown>,
+  failed: (tenantId: string, serverId: string, error: Error) => void,
+): ConnectedDiscovery {
+  const learn = async (tenantId: string, serverId: string, token: string) => {
+    const server = await probedMcpServer(directory, tenantId, serverId);
+    if (server.dialect !== null) return;
+    const discovered = await discovery.discover({ ...server, authType: "bearer", credential: token });
+    if (discovered.status === "found") await keep(tenantId, serverId, server.url, discovered.found);
+  };
+  return {
+    async learn(tenantId, serverId, token) {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const tooLong = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, LONGEST_WAIT_MS);
+      });
+      await Promise.race([learn(tenantId, serverId, token).catch((error: Error) => failed(tenantId, serverId, error)), tooLong]);
+      clearTimeout(timer);
+    },
+  };
+}

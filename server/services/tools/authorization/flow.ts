@@ -1,0 +1,96 @@
+import { randomBytes } from "node:crypto";
+import { sha256Hex } from "../../../kernel/secrets.ts";
+import type { JsonObject } from "../../../wire/document.ts";
+import type { AuthorizationParts } from "./authorization-parts.ts";
+import type { Broker } from "./broker.ts";
+import type { Holder } from "../../../road/admission/gateway-tokens.ts";
+import { openEnvelope, sealEnvelope } from "./envelope.ts";
+
+/** What a client asked to be authorized for, or a link offered. Travels sealed through the browser and back. */
+export type Wanted =
+  | {
+      readonly kind: "client";
+      readonly clientHash: string;
+      readonly clientName: string;
+      readonly redirectUri: string;
+      readonly state: string | null;
+      readonly challenge: string;
+      readonly scope: string;
+    }
+  | {
+      readonly kind: "connect";
+      readonly tenantId: string;
+      readonly type: "api_key" | "user";
+      readonly id: string;
+      readonly name: string;
+      readonly scope: string;
+    };
+
+/** Who it is for, once they have shown it. */
+export interface Proven {
+  readonly holder: Holder;
+  readonly tenantId: string;
+  readonly type: "api_key" | "user";
+  readonly id: string;
+}
+
+/** On the way to the issuer and back: everything the way back is checked against. */
+export interface Flow {
+  readonly wanted: Wanted;
+  readonly proven: Proven | null;
+  readonly verifier: string;
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  readonly browser: string;
+}
+
+const CONSENT_MS = 600_000;
+const STATE_MS = 900_000;
+
+type Parts = Pick<AuthorizationParts, "secrets" | "clock">;
+
+/** A cookie that only this browser has, and what a sealed text holds of it. */
+export function newBrowserMark(broker: Pick<Broker, "broker">): { cookie: string; browser: string } {
+  const mark = randomBytes(24).toString("base64url");
+  const flow = randomBytes(6).toString("hex");
+  return { cookie: cookieOf(broker, flow, mark, CONSENT_MS + STATE_MS), browser: `${flow}.${sha256Hex(mark)}` };
+}
+
+/** Whether the request comes from the browser that was marked. */
+export function isBrowser(request: Request, browser: string): boolean {
+  const [flow, hash] = browser.split(".");
+  const name = `gw_oauth_${flow}=`;
+  return (request.headers.get("cookie") ?? "")
+    .split(";")
+    .some((cookie) => cookie.trim().startsWith(name) && sha256Hex(cookie.trim().slice(name.length)) === hash);
+}
+
+export function forgottenMark(broker: Pick<Broker, "broker">, browser: string): string {
+  return cookieOf(broker, browser.split(".")[0] as string, "", 0);
+}
+
+function cookieOf({ broker }: Pick<Broker, "broker">, flow: string, value: string, ms: number): string {
+  const { pathname, protocol } = new URL(broker);
+  // Lax: the way back from the issuer is a navigation that another site began.
+  return `gw_oauth_${flow}=${value}; Path=${pathname}; Max-Age=${Math.floor(ms / 1000)}; HttpOnly; SameSite=Lax${protocol === "https:" ? "; Secure" : ""}`;
+}
+
+export function sealWanted({ secrets, clock }: Parts, { owner }: Pick<Broker, "owner">, wanted: Wanted, browser: string): string {
+  return sealEnvelope(secrets, "consent", owner, { wanted: { ...wanted } as JsonObject, browser }, clock.now() + CONSENT_MS);
+}
+
+export function openWanted(
+  { secrets, clock }: Parts,
+  { owner }: Pick<Broker, "owner">,
+  text: string,
+): { wanted: Wanted; browser: string } | null {
+  return openEnvelope(secrets, "consent", owner, text, clock.now()) as unknown as { wanted: Wanted; browser: string } | null;
+}
+
+export function sealFlow({ secrets, clock }: Parts, { owner }: Pick<Broker, "owner">, flow: Flow): string {
+  return sealEnvelope(secrets, "state", owner, { ...flow } as unknown as JsonObject, clock.now() + STATE_MS);
+}
+
+export function openFlow({ secrets, clock }: Parts, { owner }: Pick<Broker, "owner">, text: string): Flow | null {
+  return openEnvelope(secrets, "state", owner, text, clock.now()) as unknown as Flow | null;
+}

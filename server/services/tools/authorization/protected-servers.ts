@@ -1,0 +1,134 @@
+import { issuerId } from "../../../directory/tools/issuer-id.ts";
+import { enteredClient } from "../../../directory/tools/oauth-upstream-clients.ts";
+import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
+import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { STATELESS_VERSION } from "../../../wire/mcp/dialect.ts";
+import { mirroredHeaders } from "../../../wire/mcp/headers.ts";
+import { requestText } from "../../../wire/mcp/rpc.ts";
+import { statelessParams } from "../../../wire/mcp/bridge.ts";
+import { readChallenge, scopesOf } from "../../../wire/oauth/challenge.ts";
+import {
+  type AuthorizationServer,
+  authorizationServerUrls,
+  readAuthorizationServer,
+  readResourceMetadata,
+  resourceMetadataUrls,
+} from "../../../wire/oauth/metadata.ts";
+import { isRefusal } from "../../../road/surface.ts";
+import { askJson, mayUseUrl } from "./ask-json.ts";
+import { keyOfServer, remembered } from "./authorization-memory.ts";
+import type { AuthorizationParts } from "./authorization-parts.ts";
+
+/** How a tool server says it is to be authorized for. */
+export interface ProtectedServer {
+  /** What tokens are asked for and may be sent to. */
+  readonly resource: string;
+  /** Never empty. */
+  readonly issuers: readonly string[];
+  /** What a first authorization asks for; empty: nothing in particular. */
+  readonly scopes: readonly string[];
+  /** Where it says so; null when it says nothing and its own origin is taken. */
+  readonly metadataUrl: string | null;
+}
+
+type Parts = Pick<AuthorizationParts, "send" | "memory" | "clock" | "allowPrivate">;
+/** `tenantId` as well: an admin's own word on the issuer wins over the server's. */
+export type DiscoveryParts = Parts & Pick<AuthorizationParts, "db">;
+
+const KEPT_MS = 300_000;
+
+/** What the server says, kept for five minutes. */
+export async function protectedServer(
+  parts: DiscoveryParts,
+  tenantId: string,
+  server: Pick<ToolServerEntry, "id" | "url">,
+): Promise<ProtectedServer | Refusal> {
+  return remembered(parts.memory.servers, keyOfServer(server), parts.clock, KEPT_MS, async () => {
+    const told = await askServer(parts, server.url);
+    const byAdmin = await enteredClient(parts, tenantId, server.id);
+    if (byAdmin === null) return told;
+    const scopes = byAdmin.scopes ?? (isRefusal(told) ? [] : told.scopes);
+    // An admin who names the issuer need not have a server that does.
+    return isRefusal(told)
+      ? { resource: server.url, issuers: [byAdmin.issuer], scopes, metadataUrl: null }
+      : { ...told, issuers: [byAdmin.issuer], scopes };
+  });
+}
+
+/** Asks the server itself: its challenge names the document, else it is looked for where it may stand. */
+export async function askServer(parts: Pick<Parts, "send" | "allowPrivate">, url: string): Promise<ProtectedServer | Refusal> {
+  const mayUse = mayUseUrl(parts.allowPrivate);
+  const body = requestText(
+    0,
+    "server/discover",
+    statelessParams("{}", {
+      version: STATELESS_VERSION,
+      capabilities: {},
+      clientInfo: { name: "gatehouse", version: "1" },
+      logLevel: null,
+    }),
+  );
+  const probe = await askJson(parts.send, {
+    url,
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...mirroredHeaders(STATELESS_VERSION, "server/discover", null),
+    },
+    body,
+  });
+  if (isRefusal(probe)) return probe;
+  const challenge = probe.status === 401 ? readChallenge(probe.headers.get("www-authenticate")) : null;
+  const named = challenge?.resourceMetadata ?? null;
+  let why = "the tool server has no protected resource metadata";
+  for (const at of new Set([...(named !== null && mayUse(named) ? [named] : []), ...resourceMetadataUrls(url)])) {
+    const answer = await askJson(parts.send, { url: at });
+    if (isRefusal(answer) || answer.status !== 200) continue;
+    const metadata = readResourceMetadata(answer.body, url);
+    if (typeof metadata === "string") {
+      why = `the document at ${at} ${metadata}`;
+      continue;
+    }
+    const issuers = metadata.authorizationServers.filter(mayUse);
+    if (issuers.length === 0) {
+      why = `the document at ${at} names no authorization server that may be asked`;
+      continue;
+    }
+    const wanted = scopesOf(challenge?.scope);
+    return { resource: metadata.resource, issuers, scopes: wanted.length > 0 ? wanted : metadata.scopes, metadataUrl: at };
+  }
+  return refuse("upstream_auth_failed", "The tool server does not say how to authorize for it.", { reason: why });
+}
+
+/** What the issuer says of itself, kept for five minutes. */
+export async function authorizationServer(parts: Parts, issuer: string): Promise<AuthorizationServer | Refusal> {
+  return remembered(parts.memory.issuers, issuer, parts.clock, KEPT_MS, () => askIssuer(parts, issuer));
+}
+
+export async function askIssuer(parts: Pick<Parts, "send" | "allowPrivate">, issuer: string): Promise<AuthorizationServer | Refusal> {
+  const mayUse = mayUseUrl(parts.allowPrivate);
+  let why = "it has no metadata document";
+  for (const url of authorizationServerUrls(issuer)) {
+    const answer = await askJson(parts.send, { url });
+    if (isRefusal(answer) || answer.status !== 200) continue;
+    const metadata = readAuthorizationServer(answer.body, issuer, mayUse);
+    if (typeof metadata !== "string") return metadata;
+    why = `the document at ${url} ${metadata}`;
+  }
+  return refuse("upstream_auth_failed", "The authorization server of the tool server cannot be used.", { reason: why });
+}
+
+/** The address of the broker of one server and issuer: what clients know as their issuer. */
+export function brokerUrl(base: string, serverId: string, issuer: string): string {
+  return `${base}/v1/proxy/oauth/${serverId}/${issuerId(issuer)}`;
+}
+
+export function toolServerUrl(base: string, serverId: string): string {
+  return `${base}/v1/proxy/mcp/${serverId}`;
+}
+
+/** Where the server's own document stands at the gateway. */
+export function metadataUrl(base: string, serverId: string): string {
+  return `${base}/.well-known/oauth-protected-resource/v1/proxy/mcp/${serverId}`;
+}

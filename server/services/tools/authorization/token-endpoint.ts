@@ -1,0 +1,94 @@
+import type { UpstreamClient } from "../../../directory/tools/oauth-upstream-clients.ts";
+import type { GivenTokens } from "../../../directory/tools/oauth-tokens.ts";
+import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
+import { scopesOf } from "../../../wire/oauth/challenge.ts";
+import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
+import { isRefusal } from "../../../road/surface.ts";
+import { askJson } from "./ask-json.ts";
+
+const FORM = { "content-type": "application/x-www-form-urlencoded" };
+/** Longest text of a token that is kept. */
+const MOST_TOKEN = 32_768;
+/** Whoever says that a token lives for longer means that it does not end; no date can say more than some millennia. */
+const MOST_SECONDS = 3_155_760_000;
+/** What says that the same request may be answered later, and nothing of what was presented. */
+const LATER_STATUSES = new Set([408, 425, 429]);
+const LATER_WORDS = new Set(["temporarily_unavailable", "server_error", "slow_down"]);
+
+/** What came of asking for tokens: `invalid` when what was presented (code, refresh token, client) is good no more. */
+export type TokenAnswer = { readonly tokens: GivenTokens } | { readonly invalid: string } | Refusal;
+
+/** Asks the token endpoint as the client that we are there. `now` in milliseconds since the epoch. */
+export async function askTokens(
+  send: ToolServerSend,
+  at: AuthorizationServer,
+  client: UpstreamClient,
+  form: Readonly<Record<string, string>>,
+  asked: readonly string[],
+  now: number,
+): Promise<TokenAnswer> {
+  const { headers, fields } = authenticated(client);
+  const answer = await askJson(send, {
+    url: at.tokenEndpoint,
+    method: "POST",
+    headers: { ...FORM, ...headers },
+    body: new URLSearchParams({ ...form, ...fields }).toString(),
+  });
+  if (isRefusal(answer)) return answer;
+  const { status, body } = answer;
+  const token = body?.access_token;
+  // Some issuers say what is wrong with status 200.
+  if (status < 500 && typeof body?.error === "string" && token === undefined) {
+    if (LATER_STATUSES.has(status) || LATER_WORDS.has(body.error))
+      return refuse("upstream_error", "The authorization server asks to come again later.", {
+        reason: `it answered ${status} ${body.error.slice(0, 100)}`,
+      });
+    return { invalid: body.error.slice(0, 100) };
+  }
+  if (status !== 200 || body === null || typeof token !== "string" || token === "" || token.length > MOST_TOKEN)
+    return refuse("upstream_invalid_response", "The authorization server gave no token.", { reason: `it answered ${status}` });
+  if (typeof body.token_type !== "string" || body.token_type.toLowerCase() !== "bearer")
+    return refuse("upstream_invalid_response", "The authorization server gave a token that is no bearer token.");
+  const seconds = typeof body.expires_in === "number" && body.expires_in > 0 ? Math.min(body.expires_in, MOST_SECONDS) : null;
+  return {
+    tokens: {
+      accessToken: token,
+      refreshToken: typeof body.refresh_token === "string" && body.refresh_token.length <= MOST_TOKEN ? body.refresh_token : null,
+      // What is not told is what was asked for (RFC 6749, 5.1).
+      scopes: typeof body.scope === "string" ? scopesOf(body.scope) : asked,
+      expiresAt: seconds === null ? null : now + seconds * 1000,
+    },
+  };
+}
+
+/** Tells the issuer that tokens are given up. What it answers changes nothing: here they are gone. */
+export async function revokeTokens(
+  send: ToolServerSend,
+  at: AuthorizationServer,
+  client: UpstreamClient,
+  tokens: Pick<GivenTokens, "accessToken" | "refreshToken">,
+): Promise<void> {
+  if (at.revocationEndpoint === null) return;
+  const { headers, fields } = authenticated(client);
+  const [token, hint] = tokens.refreshToken === null ? [tokens.accessToken, "access_token"] : [tokens.refreshToken, "refresh_token"];
+  await askJson(send, {
+    url: at.revocationEndpoint,
+    method: "POST",
+    headers: { ...FORM, ...headers },
+    body: new URLSearchParams({ token, token_type_hint: hint, ...fields }).toString(),
+  });
+}
+
+function authenticated({ clientId, clientSecret, authMethod }: UpstreamClient): {
+  headers: Record<string, string>;
+  fields: Record<string, string>;
+} {
+  if (clientSecret === null || authMethod === "none") return { headers: {}, fields: { client_id: clientId } };
+  if (authMethod === "client_secret_post") return { headers: {}, fields: { client_id: clientId, client_secret: clientSecret } };
+  const encoded = (text: string) => encodeURIComponent(text).replaceAll("%20", "+");
+  return {
+    headers: { authorization: `Basic ${Buffer.from(`${encoded(clientId)}:${encoded(clientSecret)}`).toString("base64")}` },
+    fields: {},
+  };
+}

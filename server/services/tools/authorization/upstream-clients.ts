@@ -1,0 +1,109 @@
+import { keepRegistration, knownClient, type UpstreamClient } from "../../../directory/tools/oauth-upstream-clients.ts";
+import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
+import { isRefusal } from "../../../road/surface.ts";
+import { askJson } from "./ask-json.ts";
+import type { AuthorizationParts } from "./authorization-parts.ts";
+
+type Parts = Pick<AuthorizationParts, "db" | "secrets" | "clock" | "send">;
+
+/** The broker's addresses, as its metadata document and registrations name them. */
+export function callbackUrl(broker: string): string {
+  return `${broker}/callback`;
+}
+
+export function clientDocumentUrl(broker: string): string {
+  return `${broker}/client-metadata.json`;
+}
+
+/** The gateway's own client metadata document, or what it registers with. */
+export function ownClientMetadata(broker: string, authMethod: string) {
+  return {
+    client_name: "Gatehouse",
+    redirect_uris: [callbackUrl(broker)],
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    token_endpoint_auth_method: authMethod,
+    application_type: isLoopback(broker) ? "native" : "web",
+  };
+}
+
+/**
+ * Who the gateway is for this server at this issuer: what an admin entered, else its document's address where the
+ * issuer takes those, else what it registered as, which it does when nobody has yet.
+ */
+export async function upstreamClient(
+  parts: Parts,
+  tenantId: string,
+  serverId: string,
+  at: AuthorizationServer,
+  broker: string,
+): Promise<UpstreamClient | Refusal> {
+  const known = await knownClient(parts, tenantId, serverId, at.issuer, callbackUrl(broker));
+  if (known !== null) return known;
+  if (at.clientDocuments && broker.startsWith("https://"))
+    return { clientId: clientDocumentUrl(broker), clientSecret: null, authMethod: "none", isEntered: false };
+  if (at.registrationEndpoint === null)
+    return refuse(
+      "upstream_auth_failed",
+      "The authorization server lets no client register itself: an administrator has to enter a client for this tool server.",
+    );
+  return register(parts, tenantId, serverId, at, broker);
+}
+
+/** The client tokens were given to: they are refreshed and revoked as that one. */
+export async function clientOfTokens(
+  parts: Pick<Parts, "db" | "secrets">,
+  tenantId: string,
+  serverId: string,
+  tokens: { readonly issuer: string; readonly clientId: string; readonly redirectUri: string },
+): Promise<UpstreamClient | null> {
+  const known = await knownClient(parts, tenantId, serverId, tokens.issuer, tokens.redirectUri);
+  if (known?.clientId === tokens.clientId) return known;
+  return tokens.clientId.startsWith("https://")
+    ? { clientId: tokens.clientId, clientSecret: null, authMethod: "none", isEntered: false }
+    : null;
+}
+
+async function register(
+  parts: Parts,
+  tenantId: string,
+  serverId: string,
+  at: AuthorizationServer,
+  broker: string,
+): Promise<UpstreamClient | Refusal> {
+  const wanted =
+    at.tokenAuthMethods.length === 0 || at.tokenAuthMethods.includes("client_secret_basic")
+      ? "client_secret_basic"
+      : at.tokenAuthMethods.includes("client_secret_post")
+        ? "client_secret_post"
+        : "none";
+  const answer = await askJson(parts.send, {
+    url: at.registrationEndpoint as string,
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(ownClientMetadata(broker, wanted)),
+  });
+  if (isRefusal(answer)) return answer;
+  const { body, status } = answer;
+  if ((status !== 201 && status !== 200) || typeof body?.client_id !== "string")
+    return refuse("upstream_auth_failed", "The authorization server did not let the gateway register.", {
+      reason: `it answered ${status}${typeof body?.error === "string" ? ` ${body.error.slice(0, 100)}` : ""}`,
+    });
+  const secret = typeof body.client_secret === "string" ? body.client_secret : null;
+  const authMethod =
+    secret === null ? "none" : typeof body.token_endpoint_auth_method === "string" ? body.token_endpoint_auth_method : wanted;
+  await keepRegistration(parts, tenantId, serverId, {
+    issuer: at.issuer,
+    redirectUri: callbackUrl(broker),
+    clientId: body.client_id,
+    clientSecret: secret,
+    authMethod,
+  });
+  return (await knownClient(parts, tenantId, serverId, at.issuer, callbackUrl(broker))) ?? refuse("internal_error");
+}
+
+export function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}

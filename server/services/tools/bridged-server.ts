@@ -1,0 +1,56 @@
+import type { Call, ToolTarget } from "../../road/call.ts";
+import { isObject, type JsonValue } from "../../wire/document.ts";
+import { withoutExecution } from "../../wire/mcp/bridge.ts";
+import { edited } from "../../wire/mcp/rpc.ts";
+import { answerGate, answersContent } from "./answer-gate.ts";
+import { isRefusal } from "../../road/surface.ts";
+import { carry } from "./carry.ts";
+import { openChanges } from "./changes.ts";
+import { offeredTools } from "./offered-tools.ts";
+import { carriedCapabilities, type SynthesizedServer } from "./synthesized.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import type { ToolRequest } from "./tool-request.ts";
+
+/** Null when no tool says anything of running as a task. */
+function plainTools(tools: JsonValue | undefined): JsonValue[] | null {
+  if (!Array.isArray(tools) || !tools.some((tool) => isObject(tool) && tool.execution !== undefined)) return null;
+  return tools.map((tool) => (isObject(tool) ? withoutExecution(tool) : tool));
+}
+
+/** A server for callers of the dialect it does not speak. */
+export function bridgedServer(call: Call, request: ToolRequest, target: ToolTarget, parts: ToolParts): SynthesizedServer {
+  const { server } = target;
+  return {
+    id: server.id,
+    info: { name: server.serverName ?? server.name, version: server.serverVersion ?? "" },
+    capabilities: carriedCapabilities(server.capabilities),
+    instructions: server.instructions,
+    async changes(filter, sender) {
+      const opened = await openChanges(call, server, filter, sender, parts);
+      return isRefusal(opened) ? opened : [opened];
+    },
+    carry: (message, sender, session) =>
+      carry(
+        call,
+        {
+          server,
+          method: message.method ?? "",
+          params: message.document.memberText("params"),
+          parsed: message.params,
+          capability: request.capability,
+          id: message.id ?? 0,
+          dialect: session === null ? "stateless" : "handshake",
+          sender,
+          session,
+          gate: async (text, result) => (answersContent(request) ? answerGate(call, target, text, result, parts) : null),
+          async edit(result, text) {
+            if (message.method !== "tools/list") return null;
+            const kept = await offeredTools(call, target, result, server.dialect === "stateless", sender.capabilities, parts);
+            const plain = session === null ? plainTools(kept ?? result.tools) : null;
+            return kept === null && plain === null ? null : edited(text, { tools: JSON.stringify(plain ?? kept) });
+          },
+        },
+        parts,
+      ),
+  };
+}

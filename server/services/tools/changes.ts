@@ -1,0 +1,202 @@
+import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import type { Sender } from "../../wire/mcp/bridge.ts";
+import { type ChangeFilter, readFilter, tellable, tellsOf, writeFilter } from "../../wire/mcp/changes.ts";
+import { META } from "../../wire/mcp/dialect.ts";
+import { answers } from "../../wire/mcp/rpc.ts";
+import type { Call } from "../../road/call.ts";
+import { isRefusal } from "../../road/surface.ts";
+import { type Asked, askServer, sessionOwner } from "./ask-server.ts";
+import { departure } from "./departure.ts";
+import { type AskSubscription, subscribe, unsubscribe } from "./resource-subscriptions.ts";
+import { joinFeed } from "./session-feed.ts";
+import { pooledSession, versionOf } from "./session-pool.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import { finalMessage } from "./upstream-messages.ts";
+
+/** What one server tells of its changes, in whichever dialect it does, as notifications without marks of either. */
+export interface Changes {
+  /** What of the wish the server grants. */
+  readonly honoured: ChangeFilter;
+  readonly notifications: AsyncGenerator<JsonObject, void>;
+  close(): void;
+}
+
+const NOTHING: ChangeFilter = { tools: false, prompts: false, resources: false, uris: [], logs: false };
+
+/** Listens to a server on behalf of the call, until it is closed or the call ends. A refusal when it cannot be reached. */
+export async function openChanges(
+  call: Call,
+  server: ToolServerEntry,
+  filter: ChangeFilter,
+  sender: Sender,
+  parts: ToolParts,
+): Promise<Changes | Refusal> {
+  return server.dialect === "stateless"
+    ? statelessChanges(call, server, filter, sender, parts)
+    : handshakeChanges(call, server, filter, sender, parts);
+}
+
+async function statelessChanges(
+  call: Call,
+  server: ToolServerEntry,
+  filter: ChangeFilter,
+  sender: Sender,
+  parts: ToolParts,
+): Promise<Changes | Refusal> {
+  const wanted = { ...tellable(filter, server.capabilities), logs: false };
+  if (!asksForSomething(wanted)) return silence(call);
+  const params = JSON.stringify({ notifications: writeFilter(wanted) });
+  const asked = await askServer(
+    call,
+    server,
+    { method: "subscriptions/listen", params, capability: null, arguments: undefined, sender: { ...sender, logLevel: null }, id: "listen" },
+    parts,
+  );
+  if (isRefusal(asked)) return asked;
+  const first = await asked.messages.next().catch(() => null);
+  const acknowledged = first?.value?.value;
+  if (acknowledged?.method !== "notifications/subscriptions/acknowledged" || !isObject(acknowledged.params)) {
+    asked.abort.abort("not_listened_to");
+    return silence(call);
+  }
+  return {
+    honoured: readFilter(acknowledged.params.notifications) ?? NOTHING,
+    notifications: told(asked, wanted),
+    close: () => asked.abort.abort("nobody_listens"),
+  };
+}
+
+async function* told(asked: Asked, wanted: ChangeFilter): AsyncGenerator<JsonObject, void> {
+  try {
+    for await (const { value } of asked.messages) {
+      if (answers(value, asked.id)) return;
+      if (tellsOf(wanted, value)) yield unmarked(value);
+    }
+  } catch {
+    // It broke off, or is no longer wanted: either way there is nothing more to tell.
+  }
+}
+
+function unmarked(message: JsonObject): JsonObject {
+  const { params } = message;
+  if (!isObject(params) || !isObject(params._meta)) return message;
+  const { [META.subscription]: _mark, ...meta } = params._meta;
+  const { _meta: _whole, ...rest } = params;
+  return { ...message, params: Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta } };
+}
+
+async function handshakeChanges(
+  call: Call,
+  server: ToolServerEntry,
+  filter: ChangeFilter,
+  sender: Sender,
+  parts: ToolParts,
+): Promise<Changes | Refusal> {
+  const credentials = await parts.credentials.headersFor(call, server);
+  if (isRefusal(credentials)) return credentials;
+  const unrecorded = departure(call, server.url, null, parts);
+  if (unrecorded !== null) return unrecorded;
+  const join = async () => {
+    const session = await pooledSession(
+      server,
+      {
+        owner: await sessionOwner(call, server, sender, parts),
+        capabilities: sender.capabilities,
+        clientInfo: sender.clientInfo,
+        headers: credentials,
+      },
+      parts,
+    );
+    if (isRefusal(session)) return session;
+    const wanted = tellable(filter, session.capabilities);
+    const joined = asksForSomething(wanted)
+      ? await joinFeed(session, server, credentials, (message) => tellsOf(wanted, message), call.abort.signal, parts)
+      : null;
+    return { session, wanted, joined };
+  };
+  let there = await join();
+  if (!isRefusal(there) && there.session.over) there = await join();
+  if (isRefusal(there)) return there;
+  const { session, wanted, joined } = there;
+  if (joined === null)
+    return session.feedless || !asksForSomething(wanted)
+      ? silence(call)
+      : refuse("upstream_unreachable", "The tool server could not be listened to.");
+  call.row.server_version ??= versionOf(session);
+  // What was subscribed to in a session that is over went with it: the session that follows has subscriptions of its own.
+  const ask: AskSubscription = async (method, uri) => !session.over && (await takes(call, server, method, uri, sender, parts));
+  const uris: string[] = [];
+  for (const uri of wanted.uris) {
+    if (await subscribe(session.subscriptions, uri, ask)) uris.push(uri);
+    else unsubscribe(session.subscriptions, uri, ask);
+  }
+  const honoured = { ...wanted, uris };
+  let open = true;
+  return {
+    honoured,
+    notifications: wantedOf(joined.heard, honoured),
+    close() {
+      if (!open) return;
+      open = false;
+      joined.leave();
+      for (const uri of uris) unsubscribe(session.subscriptions, uri, ask);
+    },
+  };
+}
+
+async function* wantedOf(heard: AsyncGenerator<JsonObject, void>, filter: ChangeFilter): AsyncGenerator<JsonObject, void> {
+  for await (const message of heard) if (tellsOf(filter, message)) yield message;
+}
+
+/**
+ * Whether the server took it. That is for everybody who listens in the session, also when the call it is asked in is over
+ * by then: its row tells of its own request, and nothing begins for it any more.
+ */
+async function takes(call: Call, server: ToolServerEntry, method: string, uri: string, sender: Sender, parts: ToolParts): Promise<boolean> {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort("upstream_timeout"), server.timeoutMs);
+  try {
+    const asked = await askServer(
+      { ...call, abort, row: { ...call.row } },
+      server,
+      {
+        method,
+        params: JSON.stringify({ uri }),
+        capability: null,
+        arguments: undefined,
+        sender: { ...sender, logLevel: null },
+        id: method,
+      },
+      { ...parts, begin: () => undefined },
+    );
+    if (isRefusal(asked)) return false;
+    const answer = await finalMessage(asked.messages, asked.id).catch(() => null);
+    asked.end();
+    return isObject(answer?.value.result);
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function asksForSomething({ tools, prompts, resources, uris, logs }: ChangeFilter): boolean {
+  return tools || prompts || resources || logs || uris.length > 0;
+}
+
+/** Of a server that tells nothing. */
+function silence(call: Call): Changes {
+  let close: () => void = () => undefined;
+  const over = new Promise<void>((resolve) => {
+    close = resolve;
+    if (call.abort.signal.aborted) resolve();
+    else call.abort.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  // oxlint-disable-next-line require-yield -- it tells nothing
+  async function* nothing(): AsyncGenerator<JsonObject, void> {
+    await over;
+  }
+  return { honoured: NOTHING, notifications: nothing(), close };
+}

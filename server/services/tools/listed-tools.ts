@@ -1,0 +1,51 @@
+import { mayUseTool } from "../../directory/tools/tool-access.ts";
+import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { isForModel, showsApps } from "../../wire/mcp/apps.ts";
+import { type ListedTool, listedTools } from "../../wire/mcp/tool-definitions.ts";
+import type { ToolTarget } from "../../road/call.ts";
+import type { ToolMemory } from "./tool-parts.ts";
+
+/** Of one server. Beyond, what it listed before is forgotten: some name their tools anew in every list. */
+const MOST_TOOLS = 10_000;
+
+/** Remembers tools as a server has just listed them, and gives all that are known; a later page adds to the first. */
+export function rememberTools(memory: ToolMemory, server: ToolServerEntry, tools: readonly JsonValue[]): ReadonlyMap<string, ListedTool> {
+  const before = memory.listed.get(server.id);
+  const kept = before === undefined || before.size + tools.length > MOST_TOOLS ? [] : before;
+  const known = new Map([...kept, ...listedTools(tools).map((tool) => [tool.name, tool] as const)]);
+  memory.listed.set(server.id, known);
+  return known;
+}
+
+/** A tool as last listed through the gateway, else as last discovered. */
+export function knownTool(memory: ToolMemory, server: ToolServerEntry, name: string): ListedTool | null {
+  return memory.listed.get(server.id)?.get(name) ?? (server.tools.get(name) as ListedTool | undefined) ?? null;
+}
+
+/**
+ * A `tools/list` result with only what the caller may use; null when nothing had to go. `asClient`: the gateway itself
+ * calls the stateless server, so that wrongly annotated tools go as well. `client`: what the caller can do, null where
+ * that is not known; one that shows no apps is not shown the tools that are for apps alone.
+ */
+export function filteredList(
+  memory: ToolMemory,
+  { server, access }: ToolTarget,
+  result: JsonObject,
+  asClient: boolean,
+  client: JsonObject | null,
+): JsonValue[] | null {
+  const { tools } = result;
+  if (!Array.isArray(tools)) return null;
+  const known = rememberTools(memory, server, tools);
+  const unfit = (name: string) => asClient && known.get(name)?.params === null;
+  const kept = tools.filter(
+    (tool) =>
+      isObject(tool) &&
+      typeof tool.name === "string" &&
+      mayUseTool(access, tool.name) &&
+      !unfit(tool.name) &&
+      (client === null || showsApps(client) || isForModel(tool)),
+  );
+  return kept.length === tools.length ? null : kept;
+}

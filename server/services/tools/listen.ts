@@ -1,0 +1,130 @@
+import type { NotedSession, SessionNotes } from "../../directory/tools/session-notes.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import type { Sender } from "../../wire/mcp/bridge.ts";
+import { type ChangeFilter, readFilter, together, writeFilter } from "../../wire/mcp/changes.ts";
+import { DEFAULT_LOG_LEVEL, logsAt, META } from "../../wire/mcp/dialect.ts";
+import { resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";
+import { PASSED_STREAM } from "../../wire/stream.ts";
+import type { Call } from "../../road/call.ts";
+import { type Answer, isRefusal } from "../../road/surface.ts";
+import type { Changes } from "./changes.ts";
+import { EVENT_STREAM_HEADERS, type Relay } from "./relay.ts";
+import { frameOf, KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, SENDER } from "./rpc-stream.ts";
+import type { ToolParts } from "./tool-parts.ts";
+
+/** Opens what a synthesized server can tell of its changes: one for each server behind it that can be reached. */
+export type OpenChanges = (filter: ChangeFilter, sender: Sender) => Promise<readonly Changes[] | Refusal>;
+
+/** `subscriptions/listen`: what is granted first, then each change under the id of the request. */
+export async function* listened(message: RpcMessage, sender: Sender, open: OpenChanges): Relay {
+  const filter = readFilter(message.params.notifications);
+  if (filter === null) return refuse("rpc_invalid_params", "params.notifications must say what to listen for.");
+  const members = await open(filter, sender);
+  if (isRefusal(members)) return members;
+  const mark = { [META.subscription]: message.id };
+  try {
+    yield JSON.stringify({
+      jsonrpc: "2.0",
+      method: "notifications/subscriptions/acknowledged",
+      params: { notifications: writeFilter(together(members.map(({ honoured }) => honoured))), _meta: mark },
+    });
+    for await (const change of merged(members)) {
+      const params = isObject(change.params) ? change.params : {};
+      yield JSON.stringify({ ...change, params: { ...params, _meta: { ...(isObject(params._meta) ? params._meta : {}), ...mark } } });
+    }
+  } finally {
+    for (const member of members) member.close();
+  }
+  return resultText(message.id, JSON.stringify({ resultType: "complete", _meta: mark }));
+}
+
+/** The stream a session of the handshake dialect hears changes on: of all lists, and of the resources it subscribed to; and of the logs. */
+export function sessionStream(
+  call: Call,
+  session: NotedSession,
+  sender: Sender,
+  open: OpenChanges,
+  { notes }: Pick<ToolParts, "notes">,
+): Answer {
+  const changes = sessionChanges(call, session, sender, open, notes);
+  const upstream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await changes.next();
+        if (done === true) controller.close();
+        else controller.enqueue(frameOf(JSON.stringify(value)));
+      },
+    },
+    { highWaterMark: 0 },
+  ).getReader();
+  return {
+    kind: "stream",
+    status: 200,
+    headers: EVENT_STREAM_HEADERS,
+    upstream: keptAlive(upstream, KEEP_ALIVE_MS),
+    codec: PASSED_STREAM,
+    head: [KEEP_ALIVE],
+    inputCharacters: null,
+    sender: SENDER,
+  };
+}
+
+/** Begins anew, behind the caller's back, whenever the session subscribes to something else; ends with the session. */
+async function* sessionChanges(
+  call: Call,
+  session: NotedSession,
+  sender: Sender,
+  open: OpenChanges,
+  notes: SessionNotes,
+): AsyncGenerator<JsonObject, void> {
+  let resubscribe: () => void = () => undefined;
+  const following = await notes.follow(session, () => resubscribe());
+  try {
+    while (!following.ended()) {
+      const other = new Promise<void>((resolve) => {
+        resubscribe = resolve;
+      });
+      const members = await open({ tools: true, prompts: true, resources: true, uris: following.uris(), logs: true }, sender);
+      if (isRefusal(members)) return;
+      let again = false;
+      void other.then(() => {
+        again = true;
+        for (const member of members) member.close();
+      });
+      try {
+        for await (const change of merged(members)) if (await isWanted(change, session, notes)) yield change;
+      } finally {
+        for (const member of members) member.close();
+      }
+      if (!again || call.abort.signal.aborted) return;
+    }
+  } finally {
+    following.stop();
+  }
+}
+
+/** Of logs, what the session's caller asked for by now. */
+async function isWanted({ method, params }: JsonObject, session: NotedSession, notes: SessionNotes): Promise<boolean> {
+  return (
+    method !== "notifications/message" ||
+    logsAt(isObject(params) ? params.level : undefined, (await notes.said(session)).level ?? DEFAULT_LOG_LEVEL)
+  );
+}
+
+/** Of all of them, as they come. One is read on only when what it told was taken. */
+async function* merged(members: readonly Changes[]): AsyncGenerator<JsonObject, void> {
+  const pending = new Map(members.map((member) => [member, read(member)]));
+  while (pending.size > 0) {
+    const { member, step } = await Promise.race(pending.values());
+    if (step.done === true) pending.delete(member);
+    else {
+      pending.set(member, read(member));
+      yield step.value;
+    }
+  }
+}
+
+async function read(member: Changes): Promise<{ readonly member: Changes; readonly step: IteratorResult<JsonObject, void> }> {
+  return { member, step: await member.notifications.next() };
+}

@@ -1,0 +1,36 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Call } from "../../road/call.ts";
+import type { OriginRules } from "./tool-parts.ts";
+
+type Asker = Pick<Call, "headers" | "request">;
+
+const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+/** Keeps pages of other sites from calling tool servers with a key or a name of this machine. A request without an Origin comes from no page. */
+export function refuseOrigin(call: Asker, rules: OriginRules): Refusal | null {
+  const { headers } = call;
+  const host = hostOf(call);
+  const stranger = refuseHost(call, rules);
+  if (stranger !== null) return stranger;
+  const origin = headers.get("origin");
+  if (origin === null || rules.allowed.has(origin)) return null;
+  const own = URL.canParse(origin) && new URL(origin).host === host;
+  return own ? null : refuse("origin_not_allowed", undefined, { reason: `origin ${origin.slice(0, 200)}` });
+}
+
+/** A name of another machine that leads here is somebody's trick on a gateway that only this machine should reach. */
+export function refuseHost(call: Asker, rules: OriginRules): Refusal | null {
+  const host = hostOf(call);
+  const name = hostnameOf(`http://${host}`);
+  return rules.loopback && (name === null || !LOOPBACK.has(name))
+    ? refuse("origin_not_allowed", undefined, { reason: `host ${host.slice(0, 200)}` })
+    : null;
+}
+
+function hostOf({ headers, request }: Asker): string {
+  return headers.get("host") ?? new URL(request.url).host;
+}
+
+function hostnameOf(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).hostname : null;
+}

@@ -1,0 +1,197 @@
+import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import { progressTokenOf } from "../../wire/mcp/progress.ts";
+import { isRefusal } from "../../road/surface.ts";
+import { dropSession, isForgotten, type PooledSession, sessionHeaders } from "./session-pool.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import { isEventStream, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
+
+/** Somebody who hears what a session's server says unasked. */
+interface Listener {
+  hear(message: UpstreamMessage): void;
+  ended(): void;
+}
+
+/** The one stream on which a handshake server tells a session of changes, for all who listen to it. */
+export interface SessionFeed {
+  readonly listeners: Set<Listener>;
+  readonly abort: AbortController;
+  /** Whether it stays open for what the server may ask there. */
+  kept: boolean;
+  /** Whether the server has such a stream. */
+  readonly open: Promise<boolean>;
+}
+
+const HEAD_MS = 86_400_000;
+/** How long a server's refusal is waited for. */
+const MOST_WAIT_MS = 250;
+/**
+ * A listener that does not listen is let go before what waits for it grows: so many messages, or characters of them.
+ * What waits already is not kept again: told once or often, a change is to be looked at once.
+ */
+const MOST_WAITING = 1_000;
+const MOST_WAITING_CHARACTERS = 1024 * 1024;
+
+/**
+ * Joins the feed of a session, which is opened when there is none; null when its server has no such stream. Only what
+ * is `wanted` is heard.
+ */
+export async function joinFeed(
+  session: PooledSession,
+  server: ToolServerEntry,
+  credentials: Readonly<Record<string, string>>,
+  wanted: (message: JsonObject) => boolean,
+  signal: AbortSignal,
+  parts: ToolParts,
+): Promise<{ readonly feed: SessionFeed; readonly heard: AsyncGenerator<JsonObject, void>; leave(): void } | null> {
+  const { feeds } = parts.memory;
+  let feed = feeds.get(session.key);
+  if (feed === undefined) {
+    feed = openFeed(session, server, credentials, parts);
+    feeds.set(session.key, feed);
+  }
+  const waiting = new Map<string, JsonObject>();
+  let characters = 0;
+  let over = false;
+  let wake: () => void = () => undefined;
+  const listener: Listener = {
+    hear({ text, value }) {
+      if (over || waiting.has(text) || !wanted(value)) return;
+      waiting.set(text, value);
+      characters += text.length;
+      over = waiting.size > MOST_WAITING || characters > MOST_WAITING_CHARACTERS;
+      wake();
+    },
+    ended() {
+      over = true;
+      wake();
+    },
+  };
+  feed.listeners.add(listener);
+  const joined = feed;
+  const leave = () => {
+    signal.removeEventListener("abort", leave);
+    listener.ended();
+    joined.listeners.delete(listener);
+    if (joined.listeners.size === 0) joined.abort.abort("nobody_listens");
+  };
+  signal.addEventListener("abort", leave, { once: true });
+  // Whoever hung up before it came to this.
+  if (signal.aborted) leave();
+  // Some servers send not even the head before there is something to tell.
+  if (!(await Promise.race([feed.open, new Promise<true>((resolve) => setTimeout(() => resolve(true), MOST_WAIT_MS))]))) {
+    leave();
+    return null;
+  }
+  async function* heard(): AsyncGenerator<JsonObject, void> {
+    for (;;) {
+      const [next] = waiting;
+      if (next !== undefined) {
+        const [text, message] = next;
+        waiting.delete(text);
+        characters -= text.length;
+        yield message;
+      } else if (over) return;
+      else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+  }
+  return { feed, heard: heard(), leave };
+}
+
+const IDLE_MS = 60_000;
+const HEAD_START_MS = 50;
+
+/** Keeps the feed of a session open while requests are under way in it, and a while longer, for what its server asks there. */
+export async function keepFeed(
+  session: PooledSession,
+  server: ToolServerEntry,
+  credentials: Readonly<Record<string, string>>,
+  parts: ToolParts,
+): Promise<void> {
+  const { feeds } = parts.memory;
+  if (session.feedless) return;
+  const known = feeds.get(session.key);
+  const feed = known ?? openFeed(session, server, credentials, parts);
+  feeds.set(session.key, feed);
+  let timer: ReturnType<typeof setTimeout>;
+  const keeper: Listener = { hear: () => undefined, ended: () => clearTimeout(timer) };
+  const look = () => {
+    if (session.exchanges.size > 0) timer = setTimeout(look, IDLE_MS);
+    else {
+      feed.kept = false;
+      feed.listeners.delete(keeper);
+      if (feed.listeners.size === 0) feed.abort.abort("nobody_listens");
+    }
+  };
+  if (feed.kept) return;
+  feed.kept = true;
+  timer = setTimeout(look, IDLE_MS);
+  timer.unref?.();
+  feed.listeners.add(keeper);
+  // What is asked before the stream is there is lost: it gets a head start.
+  await Promise.race([feed.open, new Promise((resolve) => setTimeout(resolve, HEAD_START_MS))]);
+}
+
+/** Whether a server without the stream says so by this status; by others it says that it may come later. */
+function saysNone(status: number): boolean {
+  return status === 501 || (status < 500 && status !== 408 && status !== 425 && status !== 429);
+}
+
+function openFeed(
+  session: PooledSession,
+  server: ToolServerEntry,
+  credentials: Readonly<Record<string, string>>,
+  parts: ToolParts,
+): SessionFeed {
+  const { send, memory } = parts;
+  const abort = new AbortController();
+  const listeners = new Set<Listener>();
+  const end = () => {
+    if (memory.feeds.get(session.key) === feed) memory.feeds.delete(session.key);
+    for (const listener of listeners) listener.ended();
+  };
+  // Who comes now opens another: nobody joins one that is being closed.
+  abort.signal.addEventListener("abort", end, { once: true });
+  const read = async (response: Response) => {
+    try {
+      for await (const message of upstreamMessages(response)) {
+        const { value } = message;
+        if (typeof value.method !== "string") continue;
+        const token = progressTokenOf(value);
+        if (typeof token === "number") session.exchanges.get(token)?.(message);
+        else if (value.id === undefined) for (const listener of listeners) listener.hear(message);
+        else for (const hear of [...session.exchanges.values()].slice(0, 1)) hear(message);
+      }
+    } catch {
+      // It broke off: who listens sees the end and may listen again.
+    }
+    end();
+  };
+  const open = async () => {
+    const response = await send({
+      url: server.url,
+      method: "GET",
+      headers: { accept: "text/event-stream", ...credentials, ...sessionHeaders(session) },
+      abort,
+      timeoutMs: HEAD_MS,
+    });
+    if (!isRefusal(response) && response.ok && isEventStream(response)) {
+      void read(response);
+      return true;
+    }
+    // Of a server that cannot be reached just now nothing is known.
+    if (!isRefusal(response)) {
+      await response.body?.cancel().catch(() => undefined);
+      if (await isForgotten(session, server, credentials, parts)) dropSession(session, parts);
+      else if (saysNone(response.status)) session.feedless = true;
+    }
+    end();
+    return false;
+  };
+  const feed: SessionFeed = { listeners, abort, kept: false, open: open() };
+  return feed;
+}

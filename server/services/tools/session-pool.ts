@@ -1,0 +1,259 @@
+import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
+import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import { HANDSHAKE_VERSIONS } from "../../wire/mcp/dialect.ts";
+import { requestText } from "../../wire/mcp/rpc.ts";
+import { canonicalJson } from "../../wire/mcp/tool-definitions.ts";
+import { isRefusal } from "../../road/surface.ts";
+import type { ResourceSubscriptions } from "./resource-subscriptions.ts";
+import { finalMessage, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
+import type { ToolParts } from "./tool-parts.ts";
+
+const TIMEOUT_MS = 30_000;
+export const JSON_AND_EVENTS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+
+/**
+ * One session with a handshake server: that of one session of a caller, or shared by the calls of one principal without
+ * sessions that have the same capabilities.
+ */
+export interface PooledSession {
+  readonly key: string;
+  readonly url: string;
+  /** What it was begun with. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly id: string | null;
+  readonly version: string;
+  readonly serverInfo: JsonObject | null;
+  readonly capabilities: JsonObject;
+  readonly instructions: string | null;
+  nextId: number;
+  /** When it was last asked for, as milliseconds of the process. */
+  usedAt: number;
+  /** As it was last set. */
+  logLevel: string | null;
+  /** Its server does not know it any more. */
+  over: boolean;
+  /** Its server has no stream for what it tells unasked. */
+  feedless: boolean;
+  /** The requests under way in it by their ids, oldest first: they hear what the server asks of the session, and of their progress. */
+  readonly exchanges: Map<number, (message: UpstreamMessage) => void>;
+  readonly subscriptions: ResourceSubscriptions;
+}
+
+/** What its server calls its version; null when it has none. */
+export function versionOf({ serverInfo }: Pick<PooledSession, "serverInfo">): string | null {
+  return typeof serverInfo?.version === "string" ? serverInfo.version : null;
+}
+
+export interface Handshake {
+  readonly owner: string;
+  readonly capabilities: JsonObject;
+  readonly clientInfo: JsonObject | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The session for these terms, begun when there is none. Its headers are those of the first call that needed it. */
+export async function pooledSession(
+  server: ToolServerEntry,
+  terms: Handshake,
+  parts: Pick<ToolParts, "send" | "memory">,
+): Promise<PooledSession | Refusal> {
+  const key = [server.id, server.url, terms.owner, canonicalJson(terms.capabilities), terms.headers.authorization ?? ""].join("\n");
+  const there = parts.memory.sessions.get(key);
+  if (there !== undefined) return usedNow((await there) as PooledSession | Refusal);
+  const begun = begin(key, server, terms, parts);
+  parts.memory.sessions.set(key, begun);
+  const session = await begun;
+  if (isRefusal(session)) parts.memory.sessions.delete(key);
+  return session;
+}
+
+function usedNow(session: PooledSession | Refusal): PooledSession | Refusal {
+  if (!isRefusal(session)) session.usedAt = performance.now();
+  return session;
+}
+
+/** The session is over: who comes next begins another, and who listens in it hears so. */
+export function dropSession(session: PooledSession, { memory }: Pick<ToolParts, "memory">): void {
+  // Calls learn of it one after the other, and the session that follows has the same key.
+  if (session.over) return;
+  session.over = true;
+  memory.sessions.delete(session.key);
+  // A server may give a session up and leave its stream open, on which nothing comes any more.
+  memory.feeds.get(session.key)?.abort.abort("session_over");
+}
+
+const FAREWELL_MS = 2_000;
+
+/** Tells the server that its session is not needed any more. Whether it takes that is its own business. Never rejects. */
+export async function endSession(session: PooledSession, send: ToolServerSend, abort = new AbortController()): Promise<void> {
+  if (session.id === null) return;
+  const response = await send({
+    url: session.url,
+    method: "DELETE",
+    headers: { ...session.headers, ...sessionHeaders(session) },
+    abort,
+    timeoutMs: FAREWELL_MS,
+  });
+  if (!isRefusal(response)) await response.body?.cancel().catch(() => undefined);
+}
+
+const FAREWELLS_AT_ONCE = 16;
+
+type KeptSessions = Pick<ToolParts, "send" | "memory">;
+
+/** Ends the sessions that are kept for a session of a caller, by its name. */
+export function endSessionsOf(name: string, kept: KeptSessions): Promise<void> {
+  return endSessions(
+    kept,
+    [...kept.memory.sessions.keys()].filter((key) => key.includes(name)),
+  );
+}
+
+export function endAllSessions(kept: KeptSessions): Promise<void> {
+  return endSessions(kept, [...kept.memory.sessions.keys()]);
+}
+
+/** As long as clients may come back the next day. */
+const MOST_IDLE_MS = 86_400_000;
+
+/** Ends those in which nothing has gone on for a day: many clients leave without a word. */
+export async function endIdleSessions(kept: KeptSessions, now = performance.now()): Promise<void> {
+  const { sessions, feeds } = kept.memory;
+  const idle: string[] = [];
+  for (const key of [...sessions.keys()]) {
+    const session = (await sessions.get(key)) as PooledSession | Refusal | undefined;
+    if (
+      session !== undefined &&
+      !isRefusal(session) &&
+      now - session.usedAt > MOST_IDLE_MS &&
+      session.exchanges.size === 0 &&
+      !feeds.has(key)
+    )
+      idle.push(key);
+  }
+  await endSessions(kept, idle);
+}
+
+/** Takes two seconds at most. */
+async function endSessions({ send, memory }: KeptSessions, keys: string[]): Promise<void> {
+  if (keys.length === 0) return;
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort("no_farewell"), FAREWELL_MS);
+  const end = async () => {
+    for (let key = keys.pop(); key !== undefined && !abort.signal.aborted; key = keys.pop()) {
+      const session = (await memory.sessions.get(key)) as PooledSession | Refusal | undefined;
+      if (session === undefined || isRefusal(session)) continue;
+      dropSession(session, { memory });
+      await endSession(session, send, abort);
+    }
+  };
+  // A session that is only being begun is not waited for longer either.
+  const late = new Promise((resolve) => abort.signal.addEventListener("abort", resolve, { once: true }));
+  await Promise.race([late, Promise.all(Array.from({ length: FAREWELLS_AT_ONCE }, end))]);
+  clearTimeout(timer);
+}
+
+/** Whether the server does not know the session (any more): some say so as a bad request. */
+export async function forgotSession(response: Response): Promise<boolean> {
+  if (response.status === 404) {
+    void response.body?.cancel().catch(() => undefined);
+    return true;
+  }
+  if (response.status !== 400) return false;
+  const error = (await finalMessage(upstreamMessages(response.clone()), null))?.value.error;
+  return isObject(error) && (error.code === -32000 || error.code === -32001);
+}
+
+/** Whether the server has lost the session, as one that was started anew has: it is asked. */
+export async function isForgotten(
+  session: PooledSession,
+  server: ToolServerEntry,
+  credentials: Readonly<Record<string, string>>,
+  { send }: Pick<ToolParts, "send">,
+): Promise<boolean> {
+  if (session.id === null) return false;
+  const response = await send({
+    url: server.url,
+    method: "POST",
+    headers: { ...JSON_AND_EVENTS, ...credentials, ...sessionHeaders(session) },
+    body: requestText(session.nextId++, "ping", null),
+    abort: new AbortController(),
+    timeoutMs: server.timeoutMs,
+  });
+  if (isRefusal(response)) return false;
+  const forgot = await forgotSession(response);
+  await response.body?.cancel().catch(() => undefined);
+  return forgot;
+}
+
+export function sessionHeaders(session: Pick<PooledSession, "id" | "version">): Record<string, string> {
+  return { "mcp-protocol-version": session.version, ...(session.id === null ? {} : { "mcp-session-id": session.id }) };
+}
+
+async function begin(
+  key: string,
+  server: ToolServerEntry,
+  terms: Handshake,
+  { send }: Pick<ToolParts, "send">,
+): Promise<PooledSession | Refusal> {
+  const timeoutMs = Math.min(server.timeoutMs, TIMEOUT_MS);
+  const params = {
+    protocolVersion: HANDSHAKE_VERSIONS[0],
+    capabilities: terms.capabilities,
+    clientInfo: terms.clientInfo ?? { name: "gatehouse", version: "1" },
+  };
+  const headers = { ...terms.headers, ...JSON_AND_EVENTS };
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort("upstream_timeout"), timeoutMs);
+  try {
+    const response = await send({
+      url: server.url,
+      method: "POST",
+      headers,
+      body: requestText(0, "initialize", JSON.stringify(params)),
+      abort,
+      timeoutMs,
+    });
+    if (isRefusal(response)) return response;
+    const answer = response.ok ? await finalMessage(upstreamMessages(response), 0) : null;
+    if (!response.ok) await response.body?.cancel().catch(() => undefined);
+    const result = answer?.value.result;
+    if (!isObject(result) || typeof result.protocolVersion !== "string")
+      return refuse("upstream_invalid_response", "The tool server did not take the handshake.", {
+        reason: `initialize was answered ${response.status}`,
+      });
+    const session: PooledSession = {
+      key,
+      url: server.url,
+      headers: terms.headers,
+      id: response.headers.get("mcp-session-id"),
+      version: result.protocolVersion,
+      serverInfo: isObject(result.serverInfo) ? result.serverInfo : null,
+      capabilities: isObject(result.capabilities) ? result.capabilities : {},
+      instructions: typeof result.instructions === "string" ? result.instructions : null,
+      nextId: 1,
+      usedAt: performance.now(),
+      logLevel: null,
+      over: false,
+      feedless: false,
+      exchanges: new Map(),
+      subscriptions: new Map(),
+    };
+    const told = await send({
+      url: server.url,
+      method: "POST",
+      headers: { ...headers, ...sessionHeaders(session) },
+      body: requestText(null, "notifications/initialized", null),
+      abort,
+      timeoutMs,
+    });
+    if (!isRefusal(told)) await told.body?.cancel().catch(() => undefined);
+    return session;
+  } catch (error) {
+    return refuse("upstream_unreachable", "The tool server broke off the handshake.", { reason: reasonOf(error) });
+  } finally {
+    clearTimeout(timer);
+  }
+}

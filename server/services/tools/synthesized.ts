@@ -1,0 +1,205 @@
+import type { NotedSession } from "../../directory/tools/session-notes.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { exactValue } from "../../kernel/exact-numbers.ts";
+import { isStorableText } from "../../kernel/storable.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import { carriedClientCapabilities, type Sender, withoutTasks } from "../../wire/mcp/bridge.ts";
+import { isTaskMethod } from "../../wire/mcp/capability.ts";
+import {
+  DEFAULT_LOG_LEVEL,
+  goneFromStateless,
+  HANDSHAKE_VERSIONS,
+  isLogLevel,
+  META,
+  newInStateless,
+  STATELESS_VERSION,
+} from "../../wire/mcp/dialect.ts";
+import { errorText, resultText, type RpcId, type RpcMessage } from "../../wire/mcp/rpc.ts";
+import { abortReason, type Call } from "../../road/call.ts";
+import { type Answer, isRefusal, ownAnswer, type WholeAnswer } from "../../road/surface.ts";
+import { callerSession, SESSION_PURPOSE } from "./caller-session.ts";
+import { takeClientAnswer } from "./client-answers.ts";
+import { listened, type OpenChanges, sessionStream } from "./listen.ts";
+import { accepted, type Relay, relayed, wholeAnswer } from "./relay.ts";
+import { cancellableRequest, cancelRequest } from "./cancellation.ts";
+import { sealed } from "./session-token.ts";
+import { principalOf, type ToolParts } from "./tool-parts.ts";
+import type { ToolRequest } from "./tool-request.ts";
+
+/**
+ * A server as the gateway itself shows it, in both dialects: a virtual one, or one that speaks the other dialect than
+ * its caller. What is the protocol's own business is answered here; everything else is carried to the servers behind.
+ */
+export interface SynthesizedServer {
+  readonly id: string;
+  readonly info: { readonly name: string; readonly version: string };
+  readonly capabilities: JsonObject;
+  readonly instructions: string | null;
+  /** Carries a request there, and the answer back. `session` is null of a stateless caller. */
+  carry(message: RpcMessage, sender: Sender, session: string | null): Relay;
+  readonly changes: OpenChanges;
+}
+
+/** Characters. */
+const LONGEST_URI = 2_048;
+
+export async function serve(call: Call, request: ToolRequest, server: SynthesizedServer, parts: ToolParts): Promise<Answer | Refusal> {
+  return request.envelope === null ? serveHandshake(call, request, server, parts) : serveStateless(call, request, server);
+}
+
+async function serveStateless(call: Call, { message, envelope }: ToolRequest, server: SynthesizedServer): Promise<Answer | Refusal> {
+  if (message === null || envelope === null) return refuse("method_not_allowed", undefined, { headers: { allow: "POST" } });
+  if (envelope.version !== STATELESS_VERSION)
+    return refuse("rpc_unsupported_version", undefined, { extra: { supported: [STATELESS_VERSION], requested: envelope.version } });
+  if (message.kind !== "request") return accepted();
+  const { id } = message;
+  if (message.method === "server/discover") {
+    const result = {
+      resultType: "complete",
+      supportedVersions: [STATELESS_VERSION],
+      capabilities: server.capabilities,
+      ...(server.instructions === null ? {} : { instructions: server.instructions }),
+      ttlMs: 0,
+      cacheScope: "private",
+      _meta: { [META.serverInfo]: server.info },
+    };
+    return wholeAnswer(call, resultText(id, JSON.stringify(result)), "stateless");
+  }
+  if (goneFromStateless(message.method ?? "") || isTaskMethod(message.method)) return refuse("rpc_method_not_found");
+  const sender: Sender = {
+    version: envelope.version,
+    capabilities: carriedClientCapabilities(envelope.capabilities),
+    clientInfo: envelope.clientInfo,
+    logLevel: envelope.logLevel,
+    session: null,
+  };
+  return relayed(
+    call,
+    message.method === "subscriptions/listen" ? listened(message, sender, server.changes) : server.carry(message, sender, null),
+    "stateless",
+  );
+}
+
+async function serveHandshake(
+  call: Call,
+  { message }: ToolRequest,
+  server: SynthesizedServer,
+  parts: ToolParts,
+): Promise<Answer | Refusal> {
+  const owner = `${principalOf(call)}\n${server.id}`;
+  if (message?.method === "initialize" && message.kind === "request") return initialized(call, message, server, owner, parts);
+  const session = await callerSession(call, server.id, parts);
+  if (isRefusal(session)) return session;
+  const spoken = call.headers.get("mcp-protocol-version");
+  if (spoken !== null && !(HANDSHAKE_VERSIONS as readonly string[]).includes(spoken))
+    return refuse("rpc_invalid_request", `MCP-Protocol-Version is none of those with sessions: ${HANDSHAKE_VERSIONS.join(", ")}.`);
+  const { value, noted, said, name } = session;
+  const { token } = noted;
+  const sender: Sender = {
+    version: String(value.version),
+    capabilities: carriedClientCapabilities(isObject(value.capabilities) ? value.capabilities : {}),
+    clientInfo: isObject(value.client) ? value.client : null,
+    logLevel: said.level ?? DEFAULT_LOG_LEVEL,
+    session: name,
+  };
+  if (message === null) {
+    if (call.request.method === "GET") return sessionStream(call, noted, sender, server.changes, parts);
+    return (await unnoted(() => parts.notes.end(noted))) ?? ownAnswer(204, {});
+  }
+  if (message.kind === "response") {
+    await takeClientAnswer(parts, token, String(message.id), exactValue(message.document.text()) as JsonObject);
+    return accepted();
+  }
+  if (message.kind === "notification") {
+    if (message.method === "notifications/cancelled") await cancelRequest(parts, token, message);
+    return accepted();
+  }
+  if (isTaskMethod(message.method) || newInStateless(message.method)) return wholeAnswer(call, notServed(message.id), "handshake");
+  const empty = () => wholeAnswer(call, resultText(message.id, "{}"), "handshake");
+  if (message.method === "ping") return empty();
+  if (message.method === "logging/setLevel") {
+    const { level } = message.params;
+    if (!isLogLevel(level)) return refuse("rpc_invalid_params", "params.level must be one of the protocol's log levels.");
+    return (await unnoted(() => parts.notes.setLogLevel(noted, level))) ?? empty();
+  }
+  if (
+    (message.method === "resources/subscribe" || message.method === "resources/unsubscribe") &&
+    !(isObject(server.capabilities.resources) && server.capabilities.resources.subscribe === true)
+  )
+    return wholeAnswer(call, notServed(message.id), "handshake");
+  if (message.method === "resources/subscribe" || message.method === "resources/unsubscribe")
+    return (await subscribed(message, noted, parts)) ?? empty();
+  call.whenEnded.push(cancellableRequest(parts, token, message.id ?? "", call.abort));
+  return relayed(call, cancellable(call, server.carry(message, sender, token)), "handshake");
+}
+
+/** A refusal when it cannot be done. */
+async function subscribed(
+  { method, params }: RpcMessage,
+  noted: NotedSession,
+  { notes }: Pick<ToolParts, "notes">,
+): Promise<Refusal | null> {
+  const uri = String(params.uri);
+  if (uri.length > LONGEST_URI || !isStorableText(uri))
+    return refuse("rpc_invalid_params", `params.uri must be an address of at most ${LONGEST_URI} characters.`);
+  let taken = true;
+  const lost = await unnoted(async () => {
+    if (method === "resources/unsubscribe") await notes.unsubscribe(noted, uri);
+    else taken = await notes.subscribe(noted, uri);
+  });
+  return lost ?? (taken ? null : refuse("rpc_invalid_params", "The session subscribes to too many resources."));
+}
+
+/** What is said of a session has to be known to every process: a refusal when it cannot be. */
+async function unnoted(note: () => Promise<void>): Promise<Refusal | null> {
+  try {
+    await note();
+    return null;
+  } catch (error) {
+    return refuse("directory_unavailable", "What was said for the session cannot be kept just now.", {
+      reason: reasonOf(error),
+      headers: { "retry-after": "1" },
+    });
+  }
+}
+
+/** A request its caller has cancelled gets no answer; its stream just ends. */
+async function* cancellable(call: Call, relay: Relay): Relay {
+  const refusal = yield* relay;
+  return abortReason(call) === "client_disconnected" ? refuse("upstream_interrupted", "The request was cancelled.") : refusal;
+}
+
+function initialized(call: Call, message: RpcMessage, server: SynthesizedServer, owner: string, parts: ToolParts): WholeAnswer {
+  const asked = message.params.protocolVersion;
+  const version = (HANDSHAKE_VERSIONS as readonly unknown[]).includes(asked) ? String(asked) : HANDSHAKE_VERSIONS[0];
+  const { capabilities, clientInfo } = message.params;
+  const token = sealed(parts.secrets, SESSION_PURPOSE, owner, {
+    version,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    client: isObject(clientInfo) ? clientInfo : null,
+    at: parts.clock.now(),
+  });
+  parts.notes.begun({ tenantId: call.identity?.tenantId ?? "", token });
+  const result = {
+    protocolVersion: version,
+    capabilities: server.capabilities,
+    serverInfo: server.info,
+    ...(server.instructions === null ? {} : { instructions: server.instructions }),
+  };
+  return wholeAnswer(call, resultText(message.id, JSON.stringify(result)), "handshake", { "mcp-session-id": token });
+}
+
+/** An error of this dialect leaves with 200: a 404 would end the session. */
+export function notServed(id: RpcId | null): string {
+  return errorText(id, { code: -32601, message: "This method is not served here." });
+}
+
+/** What of a server's capabilities the gateway can carry across. */
+export function carriedCapabilities(capabilities: Readonly<Record<string, unknown>>): JsonObject {
+  const carried: JsonObject = {};
+  for (const name of ["tools", "prompts", "resources", "completions", "logging", "extensions", "experimental"]) {
+    const value = capabilities[name];
+    if (isObject(value)) carried[name] = name === "extensions" ? withoutTasks(value as JsonObject) : value;
+  }
+  return carried;
+}

@@ -1,0 +1,26 @@
+import { BoundedMap } from "../../directory/bounded-map.ts";
+import { isRefusal } from "../../road/surface.ts";
+import type { PooledSession } from "./session-pool.ts";
+import type { ToolMemory } from "./tool-parts.ts";
+
+const MAX_SERVERS = 5_000;
+const MAX_DEFINITIONS = 5_000;
+const MAX_SESSIONS = 20_000;
+
+/** `unused` is told of sessions with handshake servers that were forgotten for newer ones, unless something goes on in them. */
+export function toolMemory(unused: (session: PooledSession) => void = () => undefined): ToolMemory {
+  const feeds: ToolMemory["feeds"] = new Map();
+  const forgotten = async (begun: Promise<PooledSession | object>) => {
+    const session = (await begun) as PooledSession;
+    if (!isRefusal(session) && session.exchanges.size === 0 && !feeds.has(session.key)) unused(session);
+  };
+  return {
+    listed: new BoundedMap(MAX_SERVERS),
+    definitions: new BoundedMap(MAX_DEFINITIONS),
+    sessions: new BoundedMap(MAX_SESSIONS, (begun) => void forgotten(begun)),
+    underWay: new Map(),
+    clientAnswers: new Map(),
+    feeds,
+    held: new Map(),
+  };
+}

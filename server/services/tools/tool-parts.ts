@@ -1,0 +1,59 @@
+import type { BoundedMap } from "../../directory/bounded-map.ts";
+import type { LetterBox } from "../../directory/tools/letter-box.ts";
+import type { SessionNotes } from "../../directory/tools/session-notes.ts";
+import type { Directory } from "../../directory/writes/write.ts";
+import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
+import type { ListedTool } from "../../wire/mcp/tool-definitions.ts";
+import type { ServerAuthorizationParts } from "./authorization/authorize-server.ts";
+import type { Call } from "../../road/call.ts";
+import type { EngineParts } from "../../controls/guardrails/engines.ts";
+import type { HeldExchange } from "./held-exchanges.ts";
+import type { ClientAnswer } from "./client-answers.ts";
+import type { SessionFeed } from "./session-feed.ts";
+import type { PooledSession } from "./session-pool.ts";
+import type { UpstreamCredentials } from "./upstream-credentials.ts";
+
+/** What calls to tool servers work with. */
+export interface ToolParts extends Pick<Directory, "db" | "secrets" | "clock"> {
+  readonly send: ToolServerSend;
+  /** The begin marker: written before the call leaves. Throws when calls can no longer be recorded. */
+  readonly begin: (call: Call) => void;
+  readonly credentials: UpstreamCredentials;
+  readonly origins: OriginRules;
+  readonly memory: ToolMemory;
+  /** For servers that are reached in their callers' names. */
+  readonly authorization: ServerAuthorizationParts;
+  readonly letters: LetterBox;
+  readonly notes: SessionNotes;
+  /** For guardrails on what tool servers answer. */
+  readonly engines: EngineParts;
+}
+
+export interface OriginRules {
+  readonly allowed: ReadonlySet<string>;
+  /** Whether the gateway is bound to this machine only: then a page that got here by a rebound name is told by its Host. */
+  readonly loopback: boolean;
+}
+
+/** What this process remembers between calls. All of it can be lost without a wrong answer. */
+export interface ToolMemory {
+  /** Tools as last listed through the gateway, by server. */
+  readonly listed: BoundedMap<string, ReadonlyMap<string, ListedTool>>;
+  /** Definitions of tools as JSON, by their digest: kept while the tenant has guardrails that look at them. */
+  readonly definitions: BoundedMap<string, string>;
+  /** Sessions with handshake servers on behalf of stateless callers. */
+  readonly sessions: BoundedMap<string, Promise<PooledSession | object>>;
+  /** Requests under way, by session and request id, that a `notifications/cancelled` may end. */
+  readonly underWay: Map<string, AbortController>;
+  readonly clientAnswers: Map<string, ClientAnswer>;
+  /** Streams of changes from handshake servers, by session. */
+  readonly feeds: Map<string, SessionFeed>;
+  readonly held: Map<string, HeldExchange>;
+}
+
+/** Whom sessions belong to: the person behind the key, else the key. */
+export function principalOf(call: Call): string {
+  const { identity } = call;
+  if (identity === null) throw new Error("a call to a tool server was not admitted");
+  return `${identity.tenantId}\n${identity.userId ?? identity.credentialId}`;
+}

@@ -1,0 +1,159 @@
+import { isObject, type JsonValue } from "../../wire/document.ts";
+import type { TextSlot } from "../../wire/inbound.ts";
+import { REFUSED } from "../../wire/mcp/rpc.ts";
+import { EMPTY_VIEW, type RequestView } from "../../road/view.ts";
+import type { ToolRequest } from "./tool-request.ts";
+
+/** What a server is told that waits for an answer which a guardrail blocked. */
+const WITHHELD = { code: REFUSED, message: "The answer was withheld: a guardrail blocked it." };
+
+/**
+ * The view of what is sent to a tool server: its texts are those of the arguments, and those of the answers to what the
+ * server asked of its caller, each replaceable in place.
+ */
+export function toolView({ target, message, envelope, capability }: ToolRequest): RequestView {
+  const changed = () => message?.document.touch("params");
+  const texts = (): readonly TextSlot[] => {
+    const slots: TextSlot[] = [];
+    if (message?.kind === "response") {
+      const { result, error } = message.document.value;
+      collectAnswer(result, slots, () => message.document.touch("result"));
+      if (isObject(error)) for (const key of ["message", "data"]) collect(error, key, slots, () => message.document.touch("error"));
+    }
+    if (isObject(message?.params.inputResponses))
+      for (const answer of Object.values(message.params.inputResponses)) collectAnswer(answer, slots, changed);
+    if (message !== null && (message.method === "tools/call" || message.method === "prompts/get"))
+      collect(message.params, "arguments", slots, changed);
+    if (message?.method === "completion/complete") {
+      for (const [holder, key] of [
+        [message.params.argument, "value"],
+        [message.params.context, "arguments"],
+      ] as const)
+        if (isObject(holder)) collect(holder, key, slots, changed);
+    }
+    return slots;
+  };
+  return {
+    ...EMPTY_VIEW,
+    tool: {
+      kind: target.kind,
+      serverId: target.id,
+      dialect: envelope === null ? "handshake" : "stateless",
+      method: message?.method ?? null,
+      listens: message?.method == null || message.method === "subscriptions/listen",
+      capability,
+      arguments: message?.params.arguments,
+    },
+    texts,
+    content: () => message?.document.text() ?? "",
+    get inputCharacters() {
+      return texts().reduce((sum, { text }) => sum + text.length, 0);
+    },
+    withhold:
+      message?.kind !== "response"
+        ? null
+        : () => {
+            message.document.set("result", undefined);
+            message.document.set("error", WITHHELD);
+          },
+  };
+}
+
+/** Names and values of the protocol itself in what a caller answers: they say nothing, and none of them may be another. */
+const OWN_WORDS = new Set([
+  "action",
+  "accept",
+  "decline",
+  "cancel",
+  "role",
+  "user",
+  "assistant",
+  "model",
+  "stopReason",
+  "endTurn",
+  "maxTokens",
+  "stopSequence",
+  "toolUse",
+  "content",
+  "type",
+  "text",
+  "image",
+  "audio",
+  "data",
+  "mimeType",
+  "tool_use",
+  "tool_result",
+  "id",
+  "name",
+  "input",
+  "toolUseId",
+  "isError",
+  "structuredContent",
+]);
+
+/** What a person filled in, or what a model said, for a server that asked for it: all but the bytes of pictures and sound, and lists of roots. */
+function collectAnswer(answer: JsonValue | undefined, slots: TextSlot[], changed: () => void): void {
+  if (!isObject(answer)) return;
+  for (const name of Object.keys(answer)) if (name !== "_meta" && name !== "roots") collectSaid(answer, name, slots, changed);
+}
+
+function collectSaid(
+  holder: Record<string, JsonValue | undefined> | JsonValue[],
+  key: string | number,
+  slots: TextSlot[],
+  changed: () => void,
+): void {
+  const value = (holder as Record<string | number, JsonValue | undefined>)[key];
+  if (Array.isArray(value)) value.forEach((_, index) => collectSaid(value, index, slots, changed));
+  else if (isObject(value)) {
+    const isBytes = value.type === "image" || value.type === "audio";
+    for (const name of Object.keys(value)) {
+      if (!(isBytes && name === "data")) collectSaid(value, name, slots, changed);
+      if (!OWN_WORDS.has(name)) slots.push(nameSlot(value, name, changed));
+    }
+  } else if (typeof value !== "string" || !OWN_WORDS.has(value)) collect(holder, key, slots, changed);
+}
+
+/** Every text, whole number and name at or below `holder[key]`, in order; a name behind what it names. */
+function collect(
+  holder: Record<string, JsonValue | undefined> | JsonValue[],
+  key: string | number,
+  slots: TextSlot[],
+  changed: () => void,
+): void {
+  const at = holder as Record<string | number, JsonValue | undefined>;
+  const value = at[key];
+  if (typeof value === "string" || Number.isSafeInteger(value)) {
+    slots.push({
+      role: "tool",
+      kind: "text",
+      get text() {
+        return String(at[key]);
+      },
+      replace(text) {
+        at[key] = text;
+        changed();
+      },
+    });
+  } else if (Array.isArray(value)) value.forEach((_, index) => collect(value, index, slots, changed));
+  else if (isObject(value)) {
+    for (const name of Object.keys(value)) {
+      collect(value, name, slots, changed);
+      slots.push(nameSlot(value as Record<string, JsonValue | undefined>, name, changed));
+    }
+  }
+}
+
+function nameSlot(holder: Record<string, JsonValue | undefined>, text: string, changed: () => void): TextSlot {
+  return {
+    role: "tool",
+    kind: "text",
+    text,
+    replace(name) {
+      const value = holder[text];
+      delete holder[text];
+      holder[name] = value;
+      changed();
+    },
+  };
+}
