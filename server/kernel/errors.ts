@@ -209,3 +209,7 @@ export function invalidFields(code: ErrorCode, fields: readonly FieldError[]): R
   const detail = fields.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
   return new Refused(refuse(code, detail, { fields }));
 }
+
+export function isRefusal(value: Refusal | object | null): value is Refusal {
+  return value !== null && "code" in value && "message" in value;
+}

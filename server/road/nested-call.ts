@@ -5,7 +5,7 @@ import type { OwnCall } from "../directory/limits/usage-truth.ts";
 import type { AuditClass, Call } from "./call.ts";
 import { openCall } from "./record/open.ts";
 import type { Dispatch } from "../services/models/dispatch.ts";
-import type { Answer, WholeAnswer } from "./surface.ts";
+import type { Answer, WholeAnswer } from "./answer.ts";
 
 /** A call the gateway itself makes on behalf of another one: to embed a question, to have a text judged. */
 export interface NestedErrand {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { readBody } from "./read-body.ts";
-import { isRefusal } from "./surface.ts";
+import { isRefusal } from "../kernel/errors.ts";
 
 const MOST = 1_000;
 

@@ -1,9 +1,8 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { reasonOf, type Refusal, refuse } from "../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse, isRefusal } from "../kernel/errors.ts";
 import { turn } from "../kernel/turn.ts";
 import { readWithin } from "../wire/read-within.ts";
-import { isRefusal } from "./surface.ts";
 
 const inflate = promisify(gunzip);
 

@@ -1,7 +1,7 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { StoredAnswers } from "../directory/semantic-cache/stored-answers.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { ERRORS, type Refusal, refuse, unforeseen } from "../kernel/errors.ts";
+import { ERRORS, type Refusal, refuse, unforeseen, isRefusal } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
@@ -25,13 +25,14 @@ import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
 import { forget } from "./record/forget.ts";
 import { openCall } from "./record/open.ts";
 import { rowUnderWay } from "./record/under-way.ts";
-import { streamUsage } from "../services/models/attempt.ts";
+import { streamUsage } from "./metering/stream-usage.ts";
 import { type Dispatch, dispatch, type DispatchParts } from "../services/models/dispatch.ts";
 import { readBody } from "./read-body.ts";
 import { SemanticPolicies } from "../controls/semantic-policies/semantic-policies.ts";
 import { SemanticCache } from "../services/models/semantic-cache/semantic-cache.ts";
 import { type StreamEnd, streamOut } from "./stream-out.ts";
-import { type Answer, isRefusal, ownAnswer, type StreamAnswer, type Surface, type WholeAnswer } from "./surface.ts";
+import type { Surface } from "./surface.ts";
+import { type Answer, ownAnswer, type StreamAnswer, type WholeAnswer } from "./answer.ts";
 import type { RequestView } from "./view.ts";
 
 /** One governed route: whose wire it speaks and how its calls are filed. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Refusal, refuse } from "../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../kernel/errors.ts";
 import type { Call } from "./call.ts";
 import { CompletionsStream } from "../wire/completions/completions-stream.ts";
 import { TranslatedStream } from "../wire/conversation/translated-stream.ts";
@@ -11,9 +11,8 @@ import { responsesCodec } from "../wire/responses/responses-codec.ts";
 import { ResponsesStream } from "../wire/responses/responses-stream.ts";
 import { KeptStream } from "./answers/kept-stream.ts";
 import { hold } from "./answers/held-answer.ts";
-import { isRefusal } from "./surface.ts";
 import { type StreamEnd, streamOut } from "./stream-out.ts";
-import type { StreamAnswer } from "./surface.ts";
+import type { StreamAnswer } from "./answer.ts";
 
 const call = { abort: new AbortController() } as Call;
 const bytes = new TextEncoder().encode("a held tool call");

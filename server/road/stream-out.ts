@@ -1,7 +1,7 @@
 import { reasonOf, type Refusal, refuse } from "../kernel/errors.ts";
 import { turn } from "../kernel/turn.ts";
 import { type AbortReason, abortReason, type Call } from "./call.ts";
-import type { StreamAnswer } from "./surface.ts";
+import type { StreamAnswer } from "./answer.ts";
 
 /** How a stream ended: by itself, or by what is then told to the caller and the row. */
 export interface StreamEnd {

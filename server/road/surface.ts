@@ -1,13 +1,9 @@
 import type { Refusal } from "../kernel/errors.ts";
-import type { StreamCodec } from "../wire/stream.ts";
-import type { Usage } from "../wire/usage.ts";
 import type { Call } from "./call.ts";
-import type { OutputForm } from "./output/answer-formats.ts";
-import type { Conversation } from "../services/models/conversation.ts";
+import type { Answer } from "./answer.ts";
+import type { Conversation } from "./conversation.ts";
 import type { Dispatch } from "../services/models/dispatch.ts";
 import type { RequestView } from "./view.ts";
-
-const encoder = new TextEncoder();
 
 /** An inbound protocol: how its wire is read and how its refusals are written. It knows no policy. */
 export interface Surface {
@@ -24,50 +20,4 @@ export interface Exchange {
   /** What was read, where it is a conversation: how its answer is to be read. */
   readonly conversation?: Conversation;
   answer(call: Call, dispatch: Dispatch): Promise<Answer | Refusal>;
-}
-
-export type Answer = WholeAnswer | StreamAnswer;
-
-export interface WholeAnswer {
-  readonly kind: "whole";
-  readonly status: number;
-  readonly headers: Record<string, string>;
-  readonly body: Uint8Array;
-  /** Null where nothing is metered. */
-  readonly usage: Usage | null;
-  /** Set when an upstream refused the request and the answer passes its refusal on. */
-  readonly failure: string | null;
-}
-
-export interface StreamAnswer {
-  readonly kind: "stream";
-  readonly status: number;
-  readonly headers: Record<string, string>;
-  readonly upstream: ReadableStreamDefaultReader<Uint8Array>;
-  readonly codec: StreamCodec;
-  /** What the codec already gave while it was seen whether the answer would begin. */
-  readonly head: readonly Uint8Array[];
-  /** Length of the input, for an estimate when the provider never tells; null where nothing is metered. */
-  readonly inputCharacters: number | null;
-  /** Longest silence, milliseconds; the gateway's own when left out. */
-  readonly idleMs?: number;
-  /** Who sends it, as errors call it; the model provider when left out. */
-  readonly sender?: string;
-  /** How it tells its texts, where a model says it. */
-  readonly form?: OutputForm;
-  /** Asked after each piece, and with `ended` when nothing more comes: why nothing more of the answer may be given. */
-  readonly refusal?: (ended: boolean) => Refusal | null;
-}
-
-/** An answer that no upstream gave: nothing of it is metered. */
-export function ownAnswer(status: number, headers: Record<string, string>, body: string | Uint8Array = ""): WholeAnswer {
-  return { kind: "whole", status, headers, body: typeof body === "string" ? encoder.encode(body) : body, usage: null, failure: null };
-}
-
-export function jsonAnswer(value: unknown, headers: Record<string, string> = {}): WholeAnswer {
-  return ownAnswer(200, { "content-type": "application/json", ...headers }, JSON.stringify(value));
-}
-
-export function isRefusal(value: Refusal | object | null): value is Refusal {
-  return value !== null && "code" in value && "message" in value;
 }

@@ -1,4 +1,4 @@
-import type { ToolReference } from "../services/tools/tool-request.ts";
+import type { ToolReference } from "./target.ts";
 import { offeredSearches } from "../wire/offered-searches.ts";
 import type { InboundRequest, MemberNames, TextSlot } from "../wire/inbound.ts";
 

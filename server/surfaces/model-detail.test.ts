@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Call } from "../road/call.ts";
 import type { Dispatch } from "../services/models/dispatch.ts";
-import { isRefusal, type Surface } from "../road/surface.ts";
+import type { Surface } from "../road/surface.ts";
+import { isRefusal } from "../kernel/errors.ts";
 import { geminiModel } from "./gemini/models.ts";
 import { modelDetail } from "./llm/models.ts";
 

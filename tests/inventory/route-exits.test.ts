@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import pg from "pg";
 import { compose, type Gateway } from "../../server/compose.ts";
 import { Limits } from "../../server/controls/limits/limits.ts";
-import type { Exchange, StreamAnswer, Surface } from "../../server/road/surface.ts";
+import type { Exchange, Surface } from "../../server/road/surface.ts";
+import type { StreamAnswer } from "../../server/road/answer.ts";
 import { EMPTY_VIEW } from "../../server/road/view.ts";
 import { readConfiguration } from "../../server/kernel/configuration.ts";
 import { refuse } from "../../server/kernel/errors.ts";

@@ -1,10 +1,9 @@
 import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { arrivalOf, type Route } from "../../road/call.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { PASS, refused } from "../../road/decision.ts";
-import { isRefusal } from "../../road/surface.ts";
 import type { ModelReference } from "../../road/view.ts";
 import { modelById, modelByName } from "./named-model.ts";
 import { standIn } from "./stand-in.ts";

@@ -1,14 +1,13 @@
 import { servedIn } from "../../directory/tools/tool-server-entry.ts";
 import { mayUseTool, restrictsTools } from "../../directory/tools/tool-access.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { interfaceAddress } from "../../wire/mcp/apps.ts";
 import { memberOf } from "../../wire/mcp/namespace.ts";
 import type { ToolRoute, ToolTarget } from "../../road/call.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { PASS, refused } from "../../road/decision.ts";
-import type { ToolReference } from "../../services/tools/tool-request.ts";
-import { isRefusal } from "../../road/surface.ts";
+import type { ToolReference } from "../../road/target.ts";
 
 /**
  * A tool server is open to a call when a server configuration grants it to the call's resource group, and a tool of it

@@ -1,6 +1,6 @@
 import type { Refusal } from "../../kernel/errors.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
-import type { OutputForm } from "../../road/output/answer-formats.ts";
+import type { OutputForm } from "../../wire/output-form.ts";
 import { FramedStream } from "../../road/output/framed-stream.ts";
 import type { ToolCallGate } from "./tool-call-gate.ts";
 

@@ -2,7 +2,8 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import type { Call } from "../../road/call.ts";
 import { outputFormOf } from "../../road/output/answer-formats.ts";
-import type { Answer, Exchange } from "../../road/surface.ts";
+import type { Exchange } from "../../road/surface.ts";
+import type { Answer } from "../../road/answer.ts";
 import { GatedStream } from "./gated-stream.ts";
 import { ToolCallGate } from "./tool-call-gate.ts";
 

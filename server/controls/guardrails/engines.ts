@@ -1,5 +1,5 @@
 import type { GuardrailEngineEntry } from "../../directory/policies/guardrail-entry.ts";
-import type { Engine, EngineVerdict } from "../../upstreams/guardrail-engines/engine.ts";
+import type { Engine, EngineVerdict } from "../../wire/guardrail-engine.ts";
 import type { Call } from "../../road/call.ts";
 import type { Nest } from "../../road/nested-call.ts";
 import { guardModel } from "./guard-model.ts";

@@ -1,5 +1,5 @@
 import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
-import { CLEAR, type Engine, type EngineVerdict, failed } from "../../upstreams/guardrail-engines/engine.ts";
+import { CLEAR, type Engine, type EngineVerdict, failed } from "../../wire/guardrail-engine.ts";
 import { chatCodec } from "../../wire/openai/chat-codec.ts";
 import { readChatReply } from "../../wire/openai/chat-reply.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
@@ -7,8 +7,8 @@ import { ChatStream } from "../../wire/openai/chat-stream.ts";
 import { readWhole } from "../../road/answers/caller-answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { Nest } from "../../road/nested-call.ts";
-import type { Conversation } from "../../services/models/conversation.ts";
-import { isRefusal } from "../../road/surface.ts";
+import type { Conversation } from "../../road/conversation.ts";
+import { isRefusal } from "../../kernel/errors.ts";
 
 /** What a model of unknown size is given at once, and no model more. */
 const LONGEST = 12_000;

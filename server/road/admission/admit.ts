@@ -4,13 +4,12 @@ import type { PortalTokens } from "../../directory/people/portal/portal-tokens.t
 import type { TenantSnapshot } from "../../directory/snapshot.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { type SecretBox, sha256Hex } from "../../kernel/secrets.ts";
 import type { Call } from "../call.ts";
 import { type Holder, readAccessToken } from "./gateway-tokens.ts";
 import { type Presented, presentedCredential } from "./presented.ts";
 import { joinRun } from "../record/run.ts";
-import { isRefusal } from "../surface.ts";
 
 export interface AdmissionParts {
   readonly credentials: CredentialCache;

@@ -1,6 +1,6 @@
 import type { SecretBox } from "../../kernel/secrets.ts";
 import type { JsonObject } from "../../wire/document.ts";
-import { openEnvelope, sealEnvelope } from "../../services/tools/authorization/envelope.ts";
+import { openEnvelope, sealEnvelope } from "./envelope.ts";
 
 /**
  * Tokens that clients of the broker get: they stand for tokens the gateway keeps, say in whose name, and are good for

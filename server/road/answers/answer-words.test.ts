@@ -4,7 +4,7 @@ import { geminiCodec } from "../../wire/gemini/gemini-codec.ts";
 import { messagesCodec } from "../../wire/messages/messages-codec.ts";
 import { chatCodec } from "../../wire/openai/chat-codec.ts";
 import { responsesCodec } from "../../wire/responses/responses-codec.ts";
-import type { Conversation } from "../../services/models/conversation.ts";
+import type { Conversation } from "../conversation.ts";
 import { wordsOfPieces, wordsOfWhole } from "./answer-words.ts";
 
 const CODECS = { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec };

@@ -5,7 +5,7 @@ import { replyObject } from "../../wire/openai/reply-object.ts";
 import { outputFormOf } from "../output/answer-formats.ts";
 import { framingOf } from "../output/frames.ts";
 import { HeldCall } from "../output/held-calls.ts";
-import type { Conversation } from "../../services/models/conversation.ts";
+import type { Conversation } from "../conversation.ts";
 import { readPieces, readWhole } from "./caller-answer.ts";
 
 /** Every text in a whole answer, what it says to tools included; null when it cannot be read. */

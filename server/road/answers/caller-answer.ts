@@ -1,7 +1,7 @@
 import type { ConversationEvent, ConversationReply } from "../../wire/conversation/reply.ts";
 import { isObject } from "../../wire/document.ts";
 import { withExactTools } from "../../wire/exact-tools.ts";
-import type { Conversation } from "../../services/models/conversation.ts";
+import type { Conversation } from "../conversation.ts";
 
 /** A whole answer in the caller's format, in no vendor's format; null when it cannot be read. */
 export function readWhole({ caller }: Conversation, body: Uint8Array): ConversationReply | null {

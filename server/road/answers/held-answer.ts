@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { type AbortReason, abortReason, type Call } from "../call.ts";
 import { readOut } from "../stream-out.ts";
-import type { StreamAnswer } from "../surface.ts";
+import type { StreamAnswer } from "../answer.ts";
 
 /** A streamed answer that was taken in whole before any of it is given. */
 export interface HeldAnswer {

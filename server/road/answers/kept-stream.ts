@@ -1,6 +1,6 @@
 import type { StreamEnding, StreamPiece } from "../../wire/stream.ts";
 import { OuterStream } from "../output/outer-stream.ts";
-import type { StreamAnswer } from "../surface.ts";
+import type { StreamAnswer } from "../answer.ts";
 
 /** Keeps what passes through a stream, so that it can be read once it has ended. What passes is not changed. */
 export class KeptStream extends OuterStream {

@@ -4,8 +4,8 @@ import { eventsOfReply } from "../../wire/conversation/reply-events.ts";
 import type { StreamCodec } from "../../wire/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
 import type { Call } from "../call.ts";
-import { type Conversation, replyContext } from "../../services/models/conversation.ts";
-import type { StreamAnswer } from "../surface.ts";
+import { type Conversation, replyContext } from "../conversation.ts";
+import type { StreamAnswer } from "../answer.ts";
 
 const encoder = new TextEncoder();
 

@@ -5,7 +5,8 @@ import { geminiAnswerTexts } from "../../wire/gemini/gemini-answer-texts.ts";
 import { messagesAnswerTexts } from "../../wire/messages/messages-answer-texts.ts";
 import { chatAnswerTexts } from "../../wire/openai/chat-answer-texts.ts";
 import { responsesAnswerTexts } from "../../wire/responses/responses-answer-texts.ts";
-import type { Conversation } from "../../services/models/conversation.ts";
+import type { OutputForm } from "../../wire/output-form.ts";
+import type { Conversation } from "../conversation.ts";
 
 /** How the answers of each format a caller may speak tell their texts. */
 export const ANSWER_FORMATS: Readonly<Record<Exclude<ConversationFormat, "converse">, AnswerTexts>> = {
@@ -15,13 +16,6 @@ export const ANSWER_FORMATS: Readonly<Record<Exclude<ConversationFormat, "conver
   messages: messagesAnswerTexts,
   gemini: geminiAnswerTexts,
 };
-
-/** How an answer to a conversation tells its contents. */
-export interface OutputForm {
-  readonly texts: AnswerTexts;
-  /** How a streamed answer is cut: server-sent events, or one JSON array in pieces. */
-  readonly framing: "events" | "array";
-}
 
 export function outputFormOf({ caller, writer }: Conversation): OutputForm {
   if (caller.format === "converse") throw new Error("no caller speaks converse");

@@ -1,6 +1,6 @@
 import { concat } from "../../wire/sse-frames.ts";
 import type { StreamCodec, StreamPiece } from "../../wire/stream.ts";
-import type { OutputForm } from "./answer-formats.ts";
+import type { OutputForm } from "../../wire/output-form.ts";
 import { type Frame, type Framing, framingOf } from "./frames.ts";
 import { OuterStream } from "./outer-stream.ts";
 

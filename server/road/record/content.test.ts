@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { ANSWER_FORMATS, type OutputForm } from "../output/answer-formats.ts";
+import { ANSWER_FORMATS } from "../output/answer-formats.ts";
+import type { OutputForm } from "../../wire/output-form.ts";
 import { previewOf, SentContent, type StoreBodies } from "./content.ts";
 
 const CAP = 64 * 1024;

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import type { Call } from "../call.ts";
-import type { OutputForm } from "../output/answer-formats.ts";
+import type { OutputForm } from "../../wire/output-form.ts";
 import { redact } from "./redaction.ts";
 import { redactedTexts } from "./streamed-preview.ts";
 

@@ -1,6 +1,6 @@
 import type { Place } from "../../wire/answer-texts.ts";
 import { concat } from "../../wire/sse-frames.ts";
-import type { OutputForm } from "../output/answer-formats.ts";
+import type { OutputForm } from "../../wire/output-form.ts";
 import { type Frame, framingOf } from "../output/frames.ts";
 import { redact, redactPieces } from "./redaction.ts";
 

@@ -7,8 +7,9 @@ import { readChatReply } from "../../wire/openai/chat-reply.ts";
 import { ChatStream } from "../../wire/openai/chat-stream.ts";
 import { readResponsesReply } from "../../wire/responses/responses-reply.ts";
 import type { Call } from "../../road/call.ts";
-import { isRefusal } from "../../road/surface.ts";
-import { attempt, type AttemptParts, streamUsage } from "./attempt.ts";
+import { isRefusal } from "../../kernel/errors.ts";
+import { attempt, type AttemptParts } from "./attempt.ts";
+import { streamUsage } from "../../road/metering/stream-usage.ts";
 
 const INPUT_CHARACTERS = 40;
 

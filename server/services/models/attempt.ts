@@ -1,14 +1,16 @@
 import type { ApiFormat } from "@gatehouse/contracts/providers";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { headersNamed } from "../../kernel/request-headers.ts";
-import type { Operation, Provider } from "../../upstreams/providers/provider.ts";
+import type { Provider } from "../../upstreams/providers/provider.ts";
+import type { Operation } from "../../wire/operation.ts";
 import { readFault } from "../../wire/openai/fault.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
-import { believable, estimateTokens, type Usage } from "../../wire/usage.ts";
+import { believable, type Usage } from "../../wire/usage.ts";
+import { estimated } from "../../road/metering/stream-usage.ts";
 import { type AbortReason, abortReason, type Call } from "../../road/call.ts";
-import { type Answer, isRefusal, type StreamAnswer, type WholeAnswer } from "../../road/surface.ts";
+import type { Answer, StreamAnswer, WholeAnswer } from "../../road/answer.ts";
 import type { Prepared } from "./errand.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
 import { type Failure, failureOfRefusal, failureOfStatus } from "./upstream-failure.ts";
@@ -203,21 +205,4 @@ function isStream(operation: Operation, contentType: string | undefined): boolea
   if (operation === "gemini_array") return true;
   const type = contentType?.toLowerCase() ?? "";
   return STREAM_TYPES.some((known) => type.startsWith(known));
-}
-
-export function estimated(inputCharacters: number, outputCharacters: number): Usage {
-  return {
-    inputUncached: estimateTokens(inputCharacters),
-    cacheRead: 0,
-    cacheWrite: 0,
-    cacheWriteHour: 0,
-    output: estimateTokens(outputCharacters),
-    reasoning: 0,
-    estimated: true,
-  };
-}
-
-/** What a stream consumed, as far as it got; null for one that no model gives. */
-export function streamUsage({ codec, inputCharacters }: StreamAnswer): Usage | null {
-  return believable(codec.usage) ?? (inputCharacters === null ? null : estimated(inputCharacters, codec.outputLength));
 }

@@ -1,54 +1,19 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import { type FieldError, type Refusal, refuse } from "../../kernel/errors.ts";
-import type {
-  ConversationCodec,
-  ConversationFormat,
-  ProviderCodec,
-  ReplyContext,
-  StreamReader,
-  StreamWriter,
-} from "../../wire/conversation/codec.ts";
+import { type FieldError, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
+import type { ConversationFormat, ProviderCodec } from "../../wire/conversation/codec.ts";
+import { type Conversation, replyContext } from "../../road/conversation.ts";
 import type { ConversationRequest, Feature } from "../../wire/conversation/request.ts";
 import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } from "../../wire/conversation/signatures.ts";
 import { TranslatedStream } from "../../wire/conversation/translated-stream.ts";
-import type { Operation } from "../../upstreams/providers/provider.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { withExactTools } from "../../wire/exact-tools.ts";
-import type { InboundRequest, OutboundChanges } from "../../wire/inbound.ts";
-import type { StreamCodec } from "../../wire/stream.ts";
-import type { Usage } from "../../wire/usage.ts";
+import type { OutboundChanges } from "../../wire/inbound.ts";
 import { MOST_PROBLEMS } from "../../wire/openai/body-checks.ts";
 import type { Call } from "../../road/call.ts";
-import { isRefusal } from "../../road/surface.ts";
 import type { Errand, Prepared } from "./errand.ts";
 import type { KeptSignatures } from "./kept-signatures.ts";
 import type { Media } from "./media.ts";
 import { ceilingName, providerFormat } from "./provider-format.ts";
-
-/** A conversation a surface has read, with what its format needs on the way back. */
-export interface Conversation {
-  readonly inbound: InboundRequest;
-  readonly caller: ConversationCodec;
-  /** How an answer of the caller's own format passes as it is. */
-  readonly passing: {
-    /** Where it is not simply called as the format is. */
-    readonly operation?: Operation;
-    stream(): StreamCodec;
-    /** Null when the bytes are not an answer of the format. */
-    reply(bytes: Uint8Array): { readonly usage: Usage | null; readonly outputCharacters: number } | null;
-  };
-  /** Null: server-sent events. */
-  readonly writer: ((context: ReplyContext) => StreamWriter) | null;
-  readonly streamType: string;
-  /** Reads what the writer writes, where that is not what the format's own stream reader reads. */
-  readonly reader?: () => StreamReader;
-  /** Whether a streaming caller asked for usage, where the format makes that a question. */
-  readonly includeUsage: boolean;
-  /** Headers of the caller that a provider of the same format acts on. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Fields that only a provider of the caller's own format can serve; empty where there are none. */
-  readonly statefulFields: readonly string[];
-}
 
 export interface ConversationParts {
   readonly codecs: Readonly<Record<Exclude<ConversationFormat, "completions">, ProviderCodec>>;
@@ -177,17 +142,6 @@ async function translating(
     refusal: (status, bytes, headers) =>
       encoder.encode(JSON.stringify(caller.writeFault(provider.readFault(status, objectOf(bytes), headers)))),
     dropped: [...read.dropped, ...[...unsampled(defaulted, asked), ...written.dropped].map((feature) => caller.spelling[feature])],
-  };
-}
-
-/** What the writer of an answer in the caller's format must know. */
-export function replyContext(call: Call, { inbound, includeUsage }: Conversation, model: ModelEntry): ReplyContext {
-  return {
-    callId: call.id,
-    model: inbound.model ?? model.name,
-    created: Math.floor(Date.parse(call.row.timestamp ?? "") / 1000),
-    request: inbound.body,
-    includeUsage,
   };
 }
 

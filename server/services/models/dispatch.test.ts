@@ -2,10 +2,9 @@ import { expect, test } from "bun:test";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import type { Call } from "../../road/call.ts";
-import { isRefusal } from "../../road/surface.ts";
 import { dispatch, type DispatchParts } from "./dispatch.ts";
 import { MemberHealth } from "./member-health.ts";
 

@@ -1,6 +1,6 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
-import type { Operation } from "../../upstreams/providers/provider.ts";
+import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
+import type { Operation } from "../../wire/operation.ts";
 import { readBedrockEmbeddings, writeBedrockEmbeddings } from "../../wire/converse/embeddings.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { readEmbeddingsReply, writeEmbeddingsReply } from "../../wire/embeddings/embeddings-reply.ts";
@@ -8,8 +8,7 @@ import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request
 import { readGeminiEmbeddings, writeGeminiEmbeddings } from "../../wire/gemini/embeddings.ts";
 import { estimateTokens } from "../../wire/usage.ts";
 import type { Errand, Prepared } from "./errand.ts";
-import { estimated } from "./attempt.ts";
-import { isRefusal } from "../../road/surface.ts";
+import { estimated } from "../../road/metering/stream-usage.ts";
 
 /** Texts turned into vectors by a model of any provider that has such models. */
 export function embeddingsErrand(request: EmbeddingsRequest): Errand {

@@ -1,6 +1,6 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Refusal } from "../../kernel/errors.ts";
-import type { Operation } from "../../upstreams/providers/provider.ts";
+import type { Operation } from "../../wire/operation.ts";
 import type { StreamCodec } from "../../wire/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
 import type { Call } from "../../road/call.ts";

@@ -11,8 +11,9 @@ import { chatCodec } from "../../wire/openai/chat-codec.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import { responsesCodec } from "../../wire/responses/responses-codec.ts";
 import type { Call } from "../../road/call.ts";
-import { isRefusal } from "../../road/surface.ts";
-import { type Conversation, conversationErrand, type ConversationParts } from "./conversation.ts";
+import { isRefusal } from "../../kernel/errors.ts";
+import { conversationErrand, type ConversationParts } from "./conversation.ts";
+import type { Conversation } from "../../road/conversation.ts";
 
 /** Beyond 2^53: read as a number it becomes another one. */
 const ID = "1234567890123456789";

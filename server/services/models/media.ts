@@ -1,7 +1,6 @@
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import type { ConversationRequest, FilePart, ImagePart, TextPart, Turn, UserPart } from "../../wire/conversation/request.ts";
 import { readWithin } from "../../wire/read-within.ts";
-import { isRefusal } from "../../road/surface.ts";
 
 /** Fetches what a request names by address, for providers that must be given the bytes. */
 export interface Media {

@@ -1,7 +1,7 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { NOTHING_SAID } from "../../wire/conversation/nothing-said.ts";
 import type { ConversationRequest } from "../../wire/conversation/request.ts";
-import { isRefusal } from "../../road/surface.ts";
+import { isRefusal } from "../../kernel/errors.ts";
 import { type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import type { ConversationParts } from "./conversation.ts";
 import { embeddingsQuestion } from "./embeddings.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../wire/document.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
 import type { Route } from "../../road/call.ts";
-import { jsonAnswer, type WholeAnswer } from "../../road/surface.ts";
+import { jsonAnswer, type WholeAnswer } from "../../road/answer.ts";
 import type { Errand } from "./errand.ts";
 import { providerFormat, type Spoken } from "./provider-format.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { WholeAnswer } from "../../road/surface.ts";
+import type { WholeAnswer } from "../../road/answer.ts";
 import { failureOfStatus, retryAfterMs } from "./upstream-failure.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");

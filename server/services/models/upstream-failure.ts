@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { retryDelaySeconds } from "../../wire/gemini/fault.ts";
-import type { WholeAnswer } from "../../road/surface.ts";
+import type { WholeAnswer } from "../../road/answer.ts";
 
 /** Where another attempt makes sense after one failed. */
 export type Again = "anywhere" | "elsewhere" | "nowhere";

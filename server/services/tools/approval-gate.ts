@@ -1,10 +1,10 @@
 import { approversOf, needsApproval } from "../../directory/tools/tool-access.ts";
 import { redeemApproval, redeemAsked, redeemShown, requestApproval } from "../../directory/tools/approvals.ts";
-import { reasonOf, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse, Refused, isRefusal } from "../../kernel/errors.ts";
 import { exactDigest } from "../../wire/mcp/exact-arguments.ts";
 import { memberText } from "../../wire/mcp/rpc.ts";
 import type { Call, ToolRoute, ToolTarget } from "../../road/call.ts";
-import { isRefusal, type WholeAnswer } from "../../road/surface.ts";
+import type { WholeAnswer } from "../../road/answer.ts";
 import { type CarryOn, carriedOn, carryOn } from "./approval-chain.ts";
 import { approvalRequired, askedByState, canShowAddress, takeAnswer, whenDecided } from "./approval-question.ts";
 import { refuseLostSession } from "./caller-session.ts";

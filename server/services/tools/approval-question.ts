@@ -5,13 +5,14 @@ import { isObject, type JsonObject } from "../../wire/document.ts";
 import { showsAddresses } from "../../wire/mcp/elicitation.ts";
 import { edited, resultText } from "../../wire/mcp/rpc.ts";
 import { baseUrl } from "./authorization/authorization-parts.ts";
-import { sealEnvelope } from "./authorization/envelope.ts";
+import { sealEnvelope } from "../../road/admission/envelope.ts";
 import type { Call } from "../../road/call.ts";
-import { ownAnswer, type WholeAnswer } from "../../road/surface.ts";
+import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { SESSION_PURPOSE } from "./caller-session.ts";
 import { departure } from "./departure.ts";
 import { sealed, unsealed, upstreamSession } from "./session-token.ts";
-import { principalOf, type ToolParts } from "./tool-parts.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import { principalOf } from "../../road/principal.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
 /**

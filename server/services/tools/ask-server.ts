@@ -1,5 +1,5 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { handshakeParams, type Sender, statelessParams } from "../../wire/mcp/bridge.ts";
 import type { Capability } from "../../wire/mcp/capability.ts";
@@ -12,7 +12,6 @@ import type { Call } from "../../road/call.ts";
 import { callerToken } from "./authorization/caller-token.ts";
 import { principalOfIdentity } from "./authorization/principal.ts";
 import { heldTokens } from "./authorization/token-keeper.ts";
-import { isRefusal } from "../../road/surface.ts";
 import { Aside } from "./aside.ts";
 import { departure } from "./departure.ts";
 import { knownTool, rememberTools } from "./listed-tools.ts";
@@ -26,7 +25,8 @@ import {
   sessionHeaders,
   versionOf,
 } from "./session-pool.ts";
-import { principalOf, type ToolParts } from "./tool-parts.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import { principalOf } from "../../road/principal.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
 import { finalMessage, isEventStream, messagesToAnswer, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
 

@@ -1,9 +1,9 @@
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
 import { readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
 import { tag } from "../../road/record/tag.ts";
-import { type Answer, isRefusal, type StreamAnswer } from "../../road/surface.ts";
+import type { Answer, StreamAnswer } from "../../road/answer.ts";
 import { errorOf, EVENT_STREAM_HEADERS } from "./relay.ts";
 import { frameOf, KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, SENDER } from "./rpc-stream.ts";
 

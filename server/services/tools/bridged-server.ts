@@ -3,7 +3,7 @@ import { isObject, type JsonValue } from "../../wire/document.ts";
 import { withoutExecution } from "../../wire/mcp/bridge.ts";
 import { edited } from "../../wire/mcp/rpc.ts";
 import { answerGate, answersContent } from "./answer-gate.ts";
-import { isRefusal } from "../../road/surface.ts";
+import { isRefusal } from "../../kernel/errors.ts";
 import { carry } from "./carry.ts";
 import { openChanges } from "./changes.ts";
 import { offeredTools } from "./offered-tools.ts";

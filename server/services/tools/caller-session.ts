@@ -1,10 +1,10 @@
 import type { NotedSession, Said } from "../../directory/tools/session-notes.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import type { Call, ToolRoute, ToolTarget } from "../../road/call.ts";
-import { isRefusal } from "../../road/surface.ts";
 import { unsealed, upstreamSession } from "./session-token.ts";
-import { principalOf, type ToolParts } from "./tool-parts.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import { principalOf } from "../../road/principal.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
 export const SESSION_PURPOSE = "mcp-session";

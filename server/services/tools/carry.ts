@@ -1,5 +1,5 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
@@ -10,13 +10,13 @@ import { showsAddresses } from "../../wire/mcp/elicitation.ts";
 import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
 import { answers, edited, errorText, idIn, memberText, requestText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
-import { isRefusal } from "../../road/surface.ts";
 import { type Ask, type Asked, askServer, giveUp } from "./ask-server.ts";
 import { clientAnswer } from "./client-answers.ts";
 import { goOn, hold } from "./held-exchanges.ts";
 import type { Relay } from "./relay.ts";
 import { sealed, unsealed } from "./session-token.ts";
-import { principalOf, type ToolParts } from "./tool-parts.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import { principalOf } from "../../road/principal.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
 
 /** A caller's request on its way to one server, across dialects where they differ. */

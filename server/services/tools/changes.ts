@@ -1,12 +1,11 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { Sender } from "../../wire/mcp/bridge.ts";
 import { type ChangeFilter, readFilter, tellable, tellsOf, writeFilter } from "../../wire/mcp/changes.ts";
 import { META } from "../../wire/mcp/dialect.ts";
 import { answers } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
-import { isRefusal } from "../../road/surface.ts";
 import { type Asked, askServer, sessionOwner } from "./ask-server.ts";
 import { departure } from "./departure.ts";
 import { type AskSubscription, subscribe, unsubscribe } from "./resource-subscriptions.ts";

@@ -1,6 +1,6 @@
 import type { DiscoveredServer } from "../../directory/tools/mcp-servers.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import { reasonOf, type Refusal } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, isRefusal } from "../../kernel/errors.ts";
 import { storableValue } from "../../kernel/storable.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
@@ -11,7 +11,6 @@ import { requestText } from "../../wire/mcp/rpc.ts";
 import { listedTools } from "../../wire/mcp/tool-definitions.ts";
 import { statelessParams } from "../../wire/mcp/bridge.ts";
 import { describeServer, type ServerAuthorization } from "./authorization/describe-server.ts";
-import { isRefusal } from "../../road/surface.ts";
 import { endSession, pooledSession, type PooledSession, sessionHeaders } from "./session-pool.ts";
 import { toolMemory } from "./tool-memory.ts";
 import { finalMessage, isEventStream, upstreamMessages } from "./upstream-messages.ts";

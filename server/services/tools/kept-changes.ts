@@ -1,7 +1,6 @@
-import type { Refusal } from "../../kernel/errors.ts";
+import { type Refusal, isRefusal } from "../../kernel/errors.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { allOf, type ChangeFilter } from "../../wire/mcp/changes.ts";
-import { isRefusal } from "../../road/surface.ts";
 import type { Changes } from "./changes.ts";
 
 /** How long a server that went away is left alone: twice as long each time, until it stays. */

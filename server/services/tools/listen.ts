@@ -1,5 +1,5 @@
 import type { NotedSession, SessionNotes } from "../../directory/tools/session-notes.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { Sender } from "../../wire/mcp/bridge.ts";
 import { type ChangeFilter, readFilter, together, writeFilter } from "../../wire/mcp/changes.ts";
@@ -7,7 +7,7 @@ import { DEFAULT_LOG_LEVEL, logsAt, META } from "../../wire/mcp/dialect.ts";
 import { resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
 import type { Call } from "../../road/call.ts";
-import { type Answer, isRefusal } from "../../road/surface.ts";
+import type { Answer } from "../../road/answer.ts";
 import type { Changes } from "./changes.ts";
 import { EVENT_STREAM_HEADERS, type Relay } from "./relay.ts";
 import { frameOf, KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, SENDER } from "./rpc-stream.ts";

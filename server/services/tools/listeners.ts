@@ -2,7 +2,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { toolAccess } from "../../controls/access/tool-access.ts";
 import { admit, type AdmissionParts, type Admits } from "../../road/admission/admit.ts";
 import type { Call } from "../../road/call.ts";
-import type { StreamAnswer } from "../../road/surface.ts";
+import type { StreamAnswer } from "../../road/answer.ts";
 import type { RequestView } from "../../road/view.ts";
 
 interface Listener {

@@ -1,5 +1,5 @@
 import { restrictsTools } from "../../directory/tools/tool-access.ts";
-import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { headersNamed, type RequestHeaders } from "../../kernel/request-headers.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
@@ -12,7 +12,7 @@ import { type AbortReason, abortReason, type Call, type ToolTarget } from "../..
 import { noteRequest } from "../../road/record/finish.ts";
 import { tag } from "../../road/record/tag.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
-import { type Answer, isRefusal } from "../../road/surface.ts";
+import type { Answer } from "../../road/answer.ts";
 import type { CarryOn } from "./approval-chain.ts";
 import { cancelRequest } from "./cancellation.ts";
 import { isOwnQuestion, takeClientAnswer } from "./client-answers.ts";
@@ -25,7 +25,8 @@ import { accepted, errorIn } from "./relay.ts";
 import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, RpcStream, SENDER, untilAnswered } from "./rpc-stream.ts";
 import { listMustBeRead } from "./registered-tools.ts";
 import { type ClientShows, passedSession, upstreamSession } from "./session-token.ts";
-import { principalOf, type ToolParts } from "./tool-parts.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import { principalOf } from "../../road/principal.ts";
 import type { ToolRequest } from "./tool-request.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
 import { isEventStream } from "./upstream-messages.ts";

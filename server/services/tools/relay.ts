@@ -4,7 +4,7 @@ import type { Dialect } from "../../wire/mcp/dialect.ts";
 import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
 import { abortReason, type Call } from "../../road/call.ts";
 import { tag } from "../../road/record/tag.ts";
-import { type Answer, ownAnswer, type WholeAnswer } from "../../road/surface.ts";
+import { type Answer, ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { frameOf, KEEP_ALIVE_MS, keptAlive, SENDER } from "./rpc-stream.ts";
 
 /** Messages for the caller as they come; what it returns is the answer. */

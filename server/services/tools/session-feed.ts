@@ -1,7 +1,7 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { progressTokenOf } from "../../wire/mcp/progress.ts";
-import { isRefusal } from "../../road/surface.ts";
+import { isRefusal } from "../../kernel/errors.ts";
 import { dropSession, isForgotten, type PooledSession, sessionHeaders } from "./session-pool.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { isEventStream, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";

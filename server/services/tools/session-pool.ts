@@ -1,11 +1,10 @@
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { HANDSHAKE_VERSIONS } from "../../wire/mcp/dialect.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
 import { canonicalJson } from "../../wire/mcp/tool-definitions.ts";
-import { isRefusal } from "../../road/surface.ts";
 import type { ResourceSubscriptions } from "./resource-subscriptions.ts";
 import { finalMessage, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
 import type { ToolParts } from "./tool-parts.ts";

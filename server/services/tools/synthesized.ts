@@ -1,5 +1,5 @@
 import type { NotedSession } from "../../directory/tools/session-notes.ts";
-import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
@@ -16,14 +16,15 @@ import {
 } from "../../wire/mcp/dialect.ts";
 import { errorText, resultText, type RpcId, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../../road/call.ts";
-import { type Answer, isRefusal, ownAnswer, type WholeAnswer } from "../../road/surface.ts";
+import { type Answer, ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { callerSession, SESSION_PURPOSE } from "./caller-session.ts";
 import { takeClientAnswer } from "./client-answers.ts";
 import { listened, type OpenChanges, sessionStream } from "./listen.ts";
 import { accepted, type Relay, relayed, wholeAnswer } from "./relay.ts";
 import { cancellableRequest, cancelRequest } from "./cancellation.ts";
 import { sealed } from "./session-token.ts";
-import { principalOf, type ToolParts } from "./tool-parts.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import { principalOf } from "../../road/principal.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
 /**

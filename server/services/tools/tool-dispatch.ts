@@ -6,7 +6,7 @@ import type { Call, ToolRoute } from "../../road/call.ts";
 import { isObject } from "../../wire/document.ts";
 import { memberText, readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import { governToolCall } from "../../controls/argument-policies/govern-tool-call.ts";
-import type { Answer } from "../../road/surface.ts";
+import type { Answer } from "../../road/answer.ts";
 import type { CarryOn } from "./approval-chain.ts";
 import { approvalGate } from "./approval-gate.ts";
 import { askedFirst } from "./asked-first.ts";

@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
-import { isRefusal } from "../../road/surface.ts";
+import { isRefusal } from "../../kernel/errors.ts";
 import type { PooledSession } from "./session-pool.ts";
 import type { ToolMemory } from "./tool-parts.ts";
 

@@ -50,10 +50,3 @@ export interface ToolMemory {
   readonly feeds: Map<string, SessionFeed>;
   readonly held: Map<string, HeldExchange>;
 }
-
-/** Whom sessions belong to: the person behind the key, else the key. */
-export function principalOf(call: Call): string {
-  const { identity } = call;
-  if (identity === null) throw new Error("a call to a tool server was not admitted");
-  return `${identity.tenantId}\n${identity.userId ?? identity.credentialId}`;
-}

@@ -1,6 +1,5 @@
-import type { JsonValue } from "../../wire/document.ts";
 import type { Capability } from "../../wire/mcp/capability.ts";
-import type { Dialect, Envelope } from "../../wire/mcp/dialect.ts";
+import type { Envelope } from "../../wire/mcp/dialect.ts";
 import type { RpcMessage } from "../../wire/mcp/rpc.ts";
 
 /** One request to a tool server, read: whichever dialect it came in. */
@@ -14,18 +13,4 @@ export interface ToolRequest {
   /** Null of the handshake dialect. */
   readonly envelope: Envelope | null;
   readonly capability: Capability | null;
-}
-
-/** What controls see of it. */
-export interface ToolReference {
-  readonly kind: "server" | "virtual";
-  readonly serverId: string;
-  /** What its caller speaks. */
-  readonly dialect: Dialect;
-  /** JSON-RPC method; null where there is no message. */
-  readonly method: string | null;
-  /** Whether a stream that answers it tells of changes, for as long as its caller likes. */
-  readonly listens: boolean;
-  readonly capability: Capability | null;
-  readonly arguments: JsonValue | undefined;
 }

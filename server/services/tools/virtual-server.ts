@@ -1,6 +1,6 @@
 import type { VirtualServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { mayUseTool } from "../../directory/tools/tool-access.ts";
-import { refuse } from "../../kernel/errors.ts";
+import { refuse, isRefusal } from "../../kernel/errors.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { type ChangeFilter, tellable } from "../../wire/mcp/changes.ts";
 import { type Sender, statelessResult, withoutExecution } from "../../wire/mcp/bridge.ts";
@@ -10,7 +10,6 @@ import type { Call, ToolRoute, ToolTarget } from "../../road/call.ts";
 import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
 import { tag } from "../../road/record/tag.ts";
 import { answerGate } from "./answer-gate.ts";
-import { isRefusal } from "../../road/surface.ts";
 import { carry } from "./carry.ts";
 import { type Changes, openChanges } from "./changes.ts";
 import { keptChanges } from "./kept-changes.ts";
@@ -18,7 +17,8 @@ import { offeredTools } from "./offered-tools.ts";
 import type { Relay } from "./relay.ts";
 import { sealed, unsealed } from "./session-token.ts";
 import { carriedCapabilities, notServed, type SynthesizedServer } from "./synthesized.ts";
-import { principalOf, type ToolParts } from "./tool-parts.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import { principalOf } from "../../road/principal.ts";
 import { wholeList } from "./whole-list.ts";
 
 type ListKind = "tools" | "prompts" | "resources" | "resourceTemplates";

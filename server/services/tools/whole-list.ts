@@ -1,10 +1,9 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import type { Refusal } from "../../kernel/errors.ts";
+import { type Refusal, isRefusal } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { Sender } from "../../wire/mcp/bridge.ts";
 import { MOST_PAGES, nextCursor } from "../../wire/mcp/paging.ts";
 import type { Call } from "../../road/call.ts";
-import { isRefusal } from "../../road/surface.ts";
 import { carry } from "./carry.ts";
 import type { Relay } from "./relay.ts";
 import type { ToolParts } from "./tool-parts.ts";

@@ -12,9 +12,8 @@ import {
 import { endUsersAsCsv, endUsersAsJson } from "../../directory/people/end-user-export.ts";
 import { endUsers, resetSecondFactor, setEndUserPrimaryGroup, setEndUserStatus } from "../../directory/people/end-users.ts";
 import { PHOTO_BYTES, setPhoto } from "../../directory/people/photos.ts";
-import { refuse, Refused } from "../../kernel/errors.ts";
+import { refuse, Refused, isRefusal } from "../../kernel/errors.ts";
 import { readBody } from "../../road/read-body.ts";
-import { isRefusal } from "../../road/surface.ts";
 import { formFile } from "../../wire/form-file.ts";
 import { operation, type Operation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";

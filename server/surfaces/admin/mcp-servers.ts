@@ -24,8 +24,7 @@ import {
 import { endpointUrl, type ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import type { Discovery } from "../../services/tools/discovery.ts";
 import { readBody } from "../../road/read-body.ts";
-import { isRefusal } from "../../road/surface.ts";
-import { refuse, Refused } from "../../kernel/errors.ts";
+import { isRefusal, refuse, Refused } from "../../kernel/errors.ts";
 import { formFile } from "../../wire/form-file.ts";
 import { diffTools } from "../../wire/mcp/tool-definitions.ts";
 import { type AdminCall, operation, type Operation } from "./operation.ts";

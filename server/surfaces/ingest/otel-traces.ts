@@ -1,7 +1,8 @@
 import type { TraceInlet } from "../../services/ingest/trace-inlet.ts";
-import { isRefusal, jsonAnswer, type Surface, type WholeAnswer } from "../../road/surface.ts";
+import type { Surface } from "../../road/surface.ts";
+import { jsonAnswer, type WholeAnswer } from "../../road/answer.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { EMPTY_VIEW } from "../../road/view.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { type DecodedTraces, decodeTraces } from "../../wire/otlp/traces.ts";
 import { messageOf } from "../llm/refusals.ts";
 

@@ -1,5 +1,6 @@
-import type { Conversation } from "../../services/models/conversation.ts";
-import { type Exchange, isRefusal } from "../../road/surface.ts";
+import type { Conversation } from "../../road/conversation.ts";
+import type { Exchange } from "../../road/surface.ts";
+import { isRefusal } from "../../kernel/errors.ts";
 import { InboundView } from "../../road/view.ts";
 
 /** A conversation's exchange: what every surface of a language model does once it has read its own wire. */

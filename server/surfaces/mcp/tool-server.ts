@@ -1,8 +1,8 @@
 import type { Call } from "../../road/call.ts";
-import { type Exchange, isRefusal, type Surface } from "../../road/surface.ts";
+import type { Exchange, Surface } from "../../road/surface.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { ToolRequest } from "../../services/tools/tool-request.ts";
 import { toolView } from "../../services/tools/tool-view.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import { capabilityOf, isTaskMethod } from "../../wire/mcp/capability.ts";
 import { envelopeOf, goneFromStateless, isStatelessVersion } from "../../wire/mcp/dialect.ts";

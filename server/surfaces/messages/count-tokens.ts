@@ -1,4 +1,5 @@
-import { isRefusal, type Surface } from "../../road/surface.ts";
+import type { Surface } from "../../road/surface.ts";
+import { isRefusal } from "../../kernel/errors.ts";
 import { InboundView } from "../../road/view.ts";
 import { estimateInputTokens } from "../../wire/messages/estimate.ts";
 import { vendorHeaders } from "../llm/conversation.ts";

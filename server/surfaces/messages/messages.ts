@@ -1,6 +1,6 @@
 import type { Call } from "../../road/call.ts";
-import { isRefusal, type Surface } from "../../road/surface.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Surface } from "../../road/surface.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { messagesCodec } from "../../wire/messages/messages-codec.ts";
 import { readMessagesReply } from "../../wire/messages/messages-reply.ts";
 import { checkVersion, type MessagesRequest, readMessagesRequest } from "../../wire/messages/messages-request.ts";

@@ -1,8 +1,9 @@
 import type { Call } from "../../road/call.ts";
 import type { BrokerAnswer, BrokerOperation, BrokerRequest } from "../../services/tools/authorization/broker-request.ts";
-import { type Answer, type Exchange, isRefusal, ownAnswer, type Surface } from "../../road/surface.ts";
+import type { Exchange, Surface } from "../../road/surface.ts";
+import { type Answer, ownAnswer } from "../../road/answer.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { EMPTY_VIEW } from "../../road/view.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
 import { scopesOf } from "../../wire/oauth/challenge.ts";
 import { consentPage } from "./pages.ts";

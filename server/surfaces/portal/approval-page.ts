@@ -2,8 +2,8 @@ import { type Approval, approvalResolution } from "@gatehouse/contracts/approval
 import { approveApproval, findApproval, rejectApproval } from "../../directory/tools/approvals.ts";
 import { logIn, logInWithCode, type SignedIn } from "../../directory/people/portal/portal-logins.ts";
 import type { Call } from "../../road/call.ts";
-import { openEnvelope } from "../../services/tools/authorization/envelope.ts";
-import { ownAnswer, type WholeAnswer } from "../../road/surface.ts";
+import { openEnvelope } from "../../road/admission/envelope.ts";
+import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { isStorableText } from "../../kernel/storable.ts";

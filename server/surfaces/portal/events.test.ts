@@ -1,7 +1,8 @@
 import { afterAll, afterEach, expect, spyOn, test } from "bun:test";
 import type { LiveFeed } from "../../directory/people/portal/live-feed.ts";
 import type { Call } from "../../road/call.ts";
-import { isRefusal, type StreamAnswer } from "../../road/surface.ts";
+import type { StreamAnswer } from "../../road/answer.ts";
+import { isRefusal } from "../../kernel/errors.ts";
 import { eventRoutes } from "./events.ts";
 import type { PortalServices } from "./portal-services.ts";
 

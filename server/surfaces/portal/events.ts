@@ -1,5 +1,5 @@
 import type { FeedEvent } from "../../directory/people/portal/live-feed.ts";
-import type { StreamAnswer } from "../../road/surface.ts";
+import type { StreamAnswer } from "../../road/answer.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
 

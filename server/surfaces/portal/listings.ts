@@ -1,7 +1,6 @@
 import { groupFilterQuery, inheritedQuery } from "@gatehouse/contracts/portal";
 import { portalServers, type PortalServer } from "../../controls/access/portal-servers.ts";
-import { isRefusal } from "../../road/surface.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
 import { foreign, scopeOf, scopesOf } from "./portal-scopes.ts";
 

@@ -1,7 +1,6 @@
 import { appResourceQuery } from "@gatehouse/contracts/portal";
-import { isRefusal } from "../../road/surface.ts";
+import { isRefusal, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { EMPTY_VIEW } from "../../road/view.ts";
-import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { check, readQuery } from "../../wire/strict-input.ts";
 import { portalAnswer, type PortalRoute } from "./portal-operation.ts";
 import { portalRefusals } from "./refusals.ts";

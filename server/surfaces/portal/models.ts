@@ -1,8 +1,7 @@
 import { portalModelQuery } from "@gatehouse/contracts/portal";
 import { arrivalOf } from "../../road/call.ts";
 import { portalModels } from "../../controls/access/portal-models.ts";
-import { refuse } from "../../kernel/errors.ts";
-import { isRefusal } from "../../road/surface.ts";
+import { refuse, isRefusal } from "../../kernel/errors.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 import { scopeOf, scopesOf } from "./portal-scopes.ts";
 

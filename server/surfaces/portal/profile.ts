@@ -1,7 +1,7 @@
 import { primaryGroupChoice, profileUpdate } from "@gatehouse/contracts/portal";
 import { photo, PHOTO_BYTES } from "../../directory/people/photos.ts";
 import { choosePrimaryGroup, ownGroups, profile, setOwnPhoto, updateProfile } from "../../directory/people/portal/profile.ts";
-import { ownAnswer } from "../../road/surface.ts";
+import { ownAnswer } from "../../road/answer.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { formFile } from "../../wire/form-file.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";

@@ -1,9 +1,10 @@
 import { DECLARED_END_STATES, RUN_OUTCOMES } from "@gatehouse/contracts/runs";
 import type { Call } from "../../road/call.ts";
 import type { RunAccess } from "../../services/runs/run-access.ts";
-import { type Answer, isRefusal, jsonAnswer, type Surface } from "../../road/surface.ts";
+import type { Surface } from "../../road/surface.ts";
+import { type Answer, jsonAnswer } from "../../road/answer.ts";
+import { isRefusal, type FieldError, type Refusal, refuse } from "../../kernel/errors.ts";
 import { EMPTY_VIEW } from "../../road/view.ts";
-import { type FieldError, type Refusal, refuse } from "../../kernel/errors.ts";
 import { llmRefusals } from "../llm/refusals.ts";
 
 interface EndBody {

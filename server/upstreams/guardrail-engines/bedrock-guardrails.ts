@@ -3,7 +3,7 @@ import type { JsonObject } from "../../wire/document.ts";
 import { listOf, objectOf } from "../../wire/openai/loose-fields.ts";
 import { readBedrockCredential, signedHeaders } from "../providers/bedrock/credentials.ts";
 import { pathSegment, withoutSlash } from "../providers/send.ts";
-import { CLEAR, type Engine, type EngineCheck, failed } from "./engine.ts";
+import { CLEAR, type Engine, type EngineCheck, failed } from "../../wire/guardrail-engine.ts";
 import { post } from "./post.ts";
 
 const REGION = /^[a-z]{2}(?:-[a-z]+)+-\d+$/;

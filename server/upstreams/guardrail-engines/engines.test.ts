@@ -3,7 +3,7 @@ import { type FakeVendor, fakeVendor, type VendorRequest } from "../../../tests/
 import { outbound } from "../../runtime/outbound.ts";
 import { azureContentSafety } from "./azure-content-safety.ts";
 import { bedrockGuardrails } from "./bedrock-guardrails.ts";
-import type { Engine, EngineSettings, EngineVerdict } from "./engine.ts";
+import type { Engine, EngineSettings, EngineVerdict } from "../../wire/guardrail-engine.ts";
 import { openaiModeration } from "./openai-moderation.ts";
 import { webhook } from "./webhook.ts";
 

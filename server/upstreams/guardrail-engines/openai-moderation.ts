@@ -1,7 +1,7 @@
 import type { Outbound } from "../../runtime/outbound.ts";
 import { listOf, numberOf, objectOf } from "../../wire/openai/loose-fields.ts";
 import { withoutSlash } from "../providers/send.ts";
-import { CLEAR, type Engine, failed } from "./engine.ts";
+import { CLEAR, type Engine, failed } from "../../wire/guardrail-engine.ts";
 import { post } from "./post.ts";
 
 const ADDRESS = "https://api.openai.com/v1";

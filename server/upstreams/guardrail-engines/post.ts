@@ -1,6 +1,6 @@
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
-import { type EngineQuestion, type EngineVerdict, failed } from "./engine.ts";
+import { type EngineQuestion, type EngineVerdict, failed } from "../../wire/guardrail-engine.ts";
 
 const MOST_BYTES = 1024 * 1024;
 

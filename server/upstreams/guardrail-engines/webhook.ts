@@ -1,5 +1,5 @@
 import type { Outbound } from "../../runtime/outbound.ts";
-import { CLEAR, type Engine, type EngineCheck, failed } from "./engine.ts";
+import { CLEAR, type Engine, type EngineCheck, failed } from "../../wire/guardrail-engine.ts";
 import { post } from "./post.ts";
 
 const CHECKS: readonly EngineCheck[] = [

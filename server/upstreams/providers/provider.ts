@@ -1,5 +1,6 @@
 import type { ApiFormat } from "@gatehouse/contracts/providers";
 import type { Refusal } from "../../kernel/errors.ts";
+import type { Operation } from "../../wire/operation.ts";
 
 /** Where a model is served: what the snapshot knows of it, the credential opened. Lives in memory only. */
 export interface ProviderTarget {
@@ -12,24 +13,6 @@ export interface ProviderTarget {
   /** What the provider is sent as the model. */
   readonly modelName: string;
 }
-
-/**
- * What a provider can be asked for, each in its own wire format. `gemini_array` is `gemini` streamed as one JSON array
- * instead of events.
- */
-export type Operation =
-  | "chat"
-  | "responses"
-  | "completions"
-  | "embeddings"
-  | "messages"
-  | "count_tokens"
-  | "gemini"
-  | "gemini_array"
-  | "gemini_count"
-  | "gemini_embed"
-  | "converse"
-  | "bedrock_embed";
 
 export interface ProviderRequest {
   readonly operation: Operation;
@@ -56,8 +39,4 @@ export interface Provider {
   /** Address an operation goes to, without credentials: the audit row's target_url. */
   url(target: ProviderTarget, operation: Operation, stream: boolean): string;
   send(target: ProviderTarget, request: ProviderRequest): Promise<ProviderReply | Refusal>;
-}
-
-export function isRefusal(value: ProviderReply | Refusal): value is Refusal {
-  return "code" in value;
 }

@@ -1,6 +1,6 @@
-import type { Refusal } from "../../kernel/errors.ts";
+import { type Refusal, isRefusal } from "../../kernel/errors.ts";
 import type { JsonObject } from "../../wire/document.ts";
-import { isRefusal, type ProviderReply } from "./provider.ts";
+import type { ProviderReply } from "./provider.ts";
 import { readJson } from "./read-json.ts";
 
 /** At once: enough to be quick, few enough not to be throttled. */

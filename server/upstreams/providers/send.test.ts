@@ -2,7 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { fakeVendor, vendorRequest, vendorTarget } from "../../../tests/support/fake-vendor.ts";
 import { outbound } from "../../runtime/outbound.ts";
 import { openaiProvider } from "./openai/openai.ts";
-import { isRefusal, type ProviderReply } from "./provider.ts";
+import type { ProviderReply } from "./provider.ts";
+import { isRefusal } from "../../kernel/errors.ts";
 import { readJson } from "./read-json.ts";
 import { outboundHeaders, pathSegment } from "./send.ts";
 

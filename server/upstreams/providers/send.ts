@@ -1,6 +1,7 @@
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
-import type { Operation, ProviderReply, ProviderRequest, ProviderTarget } from "./provider.ts";
+import type { ProviderReply, ProviderRequest, ProviderTarget } from "./provider.ts";
+import type { Operation } from "../../wire/operation.ts";
 
 /**
  * Headers of a call: the provider record's over the caller's, and what the gateway has to say itself over both. `own`

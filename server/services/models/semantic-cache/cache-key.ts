@@ -6,7 +6,7 @@ import { isRawJson } from "../../../kernel/exact-numbers.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
 import type { JsonObject, JsonValue } from "../../../wire/document.ts";
 import type { Call, Route } from "../../../road/call.ts";
-import type { Conversation } from "../conversation.ts";
+import type { Conversation } from "../../../road/conversation.ts";
 import { questionOf } from "./question.ts";
 
 /** Under what an answer is kept and found. Two requests with one key may be given one answer. */

@@ -5,7 +5,7 @@ import { isObject } from "../../../wire/document.ts";
 import { EmbeddingsRequest, readEmbeddingsRequest } from "../../../wire/embeddings/embeddings-request.ts";
 import type { Call } from "../../../road/call.ts";
 import type { Nest } from "../../../road/nested-call.ts";
-import { isRefusal } from "../../../road/surface.ts";
+import { isRefusal } from "../../../kernel/errors.ts";
 import { quantised } from "./vectors.ts";
 
 const MOST_KEPT = 2_000;

@@ -3,7 +3,7 @@ import type { StoredAnswers } from "../../../directory/semantic-cache/stored-ans
 import { jsonLog } from "../../../kernel/log.ts";
 import type { Call } from "../../../road/call.ts";
 import type { Dispatch } from "../dispatch.ts";
-import type { Answer, WholeAnswer } from "../../../road/surface.ts";
+import type { Answer, WholeAnswer } from "../../../road/answer.ts";
 import { SemanticCache } from "./semantic-cache.ts";
 import { callIn, PLAIN_SETTING, type Setting } from "./test-support.ts";
 

@@ -2,8 +2,8 @@ import type { ConversationReply } from "../../../wire/conversation/reply.ts";
 import { replyOfEvents } from "../../../wire/conversation/reply-events.ts";
 import { readPieces, readWhole } from "../../../road/answers/caller-answer.ts";
 import { KeptStream } from "../../../road/answers/kept-stream.ts";
-import type { Conversation } from "../conversation.ts";
-import type { Answer, WholeAnswer } from "../../../road/surface.ts";
+import type { Conversation } from "../../../road/conversation.ts";
+import type { Answer, WholeAnswer } from "../../../road/answer.ts";
 
 /** An answer longer than this passes without being kept. */
 const MOST_BYTES = 512 * 1024;

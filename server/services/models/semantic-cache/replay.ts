@@ -3,8 +3,8 @@ import type { ConversationReply } from "../../../wire/conversation/reply.ts";
 import type { Usage } from "../../../wire/usage.ts";
 import { replyStream } from "../../../road/answers/reply-stream.ts";
 import type { Call } from "../../../road/call.ts";
-import { type Conversation, replyContext } from "../conversation.ts";
-import type { Answer } from "../../../road/surface.ts";
+import { type Conversation, replyContext } from "../../../road/conversation.ts";
+import type { Answer } from "../../../road/answer.ts";
 
 const encoder = new TextEncoder();
 

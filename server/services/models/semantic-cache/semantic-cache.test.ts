@@ -4,7 +4,7 @@ import { refuse } from "../../../kernel/errors.ts";
 import { jsonLog } from "../../../kernel/log.ts";
 import type { Call } from "../../../road/call.ts";
 import type { Dispatch } from "../dispatch.ts";
-import type { Answer, WholeAnswer } from "../../../road/surface.ts";
+import type { Answer, WholeAnswer } from "../../../road/answer.ts";
 import { SemanticCache } from "./semantic-cache.ts";
 import { callIn, PLAIN_SETTING } from "./test-support.ts";
 

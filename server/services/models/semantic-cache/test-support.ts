@@ -7,7 +7,7 @@ import { readChatReply } from "../../../wire/openai/chat-reply.ts";
 import { readChatRequest } from "../../../wire/openai/chat-request.ts";
 import type { Call } from "../../../road/call.ts";
 import { openCall } from "../../../road/record/open.ts";
-import type { Conversation } from "../conversation.ts";
+import type { Conversation } from "../../../road/conversation.ts";
 
 /** Everything an answer depends on, as a point of a space: two calls may share an answer when all of it is the same. */
 export interface Setting {

@@ -1,8 +1,7 @@
-import { reasonOf, type Refusal, refuse } from "../../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
 import { isObject, type JsonObject } from "../../../wire/document.ts";
 import { readWithin } from "../../../wire/read-within.ts";
-import { isRefusal } from "../../../road/surface.ts";
 
 export interface JsonAnswer {
   readonly status: number;

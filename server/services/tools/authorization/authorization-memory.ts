@@ -1,11 +1,10 @@
 import { BoundedMap } from "../../../directory/bounded-map.ts";
 import { serverRef, type StoredTokens } from "../../../directory/tools/oauth-tokens.ts";
 import type { Clock } from "../../../kernel/clock.ts";
-import type { Refusal } from "../../../kernel/errors.ts";
+import { type Refusal, isRefusal } from "../../../kernel/errors.ts";
 import { type Places, places } from "../../../kernel/places.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
 import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
-import { isRefusal } from "../../../road/surface.ts";
 import type { DocumentClient } from "./client-documents.ts";
 import type { ProtectedServer } from "./protected-servers.ts";
 

@@ -1,13 +1,11 @@
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import type { StoredTokens } from "../../../directory/tools/oauth-tokens.ts";
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
 import { readChallenge, scopesOf, writeChallenge } from "../../../wire/oauth/challenge.ts";
 import type { Call } from "../../../road/call.ts";
-import { isRefusal } from "../../../road/surface.ts";
-import type { AuthorizationParts } from "./authorization-parts.ts";
+import { type AuthorizationParts, baseUrl } from "./authorization-parts.ts";
 import { askAgain } from "./authorization-memory.ts";
-import { baseUrl } from "./authorization-parts.ts";
 import { callerToken } from "./caller-token.ts";
 import { connectLink } from "./connect-link.ts";
 import { principalOfIdentity } from "./principal.ts";

@@ -1,10 +1,9 @@
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { looksLikeApiKey, sha256Hex } from "../../../kernel/secrets.ts";
 import { scopesOf } from "../../../wire/oauth/challenge.ts";
 import { challengeOf, isChallenge, newVerifier } from "../../../wire/oauth/pkce.ts";
 import { admitAs } from "../../../road/admission/admit.ts";
 import type { Call } from "../../../road/call.ts";
-import { isRefusal } from "../../../road/surface.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";

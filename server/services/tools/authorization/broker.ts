@@ -1,9 +1,8 @@
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { issuerId } from "../../../directory/tools/issuer-id.ts";
 import { findOAuthServer } from "../../../directory/tools/oauth-servers.ts";
 import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
 import type { Call } from "../../../road/call.ts";
-import { isRefusal } from "../../../road/surface.ts";
 import { type AuthorizationParts, baseUrl } from "./authorization-parts.ts";
 import { authorizationServer, brokerUrl, type ProtectedServer, protectedServer } from "./protected-servers.ts";
 

@@ -1,7 +1,6 @@
 import { keepTokens, type Principal, tokenRef } from "../../../directory/tools/oauth-tokens.ts";
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
-import { isRefusal } from "../../../road/surface.ts";
 import { forgetAuthorization } from "./authorization-memory.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import { withQuery } from "./authorize.ts";

@@ -1,5 +1,4 @@
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
-import { isRefusal } from "../../../road/surface.ts";
+import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { askJson, mayUseUrl } from "./ask-json.ts";
 import { remembered } from "./authorization-memory.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";

@@ -1,10 +1,9 @@
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
-import { isRefusal } from "../../../road/surface.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
 import { documentClient, isDocumentAddress, nameOf, usableRedirects } from "./client-documents.ts";
-import { openEnvelope, sealEnvelope } from "./envelope.ts";
+import { openEnvelope, sealEnvelope } from "../../../road/admission/envelope.ts";
 import { isLoopback } from "./upstream-clients.ts";
 
 /** A client of the broker that is bridged: its codes and tokens are the gateway's. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../wire/document.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
-import { openEnvelope, sealEnvelope } from "./envelope.ts";
+import { openEnvelope, sealEnvelope } from "../../../road/admission/envelope.ts";
 import type { Flow, Wanted } from "./flow.ts";
 
 /**

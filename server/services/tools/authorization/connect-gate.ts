@@ -1,4 +1,4 @@
-import { reasonOf, type Refusal, refuse } from "../../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { ulid } from "../../../kernel/ids.ts";
 import { isObject, type JsonObject } from "../../../wire/document.ts";
 import { resultText } from "../../../wire/mcp/rpc.ts";
@@ -9,10 +9,10 @@ import type { HeldCall } from "../asked-first.ts";
 import { shownAddress } from "../shown-address.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
-import { isRefusal, ownAnswer, type WholeAnswer } from "../../../road/surface.ts";
+import { ownAnswer, type WholeAnswer } from "../../../road/answer.ts";
 import { authorizationRequired, type ServerAuthorizationParts } from "./authorize-server.ts";
 import { callerToken } from "./caller-token.ts";
-import { openEnvelope, sealEnvelope } from "./envelope.ts";
+import { openEnvelope, sealEnvelope } from "../../../road/admission/envelope.ts";
 import { principalOfIdentity } from "./principal.ts";
 import { usableTokens } from "./token-keeper.ts";
 

@@ -5,7 +5,7 @@ import { scopesOf } from "../../../wire/oauth/challenge.ts";
 import type { Call } from "../../../road/call.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import { baseUrl } from "./authorization-parts.ts";
-import { openEnvelope, sealEnvelope } from "./envelope.ts";
+import { openEnvelope, sealEnvelope } from "../../../road/admission/envelope.ts";
 import { brokerUrl } from "./protected-servers.ts";
 
 /** How long a link to connect an account is good for. */

@@ -1,7 +1,7 @@
 import type { IdentityProvider } from "@gatehouse/contracts/mcp-oauth";
 import { issuerId } from "../../../directory/tools/issuer-id.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
-import { isRefusal } from "../../../road/surface.ts";
+import { isRefusal } from "../../../kernel/errors.ts";
 import { askIssuer, askServer } from "./protected-servers.ts";
 
 /** What a server and its issuers say of how to authorize, and whether the gateway could. */

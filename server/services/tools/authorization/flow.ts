@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../wire/document.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
 import type { Holder } from "../../../road/admission/gateway-tokens.ts";
-import { openEnvelope, sealEnvelope } from "./envelope.ts";
+import { openEnvelope, sealEnvelope } from "../../../road/admission/envelope.ts";
 
 /** What a client asked to be authorized for, or a link offered. Travels sealed through the browser and back. */
 export type Wanted =

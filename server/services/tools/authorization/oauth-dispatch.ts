@@ -1,7 +1,6 @@
 import { issuerId } from "../../../directory/tools/issuer-id.ts";
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
-import { isRefusal } from "../../../road/surface.ts";
 import { departure } from "../departure.ts";
 import { refuseHost } from "../origin.ts";
 import type { ToolParts } from "../tool-parts.ts";

@@ -1,10 +1,9 @@
 import { findOAuthServer } from "../../../directory/tools/oauth-servers.ts";
 import { dropTokens, heldIssuer, listTokens, type StoredTokens, tokenRef } from "../../../directory/tools/oauth-tokens.ts";
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { isUuid } from "../../../kernel/ids.ts";
 import { endGrant } from "../../../directory/tools/oauth-grants.ts";
 import type { Call } from "../../../road/call.ts";
-import { isRefusal } from "../../../road/surface.ts";
 import { forgetAuthorization } from "./authorization-memory.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";

@@ -1,7 +1,7 @@
 import { issuerId } from "../../../directory/tools/issuer-id.ts";
 import { enteredClient } from "../../../directory/tools/oauth-upstream-clients.ts";
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { STATELESS_VERSION } from "../../../wire/mcp/dialect.ts";
 import { mirroredHeaders } from "../../../wire/mcp/headers.ts";
 import { requestText } from "../../../wire/mcp/rpc.ts";
@@ -14,7 +14,6 @@ import {
   readResourceMetadata,
   resourceMetadataUrls,
 } from "../../../wire/oauth/metadata.ts";
-import { isRefusal } from "../../../road/surface.ts";
 import { askJson, mayUseUrl } from "./ask-json.ts";
 import { keyOfServer, remembered } from "./authorization-memory.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";

@@ -1,5 +1,4 @@
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
-import { isRefusal } from "../../../road/surface.ts";
+import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { askJson } from "./ask-json.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";

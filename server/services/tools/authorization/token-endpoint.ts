@@ -1,10 +1,9 @@
 import type { UpstreamClient } from "../../../directory/tools/oauth-upstream-clients.ts";
 import type { GivenTokens } from "../../../directory/tools/oauth-tokens.ts";
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
 import { scopesOf } from "../../../wire/oauth/challenge.ts";
 import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
-import { isRefusal } from "../../../road/surface.ts";
 import { askJson } from "./ask-json.ts";
 
 const FORM = { "content-type": "application/x-www-form-urlencoded" };

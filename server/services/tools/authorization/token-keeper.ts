@@ -8,9 +8,8 @@ import {
 } from "../../../directory/tools/oauth-tokens.ts";
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import { forgetRegistration } from "../../../directory/tools/oauth-upstream-clients.ts";
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { covers } from "../../../wire/oauth/metadata.ts";
-import { isRefusal } from "../../../road/surface.ts";
 import { forgetAuthorization } from "./authorization-memory.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import { authorizationServer } from "./protected-servers.ts";

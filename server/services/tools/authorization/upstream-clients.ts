@@ -1,7 +1,6 @@
 import { keepRegistration, knownClient, type UpstreamClient } from "../../../directory/tools/oauth-upstream-clients.ts";
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
-import { isRefusal } from "../../../road/surface.ts";
 import { askJson } from "./ask-json.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 

@@ -1,5 +1,6 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
-import type { Operation, Provider, ProviderTarget } from "../provider.ts";
+import type { Provider, ProviderTarget } from "../provider.ts";
+import type { Operation } from "../../../wire/operation.ts";
 import { notServed, outboundHeaders, send, withoutSlash } from "../send.ts";
 
 /** What the gateway's own translations are written in, and what a caller means who names no version. */

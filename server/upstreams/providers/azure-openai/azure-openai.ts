@@ -1,6 +1,7 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
 import { OPENAI_PATHS } from "../openai/openai.ts";
-import type { Operation, Provider, ProviderTarget } from "../provider.ts";
+import type { Provider, ProviderTarget } from "../provider.ts";
+import type { Operation } from "../../../wire/operation.ts";
 import { notServed, outboundHeaders, send, withoutSlash } from "../send.ts";
 
 /** The last version of the API that was dated; the form without a date needs none. */

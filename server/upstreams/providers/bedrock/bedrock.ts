@@ -1,7 +1,8 @@
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
 import type { JsonObject } from "../../../wire/document.ts";
-import type { Operation, Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
+import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
+import type { Operation } from "../../../wire/operation.ts";
 import { sendEach } from "../send-each.ts";
 import { notServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
 import { readBedrockCredential, signedHeaders } from "./credentials.ts";

@@ -1,5 +1,6 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
-import type { Operation, Provider, ProviderTarget } from "../provider.ts";
+import type { Provider, ProviderTarget } from "../provider.ts";
+import type { Operation } from "../../../wire/operation.ts";
 import { notServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
 
 /** Google's Gemini API, with its own key. */

@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { fakeVendor, vendorRequest, vendorTarget } from "../../../../tests/support/fake-vendor.ts";
 import { outbound } from "../../../runtime/outbound.ts";
-import type { Operation, ProviderReply } from "../provider.ts";
+import type { ProviderReply } from "../provider.ts";
+import type { Operation } from "../../../wire/operation.ts";
 import { openaiProvider } from "./openai.ts";
 
 const vendor = fakeVendor(() => Response.json({ ok: true }, { headers: { "x-request-id": "req_9" } }));

@@ -1,8 +1,9 @@
-import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
 import { JsonDocument, type JsonObject } from "../../../wire/document.ts";
 import { geminiMethod } from "../gemini/gemini.ts";
-import { isRefusal, type Operation, type Provider, type ProviderReply, type ProviderRequest, type ProviderTarget } from "../provider.ts";
+import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
+import type { Operation } from "../../../wire/operation.ts";
 import { sendEach } from "../send-each.ts";
 import { notServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
 import { AccessTokens } from "./access-tokens.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { secretBox } from "../../../kernel/secrets.ts";
-import { mayRedirect } from "./clients.ts";
-import { usableRedirects } from "./client-documents.ts";
+import { secretBox } from "../../kernel/secrets.ts";
+import { mayRedirect } from "../../services/tools/authorization/clients.ts";
+import { usableRedirects } from "../../services/tools/authorization/client-documents.ts";
 import { openEnvelope, type Purpose, sealEnvelope } from "./envelope.ts";
 
 const secrets = secretBox(new Uint8Array(32).fill(7));

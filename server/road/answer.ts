@@ -1,0 +1,48 @@
+import type { Refusal } from "../kernel/errors.ts";
+import type { StreamCodec } from "../wire/stream.ts";
+import type { Usage } from "../wire/usage.ts";
+import type { OutputForm } from "../wire/output-form.ts";
+
+const encoder = new TextEncoder();
+
+export type Answer = WholeAnswer | StreamAnswer;
+
+export interface WholeAnswer {
+  readonly kind: "whole";
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array;
+  /** Null where nothing is metered. */
+  readonly usage: Usage | null;
+  /** Set when an upstream refused the request and the answer passes its refusal on. */
+  readonly failure: string | null;
+}
+
+export interface StreamAnswer {
+  readonly kind: "stream";
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly upstream: ReadableStreamDefaultReader<Uint8Array>;
+  readonly codec: StreamCodec;
+  /** What the codec already gave while it was seen whether the answer would begin. */
+  readonly head: readonly Uint8Array[];
+  /** Length of the input, for an estimate when the provider never tells; null where nothing is metered. */
+  readonly inputCharacters: number | null;
+  /** Longest silence, milliseconds; the gateway's own when left out. */
+  readonly idleMs?: number;
+  /** Who sends it, as errors call it; the model provider when left out. */
+  readonly sender?: string;
+  /** How it tells its texts, where a model says it. */
+  readonly form?: OutputForm;
+  /** Asked after each piece, and with `ended` when nothing more comes: why nothing more of the answer may be given. */
+  readonly refusal?: (ended: boolean) => Refusal | null;
+}
+
+/** An answer that no upstream gave: nothing of it is metered. */
+export function ownAnswer(status: number, headers: Record<string, string>, body: string | Uint8Array = ""): WholeAnswer {
+  return { kind: "whole", status, headers, body: typeof body === "string" ? encoder.encode(body) : body, usage: null, failure: null };
+}
+
+export function jsonAnswer(value: unknown, headers: Record<string, string> = {}): WholeAnswer {
+  return ownAnswer(200, { "content-type": "application/json", ...headers }, JSON.stringify(value));
+}

@@ -1,0 +1,43 @@
+import type { ModelEntry } from "../directory/snapshot.ts";
+import type { ConversationCodec, ReplyContext, StreamReader, StreamWriter } from "../wire/conversation/codec.ts";
+import type { InboundRequest } from "../wire/inbound.ts";
+import type { Operation } from "../wire/operation.ts";
+import type { StreamCodec } from "../wire/stream.ts";
+import type { Usage } from "../wire/usage.ts";
+import type { Call } from "./call.ts";
+
+/** A conversation a surface has read, with what its format needs on the way back. */
+export interface Conversation {
+  readonly inbound: InboundRequest;
+  readonly caller: ConversationCodec;
+  /** How an answer of the caller's own format passes as it is. */
+  readonly passing: {
+    /** Where it is not simply called as the format is. */
+    readonly operation?: Operation;
+    stream(): StreamCodec;
+    /** Null when the bytes are not an answer of the format. */
+    reply(bytes: Uint8Array): { readonly usage: Usage | null; readonly outputCharacters: number } | null;
+  };
+  /** Null: server-sent events. */
+  readonly writer: ((context: ReplyContext) => StreamWriter) | null;
+  readonly streamType: string;
+  /** Reads what the writer writes, where that is not what the format's own stream reader reads. */
+  readonly reader?: () => StreamReader;
+  /** Whether a streaming caller asked for usage, where the format makes that a question. */
+  readonly includeUsage: boolean;
+  /** Headers of the caller that a provider of the same format acts on. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Fields that only a provider of the caller's own format can serve; empty where there are none. */
+  readonly statefulFields: readonly string[];
+}
+
+/** What the writer of an answer in the caller's format must know. */
+export function replyContext(call: Call, { inbound, includeUsage }: Conversation, model: ModelEntry): ReplyContext {
+  return {
+    callId: call.id,
+    model: inbound.model ?? model.name,
+    created: Math.floor(Date.parse(call.row.timestamp ?? "") / 1000),
+    request: inbound.body,
+    includeUsage,
+  };
+}

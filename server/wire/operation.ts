@@ -1,0 +1,17 @@
+/**
+ * What a provider can be asked for, each in its own wire format. `gemini_array` is `gemini` streamed as one JSON array
+ * instead of events.
+ */
+export type Operation =
+  | "chat"
+  | "responses"
+  | "completions"
+  | "embeddings"
+  | "messages"
+  | "count_tokens"
+  | "gemini"
+  | "gemini_array"
+  | "gemini_count"
+  | "gemini_embed"
+  | "converse"
+  | "bedrock_embed";

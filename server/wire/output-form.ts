@@ -1,0 +1,8 @@
+import type { AnswerTexts } from "./answer-texts.ts";
+
+/** How an answer to a conversation tells its contents. */
+export interface OutputForm {
+  readonly texts: AnswerTexts;
+  /** How a streamed answer is cut: server-sent events, or one JSON array in pieces. */
+  readonly framing: "events" | "array";
+}
