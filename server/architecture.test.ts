@@ -1,132 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-
-/**
- * What each folder of server/ may import besides itself. A folder named with two parts overrules its parent's line.
- * ARCHITECTURE.md says why; a folder that is not here may not exist.
- */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  kernel: [],
-  runtime: ["kernel"],
-  wire: ["kernel"],
-  store: ["runtime", "kernel"],
-  directory: ["store", "runtime", "kernel"],
-  ledger: ["store", "runtime", "kernel"],
-  upstreams: ["wire", "runtime", "kernel"],
-  road: ["controls", "services", "directory", "ledger", "upstreams", "wire", "kernel"],
-  controls: ["road", "services", "directory", "ledger", "upstreams", "wire", "kernel"],
-  services: ["road", "controls", "directory", "ledger", "upstreams", "wire", "kernel"],
-  surfaces: ["services", "controls", "road", "wire", "kernel"],
-  "surfaces/admin": ["services", "controls", "road", "directory", "ledger", "wire", "kernel"],
-  "surfaces/portal": ["services", "controls", "road", "directory", "wire", "kernel"],
-  workers: ["services", "controls", "road", "directory", "ledger", "upstreams", "store", "wire", "kernel"],
-  cli: ["ledger", "store", "runtime", "kernel"],
-};
-
-/** The files that put the parts together: they may import anything, and nothing below may import them. */
-const TOP = ["main.ts", "compose.ts", "compose-runtime.ts", "drivers.ts", "plane.ts", "routes.ts", "runtime-plane.ts", "welcome.ts"];
-
-const NO_NAMES = /^(utils?|helpers?|common|misc|index)(\.test)?(\.tsx?)?$/;
-const MOST_LINES = 620;
-
-interface SourceFile {
-  /** From the root of the repository, with forward slashes. */
-  readonly path: string;
-  readonly source: string;
-}
-
-interface Import {
-  readonly written: string;
-  /** Path from the root for a relative import, the name as written for a package. */
-  readonly target: string;
-  readonly relative: boolean;
-}
-
-const isTest = (path: string) => path.endsWith(".test.ts");
-
-const COMMENT_OR_STRING = /\/\*[\s\S]*?\*\/|(?<![:\\])\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g;
-const FROM = /(?:^|[\n;])\s*(?:import|export)\s[^"';]*?from\s*"(\d+)"|(?:^|[\n;])\s*import\s*"(\d+)"|\bimport\(\s*"(\d+)"/g;
-
-/** The code without comments, and with each string replaced by its number: what a string says is not code. */
-function codeOf(source: string): { code: string; strings: string[] } {
-  const strings: string[] = [];
-  const code = source.replace(COMMENT_OR_STRING, (text) => (text.startsWith("/") ? "" : `"${strings.push(text.slice(1, -1)) - 1}"`));
-  return { code, strings };
-}
-
-function importsOf({ path, source }: SourceFile): Import[] {
-  const { code, strings } = codeOf(source);
-  return [...code.matchAll(FROM)].map((match) => {
-    const written = strings[Number(match[1] ?? match[2] ?? match[3])] ?? "";
-    const relative = written.startsWith(".");
-    return { written, relative, target: relative ? normalize(join(dirname(path), written)) : written };
-  });
-}
-
-function namesBun({ source }: SourceFile): boolean {
-  return /\bBun\s*\./.test(codeOf(source).code);
-}
-
-/** The line of the table a file stands under: `surfaces/admin`, `ledger`, or undefined at the top of server/. */
-function layerOf(path: string): string | undefined {
-  const [, ...folders] = dirname(path).split("/");
-  const [first, second] = folders;
-  return second !== undefined && `${first}/${second}` in MAY_IMPORT ? `${first}/${second}` : first;
-}
-
-function layerViolations(path: string, { target, written }: Import): string[] {
-  const from = layerOf(path);
-  if (from === undefined) return [];
-  const allowed = MAY_IMPORT[from];
-  if (allowed === undefined) return [`${path}: server/${from}/ is not in the table of layers`];
-  const to = layerOf(target);
-  if (to === undefined) return [`${path}: imports ${written}, but nothing imports the top of server/`];
-  const inside = to === from || to.split("/")[0] === from;
-  return inside || allowed.includes(to.split("/")[0] ?? to) ? [] : [`${path}: server/${from}/ may not import server/${to}/ (${written})`];
-}
-
-function importViolations(file: SourceFile, known: ReadonlySet<string>): string[] {
-  const { path } = file;
-  return importsOf(file).flatMap((found) => {
-    const { written, target, relative } = found;
-    const problems: string[] = [];
-    if (relative && !known.has(target)) problems.push(`${path}: ${written} does not resolve to a file`);
-    if (isTest(path)) return problems;
-    if (relative && (isTest(target) || target.startsWith("tests/"))) problems.push(`${path}: imports a test (${written})`);
-    if (written.startsWith("bun:") && !path.startsWith("server/runtime/"))
-      problems.push(`${path}: only server/runtime/ may import ${written}`);
-    if (path.startsWith("packages/")) {
-      const home = path.split("/").slice(0, 2).join("/");
-      if ((relative && !target.startsWith(`${home}/`)) || written.startsWith("@gatehouse/server"))
-        problems.push(`${path}: a package imports nothing outside itself (${written})`);
-      if (home === "packages/ledger-format" && !relative && !written.startsWith("node:"))
-        problems.push(`${path}: packages/ledger-format has no dependency (${written})`);
-    } else if (relative && target.startsWith("server/")) problems.push(...layerViolations(path, found));
-    else if (relative && !target.startsWith("tests/"))
-      problems.push(`${path}: ${written} leaves server/; a package is imported by its name`);
-    return problems;
-  });
-}
-
-function fileViolations(file: SourceFile): string[] {
-  const { path, source } = file;
-  const problems: string[] = [];
-  const bad = path.split("/").find((part) => NO_NAMES.test(part));
-  if (bad !== undefined) problems.push(`${path}: ${bad} names no idea`);
-  if (!isTest(path) && dirname(path) === "server" && !TOP.includes(path.slice("server/".length)))
-    problems.push(`${path}: only ${TOP.join(", ")} stand at the top of server/`);
-  const lines = source.split("\n").length - (source.endsWith("\n") ? 1 : 0);
-  if (lines > MOST_LINES) problems.push(`${path}: ${lines} lines, more than ${MOST_LINES}`);
-  if (!isTest(path) && !path.startsWith("server/runtime/") && namesBun(file)) problems.push(`${path}: only server/runtime/ may name Bun`);
-  return problems;
-}
-
-/** Every violation, each a line that starts with the file's path. `known` are the files an import may resolve to. */
-function violations(files: readonly SourceFile[], known: ReadonlySet<string>): string[] {
-  return files.flatMap((file) => [...fileViolations(file), ...importViolations(file, known)]);
-}
+import { circles, longFunctions, MOST_FUNCTION_LINES, MOST_LINES, type SourceFile, violations } from "../tests/support/architecture.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -138,13 +14,48 @@ function pathsBelow(folder: string): string[] {
   });
 }
 
+const known = new Set(["server", "packages", "tests"].flatMap(pathsBelow));
+const files: readonly SourceFile[] = [...known]
+  .filter((path) => /\.tsx?$/.test(path) && !path.startsWith("tests/"))
+  .map((path) => ({ path, source: readFileSync(join(ROOT, path), "utf8") }));
+
 test("the code keeps to its architecture", () => {
-  const known = new Set(["server", "packages", "tests"].flatMap(pathsBelow));
-  const files = [...known]
-    .filter((path) => /\.tsx?$/.test(path) && !path.startsWith("tests/"))
-    .map((path) => ({ path, source: readFileSync(join(ROOT, path), "utf8") }));
   expect(files.length).toBeGreaterThan(10);
   expect(violations(files, known)).toEqual([]);
+});
+
+test("no files import each other in a circle, imports of types counted", () => {
+  expect(circles(files)).toEqual([]);
+});
+
+test(`no function has more than ${MOST_FUNCTION_LINES} lines`, () => {
+  expect(longFunctions(files)).toEqual([]);
+});
+
+describe("a planted circle is found", () => {
+  const file = (path: string, source: string): SourceFile => ({ path, source });
+  test("of types", () => {
+    const planted = [
+      file("server/road/a.ts", 'import type { B } from "./b.ts";'),
+      file("server/road/b.ts", 'import { type C } from "./c.ts";'),
+      file("server/road/c.ts", 'export type { A } from "./a.ts";'),
+      file("server/road/d.ts", 'import type { A } from "./a.ts";'),
+    ];
+    expect(circles(planted)).toEqual([["server/road/a.ts", "server/road/b.ts", "server/road/c.ts"]]);
+  });
+  test("not of what only tests close", () => {
+    expect(
+      circles([file("server/road/a.ts", 'import { b } from "./b.test.ts";'), file("server/road/b.test.ts", 'import { a } from "./a.ts";')]),
+    ).toEqual([]);
+  });
+});
+
+test("a planted long function is found", () => {
+  const body = (lines: number) => `export function long() {\n${"  run();\n".repeat(lines)}}\n`;
+  expect(longFunctions([{ path: "server/road/a.ts", source: body(MOST_FUNCTION_LINES - 2) }])).toEqual([]);
+  expect(longFunctions([{ path: "server/road/a.ts", source: body(MOST_FUNCTION_LINES) }])).toEqual([
+    expect.stringContaining("server/road/a.ts:1"),
+  ]);
 });
 
 describe("a planted violation is found", () => {
@@ -159,8 +70,60 @@ describe("a planted violation is found", () => {
       'import { x } from "../../upstreams/outlet.ts";',
       "server/surfaces/admin/ may not import server/upstreams/",
     ],
-    ["server/road/road.ts", 'import { x } from "../store/rows.ts";', "server/road/ may not import server/store/"],
     ["server/road/road.ts", 'export { x } from "../surfaces/admin/people.ts";', "server/road/ may not import server/surfaces/"],
+    // The walls of the house: road, controls, services.
+    ["server/road/road.ts", 'import { x } from "../store/rows.ts";', "server/road/ may not import server/store/"],
+    ["server/road/road.ts", 'import { x } from "../upstreams/outlet.ts";', "server/road/ may not import server/upstreams/"],
+    [
+      "server/road/road.ts",
+      'import type { X } from "../controls/limits/limits.ts";',
+      "server/road/ may not import server/controls/limits/",
+    ],
+    [
+      "server/road/road.ts",
+      'import type { X } from "../services/models/dispatch.ts";',
+      "server/road/ may not import server/services/models/",
+    ],
+    ["server/controls/limits/limits.ts", 'import { x } from "../../road/call.ts";', null],
+    ["server/controls/limits/limits.ts", 'import { x } from "./plan.ts";', null],
+    [
+      "server/controls/parameters/clamped.ts",
+      'import { x } from "../../services/tools/pass.ts";',
+      "server/controls/parameters/ may not import server/services/tools/",
+    ],
+    [
+      "server/controls/limits/limits.ts",
+      'import type { X } from "../parameters/clamped.ts";',
+      "server/controls/limits/ may not import server/controls/parameters/",
+    ],
+    [
+      "server/controls/limits/limits.ts",
+      'import { x } from "../../upstreams/outlet.ts";',
+      "server/controls/limits/ may not import server/upstreams/",
+    ],
+    [
+      "server/controls/limits/limits.ts",
+      'import { x } from "../../store/rows.ts";',
+      "server/controls/limits/ may not import server/store/",
+    ],
+    ["server/services/tools/pass.ts", 'import { x } from "../../upstreams/outlet.ts";', null],
+    ["server/services/tools/authorization/broker.ts", 'import { x } from "../pass.ts";', null],
+    [
+      "server/services/tools/pass.ts",
+      'import type { X } from "../models/dispatch.ts";',
+      "server/services/tools/ may not import server/services/models/",
+    ],
+    [
+      "server/services/tools/pass.ts",
+      'import { x } from "../../controls/limits/limits.ts";',
+      "server/services/tools/ may not import server/controls/limits/",
+    ],
+    [
+      "server/services/tools/pass.ts",
+      'import { x } from "../../surfaces/llm/chat.ts";',
+      "server/services/tools/ may not import server/surfaces/",
+    ],
+    ["server/surfaces/llm/chat.ts", 'import { x } from "../../services/models/dispatch.ts";', null],
     ["server/directory/people.ts", 'import { x } from "../road/road.ts";', "server/directory/ may not import server/road/"],
     ["server/ledger/journal.ts", 'import { x } from "../directory/people.ts";', "server/ledger/ may not import server/directory/"],
     ["server/upstreams/outlet.ts", 'import { x } from "../store/rows.ts";', "server/upstreams/ may not import server/store/"],
@@ -191,14 +154,16 @@ describe("a planted violation is found", () => {
     ["server/kernel/index.ts", "", "names no idea"],
     ["server/kernel/utils.ts", "", "names no idea"],
     ["server/helpers/text.ts", "", "names no idea"],
-    ["server/kernel/clock.ts", "\n".repeat(621), "more than 620"],
-    ["server/kernel/clock.ts", "\n".repeat(620), null],
+    ["server/kernel/clock.ts", "\n".repeat(MOST_LINES.source + 1), `more than ${MOST_LINES.source}`],
+    ["server/kernel/clock.ts", "\n".repeat(MOST_LINES.source), null],
+    ["server/kernel/clock.test.ts", "\n".repeat(MOST_LINES.test + 1), `more than ${MOST_LINES.test}`],
   ];
-  const known = new Set([...planted.map(([path]) => path), "tests/support/database.ts"]);
+  const targets = ["road/call.ts", "controls/limits/plan.ts", "controls/parameters/clamped.ts", "services/models/dispatch.ts"];
+  const plantedPaths = new Set([...planted.map(([path]) => path), ...targets.map((path) => `server/${path}`), "tests/support/database.ts"]);
 
   for (const [path, source, found] of planted) {
     test(`${path}: ${found ?? "fine"}: ${source.trim().slice(0, 60)}`, () => {
-      const lines = violations([{ path, source }], known);
+      const lines = violations([{ path, source }], plantedPaths);
       if (found === null) expect(lines).toEqual([]);
       else expect(lines).toEqual([expect.stringContaining(found)]);
     });

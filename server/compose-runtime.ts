@@ -1,8 +1,11 @@
+import { openControls } from "./compose-controls.ts";
+import { openWatchedLedger } from "./compose-ledger.ts";
+import { openLimits } from "./compose-limits.ts";
+import { compileStoredPolicy } from "./controls/argument-policies/stored-policy.ts";
+import { Notices } from "./controls/notices/notices.ts";
 import { ConfigFollower } from "./directory/config-follower.ts";
 import { CredentialCache } from "./directory/credential-cache.ts";
 import { EndUserCache } from "./directory/end-user-cache.ts";
-import { AlertWriter } from "./directory/limits/alert-writer.ts";
-import { UsageTruth } from "./directory/limits/usage-truth.ts";
 import { ConversationNotices } from "./directory/notices/conversation-notices.ts";
 import { LoginThrottle } from "./directory/people/login-throttle.ts";
 import { LiveFeed } from "./directory/people/portal/live-feed.ts";
@@ -11,33 +14,10 @@ import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { RegistrationThrottle } from "./directory/people/portal/registration-throttle.ts";
 import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
 import { Snapshots } from "./directory/snapshots.ts";
-import { LetterBox } from "./directory/tools/letter-box.ts";
-import { recordDiscovery } from "./directory/tools/mcp-servers.ts";
-import { SessionNotes } from "./directory/tools/session-notes.ts";
-import { type Actor, write } from "./directory/writes/write.ts";
 import { guardrailEngines, type upstreamOf } from "./drivers.ts";
-import { compileStoredPolicy } from "./controls/argument-policies/stored-policy.ts";
-import { authorizationMemory, forgetAuthorization } from "./services/tools/authorization/authorization-memory.ts";
-import type { AuthorizationParts } from "./services/tools/authorization/authorization-parts.ts";
-import { connectedDiscovery } from "./services/tools/authorization/discover-connected.ts";
-import { runFeedback } from "./services/feedback/run-feedback.ts";
-import { traceInlet } from "./services/ingest/trace-inlet.ts";
-import { InProcessCounters } from "./controls/limits/in-process.ts";
-import { Limits } from "./controls/limits/limits.ts";
-import { ValkeyCounters } from "./controls/limits/valkey.ts";
-import { Notices } from "./controls/notices/notices.ts";
-import { Road } from "./road/road.ts";
-import { KeptSignatures } from "./services/models/kept-signatures.ts";
-import { media } from "./services/models/media.ts";
-import { MemberHealth } from "./services/models/member-health.ts";
-import { runAccess } from "./services/runs/run-access.ts";
-import { cancelMarked } from "./services/tools/cancellation.ts";
-import { toolServerDiscovery } from "./services/tools/discovery.ts";
-import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./services/tools/session-pool.ts";
-import { toolMemory } from "./services/tools/tool-memory.ts";
-import { recordedCredentials } from "./services/tools/upstream-credentials.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
+import type { Job } from "./kernel/job.ts";
 import type { Log } from "./kernel/log.ts";
 import type { SecretBox } from "./kernel/secrets.ts";
 import type { Telemetry } from "./kernel/telemetry.ts";
@@ -46,30 +26,30 @@ import { journalScrubber } from "./ledger/erasure.ts";
 import type { openLedger } from "./ledger/ledger.ts";
 import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
 import { shippedSoon } from "./ledger/shipped-soon.ts";
+import type { AdmissionParts } from "./road/admission/admit.ts";
+import { governedBy } from "./road/govern.ts";
+import { OpenCalls } from "./road/open-calls.ts";
+import { Road } from "./road/road.ts";
+import type { Services } from "./routes.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
-import { openValkey } from "./runtime/valkey.ts";
+import { runFeedback } from "./services/feedback/run-feedback.ts";
+import { traceInlet } from "./services/ingest/trace-inlet.ts";
+import { KeptSignatures } from "./services/models/kept-signatures.ts";
+import { media } from "./services/models/media.ts";
+import { openModels } from "./services/models/model-service.ts";
+import { runAccess } from "./services/runs/run-access.ts";
+import { openTools } from "./services/tools/tool-service.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 import { readKeptSignatures, writeKeptSignatures } from "./store/kept-signatures.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
-import { diffTools } from "./wire/mcp/tool-definitions.ts";
-import { every, type Worker } from "./workers/every.ts";
+import { runJobs } from "./workers/every.ts";
 
-const BACKLOG_WAIT_MS = 500;
 const USES_WRITTEN_MS = 30_000;
-const LISTENERS_CHECKED_MS = 1_000;
-const IDLE_SESSIONS_ENDED_MS = 600_000;
 const RUNS_SWEPT_MS = 30_000;
 const JOURNAL_SCRUBBED_MS = 5_000;
-const ALERTS_WRITTEN_MS = 500;
-const ALERTS_RESOLVED_MS = 60_000;
 const ANSWERS_PRUNED_MS = 60_000;
-const COUNTERS_RECONCILED_MS = 10_000;
-const COUNTERS_RESOLVED_MS = 2_000;
 
-/** Whoever has no name in the admin log. */
-const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
-
-interface RuntimeParts {
+export interface RuntimeParts {
   readonly targets: CheckpointTargets;
   readonly openLedger: typeof openLedger;
   readonly upstream: ReturnType<typeof upstreamOf>;
@@ -85,48 +65,66 @@ interface RuntimeParts {
 
 /** All that calls need, running: what the runtime plane serves from, until `close`. */
 export async function openRuntime(config: Configuration, parts: RuntimeParts) {
-  const { connection, secrets, clock, log, metrics } = parts;
+  const { connection, secrets, clock, log, metrics, upstream } = parts;
+  const { db } = connection;
   const ledger = await openWatchedLedger(config, parts);
-  const snapshots = new Snapshots(connection.db, secrets, compileStoredPolicy, log);
-  const credentials = new CredentialCache(connection.db, clock);
-  const users = new EndUserCache(connection.db, clock);
-  const tokens = new PortalTokens({ secret: parts.jwtSecret, expirySeconds: config.jwtExpirySeconds, clock });
-  const send = toolServerSend(parts.upstream.outbound);
-  const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
-  const directory = { db: connection.db, secrets, clock, hashPassword: hashing.hashPassword, fallbackJudge: config.judgeModel ?? null };
-  const discovery = connectedDiscovery(
-    directory,
-    toolServerDiscovery(send, config.mcpStatelessProbe, config.allowPrivateUpstreams),
-    async (tenantId, serverId, url, found) => {
-      await write(directory, GATEWAY, (change) => recordDiscovery(change, tenantId, serverId, url, found, diffTools));
-      await follower.caughtUp();
-    },
-    (tenantId, serverId, error) => log.warn("connected_discovery_failed", { tenant_id: tenantId, server_id: serverId, error }),
-  );
-  const authorization: AuthorizationParts = {
-    db: connection.db,
+  const admission = openAdmission(config, parts);
+  const { credentials, users, tokens, snapshots } = admission;
+  const limits = openLimits(config, parts, ledger);
+  const calls = new OpenCalls({ ledger, limits: limits.limits, clock, log, observe: (call) => observe(call, metrics) });
+  const begin = calls.begin.bind(calls);
+  const nest = calls.nest.bind(calls);
+  const storedAnswers = new StoredAnswers(db, clock);
+  const signatures = openSignatures(parts);
+  const models = openModels({
+    ...upstream,
+    begin,
+    nest,
+    timeoutMs: config.upstreamTimeoutMs,
+    limits: limits.limits,
+    signatures,
+    media: media((url, abort, timeoutMs) => upstream.media.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
+    storedAnswers,
+    log,
+  });
+  const { controls, gates } = openControls({
+    admission,
+    db,
     secrets,
     clock,
-    send,
-    credentials,
-    users,
-    tokens,
-    snapshots,
+    log,
+    limits: limits.limits,
+    engines: guardrailEngines(upstream.outbound, clock),
+    askModel: models.ask,
+    judgeModel: config.judgeModel ?? null,
+    upstreamTimeoutMs: config.upstreamTimeoutMs,
+  });
+  const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
+  const directory = { db, secrets, clock, hashPassword: hashing.hashPassword, fallbackJudge: config.judgeModel ?? null };
+  const tools = await openTools({
+    ...admission,
+    gates,
+    begin,
+    directory,
+    connection,
+    send: toolServerSend(upstream.outbound),
+    log,
+    origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback && config.publicUrl === undefined },
     publicUrl: config.publicUrl ?? null,
     allowPrivate: config.allowPrivateUpstreams,
-    memory: authorizationMemory(),
-    discovery,
-  };
+    statelessProbe: config.mcpStatelessProbe,
+    caughtUp: () => follower.caughtUp(),
+  });
   const follower = new ConfigFollower(
     connection,
     {
       tenantChanged: (tenantId) => snapshots.renew(tenantId),
       credentialChanged: (keyHash) => credentials.drop(keyHash),
-      oauthTokensChanged: (tenantId, ref) => forgetAuthorization(authorization.memory, tenantId, ref),
+      oauthTokensChanged: (tenantId, ref) => tools.forgetTokens(tenantId, ref),
       userChanged: (tenantId, userId) => users.drop(tenantId, userId),
       async everythingChanged() {
         credentials.dropAll();
-        authorization.memory.tokens.clear();
+        tools.forgetTokens();
         users.dropAll();
         await snapshots.renewAll();
       },
@@ -134,161 +132,90 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     log,
   );
   await follower.start();
-  const usesWriter: Worker = every(USES_WRITTEN_MS, "write_key_uses", () => credentials.writeUses(), log);
-  // Steady: its own clock counts microseconds from the start of the process, whatever is done to the wall clock.
-  const steady = () => clock.micros() / 1000;
-  const counters =
-    config.valkeyUrl === undefined
-      ? new InProcessCounters(steady)
-      : new ValkeyCounters({ valkey: openValkey(config.valkeyUrl), now: steady, log });
-  const alerts = new AlertWriter(connection.db, log);
-  const truth = new UsageTruth(connection.db, () => ledger.shipped());
-  const limits = new Limits({
-    counters,
-    truth,
-    alerts,
-    clock,
-    log,
-    whenAway: config.limitsWhenCountersAway,
-    waitMs: config.upstreamTimeoutMs,
-  });
-  const limitWorkers = [
-    every(ALERTS_WRITTEN_MS, "write_alerts", () => alerts.flush(), log),
-    every(ALERTS_RESOLVED_MS, "resolve_alerts", () => alerts.resolve(), log),
-    every(COUNTERS_RESOLVED_MS, "resolve_counters", () => limits.resolve(), log),
-    every(COUNTERS_RECONCILED_MS, "reconcile_counters", () => limits.reconcile(), log),
-  ];
-  const storedAnswers = new StoredAnswers(connection.db, clock);
-  const answersPruner = every(ANSWERS_PRUNED_MS, "prune_semantic_cache", () => storedAnswers.prune(), log);
-  const notices = new Notices({ conversations: new ConversationNotices(connection.db, clock, log), db: connection.db, clock });
-  const signatures = new KeptSignatures({
-    now: () => clock.now(),
-    store: {
-      write: (rows) => writeKeptSignatures(connection.db, rows),
-      read: (tenantId, names) => readKeptSignatures(connection.db, tenantId, names),
-    },
-    secrets,
-    log,
-  });
-  const toolsMemory = toolMemory((session) => void endSession(session, send));
-  const kept = { send, memory: toolsMemory };
-  const farewells: Worker = every(IDLE_SESSIONS_ENDED_MS, "end_idle_tool_sessions", () => endIdleSessions(kept), log);
-  const sessionNotes = await SessionNotes.open({
-    connection,
-    secrets,
-    log,
-    cancelled: (mark) => cancelMarked({ memory: toolsMemory, secrets }, mark),
-    ended: (name) => void endSessionsOf(name, kept),
-  });
+  const notices = new Notices({ conversations: new ConversationNotices(db, clock, log), db, clock });
   const road = new Road({
-    storedAnswers,
-    judgeModel: config.judgeModel ?? null,
-    ledger,
-    limits,
-    notices,
-    credentials,
-    users,
-    tokens,
-    snapshots,
-    secrets,
+    ...admission,
+    calls,
+    govern: governedBy(controls),
+    admitted: (call) => notices.refer(call),
     log,
-    ...parts.upstream,
-    signatures,
-    guardrailEngines: guardrailEngines(parts.upstream.outbound, clock),
-    media: media((url, abort, timeoutMs) =>
-      parts.upstream.media.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs }),
-    ),
-    health: new MemberHealth(),
-    random: Math.random,
-    authorization,
-    tools: {
-      db: connection.db,
-      secrets,
-      clock,
-      send,
-      credentials: recordedCredentials,
-      origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback && config.publicUrl === undefined },
-      memory: toolsMemory,
-      letters: new LetterBox(connection.db, secrets, log),
-      notes: sessionNotes,
-    },
     maxBodyBytes: config.maxBodyBytes,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
     unrecorded: () => metrics.callUnrecorded(),
-    observe: ({ audit, row }) =>
-      metrics.callEnded({
-        proxyType: audit.proxyType,
-        proxySubtype: audit.proxySubtype,
-        status: row.http_status_code ?? 0,
-        durationMs: row.duration_ms ?? 0,
-      }),
   });
   const shipped = () => shippedSoon(ledger.shipped());
-  const reading = { db: connection.db, secrets, clock, log, shipped };
-  const sweep: Worker = every(RUNS_SWEPT_MS, "sweep_runs", () => sweepIdleRuns(connection.db, clock), log);
-  const scrub: Worker = every(JOURNAL_SCRUBBED_MS, "scrub_journal", await journalScrubber(connection.db, ledger), log);
-  const listeners: Worker = every(LISTENERS_CHECKED_MS, "check_listeners", () => road.checkListeners(), log);
+  const reading = { db, secrets, clock, log, shipped };
   const feed = new LiveFeed({ connection, users, snapshots, clock, log });
   await feed.start();
-  const portal = {
-    directory,
-    users,
-    snapshots,
-    feed,
-    logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock), registrations: new RegistrationThrottle(clock) },
-    notices,
-    feedback: runFeedback({ db: connection.db, secrets, clock, shipped }),
+  const services: Services = {
+    models: models.models,
+    tools: tools.tools,
+    runs: runAccess({ ...reading, truth: limits.truth }),
+    traces: traceInlet({ ...reading, ledger }),
+    portal: {
+      directory,
+      users,
+      snapshots,
+      feed,
+      logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock), registrations: new RegistrationThrottle(clock) },
+      notices,
+      feedback: runFeedback({ db, secrets, clock, shipped }),
+      apps: tools.tools.appResource,
+    },
   };
+  const jobs: Job[] = [
+    { name: "write_key_uses", everyMs: USES_WRITTEN_MS, run: () => credentials.writeUses() },
+    { name: "prune_semantic_cache", everyMs: ANSWERS_PRUNED_MS, run: () => storedAnswers.prune() },
+    { name: "sweep_runs", everyMs: RUNS_SWEPT_MS, run: () => sweepIdleRuns(db, clock) },
+    { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
+  ];
+  const workers = runJobs([...jobs, ...limits.jobs, ...tools.jobs], log);
   return {
     road,
-    services: { portal, runs: runAccess({ ...reading, truth }), traces: traceInlet({ ...reading, ledger }) },
+    services,
     ledger,
     follower,
-    async close() {
-      await Promise.all([usesWriter, answersPruner, sweep, scrub, listeners, farewells, ...limitWorkers].map((worker) => worker.stop()));
-      await endAllSessions(kept);
+    /** Takes no more calls, lets those in flight end, and after `graceMs` ends them. */
+    async drain(graceMs: number): Promise<void> {
+      await road.drain(graceMs);
+      await models.settled();
+    },
+    async close(): Promise<void> {
+      await workers.stop();
       await limits.close();
-      await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
       await signatures.flush();
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
-      await Promise.all([follower.stop(), feed.stop(), sessionNotes.stop()]);
+      await Promise.all([follower.stop(), feed.stop(), tools.close()]);
       await ledger.close();
     },
   };
 }
 
-async function openWatchedLedger(
-  config: Configuration,
-  { openLedger: open, journal, connection, signingKey, clock, log, metrics, targets }: RuntimeParts,
-) {
-  const ledger = await open({
-    directory: journal,
-    db: connection.db,
-    durability: config.auditDurability,
-    maxBytes: config.auditJournalMaxBytes,
-    signingKey,
+function openAdmission(config: Configuration, { connection, secrets, clock, log, jwtSecret }: RuntimeParts): AdmissionParts {
+  return {
+    credentials: new CredentialCache(connection.db, clock),
+    users: new EndUserCache(connection.db, clock),
+    tokens: new PortalTokens({ secret: jwtSecret, expirySeconds: config.jwtExpirySeconds, clock }),
+    snapshots: new Snapshots(connection.db, secrets, compileStoredPolicy, log),
+    secrets,
     clock,
+  };
+}
+
+function openSignatures({ connection: { db }, clock, secrets, log }: RuntimeParts): KeptSignatures {
+  return new KeptSignatures({
+    now: () => clock.now(),
+    store: { write: (rows) => writeKeptSignatures(db, rows), read: (tenantId, names) => readKeptSignatures(db, tenantId, names) },
+    secrets,
     log,
-    checkpointed: targets.keep,
   });
-  // What an earlier process left in the journal is in the database before anybody can ask for it, if that takes no longer than this.
-  await Promise.race([ledger.shipped(), new Promise((resolve) => setTimeout(resolve, BACKLOG_WAIT_MS))]);
-  const firstSeq = ledger.status().headSeq;
-  metrics.watchLedger(() => {
-    const status = ledger.status();
-    const oldest = status.oldestUnshippedAt === null ? 0 : Math.max(0, (clock.now() - Date.parse(status.oldestUnshippedAt)) / 1000);
-    return {
-      openCalls: status.openCalls,
-      unshippedBytes: status.unshippedBytes,
-      unshippedRows: status.unshippedRows,
-      oldestUnshippedSeconds: oldest,
-      headSeq: status.headSeq,
-      writtenRows: status.headSeq - firstSeq,
-      syncs: status.syncs,
-      syncSeconds: status.syncMs / 1000,
-      failed: status.failed !== null,
-      shipping: status.shippingError === null,
-    };
+}
+
+function observe({ audit, row }: Parameters<ConstructorParameters<typeof OpenCalls>[0]["observe"]>[0], metrics: Telemetry): void {
+  metrics.callEnded({
+    proxyType: audit.proxyType,
+    proxySubtype: audit.proxySubtype,
+    status: row.http_status_code ?? 0,
+    durationMs: row.duration_ms ?? 0,
   });
-  return ledger;
 }

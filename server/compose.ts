@@ -2,44 +2,36 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
 import { noteSigner } from "@gatehouse/ledger-format/signed-note";
 import { Hono } from "hono";
+import { connect } from "./compose-database.ts";
+import { workerJobs } from "./compose-workers.ts";
 import { openRuntime } from "./compose-runtime.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
 import { inTurn } from "./directory/people/portal/password-work.ts";
 import { RefusedAttempts } from "./directory/people/refused-attempts.ts";
 import { welcomeMailer } from "./directory/people/welcome-mail.ts";
 import { upstreamOf } from "./drivers.ts";
-import { expireApprovals } from "./directory/tools/approvals.ts";
 import { toolServerDiscovery } from "./services/tools/discovery.ts";
 import { systemClock } from "./kernel/clock.ts";
-import { type Configuration, ConfigurationError } from "./kernel/configuration.ts";
+import type { Configuration } from "./kernel/configuration.ts";
 import type { Log } from "./kernel/log.ts";
 import { secretBox } from "./kernel/secrets.ts";
 import { telemetry } from "./kernel/telemetry.ts";
 import { signAdminChain } from "./ledger/admin-chain.ts";
 import { checkpointTargets } from "./ledger/checkpoint-targets.ts";
 import { openLedger } from "./ledger/ledger.ts";
-import { applyRetention } from "./ledger/retention.ts";
 import { registerSigningKey } from "./ledger/signing-keys.ts";
 import { openPlane } from "./plane.ts";
 import { readiness, runtimePlane } from "./runtime-plane.ts";
 import { mailSender } from "./runtime/mail-sender.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
-import { pruneChanges } from "./store/config-changes.ts";
 import { type DataDirectory, openDataDirectory } from "./store/data-directory.ts";
-import { type DatabaseConnection, openDatabase } from "./store/database.ts";
 import { boundedAnswer, databaseFailure } from "./store/database-state.ts";
-import { startEmbeddedPostgres } from "./store/embedded.ts";
-import { forgetKeptSignatures } from "./store/kept-signatures.ts";
 import { migrate } from "./store/migrate.ts";
-import { pruneOrphanTokens } from "./store/oauth-tokens.ts";
 import { readAnyModelName } from "./store/policy-reads.ts";
-import { describeRows } from "./store/row-blocks.ts";
 import { openStoredKeys } from "./store/sealed-keys.ts";
-import { forgetLetters } from "./store/tool-letters.ts";
-import { forgetSessions } from "./store/tool-sessions.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
-import { every } from "./workers/every.ts";
+import { every, runJobs } from "./workers/every.ts";
 
 /** A gateway process that serves. */
 export interface Gateway {
@@ -58,15 +50,8 @@ export interface Gateway {
 
 /** For the last bytes of calls that were ended, once their rows are sealed. */
 const AFTER_DRAIN_SECONDS = 5;
-const CHANGES_PRUNED_MS = 3_600_000;
-const OAUTH_TOKENS_PRUNED_MS = 3_600_000;
-const APPROVALS_EXPIRED_MS = 5_000;
-const LETTERS_FORGOTTEN_MS = 300_000;
 const ATTEMPTS_WRITTEN_MS = 1_000;
 const ADMIN_LOG_SIGNED_MS = 60_000;
-const RETENTION_MS = 3_600_000;
-const ROWS_DESCRIBED_MS = 2_000;
-const SIGNATURES_FORGOTTEN_MS = 600_000;
 
 export interface ComposeHooks {
   /** Sees every SQL statement (tests count them). */
@@ -128,20 +113,9 @@ export async function compose(
       config.roles.includes("control") || config.roles.includes("worker")
         ? [every(ADMIN_LOG_SIGNED_MS, "sign_admin_log", signAdminLog, log)]
         : [];
-    const workers = config.roles.includes("worker")
-      ? [
-          every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log),
-          every(ROWS_DESCRIBED_MS, "describe_rows", async () => void (await describeRows(db, new Date(clock.now()))), log),
-          every(RETENTION_MS, "apply_retention", () => applyRetention(db, clock, log), log),
-          every(SIGNATURES_FORGOTTEN_MS, "forget_signatures", () => forgetKeptSignatures(db), log),
-          every(APPROVALS_EXPIRED_MS, "expire_approvals", () => expireApprovals(db), log),
-          every(OAUTH_TOKENS_PRUNED_MS, "prune_oauth_tokens", () => pruneOrphanTokens(db), log),
-          every(LETTERS_FORGOTTEN_MS, "forget_tool_letters", () => forgetLetters(db), log),
-          every(LETTERS_FORGOTTEN_MS, "forget_tool_sessions", () => forgetSessions(db), log),
-        ]
-      : [];
+    const workers = runJobs(config.roles.includes("worker") ? workerJobs(db, clock, log) : [], log);
     closers.push(async () => {
-      await Promise.all([...workers, ...signing].map((worker) => worker.stop()));
+      await Promise.all([workers, ...signing].map((worker) => worker.stop()));
       if (signing.length > 0) await signAdminLog();
     });
 
@@ -229,7 +203,7 @@ export async function compose(
           runtime.services.portal.feed.endAll();
           await Promise.all([
             runtimePlaneOpen.serving.stop({ graceSeconds: drainSeconds + AFTER_DRAIN_SECONDS }),
-            runtime.road.drain(drainSeconds * 1000),
+            runtime.drain(drainSeconds * 1000),
           ]);
         }
         await closeAll(closers, log);
@@ -267,43 +241,6 @@ function keysOf(config: Configuration, directory: DataDirectory): Keys {
       directory.secret("audit-signing-key.pem", () =>
         generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
       ),
-  };
-}
-
-/** What the driver cannot read of an address it says by throwing: a port there is not, a certificate that is not there. */
-function openNamed(url: string, options: Parameters<typeof openDatabase>[1]): DatabaseConnection {
-  try {
-    return openDatabase(url, options);
-  } catch (error) {
-    throw new ConfigurationError(`DATABASE_URL cannot be used: ${(error as Error).message}`);
-  }
-}
-
-async function connect(
-  config: Configuration,
-  directory: DataDirectory,
-  log: Log,
-  hooks: ComposeHooks,
-): Promise<{ connection: DatabaseConnection; description: string; close: () => Promise<void> }> {
-  const options = { log, ...(hooks.onQuery === undefined ? {} : { onQuery: hooks.onQuery }) };
-  if (config.databaseUrl !== undefined) {
-    const connection = openNamed(config.databaseUrl, options);
-    const failure = await databaseFailure(connection.db);
-    if (failure !== null) {
-      await connection.close();
-      throw new ConfigurationError(`DATABASE_URL: ${failure}`);
-    }
-    return { connection, description: connection.place, close: connection.close };
-  }
-  const embedded = await startEmbeddedPostgres({ directory, log });
-  const connection = openDatabase(embedded.url, options);
-  return {
-    connection,
-    description: `embedded PostgreSQL in ${embedded.home}`,
-    async close() {
-      await connection.close();
-      await embedded.stop();
-    },
   };
 }
 

@@ -1,3 +1,5 @@
+import type { Dispatch } from "./services/models/dispatch.ts";
+import type { ToolService } from "./services/tools/tool-service.ts";
 import type { TraceInlet } from "./services/ingest/trace-inlet.ts";
 import type { GovernedRoute } from "./road/road.ts";
 import type { RunAccess } from "./services/runs/run-access.ts";
@@ -42,6 +44,8 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** What some surfaces work with beside the road. */
 export interface Services {
+  readonly models: Dispatch;
+  readonly tools: ToolService;
   readonly runs: RunAccess;
   readonly traces: TraceInlet;
   readonly portal: PortalServices;
@@ -60,34 +64,52 @@ const BROKER = "/v1/proxy/oauth/:server_id/:idp_server_id";
 const llm = (proxySubtype: string) => ({ proxyType: "llm", proxySubtype }) as const;
 
 export const GOVERNED_ROUTES: readonly Governed[] = [
-  { method: "POST", path: "/v1/proxy/llm/chat/completions", surface: chatCompletions, audit: llm("chat_completions"), body: true },
-  { method: "POST", path: "/v1/proxy/llm/responses", surface: responses, audit: llm("responses"), body: true },
-  { method: "POST", path: "/v1/proxy/llm/completions", surface: completions, audit: llm("completions"), body: true },
-  { method: "POST", path: "/v1/proxy/llm/embeddings", surface: embeddings, audit: llm("embeddings"), body: true },
+  {
+    method: "POST",
+    path: "/v1/proxy/llm/chat/completions",
+    surface: ({ models }) => chatCompletions(models),
+    audit: llm("chat_completions"),
+    body: true,
+  },
+  { method: "POST", path: "/v1/proxy/llm/responses", surface: ({ models }) => responses(models), audit: llm("responses"), body: true },
+  {
+    method: "POST",
+    path: "/v1/proxy/llm/completions",
+    surface: ({ models }) => completions(models),
+    audit: llm("completions"),
+    body: true,
+  },
+  { method: "POST", path: "/v1/proxy/llm/embeddings", surface: ({ models }) => embeddings(models), audit: llm("embeddings"), body: true },
   { method: "GET", path: "/v1/proxy/llm/models", surface: modelsList, audit: llm("models_list"), body: false },
   { method: "GET", path: "/v1/proxy/llm/models/:model_id{.+}", surface: modelDetail, audit: llm("model_detail"), body: false },
-  { method: "POST", path: "/v1/messages", surface: messages, audit: llm("anthropic_messages"), body: true },
-  { method: "POST", path: "/v1/messages/count_tokens", surface: countTokens, audit: llm("anthropic_count_tokens"), body: true },
+  { method: "POST", path: "/v1/messages", surface: ({ models }) => messages(models), audit: llm("anthropic_messages"), body: true },
+  {
+    method: "POST",
+    path: "/v1/messages/count_tokens",
+    surface: ({ models }) => countTokens(models),
+    audit: llm("anthropic_count_tokens"),
+    body: true,
+  },
   // Google's current client says v1 by default, its older ones and its documentation v1beta.
   ...["/v1beta", "/v1"].flatMap((version): Governed[] => [
     {
       method: "POST",
       path: `${version}/models/:call{.+:generateContent}`,
-      surface: generateContent,
+      surface: ({ models }) => generateContent(models),
       audit: llm("gemini_generate_content"),
       body: true,
     },
     {
       method: "POST",
       path: `${version}/models/:call{.+:streamGenerateContent}`,
-      surface: streamGenerateContent,
+      surface: ({ models }) => streamGenerateContent(models),
       audit: llm("gemini_stream_generate_content"),
       body: true,
     },
     {
       method: "POST",
       path: `${version}/models/:call{.+:countTokens}`,
-      surface: geminiCountTokens,
+      surface: ({ models }) => geminiCountTokens(models),
       audit: llm("gemini_count_tokens"),
       body: true,
     },
@@ -104,7 +126,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   ].map((path): Governed => ({
     method: "GET",
     path,
-    surface: resourceMetadata,
+    surface: ({ tools }) => resourceMetadata(tools),
     audit: oauth("oauth_discovery"),
     body: false,
     admits: "key_or_none",
@@ -114,7 +136,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
       (path): Governed => ({
         method: "GET",
         path,
-        surface: serverMetadata,
+        surface: ({ tools }) => serverMetadata(tools),
         audit: oauth("oauth_discovery"),
         body: false,
         admits: "key_or_none",
@@ -124,33 +146,129 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   {
     method: "GET",
     path: `${BROKER}/client-metadata.json`,
-    surface: clientMetadata,
+    surface: ({ tools }) => clientMetadata(tools),
     audit: oauth("oauth_discovery"),
     body: false,
     admits: "key_or_none",
   },
-  { method: "GET", path: `${BROKER}/authorize`, surface: authorize, audit: oauth("oauth_authorize"), body: false, admits: "key_or_none" },
-  { method: "POST", path: `${BROKER}/authorize`, surface: decide, audit: oauth("oauth_authorize"), body: true, admits: "key_or_none" },
-  { method: "GET", path: `${BROKER}/callback`, surface: callback, audit: oauth("oauth_callback"), body: false, admits: "key_or_none" },
-  { method: "POST", path: `${BROKER}/token`, surface: token, audit: oauth("oauth_token"), body: true, admits: "key_or_none" },
-  { method: "POST", path: `${BROKER}/revoke`, surface: revoke, audit: oauth("oauth_revoke"), body: true, admits: "key_or_none" },
-  { method: "POST", path: `${BROKER}/register`, surface: register, audit: oauth("oauth_register"), body: true, admits: "key_or_none" },
-  { method: "GET", path: `${BROKER}/tokens`, surface: listTokens, audit: oauth("oauth_tokens"), body: false },
-  { method: "DELETE", path: `${BROKER}/tokens/:token_id`, surface: deleteToken, audit: oauth("oauth_tokens"), body: false },
-  { method: "POST", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("mcp_jsonrpc"), body: true },
-  { method: "GET", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("sse_stream"), body: false },
-  { method: "DELETE", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("mcp_session_end"), body: false },
-  { method: "GET", path: "/v1/proxy/mcp/:server_id/:path{.+}", surface: toolServer, audit: mcp("mcp_sub_path"), body: false },
-  { method: "POST", path: "/v1/proxy/mcp/:server_id/:path{.+}", surface: toolServer, audit: mcp("mcp_sub_path"), body: true },
-  { method: "PUT", path: "/v1/proxy/mcp/:server_id/:path{.+}", surface: toolServer, audit: mcp("mcp_sub_path"), body: true },
-  { method: "PATCH", path: "/v1/proxy/mcp/:server_id/:path{.+}", surface: toolServer, audit: mcp("mcp_sub_path"), body: true },
-  { method: "DELETE", path: "/v1/proxy/mcp/:server_id/:path{.+}", surface: toolServer, audit: mcp("mcp_sub_path"), body: true },
-  { method: "POST", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("mcp_jsonrpc"), body: true },
-  { method: "GET", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("sse_stream"), body: false },
+  {
+    method: "GET",
+    path: `${BROKER}/authorize`,
+    surface: ({ tools }) => authorize(tools),
+    audit: oauth("oauth_authorize"),
+    body: false,
+    admits: "key_or_none",
+  },
+  {
+    method: "POST",
+    path: `${BROKER}/authorize`,
+    surface: ({ tools }) => decide(tools),
+    audit: oauth("oauth_authorize"),
+    body: true,
+    admits: "key_or_none",
+  },
+  {
+    method: "GET",
+    path: `${BROKER}/callback`,
+    surface: ({ tools }) => callback(tools),
+    audit: oauth("oauth_callback"),
+    body: false,
+    admits: "key_or_none",
+  },
+  {
+    method: "POST",
+    path: `${BROKER}/token`,
+    surface: ({ tools }) => token(tools),
+    audit: oauth("oauth_token"),
+    body: true,
+    admits: "key_or_none",
+  },
+  {
+    method: "POST",
+    path: `${BROKER}/revoke`,
+    surface: ({ tools }) => revoke(tools),
+    audit: oauth("oauth_revoke"),
+    body: true,
+    admits: "key_or_none",
+  },
+  {
+    method: "POST",
+    path: `${BROKER}/register`,
+    surface: ({ tools }) => register(tools),
+    audit: oauth("oauth_register"),
+    body: true,
+    admits: "key_or_none",
+  },
+  { method: "GET", path: `${BROKER}/tokens`, surface: ({ tools }) => listTokens(tools), audit: oauth("oauth_tokens"), body: false },
+  {
+    method: "DELETE",
+    path: `${BROKER}/tokens/:token_id`,
+    surface: ({ tools }) => deleteToken(tools),
+    audit: oauth("oauth_tokens"),
+    body: false,
+  },
+  { method: "POST", path: "/v1/proxy/mcp/:server_id", surface: ({ tools }) => toolServer(tools), audit: mcp("mcp_jsonrpc"), body: true },
+  { method: "GET", path: "/v1/proxy/mcp/:server_id", surface: ({ tools }) => toolServer(tools), audit: mcp("sse_stream"), body: false },
+  {
+    method: "DELETE",
+    path: "/v1/proxy/mcp/:server_id",
+    surface: ({ tools }) => toolServer(tools),
+    audit: mcp("mcp_session_end"),
+    body: false,
+  },
+  {
+    method: "GET",
+    path: "/v1/proxy/mcp/:server_id/:path{.+}",
+    surface: ({ tools }) => toolServer(tools),
+    audit: mcp("mcp_sub_path"),
+    body: false,
+  },
+  {
+    method: "POST",
+    path: "/v1/proxy/mcp/:server_id/:path{.+}",
+    surface: ({ tools }) => toolServer(tools),
+    audit: mcp("mcp_sub_path"),
+    body: true,
+  },
+  {
+    method: "PUT",
+    path: "/v1/proxy/mcp/:server_id/:path{.+}",
+    surface: ({ tools }) => toolServer(tools),
+    audit: mcp("mcp_sub_path"),
+    body: true,
+  },
+  {
+    method: "PATCH",
+    path: "/v1/proxy/mcp/:server_id/:path{.+}",
+    surface: ({ tools }) => toolServer(tools),
+    audit: mcp("mcp_sub_path"),
+    body: true,
+  },
+  {
+    method: "DELETE",
+    path: "/v1/proxy/mcp/:server_id/:path{.+}",
+    surface: ({ tools }) => toolServer(tools),
+    audit: mcp("mcp_sub_path"),
+    body: true,
+  },
+  {
+    method: "POST",
+    path: "/v1/proxy/vmcp/:virtual_server_id",
+    surface: ({ tools }) => virtualToolServer(tools),
+    audit: virtualMcp("mcp_jsonrpc"),
+    body: true,
+  },
+  {
+    method: "GET",
+    path: "/v1/proxy/vmcp/:virtual_server_id",
+    surface: ({ tools }) => virtualToolServer(tools),
+    audit: virtualMcp("sse_stream"),
+    body: false,
+  },
   {
     method: "DELETE",
     path: "/v1/proxy/vmcp/:virtual_server_id",
-    surface: virtualToolServer,
+    surface: ({ tools }) => virtualToolServer(tools),
     audit: virtualMcp("mcp_session_end"),
     body: false,
   },

@@ -74,14 +74,14 @@ function guarded(view: InboundView) {
   if (guard === null) throw new Error("the configuration guards nothing");
   return guardInput({ row: {}, requestContent: "x" } as unknown as Call, view, new GuardRun(guard), {
     engines: {},
-    nest: () => Promise.reject(new Error("no model is asked here")),
+    askModel: () => Promise.reject(new Error("no model is asked here")),
   });
 }
 
 function governed(view: InboundView, rules: ReadonlyMap<string, unknown>) {
   const call = {
     row: {},
-    model: { id: "m1" },
+    target: { kind: "model", route: { group: null, members: [] }, model: { id: "m1" } },
     scope: { groupId: "g1", tenant: { policies: { effective: () => rules } } },
     answerHeaders: {},
   } as unknown as Call;

@@ -1,15 +1,11 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
-import type { RoutingGroupEntry, RoutingMember } from "../directory/models/routing-group-entry.ts";
 import type { EndUserIdentity } from "../directory/end-user-cache.ts";
 import type { PortalToken } from "../directory/people/portal/portal-tokens.ts";
-import type { GroupScope, ModelEntry, TenantSnapshot } from "../directory/snapshot.ts";
-import type { ToolAccess } from "../directory/tools/tool-access.ts";
-import type { ToolServerEntry, VirtualServerEntry } from "../directory/tools/tool-server-entry.ts";
+import type { GroupScope, TenantSnapshot } from "../directory/snapshot.ts";
 import type { MicroUsd } from "../kernel/money.ts";
 import type { RequestHeaders } from "../kernel/request-headers.ts";
-import type { Capability } from "../wire/mcp/capability.ts";
 import type { Usage } from "../wire/usage.ts";
-import type { Reservation } from "../controls/limits/counters.ts";
+import type { ResolvedTarget } from "./target.ts";
 
 /** How the audit row files a route's calls. */
 export interface AuditClass {
@@ -35,7 +31,9 @@ export interface Identity {
 export interface Call {
   readonly id: string;
   readonly audit: AuditClass;
-  readonly request: Request;
+  readonly method: string;
+  /** As the caller sent it, query included. */
+  readonly url: string;
   readonly headers: RequestHeaders;
   readonly path: string;
   readonly ip: string;
@@ -54,59 +52,20 @@ export interface Call {
   token: PortalToken | null;
   tenant: TenantSnapshot | null;
   scope: GroupScope | null;
-  /** The models that may serve it, once access has been granted. */
-  route: Route | null;
-  /** The tool servers it may reach, once access has been granted. */
-  tools: ToolRoute | null;
-  /** The model that is to serve it: of a routing group what stands for it until an attempt is made, then that attempt's. */
-  model: ModelEntry | null;
+  /** Where it may go, once access has been granted. */
+  target: ResolvedTarget;
   /** Every attempt at a provider, in order. */
   readonly attempts: Attempt[];
   /** Called once, however the call ended, before its row is closed: to say on it what is known only then. */
   readonly beforeRecord: (() => void)[];
   /** Told once how the call ended: the error type of its row, null when it succeeded. */
   readonly whenEnded: ((errorType: string | null) => void)[];
-  /** What the call holds of its limits until it is settled. */
-  reservation: Reservation | null;
   /** What the request preview begins: the body received, then the body that left. */
   requestContent: string | Uint8Array | null;
   /** What the row tells of the request so far: the content it has a preview of; undefined while it tells nothing. */
   notedContent: string | Uint8Array | null | undefined;
   /** False once a control changed the answer, warned of it or could not look at it: then nobody else is given it. */
   answerReusable: boolean;
-}
-
-/** Where a call may go. */
-export interface Route {
-  /** Null where the caller named a model. */
-  readonly group: RoutingGroupEntry | null;
-  /** Each granted to the caller and able to serve it; never empty. */
-  readonly members: readonly RoutingMember[];
-}
-
-/** The tool servers a call may reach. */
-export interface ToolRoute {
-  /** Null where the caller named a server itself. */
-  readonly virtual: VirtualServerEntry | null;
-  /** One, but for lists of a virtual server; of a virtual server possibly none. */
-  readonly targets: readonly ToolTarget[];
-  /** As the server knows it. */
-  readonly capability: Capability | null;
-}
-
-export interface ToolTarget {
-  readonly server: ToolServerEntry;
-  readonly access: ToolAccess;
-  /** Its name within the virtual server. */
-  readonly slug: string | null;
-  readonly limits: ToolDataLimits;
-}
-
-/** How much a call may send to a tool server and get from it; null is no limit. */
-export interface ToolDataLimits {
-  readonly maxPayloadBytes: number | null;
-  readonly maxRows: number | null;
-  readonly maxItems: number | null;
 }
 
 /** One try at one provider, as the audit row tells it. */

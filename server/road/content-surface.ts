@@ -34,7 +34,7 @@ export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
   moderation_input: { direction: "input", subtypes: [] },
   mcp_input: { direction: "input", subtypes: ["mcp_jsonrpc", "mcp_sub_path"] },
   mcp_output: { direction: "output", subtypes: ["mcp_jsonrpc", "mcp_sub_path", "sse_stream", "mcp_app_resource"] },
-  // Looked at where tools are listed and called by name (tools/registered-tools.ts), beside what such a call carries.
+  // Looked at where tools are listed and called by name (the gates of road/gates.ts), beside what such a call carries.
   mcp_registration: { direction: "input", subtypes: [] },
   skill_input: { direction: "input", subtypes: [] },
   skill_output: { direction: "output", subtypes: [] },

@@ -4,11 +4,10 @@ import type { Refusal } from "../kernel/errors.ts";
 import type { OwnCall } from "../directory/limits/usage-truth.ts";
 import type { AuditClass, Call } from "./call.ts";
 import { openCall } from "./record/open.ts";
-import type { Dispatch } from "../services/models/dispatch.ts";
 import type { Answer, WholeAnswer } from "./answer.ts";
 
 /** A call the gateway itself makes on behalf of another one: to embed a question, to have a text judged. */
-export interface NestedErrand {
+export interface NestedCall {
   readonly audit: AuditClass & { readonly proxySubtype: OwnCall };
   /** Path the same call of a client would have. */
   readonly path: string;
@@ -23,17 +22,22 @@ export interface NestedErrand {
   readonly unkept?: boolean;
   /** False: goes on when its parent's caller hangs up. */
   readonly endsWithParent: boolean;
-  send(call: Call, dispatch: Dispatch): Promise<Answer | Refusal>;
+  send(call: Call): Promise<Answer | Refusal>;
   /** Told of the answer before its row is sealed, to say on the row what it came to. */
   settled?(call: Call, answer: WholeAnswer | Refusal): void;
 }
 
 /**
  * Makes a nested call: routed and metered like any other and with a row of its own, under the scope and in the run of
- * its parent. No control looks at it. Of the limits it is held to those on tokens and dollars; the rest count what
- * callers do. A refusal where a budget does not cover it.
+ * its parent. A refusal where a budget does not cover it.
+ *
+ * Which controls it passes: none but the limits on tokens and dollars (`CallLimits.enterNested`), because money is spent;
+ * rates count what callers do. Access was decided by whoever configured the model for the purpose. Guardrails and policies
+ * make these calls themselves, about texts that they look at in the caller's own call: to look again would ask judges about
+ * judges. What a caller wants done without an HTTP request of its own (a line of a batch, a replay) is no such call: it goes
+ * by `govern`, which every control sees.
  */
-export type Nest = (parent: Call, errand: NestedErrand) => Promise<WholeAnswer | Refusal>;
+export type Nest = (parent: Call, nested: NestedCall) => Promise<WholeAnswer | Refusal>;
 
 /** What a nested call has from its parent: who is asking, for whom, and in which run. */
 const INHERITED = [
@@ -61,8 +65,8 @@ const INHERITED = [
   "span_id",
 ] as const;
 
-export function openNested(parent: Call, { audit, path, model, body }: NestedErrand, clock: Clock): Call {
-  const call = openCall(new Request(`http://gateway${path}`, { method: "POST" }), parent.ip, audit, clock);
+export function openNested(parent: Call, { audit, path, model, body }: NestedCall, clock: Clock): Call {
+  const call = openCall({ method: "POST", url: `http://gateway${path}`, headers: new Headers() }, parent.ip, audit, clock);
   const row: Record<string, unknown> = call.row;
   for (const field of INHERITED) if (parent.row[field] != null) row[field] = parent.row[field];
   call.row.correlation_id = parent.row.correlation_id ?? null;
@@ -74,8 +78,7 @@ export function openNested(parent: Call, { audit, path, model, body }: NestedErr
   call.user = parent.user;
   call.tenant = parent.tenant;
   call.scope = parent.scope;
-  call.route = { group: null, members: [{ model, weight: 1 }] };
-  call.model = model;
+  call.target = { kind: "model", route: { group: null, members: [{ model, weight: 1 }] }, model };
   call.requestContent = body;
   return call;
 }

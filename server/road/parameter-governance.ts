@@ -2,6 +2,7 @@ import { RE2JS } from "re2js";
 import { type Fields, merge } from "../directory/limits/merge.ts";
 import type { GroupScope, ModelEntry } from "../directory/snapshot.ts";
 import type { Call } from "./call.ts";
+import { routeOf } from "./target.ts";
 
 /** Parameter governance as a call is held to it: merged, with its patterns compiled. */
 export interface Governance {
@@ -33,7 +34,7 @@ export function governanceOf(call: Call, model: ModelEntry): Governance {
     byModel = new Map();
     compiled.set(scope, byModel);
   }
-  const members = call.route?.group == null ? [model] : call.route.members.map((member) => member.model);
+  const members = routeOf(call)?.group == null ? [model] : (routeOf(call)?.members ?? []).map((member) => member.model);
   const key = members.map(({ id }) => id).join(" ");
   let found = byModel.get(key);
   if (found === undefined) {

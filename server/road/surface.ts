@@ -2,7 +2,6 @@ import type { Refusal } from "../kernel/errors.ts";
 import type { Call } from "./call.ts";
 import type { Answer } from "./answer.ts";
 import type { Conversation } from "./conversation.ts";
-import type { Dispatch } from "../services/models/dispatch.ts";
 import type { RequestView } from "./view.ts";
 
 /** An inbound protocol: how its wire is read and how its refusals are written. It knows no policy. */
@@ -10,6 +9,8 @@ export interface Surface {
   /** `body` is null on methods that have none. */
   read(call: Call, body: Uint8Array | null): Exchange | Refusal;
   refusal(refusal: Refusal, call: Call | null): { readonly headers: Record<string, string>; readonly body: string };
+  /** What a caller who was not let in is told besides; as it is when left out. */
+  notAdmitted?(refusal: Refusal, call: Call): Refusal;
   /** A frame that tells an error where the answer is already a stream; `last`: what was sent of it last, null when nothing was. */
   streamError(refusal: Refusal, call: Call, last: Uint8Array | null): Uint8Array;
 }
@@ -19,5 +20,5 @@ export interface Exchange {
   readonly view: RequestView;
   /** What was read, where it is a conversation: how its answer is to be read. */
   readonly conversation?: Conversation;
-  answer(call: Call, dispatch: Dispatch): Promise<Answer | Refusal>;
+  answer(call: Call): Promise<Answer | Refusal>;
 }

@@ -1,10 +1,32 @@
+import type { RoutingGroupEntry, RoutingMember } from "../directory/models/routing-group-entry.ts";
+import type { ModelEntry } from "../directory/snapshot.ts";
+import type { ToolAccess } from "../directory/tools/tool-access.ts";
+import type { ToolServerEntry, VirtualServerEntry } from "../directory/tools/tool-server-entry.ts";
 import type { JsonValue } from "../wire/document.ts";
 import type { Capability } from "../wire/mcp/capability.ts";
 import type { Dialect } from "../wire/mcp/dialect.ts";
 
-/** What controls see of it. */
+/** What a request addresses, as its caller names it. One of these for every surface. */
+export type Target = NoTarget | ModelReference | ToolReference | NamedReference;
+
+interface NoTarget {
+  readonly kind: "none";
+}
+
+export interface ModelReference {
+  readonly kind: "model";
+  /** Gateway name, provider name or routing group. */
+  readonly name: string | null;
+  /** Gateway id, which wins: it is unambiguous. */
+  readonly id: string | null;
+  /** The model must be able to do one of these to serve this endpoint. */
+  readonly modes: readonly string[];
+}
+
 export interface ToolReference {
-  readonly kind: "server" | "virtual";
+  readonly kind: "tool";
+  /** A server itself, or one that stands for several. */
+  readonly server: "single" | "virtual";
   readonly serverId: string;
   /** What its caller speaks. */
   readonly dialect: Dialect;
@@ -14,4 +36,71 @@ export interface ToolReference {
   readonly listens: boolean;
   readonly capability: Capability | null;
   readonly arguments: JsonValue | undefined;
+}
+
+/** What has no rules of access yet is addressed by its id: access control refuses a kind that nothing resolves. */
+interface NamedReference {
+  readonly kind: "agent" | "skill" | "media";
+  readonly id: string;
+}
+
+/** What the reference came to once access was granted: where the call may go. */
+export type ResolvedTarget = NoTarget | ModelTarget | ToolRoute | NamedReference;
+
+export interface ModelTarget {
+  readonly kind: "model";
+  readonly route: Route;
+  /** The model that is to serve it: of a routing group what stands for it until an attempt is made, then that attempt's. */
+  model: ModelEntry;
+}
+
+/** The models that may serve a call. */
+export interface Route {
+  /** Null where the caller named a model. */
+  readonly group: RoutingGroupEntry | null;
+  /** Each granted to the caller and able to serve it; never empty. */
+  readonly members: readonly RoutingMember[];
+}
+
+/** The tool servers a call may reach. */
+export interface ToolRoute {
+  readonly kind: "tool";
+  /** Null where the caller named a server itself. */
+  readonly virtual: VirtualServerEntry | null;
+  /** One, but for lists of a virtual server; of a virtual server possibly none. */
+  readonly targets: readonly ToolTarget[];
+  /** As the server knows it. */
+  readonly capability: Capability | null;
+}
+
+export interface ToolTarget {
+  readonly server: ToolServerEntry;
+  readonly access: ToolAccess;
+  /** Its name within the virtual server. */
+  readonly slug: string | null;
+  readonly limits: ToolDataLimits;
+}
+
+/** How much a call may send to a tool server and get from it; null is no limit. */
+export interface ToolDataLimits {
+  readonly maxPayloadBytes: number | null;
+  readonly maxRows: number | null;
+  readonly maxItems: number | null;
+}
+
+export const NO_TARGET: NoTarget = { kind: "none" };
+
+/** The model that is to serve a call; null on calls that address none. */
+export function modelOf({ target }: { readonly target: ResolvedTarget }): ModelEntry | null {
+  return target.kind === "model" ? target.model : null;
+}
+
+/** The models that may serve a call; null on calls that address none. */
+export function routeOf({ target }: { readonly target: ResolvedTarget }): Route | null {
+  return target.kind === "model" ? target.route : null;
+}
+
+/** The tool servers a call may reach; null on calls that address none. */
+export function toolsOf({ target }: { readonly target: ResolvedTarget }): ToolRoute | null {
+  return target.kind === "tool" ? target : null;
 }

@@ -1,4 +1,4 @@
-import type { ToolReference } from "./target.ts";
+import { type ModelReference, NO_TARGET, type Target } from "./target.ts";
 import { offeredSearches } from "../wire/offered-searches.ts";
 import type { InboundRequest, MemberNames, TextSlot } from "../wire/inbound.ts";
 
@@ -7,10 +7,8 @@ import type { InboundRequest, MemberNames, TextSlot } from "../wire/inbound.ts";
  * no format. A change reaches the provider in every format.
  */
 export interface RequestView {
-  /** How the caller named the model; null on calls that address none. */
-  readonly model: ModelReference | null;
-  /** The tool server addressed, and what of it; null on calls that address none. */
-  readonly tool: ToolReference | null;
+  /** What the request addresses. */
+  readonly target: Target;
   readonly streaming: boolean;
   /** What the caller's format calls the members that governance bounds. */
   readonly names: MemberNames;
@@ -50,19 +48,9 @@ export interface RequestView {
   readonly withhold: (() => void) | null;
 }
 
-export interface ModelReference {
-  /** Gateway name, provider name or routing group. */
-  readonly name: string | null;
-  /** Gateway id, which wins: it is unambiguous. */
-  readonly id: string | null;
-  /** The model must be able to do one of these to serve this endpoint. */
-  readonly modes: readonly string[];
-}
-
 /** The view of a request that carries nothing for a model. */
 export const EMPTY_VIEW: RequestView = {
-  model: null,
-  tool: null,
+  target: NO_TARGET,
   streaming: false,
   names: { temperature: "temperature", maxTokens: "max_tokens", input: "input" },
   temperature: null,
@@ -85,14 +73,13 @@ export const EMPTY_VIEW: RequestView = {
 
 /** A request in a vendor's format, as controls see it. */
 export class InboundView implements RequestView {
-  readonly model: ModelReference;
-  readonly tool = null;
+  readonly target: ModelReference;
   readonly withhold = null;
   private readonly inbound: InboundRequest;
 
   constructor(inbound: InboundRequest, modes: readonly string[]) {
     this.inbound = inbound;
-    this.model = { name: inbound.model, id: inbound.modelId, modes };
+    this.target = { kind: "model", name: inbound.model, id: inbound.modelId, modes };
   }
 
   get names(): MemberNames {

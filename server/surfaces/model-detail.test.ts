@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import type { Call } from "../road/call.ts";
-import type { Dispatch } from "../services/models/dispatch.ts";
 import type { Surface } from "../road/surface.ts";
 import { isRefusal } from "../kernel/errors.ts";
 import { geminiModel } from "./gemini/models.ts";
@@ -32,7 +31,7 @@ async function asked(surface: Surface, path: string): Promise<unknown> {
   const call = { path, scope } as unknown as Call;
   const exchange = surface.read(call, null);
   if (isRefusal(exchange)) return exchange.code;
-  const answer = await exchange.answer(call, {} as Dispatch);
+  const answer = await exchange.answer(call);
   if (isRefusal(answer)) return answer.code;
   return answer.kind === "whole" ? JSON.parse(new TextDecoder().decode(answer.body)) : answer.kind;
 }

@@ -1,14 +1,15 @@
+import type { Job } from "../kernel/job.ts";
 import type { Log } from "../kernel/log.ts";
 
 export interface Worker {
   /** Ends after the run under way. */
-  stop(): Promise<void>;
+  stop(): Promise<unknown>;
 }
 
 /** Runs a job again and again, `ms` after its last run ended. A run that fails is logged and tried again next time. */
-export function every(ms: number, name: string, job: () => Promise<void>, log: Log): Worker {
+export function every(ms: number, name: string, job: () => Promise<unknown>, log: Log): Worker {
   let stopped = false;
-  let running: Promise<void> = Promise.resolve();
+  let running: Promise<unknown> = Promise.resolve();
   let timer: ReturnType<typeof setTimeout>;
   const arm = () => {
     timer = setTimeout(() => {
@@ -28,4 +29,10 @@ export function every(ms: number, name: string, job: () => Promise<void>, log: L
       return running;
     },
   };
+}
+
+/** Runs jobs until `stop`, which waits for those under way. */
+export function runJobs(jobs: readonly Job[], log: Log): Worker {
+  const workers = jobs.map(({ name, everyMs, run }) => every(everyMs, name, run, log));
+  return { stop: () => Promise.all(workers.map((worker) => worker.stop())) };
 }

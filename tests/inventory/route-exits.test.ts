@@ -4,6 +4,7 @@ import { compose, type Gateway } from "../../server/compose.ts";
 import { Limits } from "../../server/controls/limits/limits.ts";
 import type { Exchange, Surface } from "../../server/road/surface.ts";
 import type { StreamAnswer } from "../../server/road/answer.ts";
+import type { Call } from "../../server/road/call.ts";
 import { EMPTY_VIEW } from "../../server/road/view.ts";
 import { readConfiguration } from "../../server/kernel/configuration.ts";
 import { refuse } from "../../server/kernel/errors.ts";
@@ -39,23 +40,21 @@ const broken = (where: string): never => {
   throw new Error(`broken ${where}, as the test asked`);
 };
 
-function faultOf(request: Request): Fault | null {
-  return request.headers.get(FAULT) as Fault | null;
+function faultOf({ headers }: Pick<Call, "headers">): Fault | null {
+  return headers.get(FAULT) as Fault | null;
 }
 
 /** A surface that breaks where a request asks it to. */
 function breakable(surface: Surface): Surface {
   return {
     read(call, body) {
-      const fault = faultOf(call.request);
+      const fault = faultOf(call);
       if (fault === null) return surface.read(call, body);
       if (fault === "in reading the request") return broken(fault);
       return { view: EMPTY_VIEW, answer: () => answerTo(fault, call) } satisfies Exchange;
     },
     refusal: (refusal, call) =>
-      call !== null && faultOf(call.request) === "in telling the refusal"
-        ? broken("in telling the refusal")
-        : surface.refusal(refusal, call),
+      call !== null && faultOf(call) === "in telling the refusal" ? broken("in telling the refusal") : surface.refusal(refusal, call),
     streamError: (refusal, call, last) => surface.streamError(refusal, call, last),
   };
 
@@ -112,10 +111,10 @@ beforeAll(async () => {
     });
   }
   Limits.prototype.decide = function (call, view) {
-    return faultOf(call.request) === "in a control" ? broken("in a control") : decide.call(this, call, view);
+    return faultOf(call) === "in a control" ? broken("in a control") : decide.call(this, call, view);
   };
   Limits.prototype.settle = function (call) {
-    return faultOf(call.request) === "in counting what was used" ? broken("in counting what was used") : settle.call(this, call);
+    return faultOf(call) === "in counting what was used" ? broken("in counting what was used") : settle.call(this, call);
   };
   database = await testDatabase();
   upstream = startFakeUpstream();

@@ -1,28 +1,29 @@
 import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
-import { arrivalOf, type Route } from "../../road/call.ts";
+import { arrivalOf } from "../../road/call.ts";
+import type { Route, ModelReference } from "../../road/target.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { PASS, refused } from "../../road/decision.ts";
-import type { ModelReference } from "../../road/view.ts";
 import { modelById, modelByName } from "./named-model.ts";
 import { standIn } from "./stand-in.ts";
 
 /**
  * A model is open to a call when it is granted to the call's resource group, on its own; a routing group opens nothing
- * that is not granted. Sets `call.route` and `call.model`.
+ * that is not granted. Sets `call.target`.
  */
 export const access: RequestControl = {
   name: "access",
   decide(call, view) {
-    if (view.model === null || call.scope === null) return PASS;
-    const found = resolve(call.scope, view.model);
-    if (found === null) return refused(refuse("model_not_found", `There is no model ${JSON.stringify(view.model.id ?? view.model.name)}.`));
-    const route =
-      "members" in found ? routeOfGroup(call.scope, found, view.model.modes) : routeOfModel(call.scope, found, view.model.modes);
+    const { target } = view;
+    if (target.kind !== "model" || call.scope === null) return PASS;
+    const found = resolve(call.scope, target);
+    if (found === null) return refused(refuse("model_not_found", `There is no model ${JSON.stringify(target.id ?? target.name)}.`));
+    const route = "members" in found ? routeOfGroup(call.scope, found, target.modes) : routeOfModel(call.scope, found, target.modes);
     if (isRefusal(route)) return refused(route);
-    call.route = route;
-    call.model = route.group === null ? (route.members[0]?.model ?? null) : standIn(route.group, route.members, arrivalOf(call));
+    const model = route.group === null ? route.members[0]?.model : standIn(route.group, route.members, arrivalOf(call));
+    if (model === undefined) throw new Error("a route has no member");
+    call.target = { kind: "model", route, model };
     return PASS;
   },
 };

@@ -1,31 +1,30 @@
 import { servedIn } from "../../directory/tools/tool-server-entry.ts";
-import { mayUseTool, restrictsTools } from "../../directory/tools/tool-access.ts";
+import { mayUseTool } from "../../directory/tools/tool-access.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { interfaceAddress } from "../../wire/mcp/apps.ts";
 import { memberOf } from "../../wire/mcp/namespace.ts";
-import type { ToolRoute, ToolTarget } from "../../road/call.ts";
+import type { ToolRoute, ToolTarget, ToolReference } from "../../road/target.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { PASS, refused } from "../../road/decision.ts";
-import type { ToolReference } from "../../road/target.ts";
 
 /**
  * A tool server is open to a call when a server configuration grants it to the call's resource group, and a tool of it
- * when every such configuration lets it be used. A virtual server opens nothing that is not granted. Sets `call.tools`.
+ * when every such configuration lets it be used. A virtual server opens nothing that is not granted. Sets `call.target`.
  */
 export const toolAccess: RequestControl = {
   name: "tool_access",
   decide(call, view) {
-    if (view.tool === null || call.scope === null) return PASS;
-    const route = view.tool.kind === "server" ? ofServer(call.scope, view.tool) : ofVirtualServer(call.scope, view.tool);
+    const { target } = view;
+    if (target.kind !== "tool" || call.scope === null) return PASS;
+    const route = target.server === "single" ? ofServer(call.scope, target) : ofVirtualServer(call.scope, target);
     if (isRefusal(route)) return refused(route);
-    call.tools = route;
+    call.target = route;
     return PASS;
   },
 };
 
 const MEGABYTE = 1024 * 1024;
-const METHODS_WITHOUT_MESSAGE = "a request that is no message of the protocol";
 
 function ofServer(scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
   const target = targetOf(scope, tool.serverId, tool.dialect);
@@ -34,7 +33,7 @@ function ofServer(scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
   if (target === "disabled") return refuse("tool_server_disabled");
   if (tool.capability?.type === "tool" && !mayUseTool(target.access, tool.capability.name)) return refuse("tool_not_allowed");
   if (!mayReadInterface(target, tool.capability)) return refuse("tool_not_allowed");
-  return { virtual: null, targets: [{ ...target, slug: null }], capability: tool.capability };
+  return { kind: "tool", virtual: null, targets: [{ ...target, slug: null }], capability: tool.capability };
 }
 
 function ofVirtualServer(scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
@@ -47,13 +46,13 @@ function ofVirtualServer(scope: GroupScope, tool: ToolReference): ToolRoute | Re
     return target === null || typeof target === "string" ? [] : [{ ...target, slug }];
   });
   // Tasks are not carried on by a virtual server, which says so of the method and not of the task.
-  if (tool.capability === null || tool.capability.type === "task") return { virtual, targets, capability: null };
+  if (tool.capability === null || tool.capability.type === "task") return { kind: "tool", virtual, targets, capability: null };
   const named = memberOf(tool.capability);
   const target = named === null ? undefined : targets.find(({ slug }) => slug === named.slug);
   if (named === null || target === undefined || (named.capability.type === "tool" && !mayUseTool(target.access, named.capability.name)))
     return refuse("tool_not_allowed");
   if (!mayReadInterface(target, named.capability)) return refuse("tool_not_allowed");
-  return { virtual, targets: [target], capability: named.capability };
+  return { kind: "tool", virtual, targets: [target], capability: named.capability };
 }
 
 /** The interface of tools that the caller may not use is not the caller's either. */
@@ -88,11 +87,4 @@ function targetOf(
       maxItems: most("data.max_items_per_response"),
     },
   };
-}
-
-/** What is no message cannot be held to rules about single tools, so it passes only where there are none. */
-export function refuseUnreadable({ targets: [target] }: ToolRoute): Refusal | null {
-  return target !== undefined && restrictsTools(target.access)
-    ? refuse("tool_not_allowed", `A server with rules about its tools does not take ${METHODS_WITHOUT_MESSAGE}.`)
-    : null;
 }

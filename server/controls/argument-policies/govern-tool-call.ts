@@ -1,5 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { ACTION_PASSES } from "../../road/action.ts";
 import type { Call } from "../../road/call.ts";
+import type { ActionControl } from "../../road/control.ts";
 import { tag } from "../../road/record/tag.ts";
 import { judgeToolCall, type ToolCallJudgement } from "./judge-tool-call.ts";
 
@@ -39,3 +41,15 @@ function note(call: Call, { denied, warnings }: ToolCallJudgement): void {
 
 const MOST_TOLD = 20;
 const WARNED = "argument_policy_warned";
+
+/** Holds an action to the policies on its tool, under the name its upstream knows and the one its caller does. */
+export const actionArguments: ActionControl = {
+  name: "argument policies",
+  before(call, { name, alias, arguments: given }) {
+    for (const one of new Set([name, alias])) {
+      const refusal = governToolCall(call, one, given);
+      if (refusal !== null) return { kind: "refuse", refusal };
+    }
+    return ACTION_PASSES;
+  },
+};

@@ -1,7 +1,7 @@
 import type { GuardrailEngineEntry } from "../../directory/policies/guardrail-entry.ts";
 import type { Engine, EngineVerdict } from "../../wire/guardrail-engine.ts";
 import type { Call } from "../../road/call.ts";
-import type { Nest } from "../../road/nested-call.ts";
+import type { AskModel } from "../../road/model-question.ts";
 import { guardModel } from "./guard-model.ts";
 import type { GuardRun } from "./guard-run.ts";
 import type { BoundEngine } from "./surface-guard.ts";
@@ -18,12 +18,12 @@ const MOST_PIECES = 24;
 export interface EngineParts {
   readonly engines: Engines;
   /** For guard models, which are models of the gateway's own. */
-  readonly nest: Nest;
+  readonly askModel: AskModel;
 }
 
 /** Asks every engine of the surface about a text at once, and tells the run what they said. */
 export async function askEngines(
-  { engines, nest }: EngineParts,
+  { engines, askModel }: EngineParts,
   run: GuardRun,
   call: Call,
   direction: "input" | "output",
@@ -34,7 +34,7 @@ export async function askEngines(
     run.surface.engines.map(async (bound) => ({
       bound,
       verdict: await ask(
-        bound.engine.provider === "guard_model" ? guardModel(nest, call, bound.engine.model ?? null) : engines[bound.engine.provider],
+        bound.engine.provider === "guard_model" ? guardModel(askModel, call, bound.engine.model ?? null) : engines[bound.engine.provider],
         bound,
         call,
         direction,

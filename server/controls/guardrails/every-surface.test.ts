@@ -22,7 +22,8 @@ import type { Action, Check } from "./finding.ts";
 import { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
 import { guardOfEntries, type SurfaceGuard } from "./surface-guard.ts";
-import { guardToolAnswer } from "./tool-answer.ts";
+import { MessageSlots } from "../../wire/mcp/message-slots.ts";
+import { inspectContent } from "./content.ts";
 import { reviewDefinition } from "./tool-definition.ts";
 
 const BEFORE = "A line before it: ";
@@ -83,7 +84,13 @@ const INPUTS: Record<string, (text: string) => RequestView> = {
   embeddings: (input) => new InboundView(must(readEmbeddingsRequest(bytes({ model: "m", input: ["fine", input] }))), ["embedding"]),
 };
 
-const PARTS: EngineParts = { engines: {}, nest: () => Promise.reject(new Error("no model is asked here")) };
+/** A refusal, the message as it may go on, or null where it can stay as it came. */
+async function guardedMessage(call: Call, run: GuardRun, message: string, parts: EngineParts) {
+  const taken = new MessageSlots(message);
+  return (await inspectContent(call, run, taken.slots, parts)) ?? taken.text();
+}
+
+const PARTS: EngineParts = { engines: {}, askModel: () => Promise.reject(new Error("no model is asked here")) };
 
 function callWith(text: string): Call {
   return { row: {}, requestContent: text } as unknown as Call;
@@ -258,7 +265,7 @@ describe("the answer of a tool server", () => {
   test.each(table)("%s, %s", async (check, action) => {
     const message = answer(BEFORE + CHECKS[check].value);
     const call = callWith("x");
-    const given = await guardToolAnswer(call, new GuardRun(guardFor(check, action, "output")), message, PARTS);
+    const given = await guardedMessage(call, new GuardRun(guardFor(check, action, "output")), message, PARTS);
     expect(call.row).toMatchObject({ guardrail_config_id: "c1", guardrail_check: check, guardrail_action: action });
     if (action === "warn") expect(given).toBeNull();
     else if (action === "block")
@@ -274,7 +281,7 @@ describe("the answer of a tool server", () => {
     "%s, %s: a detector that %3$s",
     async (check, action, how) => {
       const call = callWith("x");
-      const given = await guardToolAnswer(call, broken(guardFor(check, action, "output"), how), answer("Nothing to see."), PARTS);
+      const given = await guardedMessage(call, broken(guardFor(check, action, "output"), how), answer("Nothing to see."), PARTS);
       expect(given === null ? null : (given as { code: string }).code).toBe(action === "warn" ? null : "guardrail_blocked");
       expect(call.row).toMatchObject(action === "warn" ? { guardrails_degraded: true } : { guardrail_blocked: true });
     },
@@ -299,7 +306,7 @@ describe("the answer of a tool server", () => {
       engines: [{ source: { id: "c2", name: "engine wall" }, engine: { provider: "webhook", action: "block" } as never }],
     });
     const call = { ...callWith("x"), abort: new AbortController() } as unknown as Call;
-    const given = await guardToolAnswer(call, run, answer("Mail joe@example.com"), { ...PARTS, engines: { webhook: engine as never } });
+    const given = await guardedMessage(call, run, answer("Mail joe@example.com"), { ...PARTS, engines: { webhook: engine as never } });
     expect(given).toMatchObject({ code: "guardrail_blocked", extra: { guardrail: "engine wall", direction: "output" } });
     expect(asked.join()).toContain("Mail [REDACTED:email]");
     expect(asked.join()).not.toContain("joe@");

@@ -17,7 +17,7 @@ import { guardOfEntries, type SurfaceGuard } from "./surface-guard.ts";
 
 const VALUE = "joe@example.com";
 const LEFT = "[REDACTED:email]";
-const PARTS: EngineParts = { engines: {}, nest: () => Promise.reject(new Error("no model is asked here")) };
+const PARTS: EngineParts = { engines: {}, askModel: () => Promise.reject(new Error("no model is asked here")) };
 
 function guardOf(surface: "chat_input" | "chat_output"): SurfaceGuard {
   const guard = guardOfEntries(

@@ -1,14 +1,7 @@
 import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
 import { CLEAR, type Engine, type EngineVerdict, failed } from "../../wire/guardrail-engine.ts";
-import { chatCodec } from "../../wire/openai/chat-codec.ts";
-import { readChatReply } from "../../wire/openai/chat-reply.ts";
-import { readChatRequest } from "../../wire/openai/chat-request.ts";
-import { ChatStream } from "../../wire/openai/chat-stream.ts";
-import { readWhole } from "../../road/answers/caller-answer.ts";
 import type { Call } from "../../road/call.ts";
-import type { Nest } from "../../road/nested-call.ts";
-import type { Conversation } from "../../road/conversation.ts";
-import { isRefusal } from "../../kernel/errors.ts";
+import type { AskModel } from "../../road/model-question.ts";
 
 /** What a model of unknown size is given at once, and no model more. */
 const LONGEST = 12_000;
@@ -16,50 +9,30 @@ const LONGEST = 12_000;
 const CHARACTERS_A_TOKEN = 3;
 const MOST_TOKENS = 64;
 
-const encoder = new TextEncoder();
-
 /**
- * A model of the gateway's own that classifies what it is told, asked by a nested call with a row of its own. It is known
+ * A model of the gateway's own that classifies what it is told, asked in a nested call with a row of its own. It is known
  * by its answer: `safe` or `unsafe` (Llama Guard), yes or no to harm (ShieldGemma), a label or a score (Prompt Guard).
  */
-export function guardModel(nest: Nest, call: Call, named: string | null): Engine {
+export function guardModel(ask: AskModel, call: Call, named: string | null): Engine {
   const model = call.scope === null || named === null ? null : modelOf(call.scope.tenant, named);
   return {
     longest: model?.contextWindow == null ? LONGEST : Math.max(1_000, Math.min(LONGEST, model.contextWindow * CHARACTERS_A_TOKEN)),
     async ask({ threshold }, { text, timeoutMs }) {
       if (model === null) return failed("the guard model is not there or switched off");
-      const body = encoder.encode(
-        JSON.stringify({ model: model.name, messages: [{ role: "user", content: text }], max_tokens: MOST_TOKENS, temperature: 0 }),
-      );
-      const inbound = readChatRequest(body);
-      if ("fields" in inbound) throw new Error("the gateway's own request to a guard model is not valid");
-      const conversation: Conversation = {
-        inbound,
-        caller: chatCodec,
-        passing: { stream: () => new ChatStream({ hideUsage: true }), reply: readChatReply },
-        writer: null,
-        streamType: "text/event-stream",
-        includeUsage: false,
-        headers: {},
-        statefulFields: [],
-      };
-      const answer = await nest(call, {
-        audit: { proxyType: "llm", proxySubtype: "guardrail_model" },
-        path: "/v1/proxy/llm/chat/completions",
+      const reply = await ask(call, {
+        purpose: "guardrail_model",
         model,
-        body,
+        messages: [{ role: "user", content: text }],
         outputTokens: MOST_TOKENS,
+        temperature: 0,
+        schema: null,
         timeoutMs,
         waitMs: timeoutMs,
         // What is blocked must not be kept, and another engine may yet block what this one lets pass. An answer may quote it.
         unkept: true,
         endsWithParent: true,
-        send: (nested, dispatch) => dispatch.converse(nested, conversation),
       });
-      if (isRefusal(answer)) return failed(answer.code);
-      if (answer.failure !== null) return failed(answer.failure);
-      const [candidate] = readWhole(conversation, answer.body)?.candidates ?? [];
-      return verdictIn(candidate?.parts.map((part) => (part.kind === "text" ? part.text : "")).join("") ?? "", threshold);
+      return reply.kind === "failed" ? failed(reply.reason) : verdictIn(reply.text, threshold);
     },
   };
 }

@@ -2,7 +2,7 @@ import { type Refusal, isRefusal } from "../../kernel/errors.ts";
 import { writtenWithExactTools } from "../../wire/exact-tools.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import type { Call } from "../../road/call.ts";
-import type { RequestControl } from "../../road/control.ts";
+import type { AnswerCheck, AnswerControl, RequestControl } from "../../road/control.ts";
 import { type Decision, PASS } from "../../road/decision.ts";
 import { settle } from "../../road/metering/settle.ts";
 import { outputFormOf } from "../../road/output/answer-formats.ts";
@@ -24,14 +24,11 @@ export interface GuardrailParts extends EngineParts {
   readonly idleMs: number;
 }
 
-/** Passes an answer on, changed or not, or refuses it; one that comes as a stream is metered then. */
-type GuardedAnswer = (answer: Answer) => Promise<Answer | Refusal>;
-
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 /** Guardrails on what goes to a model and on what comes back (docs/guides/guardrails.md). */
-export class Guardrails implements RequestControl {
+export class Guardrails implements RequestControl, AnswerControl {
   readonly name = "guardrails";
   private readonly parts: GuardrailParts;
 
@@ -44,13 +41,13 @@ export class Guardrails implements RequestControl {
     return run === null ? PASS : guardInput(call, view, run, this.parts);
   }
 
-  /** What stands between the model and the caller; null where nothing does. Made ready before the call leaves. */
-  output(call: Call, { conversation }: Exchange): GuardedAnswer | null {
+  /** What stands between the model and the caller. */
+  prepare(call: Call, { conversation }: Exchange): AnswerCheck | null {
     const run = conversation === undefined ? null : runOf(call, "output");
     if (conversation === undefined || run === null) return null;
     call.beforeRecord.push(() => run.tell(call));
     const form = outputFormOf(conversation);
-    return async (answer) => {
+    return (answer) => {
       if (answer.status >= 300) return answer;
       const guard = new AnswerGuard(form.texts, run);
       return answer.kind === "whole" ? this.onWhole(call, guard, run, answer) : this.onStream(call, form, guard, run, answer);

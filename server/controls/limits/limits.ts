@@ -3,29 +3,30 @@ import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { UsageTruth } from "../../directory/limits/usage-truth.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
+import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { arrivalOf, type Attempt, type Call } from "../../road/call.ts";
+import type { CallLimits, NestedBounds } from "../../road/call-limits.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
-import { governanceOf } from "../../road/parameter-governance.ts";
 import type { RequestView } from "../../road/view.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
 import { attempted, demandOfFailed, ofLastAttempt, recorded } from "./actual-use.ts";
+import { arrive } from "./arrive.ts";
 import type { Arriving, Routed } from "./arriving.ts";
-import { type Actual, type Admission, type Counters, type Plan, type Reservation, heldOf, NOTHING_USED, usedOf } from "./counters.ts";
+import { type Actual, type Counters, type Plan, type Reservation, heldOf, NOTHING_USED, usedOf } from "./counters.ts";
 import { announce, Crossings } from "./crossings.ts";
-import { denialRefusal, quotaRefusal, rateOf, unpricedRefusal } from "./limit-refusals.ts";
+import { unpricedRefusal } from "./limit-refusals.ts";
 import { Lending } from "./lending.ts";
 import { KeptPlans } from "./kept-plans.ts";
 import { type CallPlan, memberPlan, nestedPlan, planFor, unpaced, withRun } from "./plan.ts";
 import { principalOf } from "../../road/principal.ts";
 import { toolPlan } from "./tool-plan.ts";
-import { newToolResults } from "../../road/tool-results.ts";
 import { RunCeilings } from "./run-ceilings.ts";
 import { Warming } from "./warming.ts";
-import { WaitingLines } from "./waiting-lines.ts";
-import { affordable, dearest, demandOf, withoutOutput, worstCaseOf, worstCaseOfNested } from "./worst-case.ts";
+import { AdmissionGate } from "./admission-gate.ts";
+import { dearest, demandOf, worstCaseOfNested } from "./worst-case.ts";
+import { modelOf, routeOf, toolsOf } from "../../road/target.ts";
 
 export interface LimitsParts {
   readonly counters: Counters;
@@ -39,31 +40,22 @@ export interface LimitsParts {
   readonly waitMs: number;
 }
 
-/** What bounds a call of the gateway's own. */
-export interface NestedBounds {
-  readonly bodyBytes: number;
-  readonly outputTokens: number | null;
-  /** Longest wait for calls in flight; null: as long as a caller's call. */
-  readonly waitMs: number | null;
-  /** Whether the call it is made for waits for it. */
-  readonly lends: boolean;
-}
-
 /**
  * The limits of the caller's group and of every group above it, and the ceilings of the model and the run, checked and
- * taken in one step. What a call holds is on `call.reservation` until `settle` puts in its place what was really used.
+ * taken in one step. What a call holds is kept until `settle` puts in its place what was really used.
  * Of a call to a routing group the member is not known then: what is set for a member alone is taken by `enter`.
  */
-export class Limits implements RequestControl {
+export class Limits implements RequestControl, CallLimits {
   readonly name = "limits";
   private readonly plans = new KeptPlans();
+  private readonly reservations = new WeakMap<Call, Reservation>();
   private readonly routed = new WeakMap<Call, Routed>();
   /** Of the calls that hold something, how they came to the gate. */
   private readonly arrivals = new WeakMap<Call, Arriving>();
   private readonly lending: Lending;
   /** What was settled elsewhere, to be confirmed once the call's row is sealed. */
   private readonly settled = new WeakMap<Call, readonly Reservation[]>();
-  private readonly lines: WaitingLines;
+  private readonly gate: AdmissionGate;
   private readonly warming: Warming;
   private readonly crossings: Crossings;
   private readonly runs: RunCeilings;
@@ -72,17 +64,26 @@ export class Limits implements RequestControl {
 
   constructor(parts: LimitsParts) {
     this.parts = parts;
-    this.lines = new WaitingLines(parts.counters.lookAgainMs);
     this.lending = new Lending(parts.counters);
     this.warming = new Warming(parts.counters, parts.truth);
     this.crossings = new Crossings(parts.alerts);
     this.runs = new RunCeilings(parts.truth, parts.clock, new BoundedMap(100_000));
+    const { warming, crossings } = this;
+    this.gate = new AdmissionGate({
+      ...parts,
+      warming,
+      crossings,
+      now: () => this.now(),
+      lend: (call) => this.lend(call),
+      reservationOf: (call) => this.reservations.get(call),
+    });
   }
 
   decide(call: Call, view: RequestView): Decision | Promise<Decision> {
-    const { scope, model } = call;
+    const { scope } = call;
+    const model = modelOf(call);
     if (scope === null) return PASS;
-    if (call.tools !== null) return this.decideTool(call, view, scope);
+    if (call.target.kind === "tool") return this.decideTool(call, view, scope);
     if (model === null) return PASS;
     const base = this.planOf(scope, model, arrivalOf(call), planFor);
     const ceilings = scope.tenant.policies.effective(scope.groupId, "run_ceilings");
@@ -92,12 +93,13 @@ export class Limits implements RequestControl {
 
   /** A call that names nothing of the server (a list, a handshake) is not counted. */
   private decideTool(call: Call, view: RequestView, scope: GroupScope): Decision | Promise<Decision> {
-    const target = call.tools?.targets[0];
-    if (target === undefined || view.tool === null || (view.tool.capability === null && view.tool.method !== null)) return PASS;
+    const target = toolsOf(call)?.targets[0];
+    const asked = view.target;
+    if (target === undefined || asked.kind !== "tool" || (asked.capability === null && asked.method !== null)) return PASS;
     const { maxPayloadBytes } = target.limits;
     if (maxPayloadBytes !== null && ((call.row.request_size_bytes as number | null | undefined) ?? 0) > maxPayloadBytes)
       return refused(refuse("tool_payload_too_large"));
-    if (view.tool.method === null && call.request.method === "GET") return PASS;
+    if (asked.method === null && call.method === "GET") return PASS;
     const serverId = target.server.id;
     const principal = principalOf(call);
     const at = arrivalOf(call);
@@ -121,32 +123,33 @@ export class Limits implements RequestControl {
         demand: { tokens: 0, micros: 0, toolCalls: 0 },
         ahead: null,
       };
-      const passed = this.pass(arriving, (spent) => this.admitted(arriving, spent));
+      const passed = this.gate.pass(arriving, (spent) => this.admitted(arriving, spent));
       return passed instanceof Promise ? passed.then(decision) : decision(passed);
     };
     if (scope.tenant.policies.effective(scope.groupId, "run_ceilings").size === 0) return pass();
     return this.runs
       .reachedBy(call)
-      .catch((error: unknown) => this.away(call, error))
+      .catch((error: unknown) => this.gate.away(call, error))
       .then((reached) => (reached === null ? pass() : refused(reached)));
   }
 
   private async decideInRun(call: Call, view: RequestView, base: CallPlan): Promise<Decision> {
-    const found = await this.runs.planIn(call, base).catch((error: unknown) => this.away(call, error));
+    const found = await this.runs.planIn(call, base).catch((error: unknown) => this.gate.away(call, error));
     return isRefusal(found) ? refused(found) : this.decideBy(call, view, found);
   }
 
   private decideBy(call: Call, view: RequestView, plan: CallPlan): Decision | Promise<Decision> {
+    const route = routeOf(call);
     const members =
-      call.route?.group == null
+      route?.group == null
         ? []
-        : call.route.members.map(({ model }) => this.planOf(call.scope as GroupScope, model, arrivalOf(call), memberPlan));
+        : route.members.map(({ model }) => this.planOf(call.scope as GroupScope, model, arrivalOf(call), memberPlan));
     if (plan.scopes.length === 0 && members.every(({ scopes }) => scopes.length === 0)) return PASS;
-    const arriving = this.arrive(call, view, call.model as ModelEntry, plan, members);
+    const arriving = arrive(call, view, modelOf(call) as ModelEntry, plan, members);
     if (isRefusal(arriving)) return refused(arriving);
     if (members.length > 0)
       this.routed.set(call, { arriving, reservation: null, attemptsBefore: 0, again: [], coveredAttempts: 0, tries: 0 });
-    const passed = plan.scopes.length === 0 ? null : this.pass(arriving, (spent) => this.admitted(arriving, spent));
+    const passed = plan.scopes.length === 0 ? null : this.gate.pass(arriving, (spent) => this.admitted(arriving, spent));
     return passed instanceof Promise ? passed.then(decision) : decision(passed);
   }
 
@@ -185,7 +188,7 @@ export class Limits implements RequestControl {
       demand,
       ahead: { ms: 0, lender: null },
     };
-    return this.pass(arriving, () => {
+    return this.gate.pass(arriving, () => {
       routed.again.push({ id: arriving.id, plan, demand });
       routed.coveredAttempts = call.attempts.length;
     });
@@ -195,7 +198,7 @@ export class Limits implements RequestControl {
     const plan = this.planOf(call.scope as GroupScope, model, arrivalOf(call), memberPlan);
     if (plan.scopes.length === 0) return null;
     const arriving: Arriving = { ...routed.arriving, id: `${call.id}/${call.attempts.length}/${routed.tries++}`, model, plan, worst: null };
-    return this.pass(arriving, (spent) => {
+    return this.gate.pass(arriving, (spent) => {
       routed.reservation = { id: arriving.id, plan, demand: arriving.demand };
       routed.attemptsBefore = call.attempts.length;
       this.tell(plan, spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
@@ -213,12 +216,14 @@ export class Limits implements RequestControl {
     parent: Call,
     { bodyBytes, outputTokens, waitMs, lends }: NestedBounds,
   ): Refusal | null | Promise<Refusal | null> {
-    const { scope, model } = call;
+    const { scope } = call;
+    const model = modelOf(call);
     if (scope === null || model === null) return null;
     const ceilings = scope.tenant.policies.effective(scope.groupId, "run_ceilings");
     const base = this.planOf(scope, model, arrivalOf(call), nestedPlan);
     // A run of one call is in nobody's totals; what is counted of it ends with the call that began to count.
-    const alone = call.row.trace_continuity === "minted" && parent.reservation?.plan.scopes.some(({ kind }) => kind === "run") !== true;
+    const alone =
+      call.row.trace_continuity === "minted" && this.reservations.get(parent)?.plan.scopes.some(({ kind }) => kind === "run") !== true;
     const plan =
       ceilings.size === 0
         ? base
@@ -239,8 +244,8 @@ export class Limits implements RequestControl {
       demand,
       ahead: { ms: waitMs ?? this.parts.waitMs, lender: lends ? parent : null },
     };
-    return this.pass(arriving, () => {
-      call.reservation = { id: call.id, plan, demand };
+    return this.gate.pass(arriving, () => {
+      this.reservations.set(call, { id: call.id, plan, demand });
     });
   }
 
@@ -259,7 +264,7 @@ export class Limits implements RequestControl {
       worst: view === null ? null : first.worst,
       ahead: { ms: this.parts.waitMs, lender: null },
     };
-    return this.pass(arriving, () => {
+    return this.gate.pass(arriving, () => {
       this.lending.holds(call, { id: arriving.id, plan: arriving.plan, demand: arriving.demand });
       this.bound(arriving);
     });
@@ -274,18 +279,6 @@ export class Limits implements RequestControl {
     void this.settleHeld(call, reservation, last === undefined ? NOTHING_USED : usedBy(last));
   }
 
-  /** Null once it has passed; what it then holds was given to `held`. */
-  private pass(arriving: Arriving, held: (spent: readonly number[]) => void): Refusal | null | Promise<Refusal | null> {
-    const key = this.lines.empty || arriving.ahead !== null ? null : this.lineOf(arriving);
-    const outcome = this.tryOnce(arriving, key !== null);
-    // The usual way: everything is in memory, nobody waits, nothing is awaited.
-    if (key === null && !(outcome instanceof Promise) && outcome.kind === "admitted") {
-      held(outcome.spent);
-      return null;
-    }
-    return this.passSlowly(arriving, held, outcome, key);
-  }
-
   private planOf(scope: GroupScope, model: ModelEntry, at: number, make: typeof planFor): CallPlan {
     const key = make === planFor ? model.id : `${make === memberPlan ? "member" : "nested"} ${model.id}`;
     return this.plans.of(scope, key, at, () => {
@@ -295,134 +288,13 @@ export class Limits implements RequestControl {
     });
   }
 
-  private arrive(call: Call, view: RequestView, model: ModelEntry, plan: CallPlan, members: readonly CallPlan[]): Arriving | Refusal {
-    const any = (has: (one: CallPlan) => boolean) => has(plan) || members.some(has);
-    const toolCalls = any(({ windows }) => windows.some(({ measure }) => measure === "tool_calls")) ? newToolResults(view) : 0;
-    // What a cap counts stands on the row: the counters of the next process begin with it.
-    if (toolCalls > 0) call.row.custom_metadata = { ...(call.row.custom_metadata as object | null | undefined), tool_results: toolCalls };
-    const counting = call.audit.proxySubtype.endsWith("count_tokens");
-    if (counting || !any(({ needsBound }) => needsBound))
-      return {
-        id: call.id,
-        call,
-        view,
-        model,
-        plan,
-        worst: null,
-        toolCalls,
-        outputTokens: 0,
-        demand: { tokens: 0, micros: 0, toolCalls },
-        ahead: null,
-      };
-    const rules = governanceOf(call, model);
-    const embeds = view.model?.modes.includes("embedding") === true;
-    const bounded = worstCaseOf(model, view, {
-      at: arrivalOf(call),
-      bodyBytes: (call.row.request_size_bytes as number | undefined) ?? 0,
-      addedBytes: embeds ? 0 : rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? ""),
-      outputCeiling: rules.maxOutputTokens,
-    });
-    const worst = embeds ? withoutOutput(bounded) : bounded;
-    if (any(({ needsPrice }) => needsPrice) && dearest(model, worst) === null)
-      return unpricedRefusal(model, dearest(model, { ...worst, searches: 0 }) === null ? undefined : "a search");
-    return {
-      id: call.id,
-      call,
-      view,
-      model,
-      plan,
-      worst,
-      toolCalls,
-      outputTokens: worst.outputTokens,
-      demand: demandOf(model, worst, worst.outputTokens, toolCalls),
-      ahead: null,
-    };
-  }
-
-  private tryOnce({ id, plan, demand }: Arriving, probe: boolean): Admission | Promise<Admission> {
-    return this.parts.counters.admit(id, plan, demand, probe);
-  }
-
-  /** A line of calls that wait for one of this call's windows, which it must not overtake. */
-  private lineOf({ plan, demand }: Arriving): string | null {
-    return plan.windows.find((window) => heldOf(window, demand) > 0 && this.lines.has(window.key))?.key ?? null;
-  }
-
-  private async passSlowly(
-    arriving: Arriving,
-    held: (spent: readonly number[]) => void,
-    first: Admission | Promise<Admission>,
-    behind: string | null,
-  ): Promise<Refusal | null> {
-    const { call, plan, ahead } = arriving;
-    const until = performance.now() + (ahead?.ms ?? this.parts.waitMs);
-    let lender = ahead?.lender ?? null;
-    let ticket: ReturnType<WaitingLines["join"]> | null = null;
-    let probed = behind !== null;
-    let pending = first;
-    try {
-      for (;;) {
-        const outcome = pending instanceof Promise ? await pending : pending;
-        if (outcome.kind === "admitted" && !probed) {
-          held(outcome.spent);
-          return null;
-        }
-        if (outcome.kind === "cold") {
-          await this.warming.warm((call.scope as GroupScope).tenant, plan, outcome.windows, arrivalOf(call));
-        } else if (outcome.kind === "denied") {
-          if (!this.shrink(arriving, outcome)) return this.denied(arriving, outcome);
-        } else if (lender !== null) {
-          const lent = lender;
-          lender = null;
-          const given = this.lend(lent);
-          if (given instanceof Promise ? await given : given) {
-            // Before anybody who waits hears of it.
-            pending = this.tryOnce(arriving, probed);
-            if (lent.reservation !== null) this.released(lent.reservation);
-            continue;
-          }
-        } else {
-          const key = outcome.kind === "held" ? outcome.key : (behind as string);
-          if (this.lines.full) return this.heldRefusal(arriving, key);
-          const joined = ticket === null || ticket.key !== key;
-          if (joined) {
-            if (ticket !== null) this.lines.leave(ticket);
-            ticket = this.lines.join(key, ahead !== null);
-          }
-          const turn = this.lines.turn(ticket as NonNullable<typeof ticket>, call.abort.signal, until - performance.now());
-          // What was released before there was a line was not heard of: the first looks once more at once.
-          if (joined) this.lines.released(key);
-          if ((await turn) === "gone") return this.heldRefusal(arriving, key);
-          probed = false;
-        }
-        pending = this.tryOnce(arriving, probed);
-      }
-    } catch (error) {
-      return this.away(call, error, plan);
-    } finally {
-      if (ticket !== null) this.lines.leave(ticket);
-    }
-  }
-
-  /** An answer whose length the caller left open is given as much as the quota still covers, if that is worth a call. */
-  private shrink(arriving: Arriving, { denial }: Admission & { kind: "denied" }): boolean {
-    const { worst, plan, model, toolCalls } = arriving;
-    if (worst === null || model === null || !worst.outputIsOurs || denial.by !== "window") return false;
-    const window = plan.windows[denial.index] as Plan["windows"][number];
-    if (window.measure !== "tokens" && window.measure !== "micros") return false;
-    const output = affordable(model, worst, window.measure, window.limit - denial.spent);
-    if (output === null || output >= arriving.outputTokens) return false;
-    arriving.outputTokens = output;
-    arriving.demand = demandOf(model, worst, output, toolCalls);
-    return true;
-  }
-
   private admitted(arriving: Arriving, spent: readonly number[]): void {
     const { call, plan, demand, worst } = arriving;
-    call.reservation = { id: call.id, plan, demand };
+    const reservation: Reservation = { id: call.id, plan, demand };
+    this.reservations.set(call, reservation);
     if (worst !== null) {
       this.arrivals.set(call, arriving);
-      this.lending.holds(call, call.reservation);
+      this.lending.holds(call, reservation);
     }
     this.bound(arriving);
     announce(call, plan, spent);
@@ -445,63 +317,18 @@ export class Limits implements RequestControl {
     return ofMember instanceof Promise ? Promise.all([lent, ofMember]).then(([given]) => given) : lent;
   }
 
-  private released({ plan, demand }: Reservation): void {
-    if (!this.lines.empty) for (const window of plan.windows) if (heldOf(window, demand) > 0) this.lines.released(window.key);
-  }
-
-  private denied({ call, plan }: Arriving, { denial }: Admission & { kind: "denied" }): Refusal {
-    const now = this.now();
-    if (denial.by === "window") {
-      const window = plan.windows[denial.index] as Plan["windows"][number];
-      this.crossings.refused(plan, denial.index, denial.spent);
-      call.row.pre_action_state = {
-        kind: "usage_limit",
-        limit_type: window.limitType,
-        group_id: (plan.scopes[window.scope] as Plan["scopes"][number]).groupId,
-        current: String(denial.spent),
-        limit: String(window.limit),
-      };
-    } else call.row.pre_action_state = { kind: "rate_limit", by: denial.by, ...rateOf(plan, denial) };
-    return denialRefusal(plan, denial, now);
-  }
-
-  private heldRefusal({ call, plan }: Arriving, key: string): Refusal {
-    const index = Math.max(
-      0,
-      plan.windows.findIndex((window) => window.key === key),
-    );
-    const { limitType, scope, limit } = plan.windows[index] as Plan["windows"][number];
-    call.row.pre_action_state = {
-      kind: "usage_limit",
-      limit_type: limitType,
-      group_id: (plan.scopes[scope] as Plan["scopes"][number]).groupId,
-      held: true,
-      limit: String(limit),
-    };
-    return quotaRefusal(plan, index, (plan.windows[index] as Plan["windows"][number]).limit, this.now(), true);
-  }
-
-  /** The counters or the totals behind them cannot be reached. Null: the call goes uncounted, as the setting allows. */
-  private away(call: Call, error: unknown): Refusal;
-  private away(call: Call, error: unknown, plan: Plan): Refusal | null;
-  private away(call: Call, error: unknown, plan?: Plan): Refusal | null {
-    this.parts.log.warn("limits_unavailable", { call_id: call.id, error: error as Error });
-    const open = this.parts.whenAway === "open" && plan !== undefined && !plan.windows.some(({ hard }) => hard);
-    return open ? null : refuse("limits_unavailable", undefined, { headers: { "retry-after": "1" }, reason: reasonOf(error) });
-  }
-
   /**
    * Puts what a call used, as its row tells it, in the place of what it held. Called once for every call that ends,
    * however it ends, before its row is sealed; does nothing for a call that holds nothing. Null when it is done; what
    * it gives else never rejects, and does not wait for counters that are away.
    */
   settle(call: Call): Promise<void> | null {
-    const { reservation } = call;
+    const reservation = this.reservations.get(call);
     const routed = this.routed.get(call);
     const actual = recorded(call);
     if (routed !== undefined) this.leaveMember(call, routed, () => ofLastAttempt(actual, call.attempts));
-    if (reservation === null) return null;
-    call.reservation = null;
+    if (reservation === undefined) return null;
+    this.reservations.delete(call);
     const again = this.lending.takenAgain(call);
     this.lending.ended(call);
     const covered = routed?.again.splice(0) ?? [];
@@ -554,7 +381,7 @@ export class Limits implements RequestControl {
 
   private afterSettling(reservation: Reservation, actual: Actual, spent: readonly number[]): void {
     const { plan } = reservation;
-    this.released(reservation);
+    this.gate.released(reservation);
     if (spent.length > 0) this.tell(plan, spent, (i) => usedOf((plan.windows[i] as Plan["windows"][number]).measure, actual));
   }
 

@@ -9,6 +9,7 @@ import { newToolResults } from "../../road/tool-results.ts";
 import type { RequestView } from "../../road/view.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
 import { type Governance, governanceOf } from "../../road/parameter-governance.ts";
+import { modelOf } from "../../road/target.ts";
 
 /** What the compatible APIs take for a temperature that is not set. */
 const DEFAULT_TEMPERATURE = 1;
@@ -17,7 +18,7 @@ const DEFAULT_TEMPERATURE = 1;
 export const parameters: RequestControl = {
   name: "parameters",
   decide(call, view) {
-    const { model } = call;
+    const model = modelOf(call);
     if (model === null || call.scope === null) return PASS;
     const rules = governanceOf(call, model);
     if (rules.none) return PASS;
@@ -26,7 +27,7 @@ export const parameters: RequestControl = {
     const added = rules.prepend.length + rules.append.length > 0;
     if (view.opaque && (added || rules.bannedPatterns.length > 0))
       return refused(rejected(view.names.input, "must be text in this resource group, because its texts are looked at and added to"));
-    const generates = view.model?.modes.includes("embedding") !== true;
+    const generates = !(view.target.kind === "model" && view.target.modes.includes("embedding"));
     // What the caller wrote is looked at before what governance adds to it.
     const refusal =
       banned(call, view, rules) ??

@@ -9,19 +9,16 @@ export interface JudgePrompt {
   readonly check: string;
 }
 
-export const VERDICT_FORMAT = {
-  type: "json_schema",
-  json_schema: {
-    name: "verdict",
-    strict: true,
-    schema: {
-      type: "object",
-      properties: { check: { type: "string" }, reason: { type: "string" }, verdict: { type: "string", enum: ["compliant", "violation"] } },
-      required: ["check", "reason", "verdict"],
-      additionalProperties: false,
-    },
+/** What a judge's answer has to fit, where its model can be told. */
+export const VERDICT_SCHEMA = {
+  name: "verdict",
+  schema: {
+    type: "object",
+    properties: { check: { type: "string" }, reason: { type: "string" }, verdict: { type: "string", enum: ["compliant", "violation"] } },
+    required: ["check", "reason", "verdict"],
+    additionalProperties: false,
   },
-} as const;
+};
 
 const WHOSE: Readonly<Record<Direction, string>> = {
   input: "is what is about to be sent to a language model",

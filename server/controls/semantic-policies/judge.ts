@@ -2,22 +2,14 @@ import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { SemanticPolicyEntry } from "../../directory/semantic-policies/policy-entry.ts";
 import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { type Refusal, isRefusal } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import { chatCodec } from "../../wire/openai/chat-codec.ts";
-import { readChatReply } from "../../wire/openai/chat-reply.ts";
-import { type ChatRequest, readChatRequest } from "../../wire/openai/chat-request.ts";
-import { ChatStream } from "../../wire/openai/chat-stream.ts";
-import { readWhole } from "../../road/answers/caller-answer.ts";
 import type { Call } from "../../road/call.ts";
-import type { Nest } from "../../road/nested-call.ts";
-import type { Conversation } from "../../road/conversation.ts";
-import type { WholeAnswer } from "../../road/answer.ts";
-import { type Direction, type JudgePrompt, judgePrompt, VERDICT_FORMAT, windowsOf } from "./judge-prompt.ts";
+import type { AskModel } from "../../road/model-question.ts";
+import { type Direction, type JudgePrompt, judgePrompt, VERDICT_SCHEMA, windowsOf } from "./judge-prompt.ts";
 import { readVerdict, type Verdict } from "./verdict.ts";
 
 export interface JudgeParts {
-  readonly nest: Nest;
+  readonly ask: AskModel;
   readonly clock: Clock;
   /** Name or id of the model that judges where neither policy nor tenant names one. */
   readonly fallbackModel: string | null;
@@ -37,8 +29,6 @@ export type Judged = Verdict & { readonly cached: boolean };
 const MOST_KEPT = 20_000;
 const KEPT_MS = 3_600_000;
 const MOST_TOKENS = 1_024;
-
-const encoder = new TextEncoder();
 
 /** Has texts judged by models of the gateway's own. A verdict on the same text by the same rule and model is not asked for twice. */
 export class Judge {
@@ -106,36 +96,26 @@ export class Judge {
     plain: boolean,
     timeoutMs: number,
   ): Promise<{ readonly verdict: Verdict; readonly unfit: boolean }> {
-    const fitted = plain ? {} : { temperature: 0, max_completion_tokens: MOST_TOKENS, response_format: VERDICT_FORMAT };
-    const body = encoder.encode(JSON.stringify({ model: model.name, messages: prompt.messages, ...fitted }));
-    const inbound = readChatRequest(body);
-    if ("fields" in inbound) throw new Error("the gateway's own request to a judge is not valid");
-    const conversation = conversationOf(inbound);
     let verdict: Verdict = { kind: "failed", reason: "the judge was not asked" };
-    const answer = await this.parts.nest(call, {
-      audit: { proxyType: "llm", proxySubtype: "semantic_policy_judge" },
-      path: "/v1/proxy/llm/chat/completions",
+    const reply = await this.parts.ask(call, {
+      purpose: "semantic_policy_judge",
       model,
-      body,
+      messages: prompt.messages,
       outputTokens: plain ? null : MOST_TOKENS,
+      temperature: plain ? null : 0,
+      schema: plain ? null : VERDICT_SCHEMA,
       timeoutMs,
       waitMs: null,
+      unkept: false,
       endsWithParent: policy.mode === "enforce",
-      send: (nested, dispatch) => dispatch.converse(nested, conversation),
-      settled(nested, given) {
-        verdict = verdictIn(conversation, given, prompt.check);
+      settled(nested, said) {
+        verdict = said.kind === "failed" ? { kind: "failed", reason: said.reason } : readVerdict(said.text, prompt.check);
         nested.row.semantic_policy_id = policy.id;
         nested.row.custom_metadata = { semantic_policy: told(policy, direction, verdict) };
       },
     });
-    // A judge whose row could not be stored has not judged.
-    if (isRefusal(answer) && verdict.kind !== "failed") return { verdict: { kind: "failed", reason: answer.message }, unfit: false };
-    return {
-      verdict,
-      unfit: isRefusal(answer)
-        ? answer.code === "unsupported_parameter"
-        : answer.failure !== null && (answer.status === 400 || answer.status === 422),
-    };
+    if (reply.kind === "said") return { verdict, unfit: false };
+    return { verdict: { kind: "failed", reason: reply.reason }, unfit: reply.unfit };
   }
 }
 
@@ -169,25 +149,4 @@ function judgeOf(policy: SemanticPolicyEntry, tenant: TenantSnapshot, fallback: 
   const id = policy.judgeModelId ?? tenant.defaultJudgeModelId;
   const model = id !== null ? tenant.models.get(id) : fallback === null ? undefined : tenant.modelsByName.get(fallback);
   return model?.enabled === true ? model : null;
-}
-
-function conversationOf(inbound: ChatRequest): Conversation {
-  return {
-    inbound,
-    caller: chatCodec,
-    passing: { stream: () => new ChatStream({ hideUsage: true }), reply: readChatReply },
-    writer: null,
-    streamType: "text/event-stream",
-    includeUsage: false,
-    headers: {},
-    statefulFields: [],
-  };
-}
-
-function verdictIn(conversation: Conversation, answer: WholeAnswer | Refusal, check: string): Verdict {
-  if (isRefusal(answer)) return { kind: "failed", reason: answer.code };
-  if (answer.failure !== null) return { kind: "failed", reason: answer.failure };
-  const [candidate] = readWhole(conversation, answer.body)?.candidates ?? [];
-  const content = candidate?.parts.map((part) => (part.kind === "text" ? part.text : "")).join("") ?? "";
-  return readVerdict(content, check);
 }

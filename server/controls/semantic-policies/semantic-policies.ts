@@ -6,7 +6,7 @@ import { ambiguous } from "../../road/ambiguous.ts";
 import { wordsOfPieces, wordsOfWhole } from "../../road/answers/answer-words.ts";
 import { KeptStream } from "../../road/answers/kept-stream.ts";
 import { abortReason, type Call } from "../../road/call.ts";
-import type { RequestControl } from "../../road/control.ts";
+import type { AnswerCheck, AnswerControl, RequestControl } from "../../road/control.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
 import { surfaceOf } from "../../road/content-surface.ts";
 import { settle } from "../../road/metering/settle.ts";
@@ -37,7 +37,7 @@ type Policies = readonly SemanticPolicyEntry[];
  * before anything leaves; what comes out before anything is given. A policy in shadow judges beside the call and
  * changes nothing of it.
  */
-export class SemanticPolicies implements RequestControl {
+export class SemanticPolicies implements RequestControl, AnswerControl {
   readonly name = "semantic policies";
   private readonly judge: Judge;
   private readonly parts: SemanticPoliciesParts;
@@ -58,14 +58,18 @@ export class SemanticPolicies implements RequestControl {
     return this.apply(call, policies, "input", text).then((refusal) => (refusal === null ? PASS : refused(refusal)));
   }
 
-  /** Passes an answer on, or a refusal in its place; one that comes as a stream is metered then. */
-  async judgeAnswer(call: Call, { conversation }: Exchange, answer: Answer): Promise<Answer | Refusal> {
-    const policies = conversation === undefined ? [] : this.policiesOf(call, surfaceOf(call.audit.proxySubtype, "output"));
-    // What a cache gives again was judged by the same policies when it was new.
-    if (conversation === undefined || policies.length === 0 || answer.status !== 200 || call.row.llm_cache_hit === true) return answer;
-    return answer.kind === "whole"
-      ? this.onWhole(call, conversation, policies, answer)
-      : this.onStream(call, conversation, policies, answer);
+  /** One that comes as a stream is metered here, where it is held. */
+  prepare(call: Call, { conversation }: Exchange): AnswerCheck | null {
+    if (conversation === undefined) return null;
+    const policies = this.policiesOf(call, surfaceOf(call.audit.proxySubtype, "output"));
+    if (policies.length === 0) return null;
+    return (answer) => {
+      // What a cache gives again was judged by the same policies when it was new.
+      if (answer.status !== 200 || call.row.llm_cache_hit === true) return answer;
+      return answer.kind === "whole"
+        ? this.onWhole(call, conversation, policies, answer)
+        : this.onStream(call, conversation, policies, answer);
+    };
   }
 
   private policiesOf({ scope }: Call, surface: string | null): Policies {

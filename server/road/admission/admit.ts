@@ -49,7 +49,7 @@ interface Groups {
 export async function admit(call: Call, admits: Admits, parts: AdmissionParts): Promise<Refusal | null> {
   try {
     if (admits === "anyone") return await admitAnyone(call, parts);
-    const presented = presentedCredential(call.headers, call.request.url);
+    const presented = presentedCredential(call.headers, call.url);
     if (admits === "key_or_none")
       return presented.kind === "missing" || presented.kind === "malformed" ? null : await admitAs(call, presented, "group", parts);
     return await admitAs(call, presented, admits, parts);

@@ -23,7 +23,7 @@ function settled(
   timestamp = "2026-11-21T12:00:00.123456Z",
   attempts: Partial<Attempt>[] = [],
 ) {
-  const call = { row: { timestamp }, model, attempts } as unknown as Call;
+  const call = { row: { timestamp }, target: model === null ? { kind: "none" } : { kind: "model", model }, attempts } as unknown as Call;
   settle(call, usage);
   return call.row;
 }

@@ -4,6 +4,7 @@ import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
 import { arrivalOf, type Call } from "../call.ts";
 import { tag } from "../record/tag.ts";
 import { costAt } from "./cost.ts";
+import { modelOf } from "../target.ts";
 
 /**
  * Writes what a call used and cost onto its record, at the prices in force when it arrived: what its answer used (null
@@ -11,7 +12,8 @@ import { costAt } from "./cost.ts";
  * second time with the same usage changes nothing.
  */
 export function settle(call: Call, usage: Usage | null): void {
-  const { row, model } = call;
+  const { row } = call;
+  const model = modelOf(call);
   const failed = call.attempts.flatMap((attempt) =>
     attempt.usage === null ? [] : [{ usage: attempt.usage, costMicros: attempt.costMicros }],
   );
@@ -44,5 +46,6 @@ export function settle(call: Call, usage: Usage | null): void {
 
 /** What a failed attempt cost; null when it, or anything it used, has no price. */
 export function costOfAttempt(call: Call, usage: Usage): MicroUsd | null {
-  return call.model === null ? null : (costAt(call.model.priceSchedule, usage, arrivalOf(call))?.micros ?? null);
+  const model = modelOf(call);
+  return model === null ? null : (costAt(model.priceSchedule, usage, arrivalOf(call))?.micros ?? null);
 }

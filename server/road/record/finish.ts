@@ -2,7 +2,9 @@ import { ERRORS, type Refusal } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { inputTokens } from "../../wire/usage.ts";
-import type { Call } from "../call.ts";
+import type { WholeAnswer } from "../answer.ts";
+import { abortReason, type Call } from "../call.ts";
+import { routeOf } from "../target.ts";
 import { keptBodies, previewOf } from "./content.ts";
 import { sanitisedHeaders } from "./headers.ts";
 
@@ -65,8 +67,9 @@ export function noteRequest(call: Call): void {
  * More than one attempt is told one by one, and so is one that failed; a single one that served is told by the row's own
  * fields. What a cache answered for a routing group names a member that was not asked.
  */
-export function noteAttempts({ row, attempts, route }: Call): void {
-  const unasked = row.llm_cache_hit === true && route?.group != null;
+export function noteAttempts(call: Call): void {
+  const { row, attempts } = call;
+  const unasked = row.llm_cache_hit === true && routeOf(call)?.group != null;
   if (attempts.length < 2 && (attempts[0]?.outcome ?? "served") === "served" && !unasked) return;
   const told = attempts.map(({ model, provider, outcome, status, durationMs, usage, costMicros }) => ({
     model,
@@ -83,4 +86,17 @@ export function noteAttempts({ row, attempts, route }: Call): void {
         }),
   }));
   row.custom_metadata = { ...(row.custom_metadata as object | null | undefined), attempts: told };
+}
+
+/** What an answer came to. */
+export function answeredOutcome({ status, failure }: WholeAnswer): Outcome {
+  return { status, errorType: failure === null ? null : "upstream_rejected", errorMessage: failure };
+}
+
+/** What a refusal came to: where the caller or the gateway went away meanwhile, that is why there is no answer. */
+export function refusedOutcome(call: Call, refusal: Refusal): Outcome {
+  const why = abortReason(call);
+  if (why === "client_disconnected") return { status: 499, errorType: why, errorMessage: "the caller hung up before the answer" };
+  if (why === "gateway_interrupted") return { status: 503, errorType: why, errorMessage: "the gateway stopped before the answer" };
+  return outcomeOf(refusal);
 }

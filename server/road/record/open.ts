@@ -4,6 +4,7 @@ import { ulid } from "../../kernel/ids.ts";
 import { type NamedHeaders, RequestHeaders } from "../../kernel/request-headers.ts";
 import { pathOf } from "../../kernel/request-path.ts";
 import type { AuditClass, Call } from "../call.ts";
+import { NO_TARGET } from "../target.ts";
 
 const PRINTABLE = /^[\x20-\x7e]{1,200}$/;
 /** No version is called ff. The first is 55 characters long; those to come may say more behind what it says. */
@@ -15,19 +16,26 @@ export function claim(headers: NamedHeaders, name: string): string | null {
   return value !== null && PRINTABLE.test(value) ? value : null;
 }
 
+/** What is known of a call before anybody looked at it. A call needs no HTTP request: the gateway makes some itself. */
+export interface Arrival {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Headers;
+}
+
 /** Mints the call and begins its record with what the request says before anyone has looked at who sent it. */
-export function openCall(request: Request, ip: string, audit: AuditClass, clock: Clock): Call {
-  const headers = new RequestHeaders(request.headers);
+export function openCall({ method, url, headers: given }: Arrival, ip: string, audit: AuditClass, clock: Clock): Call {
+  const headers = new RequestHeaders(given);
   const micros = clock.micros();
   const id = ulid(Math.floor(micros / 1000));
-  const path = pathOf(request.url);
+  const path = pathOf(url);
   const correlationId = claim(headers, "x-correlation-id") ?? id;
   const row: AuditRow = {
     id,
     timestamp: isoMicros(micros),
     proxy_type: audit.proxyType,
     proxy_subtype: audit.proxySubtype,
-    http_method: request.method,
+    http_method: method,
     endpoint: path,
     client_ip: ip,
     user_agent: headers.get("user-agent")?.slice(0, 512) ?? null,
@@ -46,7 +54,8 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
   return {
     id,
     audit,
-    request,
+    method,
+    url,
     headers,
     path,
     ip,
@@ -59,13 +68,10 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     token: null,
     tenant: null,
     scope: null,
-    route: null,
-    tools: null,
-    model: null,
+    target: NO_TARGET,
     attempts: [],
     beforeRecord: [],
     whenEnded: [],
-    reservation: null,
     requestContent: null,
     notedContent: undefined,
     answerReusable: true,

@@ -1,22 +1,17 @@
-import { oauthDispatch, type OAuthDispatch } from "../tools/authorization/oauth-dispatch.ts";
-import type { AuthorizationParts } from "../tools/authorization/authorization-parts.ts";
 import type { RoutingGroupEntry, RoutingMember } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { readWhole } from "../../road/answers/caller-answer.ts";
 import { replyStream } from "../../road/answers/reply-stream.ts";
-import { type Attempt, abortReason, arrivalOf, type Call, type Route } from "../../road/call.ts";
+import { type Attempt, abortReason, arrivalOf, type Call } from "../../road/call.ts";
+import type { ModelTarget, Route } from "../../road/target.ts";
 import { costOfAttempt } from "../../road/metering/settle.ts";
-import type { EngineParts } from "../../controls/guardrails/engines.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { noteRequest } from "../../road/record/finish.ts";
 import type { Answer } from "../../road/answer.ts";
 import { attempt, type AttemptParts, type AttemptResult, type FailedAttempt, providerOf, targetOf } from "./attempt.ts";
 import { chooseMember } from "./choose.ts";
-import { type AppResourceDispatch, appResourceDispatch } from "../tools/app-resource.ts";
-import { type ToolDispatch, toolDispatch } from "../tools/tool-dispatch.ts";
-import type { ToolParts } from "../tools/tool-parts.ts";
 import { conversationErrand, type ConversationParts } from "./conversation.ts";
 import type { Conversation } from "../../road/conversation.ts";
 import { embeddingsErrand } from "./embeddings.ts";
@@ -26,14 +21,11 @@ import { residencyOf } from "./residency.ts";
 import { asksVendor, estimate, type TokenCount, tokenCountErrand } from "./token-count.ts";
 import type { Failure } from "./upstream-failure.ts";
 
-/** Where an admitted call leaves the gateway. The call's route has been set by the access control. */
+/** Where an admitted call leaves the gateway. The call's target has been set by the access control. */
 export interface Dispatch {
   converse(call: Call, conversation: Conversation): Promise<Answer | Refusal>;
   embed(call: Call, request: EmbeddingsRequest): Promise<Answer | Refusal>;
   countTokens(call: Call, count: TokenCount): Promise<Answer | Refusal>;
-  readonly tools: ToolDispatch;
-  readonly oauth: OAuthDispatch;
-  readonly appResource: AppResourceDispatch;
 }
 
 export interface DispatchParts extends AttemptParts, ConversationParts {
@@ -45,30 +37,24 @@ export interface DispatchParts extends AttemptParts, ConversationParts {
   readonly limits: { enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null> };
   /** From 0 to below 1. */
   readonly random: () => number;
-  readonly tools: Omit<ToolParts, "begin" | "authorization" | "engines">;
-  readonly authorization: AuthorizationParts;
-  readonly engines: EngineParts;
 }
 
 /** A wait for a member to be free again is worth it only while the caller's own client still waits. */
 const LONGEST_WAIT_MS = 10_000;
 
 export function dispatch(parts: DispatchParts): Dispatch {
-  const send = (call: Call, errand: Errand) => new Journey(call, errand, routeOf(call), parts).run();
-  const tools: ToolParts = { ...parts.tools, authorization: parts.authorization, begin: parts.begin, engines: parts.engines };
+  const send = (call: Call, errand: Errand) => new Journey(call, errand, targetOfCall(call).route, parts).run();
   return {
     converse: async (call, conversation) => asAsked(call, conversation, await send(call, conversationErrand(conversation, parts))),
     embed: (call, request) => send(call, embeddingsErrand(request)),
-    countTokens: async (call, count) => (asksVendor(routeOf(call), count) ? send(call, tokenCountErrand(count)) : estimate(count)),
-    tools: toolDispatch(tools),
-    appResource: appResourceDispatch(tools),
-    oauth: oauthDispatch({ ...parts.authorization, begin: parts.begin, origins: parts.tools.origins }),
+    countTokens: async (call, count) =>
+      asksVendor(targetOfCall(call).route, count) ? send(call, tokenCountErrand(count)) : estimate(count),
   };
 }
 
-function routeOf({ route }: Call): Route {
-  if (route === null) throw new Error("a call was dispatched that no control had resolved");
-  return route;
+function targetOfCall({ target }: Call): ModelTarget {
+  if (target.kind !== "model") throw new Error("a call was dispatched that no control had resolved");
+  return target;
 }
 
 /** One call's way over the members of its route: attempts until one serves it or none is left that could. */
@@ -183,7 +169,7 @@ class Journey {
 
   private async tryMember(model: ModelEntry): Promise<AttemptResult | Refusal> {
     this.tried.add(model);
-    this.call.model = model;
+    targetOfCall(this.call).model = model;
     try {
       const ready = await this.readied(model);
       if (isRefusal(ready)) {
@@ -357,18 +343,11 @@ function linkedAbort(call: Call): { abort: AbortController; release: () => void 
 
 /** Some servers know no streams and answer whole: their callers, whose clients read events only, get one all the same. */
 function asAsked(call: Call, conversation: Conversation, answer: Answer | Refusal): Answer | Refusal {
-  if (
-    !conversation.inbound.stream ||
-    isRefusal(answer) ||
-    answer.kind === "stream" ||
-    answer.failure !== null ||
-    answer.usage === null ||
-    call.model === null
-  )
+  if (!conversation.inbound.stream || isRefusal(answer) || answer.kind === "stream" || answer.failure !== null || answer.usage === null)
     return answer;
   const reply = readWhole(conversation, answer.body);
   if (reply === null) return answer;
-  const stream = replyStream(call, conversation, reply, call.model, answer.usage);
+  const stream = replyStream(call, conversation, reply, targetOfCall(call).model, answer.usage);
   return { ...stream, headers: { ...answer.headers, ...stream.headers } };
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../wire/document.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
-import type { Route } from "../../road/call.ts";
+import type { Route } from "../../road/target.ts";
 import { jsonAnswer, type WholeAnswer } from "../../road/answer.ts";
 import type { Errand } from "./errand.ts";
 import { providerFormat, type Spoken } from "./provider-format.ts";

@@ -1,8 +1,8 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { runOf } from "../../controls/guardrails/run-of.ts";
-import { guardToolAnswer } from "../../controls/guardrails/tool-answer.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
-import type { Call, ToolTarget } from "../../road/call.ts";
+import { MessageSlots } from "../../wire/mcp/message-slots.ts";
+import type { Call } from "../../road/call.ts";
+import type { ToolTarget } from "../../road/target.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
@@ -20,17 +20,18 @@ export async function answerGate(
   target: ToolTarget,
   text: string,
   result: JsonValue | undefined,
-  { engines }: Pick<ToolParts, "engines">,
+  { gates }: Pick<ToolParts, "gates">,
 ): Promise<Refusal | string | null> {
   const tooLarge = refuseSize(target, text, isObject(result) ? result : {});
   if (tooLarge !== null) return tooLarge;
-  const run = runOf(call, "output");
-  return run === null ? null : guardToolAnswer(call, run, text, engines);
+  if (!gates.looksAt(call, "mcp_output")) return null;
+  const message = new MessageSlots(text);
+  return (await gates.inspect(call, "mcp_output", message.slots)) ?? message.text();
 }
 
 /** Whether an answer that cannot be read must be withheld: a guardrail that can change or end the call has not seen it. */
-export function mustBeRead(call: Call): boolean {
-  return runOf(call, "output")?.surface.enforces === true;
+export function mustBeRead(call: Call, { gates }: Pick<ToolParts, "gates">): boolean {
+  return gates.enforces(call, "mcp_output");
 }
 
 function refuseSize({ limits }: ToolTarget, text: string, result: JsonObject): Refusal | null {

@@ -10,16 +10,19 @@ import type { Call } from "../../road/call.ts";
 import { answerGate } from "./answer-gate.ts";
 import { carry, type Errand } from "./carry.ts";
 import { answerOf } from "./relay.ts";
-import type { ToolParts } from "./tool-parts.ts";
+import type { ToolParts, ToolServiceParts } from "./tool-parts.ts";
+import { toolsOf } from "../../road/target.ts";
 
 export type AppResourceDispatch = (call: Call, uri: string) => Promise<AppPage | Refusal>;
 
 /** Reads the interface of a tool for a page that shows it. Its server, and that the caller may, the access control has settled. */
-export function appResourceDispatch(parts: ToolParts): AppResourceDispatch {
+export function appResourceDispatch(shared: ToolServiceParts): AppResourceDispatch {
   return async (call, uri) => {
-    const target = call.tools?.targets[0];
+    const target = toolsOf(call)?.targets[0];
     if (target === undefined) throw new Error("the interface of a tool was asked for that no control had resolved");
     const { server } = target;
+    const { upstream } = shared.outlet.look(call);
+    const parts: ToolParts = { ...shared, send: authorizedSend({ ...shared.authorization, send: upstream }, call, [server]) };
     call.row.server_id = server.id;
     call.row.mcp_method = "resources/read";
     call.row.mcp_capability_name = uri.slice(0, 1000);
@@ -43,7 +46,7 @@ export function appResourceDispatch(parts: ToolParts): AppResourceDispatch {
       gate: (text, result) => answerGate(call, target, text, result, parts),
       edit: () => null,
     };
-    const answer = await answerOf(call, carry(call, errand, { ...parts, send: authorizedSend(parts.authorization, call, [server]) }));
+    const answer = await answerOf(call, carry(call, errand, parts));
     if (typeof answer !== "string") return answer;
     const page = appPage(readUpstreamRpc(answer)?.result, uri);
     return page === null ? refuse("not_found", "The tool server has no such app.") : described(page, call, server, parts);

@@ -9,7 +9,7 @@ import { sealEnvelope } from "../../road/admission/envelope.ts";
 import type { Call } from "../../road/call.ts";
 import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { SESSION_PURPOSE } from "./caller-session.ts";
-import { departure } from "./departure.ts";
+import { departure } from "../../road/outlet.ts";
 import { sealed, unsealed, upstreamSession } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
@@ -57,7 +57,7 @@ export function addressOf(
   );
   return {
     mode: "url",
-    url: `${baseUrl(authorization, call.request)}/v1/portal/approvals/${approval.id}/page?ticket=${ticket}`,
+    url: `${baseUrl(authorization, call)}/v1/portal/approvals/${approval.id}/page?ticket=${ticket}`,
     message: `${approval.capability_name} of ${approval.server_name} needs approval. Open the page to see how it stands, or hand it to somebody who may decide. The call goes on once it is approved.`,
   };
 }

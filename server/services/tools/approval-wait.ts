@@ -3,7 +3,7 @@ import { findApproval, noteApprovalShown } from "../../directory/tools/approvals
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import { addressOf, approvalRequired } from "./approval-question.ts";
-import { departure } from "./departure.ts";
+import { departure } from "../../road/outlet.ts";
 import { shownAddress } from "./shown-address.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";

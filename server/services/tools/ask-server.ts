@@ -13,22 +13,16 @@ import { callerToken } from "./authorization/caller-token.ts";
 import { principalOfIdentity } from "./authorization/principal.ts";
 import { heldTokens } from "./authorization/token-keeper.ts";
 import { Aside } from "./aside.ts";
-import { departure } from "./departure.ts";
+import { departure } from "../../road/outlet.ts";
 import { knownTool, rememberTools } from "./listed-tools.ts";
 import { keepFeed } from "./session-feed.ts";
-import {
-  dropSession,
-  forgotSession,
-  JSON_AND_EVENTS,
-  pooledSession,
-  type PooledSession,
-  sessionHeaders,
-  versionOf,
-} from "./session-pool.ts";
+import { dropSession, forgotSession, JSON_AND_EVENTS, pooledSession, sessionHeaders, versionOf } from "./session-pool.ts";
+import type { PooledSession } from "./exchange.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
 import { finalMessage, isEventStream, messagesToAnswer, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
+import type { Asked } from "./exchange.ts";
 
 /** One request to a server, in whichever dialect the server speaks. */
 export interface Ask {
@@ -39,22 +33,6 @@ export interface Ask {
   readonly arguments: JsonValue | undefined;
   readonly sender: Sender;
   readonly id: RpcId;
-}
-
-export interface Asked {
-  readonly messages: AsyncGenerator<UpstreamMessage, void>;
-  /** Of the request as the server knows it. */
-  readonly id: RpcId;
-  readonly session: PooledSession | null;
-  /** As the server said it when the session began; null of a stateless one. */
-  readonly serverInfo: JsonObject | null;
-  readonly abort: AbortController;
-  /** From now on the exchange lives on when its call ends. */
-  detach(): void;
-  /** Nothing more is wanted of it. */
-  end(): void;
-  /** Sends a message that answers a request of the server's. Never rejects: an exchange that breaks off gives no more messages. */
-  respond(text: string): Promise<void>;
 }
 
 /** Asks a server; a refusal when no message of it will come. */

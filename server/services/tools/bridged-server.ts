@@ -1,4 +1,5 @@
-import type { Call, ToolTarget } from "../../road/call.ts";
+import type { Call } from "../../road/call.ts";
+import type { ToolTarget } from "../../road/target.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
 import { withoutExecution } from "../../wire/mcp/bridge.ts";
 import { edited } from "../../wire/mcp/rpc.ts";

@@ -1,7 +1,8 @@
 import type { NotedSession, Said } from "../../directory/tools/session-notes.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import type { JsonObject } from "../../wire/document.ts";
-import type { Call, ToolRoute, ToolTarget } from "../../road/call.ts";
+import type { Call } from "../../road/call.ts";
+import type { ToolRoute, ToolTarget } from "../../road/target.ts";
 import { unsealed, upstreamSession } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";

@@ -6,8 +6,9 @@ import { type ChangeFilter, readFilter, tellable, tellsOf, writeFilter } from ".
 import { META } from "../../wire/mcp/dialect.ts";
 import { answers } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
-import { type Asked, askServer, sessionOwner } from "./ask-server.ts";
-import { departure } from "./departure.ts";
+import { askServer, sessionOwner } from "./ask-server.ts";
+import type { Asked } from "./exchange.ts";
+import { departure } from "../../road/outlet.ts";
 import { type AskSubscription, subscribe, unsubscribe } from "./resource-subscriptions.ts";
 import { joinFeed } from "./session-feed.ts";
 import { pooledSession, versionOf } from "./session-pool.ts";

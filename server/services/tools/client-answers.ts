@@ -3,9 +3,6 @@ import { ulid } from "../../kernel/ids.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
-/** Someone waits for what a caller answers to a request that went out on its stream. */
-export type ClientAnswer = (answer: JsonObject) => void;
-
 const WAIT_MS = 600_000;
 /** Of the requests this gateway makes: an answer to any other is nobody's. */
 const OWN_ID = /^gw-[0-9A-Z]{26}(?:-[0-9a-f]{32})?$/;

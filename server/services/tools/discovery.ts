@@ -11,7 +11,8 @@ import { requestText } from "../../wire/mcp/rpc.ts";
 import { listedTools } from "../../wire/mcp/tool-definitions.ts";
 import { statelessParams } from "../../wire/mcp/bridge.ts";
 import { describeServer, type ServerAuthorization } from "./authorization/describe-server.ts";
-import { endSession, pooledSession, type PooledSession, sessionHeaders } from "./session-pool.ts";
+import { endSession, pooledSession, sessionHeaders } from "./session-pool.ts";
+import type { PooledSession } from "./exchange.ts";
 import { toolMemory } from "./tool-memory.ts";
 import { finalMessage, isEventStream, upstreamMessages } from "./upstream-messages.ts";
 

@@ -1,17 +1,10 @@
 import { ulid, uuid } from "../../kernel/ids.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { answers, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
-import { type Asked, giveUp } from "./ask-server.ts";
+import { giveUp } from "./ask-server.ts";
+import type { Asked } from "./exchange.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
-
-/** An exchange with a handshake server that waits for input, while its stateless caller is asked for it. */
-export interface HeldExchange {
-  readonly asked: Asked;
-  readonly timer: ReturnType<typeof setTimeout>;
-  /** Stops waiting for another process to go on with it. */
-  readonly alone: () => void;
-}
 
 const HELD_MS = 300_000;
 const MOST_HELD = 1_000;

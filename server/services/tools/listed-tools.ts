@@ -3,7 +3,7 @@ import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { isForModel, showsApps } from "../../wire/mcp/apps.ts";
 import { type ListedTool, listedTools } from "../../wire/mcp/tool-definitions.ts";
-import type { ToolTarget } from "../../road/call.ts";
+import type { ToolTarget } from "../../road/target.ts";
 import type { ToolMemory } from "./tool-parts.ts";
 
 /** Of one server. Beyond, what it listed before is forgotten: some name their tools anew in every list. */

@@ -1,13 +1,12 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { toolAccess } from "../../controls/access/tool-access.ts";
-import { admit, type AdmissionParts, type Admits } from "../../road/admission/admit.ts";
-import type { Call } from "../../road/call.ts";
 import type { StreamAnswer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import type { Gates } from "../../road/gates.ts";
+import { toolsOf } from "../../road/target.ts";
 import type { RequestView } from "../../road/view.ts";
 
 interface Listener {
   readonly call: Call;
-  readonly admits: Admits;
   readonly view: RequestView;
   readonly end: (refusal: Refusal) => void;
 }
@@ -20,18 +19,17 @@ const AT_ONCE = 50;
  */
 export class Listeners {
   private readonly open = new Set<Listener>();
-  private readonly parts: AdmissionParts;
+  private readonly gates: Gates;
 
-  constructor(parts: AdmissionParts) {
-    this.parts = parts;
+  constructor(gates: Gates) {
+    this.gates = gates;
   }
 
   /** The stream as it goes out for as long as its caller is let in. */
-  follow(call: Call, admits: Admits, view: RequestView, answer: StreamAnswer): StreamAnswer {
+  follow(call: Call, view: RequestView, answer: StreamAnswer): StreamAnswer {
     let ended: Refusal | null = null;
     const listener: Listener = {
       call,
-      admits,
       view,
       end(refusal) {
         ended = refusal;
@@ -57,15 +55,11 @@ export class Listeners {
     }
   }
 
-  private async whyNot({ call, admits, view }: Listener): Promise<Refusal | null> {
-    // What is found out now is not what the row tells of the call.
-    const again: Call = { ...call, row: { ...call.row }, answerHeaders: {} };
-    const refusal = await admit(again, admits, this.parts);
-    // Whoever was let in stays so until the directory can be asked.
-    if (refusal !== null) return refusal.code === "directory_unavailable" ? null : refusal;
-    const decision = await toolAccess.decide(again, view);
-    if (decision.kind === "refuse") return decision.refusal;
-    const still = new Set(again.tools?.targets.map(({ server }) => server.id));
-    return call.tools?.targets.every(({ server }) => still.has(server.id)) === false ? refuse("tool_server_not_allowed") : null;
+  private async whyNot({ call, view }: Listener): Promise<Refusal | null> {
+    const { refusal, now } = await this.gates.readmit(call, "group", view);
+    if (refusal !== null) return refusal;
+    if (now.target.kind !== "tool") return null;
+    const still = new Set(now.target.targets.map(({ server }) => server.id));
+    return toolsOf(call)?.targets.every(({ server }) => still.has(server.id)) === false ? refuse("tool_server_not_allowed") : null;
   }
 }

@@ -1,8 +1,9 @@
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { edited, memberText } from "../../wire/mcp/rpc.ts";
-import type { Call, ToolTarget } from "../../road/call.ts";
+import type { Call } from "../../road/call.ts";
+import type { ToolTarget } from "../../road/target.ts";
 import { filteredList } from "./listed-tools.ts";
-import { registeredTools } from "./registered-tools.ts";
+import { offeredDefinitions } from "./offered-definitions.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
 /** The tools of a `tools/list` result as the caller may have them: what it may use, as guardrails leave it. Null: as they came. */
@@ -16,7 +17,7 @@ export async function offeredTools(
 ): Promise<JsonValue[] | null> {
   const kept = filteredList(parts.memory, target, result, asClient, client);
   const tools = kept ?? result.tools;
-  return (Array.isArray(tools) ? await registeredTools(call, tools, parts) : null) ?? kept;
+  return (Array.isArray(tools) ? await offeredDefinitions(call, tools, parts) : null) ?? kept;
 }
 
 /**

@@ -2,7 +2,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import type { OriginRules } from "./tool-parts.ts";
 
-type Asker = Pick<Call, "headers" | "request">;
+type Asker = Pick<Call, "headers" | "url">;
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
@@ -27,8 +27,8 @@ export function refuseHost(call: Asker, rules: OriginRules): Refusal | null {
     : null;
 }
 
-function hostOf({ headers, request }: Asker): string {
-  return headers.get("host") ?? new URL(request.url).host;
+function hostOf({ headers, url }: Asker): string {
+  return headers.get("host") ?? new URL(url).host;
 }
 
 function hostnameOf(url: string): string | null {

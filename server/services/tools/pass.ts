@@ -8,7 +8,8 @@ import { showsAddresses } from "../../wire/mcp/elicitation.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
 import { answers, messagesIn, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
 import { paramMismatch, writeParamHeaders } from "../../wire/mcp/param-headers.ts";
-import { type AbortReason, abortReason, type Call, type ToolTarget } from "../../road/call.ts";
+import { type AbortReason, abortReason, type Call } from "../../road/call.ts";
+import type { ToolTarget } from "../../road/target.ts";
 import { noteRequest } from "../../road/record/finish.ts";
 import { tag } from "../../road/record/tag.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
@@ -16,14 +17,13 @@ import type { Answer } from "../../road/answer.ts";
 import type { CarryOn } from "./approval-chain.ts";
 import { cancelRequest } from "./cancellation.ts";
 import { isOwnQuestion, takeClientAnswer } from "./client-answers.ts";
-import { departure } from "./departure.ts";
+import { departure } from "../../road/outlet.ts";
 import { knownTool } from "./listed-tools.ts";
 import { offeredToolsText } from "./offered-tools.ts";
 import { answerGate, answersContent, mustBeRead } from "./answer-gate.ts";
 import { type JudgeAnswer, judgedStream } from "./judged-stream.ts";
 import { accepted, errorIn } from "./relay.ts";
 import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, RpcStream, SENDER, untilAnswered } from "./rpc-stream.ts";
-import { listMustBeRead } from "./registered-tools.ts";
 import { type ClientShows, passedSession, upstreamSession } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
@@ -89,7 +89,7 @@ export async function pass(
   const url = request.subPath === null ? server.url : `${server.baseUrl}${request.subPath}`;
   const unrecorded = departure(call, url, body, parts);
   if (unrecorded !== null) return unrecorded;
-  const method = call.request.method;
+  const { method } = call;
   const asked = parts.send({
     url,
     method,
@@ -135,7 +135,7 @@ export async function pass(
     );
   return whole(call, response, answered, edit, {
     id: message?.id ?? null,
-    unread: ifUnreadable(call, request, target),
+    unread: ifUnreadable(call, request, target, parts),
     timeoutMs: server.timeoutMs,
   });
 }
@@ -148,10 +148,10 @@ interface Unread {
   readonly held: boolean;
 }
 
-function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: ToolTarget): Unread {
+function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: ToolTarget, parts: Pick<ToolParts, "gates">): Unread {
   const { message, subPath } = request;
   const isList = message?.method === "tools/list";
-  if ((answersContent(request) && mustBeRead(call)) || (isList && listMustBeRead(call)))
+  if ((answersContent(request) && mustBeRead(call, parts)) || (isList && parts.gates.enforces(call, "mcp_registration")))
     return { why: "The tool server's answer cannot be read, so the guardrails of this resource group could not look at it.", held: true };
   const held = isList ? restrictsTools(access) : answersContent(request) && Object.values(limits).some((limit) => limit !== null);
   // Below its own path a server may answer what it likes, as long as nothing has to be looked at.

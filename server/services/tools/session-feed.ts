@@ -2,25 +2,11 @@ import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts
 import type { JsonObject } from "../../wire/document.ts";
 import { progressTokenOf } from "../../wire/mcp/progress.ts";
 import { isRefusal } from "../../kernel/errors.ts";
-import { dropSession, isForgotten, type PooledSession, sessionHeaders } from "./session-pool.ts";
+import { dropSession, isForgotten, sessionHeaders } from "./session-pool.ts";
+import type { PooledSession } from "./exchange.ts";
 import type { ToolParts } from "./tool-parts.ts";
-import { isEventStream, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
-
-/** Somebody who hears what a session's server says unasked. */
-interface Listener {
-  hear(message: UpstreamMessage): void;
-  ended(): void;
-}
-
-/** The one stream on which a handshake server tells a session of changes, for all who listen to it. */
-export interface SessionFeed {
-  readonly listeners: Set<Listener>;
-  readonly abort: AbortController;
-  /** Whether it stays open for what the server may ask there. */
-  kept: boolean;
-  /** Whether the server has such a stream. */
-  readonly open: Promise<boolean>;
-}
+import { isEventStream, upstreamMessages } from "./upstream-messages.ts";
+import type { Listener, SessionFeed } from "./exchange.ts";
 
 const HEAD_MS = 86_400_000;
 /** How long a server's refusal is waited for. */

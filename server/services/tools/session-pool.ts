@@ -5,40 +5,12 @@ import { isObject, type JsonObject } from "../../wire/document.ts";
 import { HANDSHAKE_VERSIONS } from "../../wire/mcp/dialect.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
 import { canonicalJson } from "../../wire/mcp/tool-definitions.ts";
-import type { ResourceSubscriptions } from "./resource-subscriptions.ts";
-import { finalMessage, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
+import { finalMessage, upstreamMessages } from "./upstream-messages.ts";
 import type { ToolParts } from "./tool-parts.ts";
+import type { PooledSession } from "./exchange.ts";
 
 const TIMEOUT_MS = 30_000;
 export const JSON_AND_EVENTS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-
-/**
- * One session with a handshake server: that of one session of a caller, or shared by the calls of one principal without
- * sessions that have the same capabilities.
- */
-export interface PooledSession {
-  readonly key: string;
-  readonly url: string;
-  /** What it was begun with. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly id: string | null;
-  readonly version: string;
-  readonly serverInfo: JsonObject | null;
-  readonly capabilities: JsonObject;
-  readonly instructions: string | null;
-  nextId: number;
-  /** When it was last asked for, as milliseconds of the process. */
-  usedAt: number;
-  /** As it was last set. */
-  logLevel: string | null;
-  /** Its server does not know it any more. */
-  over: boolean;
-  /** Its server has no stream for what it tells unasked. */
-  feedless: boolean;
-  /** The requests under way in it by their ids, oldest first: they hear what the server asks of the session, and of their progress. */
-  readonly exchanges: Map<number, (message: UpstreamMessage) => void>;
-  readonly subscriptions: ResourceSubscriptions;
-}
 
 /** What its server calls its version; null when it has none. */
 export function versionOf({ serverInfo }: Pick<PooledSession, "serverInfo">): string | null {

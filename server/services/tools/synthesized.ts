@@ -104,7 +104,7 @@ async function serveHandshake(
     session: name,
   };
   if (message === null) {
-    if (call.request.method === "GET") return sessionStream(call, noted, sender, server.changes, parts);
+    if (call.method === "GET") return sessionStream(call, noted, sender, server.changes, parts);
     return (await unnoted(() => parts.notes.end(noted))) ?? ownAnswer(204, {});
   }
   if (message.kind === "response") {

@@ -1,71 +1,83 @@
-import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { refuseUnreadable } from "../../controls/access/tool-access.ts";
+import { restrictsTools } from "../../directory/tools/tool-access.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { authorizedSend } from "./authorization/authorize-server.ts";
 import { connectGate } from "./authorization/connect-gate.ts";
-import type { Call, ToolRoute } from "../../road/call.ts";
+import type { Call } from "../../road/call.ts";
+import type { ToolRoute } from "../../road/target.ts";
 import { isObject } from "../../wire/document.ts";
-import { memberText, readUpstreamRpc } from "../../wire/mcp/rpc.ts";
-import { governToolCall } from "../../controls/argument-policies/govern-tool-call.ts";
+import { readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { CarryOn } from "./approval-chain.ts";
-import { approvalGate } from "./approval-gate.ts";
+import { toolAction } from "./approval-gate.ts";
+import type { Passage } from "../../road/outlet.ts";
+import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { askedFirst } from "./asked-first.ts";
 import { bridgedServer } from "./bridged-server.ts";
 import { knownTool } from "./listed-tools.ts";
 import { refuseOrigin } from "./origin.ts";
 import { pass } from "./pass.ts";
-import { refuseUnregistered } from "./registered-tools.ts";
 import type { Relay } from "./relay.ts";
 import { serve, type SynthesizedServer } from "./synthesized.ts";
-import type { ToolParts } from "./tool-parts.ts";
+import type { ToolParts, ToolServiceParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 import { virtualServer } from "./virtual-server.ts";
+import { toolsOf } from "../../road/target.ts";
 
 export type ToolDispatch = (call: Call, request: ToolRequest) => Promise<Answer | Refusal>;
 
 /** Where an admitted call to tool servers leaves the gateway. Its route has been set by the access control. */
-export function toolDispatch(shared: ToolParts): ToolDispatch {
+export function toolDispatch(shared: ToolServiceParts): ToolDispatch {
   return async (call, request) => {
-    const route = call.tools;
+    const route = toolsOf(call);
     if (route === null) throw new Error("a call to a tool server was dispatched that no control had resolved");
     const stranger = refuseOrigin(call, shared.origins);
     if (stranger !== null) return stranger;
     noteRoute(call, route, shared);
     const [target] = route.targets;
-    const parts = {
-      ...shared,
-      send: authorizedSend(
-        shared.authorization,
-        call,
-        route.targets.map(({ server }) => server),
-      ),
-    };
+    // To be asked what it is before anything is done there.
+    const looking = reached(call, route, shared, shared.outlet.look(call));
     if (target !== undefined && (route.virtual === null || route.capability !== null)) {
-      const connecting = await connectGate(parts, call, request, target);
+      const connecting = await connectGate(looking, call, request, target);
       if (connecting !== null)
         return "kind" in connecting && connecting.kind === "held"
-          ? askedFirst(call, connecting, () => approved(call, request, route, parts))
+          ? askedFirst(call, connecting, () => gated(call, request, route, shared, looking))
           : connecting;
     }
-    return approved(call, request, route, parts);
+    return gated(call, request, route, shared, looking);
   };
 }
 
-/** What can be shown to its server, held to what else has to be said to it. */
-async function approved(call: Call, request: ToolRequest, route: ToolRoute, parts: ToolParts): Promise<Answer | Refusal> {
+/** What can be shown to its server, behind the gates that what it does has to pass. */
+async function gated(
+  call: Call,
+  request: ToolRequest,
+  route: ToolRoute,
+  shared: ToolServiceParts,
+  looking: ToolParts,
+): Promise<Answer | Refusal> {
   const [target] = route.targets;
-  let carryOn: CarryOn | null = null;
-  if (route.capability?.type === "tool" && request.message?.method === "tools/call" && target !== undefined) {
-    const denied = judged(call, request, route.capability.name);
-    if (denied !== null) return denied;
-    const unregistered = await refuseUnregistered(call, target, route.capability.name, parts);
-    if (unregistered !== null) return unregistered;
-    const held = await approvalGate(call, request, route, target, route.capability.name, parts);
-    if (typeof held === "object" && held !== null)
-      return "kind" in held && held.kind === "held" ? askedFirst(call, held, () => onwards(call, request, route, null, parts)) : held;
-    carryOn = held;
-  }
-  return onwards(call, request, route, carryOn, parts);
+  if (route.capability?.type !== "tool" || request.message?.method !== "tools/call" || target === undefined)
+    return onwards(call, request, route, null, looking);
+  const tool = toolAction(call, request, route, target, route.capability.name, looking);
+  const passage = await shared.outlet.open(call, tool.action);
+  if (isRefusal(passage)) return passage;
+  if (passage.kind === "pass")
+    return onwards(call, request, route, tool.carriedBy(passage.approvalId), reached(call, route, shared, passage));
+  let later: Passage<ToolServerSend> | null = null;
+  const held = tool.whileHeld(passage, (given) => {
+    later = given;
+  });
+  if (!("kind" in held) || held.kind !== "held") return held;
+  return askedFirst(call, held, () => {
+    if (later === null) throw new Error("a held call went on without its approval");
+    return onwards(call, request, route, null, reached(call, route, shared, later));
+  });
+}
+
+/** The servers of the call, in their callers' names. */
+function reached(call: Call, { targets }: ToolRoute, shared: ToolServiceParts, { upstream }: Passage<ToolServerSend>): ToolParts {
+  const servers = targets.map(({ server }) => server);
+  return { ...shared, send: authorizedSend({ ...shared.authorization, send: upstream }, call, servers) };
 }
 
 /** What nothing holds any more, on its way to its server. */
@@ -87,7 +99,7 @@ async function onwards(
         ? "stateless"
         : "handshake";
   if (request.subPath !== null && request.message === null)
-    return (call.request.method === "GET" ? null : refuseUnreadable(route)) ?? pass(call, request, target, parts);
+    return (call.method === "GET" ? null : refuseUnreadable(route)) ?? pass(call, request, target, parts);
   if (dialect === null || dialect === spoken || request.subPath !== null)
     return request.message === null && dialect === "stateless"
       ? refuse("method_not_allowed", undefined, { headers: { allow: "POST" } })
@@ -108,18 +120,8 @@ async function* carriedAnswer(relay: Relay, carryOn: CarryOn): Relay {
   return typeof answer === "string" && isObject(result) ? (carryOn(answer, result) ?? answer) : answer;
 }
 
-/** By the argument policies on the tool, under the name its server knows and the one its caller does. */
-function judged(call: Call, { message, capability }: ToolRequest, own: string): Refusal | null {
-  const given = memberText(message?.document.memberText("params") ?? "{}", "arguments") ?? "{}";
-  for (const name of new Set([own, capability?.name ?? own])) {
-    const denied = governToolCall(call, name, given);
-    if (denied !== null) return denied;
-  }
-  return null;
-}
-
 /** Says on the row which server is meant, and what the tool was when it was last seen. */
-function noteRoute({ row }: Call, route: ToolRoute, parts: ToolParts): void {
+function noteRoute({ row }: Call, route: ToolRoute, parts: Pick<ToolParts, "memory">): void {
   const [target] = route.targets;
   const only = route.virtual === null || route.capability !== null ? target : undefined;
   if (route.virtual !== null) row.custom_metadata = { ...(row.custom_metadata as object | undefined), virtual_server_id: route.virtual.id };
@@ -128,4 +130,11 @@ function noteRoute({ row }: Call, route: ToolRoute, parts: ToolParts): void {
   row.server_version = only.server.serverVersion;
   if (route.capability?.type === "tool")
     row.tool_definition_hash = knownTool(parts.memory, only.server, route.capability.name)?.hash ?? null;
+}
+
+/** What is no message cannot be held to rules about single tools, so it passes only where there are none. */
+function refuseUnreadable({ targets: [target] }: ToolRoute): Refusal | null {
+  return target !== undefined && restrictsTools(target.access)
+    ? refuse("tool_not_allowed", `A server with rules about its tools does not take a request that is no message of the protocol.`)
+    : null;
 }

@@ -1,6 +1,6 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import { isRefusal } from "../../kernel/errors.ts";
-import type { PooledSession } from "./session-pool.ts";
+import type { PooledSession } from "./exchange.ts";
 import type { ToolMemory } from "./tool-parts.ts";
 
 const MAX_SERVERS = 5_000;

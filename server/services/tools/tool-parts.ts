@@ -4,13 +4,11 @@ import type { SessionNotes } from "../../directory/tools/session-notes.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import type { ListedTool } from "../../wire/mcp/tool-definitions.ts";
-import type { ServerAuthorizationParts } from "./authorization/authorize-server.ts";
+import type { ServerAuthorizationParts } from "./authorization/authorization-parts.ts";
 import type { Call } from "../../road/call.ts";
-import type { EngineParts } from "../../controls/guardrails/engines.ts";
-import type { HeldExchange } from "./held-exchanges.ts";
-import type { ClientAnswer } from "./client-answers.ts";
-import type { SessionFeed } from "./session-feed.ts";
-import type { PooledSession } from "./session-pool.ts";
+import type { Gates } from "../../road/gates.ts";
+import type { Outlet } from "../../road/outlet.ts";
+import type { HeldExchange, SessionFeed, PooledSession, ClientAnswer } from "./exchange.ts";
 import type { UpstreamCredentials } from "./upstream-credentials.ts";
 
 /** What calls to tool servers work with. */
@@ -25,8 +23,13 @@ export interface ToolParts extends Pick<Directory, "db" | "secrets" | "clock"> {
   readonly authorization: ServerAuthorizationParts;
   readonly letters: LetterBox;
   readonly notes: SessionNotes;
-  /** For guardrails on what tool servers answer. */
-  readonly engines: EngineParts;
+  /** For what is asked in mid-flight. */
+  readonly gates: Gates;
+}
+
+/** The same before a call is let out: with the way out to tool servers instead of the servers themselves. */
+export interface ToolServiceParts extends Omit<ToolParts, "send"> {
+  readonly outlet: Outlet<ToolServerSend>;
 }
 
 export interface OriginRules {

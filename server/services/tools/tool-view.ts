@@ -35,8 +35,9 @@ export function toolView({ target, message, envelope, capability }: ToolRequest)
   };
   return {
     ...EMPTY_VIEW,
-    tool: {
-      kind: target.kind,
+    target: {
+      kind: "tool",
+      server: target.kind === "server" ? "single" : "virtual",
       serverId: target.id,
       dialect: envelope === null ? "handshake" : "stateless",
       method: message?.method ?? null,

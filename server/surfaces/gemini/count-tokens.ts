@@ -1,3 +1,4 @@
+import type { Dispatch } from "../../services/models/dispatch.ts";
 import type { Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";
 import { refuse } from "../../kernel/errors.ts";
@@ -7,15 +8,15 @@ import { modelOfPath } from "./model-path.ts";
 import { geminiRefusals } from "./refusals.ts";
 
 /** POST /v1beta/models/{model}:countTokens: asked of the vendor where the model is the vendor's, else estimated. */
-export const geminiCountTokens: Surface = {
+export const geminiCountTokens = (models: Dispatch): Surface => ({
   ...geminiRefusals,
   read({ path }, body) {
     const inbound = readCountTokensRequest(body ?? new Uint8Array(0), modelOfPath(path));
     if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
     return {
       view: new InboundView(inbound, ["chat", "responses"]),
-      answer: (call, dispatch) =>
-        dispatch.countTokens(call, {
+      answer: (call) =>
+        models.countTokens(call, {
           inbound,
           operation: "gemini_count",
           headers: {},
@@ -23,4 +24,4 @@ export const geminiCountTokens: Surface = {
         }),
     };
   },
-};
+});

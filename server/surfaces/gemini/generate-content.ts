@@ -1,3 +1,4 @@
+import type { Dispatch } from "../../services/models/dispatch.ts";
 import type { Call } from "../../road/call.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
@@ -12,24 +13,28 @@ import { modelOfPath } from "./model-path.ts";
 import { arrayError, geminiRefusals } from "./refusals.ts";
 
 /** POST /v1beta/models/{model}:generateContent (interface 4.3). */
-export const generateContent: Surface = { ...geminiRefusals, read: (call, body) => generate(call, body, "whole") };
+export const generateContent = (models: Dispatch): Surface => ({
+  ...geminiRefusals,
+  read: (call, body) => generate(models, call, body, "whole"),
+});
 
 /** POST /v1beta/models/{model}:streamGenerateContent: with alt=sse as events, without it as one JSON array in pieces. */
-export const streamGenerateContent: Surface = {
+export const streamGenerateContent = (models: Dispatch): Surface => ({
   ...geminiRefusals,
-  read: (call, body) => generate(call, body, formOf(call)),
+  read: (call, body) => generate(models, call, body, formOf(call)),
   streamError: (refusal, call, last) =>
     formOf(call) === "array" ? arrayError(refusal, last !== null) : geminiRefusals.streamError(refusal, call, last),
-};
+});
 
 function formOf(call: Call): "events" | "array" {
-  return new URL(call.request.url).searchParams.get("alt") === "sse" ? "events" : "array";
+  return new URL(call.url).searchParams.get("alt") === "sse" ? "events" : "array";
 }
 
-function generate(call: Call, body: Uint8Array | null, form: "whole" | "events" | "array"): Exchange | Refusal {
+function generate(models: Dispatch, call: Call, body: Uint8Array | null, form: "whole" | "events" | "array"): Exchange | Refusal {
   const inbound = readGeminiRequest(body ?? new Uint8Array(0), { model: modelOfPath(call.path), stream: form !== "whole" });
   if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
   return conversationExchange(
+    models,
     {
       inbound,
       caller: geminiCodec,

@@ -1,3 +1,4 @@
+import type { Dispatch } from "../../services/models/dispatch.ts";
 import type { Surface } from "../../road/surface.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { chatCodec } from "../../wire/openai/chat-codec.ts";
@@ -8,12 +9,13 @@ import { conversationExchange, vendorHeaders } from "./conversation.ts";
 import { llmRefusals } from "./refusals.ts";
 
 /** POST /chat/completions: plain and streamed, OpenAI's own shape both ways (interface 4.2). */
-export const chatCompletions: Surface = {
+export const chatCompletions = (models: Dispatch): Surface => ({
   ...llmRefusals,
   read(call, body) {
     const inbound = readChatRequest(body ?? new Uint8Array(0));
     if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
     return conversationExchange(
+      models,
       {
         inbound,
         caller: chatCodec,
@@ -21,10 +23,10 @@ export const chatCompletions: Surface = {
         writer: null,
         streamType: "text/event-stream",
         includeUsage: inbound.includesUsage,
-        headers: vendorHeaders(call.request, ["openai-beta", "idempotency-key"]),
+        headers: vendorHeaders(call, ["openai-beta", "idempotency-key"]),
         statefulFields: [],
       },
       ["chat", "responses"],
     );
   },
-};
+});

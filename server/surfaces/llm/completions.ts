@@ -1,3 +1,4 @@
+import type { Dispatch } from "../../services/models/dispatch.ts";
 import type { Surface } from "../../road/surface.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { completionsCodec } from "../../wire/completions/completions-codec.ts";
@@ -8,12 +9,13 @@ import { conversationExchange, vendorHeaders } from "./conversation.ts";
 import { llmRefusals } from "./refusals.ts";
 
 /** POST /completions: the legacy text completion (interface 4.2). */
-export const completions: Surface = {
+export const completions = (models: Dispatch): Surface => ({
   ...llmRefusals,
   read(call, body) {
     const inbound = readCompletionsRequest(body ?? new Uint8Array(0));
     if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
     return conversationExchange(
+      models,
       {
         inbound,
         caller: completionsCodec,
@@ -24,10 +26,10 @@ export const completions: Surface = {
         writer: null,
         streamType: "text/event-stream",
         includeUsage: inbound.includesUsage,
-        headers: vendorHeaders(call.request, ["openai-beta", "idempotency-key"]),
+        headers: vendorHeaders(call, ["openai-beta", "idempotency-key"]),
         statefulFields: [],
       },
       ["completion", "chat", "responses"],
     );
   },
-};
+});

@@ -1,10 +1,13 @@
+import type { Dispatch } from "../../services/models/dispatch.ts";
 import type { Conversation } from "../../road/conversation.ts";
 import type { Exchange } from "../../road/surface.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { InboundView } from "../../road/view.ts";
+import type { Call } from "../../road/call.ts";
 
 /** A conversation's exchange: what every surface of a language model does once it has read its own wire. */
 export function conversationExchange(
+  models: Dispatch,
   conversation: Conversation,
   modes: readonly string[],
   headers: Readonly<Record<string, string>> = {},
@@ -12,8 +15,8 @@ export function conversationExchange(
   return {
     view: new InboundView(conversation.inbound, modes),
     conversation,
-    async answer(call, dispatch) {
-      const answer = await dispatch.converse(call, conversation);
+    async answer(call) {
+      const answer = await models.converse(call, conversation);
       if (isRefusal(answer)) return answer;
       Object.assign(answer.headers, headers);
       if (answer.status < 300) answer.headers["x-gw-ai-generated"] = "true";
@@ -25,10 +28,10 @@ export function conversationExchange(
 type VendorHeader = "anthropic-version" | "anthropic-beta" | "openai-beta" | "idempotency-key";
 
 /** Headers by which the vendors' clients say what they want, for a provider of the same format. */
-export function vendorHeaders(request: Request, names: readonly VendorHeader[]): Record<string, string> {
+export function vendorHeaders({ headers: sent }: Pick<Call, "headers">, names: readonly VendorHeader[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const name of names) {
-    const value = request.headers.get(name);
+    const value = sent.get(name);
     if (value !== null && value.length <= 2000) headers[name] = value;
   }
   return headers;

@@ -1,3 +1,4 @@
+import type { Dispatch } from "../../services/models/dispatch.ts";
 import type { Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";
 import { refuse } from "../../kernel/errors.ts";
@@ -5,11 +6,11 @@ import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.
 import { llmRefusals } from "./refusals.ts";
 
 /** POST /embeddings, OpenAI's own shape (interface 4.2). */
-export const embeddings: Surface = {
+export const embeddings = (models: Dispatch): Surface => ({
   ...llmRefusals,
   read(_call, body) {
     const inbound = readEmbeddingsRequest(body ?? new Uint8Array(0));
     if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
-    return { view: new InboundView(inbound, ["embedding"]), answer: (call, dispatch) => dispatch.embed(call, inbound) };
+    return { view: new InboundView(inbound, ["embedding"]), answer: (call) => models.embed(call, inbound) };
   },
-};
+});

@@ -1,3 +1,4 @@
+import type { Dispatch } from "../../services/models/dispatch.ts";
 import type { Surface } from "../../road/surface.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { responsesCodec } from "../../wire/responses/responses-codec.ts";
@@ -9,12 +10,13 @@ import { conversationExchange, vendorHeaders } from "./conversation.ts";
 import { responsesRefusals } from "./refusals.ts";
 
 /** POST /responses: plain and streamed (interface 4.2). */
-export const responses: Surface = {
+export const responses = (models: Dispatch): Surface => ({
   ...responsesRefusals,
   read(call, body) {
     const inbound = readResponsesRequest(body ?? new Uint8Array(0));
     if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
     return conversationExchange(
+      models,
       {
         inbound,
         caller: responsesCodec,
@@ -22,10 +24,10 @@ export const responses: Surface = {
         writer: null,
         streamType: "text/event-stream",
         includeUsage: true,
-        headers: vendorHeaders(call.request, ["openai-beta", "idempotency-key"]),
+        headers: vendorHeaders(call, ["openai-beta", "idempotency-key"]),
         statefulFields: statefulFields(inbound.body),
       },
       ["responses", "chat"],
     );
   },
-};
+});

@@ -1,3 +1,4 @@
+import type { ToolService } from "../../services/tools/tool-service.ts";
 import type { Call } from "../../road/call.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
@@ -11,33 +12,35 @@ import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
 import { rememberRpcId, rpcRefusals } from "./rpc-refusals.ts";
 
 /** /v1/proxy/mcp/{server_id} and what lies below it, in both dialects (interface 4.5). */
-export const toolServer = surface("server", "/v1/proxy/mcp/");
+export const toolServer = (tools: ToolService) => surface(tools, "server", "/v1/proxy/mcp/");
 
 /** /v1/proxy/vmcp/{virtual_server_id}. */
-export const virtualToolServer = surface("virtual", "/v1/proxy/vmcp/");
+export const virtualToolServer = (tools: ToolService) => surface(tools, "virtual", "/v1/proxy/vmcp/");
 
-function surface(kind: ToolRequest["target"]["kind"], prefix: string): Surface {
+function surface(tools: ToolService, kind: ToolRequest["target"]["kind"], prefix: string): Surface {
   return {
     ...rpcRefusals,
+    notAdmitted: (refusal, call) => tools.challenged(refusal, call),
     read(call, body) {
       const rest = call.path.slice(prefix.length);
       const slash = rest.indexOf("/");
       const id = decoded(slash < 0 ? rest : rest.slice(0, slash));
-      const subPath = slash < 0 || slash === rest.length - 1 ? null : rest.slice(slash) + new URL(call.request.url).search;
+      const subPath = slash < 0 || slash === rest.length - 1 ? null : rest.slice(slash) + new URL(call.url).search;
       call.row.server_id = id.slice(0, 200);
       const request = readRequest(call, { kind, id }, subPath, body);
-      return isRefusal(request) ? request : exchange(request);
+      return isRefusal(request) ? request : exchange(tools, request);
     },
   };
 }
 
-function exchange(request: ToolRequest): Exchange {
-  return { view: toolView(request), answer: (call, dispatch) => dispatch.tools(call, request) };
+function exchange(tools: ToolService, request: ToolRequest): Exchange {
+  const view = toolView(request);
+  return { view, answer: (call) => tools.call(call, request, view) };
 }
 
 function readRequest(call: Call, target: ToolRequest["target"], subPath: string | null, body: Uint8Array | null): ToolRequest | Refusal {
   const { headers } = call;
-  const { method } = call.request;
+  const { method } = call;
   const spoken = headers.get("mcp-protocol-version");
   const nothing: ToolRequest = { target, subPath, message: null, body: null, envelope: null, capability: null };
   if (body === null) {

@@ -1,3 +1,4 @@
+import type { Dispatch } from "../../services/models/dispatch.ts";
 import type { Surface } from "../../road/surface.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { InboundView } from "../../road/view.ts";
@@ -7,18 +8,18 @@ import { readInbound } from "./messages.ts";
 import { messagesRefusals } from "./refusals.ts";
 
 /** POST /v1/messages/count_tokens: asked of the vendor where the model is the vendor's, else estimated, which it says. */
-export const countTokens: Surface = {
+export const countTokens = (models: Dispatch): Surface => ({
   ...messagesRefusals,
   read(arriving, body) {
     const inbound = readInbound(arriving, body, { maxTokensRequired: false });
     if (isRefusal(inbound)) return inbound;
     return {
       view: new InboundView(inbound, ["chat", "responses"]),
-      async answer(call, dispatch) {
-        const answer = await dispatch.countTokens(call, {
+      async answer(call) {
+        const answer = await models.countTokens(call, {
           inbound,
           operation: "count_tokens",
-          headers: vendorHeaders(call.request, ["anthropic-version", "anthropic-beta"]),
+          headers: vendorHeaders(call, ["anthropic-version", "anthropic-beta"]),
           estimate: () => ({ input_tokens: estimateInputTokens(inbound.body) }),
         });
         if (!isRefusal(answer)) answer.headers["request-id"] = call.id;
@@ -26,4 +27,4 @@ export const countTokens: Surface = {
       },
     };
   },
-};
+});

@@ -1,3 +1,4 @@
+import type { Dispatch } from "../../services/models/dispatch.ts";
 import type { Call } from "../../road/call.ts";
 import type { Surface } from "../../road/surface.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
@@ -9,12 +10,13 @@ import { conversationExchange, vendorHeaders } from "../llm/conversation.ts";
 import { messagesRefusals } from "./refusals.ts";
 
 /** POST /v1/messages: the native messages API, plain and streamed (interface 4.3). */
-export const messages: Surface = {
+export const messages = (models: Dispatch): Surface => ({
   ...messagesRefusals,
   read(call, body) {
     const inbound = readInbound(call, body, { maxTokensRequired: true });
     if (isRefusal(inbound)) return inbound;
     return conversationExchange(
+      models,
       {
         inbound,
         caller: messagesCodec,
@@ -22,14 +24,14 @@ export const messages: Surface = {
         writer: null,
         streamType: "text/event-stream",
         includeUsage: true,
-        headers: vendorHeaders(call.request, ["anthropic-version", "anthropic-beta"]),
+        headers: vendorHeaders(call, ["anthropic-version", "anthropic-beta"]),
         statefulFields: [],
       },
       ["chat", "responses"],
       { "request-id": call.id },
     );
   },
-};
+});
 
 /** The request of either address, checked against the version its caller speaks. */
 export function readInbound(call: Call, body: Uint8Array | null, options: { maxTokensRequired: boolean }): MessagesRequest | Refusal {

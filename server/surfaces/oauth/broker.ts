@@ -1,3 +1,4 @@
+import type { ToolService } from "../../services/tools/tool-service.ts";
 import type { Call } from "../../road/call.ts";
 import type { BrokerAnswer, BrokerOperation, BrokerRequest } from "../../services/tools/authorization/broker-request.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
@@ -9,7 +10,7 @@ import { scopesOf } from "../../wire/oauth/challenge.ts";
 import { consentPage } from "./pages.ts";
 import { jsonRefusals, pageRefusals } from "./oauth-refusals.ts";
 
-/** The OAuth broker's operations (interface 4.5), each a surface. */
+/** The OAuth broker's operations (interface 4.5), each a surface over the service of tool servers. */
 export const resourceMetadata = operation("resource_metadata");
 export const serverMetadata = operation("server_metadata");
 export const clientMetadata = operation("client_metadata");
@@ -26,8 +27,8 @@ const MOST_BYTES = 64 * 1024;
 const BROKER_PATH = /^(?:\/\.well-known\/[\w-]+)?\/v1\/proxy\/oauth\/([^/]+)\/([^/]+)(?:\/tokens\/([^/]+))?/;
 const SERVER_PATH = /^(?:\/\.well-known\/[\w-]+)?\/v1\/proxy\/mcp\/([^/]+)/;
 
-function operation(name: BrokerOperation, refusals: Pick<Surface, "refusal" | "streamError"> = jsonRefusals): Surface {
-  return {
+function operation(name: BrokerOperation, refusals: Pick<Surface, "refusal" | "streamError"> = jsonRefusals) {
+  return (tools: ToolService): Surface => ({
     ...refusals,
     read(call, body) {
       const { scope } = call;
@@ -37,9 +38,9 @@ function operation(name: BrokerOperation, refusals: Pick<Surface, "refusal" | "s
       const request = readRequest(call, name, body, scope);
       if (isRefusal(request)) return request;
       noteFlow(call, request);
-      return exchange(request);
+      return exchange(tools, request);
     },
-  };
+  });
 }
 
 const GRANTS: ReadonlySet<string> = new Set(["authorization_code", "refresh_token"]);
@@ -54,11 +55,11 @@ function noteFlow({ row }: Call, { operation: step, query, form }: BrokerRequest
   if (asked.length > 0) row.oauth_scope = asked.join(" ").slice(0, LONGEST_SCOPE);
 }
 
-function exchange(request: BrokerRequest): Exchange {
+function exchange(tools: ToolService, request: BrokerRequest): Exchange {
   return {
     view: EMPTY_VIEW,
-    async answer(call, dispatch) {
-      const answered = await dispatch.oauth(call, request);
+    async answer(call) {
+      const answered = await tools.oauth(call, request);
       return isRefusal(answered) ? answered : written(answered);
     },
   };
@@ -70,7 +71,7 @@ function readRequest(
   body: Uint8Array | null,
   scope: BrokerRequest["scope"],
 ): BrokerRequest | Refusal {
-  const { headers, url } = call.request;
+  const { headers, url } = call;
   const found = BROKER_PATH.exec(call.path) ?? SERVER_PATH.exec(call.path);
   const serverId = found?.[1] ?? "";
   call.row.server_id = serverId.slice(0, 200);

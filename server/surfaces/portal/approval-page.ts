@@ -73,11 +73,11 @@ export const approvalPageRoutes: readonly PortalRoute[] = [
 
 /** Whoever mistyped a password finds the way back: a form is sent to the address it stands at. */
 function refusal({ message }: Refusal, call: Call | null): { headers: Record<string, string>; body: string } {
-  const back = call?.request.method === "POST" ? `<p><a href="${escaped(new URL(call.request.url).search)}">Back to the form</a></p>` : "";
+  const back = call?.method === "POST" ? `<p><a href="${escaped(new URL(call.url).search)}">Back to the form</a></p>` : "";
   return { headers: PAGE_HEADERS, body: page("This did not work", `<p>${escaped(message)}</p>${back}`) };
 }
 
-const queryOf = (call: Call) => new URL(call.request.url).searchParams;
+const queryOf = (call: Call) => new URL(call.url).searchParams;
 
 /** The approval the ticket of the address was made for. The row is the tenant's whose approval it is. */
 async function shown({ services, call, params }: Asked): Promise<{ approval: Approval; ticket: string; tenantId: string }> {

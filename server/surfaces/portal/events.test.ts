@@ -35,14 +35,14 @@ async function opened(
   } as unknown as PortalServices;
   const call = {
     path: "/v1/portal/events",
-    request: { url: "http://gateway/v1/portal/events" },
+    url: "http://gateway/v1/portal/events",
     user: USER,
     token: { tenantId: "t", userId: "u", issuedAt: 1, expiresAt: 2 },
     row: {},
   } as unknown as Call;
   const exchange = eventRoutes[0]?.surface({ portal }).read(call, null);
   if (exchange === undefined || exchange instanceof Promise || isRefusal(exchange)) throw new Error("the stream was refused");
-  return ((await exchange.answer(call, undefined as never)) as StreamAnswer).upstream;
+  return ((await exchange.answer(call)) as StreamAnswer).upstream;
 }
 
 const read = async (reader: StreamAnswer["upstream"]) => new TextDecoder().decode((await reader.read()).value);

@@ -27,18 +27,19 @@ export const appRoutes: readonly PortalRoute[] = [
     audit: { proxyType: "portal", proxySubtype: "mcp_app_resource" },
     admits: "user_or_key",
     body: false,
-    surface: () => ({
+    surface: ({ portal: { apps } }) => ({
       ...portalRefusals,
       read(call) {
-        const found = asked(call.path, call.request.url);
+        const found = asked(call.path, call.url);
         if (isRefusal(found)) return found;
         if (call.scope === null) return refuse("no_resource_group");
         const { serverId, uri } = found;
         return {
           view: {
             ...EMPTY_VIEW,
-            tool: {
-              kind: "server",
+            target: {
+              kind: "tool",
+              server: "single",
               serverId,
               dialect: "stateless",
               method: "resources/read",
@@ -47,8 +48,8 @@ export const appRoutes: readonly PortalRoute[] = [
               arguments: undefined,
             },
           },
-          async answer(admitted, dispatch) {
-            const resource = await dispatch.appResource(admitted, uri);
+          async answer(admitted) {
+            const resource = await apps(admitted, uri);
             if (isRefusal(resource)) return resource;
             const { content, mimeType, meta, sizeBytes } = resource;
             return portalAnswer(200, { uri: resource.uri, content, mime_type: mimeType, size_bytes: sizeBytes, _meta: meta });

@@ -78,7 +78,7 @@ export function portalOperation<Query extends z.ZodObject = NoShape, Body extend
       read(call, bytes): Exchange | Refusal {
         if (spec.isAuth === true) call.row.is_auth_event = true;
         return caught(() => {
-          const url = new URL(call.request.url);
+          const url = new URL(call.url);
           const query = spec.query === undefined ? {} : check(spec.query, readQuery(url), "invalid_query");
           const body = spec.body === undefined ? {} : check(spec.body, bodyOf(call, bytes), spec.invalidBody ?? "invalid_body");
           const params = paramsOf(pattern, call.path);

@@ -4,6 +4,7 @@ import type { EndUserCache } from "../../directory/end-user-cache.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { Notices } from "../../controls/notices/notices.ts";
+import type { AppResourceDispatch } from "../../services/tools/app-resource.ts";
 import type { RunFeedback } from "../../services/feedback/run-feedback.ts";
 
 /** What the operations of the portal work with. */
@@ -15,4 +16,6 @@ export interface PortalServices {
   readonly feed: LiveFeed;
   readonly feedback: RunFeedback;
   readonly notices: Notices;
+  /** The interfaces of tools. */
+  readonly apps: AppResourceDispatch;
 }

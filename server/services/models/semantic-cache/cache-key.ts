@@ -5,9 +5,11 @@ import type { GroupScope, ModelEntry } from "../../../directory/snapshot.ts";
 import { isRawJson } from "../../../kernel/exact-numbers.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
 import type { JsonObject, JsonValue } from "../../../wire/document.ts";
-import type { Call, Route } from "../../../road/call.ts";
+import type { Call } from "../../../road/call.ts";
+import type { Route } from "../../../road/target.ts";
 import type { Conversation } from "../../../road/conversation.ts";
 import { questionOf } from "./question.ts";
+import { routeOf } from "../../../road/target.ts";
 
 /** Under what an answer is kept and found. Two requests with one key may be given one answer. */
 export interface CacheKeys {
@@ -42,7 +44,8 @@ const NOT_KEYED: ReadonlySet<string> = new Set(["idempotency-key"]);
  * them finds nothing that was stored before.
  */
 export function cacheKeys(call: Call, conversation: Conversation, cache: SemanticCacheEntry): CacheKeys {
-  const { scope, route } = call;
+  const { scope } = call;
+  const route = routeOf(call);
   if (scope === null || route === null) throw new Error("a call without a scope or a route has no cache key");
   const { caller, inbound, headers } = conversation;
   const asked: JsonObject = {};

@@ -4,6 +4,7 @@ import { sha256Hex } from "../../../kernel/secrets.ts";
 import { isObject } from "../../../wire/document.ts";
 import { EmbeddingsRequest, readEmbeddingsRequest } from "../../../wire/embeddings/embeddings-request.ts";
 import type { Call } from "../../../road/call.ts";
+import type { Dispatch } from "../dispatch.ts";
 import type { Nest } from "../../../road/nested-call.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
 import { quantised } from "./vectors.ts";
@@ -18,9 +19,11 @@ const encoder = new TextEncoder();
 export class Embedder {
   private readonly kept = new BoundedMap<string, Int8Array>(MOST_KEPT);
   private readonly nest: Nest;
+  private readonly models: Pick<Dispatch, "embed">;
 
-  constructor(nest: Nest) {
+  constructor(nest: Nest, models: Pick<Dispatch, "embed">) {
     this.nest = nest;
+    this.models = models;
   }
 
   /** Null when there is none to be had just now. */
@@ -40,7 +43,7 @@ export class Embedder {
       timeoutMs: TIMEOUT_MS,
       waitMs: TIMEOUT_MS,
       endsWithParent: true,
-      send: (nested, dispatch) => dispatch.embed(nested, request),
+      send: (nested) => this.models.embed(nested, request),
     });
     if (isRefusal(answer) || answer.failure !== null) return null;
     const vector = vectorIn(answer.body);

@@ -24,8 +24,9 @@ function newCache() {
     clock: { now: () => 1_000_000, micros: () => 0 },
     log: jsonLog("error", () => undefined),
     nest: async () => whole({ data: [{ embedding: [1, 0, 0] }] }),
+    models: { converse: async (): Promise<Answer> => whole(ANSWER) } as unknown as Dispatch,
   });
-  const dispatch = cache.before({ converse: async (): Promise<Answer> => whole(ANSWER) } as unknown as Dispatch);
+  const dispatch = cache.models;
   return async (at: Setting, end: (call: Call) => void = () => undefined) => {
     const { call, conversation } = callIn(at, "group");
     await dispatch.converse(call, conversation);

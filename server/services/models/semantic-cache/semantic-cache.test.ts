@@ -28,13 +28,14 @@ function cacheOver(stored: object, answer: Partial<WholeAnswer> = {}) {
     clock: { now: () => now, micros: () => now * 1000 },
     log: jsonLog("debug", (line) => lines.push(line)),
     nest: async () => refuse("upstream_timeout"),
+    models: {
+      async converse(): Promise<Answer> {
+        asked++;
+        return { kind: "whole", status: 200, headers: {}, body, usage, failure: null, ...answer };
+      },
+    } as unknown as Dispatch,
   });
-  const dispatch = cache.before({
-    async converse(): Promise<Answer> {
-      asked++;
-      return { kind: "whole", status: 200, headers: {}, body, usage, failure: null, ...answer };
-    },
-  } as unknown as Dispatch);
+  const dispatch = cache.models;
   const ask = async (end: (call: Call) => string | null = () => null) => {
     const { call, conversation } = callIn(PLAIN_SETTING, "group");
     await dispatch.converse(call, conversation);

@@ -20,12 +20,15 @@ import { replayed } from "./replay.ts";
 import { mayKeep, mayReuse } from "./reusable.ts";
 import { Spaces } from "./spaces.ts";
 import { WeighedMap } from "./weighed-map.ts";
+import { modelOf } from "../../../road/target.ts";
 
 export interface SemanticCacheParts {
   readonly stored: StoredAnswers;
   readonly clock: Clock;
   readonly log: Log;
   readonly nest: Nest;
+  /** The way to the models without a cache before it. */
+  readonly models: Dispatch;
 }
 
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -58,12 +61,12 @@ export class SemanticCache {
   constructor(parts: SemanticCacheParts) {
     this.parts = parts;
     this.spaces = new Spaces(parts.stored, () => parts.clock.now());
-    this.embedder = new Embedder(parts.nest);
+    this.embedder = new Embedder(parts.nest, parts.models);
   }
 
   /** The way to the models with the cache before it. */
-  before(dispatch: Dispatch): Dispatch {
-    return { ...dispatch, converse: (call, conversation) => this.converse(call, conversation, dispatch) };
+  get models(): Dispatch {
+    return { ...this.parts.models, converse: (call, conversation) => this.converse(call, conversation) };
   }
 
   /** Resolves when everything that was to be stored is stored, or has failed. */
@@ -71,13 +74,14 @@ export class SemanticCache {
     await Promise.all(this.storing);
   }
 
-  private async converse(call: Call, conversation: Conversation, dispatch: Dispatch): Promise<Answer | Refusal> {
+  private async converse(call: Call, conversation: Conversation): Promise<Answer | Refusal> {
+    const { models } = this.parts;
     const lookup = this.lookupOf(call, conversation);
-    if (lookup === null) return dispatch.converse(call, conversation);
+    if (lookup === null) return models.converse(call, conversation);
     const hit = asked(call, "no-cache") ? null : await this.find(lookup).catch((error: unknown) => this.failed(call, error));
     if (hit !== null) return this.give(lookup, hit);
     call.row.llm_cache_hit = false;
-    const answer = await dispatch.converse(call, conversation);
+    const answer = await models.converse(call, conversation);
     return isRefusal(answer) ? answer : this.keep(lookup, answer);
   }
 
@@ -140,7 +144,8 @@ export class SemanticCache {
   }
 
   private give({ call, conversation }: Lookup, { stored, layer, score }: Hit): Answer {
-    const { row, model } = call;
+    const { row } = call;
+    const model = modelOf(call);
     if (model === null) throw new Error("a call was answered that no control had resolved");
     row.llm_model_used = stored.modelName;
     row.llm_cache_hit = true;
@@ -177,7 +182,7 @@ export class SemanticCache {
   /** In memory at once, so that the caller's next request finds it; in the database as soon as it is there. */
   private store(lookup: Lookup, reply: ConversationReply): void {
     const { call, cache, keys, of, vector } = lookup;
-    const { model } = call;
+    const model = modelOf(call);
     if (model === null || reply.usage === null) return;
     const now = this.parts.clock.now();
     const tokens = inputTokens(reply.usage) + reply.usage.output;
@@ -240,8 +245,8 @@ function touched({ row }: Call): boolean {
 }
 
 /** What the caller says of caches (`Cache-Control`), as HTTP means it: no-cache wants a fresh answer, no-store none kept. */
-function asked({ request }: Call, directive: "no-cache" | "no-store"): boolean {
-  const said = request.headers.get("cache-control");
+function asked({ headers }: Call, directive: "no-cache" | "no-store"): boolean {
+  const said = headers.get("cache-control");
   return (
     said !== null &&
     said

@@ -113,8 +113,7 @@ export function callIn(
     chain: [{ id: at.group, name: at.group }],
     granted: new Set([at.model]),
   } as unknown as GroupScope;
-  call.route = { group: null, members: [{ model: entry, weight: 1 }] };
-  call.model = entry;
+  call.target = { kind: "model", route: { group: null, members: [{ model: entry, weight: 1 }] }, model: entry };
   const inbound = readChatRequest(new TextEncoder().encode(text));
   if ("fields" in inbound) throw new Error(JSON.stringify(inbound.fields));
   const conversation: Conversation = {

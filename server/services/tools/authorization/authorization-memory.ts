@@ -5,8 +5,6 @@ import { type Refusal, isRefusal } from "../../../kernel/errors.ts";
 import { type Places, places } from "../../../kernel/places.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
 import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
-import type { DocumentClient } from "./client-documents.ts";
-import type { ProtectedServer } from "./protected-servers.ts";
 
 const MAX_TOKENS = 50_000;
 const MAX_SERVERS = 5_000;
@@ -14,6 +12,24 @@ const MAX_SERVERS = 5_000;
 const RENEWALS = { most: 200, mostOfOne: 50, waitMs: 20_000 };
 /** An address that fails is not asked again for every request that comes. */
 const FAILED_MS = 5_000;
+
+/** How a tool server says it is to be authorized for. */
+export interface ProtectedServer {
+  /** What tokens are asked for and may be sent to. */
+  readonly resource: string;
+  /** Never empty. */
+  readonly issuers: readonly string[];
+  /** What a first authorization asks for; empty: nothing in particular. */
+  readonly scopes: readonly string[];
+  /** Where it says so; null when it says nothing and its own origin is taken. */
+  readonly metadataUrl: string | null;
+}
+
+/** What a client says of itself in its document. */
+export interface DocumentClient {
+  readonly clientName: string;
+  readonly redirectUris: readonly string[];
+}
 
 interface Kept<T> {
   readonly until: number;

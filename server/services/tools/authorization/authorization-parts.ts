@@ -2,7 +2,14 @@ import type { Directory } from "../../../directory/writes/write.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
 import type { AdmissionParts } from "../../../road/admission/admit.ts";
 import type { AuthorizationMemory } from "./authorization-memory.ts";
-import type { ConnectedDiscovery } from "./discover-connected.ts";
+
+export interface ConnectedDiscovery {
+  /**
+   * Learns what a server is and offers from the first who can show it a token: before, nobody could ask it. Resolves
+   * when that is known or has taken too long; never rejects.
+   */
+  learn(tenantId: string, serverId: string, token: string): Promise<void>;
+}
 
 /** What upstream authorization works with. */
 export interface AuthorizationParts extends Pick<Directory, "db" | "secrets" | "clock">, AdmissionParts {
@@ -15,7 +22,13 @@ export interface AuthorizationParts extends Pick<Directory, "db" | "secrets" | "
   readonly discovery: ConnectedDiscovery;
 }
 
-/** Where this gateway is for whoever sent the request, without a closing slash. */
-export function baseUrl({ publicUrl }: Pick<AuthorizationParts, "publicUrl">, request: Request): string {
-  return publicUrl ?? new URL(request.url).origin;
+/** Where this gateway is for whoever sent the call, without a closing slash. */
+export function baseUrl({ publicUrl }: Pick<AuthorizationParts, "publicUrl">, call: { readonly url: string }): string {
+  return publicUrl ?? new URL(call.url).origin;
 }
+
+/** What is needed to reach a server in its callers' names. */
+export type ServerAuthorizationParts = Pick<
+  AuthorizationParts,
+  "db" | "secrets" | "clock" | "send" | "memory" | "allowPrivate" | "publicUrl"
+>;

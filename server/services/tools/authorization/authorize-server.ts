@@ -4,15 +4,15 @@ import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
 import { readChallenge, scopesOf, writeChallenge } from "../../../wire/oauth/challenge.ts";
 import type { Call } from "../../../road/call.ts";
-import { type AuthorizationParts, baseUrl } from "./authorization-parts.ts";
+import { baseUrl } from "./authorization-parts.ts";
 import { askAgain } from "./authorization-memory.ts";
 import { callerToken } from "./caller-token.ts";
 import { connectLink } from "./connect-link.ts";
 import { principalOfIdentity } from "./principal.ts";
-import { type DiscoveryParts, metadataUrl, protectedServer } from "./protected-servers.ts";
-import { heldTokens, type KeeperParts, renewedTokens, usableTokens } from "./token-keeper.ts";
-
-export type ServerAuthorizationParts = KeeperParts & DiscoveryParts & Pick<AuthorizationParts, "publicUrl">;
+import { metadataUrl, protectedServer } from "./protected-servers.ts";
+import { heldTokens, renewedTokens, usableTokens } from "./token-keeper.ts";
+import { toolsOf } from "../../../road/target.ts";
+import type { ServerAuthorizationParts } from "./authorization-parts.ts";
 
 /**
  * The way out to the tool servers of one call, with what the caller may show each of them: the caller's own token, else
@@ -101,12 +101,12 @@ async function required(
   const asked = scopes.filter((scope) => scope !== "offline_access").join(" ");
   // A virtual server is no resource of its own: a client that took a member's document for it would be sent in circles.
   const challenge =
-    call.tools != null && call.tools.virtual !== null
+    toolsOf(call)?.virtual != null
       ? "Bearer"
       : writeChallenge({
           error: code === "upstream_scope_required" ? "insufficient_scope" : null,
           scope: asked === "" ? null : asked,
-          resourceMetadata: metadataUrl(baseUrl(parts, call.request), server.id),
+          resourceMetadata: metadataUrl(baseUrl(parts, call), server.id),
         });
   const link = connectLink(parts, call, principalOfIdentity(identity), server, found.issuers[0] as string, scopes);
   return refuse(code, undefined, {

@@ -142,7 +142,7 @@ export async function decide(
   const { origin } = new URL(broker.broker);
   const from = call.headers.get("origin");
   const opened = openWanted(parts, broker, form.get("request") ?? "");
-  if (opened === null || (from !== null && from !== origin && from !== "null") || !isBrowser(call.request, opened.browser))
+  if (opened === null || (from !== null && from !== origin && from !== "null") || !isBrowser(call, opened.browser))
     return refuse("oauth_answer_refused");
   const { wanted, browser } = opened;
   if (form.get("decision") !== "allow") {

@@ -4,7 +4,8 @@ import { findOAuthServer } from "../../../directory/tools/oauth-servers.ts";
 import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
 import type { Call } from "../../../road/call.ts";
 import { type AuthorizationParts, baseUrl } from "./authorization-parts.ts";
-import { authorizationServer, brokerUrl, type ProtectedServer, protectedServer } from "./protected-servers.ts";
+import { authorizationServer, brokerUrl, protectedServer } from "./protected-servers.ts";
+import type { ProtectedServer } from "./authorization-memory.ts";
 
 /** The server a request to the broker is about. */
 export interface BrokeredServer {
@@ -32,7 +33,7 @@ export async function brokeredServer(parts: AuthorizationParts, call: Call, serv
   if (server === null || (call.identity !== null && call.identity.tenantId !== server.tenantId)) return refuse("tool_server_not_found");
   call.row.tenant_id ??= server.tenantId;
   const says = await protectedServer(parts, server.tenantId, server);
-  return isRefusal(says) ? says : { ...server, base: baseUrl(parts, call.request), says };
+  return isRefusal(says) ? says : { ...server, base: baseUrl(parts, call), says };
 }
 
 export async function brokerOf(parts: AuthorizationParts, call: Call, serverId: string, idpId: string): Promise<Broker | Refusal> {

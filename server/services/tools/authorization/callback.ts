@@ -19,7 +19,7 @@ export async function callback(
   { query }: BrokerRequest,
 ): Promise<BrokerAnswer | Refusal> {
   const flow = openFlow(parts, broker, query.get("state") ?? "");
-  if (flow === null || !isBrowser(call.request, flow.browser)) return refuse("oauth_answer_refused");
+  if (flow === null || !isBrowser(call, flow.browser)) return refuse("oauth_answer_refused");
   const iss = query.get("iss");
   // Another issuer's answer, or one whose issuer cannot be told: nothing of it is shown or used.
   if (iss === null ? broker.at.namesItself : iss !== broker.at.issuer)

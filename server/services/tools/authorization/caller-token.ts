@@ -10,11 +10,11 @@ import { looksLikeAccessToken } from "../../../road/admission/gateway-tokens.ts"
  * The caller's own token for a tool server, sent beside a key of the gateway (interface 5.1); null when it sent none.
  * A key or a token of the gateway's own is never that, and neither is a token that says it is for somebody else.
  */
-export function callerToken(server: Pick<ToolServerEntry, "url">, { headers, request }: Pick<Call, "headers" | "request">): string | null {
+export function callerToken(server: Pick<ToolServerEntry, "url">, { headers, url }: Pick<Call, "headers" | "url">): string | null {
   const header = headers.get("authorization");
   if (header === null || !/^bearer \S+$/i.test(header)) return null;
   const token = header.slice(7);
-  const credential = presentedCredential(headers, request.url);
+  const credential = presentedCredential(headers, url);
   // What lets the caller in here is for this gateway alone.
   if (looksLikeApiKey(token) || looksLikeAccessToken(token) || ("text" in credential && credential.text === token)) return null;
   return isPortalToken(token) || isMeantForAnother(token, server.url) ? null : token;

@@ -10,6 +10,6 @@ const SERVER = /^\/v1\/proxy\/mcp\/(mcp-[0-9A-Z]{26})(?:\/|$)/;
 export function challenged(refusal: Refusal, call: Call, parts: Pick<AuthorizationParts, "publicUrl">): Refusal {
   const serverId = refusal.code === "unauthenticated" ? SERVER.exec(call.path)?.[1] : undefined;
   if (serverId === undefined) return refusal;
-  const challenge = writeChallenge({ error: null, scope: null, resourceMetadata: metadataUrl(baseUrl(parts, call.request), serverId) });
+  const challenge = writeChallenge({ error: null, scope: null, resourceMetadata: metadataUrl(baseUrl(parts, call), serverId) });
   return { ...refusal, headers: { ...refusal.headers, "www-authenticate": challenge } };
 }

@@ -3,12 +3,9 @@ import { askJson, mayUseUrl } from "./ask-json.ts";
 import { remembered } from "./authorization-memory.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import { isLoopback } from "./upstream-clients.ts";
+import type { DocumentClient } from "./authorization-memory.ts";
 
 /** A client that is known by the address of a document about it. */
-export interface DocumentClient {
-  readonly clientName: string;
-  readonly redirectUris: readonly string[];
-}
 
 type Parts = Pick<AuthorizationParts, "send" | "memory" | "clock" | "allowPrivate">;
 

@@ -2,15 +2,17 @@ import { reasonOf, type Refusal, refuse, isRefusal } from "../../../kernel/error
 import { ulid } from "../../../kernel/ids.ts";
 import { isObject, type JsonObject } from "../../../wire/document.ts";
 import { resultText } from "../../../wire/mcp/rpc.ts";
-import type { Call, ToolTarget } from "../../../road/call.ts";
-import { departure } from "../departure.ts";
+import type { Call } from "../../../road/call.ts";
+import { type ToolTarget, toolsOf } from "../../../road/target.ts";
+import { departure } from "../../../road/outlet.ts";
 import { canShowAddress } from "../approval-question.ts";
 import type { HeldCall } from "../asked-first.ts";
 import { shownAddress } from "../shown-address.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
 import { ownAnswer, type WholeAnswer } from "../../../road/answer.ts";
-import { authorizationRequired, type ServerAuthorizationParts } from "./authorize-server.ts";
+import { authorizationRequired } from "./authorize-server.ts";
+import type { ServerAuthorizationParts } from "./authorization-parts.ts";
 import { callerToken } from "./caller-token.ts";
 import { openEnvelope, sealEnvelope } from "../../../road/admission/envelope.ts";
 import { principalOfIdentity } from "./principal.ts";
@@ -55,7 +57,7 @@ export async function connectGate(
   const canShow =
     (envelope !== null || server.dialect !== null) &&
     MAY_ASK.has(message?.method ?? "") &&
-    canShowAddress(call, request, call.tools?.virtual?.id ?? server.id, tools);
+    canShowAddress(call, request, toolsOf(call)?.virtual?.id ?? server.id, tools);
   if (message === null || !canShow || refusal.code !== "upstream_authorization_required" || answered === "declined") return refusal;
   call.row.proxy_subtype = "upstream_authorization_required";
   const question = {

@@ -30,7 +30,7 @@ export function connectLink(
   issuer: string,
   scopes: readonly string[],
 ): string {
-  const broker = brokerUrl(baseUrl(parts, call.request), server.id, issuer);
+  const broker = brokerUrl(baseUrl(parts, call), server.id, issuer);
   const name = call.identity?.username ?? call.identity?.credentialName ?? "";
   const ticket = sealEnvelope(
     parts.secrets,

@@ -2,14 +2,7 @@ import type { DiscoveredServer } from "../../../directory/tools/mcp-servers.ts";
 import { probedMcpServer } from "../../../directory/tools/mcp-servers.ts";
 import type { Directory } from "../../../directory/writes/write.ts";
 import type { ToolServerDiscovery } from "../discovery.ts";
-
-export interface ConnectedDiscovery {
-  /**
-   * Learns what a server is and offers from the first who can show it a token: before, nobody could ask it. Resolves
-   * when that is known or has taken too long; never rejects.
-   */
-  learn(tenantId: string, serverId: string, token: string): Promise<void>;
-}
+import type { ConnectedDiscovery } from "./authorization-parts.ts";
 
 const LONGEST_WAIT_MS = 5_000;
 

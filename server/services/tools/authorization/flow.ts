@@ -1,3 +1,4 @@
+import type { Call } from "../../../road/call.ts";
 import { randomBytes } from "node:crypto";
 import { sha256Hex } from "../../../kernel/secrets.ts";
 import type { JsonObject } from "../../../wire/document.ts";
@@ -57,10 +58,10 @@ export function newBrowserMark(broker: Pick<Broker, "broker">): { cookie: string
 }
 
 /** Whether the request comes from the browser that was marked. */
-export function isBrowser(request: Request, browser: string): boolean {
+export function isBrowser({ headers }: Pick<Call, "headers">, browser: string): boolean {
   const [flow, hash] = browser.split(".");
   const name = `gw_oauth_${flow}=`;
-  return (request.headers.get("cookie") ?? "")
+  return (headers.get("cookie") ?? "")
     .split(";")
     .some((cookie) => cookie.trim().startsWith(name) && sha256Hex(cookie.trim().slice(name.length)) === hash);
 }

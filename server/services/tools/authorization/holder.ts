@@ -9,7 +9,7 @@ import { principalOfIdentity } from "./principal.ts";
 export function holderOf(call: Call): Proven | null {
   const { identity, token } = call;
   if (identity === null) return null;
-  const presented = presentedCredential(call.headers, call.request.url);
+  const presented = presentedCredential(call.headers, call.url);
   const holder: Holder | null =
     presented.kind === "api_key"
       ? { kind: "key", hash: sha256Hex(presented.text) }

@@ -1,7 +1,7 @@
 import { issuerId } from "../../../directory/tools/issuer-id.ts";
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
-import { departure } from "../departure.ts";
+import { departure } from "../../../road/outlet.ts";
 import { refuseHost } from "../origin.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { authorize, decide } from "./authorize.ts";

@@ -17,18 +17,7 @@ import {
 import { askJson, mayUseUrl } from "./ask-json.ts";
 import { keyOfServer, remembered } from "./authorization-memory.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
-
-/** How a tool server says it is to be authorized for. */
-export interface ProtectedServer {
-  /** What tokens are asked for and may be sent to. */
-  readonly resource: string;
-  /** Never empty. */
-  readonly issuers: readonly string[];
-  /** What a first authorization asks for; empty: nothing in particular. */
-  readonly scopes: readonly string[];
-  /** Where it says so; null when it says nothing and its own origin is taken. */
-  readonly metadataUrl: string | null;
-}
+import type { ProtectedServer } from "./authorization-memory.ts";
 
 type Parts = Pick<AuthorizationParts, "send" | "memory" | "clock" | "allowPrivate">;
 /** `tenantId` as well: an admin's own word on the issuer wins over the server's. */

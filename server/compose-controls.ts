@@ -1,0 +1,55 @@
+import { access } from "./controls/access/access.ts";
+import { toolAccess } from "./controls/access/tool-access.ts";
+import { Approvals } from "./controls/approvals/approvals.ts";
+import { generatedToolCalls } from "./controls/argument-policies/govern-answer.ts";
+import { actionArguments } from "./controls/argument-policies/govern-tool-call.ts";
+import type { Engines } from "./controls/guardrails/engines.ts";
+import { Guardrails } from "./controls/guardrails/guardrails.ts";
+import { GuardrailInspector } from "./controls/guardrails/inspector.ts";
+import type { Limits } from "./controls/limits/limits.ts";
+import { parameters } from "./controls/parameters/parameters.ts";
+import { SemanticPolicies } from "./controls/semantic-policies/semantic-policies.ts";
+import type { Database } from "./store/database.ts";
+import type { Clock } from "./kernel/clock.ts";
+import type { Log } from "./kernel/log.ts";
+import type { SecretBox } from "./kernel/secrets.ts";
+import type { AdmissionParts } from "./road/admission/admit.ts";
+import { Gates } from "./road/gates.ts";
+import type { Controls } from "./road/govern.ts";
+import type { AskModel } from "./road/model-question.ts";
+
+interface ControlParts {
+  readonly admission: AdmissionParts;
+  readonly db: Database;
+  readonly secrets: SecretBox;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits: Limits;
+  readonly engines: Engines;
+  readonly askModel: AskModel;
+  /** Judges where neither a semantic policy nor its tenant names a model; null: none does. */
+  readonly judgeModel: string | null;
+  readonly upstreamTimeoutMs: number;
+}
+
+/**
+ * Every control in the order calls pass them. The order is part of the product (docs/lifecycle.md): who may use what is
+ * settled before anything is counted, changed or looked at; answers meet guardrails first, then policies on the tool calls
+ * in them, then policies in words; an action is held to policies on its arguments and to guardrails on its definition
+ * before anybody is asked to approve it.
+ */
+export function openControls(parts: ControlParts): { readonly controls: Controls; readonly gates: Gates } {
+  const { askModel, clock, log, limits, upstreamTimeoutMs: idleMs } = parts;
+  const engines = { engines: parts.engines, askModel };
+  const guardrails = new Guardrails({ ...engines, idleMs });
+  const semanticPolicies = new SemanticPolicies({ ask: askModel, clock, log, fallbackModel: parts.judgeModel, idleMs });
+  const inspector = new GuardrailInspector(engines);
+  const standing = [access, toolAccess];
+  return {
+    controls: {
+      request: [...standing, limits, parameters, guardrails, semanticPolicies],
+      answer: [guardrails, generatedToolCalls, semanticPolicies],
+    },
+    gates: new Gates({ ...parts.admission, actions: [actionArguments, inspector, new Approvals(parts)], inspector, standing }),
+  };
+}

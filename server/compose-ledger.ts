@@ -1,0 +1,55 @@
+import type { Clock } from "./kernel/clock.ts";
+import type { Configuration } from "./kernel/configuration.ts";
+import type { Log } from "./kernel/log.ts";
+import type { Telemetry } from "./kernel/telemetry.ts";
+import type { CheckpointTargets } from "./ledger/checkpoint-targets.ts";
+import type { openLedger } from "./ledger/ledger.ts";
+import type { DatabaseConnection } from "./store/database.ts";
+
+const BACKLOG_WAIT_MS = 500;
+
+interface LedgerParts {
+  readonly openLedger: typeof openLedger;
+  readonly targets: CheckpointTargets;
+  readonly connection: DatabaseConnection;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Telemetry;
+  readonly journal: string;
+  readonly signingKey: string;
+}
+
+/** The ledger of this process, watched by the metrics. */
+export async function openWatchedLedger(config: Configuration, parts: LedgerParts) {
+  const { openLedger: open, journal, connection, signingKey, clock, log, metrics, targets } = parts;
+  const ledger = await open({
+    directory: journal,
+    db: connection.db,
+    durability: config.auditDurability,
+    maxBytes: config.auditJournalMaxBytes,
+    signingKey,
+    clock,
+    log,
+    checkpointed: targets.keep,
+  });
+  // What an earlier process left in the journal is in the database before anybody can ask for it, if that takes no longer than this.
+  await Promise.race([ledger.shipped(), new Promise((resolve) => setTimeout(resolve, BACKLOG_WAIT_MS))]);
+  const firstSeq = ledger.status().headSeq;
+  metrics.watchLedger(() => {
+    const status = ledger.status();
+    const oldest = status.oldestUnshippedAt === null ? 0 : Math.max(0, (clock.now() - Date.parse(status.oldestUnshippedAt)) / 1000);
+    return {
+      openCalls: status.openCalls,
+      unshippedBytes: status.unshippedBytes,
+      unshippedRows: status.unshippedRows,
+      oldestUnshippedSeconds: oldest,
+      headSeq: status.headSeq,
+      writtenRows: status.headSeq - firstSeq,
+      syncs: status.syncs,
+      syncSeconds: status.syncMs / 1000,
+      failed: status.failed !== null,
+      shipping: status.shippingError === null,
+    };
+  });
+  return ledger;
+}

@@ -1,0 +1,58 @@
+import { InProcessCounters } from "./controls/limits/in-process.ts";
+import { Limits } from "./controls/limits/limits.ts";
+import { ValkeyCounters } from "./controls/limits/valkey.ts";
+import { AlertWriter } from "./directory/limits/alert-writer.ts";
+import { UsageTruth } from "./directory/limits/usage-truth.ts";
+import type { Clock } from "./kernel/clock.ts";
+import type { Configuration } from "./kernel/configuration.ts";
+import type { Job } from "./kernel/job.ts";
+import type { Log } from "./kernel/log.ts";
+import { openValkey } from "./runtime/valkey.ts";
+import type { DatabaseConnection } from "./store/database.ts";
+
+const ALERTS_WRITTEN_MS = 500;
+const ALERTS_RESOLVED_MS = 60_000;
+const COUNTERS_RECONCILED_MS = 10_000;
+const COUNTERS_RESOLVED_MS = 2_000;
+
+interface LimitsParts {
+  readonly connection: DatabaseConnection;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Limits with their counters, in this process or in Valkey, and the totals they are held to. */
+export function openLimits(config: Configuration, { connection, clock, log }: LimitsParts, ledger: { shipped(): Promise<void> }) {
+  // Steady: its own clock counts microseconds from the start of the process, whatever is done to the wall clock.
+  const steady = () => clock.micros() / 1000;
+  const counters =
+    config.valkeyUrl === undefined
+      ? new InProcessCounters(steady)
+      : new ValkeyCounters({ valkey: openValkey(config.valkeyUrl), now: steady, log });
+  const alerts = new AlertWriter(connection.db, log);
+  const truth = new UsageTruth(connection.db, () => ledger.shipped());
+  const limits = new Limits({
+    counters,
+    truth,
+    alerts,
+    clock,
+    log,
+    whenAway: config.limitsWhenCountersAway,
+    waitMs: config.upstreamTimeoutMs,
+  });
+  const jobs: Job[] = [
+    { name: "write_alerts", everyMs: ALERTS_WRITTEN_MS, run: () => alerts.flush() },
+    { name: "resolve_alerts", everyMs: ALERTS_RESOLVED_MS, run: () => alerts.resolve() },
+    { name: "resolve_counters", everyMs: COUNTERS_RESOLVED_MS, run: () => limits.resolve() },
+    { name: "reconcile_counters", everyMs: COUNTERS_RECONCILED_MS, run: () => limits.reconcile() },
+  ];
+  return {
+    limits,
+    truth,
+    jobs,
+    async close(): Promise<void> {
+      await limits.close();
+      await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import type { Approval } from "@gatehouse/contracts/approvals";
+import { redeemApproval, redeemAsked, redeemShown, requestApproval } from "../../directory/tools/approvals.ts";
+import type { Directory } from "../../directory/writes/write.ts";
+import { isRefusal, reasonOf, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
+import { ACTION_PASSES, type Action, type ActionDecision } from "../../road/action.ts";
+import type { Call, Identity } from "../../road/call.ts";
+import type { ActionControl } from "../../road/control.ts";
+import { exactDigest } from "../../wire/mcp/exact-arguments.ts";
+
+type Parts = Pick<Directory, "db" | "secrets" | "clock">;
+
+/**
+ * Holds an action that needs somebody's approval: asks for it, or takes one that was given, by its one-time token or by
+ * what else the caller brings of it. An approval is good for one caller, action, arguments and definition.
+ */
+export class Approvals implements ActionControl {
+  readonly name = "approvals";
+  private readonly parts: Parts;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+  }
+
+  async before(call: Call, action: Action): Promise<ActionDecision> {
+    const { identity, scope } = call;
+    const { required, proof } = action.approval;
+    // What a caller brings may be of an approval that is not needed any more.
+    if (identity === null || scope === null || !(required || proof.continued !== undefined || proof.asked !== undefined))
+      return ACTION_PASSES;
+    try {
+      return await this.decided(call, identity, scope.groupId, action);
+    } catch (error) {
+      if (error instanceof Refused) return refused(error.refusal);
+      const rest = { reason: reasonOf(error), headers: { "retry-after": "1" } };
+      return refused(refuse("directory_unavailable", "Approvals cannot be looked up just now.", rest));
+    }
+  }
+
+  private async decided(call: Call, identity: Identity, groupId: string, action: Action): Promise<ActionDecision> {
+    const { approval } = action;
+    const { required, proof } = approval;
+    const lost = (await proof.ready?.()) ?? null;
+    if (lost !== null) return refused(lost);
+    const terms = termsOf(identity, groupId, action);
+    const redemption = async () => ({ ...terms, definitionDigest: await approval.definitionDigest(), callId: call.id });
+    if (proof.asked !== undefined && required) return this.afterAsking(call, await proof.asked(), redemption);
+    const continued = (await proof.continued?.()) ?? null;
+    if (continued === "over") {
+      const message = "What carries the approval of this call on was used already, or came too late.";
+      return refused(refuse("approval_token_invalid", message));
+    }
+    if (continued !== null) return covered(call, continued);
+    if (!required) return ACTION_PASSES;
+    const token = call.headers.get("x-approval-token");
+    if (token !== null) {
+      const redeemed = await redeemApproval(this.parts, token, await redemption());
+      return redeemed === null ? refused(refuse("approval_token_invalid")) : covered(call, redeemed);
+    }
+    const redeeming = await redemption();
+    const again = proof.session === null ? null : await redeemShown(this.parts, proof.session, redeeming);
+    if (again !== null) return covered(call, again);
+    const requested = await this.request(call, identity, terms, redeeming.definitionDigest, action);
+    return this.hold(call, requested, redemption);
+  }
+
+  /** The caller comes again for the approval it was asked to get. */
+  private async afterAsking(call: Call, found: Approval | Refusal | null, redemption: () => Promise<Redemption>): Promise<ActionDecision> {
+    if (found !== null && isRefusal(found)) return refused(found);
+    if (found?.status !== "approved") return this.hold(call, found, redemption);
+    return (await redeemAsked(this.parts, found.id, await redemption()))
+      ? covered(call, found.id)
+      : refused(refuse("approval_token_invalid"));
+  }
+
+  private request(
+    call: Call,
+    identity: Identity,
+    terms: ReturnType<typeof termsOf>,
+    definitionDigest: string,
+    { approval, arguments: callArguments }: Action,
+  ): Promise<Approval> {
+    return requestApproval(this.parts, {
+      ...terms,
+      definitionDigest,
+      serverConfigId: approval.configId,
+      serverName: approval.serverName,
+      requesterType: identity.userId === null ? "api_key" : "user",
+      requesterDisplay: identity.username ?? identity.credentialName,
+      approverGroupIds: approval.approverGroupIds,
+      callArguments,
+      metadata: { call_id: call.id, client_ip: call.ip },
+      timeoutSeconds: approval.timeoutSeconds,
+    });
+  }
+
+  private hold(call: Call, approval: Approval | null, redemption: () => Promise<Redemption>): ActionDecision {
+    call.row.proxy_subtype = "approval_required";
+    call.row.agent_authz_decision = "approval_required";
+    const redeem = async (): Promise<Refusal | null> => {
+      try {
+        if (approval === null || !(await redeemAsked(this.parts, approval.id, await redemption()))) return refuse("approval_token_invalid");
+      } catch (error) {
+        if (error instanceof Refused) return error.refusal;
+        throw error;
+      }
+      covered(call, approval.id);
+      return null;
+    };
+    return { kind: "hold", approval, redeem };
+  }
+}
+
+type Redemption = Parameters<typeof redeemAsked>[2];
+
+/** Whose approval it is, and for what. */
+function termsOf({ tenantId, userId, credentialId }: Identity, requesterGroupId: string, { name, arguments: given, approval }: Action) {
+  return {
+    tenantId,
+    requesterId: userId ?? credentialId,
+    requesterGroupId,
+    serverId: approval.serverId,
+    capabilityName: name,
+    argumentsDigest: exactDigest(given),
+  };
+}
+
+function covered(call: Call, approvalId: string): ActionDecision {
+  call.row.consumed_approval_request_id = approvalId;
+  call.row.agent_authz_decision = "allow";
+  return { kind: "pass", approvalId };
+}
+
+const refused = (refusal: Refusal): ActionDecision => ({ kind: "refuse", refusal });

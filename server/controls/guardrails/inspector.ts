@@ -1,0 +1,119 @@
+import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
+import { BoundedMap } from "../../directory/bounded-map.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { ACTION_PASSES, type Action, type ActionDecision, type ActionDefinition } from "../../road/action.ts";
+import type { Call } from "../../road/call.ts";
+import type { ActionControl } from "../../road/control.ts";
+import type { Inspector } from "../../road/gates.ts";
+import { tag } from "../../road/record/tag.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import type { TextSlot } from "../../wire/inbound.ts";
+import { digestOf } from "../../wire/mcp/tool-definitions.ts";
+import { inspectContent } from "./content.ts";
+import type { EngineParts } from "./engines.ts";
+import { GuardRun } from "./guard-run.ts";
+import { type SurfaceGuard, surfaceGuard } from "./surface-guard.ts";
+import { type Review, reviewDefinition } from "./tool-definition.ts";
+
+/** Definitions reviewed at a time: engines may be asked about each. */
+const AT_ONCE = 8;
+const REVIEWS = 20_000;
+
+/** Guardrails on what goes to and comes from upstreams that are no models, and on what those say of themselves. */
+export class GuardrailInspector implements Inspector, ActionControl {
+  readonly name = "guardrails";
+  /** By what guards and the definition's digest: a list whose tools and guardrails are the same costs no review. */
+  private readonly reviews = new BoundedMap<string, Review>(REVIEWS);
+  private readonly parts: EngineParts;
+
+  constructor(parts: EngineParts) {
+    this.parts = parts;
+  }
+
+  async inspect(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
+    const guard = guardOf(call, surface);
+    return guard === null ? null : inspectContent(call, new GuardRun(guard), slots, this.parts);
+  }
+
+  looksAt(call: Call, surface: GuardrailSurface): boolean {
+    return guardOf(call, surface) !== null;
+  }
+
+  enforces(call: Call, surface: GuardrailSurface): boolean {
+    return guardOf(call, surface)?.enforces === true;
+  }
+
+  /** Without those that are blocked, and with what is redacted redacted. */
+  async offered(call: Call, definitions: readonly JsonValue[]): Promise<JsonValue[] | null> {
+    const guard = guardOf(call, "mcp_registration");
+    if (guard === null) return null;
+    const run = new GuardRun(guard);
+    const offered: JsonValue[] = [];
+    let changed = false;
+    for (let at = 0; at < definitions.length; at += AT_ONCE) {
+      const some = definitions.slice(at, at + AT_ONCE);
+      const reviews = await Promise.all(some.map((one) => (isObject(one) ? this.review(call, guard, digestOf(one), one) : null)));
+      for (const [index, definition] of some.entries()) {
+        const review = reviews[index] ?? null;
+        if (review !== null) run.recall(review);
+        if (review?.verdict?.action === "block") {
+          tag(call, "tool_withheld");
+          changed = true;
+          continue;
+        }
+        if (review?.definition != null) changed = true;
+        offered.push(review?.definition ?? definition);
+      }
+    }
+    run.tell(call, false);
+    return changed ? offered : null;
+  }
+
+  /** Refuses an action whose definition is blocked, or cannot be looked at. */
+  async before(call: Call, { definition }: Action): Promise<ActionDecision> {
+    const guard = definition === null ? null : guardOf(call, "mcp_registration");
+    if (guard === null || definition === null) return ACTION_PASSES;
+    const run = new GuardRun(guard);
+    const review = await this.reviewOf(call, guard, definition);
+    if (review === null) run.cannotLook();
+    // What is redacted in a description is no business of the call.
+    else if (review.verdict?.action !== "redact") run.recall(review);
+    run.tell(call);
+    const verdict = run.blocked;
+    if (verdict === null) return ACTION_PASSES;
+    const extra = { guardrail: verdict.source?.name ?? null, check: verdict.check, direction: "input" };
+    if (review === null) {
+      const message =
+        "The definition of the tool is not known, so the guardrails of this resource group could not look at it. List the server's tools first.";
+      return { kind: "refuse", refusal: refuse("guardrail_blocked", message, { extra, reason: "the definition is not known" }) };
+    }
+    const message = verdict.failed
+      ? "The definition of the tool could not be checked by the guardrail, so the tool was blocked."
+      : `The definition of the tool was blocked by a guardrail (${verdict.check}).`;
+    return { kind: "refuse", refusal: refuse("guardrail_blocked", message, { extra }) };
+  }
+
+  private async reviewOf(call: Call, guard: SurfaceGuard, { hash, load }: ActionDefinition): Promise<Review | null> {
+    if (hash === null) return null;
+    const known = this.reviews.get(keyOf(guard, hash));
+    if (known !== undefined) return known;
+    const definition = await load();
+    return definition === null ? null : this.review(call, guard, hash, definition);
+  }
+
+  private async review(call: Call, guard: SurfaceGuard, hash: string, definition: JsonObject): Promise<Review> {
+    const key = keyOf(guard, hash);
+    const known = this.reviews.get(key);
+    if (known !== undefined) return known;
+    const made = await reviewDefinition(call, guard, definition, this.parts);
+    // What failed may not fail the next time.
+    if (made.verdict?.failed !== true && !made.degraded) this.reviews.set(key, made);
+    return made;
+  }
+}
+
+function guardOf({ scope }: Call, surface: GuardrailSurface): SurfaceGuard | null {
+  return scope === null ? null : surfaceGuard(scope, surface);
+}
+
+const keyOf = (guard: SurfaceGuard, hash: string) => `${guard.version} ${hash}`;

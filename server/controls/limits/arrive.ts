@@ -1,0 +1,55 @@
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import type { Refusal } from "../../kernel/errors.ts";
+import { arrivalOf, type Call } from "../../road/call.ts";
+import { governanceOf } from "../../road/parameter-governance.ts";
+import { newToolResults } from "../../road/tool-results.ts";
+import type { RequestView } from "../../road/view.ts";
+import type { Arriving } from "./arriving.ts";
+import { unpricedRefusal } from "./limit-refusals.ts";
+import type { CallPlan } from "./plan.ts";
+import { dearest, demandOf, withoutOutput, worstCaseOf } from "./worst-case.ts";
+
+/** A call as it comes to the gate: what it may come to at most, and what is held for it. A refusal where that has no price. */
+export function arrive(call: Call, view: RequestView, model: ModelEntry, plan: CallPlan, members: readonly CallPlan[]): Arriving | Refusal {
+  const any = (has: (one: CallPlan) => boolean) => has(plan) || members.some(has);
+  const toolCalls = any(({ windows }) => windows.some(({ measure }) => measure === "tool_calls")) ? newToolResults(view) : 0;
+  // What a cap counts stands on the row: the counters of the next process begin with it.
+  if (toolCalls > 0) call.row.custom_metadata = { ...(call.row.custom_metadata as object | null | undefined), tool_results: toolCalls };
+  const counting = call.audit.proxySubtype.endsWith("count_tokens");
+  if (counting || !any(({ needsBound }) => needsBound))
+    return {
+      id: call.id,
+      call,
+      view,
+      model,
+      plan,
+      worst: null,
+      toolCalls,
+      outputTokens: 0,
+      demand: { tokens: 0, micros: 0, toolCalls },
+      ahead: null,
+    };
+  const rules = governanceOf(call, model);
+  const embeds = view.target.kind === "model" && view.target.modes.includes("embedding");
+  const bounded = worstCaseOf(model, view, {
+    at: arrivalOf(call),
+    bodyBytes: (call.row.request_size_bytes as number | undefined) ?? 0,
+    addedBytes: embeds ? 0 : rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? ""),
+    outputCeiling: rules.maxOutputTokens,
+  });
+  const worst = embeds ? withoutOutput(bounded) : bounded;
+  if (any(({ needsPrice }) => needsPrice) && dearest(model, worst) === null)
+    return unpricedRefusal(model, dearest(model, { ...worst, searches: 0 }) === null ? undefined : "a search");
+  return {
+    id: call.id,
+    call,
+    view,
+    model,
+    plan,
+    worst,
+    toolCalls,
+    outputTokens: worst.outputTokens,
+    demand: demandOf(model, worst, worst.outputTokens, toolCalls),
+    ahead: null,
+  };
+}

@@ -1,0 +1,70 @@
+import type { Approval } from "@gatehouse/contracts/approvals";
+import type { Refusal } from "../kernel/errors.ts";
+import type { JsonObject } from "../wire/document.ts";
+
+/** What an upstream is about to be asked to do, as controls on actions see it. */
+export interface Action {
+  /** As its upstream knows it. */
+  readonly name: string;
+  /** As the caller named it: policies hold under either name. */
+  readonly alias: string;
+  /** JSON text. */
+  readonly arguments: string;
+  /** What the upstream says of it; null where nothing says what it does, and nothing can be looked at. */
+  readonly definition: ActionDefinition | null;
+  readonly approval: ApprovalTerms;
+}
+
+export interface ActionDefinition {
+  /** Digest of the definition as it was last seen; null where none was. */
+  readonly hash: string | null;
+  /** The definition of that digest; null when it is not there any more. */
+  load(): Promise<JsonObject | null>;
+}
+
+/** Under which terms an action needs somebody's approval, and what of one the caller brings. */
+export interface ApprovalTerms {
+  readonly required: boolean;
+  readonly serverId: string;
+  readonly serverName: string;
+  /** Of the configuration that asks for the approval. */
+  readonly configId: string;
+  readonly approverGroupIds: readonly string[];
+  readonly timeoutSeconds: number;
+  /** Digest of what is to be done as it stands now: an approval is good for that alone. */
+  definitionDigest(): Promise<string>;
+  readonly proof: ApprovalProof;
+}
+
+/** What a caller may bring of an approval beside its token, which stands in `X-Approval-Token`. */
+export interface ApprovalProof {
+  /** Why the call could not go on even if it were approved. */
+  ready?(): Promise<Refusal | null>;
+  /** The approval the caller was asked to get and comes again for, once it is decided or waited for long enough; null: it is not there. */
+  readonly asked?: () => Promise<Approval | Refusal | null>;
+  /** The approval of a call that goes on in another request; "over" where it cannot, null where the request is none such. */
+  readonly continued?: () => Promise<string | "over" | null>;
+  /** The session in which somebody was shown the way to the approval. */
+  readonly session: string | null;
+}
+
+export const NO_PROOF: ApprovalProof = { session: null };
+
+/** What a control says of an action. A hold is told to the caller in the way of its protocol. */
+export type ActionDecision = ActionPass | { readonly kind: "refuse"; readonly refusal: Refusal } | ActionHold;
+
+export interface ActionPass {
+  readonly kind: "pass";
+  /** The approval that covers the action; null where none was needed. */
+  readonly approvalId: string | null;
+}
+
+export interface ActionHold {
+  readonly kind: "hold";
+  /** As it stands: pending, or decided against the caller. Null: it is not there any more. */
+  readonly approval: Approval | null;
+  /** Takes the approval once it was given; a refusal when it is no longer good for this call. */
+  redeem(): Promise<Refusal | null>;
+}
+
+export const ACTION_PASSES: ActionPass = { kind: "pass", approvalId: null };

@@ -1,0 +1,25 @@
+import type { ModelEntry } from "../directory/snapshot.ts";
+import type { Refusal } from "../kernel/errors.ts";
+import type { Call } from "./call.ts";
+
+/** What bounds a call of the gateway's own. */
+export interface NestedBounds {
+  readonly bodyBytes: number;
+  readonly outputTokens: number | null;
+  /** Longest wait for calls in flight; null: as long as a caller's call. */
+  readonly waitMs: number | null;
+  /** Whether the call it is made for waits for it. */
+  readonly lends: boolean;
+}
+
+/** What the road asks of the limits beside the request control they are. */
+export interface CallLimits {
+  /** Takes what is set for one member of a routing group alone; a refusal sends the call to another member. */
+  enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null>;
+  /** Takes what a call of the gateway's own, made on behalf of `parent`, may come to. */
+  enterNested(call: Call, parent: Call, bounds: NestedBounds): Refusal | null | Promise<Refusal | null>;
+  /** Puts what a call used in the place of what it held; null when it is done at once. Never rejects. */
+  settle(call: Call): Promise<void> | null;
+  /** The row of a settled call is sealed. */
+  sealed(call: Call): void;
+}

@@ -1,0 +1,84 @@
+import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
+import type { Refusal } from "../kernel/errors.ts";
+import type { JsonValue } from "../wire/document.ts";
+import type { TextSlot } from "../wire/inbound.ts";
+import { ACTION_PASSES, type Action, type ActionDecision } from "./action.ts";
+import { admit, type AdmissionParts, type Admits } from "./admission/admit.ts";
+import type { Call } from "./call.ts";
+import type { ActionControl, RequestControl } from "./control.ts";
+import type { RequestView } from "./view.ts";
+
+/** What looks at content on its way to and from an upstream. */
+export interface Inspector {
+  /**
+   * Looks at every text, and puts in its place what may go on. A refusal ends the call. What is found is told on the row.
+   */
+  inspect(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null>;
+  /** Definitions as the caller may be offered them; null: as they came. */
+  offered(call: Call, definitions: readonly JsonValue[]): Promise<JsonValue[] | null>;
+  /** Whether anything looks at content of this kind: if not, it need not be taken apart. */
+  looksAt(call: Call, surface: GuardrailSurface): boolean;
+  /** Whether content that cannot be read must be withheld, because something that can change or end the call has not seen it. */
+  enforces(call: Call, surface: GuardrailSurface): boolean;
+}
+
+export interface GateParts extends AdmissionParts {
+  /** In the order an action passes them. */
+  readonly actions: readonly ActionControl[];
+  readonly inspector: Inspector;
+  /** Of the request controls those that decide who may use what. */
+  readonly standing: readonly RequestControl[];
+}
+
+/**
+ * What services ask in mid-flight, once a call is on its way: may this be done, may this content pass, would this caller
+ * still be let in. An upstream is handed out behind them only (`outlet.ts`).
+ */
+export class Gates {
+  private readonly parts: GateParts;
+
+  constructor(parts: GateParts) {
+    this.parts = parts;
+  }
+
+  /** Argument policies, guardrails on the definition, approval: the first that does not let the action pass decides. */
+  async beforeAction(call: Call, action: Action): Promise<ActionDecision> {
+    let passed = ACTION_PASSES;
+    for (const control of this.parts.actions) {
+      const decided = control.before(call, action);
+      const decision = decided instanceof Promise ? await decided : decided;
+      if (decision.kind !== "pass") return decision;
+      if (decision.approvalId !== null) passed = decision;
+    }
+    return passed;
+  }
+
+  inspect(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
+    return this.parts.inspector.inspect(call, surface, slots);
+  }
+
+  offered(call: Call, definitions: readonly JsonValue[]): Promise<JsonValue[] | null> {
+    return this.parts.inspector.offered(call, definitions);
+  }
+
+  looksAt(call: Call, surface: GuardrailSurface): boolean {
+    return this.parts.inspector.looksAt(call, surface);
+  }
+
+  enforces(call: Call, surface: GuardrailSurface): boolean {
+    return this.parts.inspector.enforces(call, surface);
+  }
+
+  /** Why a caller who was let in would not be now; null when it would. What is found out is not told on the call's row. */
+  async readmit(call: Call, admits: Admits, view: RequestView): Promise<{ readonly refusal: Refusal | null; readonly now: Call }> {
+    const now: Call = { ...call, row: { ...call.row }, answerHeaders: {} };
+    const refusal = await admit(now, admits, this.parts);
+    // Whoever was let in stays so until the directory can be asked.
+    if (refusal !== null) return { refusal: refusal.code === "directory_unavailable" ? null : refusal, now };
+    for (const control of this.parts.standing) {
+      const decision = await control.decide(now, view);
+      if (decision.kind === "refuse") return { refusal: decision.refusal, now };
+    }
+    return { refusal: null, now };
+  }
+}

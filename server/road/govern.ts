@@ -1,0 +1,90 @@
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import { isRefusal, type Refusal } from "../kernel/errors.ts";
+import { sha256Hex } from "../kernel/secrets.ts";
+import type { Answer } from "./answer.ts";
+import type { Call } from "./call.ts";
+import type { AnswerCheck, AnswerControl, RequestControl } from "./control.ts";
+import { settle } from "./metering/settle.ts";
+import { outputFormOf } from "./output/answer-formats.ts";
+import type { Exchange } from "./surface.ts";
+import type { RequestView } from "./view.ts";
+
+/** The rules every exchange passes, each list in its order. The order is part of the product (docs/lifecycle.md). */
+export interface Controls {
+  readonly request: readonly RequestControl[];
+  /** Each sees what the one before it let through. */
+  readonly answer: readonly AnswerControl[];
+}
+
+export type Govern = (call: Call, exchange: Exchange) => Promise<Answer | Refusal>;
+
+/**
+ * One exchange under every rule, for a call that was admitted: request controls, the service that answers, answer controls.
+ * Knows of no HTTP request, so that a line of a batch or a replay is governed like what came over a wire. The answer is
+ * metered where it is whole; one that is a stream is metered by whoever sends it.
+ */
+export function governedBy(controls: Controls): Govern {
+  return async (call, exchange) => {
+    const { view } = exchange;
+    noteView(call.row, view);
+    const refusal = await refusedRequest(controls.request, call, view);
+    if (refusal !== null) return refusal;
+    const checks = prepared(controls.answer, call, exchange);
+    const resumed = await resumedRequest(controls.request, call, view);
+    if (resumed !== null) return resumed;
+    const answer = await exchange.answer(call);
+    if (isRefusal(answer)) {
+      settle(call, null);
+      return answer;
+    }
+    if (answer.kind === "whole") settle(call, answer.usage);
+    let checked = answer;
+    for (const check of checks) {
+      const looked = check(checked);
+      const result = looked instanceof Promise ? await looked : looked;
+      if (isRefusal(result)) return result;
+      checked = result;
+    }
+    return checked.kind === "stream" && exchange.conversation !== undefined
+      ? { ...checked, form: outputFormOf(exchange.conversation) }
+      : checked;
+  };
+}
+
+async function refusedRequest(controls: readonly RequestControl[], call: Call, view: RequestView): Promise<Refusal | null> {
+  for (const control of controls) {
+    const decided = control.decide(call, view);
+    const decision = decided instanceof Promise ? await decided : decided;
+    if (decision.kind === "refuse") return decision.refusal;
+  }
+  return null;
+}
+
+async function resumedRequest(controls: readonly RequestControl[], call: Call, view: RequestView): Promise<Refusal | null> {
+  for (const control of controls) {
+    const resumed = control.resume?.(call, view) ?? null;
+    const refusal = resumed instanceof Promise ? await resumed : resumed;
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
+function prepared(controls: readonly AnswerControl[], call: Call, exchange: Exchange): readonly AnswerCheck[] {
+  const checks: AnswerCheck[] = [];
+  for (const control of controls) {
+    const check = control.prepare(call, exchange);
+    if (check !== null) checks.push(check);
+  }
+  return checks;
+}
+
+function noteView(row: AuditRow, view: RequestView): void {
+  const { target } = view;
+  if (target.kind !== "model") return;
+  row.llm_model_requested = target.id ?? target.name;
+  row.llm_streaming = view.streaming;
+  row.llm_temperature = view.temperature;
+  row.llm_max_tokens = view.maxTokens;
+  row.llm_function_calling = view.tools.length > 0;
+  row.prompt_fingerprint = view.instructions === null ? null : sha256Hex(view.instructions);
+}

@@ -1,0 +1,144 @@
+import type { Clock } from "../kernel/clock.ts";
+import { type Refusal, isRefusal, refuse, unforeseen } from "../kernel/errors.ts";
+import type { Log } from "../kernel/log.ts";
+import { sha256Hex } from "../kernel/secrets.ts";
+import type { CallLedger } from "../ledger/ledger.ts";
+import type { WholeAnswer } from "./answer.ts";
+import type { CallLimits } from "./call-limits.ts";
+import type { AbortReason, AuditClass, Call } from "./call.ts";
+import { settle } from "./metering/settle.ts";
+import { type NestedCall, openNested } from "./nested-call.ts";
+import { keptBodies, previewOf } from "./record/content.ts";
+import { DecidingModels } from "./record/deciding-models.ts";
+import { answeredOutcome, closeRecord, refusedOutcome } from "./record/finish.ts";
+import { forget } from "./record/forget.ts";
+import { type Arrival, openCall } from "./record/open.ts";
+import { rowUnderWay } from "./record/under-way.ts";
+
+export interface OpenCallsParts {
+  readonly ledger: CallLedger;
+  readonly limits: CallLimits;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told of every call that has ended. */
+  readonly observe: (call: Call) => void;
+}
+
+/** The calls that are open: each is opened here once, and leaves by `seal`, with its row. */
+export class OpenCalls {
+  private readonly open = new Set<Call>();
+  private readonly deciding = new DecidingModels();
+  private readonly parts: OpenCallsParts;
+  private whenIdle: (() => void) | null = null;
+
+  constructor(parts: OpenCallsParts) {
+    this.parts = parts;
+  }
+
+  /** Whether the record of one more call can be kept. */
+  get accepting(): boolean {
+    return this.parts.ledger.accepting(this.open.size);
+  }
+
+  start(arrival: Arrival, ip: string, audit: AuditClass): Call {
+    const call = openCall(arrival, ip, audit, this.parts.clock);
+    this.open.add(call);
+    return call;
+  }
+
+  has(call: Call): boolean {
+    return this.open.has(call);
+  }
+
+  /** The begin marker. Throws when calls can no longer be recorded. */
+  begin(call: Call): void {
+    this.parts.ledger.begin(rowUnderWay(call));
+  }
+
+  /** Resolves when no call is open. After `graceMs` those that still are are ended. */
+  async ended(graceMs: number): Promise<void> {
+    if (this.open.size === 0) return;
+    const idle = new Promise<void>((resolve) => {
+      this.whenIdle = resolve;
+    });
+    const timer = setTimeout(() => {
+      for (const call of this.open) call.abort.abort("gateway_interrupted" satisfies AbortReason);
+    }, graceMs);
+    await idle;
+    clearTimeout(timer);
+  }
+
+  /** False when the row could not be stored: then the answer must not be given. */
+  async seal(call: Call): Promise<boolean> {
+    const { ledger, limits, log } = this.parts;
+    try {
+      try {
+        this.deciding.note(call);
+        // Counted first: what is on the record is always counted. What a kill leaves counted and not recorded is put right
+        // once its row is there.
+        const settling = limits.settle(call);
+        if (settling !== null) await settling;
+      } catch (error) {
+        // A fault in counting must not cost the row.
+        log.error("call_not_counted", { call_id: call.id, error: error as Error });
+      }
+      // One that never left came and went in a moment, and the next may have come in the same.
+      await ledger.seal(call.row, this.open.size === 1 && call.row.target_url != null);
+      limits.sealed(call);
+      return true;
+    } catch (error) {
+      log.error("row_not_sealed", { call_id: call.id, error: error as Error });
+      return false;
+    } finally {
+      this.open.delete(call);
+      for (const told of call.whenEnded) told(call.row.error_type ?? null);
+      this.parts.observe(call);
+      if (this.open.size === 0) this.whenIdle?.();
+    }
+  }
+
+  /** A call of the gateway's own, with its row: see `Nest`. */
+  async nest(parent: Call, nested: NestedCall): Promise<WholeAnswer | Refusal> {
+    const call = openNested(parent, nested, this.parts.clock);
+    this.open.add(call);
+    const answer = await this.askNested(call, parent, nested);
+    settle(call, isRefusal(answer) ? null : answer.usage);
+    nested.settled?.(call, answer);
+    if (nested.unkept === true) forget(call);
+    const body = isRefusal(answer) ? new Uint8Array(0) : answer.body;
+    closeRecord(call, isRefusal(answer) ? refusedOutcome(call, answer) : answeredOutcome(answer), {
+      bytes: body.byteLength,
+      hash: sha256Hex(body),
+      preview: nested.unkept === true ? null : previewOf(body, keptBodies(call)),
+      headers: {},
+    });
+    return (await this.seal(call)) ? answer : refuse("audit_unavailable");
+  }
+
+  private async askNested(call: Call, parent: Call, nested: NestedCall): Promise<WholeAnswer | Refusal> {
+    const { signal } = parent.abort;
+    const follow = () => call.abort.abort(signal.reason);
+    if (nested.endsWithParent) {
+      if (signal.aborted) follow();
+      else signal.addEventListener("abort", follow, { once: true });
+    }
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    try {
+      const overLimit = await this.parts.limits.enterNested(call, parent, {
+        bodyBytes: nested.body.byteLength,
+        outputTokens: nested.outputTokens,
+        waitMs: nested.waitMs,
+        lends: nested.endsWithParent,
+      });
+      timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), nested.timeoutMs);
+      const given = overLimit ?? (await nested.send(call));
+      return isRefusal(given) || given.kind === "whole" ? given : refuse("upstream_invalid_response");
+    } catch (error) {
+      this.parts.log.error("call_failed", { call_id: call.id, error: error as Error });
+      return unforeseen(error);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", follow);
+    }
+  }
+}

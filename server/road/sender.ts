@@ -1,0 +1,86 @@
+import { ERRORS, type Refusal, refuse } from "../kernel/errors.ts";
+import type { Log } from "../kernel/log.ts";
+import { sha256Hex } from "../kernel/secrets.ts";
+import { ownAnswer, type StreamAnswer, type WholeAnswer } from "./answer.ts";
+import { abortReason, type Call } from "./call.ts";
+import { settle } from "./metering/settle.ts";
+import { streamUsage } from "./metering/stream-usage.ts";
+import type { OpenCalls } from "./open-calls.ts";
+import { keptBodies, previewOf, SentContent } from "./record/content.ts";
+import { closeRecord, type Outcome, outcomeOf, refusedOutcome } from "./record/finish.ts";
+import { type StreamEnd, streamOut } from "./stream-out.ts";
+import type { Surface } from "./surface.ts";
+
+export interface SenderParts {
+  readonly calls: OpenCalls;
+  readonly log: Log;
+  /** Longest silence of an upstream in a stream that says none of its own. */
+  readonly upstreamTimeoutMs: number;
+  /** Told of every call that was refused its answer because it could not be recorded. */
+  readonly unrecorded: () => void;
+}
+
+/** Gives answers to callers: each once its row is on stable storage. */
+export class Sender {
+  private readonly parts: SenderParts;
+
+  constructor(parts: SenderParts) {
+    this.parts = parts;
+  }
+
+  /** Null where the row could not be stored: then the answer must not be given. */
+  refusal(call: Call, surface: Surface, refusal: Refusal): Promise<Response | null> {
+    const shown = abortReason(call) === "gateway_interrupted" ? refuse("draining") : refusal;
+    const { headers, body } = surface.refusal(shown, call);
+    const { status, retry } = ERRORS[shown.code];
+    // Official clients try again by the status alone, unless they are told.
+    const inVain: Record<string, string> =
+      !retry && (status === 409 || status === 429 || status >= 500) ? { "x-should-retry": "false" } : {};
+    return this.whole(call, ownAnswer(status, { ...headers, ...inVain, ...shown.headers }, body), refusedOutcome(call, refusal));
+  }
+
+  /** Null where the row could not be stored: then the answer must not be given. */
+  async whole(call: Call, { status, headers: ownHeaders, body }: WholeAnswer, outcome: Outcome): Promise<Response | null> {
+    const headers = { ...call.answerHeaders, ...ownHeaders };
+    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, keptBodies(call)), headers });
+    return (await this.parts.calls.seal(call)) ? new Response(body as Uint8Array<ArrayBuffer>, { status, headers }) : null;
+  }
+
+  /** `sealBroken` seals the row of a call whose end cannot be told. */
+  stream(call: Call, surface: Surface, answer: StreamAnswer, sealBroken: () => Promise<boolean>): Response {
+    const headers = { ...call.answerHeaders, ...answer.headers };
+    const content = new SentContent(keptBodies(call) !== "none");
+    const end = async ({ failure, abandoned, last, told }: StreamEnd): Promise<Uint8Array | null> => {
+      const errorFrame = failure === null || told ? null : surface.streamError(failure, call, content.last);
+      const tail = errorFrame ?? last;
+      if (tail !== null) content.add(tail);
+      settle(call, streamUsage(answer));
+      const { hash, preview } = content.close(keptBodies(call), answer.form);
+      closeRecord(call, streamOutcome(answer.status, failure, abandoned), { bytes: content.bytes, hash, preview, headers });
+      // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
+      if (await this.parts.calls.seal(call)) return tail;
+      this.parts.unrecorded();
+      return surface.streamError(refuse("audit_unavailable"), call, content.last);
+    };
+    const stream = streamOut(call, answer, {
+      idleMs: answer.idleMs ?? this.parts.upstreamTimeoutMs,
+      sent: (piece) => content.add(piece),
+      end: (how) =>
+        end(how).catch(async (error: unknown) => {
+          this.parts.log.error("answer_failed", { call_id: call.id, error: error as Error });
+          await sealBroken();
+          // A torn stream, which no client takes for a whole one.
+          throw error;
+        }),
+    });
+    return new Response(stream, { status: answer.status, headers });
+  }
+}
+
+function streamOutcome(status: number, failure: Refusal | null, abandoned: StreamEnd["abandoned"]): Outcome {
+  if (abandoned !== null) {
+    const errorMessage = abandoned === "client_disconnected" ? "the caller hung up in mid-stream" : "the gateway stopped in mid-stream";
+    return { status, errorType: abandoned, errorMessage };
+  }
+  return failure === null ? { status, errorType: null, errorMessage: null } : { ...outcomeOf(failure), status };
+}

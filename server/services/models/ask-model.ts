@@ -1,0 +1,76 @@
+import { isRefusal, type Refusal } from "../../kernel/errors.ts";
+import type { WholeAnswer } from "../../road/answer.ts";
+import { readWhole } from "../../road/answers/caller-answer.ts";
+import type { Call } from "../../road/call.ts";
+import type { Conversation } from "../../road/conversation.ts";
+import type { AskModel, ModelQuestion, ModelReply } from "../../road/model-question.ts";
+import type { Nest } from "../../road/nested-call.ts";
+import { chatCodec } from "../../wire/openai/chat-codec.ts";
+import { readChatReply } from "../../wire/openai/chat-reply.ts";
+import { type ChatRequest, readChatRequest } from "../../wire/openai/chat-request.ts";
+import { ChatStream } from "../../wire/openai/chat-stream.ts";
+import type { Dispatch } from "./dispatch.ts";
+import { ceilingName } from "./provider-format.ts";
+
+const encoder = new TextEncoder();
+
+/** Questions of the gateway's own, asked as a chat completion of a caller would be. */
+export function askModel(nest: Nest, dispatch: Pick<Dispatch, "converse">): AskModel {
+  return async (parent, question) => {
+    const body = encoder.encode(JSON.stringify(bodyOf(question)));
+    const inbound = readChatRequest(body);
+    if ("fields" in inbound) throw new Error("the gateway's own question to a model is not valid");
+    const conversation = conversationOf(inbound);
+    let reply = { kind: "failed", reason: "the model was not asked", unfit: false } as ModelReply;
+    const answer = await nest(parent, {
+      audit: { proxyType: "llm", proxySubtype: question.purpose },
+      path: "/v1/proxy/llm/chat/completions",
+      model: question.model,
+      body,
+      outputTokens: question.outputTokens,
+      timeoutMs: question.timeoutMs,
+      waitMs: question.waitMs,
+      unkept: question.unkept,
+      endsWithParent: question.endsWithParent,
+      send: (call: Call) => dispatch.converse(call, conversation),
+      settled(call, given) {
+        reply = replyIn(conversation, given);
+        question.settled?.(call, reply);
+      },
+    });
+    // A model whose row could not be stored has not answered.
+    return isRefusal(answer) && reply.kind === "said" ? { kind: "failed", reason: answer.message, unfit: false } : reply;
+  };
+}
+
+function bodyOf({ model, messages, outputTokens, temperature, schema }: ModelQuestion): object {
+  return {
+    model: model.name,
+    messages,
+    ...(temperature === null ? {} : { temperature }),
+    ...(outputTokens === null ? {} : { [ceilingName(model)]: outputTokens }),
+    ...(schema === null
+      ? {}
+      : { response_format: { type: "json_schema", json_schema: { name: schema.name, strict: true, schema: schema.schema } } }),
+  };
+}
+
+function conversationOf(inbound: ChatRequest): Conversation {
+  return {
+    inbound,
+    caller: chatCodec,
+    passing: { stream: () => new ChatStream({ hideUsage: true }), reply: readChatReply },
+    writer: null,
+    streamType: "text/event-stream",
+    includeUsage: false,
+    headers: {},
+    statefulFields: [],
+  };
+}
+
+function replyIn(conversation: Conversation, answer: WholeAnswer | Refusal): ModelReply {
+  if (isRefusal(answer)) return { kind: "failed", reason: answer.code, unfit: answer.code === "unsupported_parameter" };
+  if (answer.failure !== null) return { kind: "failed", reason: answer.failure, unfit: answer.status === 400 || answer.status === 422 };
+  const [candidate] = readWhole(conversation, answer.body)?.candidates ?? [];
+  return { kind: "said", text: candidate?.parts.map((part) => (part.kind === "text" ? part.text : "")).join("") ?? "" };
+}

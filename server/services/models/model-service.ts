@@ -1,0 +1,30 @@
+import type { StoredAnswers } from "../../directory/semantic-cache/stored-answers.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { AskModel } from "../../road/model-question.ts";
+import type { Nest } from "../../road/nested-call.ts";
+import { askModel } from "./ask-model.ts";
+import { type Dispatch, dispatch, type DispatchParts } from "./dispatch.ts";
+import { MemberHealth } from "./member-health.ts";
+import { SemanticCache } from "./semantic-cache/semantic-cache.ts";
+
+export interface ModelServiceOptions extends Omit<DispatchParts, "health" | "random"> {
+  readonly nest: Nest;
+  readonly storedAnswers: StoredAnswers;
+  readonly log: Log;
+}
+
+/** The service of language models: the way to them with the cache before it, and the gateway's own questions. */
+export function openModels(options: ModelServiceOptions): ModelService {
+  const { nest, storedAnswers: stored, clock, log } = options;
+  const direct = dispatch({ ...options, health: new MemberHealth(), random: Math.random });
+  const cache = new SemanticCache({ stored, clock, log, nest, models: direct });
+  return { models: cache.models, ask: askModel(nest, direct), settled: () => cache.settled() };
+}
+
+export interface ModelService {
+  readonly models: Dispatch;
+  /** Asks a model for the gateway itself. */
+  readonly ask: AskModel;
+  /** Resolves when everything that was to be stored is stored, or has failed. */
+  settled(): Promise<void>;
+}

@@ -1,0 +1,146 @@
+import type { Directory } from "../../directory/writes/write.ts";
+import { LetterBox } from "../../directory/tools/letter-box.ts";
+import { recordDiscovery } from "../../directory/tools/mcp-servers.ts";
+import { SessionNotes } from "../../directory/tools/session-notes.ts";
+import { type Actor, write } from "../../directory/writes/write.ts";
+import type { Job } from "../../kernel/job.ts";
+import type { Refusal } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { AdmissionParts } from "../../road/admission/admit.ts";
+import { type Answer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import type { Gates } from "../../road/gates.ts";
+import { Outlet } from "../../road/outlet.ts";
+import type { RequestView } from "../../road/view.ts";
+import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
+import { diffTools } from "../../wire/mcp/tool-definitions.ts";
+import { type AppResourceDispatch, appResourceDispatch } from "./app-resource.ts";
+import { authorizationMemory, forgetAuthorization } from "./authorization/authorization-memory.ts";
+import type { AuthorizationParts } from "./authorization/authorization-parts.ts";
+import { challenged } from "./authorization/challenged.ts";
+import { connectedDiscovery } from "./authorization/discover-connected.ts";
+import { type OAuthDispatch, oauthDispatch } from "./authorization/oauth-dispatch.ts";
+import { cancelMarked } from "./cancellation.ts";
+import { toolServerDiscovery } from "./discovery.ts";
+import { Listeners } from "./listeners.ts";
+import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./session-pool.ts";
+import { toolDispatch } from "./tool-dispatch.ts";
+import { toolMemory } from "./tool-memory.ts";
+import type { OriginRules, ToolServiceParts } from "./tool-parts.ts";
+import type { ToolRequest } from "./tool-request.ts";
+import { recordedCredentials } from "./upstream-credentials.ts";
+
+/** What surfaces ask of tool servers. */
+export interface ToolService {
+  call(call: Call, request: ToolRequest, view: RequestView): Promise<Answer | Refusal>;
+  readonly oauth: OAuthDispatch;
+  readonly appResource: AppResourceDispatch;
+  /** A caller of a tool server without a good credential is told where a client can get one. */
+  challenged(refusal: Refusal, call: Call): Refusal;
+}
+
+export interface ToolServiceOptions extends AdmissionParts {
+  readonly gates: Gates;
+  readonly begin: (call: Call) => void;
+  readonly directory: Directory;
+  readonly connection: Parameters<typeof SessionNotes.open>[0]["connection"];
+  readonly send: ToolServerSend;
+  readonly log: Log;
+  readonly origins: OriginRules;
+  /** Where callers and browsers reach the runtime plane; null: where the request came in. */
+  readonly publicUrl: string | null;
+  readonly allowPrivate: boolean;
+  readonly statelessProbe: boolean;
+  /** Resolves when what was written to the directory is in force here. */
+  readonly caughtUp: () => Promise<void>;
+}
+
+/** Whoever has no name in the admin log. */
+const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
+const LISTENERS_CHECKED_MS = 1_000;
+const IDLE_SESSIONS_ENDED_MS = 600_000;
+
+/** The service of tool servers, running until `close`. */
+export async function openTools(options: ToolServiceOptions) {
+  const { gates, begin, directory, send, log, secrets, clock } = options;
+  const { db } = directory;
+  const memory = toolMemory((session) => void endSession(session, send));
+  const kept = { send, memory };
+  const notes = await SessionNotes.open({
+    connection: options.connection,
+    secrets,
+    log,
+    cancelled: (mark) => cancelMarked({ memory, secrets }, mark),
+    ended: (name) => void endSessionsOf(name, kept),
+  });
+  const authorization = authorizationOf(options);
+  const outlet = new Outlet({ gates, upstream: send, begin });
+  const parts: ToolServiceParts = {
+    db,
+    secrets,
+    clock,
+    begin,
+    outlet,
+    gates,
+    credentials: recordedCredentials,
+    origins: options.origins,
+    memory,
+    authorization,
+    letters: new LetterBox(db, secrets, log),
+    notes,
+  };
+  const dispatch = toolDispatch(parts);
+  const listeners = new Listeners(gates);
+  const tools: ToolService = {
+    async call(call, request, view) {
+      const answer = await dispatch(call, request);
+      return "kind" in answer && answer.kind === "stream" && view.target.kind === "tool" && view.target.listens
+        ? listeners.follow(call, view, answer)
+        : answer;
+    },
+    oauth: oauthDispatch({ ...authorization, begin, origins: options.origins }),
+    appResource: appResourceDispatch(parts),
+    challenged: (refusal, call) => challenged(refusal, call, authorization),
+  };
+  const jobs: Job[] = [
+    { name: "check_listeners", everyMs: LISTENERS_CHECKED_MS, run: () => listeners.check() },
+    { name: "end_idle_tool_sessions", everyMs: IDLE_SESSIONS_ENDED_MS, run: async () => endIdleSessions(kept) },
+  ];
+  return {
+    tools,
+    jobs,
+    /** What the tokens of somebody were kept for changed; without a name, those of everybody. */
+    forgetTokens(tenantId?: string, ref?: Parameters<typeof forgetAuthorization>[2]): void {
+      if (tenantId === undefined || ref === undefined) authorization.memory.tokens.clear();
+      else forgetAuthorization(authorization.memory, tenantId, ref);
+    },
+    async close(): Promise<void> {
+      await endAllSessions(kept);
+      await notes.stop();
+    },
+  };
+}
+
+function authorizationOf({
+  directory,
+  send,
+  log,
+  publicUrl,
+  allowPrivate,
+  statelessProbe,
+  caughtUp,
+  ...admission
+}: ToolServiceOptions): AuthorizationParts {
+  const discovery = connectedDiscovery(
+    directory,
+    toolServerDiscovery(send, statelessProbe, allowPrivate),
+    async (tenantId, serverId, url, found) => {
+      await write(directory, GATEWAY, (change) => recordDiscovery(change, tenantId, serverId, url, found, diffTools));
+      await caughtUp();
+    },
+    (tenantId, serverId, error) => log.warn("connected_discovery_failed", { tenant_id: tenantId, server_id: serverId, error }),
+  );
+  const { credentials, users, tokens, snapshots, secrets, clock } = admission;
+  const memory = authorizationMemory();
+  return { db: directory.db, secrets, clock, send, credentials, users, tokens, snapshots, publicUrl, allowPrivate, memory, discovery };
+}

@@ -1,0 +1,220 @@
+import { dirname, join, normalize } from "node:path";
+
+/**
+ * What each folder of server/ may import besides itself. A name with a star stands for each folder below: two of them are
+ * strangers to each other. The most particular line wins. ARCHITECTURE.md says why; a folder that is not here may not exist.
+ */
+export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  kernel: [],
+  runtime: ["kernel"],
+  wire: ["kernel"],
+  store: ["runtime", "kernel"],
+  directory: ["store", "runtime", "kernel"],
+  ledger: ["store", "runtime", "kernel"],
+  upstreams: ["wire", "runtime", "kernel"],
+  road: ["directory", "ledger", "wire", "kernel"],
+  "controls/*": ["road", "directory", "ledger", "wire", "kernel"],
+  "services/*": ["road", "upstreams", "directory", "ledger", "wire", "kernel"],
+  surfaces: ["services/*", "controls/*", "road", "wire", "kernel"],
+  "surfaces/admin": ["services/*", "controls/*", "road", "directory", "ledger", "wire", "kernel"],
+  "surfaces/portal": ["services/*", "controls/*", "road", "directory", "wire", "kernel"],
+  workers: ["services/*", "controls/*", "road", "directory", "ledger", "upstreams", "store", "wire", "kernel"],
+  cli: ["ledger", "store", "runtime", "kernel"],
+};
+
+/** The files that put the parts together: they may import anything, and nothing below may import them. */
+const TOP = [
+  "main.ts",
+  "compose.ts",
+  "compose-controls.ts",
+  "compose-database.ts",
+  "compose-ledger.ts",
+  "compose-limits.ts",
+  "compose-runtime.ts",
+  "compose-workers.ts",
+  "drivers.ts",
+  "plane.ts",
+  "routes.ts",
+  "runtime-plane.ts",
+  "welcome.ts",
+];
+
+const NO_NAMES = /^(utils?|helpers?|common|misc|index)(\.test)?(\.tsx?)?$/;
+export const MOST_LINES = { source: 400, test: 620 };
+export const MOST_FUNCTION_LINES = 120;
+
+export interface SourceFile {
+  /** From the root of the repository, with forward slashes. */
+  readonly path: string;
+  readonly source: string;
+}
+
+interface Import {
+  readonly written: string;
+  /** Path from the root for a relative import, the name as written for a package. */
+  readonly target: string;
+  readonly relative: boolean;
+}
+
+export const isTest = (path: string) => path.endsWith(".test.ts");
+
+const COMMENT_OR_STRING = /\/\*[\s\S]*?\*\/|(?<![:\\])\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g;
+const FROM = /(?:^|[\n;])\s*(?:import|export)\s[^"';]*?from\s*"(\d+)"|(?:^|[\n;])\s*import\s*"(\d+)"|\bimport\(\s*"(\d+)"/g;
+
+/** The code without comments, and with each string replaced by its number: what a string says is not code. */
+function codeOf(source: string): { code: string; strings: string[] } {
+  const strings: string[] = [];
+  const code = source.replace(COMMENT_OR_STRING, (text) => (text.startsWith("/") ? "" : `"${strings.push(text.slice(1, -1)) - 1}"`));
+  return { code, strings };
+}
+
+export function importsOf({ path, source }: SourceFile): Import[] {
+  const { code, strings } = codeOf(source);
+  return [...code.matchAll(FROM)].map((match) => {
+    const written = strings[Number(match[1] ?? match[2] ?? match[3])] ?? "";
+    const relative = written.startsWith(".");
+    return { written, relative, target: relative ? normalize(join(dirname(path), written)) : written };
+  });
+}
+
+function namesBun({ source }: SourceFile): boolean {
+  return /\bBun\s*\./.test(codeOf(source).code);
+}
+
+interface Layer {
+  /** Its line in the table. */
+  readonly line: string;
+  /** The folder itself: of a line with a star one of its folders. */
+  readonly folder: string;
+}
+
+/** The line of the table a file stands under, or undefined at the top of server/. */
+function layerOf(path: string): Layer | undefined {
+  const [, first, second] = dirname(path).split("/");
+  if (first === undefined) return undefined;
+  const folder = second === undefined ? first : `${first}/${second}`;
+  if (second !== undefined && folder in MAY_IMPORT) return { line: folder, folder };
+  if (second !== undefined && `${first}/*` in MAY_IMPORT) return { line: `${first}/*`, folder };
+  return { line: first, folder: first };
+}
+
+function layerViolations(path: string, { target, written }: Import): string[] {
+  const from = layerOf(path);
+  if (from === undefined) return [];
+  const allowed = MAY_IMPORT[from.line];
+  if (allowed === undefined) return [`${path}: server/${from.folder}/ is not in the table of layers`];
+  const to = layerOf(target);
+  if (to === undefined) return [`${path}: imports ${written}, but nothing imports the top of server/`];
+  // A folder with lines of its own inside another (surfaces/admin) is at home in it.
+  const inside = to.folder === from.folder || (!from.line.endsWith("/*") && to.folder.split("/")[0] === from.folder.split("/")[0]);
+  return inside || allowed.includes(to.line) || allowed.includes(to.line.split("/")[0] ?? "")
+    ? []
+    : [`${path}: server/${from.folder}/ may not import server/${to.folder}/ (${written})`];
+}
+
+function importViolations(file: SourceFile, known: ReadonlySet<string>): string[] {
+  const { path } = file;
+  return importsOf(file).flatMap((found) => {
+    const { written, target, relative } = found;
+    const problems: string[] = [];
+    if (relative && !known.has(target)) problems.push(`${path}: ${written} does not resolve to a file`);
+    if (isTest(path)) return problems;
+    if (relative && (isTest(target) || target.startsWith("tests/"))) problems.push(`${path}: imports a test (${written})`);
+    if (written.startsWith("bun:") && !path.startsWith("server/runtime/"))
+      problems.push(`${path}: only server/runtime/ may import ${written}`);
+    if (path.startsWith("packages/")) {
+      const home = path.split("/").slice(0, 2).join("/");
+      if ((relative && !target.startsWith(`${home}/`)) || written.startsWith("@gatehouse/server"))
+        problems.push(`${path}: a package imports nothing outside itself (${written})`);
+      if (home === "packages/ledger-format" && !relative && !written.startsWith("node:"))
+        problems.push(`${path}: packages/ledger-format has no dependency (${written})`);
+    } else if (relative && target.startsWith("server/")) problems.push(...layerViolations(path, found));
+    else if (relative && !target.startsWith("tests/"))
+      problems.push(`${path}: ${written} leaves server/; a package is imported by its name`);
+    return problems;
+  });
+}
+
+function fileViolations(file: SourceFile): string[] {
+  const { path, source } = file;
+  const problems: string[] = [];
+  const bad = path.split("/").find((part) => NO_NAMES.test(part));
+  if (bad !== undefined) problems.push(`${path}: ${bad} names no idea`);
+  if (!isTest(path) && dirname(path) === "server" && !TOP.includes(path.slice("server/".length)))
+    problems.push(`${path}: only ${TOP.join(", ")} stand at the top of server/`);
+  const lines = source.split("\n").length - (source.endsWith("\n") ? 1 : 0);
+  const most = isTest(path) ? MOST_LINES.test : MOST_LINES.source;
+  if (lines > most) problems.push(`${path}: ${lines} lines, more than ${most}`);
+  if (!isTest(path) && !path.startsWith("server/runtime/") && namesBun(file)) problems.push(`${path}: only server/runtime/ may name Bun`);
+  return problems;
+}
+
+/** Every violation, each a line that starts with the file's path. `known` are the files an import may resolve to. */
+export function violations(files: readonly SourceFile[], known: ReadonlySet<string>): string[] {
+  return files.flatMap((file) => [...fileViolations(file), ...importViolations(file, known)]);
+}
+
+/** The sets of files that import each other in a circle, imports of types counted, each sorted. Tests are no part of one. */
+export function circles(files: readonly SourceFile[]): string[][] {
+  const sources = files.filter(({ path }) => !isTest(path));
+  const graph = new Map(
+    sources.map((file) => [
+      file.path,
+      importsOf(file)
+        .filter(({ relative }) => relative)
+        .map(({ target }) => target),
+    ]),
+  );
+  return strongComponents(graph)
+    .filter((component) => component.length > 1 || graph.get(component[0] ?? "")?.includes(component[0] ?? ""))
+    .map((component) => component.toSorted());
+}
+
+/** Tarjan's algorithm. */
+function strongComponents(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const open: string[] = [];
+  const found: string[][] = [];
+  const visit = (node: string): number => {
+    const at = order.size;
+    order.set(node, at);
+    let low = at;
+    open.push(node);
+    for (const next of graph.get(node) ?? []) {
+      if (!graph.has(next)) continue;
+      const known = order.get(next);
+      if (known === undefined) low = Math.min(low, visit(next));
+      else if (open.includes(next)) low = Math.min(low, known);
+    }
+    lowest.set(node, low);
+    if (low === at) found.push(open.splice(open.indexOf(node)));
+    return low;
+  };
+  for (const node of graph.keys()) if (!order.has(node)) visit(node);
+  return found;
+}
+
+const FUNCTION_HEAD =
+  /^( *)(?:export )?(?:default )?(?:(?:private|public|protected|static|override|async|get|set|readonly) )*(?:function\*? |const \w+ = (?:async )?(?:function|\(|\w+ =>)|(?:\*)?\w+\()/;
+
+/**
+ * Functions of more lines than allowed, by their formatted text: one ends with the closing brace at the indentation of its
+ * first line. Tests are not measured.
+ */
+export function longFunctions(files: readonly SourceFile[]): string[] {
+  return files.flatMap(({ path, source }) => {
+    if (isTest(path)) return [];
+    const lines = source.split("\n");
+    return lines.flatMap((line, at) => {
+      const indent = FUNCTION_HEAD.exec(line)?.[1];
+      if (indent === undefined || !/[{(]$/.test(line)) return [];
+      const close = new RegExp(`^${indent}[})]`);
+      let end = at + 1;
+      // The head may take several lines of its own, closed by a line that opens the body.
+      while (end < lines.length && (!close.test(lines[end] ?? "") || lines[end]?.endsWith("{") === true)) end++;
+      const length = end - at + 1;
+      return length > MOST_FUNCTION_LINES ? [`${path}:${at + 1}: a function of ${length} lines, more than ${MOST_FUNCTION_LINES}`] : [];
+    });
+  });
+}
