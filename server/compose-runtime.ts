@@ -10,6 +10,7 @@ import { inTurn } from "./directory/people/portal/password-work.ts";
 import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { RegistrationThrottle } from "./directory/people/portal/registration-throttle.ts";
 import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
+import { NamedTenants } from "./directory/named-tenants.ts";
 import { Snapshots } from "./directory/snapshots.ts";
 import { LetterBox } from "./directory/tools/letter-box.ts";
 import { recordDiscovery } from "./directory/tools/mcp-servers.ts";
@@ -26,6 +27,8 @@ import { InProcessCounters } from "./governance/limits/in-process.ts";
 import { Limits } from "./governance/limits/limits.ts";
 import { ValkeyCounters } from "./governance/limits/valkey.ts";
 import { Notices } from "./governance/notices/notices.ts";
+import { RefusedCredentials } from "./governance/record/refused-credentials.ts";
+import { Strangers } from "./governance/record/strangers.ts";
 import { Road } from "./governance/road.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
 import { media } from "./governance/routing/media.ts";
@@ -89,6 +92,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const ledger = await openWatchedLedger(config, parts);
   const snapshots = new Snapshots(connection.db, secrets, compileStoredPolicy, log);
   const credentials = new CredentialCache(connection.db, clock);
+  const tenants = new NamedTenants(connection.db, clock);
   const users = new EndUserCache(connection.db, clock);
   const tokens = new PortalTokens({ secret: parts.jwtSecret, expirySeconds: config.jwtExpirySeconds, clock });
   const send = toolServerSend(parts.upstream.outbound);
@@ -120,7 +124,10 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const follower = new ConfigFollower(
     connection,
     {
-      tenantChanged: (tenantId) => snapshots.renew(tenantId),
+      tenantChanged(tenantId) {
+        tenants.drop(tenantId);
+        return snapshots.renew(tenantId);
+      },
       credentialChanged: (keyHash) => credentials.drop(keyHash),
       oauthTokensChanged: (tenantId, ref) => forgetAuthorization(authorization.memory, tenantId, ref),
       userChanged: (tenantId, userId) => users.drop(tenantId, userId),
@@ -128,6 +135,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
         credentials.dropAll();
         authorization.memory.tokens.clear();
         users.dropAll();
+        tenants.dropAll();
         await snapshots.renewAll();
       },
     },
@@ -181,6 +189,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     ended: (name) => void endSessionsOf(name, kept),
   });
   const road = new Road({
+    strangers: new Strangers({ tenants, refused: new RefusedCredentials(alerts, clock) }),
     storedAnswers,
     judgeModel: config.judgeModel ?? null,
     ledger,

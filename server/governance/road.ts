@@ -24,6 +24,7 @@ import { keptBodies, previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
 import { forget } from "./record/forget.ts";
 import { openCall } from "./record/open.ts";
+import type { Strangers } from "./record/strangers.ts";
 import { rowUnderWay } from "./record/under-way.ts";
 import { streamUsage } from "./routing/attempt.ts";
 import { type Dispatch, dispatch, type DispatchParts } from "./routing/dispatch.ts";
@@ -51,6 +52,7 @@ export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" |
   readonly limits: Limits;
   readonly notices: Pick<Notices, "refer">;
   readonly guardrailEngines: Engines;
+  readonly strangers: Strangers;
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
@@ -167,7 +169,10 @@ export class Road {
 
   private async pass(call: Call, route: GovernedRoute): Promise<Answer | Refusal> {
     const notAdmitted = await admit(call, route.admits ?? "group", this.parts);
-    if (notAdmitted !== null) return challenged(notAdmitted, call, this.parts.authorization);
+    if (notAdmitted !== null) {
+      if (notAdmitted.code === "unauthenticated") await this.parts.strangers.file(call);
+      return challenged(notAdmitted, call, this.parts.authorization);
+    }
     const referring = this.parts.notices.refer(call);
     if (referring !== null) await referring;
 
