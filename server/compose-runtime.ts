@@ -223,7 +223,10 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     },
     maxBodyBytes: config.maxBodyBytes,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
-    unrecorded: () => metrics.callUnrecorded(),
+    unrecorded(reason) {
+      metrics.answeredWithoutRow(reason);
+      if (reason === "audit_unavailable") metrics.callUnrecorded();
+    },
     observe: ({ audit, row }) =>
       metrics.callEnded({
         proxyType: audit.proxyType,

@@ -4,6 +4,7 @@ import { preflight, readable } from "./wire/cross-origin.ts";
 import { BoundedMap } from "./directory/bounded-map.ts";
 import type { GovernedRoute, Road } from "./governance/road.ts";
 import { ERRORS, type ErrorCode } from "./kernel/errors.ts";
+import { ulid } from "./kernel/ids.ts";
 import { pathOf } from "./kernel/request-path.ts";
 import { GOVERNED_ROUTES, OPEN_ROUTES, type Services } from "./routes.ts";
 
@@ -79,5 +80,5 @@ export async function readiness(health: Health): Promise<{ status: 200 | 503; bo
 /** An error outside every surface: no route knows whose shape it should have. */
 export function plainError(code: ErrorCode, headers: Record<string, string> = {}): Response {
   const { status, message } = ERRORS[code];
-  return Response.json({ error: message, code }, { status, headers });
+  return Response.json({ error: message, code }, { status, headers: { "x-request-id": ulid(), ...headers } });
 }

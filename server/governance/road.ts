@@ -1,7 +1,8 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { StoredAnswers } from "../directory/semantic-cache/stored-answers.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { ERRORS, type Refusal, refuse, unforeseen } from "../kernel/errors.ts";
+import { type ErrorCode, ERRORS, type Refusal, refuse, unforeseen } from "../kernel/errors.ts";
+import { ulid } from "../kernel/ids.ts";
 import type { Log } from "../kernel/log.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
@@ -61,8 +62,8 @@ export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" |
   readonly judgeModel: string | null;
   /** Told of every call that has ended. */
   readonly observe: (call: Call) => void;
-  /** Told of every call that was refused its answer because it could not be recorded. */
-  readonly unrecorded: () => void;
+  /** Told of every request that is refused without a row: `draining`, or `audit_unavailable` where it could not be recorded. */
+  readonly unrecorded: (reason: ErrorCode) => void;
 }
 
 /**
@@ -115,7 +116,8 @@ export class Road {
   }
 
   async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
-    if (this.draining) return withoutRecord(route, refuse("draining", undefined, { headers: { "retry-after": "1", connection: "close" } }));
+    if (this.draining)
+      return this.unrecorded(route, refuse("draining", undefined, { headers: { "retry-after": "1", connection: "close" } }));
     if (!this.parts.ledger.accepting(this.open.size))
       return this.unrecorded(route, refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } }));
     const call = openCall(request, ip, route.audit, this.clock);
@@ -279,7 +281,7 @@ export class Road {
     const headers = { ...call.answerHeaders, ...ownHeaders };
     closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, keptBodies(call)), headers });
     const sealed = await this.seal(call);
-    if (!sealed) return this.unrecorded(route, refuse("audit_unavailable"));
+    if (!sealed) return this.unrecorded(route, refuse("audit_unavailable"), call.id);
     return new Response(body as Uint8Array<ArrayBuffer>, { status, headers });
   }
 
@@ -305,7 +307,7 @@ export class Road {
       closeRecord(call, outcome, { bytes: content.bytes, hash, preview, headers });
       // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
       if (await this.seal(call)) return tail;
-      this.parts.unrecorded();
+      this.parts.unrecorded("audit_unavailable");
       return route.surface.streamError(refuse("audit_unavailable"), call, content.last);
     };
     const stream = streamOut(call, answer, {
@@ -335,9 +337,11 @@ export class Road {
     return this.seal(call);
   }
 
-  private unrecorded(route: GovernedRoute, refusal: Refusal): Response {
-    this.parts.unrecorded();
-    return withoutRecord(route, refusal);
+  /** What left no room for its record leaves no trace but a count, and gets no service. */
+  private unrecorded(route: GovernedRoute, refusal: Refusal, id: string = ulid()): Response {
+    this.parts.unrecorded(refusal.code);
+    const { headers, body } = route.surface.refusal(refusal, null);
+    return new Response(body, { status: ERRORS[refusal.code].status, headers: { "x-request-id": id, ...headers, ...refusal.headers } });
   }
 
   /** False when the row could not be stored: then the answer must not be given. */
@@ -379,12 +383,6 @@ function refusedOutcome(call: Call, refusal: Refusal): Outcome {
   if (why === "client_disconnected") return { status: 499, errorType: why, errorMessage: "the caller hung up before the answer" };
   if (why === "gateway_interrupted") return { status: 503, errorType: why, errorMessage: "the gateway stopped before the answer" };
   return outcomeOf(refusal);
-}
-
-/** A call that left no room for its record leaves no trace and gets no service. */
-function withoutRecord(route: GovernedRoute, refusal: Refusal): Response {
-  const { headers, body } = route.surface.refusal(refusal, null);
-  return new Response(body, { status: ERRORS[refusal.code].status, headers: { ...headers, ...refusal.headers } });
 }
 
 function noteView(row: AuditRow, view: RequestView): void {
