@@ -216,7 +216,9 @@ export async function compose(
     });
     closers.push(() => adminPlane.serving.stop({ graceSeconds: 2 }));
     if (runtimePlaneOpen !== null && runtime !== null)
-      runtimePlaneOpen.answer(runtimePlane(runtime.road, runtime.services, { notReady }, new Set(config.mcpAllowedOrigins)));
+      runtimePlaneOpen.answer(
+        runtimePlane(runtime.road, runtime.services, { notReady }, new Set(config.mcpAllowedOrigins), metrics.answeredWithoutRow),
+      );
 
     return {
       runtimeUrl: runtimePlaneOpen?.serving.url ?? null,

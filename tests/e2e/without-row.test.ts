@@ -71,6 +71,37 @@ test("a call that could not be recorded has an id, is counted, and leaves no row
   expect([await counted("audit_unavailable"), await rows()]).toEqual([1, before]);
 });
 
+test("a request to an address, or with a method, that is not served says what is near, has an id, is counted and leaves no row", async () => {
+  const before = await rows();
+  const ask = async (method: string, url: string) => {
+    const answer = await fetch(url, { method, headers: { "x-api-key": served.apiKey } });
+    expect(answer.headers.get("x-request-id")).toMatch(ID);
+    return [answer.status, answer.headers.get("allow"), ...Object.values((await answer.json()) as object)];
+  };
+  const nothing = "There is nothing at this address.";
+  const runtime = gateway.runtimeUrl ?? "";
+  expect(await ask("POST", `${runtime}/v1/chat/completions`)).toEqual([
+    404,
+    null,
+    `${nothing} Did you mean /v1/proxy/llm/chat/completions? The base address of your client has to end in /v1/proxy/llm.`,
+    "not_found",
+  ]);
+  expect(await ask("GET", `${runtime}/wp-login.php`)).toEqual([404, null, nothing, "not_found"]);
+  expect(await ask("PUT", `${runtime}/v1/proxy/llm/chat/completions`)).toEqual([
+    405,
+    "POST",
+    "This address does not answer this method. It answers POST.",
+    "method_not_allowed",
+  ]);
+  expect(await ask("GET", `${gateway.adminUrl}/v1/admin/resource-group`)).toEqual([
+    404,
+    null,
+    `${nothing} Did you mean /v1/admin/resource-groups?`,
+    "not_found",
+  ]);
+  expect([await counted("not_found"), await counted("method_not_allowed"), await rows()]).toEqual([2, 1, before]);
+});
+
 test("so is one whose head arrives while the process drains", async () => {
   const { hostname, port } = new URL(gateway.runtimeUrl ?? "");
   const begun = connect(Number(port), hostname);
