@@ -64,6 +64,7 @@ const IDLE_SESSIONS_ENDED_MS = 600_000;
 const RUNS_SWEPT_MS = 30_000;
 const JOURNAL_SCRUBBED_MS = 5_000;
 const ALERTS_WRITTEN_MS = 500;
+const STRANGERS_WRITTEN_MS = 1_000;
 const ALERTS_RESOLVED_MS = 60_000;
 const ANSWERS_PRUNED_MS = 60_000;
 const COUNTERS_RECONCILED_MS = 10_000;
@@ -188,8 +189,17 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     cancelled: (mark) => cancelMarked({ memory: toolsMemory, secrets }, mark),
     ended: (name) => void endSessionsOf(name, kept),
   });
+  const strangers = new Strangers({
+    tenants,
+    refused: new RefusedCredentials(alerts, clock),
+    ledger,
+    clock,
+    log,
+    rowsPerMinute: config.strangerRowsPerMinute,
+  });
+  const strangersWriter: Worker = every(STRANGERS_WRITTEN_MS, "write_stranger_rows", () => strangers.write(), log);
   const road = new Road({
-    strangers: new Strangers({ tenants, refused: new RefusedCredentials(alerts, clock) }),
+    strangers,
     storedAnswers,
     judgeModel: config.judgeModel ?? null,
     ledger,
@@ -257,8 +267,11 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     ledger,
     follower,
     async close() {
-      await Promise.all([usesWriter, answersPruner, sweep, scrub, listeners, farewells, ...limitWorkers].map((worker) => worker.stop()));
+      await Promise.all(
+        [usesWriter, strangersWriter, answersPruner, sweep, scrub, listeners, farewells, ...limitWorkers].map((worker) => worker.stop()),
+      );
       await endAllSessions(kept);
+      await strangers.write("all").catch((error: Error) => log.error("row_not_sealed", { error }));
       await limits.close();
       await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
       await signatures.flush();

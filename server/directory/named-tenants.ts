@@ -12,7 +12,7 @@ const REMEMBERED_MS = 30_000;
  * could else have their policies read again and again.
  */
 export class NamedTenants {
-  private readonly known = new BoundedMap<string, { readonly exists: boolean; readonly until: number }>(REMEMBERED);
+  private readonly asked = new BoundedMap<string, { readonly exists: boolean; readonly until: number }>(REMEMBERED);
   private readonly db: Database;
   private readonly clock: Clock;
 
@@ -23,21 +23,26 @@ export class NamedTenants {
 
   /** Rejects when the database is needed and away. */
   exist(id: string): boolean | Promise<boolean> {
-    const known = this.known.get(id);
+    const known = this.asked.get(id);
     if (known !== undefined && known.until > this.clock.now()) return known.exists;
     if (!tenantSlug.safeParse(id).success) return false;
     return tenantExists(this.db, id).then((exists) => {
-      this.known.set(id, { exists, until: this.clock.now() + REMEMBERED_MS });
+      this.asked.set(id, { exists, until: this.clock.now() + REMEMBERED_MS });
       return exists;
     });
   }
 
+  /** As far as this process remembers. */
+  known(id: string): boolean | undefined {
+    return this.asked.get(id)?.exists;
+  }
+
   /** It was made, changed or deleted. */
   drop(id: string): void {
-    this.known.delete(id);
+    this.asked.delete(id);
   }
 
   dropAll(): void {
-    this.known.clear();
+    this.asked.clear();
   }
 }

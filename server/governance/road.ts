@@ -25,6 +25,7 @@ import { keptBodies, previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
 import { forget } from "./record/forget.ts";
 import { openCall } from "./record/open.ts";
+import { isStranger } from "./record/stranger.ts";
 import type { Strangers } from "./record/strangers.ts";
 import { rowUnderWay } from "./record/under-way.ts";
 import { streamUsage } from "./routing/attempt.ts";
@@ -62,7 +63,7 @@ export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" |
   readonly judgeModel: string | null;
   /** Told of every call that has ended. */
   readonly observe: (call: Call) => void;
-  /** Told of every request that is refused without a row: `draining`, or `audit_unavailable` where it could not be recorded. */
+  /** Told of every request that is refused without a row of its own: `draining`, `too_many_strangers`, or `audit_unavailable` where it could not be recorded. */
   readonly unrecorded: (reason: ErrorCode) => void;
 }
 
@@ -131,6 +132,7 @@ export class Road {
       answer = unforeseen(error);
     }
     try {
+      if (isRefusal(answer) && answer.code === "too_many_strangers") return this.ended(call, this.unrecorded(route, answer, call.id));
       return await this.send(call, route, answer);
     } catch (error) {
       this.parts.log.error("answer_failed", { call_id: call.id, error: error as Error });
@@ -171,6 +173,8 @@ export class Road {
 
   private async pass(call: Call, route: GovernedRoute): Promise<Answer | Refusal> {
     const notAdmitted = await admit(call, route.admits ?? "group", this.parts);
+    const turnedAway = isStranger(call) ? this.parts.strangers.turnAway(call) : null;
+    if (turnedAway !== null) return turnedAway;
     if (notAdmitted !== null) {
       if (notAdmitted.code === "unauthenticated") await this.parts.strangers.file(call);
       return challenged(notAdmitted, call, this.parts.authorization);
@@ -335,6 +339,12 @@ export class Road {
       duration_ms: Math.round(performance.now() - call.arrivedAt),
     } satisfies AuditRow);
     return this.seal(call);
+  }
+
+  private ended(call: Call, response: Response): Response {
+    this.open.delete(call);
+    if (this.open.size === 0) this.whenIdle?.();
+    return response;
   }
 
   /** What left no room for its record leaves no trace but a count, and gets no service. */
