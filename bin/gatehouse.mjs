@@ -18,6 +18,8 @@ const HELP = `Usage: gatehouse [command]
 `;
 
 const MAIN = fileURLToPath(new URL("../server/main.ts", import.meta.url));
+/** Bun keeps what it made of our source under the user's home: whoever only looks something up leaves nothing behind. */
+const LEAVES_NOTHING = { BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" };
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 /** Starts Bun on our own streams. Ends with this process: see server/runtime/parent.ts. */
@@ -46,8 +48,8 @@ function endLike(code, signal) {
   setTimeout(() => process.exit(128 + constants.signals[signal]), 100);
 }
 
-function runToEnd(args) {
-  const child = startBun(args);
+function runToEnd(args, env = {}) {
+  const child = startBun(args, env);
   forwardSignals(() => child);
   child.on("error", fail);
   child.on("exit", endLike);
@@ -72,7 +74,7 @@ function main([command = "start", ...rest]) {
       return runToEnd([MAIN, command]);
     case "audit":
     case "doctor":
-      return runToEnd([MAIN, command, ...rest]);
+      return runToEnd([MAIN, command, ...rest], LEAVES_NOTHING);
     case "run":
       if (rest.length === 0) throw new Error("run needs a file");
       return runToEnd(rest);

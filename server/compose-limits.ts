@@ -49,6 +49,7 @@ export function openLimits(config: Configuration, { connection, clock, log }: Li
   return {
     limits,
     truth,
+    alerts,
     jobs,
     async close(): Promise<void> {
       await limits.close();

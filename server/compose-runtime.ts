@@ -13,6 +13,7 @@ import { inTurn } from "./directory/people/portal/password-work.ts";
 import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { RegistrationThrottle } from "./directory/people/portal/registration-throttle.ts";
 import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
+import { NamedTenants } from "./directory/named-tenants.ts";
 import { Snapshots } from "./directory/snapshots.ts";
 import { guardrailEngines, type upstreamOf } from "./drivers.ts";
 import type { Clock } from "./kernel/clock.ts";
@@ -29,6 +30,8 @@ import { shippedSoon } from "./ledger/shipped-soon.ts";
 import type { AdmissionParts } from "./road/admission/admit.ts";
 import { governedBy } from "./road/govern.ts";
 import { OpenCalls } from "./road/open-calls.ts";
+import { RefusedCredentials } from "./road/record/refused-credentials.ts";
+import { Strangers } from "./road/record/strangers.ts";
 import { Road } from "./road/road.ts";
 import type { Services } from "./routes.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
@@ -48,6 +51,7 @@ const USES_WRITTEN_MS = 30_000;
 const RUNS_SWEPT_MS = 30_000;
 const JOURNAL_SCRUBBED_MS = 5_000;
 const ANSWERS_PRUNED_MS = 60_000;
+const STRANGERS_WRITTEN_MS = 1_000;
 
 export interface RuntimeParts {
   readonly targets: CheckpointTargets;
@@ -70,6 +74,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const ledger = await openWatchedLedger(config, parts);
   const admission = openAdmission(config, parts);
   const { credentials, users, tokens, snapshots } = admission;
+  const tenants = new NamedTenants(db, clock);
   const limits = openLimits(config, parts, ledger);
   const calls = new OpenCalls({ ledger, limits: limits.limits, clock, log, observe: (call) => observe(call, metrics) });
   const begin = calls.begin.bind(calls);
@@ -118,7 +123,10 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const follower = new ConfigFollower(
     connection,
     {
-      tenantChanged: (tenantId) => snapshots.renew(tenantId),
+      tenantChanged(tenantId) {
+        tenants.drop(tenantId);
+        return snapshots.renew(tenantId);
+      },
       credentialChanged: (keyHash) => credentials.drop(keyHash),
       oauthTokensChanged: (tenantId, ref) => tools.forgetTokens(tenantId, ref),
       userChanged: (tenantId, userId) => users.drop(tenantId, userId),
@@ -126,6 +134,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
         credentials.dropAll();
         tools.forgetTokens();
         users.dropAll();
+        tenants.dropAll();
         await snapshots.renewAll();
       },
     },
@@ -133,15 +142,27 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   );
   await follower.start();
   const notices = new Notices({ conversations: new ConversationNotices(db, clock, log), db, clock });
+  const strangers = new Strangers({
+    tenants,
+    refused: new RefusedCredentials(limits.alerts, clock),
+    ledger,
+    clock,
+    log,
+    rowsPerMinute: config.strangerRowsPerMinute,
+  });
   const road = new Road({
     ...admission,
+    strangers,
     calls,
     govern: governedBy(controls),
     admitted: (call) => notices.refer(call),
     log,
     maxBodyBytes: config.maxBodyBytes,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
-    unrecorded: () => metrics.callUnrecorded(),
+    unrecorded(reason) {
+      metrics.answeredWithoutRow(reason);
+      if (reason === "audit_unavailable") metrics.callUnrecorded();
+    },
   });
   const shipped = () => shippedSoon(ledger.shipped());
   const reading = { db, secrets, clock, log, shipped };
@@ -165,6 +186,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   };
   const jobs: Job[] = [
     { name: "write_key_uses", everyMs: USES_WRITTEN_MS, run: () => credentials.writeUses() },
+    { name: "write_stranger_rows", everyMs: STRANGERS_WRITTEN_MS, run: () => strangers.write() },
     { name: "prune_semantic_cache", everyMs: ANSWERS_PRUNED_MS, run: () => storedAnswers.prune() },
     { name: "sweep_runs", everyMs: RUNS_SWEPT_MS, run: () => sweepIdleRuns(db, clock) },
     { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
@@ -182,6 +204,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     },
     async close(): Promise<void> {
       await workers.stop();
+      await strangers.write("all").catch((error: Error) => log.error("row_not_sealed", { error }));
       await limits.close();
       await signatures.flush();
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));

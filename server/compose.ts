@@ -73,9 +73,11 @@ export async function compose(
   const closers: (() => Promise<void> | void)[] = [() => directory.close()];
   try {
     // First: nothing is made for a start that fails over a port.
-    const adminPlane = openPlane(config, config.adminPort, log);
+    const metrics = telemetry();
+    const early = () => metrics.answeredWithoutRow("starting");
+    const adminPlane = openPlane(config, config.adminPort, log, early);
     closers.push(adminPlane.close);
-    const runtimePlaneOpen = config.roles.includes("runtime") ? openPlane(config, config.runtimePort, log) : null;
+    const runtimePlaneOpen = config.roles.includes("runtime") ? openPlane(config, config.runtimePort, log, early) : null;
     if (runtimePlaneOpen !== null) closers.push(runtimePlaneOpen.close);
 
     const { connection, description, close } = await connect(config, directory, log, hooks);
@@ -83,7 +85,6 @@ export async function compose(
     const { db } = connection;
     await migrate(db);
     const secrets = secretBox(Buffer.from(keys.secretKey, "base64"));
-    const metrics = telemetry();
     const upstream = upstreamOf(config, clock);
 
     const targets = checkpointTargets(config, db, log);
@@ -189,7 +190,9 @@ export async function compose(
     });
     closers.push(() => adminPlane.serving.stop({ graceSeconds: 2 }));
     if (runtimePlaneOpen !== null && runtime !== null)
-      runtimePlaneOpen.answer(runtimePlane(runtime.road, runtime.services, { notReady }, new Set(config.mcpAllowedOrigins)));
+      runtimePlaneOpen.answer(
+        runtimePlane(runtime.road, runtime.services, { notReady }, new Set(config.mcpAllowedOrigins), metrics.answeredWithoutRow),
+      );
 
     return {
       runtimeUrl: runtimePlaneOpen?.serving.url ?? null,

@@ -15,9 +15,12 @@ interface Plane {
   readonly close: () => Promise<void>;
 }
 
-/** Throws `ListenError`. */
-export function openPlane({ host, trustedProxies }: Configuration, port: number, log: Log): Plane {
-  let handler: Answer = () => plainError("starting", { "retry-after": "1" });
+/** `early` is told of each request that comes before anything answers. Throws `ListenError`. */
+export function openPlane({ host, trustedProxies }: Configuration, port: number, log: Log, early: () => void): Plane {
+  let handler: Answer = () => {
+    early();
+    return plainError("starting", { "retry-after": "1" });
+  };
   const serving = serve({
     hostname: host,
     port,

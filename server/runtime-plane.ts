@@ -1,9 +1,11 @@
 import { Hono } from "hono";
 import { allowOf } from "./wire/allow.ts";
+import { nearestRoute, nearestText } from "./wire/nearest-route.ts";
 import { preflight, readable } from "./wire/cross-origin.ts";
 import { BoundedMap } from "./directory/bounded-map.ts";
 import type { GovernedRoute, Road } from "./road/road.ts";
 import { ERRORS, type ErrorCode } from "./kernel/errors.ts";
+import { ulid } from "./kernel/ids.ts";
 import { pathOf } from "./kernel/request-path.ts";
 import { GOVERNED_ROUTES, OPEN_ROUTES, type Services } from "./routes.ts";
 
@@ -20,12 +22,18 @@ interface Env {
 const REMEMBERED_WAYS = 4_096;
 const LONGEST_WAY = 256;
 
-/** The runtime plane as one fetch function: no socket, so tests call it as the server does. */
+const CONTROL_PLANES = /^\/v1\/admin(?:\/|-users\/|$)/;
+
+/**
+ * The runtime plane as one fetch function: no socket, so tests call it as the server does. `unserved` is told of each
+ * request to an address, or with a method, that it does not serve: that is no call and leaves no row.
+ */
 export function runtimePlane(
   road: Road,
   services: Services,
   health: Health,
   origins: ReadonlySet<string>,
+  unserved: (reason: ErrorCode) => void,
 ): (request: Request, info: { ip: string }) => Response | Promise<Response> {
   const app = new Hono<Env>();
   // What the router answered, so that a call in steady state does not ask it again.
@@ -47,9 +55,23 @@ export function runtimePlane(
     });
   }
 
-  const open = OPEN_ROUTES.map((path) => ({ method: "GET", path }));
-  for (const [path, allow] of allowOf([...GOVERNED_ROUTES, ...open])) app.all(path, () => plainError("method_not_allowed", { allow }));
-  app.notFound(() => plainError("not_found"));
+  const served = [...GOVERNED_ROUTES, ...OPEN_ROUTES.map((path) => ({ method: "GET", path }))];
+  for (const [path, allow] of allowOf(served))
+    app.all(path, () => {
+      unserved("method_not_allowed");
+      return plainError("method_not_allowed", { allow }, ` It answers ${allow}.`);
+    });
+  app.notFound((c) => {
+    unserved("not_found");
+    const path = pathOf(c.req.raw.url);
+    return plainError(
+      "not_found",
+      {},
+      CONTROL_PLANES.test(path)
+        ? " The admin API stands on the control plane's address."
+        : nearestText(nearestRoute({ method: c.req.method, path }, served)),
+    );
+  });
   const answer = (request: Request, info: { ip: string }) => {
     const route = ways.get(wayOf(request));
     return route === undefined ? app.fetch(request, info) : road.travel(route, request, info.ip);
@@ -77,7 +99,7 @@ export async function readiness(health: Health): Promise<{ status: 200 | 503; bo
 }
 
 /** An error outside every surface: no route knows whose shape it should have. */
-export function plainError(code: ErrorCode, headers: Record<string, string> = {}): Response {
+export function plainError(code: ErrorCode, headers: Record<string, string> = {}, more = ""): Response {
   const { status, message } = ERRORS[code];
-  return Response.json({ error: message, code }, { status, headers });
+  return Response.json({ error: message + more, code }, { status, headers: { "x-request-id": ulid(), ...headers } });
 }

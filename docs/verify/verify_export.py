@@ -56,6 +56,10 @@ def number(value):
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
+def texts(value):
+    return isinstance(value, list) and all(text(one) for one in value)
+
+
 def optional(check):
     return lambda value: value is None or check(value)
 
@@ -64,7 +68,7 @@ SHAPES = {
     "chain": {"chain_id": text, "first_seq": number, "head_seq": optional(number), "head_hash": optional(text), "last_checkpoint_seq": optional(number), "updated_at": optional(text), "exported_at": text},
     "key": {"name": text, "public_key": text, "valid_from": optional(text), "valid_to": optional(text)},
     "row": {"row": lambda value: isinstance(value, dict)},
-    "link": {"chain_seq": optional(number), "prev_hash": text, "row_hash": text},
+    "link": {"chain_seq": optional(number), "prev_hash": text, "row_hash": text, "created_at": optional(text), "hashes_to": optional(texts)},
     "checkpoint": {"chain_seq": number, "note": text},
     "pruned": {"through_seq": number, "row_hash": text, "checkpoint": text},
 }
@@ -353,7 +357,10 @@ class Chain:
     def link(self, line):
         self.start()
         self.links += 1
-        self.place(line.get("chain_seq"), line["prev_hash"], [line["row_hash"]], False, WITHHELD)
+        seq, instead, created_at = line.get("chain_seq"), line.get("hashes_to"), line.get("created_at")
+        if instead is not None:
+            self.find("altered", seq if is_safe(seq) else self.next_seq)
+        self.place(seq, line["prev_hash"], [line["row_hash"], *(instead or [])], instead is not None, WITHHELD if created_at is None else created_at)
 
     def judged(self, note, seq, follows=True):
         """The checkpoint of a note when a trusted key signed it for this chain, and whether it stands where it belongs."""

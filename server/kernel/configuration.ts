@@ -175,6 +175,12 @@ export const VARIABLES = {
   },
   GW_QUICKSTART: { schema: onOff, default: "on", meaning: "off: the first start makes no group, key, user and models" },
   GW_DRAIN_SECONDS: { schema: integer(0, 3600), default: "30", meaning: "how long calls in flight may take to finish after SIGTERM" },
+  GW_STRANGER_ROWS_PER_MINUTE: {
+    schema: integer(1, 1_000_000),
+    default: "600",
+    meaning:
+      "calls without a valid credential that have an audit row each, for each address (IPv6: each /64) and minute; the rest are answered 429 and told by one row",
+  },
   GW_MAX_BODY_MB: { schema: integer(1, 1024), default: "32", meaning: "largest request body of a model call" },
   GW_UPSTREAM_TIMEOUT_SECONDS: {
     schema: integer(1, 86_400),
@@ -249,6 +255,7 @@ export interface Configuration {
   readonly bootstrapAdminPassword: string | undefined;
   readonly quickstart: boolean;
   readonly drainSeconds: number;
+  readonly strangerRowsPerMinute: number;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
   readonly judgeModel: string | undefined;
@@ -315,6 +322,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     bootstrapAdminPassword: read(env, "GW_BOOTSTRAP_ADMIN_PASSWORD"),
     quickstart: read(env, "GW_QUICKSTART") as boolean,
     drainSeconds: read(env, "GW_DRAIN_SECONDS") as number,
+    strangerRowsPerMinute: read(env, "GW_STRANGER_ROWS_PER_MINUTE") as number,
     maxBodyBytes: (read(env, "GW_MAX_BODY_MB") as number) * 1024 * 1024,
     upstreamTimeoutMs: (read(env, "GW_UPSTREAM_TIMEOUT_SECONDS") as number) * 1000,
     judgeModel: read(env, "GW_JUDGE_MODEL"),

@@ -27,6 +27,11 @@ export const ERRORS = {
 
   // Who is asking
   unauthenticated: { status: 401, message: "Missing or invalid credential.", retry: false },
+  too_many_strangers: {
+    status: 429,
+    message: "Too many calls without a valid credential come from this address. Try again later.",
+    retry: true,
+  },
   inactive_user: { status: 403, message: "This user is not active.", retry: false },
   forbidden: { status: 403, message: "You may not do this.", retry: false },
   group_not_allowed: { status: 403, message: "The resource group named in X-Resource-Group is not open to this credential.", retry: false },
@@ -204,10 +209,16 @@ export class Refused extends Error {
   }
 }
 
+/** Whoever sends a body chooses how many fields of it are wrong, and what they are called. */
+const MOST_NAMED = 20;
+const LONGEST_NAME = 200;
+
 /** Names each field in its message too, for those who read nothing else. */
 export function invalidFields(code: ErrorCode, fields: readonly FieldError[]): Refused {
-  const detail = fields.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
-  return new Refused(refuse(code, detail, { fields }));
+  const named = fields.slice(0, MOST_NAMED).map(({ field, message }) => ({ field: field.slice(0, LONGEST_NAME), message }));
+  const detail = named.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
+  const more = fields.length > named.length ? `; and ${fields.length - named.length} more` : "";
+  return new Refused(refuse(code, detail + more, { fields: named }));
 }
 
 export function isRefusal(value: Refusal | object | null): value is Refusal {

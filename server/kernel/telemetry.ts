@@ -28,6 +28,8 @@ export interface Telemetry {
   callEnded(call: CallFigures): void;
   /** A call was refused because it could not be recorded. */
   callUnrecorded(): void;
+  /** A request was answered without being a call, and left no row; `reason` is a code of the gateway's own. */
+  answeredWithoutRow(reason: string): void;
   chainVerified(verdict: string): void;
   /** The control plane refused a request; `reason` is a code of the gateway's own. */
   adminRefused(reason: string): void;
@@ -64,6 +66,12 @@ export function telemetry(): Telemetry {
   const unrecorded = new Counter({
     name: "gatehouse_ledger_refused_total",
     help: "Calls refused because their row could not be written",
+    registers,
+  });
+  const withoutRow = new Counter({
+    name: "gatehouse_requests_without_row_total",
+    help: "Requests that were answered without an audit row, by the code they were answered with",
+    labelNames: ["reason"],
     registers,
   });
   const verifications = new Counter({
@@ -109,6 +117,7 @@ export function telemetry(): Telemetry {
       if (found.waiting.push(durationMs / 1000) >= ADDED_AT_ONCE) addUp(found);
     },
     callUnrecorded: () => unrecorded.inc(),
+    answeredWithoutRow: (reason) => withoutRow.labels(reason).inc(),
     chainVerified: (verdict) => verifications.labels(verdict).inc(),
     adminRefused: (reason) => adminRefusals.labels(reason).inc(),
     watchLedger(read) {

@@ -3,7 +3,7 @@ import { ADMIN_CHAIN, type AdminEntry } from "@gatehouse/ledger-format/admin-ent
 import { checkpointDigest, checkpointText, type Checkpoint, type TrustedKey } from "@gatehouse/ledger-format/checkpoint";
 import { printExportLine, type ExportLine } from "@gatehouse/ledger-format/export";
 import { noteText, type NoteSigner } from "@gatehouse/ledger-format/signed-note";
-import { createVerifier } from "@gatehouse/ledger-format/verify";
+import { createVerifier, linkOf, possibleEntryHashes, sealedEntry } from "@gatehouse/ledger-format/verify";
 import type { Verification } from "@gatehouse/ledger-format/verdict";
 import { sql } from "kysely";
 import { isoMicros, type Clock } from "../kernel/clock.ts";
@@ -18,11 +18,13 @@ const BATCH = 500;
 /** Silence is signed too, not as often. */
 const SILENCE_MS = 3_600_000;
 
-type Line = Extract<ExportLine, { type: "chain" | "entry" | "link" | "checkpoint" }>;
+type Line =
+  | Extract<ExportLine, { type: "chain" | "checkpoint" }>
+  | { readonly type: "entry"; readonly entry: AdminEntry; readonly withheld: boolean };
 
 /**
  * One moment of the admin log as a verifier takes it: the chain, then entries and checkpoints in order. Entries of other
- * tenants, of none, and of one that had the id before are links when `tenantId` is given.
+ * tenants, of none, and of one that had the id before are to be withheld from the reader when `tenantId` is given.
  */
 function readAdminChain(db: Database, tenantId: string | undefined): AsyncGenerator<Line> {
   return chainReading(db, () => readHeld(db, tenantId));
@@ -45,8 +47,8 @@ async function* readHeld(db: Database, tenantId: string | undefined): AsyncGener
     for await (const entry of readEntries(trx)) {
       for (; next < checkpoints.length && (checkpoints[next]?.chain_seq ?? 0) < entry.chain_seq; next++)
         yield { type: "checkpoint", ...(checkpoints[next] as (typeof checkpoints)[number]) };
-      if (tenantId === undefined || (entry.tenant_id === tenantId && (entry.chain_seq ?? 0) >= beginning)) yield { type: "entry", entry };
-      else yield { type: "link", chain_seq: entry.chain_seq, prev_hash: entry.prev_hash, row_hash: entry.entry_hash };
+      const shown = tenantId === undefined || (entry.tenant_id === tenantId && (entry.chain_seq ?? 0) >= beginning);
+      yield { type: "entry", entry, withheld: !shown };
     }
     for (; next < checkpoints.length; next++) yield { type: "checkpoint", ...(checkpoints[next] as (typeof checkpoints)[number]) };
   } finally {
@@ -89,19 +91,24 @@ export async function verifyAdminChain(db: Database, { keys, tenantId, knownHead
   let verifier: ReturnType<typeof createVerifier> | undefined;
   for await (const line of readAdminChain(db, tenantId)) {
     if (line.type === "chain") verifier = createVerifier({ chain: line, keys, now: line.exported_at, knownHeads });
-    else if (line.type === "entry") verifier?.entry(line.entry);
-    else if (line.type === "link") verifier?.link(line);
+    else if (line.type === "entry") verifier?.entry(line.entry, line.withheld);
     else verifier?.checkpoint(line);
   }
   if (verifier === undefined) throw new Error("the admin log gave no chain");
   return verifier.end();
 }
 
+function exportedLine(line: Line): ExportLine {
+  if (line.type !== "entry") return line;
+  const { entry, withheld } = line;
+  return withheld ? { type: "link", ...linkOf(sealedEntry(entry), possibleEntryHashes(entry)) } : { type: "entry", entry };
+}
+
 /** JSON lines the offline verifier reads. */
 export async function* exportAdminChain(db: Database, tenantId: string | undefined): AsyncGenerator<string> {
   const keys: readonly AuditKey[] = await listSigningKeys(db);
   for await (const line of readAdminChain(db, tenantId)) {
-    yield printExportLine(line);
+    yield printExportLine(exportedLine(line));
     if (line.type === "chain") for (const key of keys) yield printExportLine({ type: "key", ...key });
   }
 }

@@ -14,14 +14,15 @@ export type ChainLine = Extract<ExportLine, { type: "chain" }>;
 
 /** Rows, checkpoints and what replaces them, in the order a verifier takes them. */
 export type ChainEntry =
-  | Exclude<ExportLine, { type: "chain" | "key" | "entry" }>
+  | Extract<ExportLine, { type: "checkpoint" | "pruned" }>
+  | { readonly type: "row"; readonly row: AuditRow; readonly withheld: boolean }
   /** A row that was found to have the hash it names. */
-  | { readonly type: "proven"; readonly row: SealedRow };
+  | { readonly type: "proven"; readonly row: SealedRow; readonly withheld: boolean };
 
 export interface ChainReading {
   /** What is read of rows. Undefined: what a verification asks, so that rows may be proven already. */
   readonly columns?: readonly FieldName[] | undefined;
-  /** Rows of other tenants, and of none, are given as links. Undefined: all rows are given. */
+  /** Rows of other tenants, and of none, are to be withheld from the reader. Undefined: none is. */
   readonly tenantId?: string | undefined;
   readonly fromSeq?: number | undefined;
   /** Rows after it come only up to the next checkpoint, which anchors the end of the range. */
@@ -98,8 +99,7 @@ async function* readEntries(held: HeldConnection, chain: ChainLine, reading: Cha
         batch.push({ type: "checkpoint", ...checkpoint.value });
         checkpoint = await checkpoints.next();
       }
-      if (reading.tenantId === undefined || row.tenant_id === reading.tenantId) batch.push({ type: proven ? "proven" : "row", row });
-      else batch.push({ type: "link", chain_seq: row.chain_seq as number, prev_hash: row.prev_hash ?? "", row_hash: row.row_hash ?? "" });
+      batch.push({ type: proven ? "proven" : "row", row, withheld: reading.tenantId !== undefined && row.tenant_id !== reading.tenantId });
     }
     yield batch;
   }

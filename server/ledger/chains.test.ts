@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Verification } from "@gatehouse/ledger-format/verdict";
 import { verifyExport } from "@gatehouse/ledger-format/verify-export";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
@@ -16,6 +17,8 @@ import { callRow, recordedLog, SIGNING_KEY, temporaryDirectory, testLedger } fro
 
 const MINE = "33333333-3333-4333-8333-333333333333";
 const OTHERS = "44444444-4444-4444-8444-444444444444";
+/** A tenant without a row: all are withheld from it. */
+const NOBODY = "55555555-5555-4555-8555-555555555555";
 
 let database: TestDatabase;
 let chain: string;
@@ -37,19 +40,28 @@ afterEach(() => sql`TRUNCATE audit_rows, audit_chains, audit_checkpoints`.execut
 
 const edit = (statement: string) => sql.raw(statement.replaceAll("CHAIN", `chain_id = '${chain}'`)).execute(database.db);
 
-async function exported(): Promise<string[]> {
+async function exported(tenantId?: string): Promise<string[]> {
   const lines: string[] = [];
-  for await (const line of exportChain(database.db, chain)) lines.push(line.trimEnd());
+  for await (const line of exportChain(database.db, chain, { tenantId })) lines.push(line.trimEnd());
   return lines;
 }
 
-/** The findings, which the database and its export must agree upon. */
+const placed = (result: Pick<Verification, "findings">) => result.findings.map((finding) => `${finding.verdict}@${finding.chain_seq}`);
+
+/** The findings, which the database and its exports must agree upon, whoever asks. */
 async function findings(): Promise<string[]> {
   const stored = await verifyChain(database.db, chain);
   const offline = await verifyExport(await exported());
   expect(offline.findings).toEqual(stored.findings);
   expect(offline.verdict).toBe(stored.verdict);
-  return stored.findings.map((finding) => `${finding.verdict}@${finding.chain_seq}`);
+  const ids = new Set(stored.findings.map((finding) => finding.row_id));
+  for (const tenantId of [MINE, OTHERS, NOBODY]) {
+    const own = await verifyChain(database.db, chain, { tenantId });
+    expect(placed(own)).toEqual(placed(stored));
+    expect(placed(await verifyExport(await exported(tenantId)))).toEqual(placed(stored));
+    for (const { row_id } of own.findings) if (row_id !== null) expect([tenantId === NOBODY, ids.has(row_id)]).toEqual([false, true]);
+  }
+  return placed(stored);
 }
 
 describe("verification of the stored chain and of its export finds", () => {
@@ -164,10 +176,27 @@ test("a tenant sees the links of other tenants' rows, and nothing else of them",
   expect(JSON.stringify(lines)).not.toContain(OTHERS);
   await edit("UPDATE audit_rows SET prev_hash = repeat('ab', 32) WHERE CHAIN AND chain_seq = 7");
   expect(await verifyChain(database.db, chain, { tenantId: MINE })).toMatchObject({
-    rows_checked: 10,
+    rows_checked: 20,
     rows_withheld: 10,
-    findings: [{ verdict: "broken_link", chain_seq: 7, row_id: null }],
+    findings: [
+      { verdict: "altered", chain_seq: 7, row_id: null },
+      { verdict: "broken_link", chain_seq: 7, row_id: null },
+    ],
   });
+});
+
+test("a row that belongs to no tenant, changed in its chain, is found by every tenant", async () => {
+  const stranger = await testLedger(database.db, temporaryDirectory());
+  chain = stranger.chainId;
+  await stranger.seal(callRow({ tenant_id: MINE }));
+  await stranger.seal(callRow({ tenant_id: null, error_type: "credential_missing" }));
+  await stranger.close();
+  await edit("UPDATE audit_rows SET http_status_code = 200, success = NOT success WHERE CHAIN AND chain_seq = 2");
+  expect(await verifyChain(database.db, chain, { tenantId: MINE })).toMatchObject({
+    verdict: "altered",
+    findings: [{ verdict: "altered", chain_seq: 2, row_id: null }],
+  });
+  expect((await verifyExport(await exported(MINE))).verdict).toBe("altered");
 });
 
 test("another tenant's row at a place there is not is found by a tenant too, stored and exported", async () => {
@@ -254,7 +283,7 @@ test("a chain of many pages is read without losing or doubling a row between two
   expect(await verifyChain(database.db, chain, { fromSeq: 1_001, toSeq: 3_500 })).toMatchObject({ verdict: "intact", rows_checked: 2_500 });
   expect(await verifyChain(database.db, chain, { tenantId: MINE })).toMatchObject({
     verdict: "intact",
-    rows_checked: 0,
+    rows_checked: 4_500,
     rows_withheld: 4_500,
   });
   await edit(

@@ -2,17 +2,18 @@ import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { type Anchor, type KeptCheckpoint, keptAnchors } from "@gatehouse/ledger-format/anchors";
 import type { TrustedKey } from "@gatehouse/ledger-format/checkpoint";
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
-import { printExportLine } from "@gatehouse/ledger-format/export";
+import { possibleHashes } from "@gatehouse/ledger-format/canonical";
+import { type ExportLine, printExportLine } from "@gatehouse/ledger-format/export";
 import { FIELD_NAMES, type AuditRow, type FieldName } from "@gatehouse/ledger-format/fields";
 import { noteKey } from "@gatehouse/ledger-format/signed-note";
 import type { Verification } from "@gatehouse/ledger-format/verdict";
-import { createVerifier } from "@gatehouse/ledger-format/verify";
+import { createVerifier, linkOf } from "@gatehouse/ledger-format/verify";
 import { sql } from "kysely";
 import { invalidFields, Refused, refuse } from "../kernel/errors.ts";
 import type { Database } from "../store/database.ts";
 import { exportAdminChain, verifyAdminChain } from "./admin-chain.ts";
 import { listChains, readChainFacts } from "./chain-facts.ts";
-import { readChainSnapshot } from "./chain-snapshot.ts";
+import { type ChainEntry, readChainSnapshot } from "./chain-snapshot.ts";
 import { listSigningKeys, trustedKeys } from "./signing-keys.ts";
 
 export interface ChainVerification extends Verification {
@@ -22,7 +23,7 @@ export interface ChainVerification extends Verification {
 export interface VerifyChainOptions {
   readonly fromSeq?: number | undefined;
   readonly toSeq?: number | undefined;
-  /** Content of other tenants' rows is not looked at, and their ids are not told. */
+  /** Whose reader asks: rows of others are judged like all, and their ids are not told. */
   readonly tenantId?: string | undefined;
   /** Public keys (32 bytes) to trust instead of those the database lists. */
   readonly publicKeys?: readonly Uint8Array[] | undefined;
@@ -80,16 +81,21 @@ export async function verifyChain(db: Database, chainId: string, options: Verify
     });
     for await (const batch of entries({ tenantId, fromSeq, toSeq })) {
       for (const entry of batch) {
-        if (entry.type === "proven") verifier.proven(entry.row);
-        else if (entry.type === "row") verifier.row(entry.row);
-        else if (entry.type === "link") verifier.link(entry);
+        if (entry.type === "proven") verifier.proven(entry.row, entry.withheld);
+        else if (entry.type === "row") verifier.row(entry.row, entry.withheld);
         else if (entry.type === "checkpoint") verifier.checkpoint(entry);
-        else if (entry.type === "pruned") verifier.pruned(entry);
+        else verifier.pruned(entry);
       }
     }
     return { ...verifier.end(), duration_ms: Math.round(performance.now() - started) };
   }
   throw noSuchChain();
+}
+
+function exportedLine(entry: ChainEntry): ExportLine {
+  if (entry.type === "checkpoint" || entry.type === "pruned") return entry;
+  if (!entry.withheld) return { type: "row", row: withoutNulls(entry.row) };
+  return { type: "link", ...linkOf(entry.row, entry.type === "proven" ? [entry.row.row_hash as string] : possibleHashes(entry.row)) };
 }
 
 function withoutNulls(row: AuditRow): AuditRow {
@@ -111,8 +117,7 @@ export async function* exportChain(
     yield printExportLine(chain);
     for (const key of keys) yield printExportLine({ type: "key", ...key });
     for await (const batch of entries({ columns: EXPORTED, tenantId: options.tenantId })) {
-      for (const entry of batch)
-        yield printExportLine(entry.type === "row" || entry.type === "proven" ? { type: "row", row: withoutNulls(entry.row) } : entry);
+      for (const entry of batch) yield printExportLine(exportedLine(entry));
     }
     return;
   }

@@ -55,6 +55,12 @@ export class OpenCalls {
     this.parts.ledger.begin(rowUnderWay(call));
   }
 
+  /** A call that is to have no row of its own: what tells of it is another one's. */
+  forget(call: Call): void {
+    this.open.delete(call);
+    if (this.open.size === 0) this.whenIdle?.();
+  }
+
   /** Resolves when no call is open. After `graceMs` those that still are are ended. */
   async ended(graceMs: number): Promise<void> {
     if (this.open.size === 0) return;

@@ -1,5 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
-import { ERRORS, isRefusal, type Refusal, refuse, unforeseen } from "../kernel/errors.ts";
+import { type ErrorCode, ERRORS, isRefusal, type Refusal, refuse, unforeseen } from "../kernel/errors.ts";
+import { ulid } from "../kernel/ids.ts";
 import type { Log } from "../kernel/log.ts";
 import { admit, type AdmissionParts, type Admits } from "./admission/admit.ts";
 import type { Answer } from "./answer.ts";
@@ -8,6 +9,8 @@ import type { Govern } from "./govern.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import { readBody } from "./read-body.ts";
 import { answeredOutcome } from "./record/finish.ts";
+import { isStranger } from "./record/stranger.ts";
+import type { Strangers } from "./record/strangers.ts";
 import { Sender } from "./sender.ts";
 import type { Surface } from "./surface.ts";
 
@@ -26,13 +29,14 @@ export interface GovernedRoute {
 export interface RoadParts extends AdmissionParts {
   readonly calls: OpenCalls;
   readonly govern: Govern;
+  readonly strangers: Strangers;
   /** Told of each call that was admitted, before its body is read. A promise only where something has to be looked up. */
   readonly admitted: (call: Call) => Promise<void> | null;
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
-  /** Told of every call that was refused its answer because it could not be recorded. */
-  readonly unrecorded: () => void;
+  /** Told of every request that is refused without a row of its own: `draining`, `too_many_strangers`, or `audit_unavailable` where it could not be recorded. */
+  readonly unrecorded: (reason: ErrorCode) => void;
 }
 
 /**
@@ -51,11 +55,9 @@ export class Road {
 
   async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
     const { calls } = this.parts;
-    if (this.draining) return withoutRecord(route, refuse("draining", undefined, { headers: { "retry-after": "1", connection: "close" } }));
-    if (!calls.accepting) {
-      this.parts.unrecorded();
-      return withoutRecord(route, refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } }));
-    }
+    if (this.draining)
+      return this.withoutRow(route, refuse("draining", undefined, { headers: { "retry-after": "1", connection: "close" } }));
+    if (!calls.accepting) return this.withoutRow(route, refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } }));
     const call = calls.start(request, ip, route.audit);
     request.signal.addEventListener("abort", () => call.abort.abort("client_disconnected" satisfies AbortReason), { once: true });
     let answer: Answer | Refusal;
@@ -66,6 +68,10 @@ export class Road {
       answer = unforeseen(error);
     }
     try {
+      if (isRefusal(answer) && answer.code === "too_many_strangers") {
+        calls.forget(call);
+        return this.withoutRow(route, answer, call.id);
+      }
       return await this.send(call, route, answer);
     } catch (error) {
       this.parts.log.error("answer_failed", { call_id: call.id, error: error as Error });
@@ -87,7 +93,12 @@ export class Road {
 
   private async answered(call: Call, route: GovernedRoute, request: Request): Promise<Answer | Refusal> {
     const notAdmitted = await admit(call, route.admits ?? "group", this.parts);
-    if (notAdmitted !== null) return route.surface.notAdmitted?.(notAdmitted, call) ?? notAdmitted;
+    const turnedAway = isStranger(call) ? this.parts.strangers.turnAway(call) : null;
+    if (turnedAway !== null) return turnedAway;
+    if (notAdmitted !== null) {
+      if (notAdmitted.code === "unauthenticated") await this.parts.strangers.file(call);
+      return route.surface.notAdmitted?.(notAdmitted, call) ?? notAdmitted;
+    }
     const noting = this.parts.admitted(call);
     if (noting !== null) await noting;
 
@@ -111,9 +122,7 @@ export class Road {
     const response = isRefusal(answer)
       ? await this.sender.refusal(call, surface, answer)
       : await this.sender.whole(call, answer, answeredOutcome(answer));
-    if (response !== null) return response;
-    this.parts.unrecorded();
-    return withoutRecord({ surface }, refuse("audit_unavailable"));
+    return response ?? this.withoutRow({ surface }, refuse("audit_unavailable"), call.id);
   }
 
   /** The row of a call whose end could not be told as it should, so that it has one all the same. `status` is the one sent. True when it has. */
@@ -128,10 +137,11 @@ export class Road {
     } satisfies AuditRow);
     return this.parts.calls.seal(call);
   }
-}
 
-/** A call that left no room for its record leaves no trace and gets no service. */
-function withoutRecord({ surface }: Pick<GovernedRoute, "surface">, refusal: Refusal): Response {
-  const { headers, body } = surface.refusal(refusal, null);
-  return new Response(body, { status: ERRORS[refusal.code].status, headers: { ...headers, ...refusal.headers } });
+  /** What left no room for its record leaves no trace but a count, and gets no service. */
+  private withoutRow({ surface }: Pick<GovernedRoute, "surface">, refusal: Refusal, id: string = ulid()): Response {
+    this.parts.unrecorded(refusal.code);
+    const { headers, body } = surface.refusal(refusal, null);
+    return new Response(body, { status: ERRORS[refusal.code].status, headers: { "x-request-id": id, ...headers, ...refusal.headers } });
+  }
 }

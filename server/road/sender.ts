@@ -1,4 +1,4 @@
-import { ERRORS, type Refusal, refuse } from "../kernel/errors.ts";
+import { type ErrorCode, ERRORS, type Refusal, refuse } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
 import { ownAnswer, type StreamAnswer, type WholeAnswer } from "./answer.ts";
@@ -17,7 +17,7 @@ export interface SenderParts {
   /** Longest silence of an upstream in a stream that says none of its own. */
   readonly upstreamTimeoutMs: number;
   /** Told of every call that was refused its answer because it could not be recorded. */
-  readonly unrecorded: () => void;
+  readonly unrecorded: (reason: ErrorCode) => void;
 }
 
 /** Gives answers to callers: each once its row is on stable storage. */
@@ -59,7 +59,7 @@ export class Sender {
       closeRecord(call, streamOutcome(answer.status, failure, abandoned), { bytes: content.bytes, hash, preview, headers });
       // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
       if (await this.parts.calls.seal(call)) return tail;
-      this.parts.unrecorded();
+      this.parts.unrecorded("audit_unavailable");
       return surface.streamError(refuse("audit_unavailable"), call, content.last);
     };
     const stream = streamOut(call, answer, {

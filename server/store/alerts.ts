@@ -33,7 +33,8 @@ export interface NewAlert {
   readonly severity: string;
   readonly title: string;
   readonly message: string;
-  readonly group_id: string;
+  /** Null: it is the whole tenant's, and told to its administrators alone. */
+  readonly group_id: string | null;
   readonly threshold_value: number;
   readonly current_value: number;
   /** Names what was crossed, so that it is told of once. */
@@ -45,12 +46,16 @@ export interface NewAlert {
 export async function raiseAlert(db: Database, alert: NewAlert): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     // A group that went meanwhile has nobody left to tell.
+    const whose =
+      alert.group_id === null
+        ? sql`NULL::uuid FROM tenants WHERE id = ${alert.tenant_id}`
+        : sql`id FROM resource_groups WHERE tenant_id = ${alert.tenant_id} AND id = ${alert.group_id}`;
     const { numAffectedRows } = await sql`
-      INSERT INTO alerts (id, tenant_id, alert_type, severity, title, message, group_id, threshold_value, current_value, crossing, expires_at)
-      SELECT ${ulid()}, ${alert.tenant_id}, ${alert.alert_type}, ${alert.severity}, ${alert.title}, ${alert.message}, g.id, ${alert.threshold_value}, ${alert.current_value}, ${alert.crossing}, ${alert.expires_at}::timestamptz
-        FROM resource_groups g WHERE g.tenant_id = ${alert.tenant_id} AND g.id = ${alert.group_id}
+      INSERT INTO alerts (id, tenant_id, alert_type, severity, title, message, threshold_value, current_value, crossing, expires_at, group_id)
+      SELECT ${ulid()}, ${alert.tenant_id}, ${alert.alert_type}, ${alert.severity}, ${alert.title}, ${alert.message}, ${alert.threshold_value}::float8, ${alert.current_value}::float8, ${alert.crossing}, ${alert.expires_at}::timestamptz, ${whose}
       ON CONFLICT (tenant_id, crossing) DO NOTHING`.execute(trx);
     if (numAffectedRows !== 1n) return false;
+    if (alert.group_id === null) return true;
     const metadata = JSON.stringify({
       group_id: alert.group_id,
       threshold_value: alert.threshold_value,

@@ -11,7 +11,7 @@ export interface AdminClient {
 
 export async function signIn(
   adminUrl: string,
-  credentials: { username: string; password: string } = { username: "admin", password: ADMIN_PASSWORD },
+  credentials: { username: string; password: string; tenant_id?: string } = { username: "admin", password: ADMIN_PASSWORD },
   level: "system" | "tenant" = "system",
 ): Promise<AdminClient> {
   const login = await fetch(`${adminUrl}/v1/admin-users/${level}/login`, {

@@ -37,7 +37,7 @@ export const chainVerification = z
     findings: z.array(z.object({ verdict, chain_seq: count, row_id: z.string().nullable(), detail: z.string() })),
     findings_total: count.describe("how many there are, listed or not"),
     rows_checked: count,
-    rows_withheld: count.describe("rows of other tenants, of which only the place in the chain was checked"),
+    rows_withheld: count.describe("rows of other tenants, checked like all rows: no finding names them"),
     checkpoints_checked: count,
     head: z.object({ chain_seq: count, row_hash: z.string() }).nullable().describe("last position checked"),
     pending_anchor: count.describe("rows at the end that no checkpoint covers yet"),

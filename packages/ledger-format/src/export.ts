@@ -53,7 +53,13 @@ const SHAPES: { readonly [T in ExportLine["type"]]: Readonly<Record<string, Chec
   key: { name: text, public_key: text, valid_from: optional(text), valid_to: optional(text) },
   row: { row: isObject },
   entry: { entry: (value) => isObject(value) && typeof (value as { at?: unknown }).at === "string" },
-  link: { chain_seq: optional(position), prev_hash: text, row_hash: text },
+  link: {
+    chain_seq: optional(position),
+    prev_hash: text,
+    row_hash: text,
+    created_at: optional(text),
+    hashes_to: (value) => value == null || (Array.isArray(value) && value.every(text)),
+  },
   checkpoint: { chain_seq: position, note: text },
   pruned: { through_seq: position, row_hash: text, checkpoint: text },
 };

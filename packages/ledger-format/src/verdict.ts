@@ -21,7 +21,7 @@ export interface Verification {
   readonly findings_total: number;
   /** Rows whose content was checked against their hash. */
   readonly rows_checked: number;
-  /** Rows of which only the place in the chain was given, and checked. */
+  /** Rows whose content the reader may not see: checked like the others where they were read, in an export by whoever made it. */
   readonly rows_withheld: number;
   readonly checkpoints_checked: number;
   /** Last position checked, null when there was no row. */

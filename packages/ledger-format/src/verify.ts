@@ -30,6 +30,21 @@ export interface RowLink {
   readonly chain_seq: number;
   readonly prev_hash: string;
   readonly row_hash: string;
+  readonly created_at?: string | null;
+  /** What the content gives instead of `row_hash`, where it does not give that: found by whoever could read it. */
+  readonly hashes_to?: readonly string[];
+}
+
+/** What is given in the place of a row that the reader may not see: what its content hashes to, and nothing else of it. */
+export function linkOf(row: SealedRow, possible: readonly string[]): RowLink {
+  const { chain_seq, prev_hash, row_hash, created_at } = row;
+  return {
+    chain_seq: chain_seq as number,
+    prev_hash: prev_hash ?? "",
+    row_hash: row_hash ?? "",
+    ...(created_at == null ? {} : { created_at }),
+    ...(possible.includes(row_hash ?? "") ? {} : { hashes_to: possible }),
+  };
 }
 
 /** Rows up to `through_seq` were dropped by retention; `checkpoint` is the note over the last of them. */
@@ -57,11 +72,12 @@ export interface VerifierOptions {
  * them. A range takes the newest checkpoint before its start first.
  */
 export interface Verifier {
-  row(row: AuditRow): void;
+  /** Of a withheld one everything is judged, and no finding names it. */
+  row(row: AuditRow, withheld?: boolean): void;
   /** A row that was found already to have the `row_hash` it names. */
-  proven(row: SealedRow): void;
+  proven(row: SealedRow, withheld?: boolean): void;
   /** An entry of the admin log, in the place of a row. */
-  entry(entry: AdminEntry): void;
+  entry(entry: AdminEntry, withheld?: boolean): void;
   link(link: RowLink): void;
   checkpoint(line: CheckpointLine): void;
   pruned(prefix: PrunedPrefix): void;
@@ -77,13 +93,19 @@ interface Place {
   flagged: boolean;
 }
 
-function possibleEntryHashes(entry: AdminEntry): string[] {
+export function possibleEntryHashes(entry: AdminEntry): string[] {
   try {
     return [adminEntryHash(entry)];
   } catch (error) {
     if (error instanceof NotCanonical) return [];
     throw error;
   }
+}
+
+/** An entry of the admin log as a verification takes a row. */
+export function sealedEntry({ id, chain_seq, prev_hash, entry_hash, at }: AdminEntry): SealedRow {
+  const created_at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(at) ? at.replace("Z", "000Z") : null;
+  return { id, chain_id: ADMIN_CHAIN, chain_seq, prev_hash, row_hash: entry_hash, created_at };
 }
 
 const MAX_FINDINGS = 1_000;
@@ -205,17 +227,18 @@ export function createVerifier(options: VerifierOptions): Verifier {
     return true;
   }
 
-  function sealed(row: SealedRow, possible: readonly string[]): void {
+  function sealed(row: SealedRow, possible: readonly string[], withheld: boolean): void {
     start();
     const chainSeq = row.chain_seq as number;
     const stored = row.row_hash ?? "";
     const altered = !possible.includes(stored);
     if (past(chainSeq, row.prev_hash, altered ? [] : [stored])) return;
     rowsChecked += 1;
-    if (row.bodies_pruned_at != null) bodiesExpired += 1;
-    if (row.erased_at != null) bodiesErased += 1;
+    if (withheld) rowsWithheld += 1;
+    else if (row.bodies_pruned_at != null) bodiesExpired += 1;
+    if (!withheld && row.erased_at != null) bodiesErased += 1;
     // What was edited may be of any type.
-    const rowId = typeof row.id === "string" ? row.id : null;
+    const rowId = !withheld && typeof row.id === "string" ? row.id : null;
     const where = Number.isSafeInteger(chainSeq) ? chainSeq : expected;
     if (row.chain_id !== chain.chain_id) add("broken_link", where, rowId, `the row names another chain than ${chain.chain_id}`);
     if (altered) add("altered", where, rowId, `row ${chainSeq} does not have the hash it was sealed with`);
@@ -229,29 +252,25 @@ export function createVerifier(options: VerifierOptions): Verifier {
   }
 
   return {
-    row: (row) => sealed(row, possibleHashes(row)),
-    proven: (row) => sealed(row, [row.row_hash as string]),
+    row: (row, withheld = false) => sealed(row, possibleHashes(row), withheld),
+    proven: (row, withheld = false) => sealed(row, [row.row_hash as string], withheld),
 
-    entry(entry) {
-      const createdAt = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(entry.at) ? entry.at.replace("Z", "000Z") : null;
-      sealed(
-        {
-          id: entry.id,
-          chain_id: ADMIN_CHAIN,
-          chain_seq: entry.chain_seq,
-          prev_hash: entry.prev_hash,
-          row_hash: entry.entry_hash,
-          created_at: createdAt,
-        },
-        possibleEntryHashes(entry),
-      );
-    },
+    entry: (entry, withheld = false) => sealed(sealedEntry(entry), possibleEntryHashes(entry), withheld),
 
     link(link) {
       start();
-      if (past(link.chain_seq, link.prev_hash, [link.row_hash])) return;
+      const altered = link.hashes_to !== undefined;
+      if (past(link.chain_seq, link.prev_hash, altered ? [] : [link.row_hash])) return;
       rowsWithheld += 1;
-      place(link.chain_seq, link.prev_hash, { chainSeq: link.chain_seq, rowId: null, hashes: [link.row_hash], flagged: false }, undefined);
+      const where = Number.isSafeInteger(link.chain_seq) ? link.chain_seq : expected;
+      if (altered) add("altered", where, null, `row ${link.chain_seq} did not have the hash it was sealed with when it was exported`);
+      const hashes = [link.row_hash, ...(link.hashes_to ?? [])];
+      place(
+        link.chain_seq,
+        link.prev_hash,
+        { chainSeq: link.chain_seq, rowId: null, hashes, flagged: altered },
+        link.created_at ?? undefined,
+      );
     },
 
     checkpoint(line) {

@@ -7,6 +7,7 @@ import { abortReason, type Call } from "../call.ts";
 import { routeOf } from "../target.ts";
 import { keptBodies, previewOf } from "./content.ts";
 import { sanitisedHeaders } from "./headers.ts";
+import { isStranger, keepLittle } from "./stranger.ts";
 
 /** What a call came to, as its row tells it. */
 export interface Outcome {
@@ -49,6 +50,10 @@ export function closeRecord(call: Call, outcome: Outcome, sent: Sent): void {
   row.response_content_hash = sent.hash;
   row.response_body_preview = sent.preview;
   noteAttempts(call);
+  if (isStranger(call)) {
+    keepLittle(call);
+    return;
+  }
   row.response_headers = sanitisedHeaders(sent.headers);
   noteRequest(call);
 }

@@ -7,11 +7,12 @@ import type { RefusedAttempts } from "../../directory/people/refused-attempts.ts
 import type { WelcomeMailer } from "../../directory/people/welcome-mail.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { refuse } from "../../kernel/errors.ts";
+import { ERRORS, refuse } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { allowOf } from "../../wire/allow.ts";
+import { nearestRoute, nearestText } from "../../wire/nearest-route.ts";
 import { errorAnswer, refusalAnswer } from "./answers.ts";
 import { openApiDocument } from "./document.ts";
 import { performer } from "./perform.ts";
@@ -47,6 +48,7 @@ export interface AdminApp {
   fetch(request: Request, info: { ip: string }): Promise<Response>;
 }
 
+const RUNTIME_PLANES = /^\/v1(?:beta)?\/(?:proxy|portal|messages|models|runs|ingest)(?:\/|$)/;
 const REQUEST_ID = /^[\x21-\x7e]{1,200}$/;
 
 /** The control plane: every route of `routes.ts`, and the errors around them. */
@@ -76,9 +78,18 @@ export function adminApp(deps: AdminDeps): AdminApp {
       return response;
     });
   }
-  for (const [path, allow] of allowOf(routes))
-    app.all(path, () => refusalAnswer(refuse("method_not_allowed", undefined, { headers: { allow } })));
-  app.notFound(() => refusalAnswer(refuse("not_found")));
+  const unserved = (code: "method_not_allowed" | "not_found", more: string, headers: Record<string, string> = {}) => {
+    services.refused(code);
+    return refusalAnswer(refuse(code, ERRORS[code].message + more, { headers: { "x-request-id": ulid(), ...headers } }));
+  };
+  for (const [path, allow] of allowOf(routes)) app.all(path, () => unserved("method_not_allowed", ` It answers ${allow}.`, { allow }));
+  app.notFound((context) => {
+    const { method, path } = context.req;
+    return unserved(
+      "not_found",
+      RUNTIME_PLANES.test(path) ? " Calls go to the runtime plane's address." : nearestText(nearestRoute({ method, path }, routes)),
+    );
+  });
   app.onError((error) => errorAnswer(error, deps.log, { method: "", path: "", requestId: "" }));
   return { fetch: async (request, info) => app.fetch(request, { ip: info.ip }) };
 }

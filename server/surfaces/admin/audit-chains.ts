@@ -32,7 +32,8 @@ export const auditChainOperations: readonly Operation[] = [
     method: "POST",
     path: `${ONE}/verify`,
     summary: "Verify an audit chain",
-    description: "A chain holds the rows of all tenants. For a tenant's admin only the place of the others' rows in the chain is checked.",
+    description:
+      "A chain holds the rows of all tenants, and every row is hashed whoever asks: the verdict is the same for a tenant's admin, whom no finding tells the id of another's row.",
     body: verifyRange,
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
     async run(call) {
@@ -60,7 +61,7 @@ export const auditChainOperations: readonly Operation[] = [
     path: `${ONE}/export`,
     summary: "Export an audit chain",
     description:
-      "JSON lines of rows, checkpoints and public keys, which `gatehouse audit verify` reads. In a tenant's export, rows of others are only their place in the chain.",
+      "JSON lines of rows, checkpoints and public keys, which `gatehouse audit verify` reads. In a tenant's export, rows of others are their place in the chain, and say so where their content does not give their hash.",
     answer: { status: 200, about: "JSON lines", media: "application/jsonl" },
     run: (call) =>
       streamedAnswer(

@@ -1,0 +1,22 @@
+import type { Call } from "../call.ts";
+
+const LONGEST_AGENT = 128;
+const LONGEST_PATH = 128;
+const LONGEST_CLAIM = 64;
+
+/** Whoever showed no credential, or one that nobody has. */
+export function isStranger({ identity, row }: Call): boolean {
+  return identity === null && row.api_key_id == null && row.gateway_user_id == null;
+}
+
+/** A stranger's row is small: they choose what they send and how often. */
+export function keepLittle({ row }: Call): void {
+  row.user_agent = row.user_agent?.slice(0, LONGEST_AGENT) ?? null;
+  row.endpoint = row.endpoint?.slice(0, LONGEST_PATH) ?? null;
+  row.request_id = row.request_id?.slice(0, LONGEST_CLAIM) ?? null;
+  row.correlation_id = row.correlation_id?.slice(0, LONGEST_CLAIM) ?? null;
+  row.request_headers = null;
+  row.response_headers = null;
+  row.request_body_preview = null;
+  row.response_body_preview = null;
+}

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type AdminClient, rowOf, type Served, serveModels, signIn } from "../support/admin.ts";
+import { ADMIN_PASSWORD, removeDirectory, startGateway } from "../support/gateway.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+let world: World;
+let served: Served;
+let officer: AdminClient;
+
+beforeAll(async () => {
+  world = await startWorld({ GW_STRANGER_ROWS_PER_MINUTE: "200", GW_TRUSTED_PROXIES: "127.0.0.1" });
+  served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
+  await world.admin.post("/v1/admin/tenants", { id: "acme", name: "acme" });
+  const login = { username: "officer", password: ADMIN_PASSWORD, tenant_id: "acme" };
+  await world.admin.post("/v1/admin/admin-users", { ...login, role: "security" });
+  officer = await signIn(world.gateway.adminUrl, login, "tenant");
+});
+afterAll(() => world.end());
+
+async function call(headers: Record<string, string>, from = "192.0.2.1"): Promise<{ status: number; id: string }> {
+  const reply = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-forwarded-for": from, ...headers },
+    body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }),
+  });
+  await reply.arrayBuffer();
+  return { status: reply.status, id: reply.headers.get("x-request-id") ?? "" };
+}
+
+test("a call without a good credential is on the record of the tenant it names, where its security officer finds it", async () => {
+  const unknown = { authorization: `Bearer sk_gw_api_${"x".repeat(43)}` };
+  for (const [credential, reason] of [
+    [{}, "credential_missing"],
+    [unknown, "credential_unknown"],
+  ] as const) {
+    const { id, status } = await call({ ...credential, "x-tenant-id": "acme" });
+    expect(status).toBe(401);
+    expect(await rowOf(officer, { id })).toMatchObject({ tenant_id: "acme", error_type: reason });
+  }
+  for (const named of ["nobody-there", "No Slug"]) {
+    const { id } = await call({ "x-tenant-id": named });
+    expect(await rowOf(world.admin, { id })).toMatchObject({ tenant_id: null, error_type: "credential_missing" });
+  }
+  // A key says whose call it is, whatever else is claimed.
+  const { id } = await call({ "x-api-key": served.apiKey, "x-tenant-id": "acme" });
+  expect(await rowOf(world.admin, { id })).toMatchObject({ tenant_id: "default", error_type: "tenant_mismatch" });
+});
+
+test("many of them in a minute raise one alert of the tenant", async () => {
+  const refused = async () => (await officer.get("/v1/admin/alerts")).alerts as { alert_type: string; group_id: string | null }[];
+  for (let round = 0; (await refused()).length === 0; round++) {
+    expect(round).toBeLessThan(100);
+    await Promise.all(Array.from({ length: 60 }, () => call({ "x-tenant-id": "acme" }, "192.0.2.2")));
+  }
+  expect(await refused()).toMatchObject([{ alert_type: "refused_credentials", tenant_id: "acme", group_id: null, resolved: false }]);
+});
+
+test("the row of a stranger's call is small, whatever they send", async () => {
+  const long = (length: number) => "x".repeat(length);
+  const headers = { "user-agent": long(2_000), "x-request-id": long(200), "x-correlation-id": long(200), "x-other": long(4_000) };
+  const reply = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models/${long(4_000)}`, {
+    headers: { ...headers, "x-tenant-id": "acme" },
+  });
+  expect(reply.status).toBe(401);
+  const row = await rowOf(officer, { id: reply.headers.get("x-request-id") });
+  expect([row.user_agent, row.request_headers, row.response_headers]).toEqual([long(128), null, null]);
+  expect(JSON.stringify(Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))).length).toBeLessThan(1_400);
+  const usual = await rowOf(officer, { id: (await call({ "x-tenant-id": "acme" })).id });
+  expect(JSON.stringify(Object.fromEntries(Object.entries(usual).filter(([, value]) => value !== null))).length).toBeLessThan(1_000);
+});
+
+test("past so many a minute they are answered 429 and told by rows with their number, while others are served", async () => {
+  const calls = 1_000;
+  const before = (await world.admin.post("/v1/admin/proxy-logs/query", { filters: { error_type: "credential_malformed" } }))
+    .total as number;
+  const statuses: number[] = [];
+  for (let i = 0; i < calls / 50; i++)
+    statuses.push(
+      ...(await Promise.all(Array.from({ length: 50 }, () => call({ authorization: "Bearer nobody" }, "192.0.2.3")))).map(
+        ({ status }) => status,
+      ),
+    );
+  const turnedAway = statuses.filter((status) => status === 429).length;
+  expect([new Set(statuses), turnedAway > 0]).toEqual([new Set([401, 429]), true]);
+  expect((await call({ "x-api-key": served.apiKey }, "192.0.2.3")).status).toBe(200);
+
+  // A stop tells of the minute under way.
+  expect(await world.gateway.stop()).toBe(0);
+  const again = await startGateway({ databaseUrl: world.databaseUrl, dataDir: world.gateway.dataDir });
+  const admin = await signIn(again.adminUrl);
+  const told = (await admin.post("/v1/admin/proxy-logs/query", { filters: { proxy_subtype: "strangers" } })).rows as {
+    custom_metadata: { calls: number };
+  }[];
+  expect(told.reduce((sum, row) => sum + row.custom_metadata.calls, 0)).toBe(turnedAway);
+  const own = (await admin.post("/v1/admin/proxy-logs/query", { filters: { error_type: "credential_malformed" } })).total as number;
+  expect(own - before).toBe(calls - turnedAway);
+  expect(await again.stop()).toBe(0);
+});
+
+test("an error that lists what is not known lists twenty at most", async () => {
+  const again = await startGateway({ databaseUrl: world.databaseUrl });
+  const body = JSON.stringify({
+    username: "a",
+    password: "b",
+    ...Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, i])),
+  });
+  for (const url of [`${again.adminUrl}/v1/admin-users/system/login`, `${again.runtimeUrl}/v1/portal/auth/login`]) {
+    const reply = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+    const text = await reply.text();
+    expect([reply.status, text.length < 4_000, text.includes("and 4980 more")]).toEqual([400, true, true]);
+  }
+  await again.stop();
+  await removeDirectory(again.dataDir);
+});
