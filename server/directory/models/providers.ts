@@ -12,7 +12,7 @@ import {
   type ProviderRow,
 } from "../../store/providers.ts";
 import { catalogProvider } from "./catalog/known-providers.ts";
-import { originOf } from "../snapshot.ts";
+import { originOf } from "./model-entry.ts";
 import { hintOf, invalidField, namedDependents, NAMES_LOOKED_FOR, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 
