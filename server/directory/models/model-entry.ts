@@ -1,3 +1,4 @@
+import { type ApiFormat, providerFormat } from "@gatehouse/contracts/provider-formats";
 import type { Selectable } from "kysely";
 import { sealContext, type SecretBox } from "../../kernel/secrets.ts";
 import type { ModelTable, ProviderTable } from "../../store/schema.ts";
@@ -42,7 +43,7 @@ export interface ModelEntry {
 
 export interface ProviderEntry {
   readonly providerKey: string;
-  readonly apiFormat: string;
+  readonly apiFormat: ApiFormat;
   readonly baseUrl: string;
   /** Opened; lives in memory only. */
   readonly apiKey: string | null;
@@ -92,11 +93,11 @@ export function modelEntry(
     rateLimitRpm: row.rate_limit_rpm,
     rateLimitTpm: row.rate_limit_tpm,
     maxConcurrent: row.max_concurrent_requests,
-    priceSchedule: priceSchedule(row, provider.api_format === "anthropic" || CLAUDE.test(row.model_name)),
+    priceSchedule: priceSchedule(row, providerFormat(provider.api_format)?.hourlyCacheWrites === true || CLAUDE.test(row.model_name)),
     isHealthy: row.is_healthy,
     provider: {
       providerKey: provider.provider_key,
-      apiFormat: provider.api_format,
+      apiFormat: provider.api_format as ApiFormat,
       baseUrl: (row.base_url ?? provider.base_url ?? "").replace(/\/+$/, ""),
       apiKey: row.api_key_sealed === null ? (providersHost ? providerKey : null) : open(row.api_key_sealed, sealContext("models", row.id)),
       headers: provider.headers,

@@ -58,8 +58,9 @@ export function dispatch(parts: DispatchParts): Dispatch {
   const tools: ToolParts = { ...parts.tools, authorization: parts.authorization, begin: parts.begin, engines: parts.engines };
   return {
     converse: async (call, conversation) => asAsked(call, conversation, await send(call, conversationErrand(conversation, parts))),
-    embed: (call, request) => send(call, embeddingsErrand(request)),
-    countTokens: async (call, count) => (asksVendor(routeOf(call), count) ? send(call, tokenCountErrand(count)) : estimate(count)),
+    embed: (call, request) => send(call, embeddingsErrand(request, parts.providers)),
+    countTokens: async (call, count) =>
+      asksVendor(routeOf(call), count, parts.providers) ? send(call, tokenCountErrand(count)) : estimate(count),
     tools: toolDispatch(tools),
     appResource: appResourceDispatch(tools),
     oauth: oauthDispatch({ ...parts.authorization, begin: parts.begin, origins: parts.tools.origins }),
@@ -133,7 +134,9 @@ class Journey {
     const tenant = call.scope?.tenant;
     if (tenant === undefined) throw new Error("a call was dispatched without a scope");
     this.candidates =
-      tenant.allowedRegions.size === 0 ? route.members : route.members.filter(({ model }) => residencyOf(tenant, model) === "allowed");
+      tenant.allowedRegions.size === 0
+        ? route.members
+        : route.members.filter(({ model }) => residencyOf(tenant, model, this.parts.providers) === "allowed");
     if (this.candidates.length > 0) return null;
     call.row.residency_class = "blocked";
     call.row.proxy_subtype = "residency_violation";
@@ -300,7 +303,7 @@ class Journey {
     row.llm_provider = model.provider.providerKey;
     row.target_url = provider.url(targetOf(model), prepared.operation, prepared.stream);
     row.region_routed_to = model.provider.region;
-    row.residency_class = call.scope === null ? "not_evaluated" : residencyOf(call.scope.tenant, model);
+    row.residency_class = call.scope === null ? "not_evaluated" : residencyOf(call.scope.tenant, model, parts.providers);
     row.request_content_hash = sha256Hex(prepared.body);
     call.requestContent = prepared.body;
     if (this.isFallback(model)) {

@@ -1,3 +1,4 @@
+import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import { fakeVendor, type VendorRequest } from "../fake-vendor.ts";
 import { answerAnthropic } from "./anthropic.ts";
 import { answerBedrock } from "./bedrock.ts";
@@ -12,7 +13,10 @@ export const VENDOR_KEY = "vendor-secret-0001";
 const bearer = `Bearer ${VENDOR_KEY}`;
 
 const VENDORS: Readonly<
-  Record<string, { readonly answer: Answer; readonly key: readonly [header: string, value: string]; readonly base: string }>
+  Record<
+    Exclude<ApiFormat, "echo">,
+    { readonly answer: Answer; readonly key: readonly [header: string, value: string]; readonly base: string }
+  >
 > = {
   openai: { answer: answerOpenai, key: ["authorization", bearer], base: "/v1" },
   azure_openai: { answer: answerOpenai, key: ["api-key", VENDOR_KEY], base: "" },
