@@ -15,21 +15,16 @@ const PATHS: Readonly<Record<SurfaceName, string>> = {
   gemini: "/v1beta/models/{model}:generateContent",
 };
 
-const FORMAT_NAMES: Readonly<Record<ConversationFormat, string>> = {
-  chat: "chat",
-  responses: "responses",
-  completions: "completions",
-  messages: "messages",
-  gemini: "Gemini",
-  converse: "Converse",
-};
+/** Formats that are called otherwise than a path or a field would. */
+const FORMAT_NAMES: Readonly<Partial<Record<ConversationFormat, string>>> = { gemini: "Gemini", converse: "Converse" };
+const nameOf = (format: ConversationFormat): string => FORMAT_NAMES[format] ?? format;
 
 // Nothing is sent: only what is known of each format is asked.
 const SERVED = providers(outbound({ allowPrivate: false }), systemClock());
 
 function way({ apiFormat, modelName, modes }: (typeof PROVIDERS)[number], surface: SurfaceName): string {
   const { format } = SERVED[apiFormat].traits.codecFor({ modelName, modes, provider: { baseUrl: "" } }, surface);
-  return format === surface ? "passes" : `as ${FORMAT_NAMES[format]}`;
+  return format === surface ? "passes" : `as ${nameOf(format)}`;
 }
 
 function waysTable(table: Table): string {
@@ -45,10 +40,7 @@ function waysTable(table: Table): string {
       count("gemini_count"),
     ];
   });
-  return table(
-    ["model's provider", ...SURFACES.map((surface) => FORMAT_NAMES[surface]), "embeddings", "count_tokens", "countTokens"],
-    rows,
-  );
+  return table(["model's provider", ...SURFACES.map(nameOf), "embeddings", "count_tokens", "countTokens"], rows);
 }
 
 const PROVED = { text: "text", tools: "tools", structured: "structured output", picture: "images" } as const;
