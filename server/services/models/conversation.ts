@@ -11,6 +11,7 @@ import type { OutboundChanges } from "../../wire/inbound.ts";
 import { MOST_PROBLEMS } from "../../wire/openai/body-checks.ts";
 import type { Call } from "../../road/call.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
+import { ceilingName } from "./ceiling-name.ts";
 import type { Errand, Prepared } from "./errand.ts";
 import type { KeptSignatures } from "./kept-signatures.ts";
 import type { Media } from "./media.ts";
@@ -49,7 +50,7 @@ export function conversationErrand(conversation: Conversation, parts: Conversati
             message: "needs a provider that keeps state, which the model's provider does not",
           })),
         );
-      return translating(call, conversation, changes, { model, traits, codec }, parts);
+      return translating(call, conversation, changes, { model, codec }, parts);
     },
   };
 }
@@ -82,7 +83,6 @@ function passing(
 
 interface TranslationTarget {
   readonly model: ModelEntry;
-  readonly traits: ProviderTraits;
   readonly codec: ProviderCodec;
 }
 
@@ -90,7 +90,7 @@ async function translating(
   call: Call,
   conversation: Conversation,
   changes: OutboundChanges,
-  { model, traits, codec }: TranslationTarget,
+  { model, codec }: TranslationTarget,
   parts: ConversationParts,
 ): Promise<Prepared | Refusal> {
   const { inbound, caller } = conversation;
@@ -101,12 +101,11 @@ async function translating(
   const signed = codec.signs ? await signedAgain(call, asked, parts.signatures) : asked;
   const request = codec.needsMediaBytes ? await parts.media.inlined(signed, call.abort.signal) : signed;
   if (isRefusal(request)) return request;
-  const maxTokensName = model.maxTokensParameter ?? traits.ceilingName?.(model) ?? null;
   const written = codec.writeRequest(request, {
     name: model.modelName,
     maxOutputTokens: model.maxOutputTokens,
     systemTurns: model.supportsSystemTurns,
-    ...(maxTokensName === null ? {} : { maxTokensName }),
+    maxTokensName: ceilingName(model, parts.providers),
   });
   if ("unsupported" in written)
     return unsupported(written.unsupported.map(({ feature, message }) => ({ field: caller.spelling[feature], message })));
