@@ -1,7 +1,8 @@
-import { embeddingsWay } from "../server/services/models/embeddings.ts";
-import { providerFormat, type Spoken } from "../server/services/models/provider-format.ts";
-import { counts } from "../server/services/models/token-count.ts";
+import { providers } from "../server/drivers.ts";
+import { systemClock } from "../server/kernel/clock.ts";
+import { outbound } from "../server/runtime/outbound.ts";
 import type { ConversationFormat } from "../server/wire/conversation/codec.ts";
+import type { Operation } from "../server/wire/operation.ts";
 import { CELLS, CLIENTS, FEATURES, PROVIDERS, REASONING, SURFACES, type SurfaceName } from "../tests/support/vendors/matrix.ts";
 
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
@@ -14,49 +15,32 @@ const PATHS: Readonly<Record<SurfaceName, string>> = {
   gemini: "/v1beta/models/{model}:generateContent",
 };
 
-const FORMAT_NAMES: Readonly<Record<ConversationFormat, string>> = {
-  chat: "chat",
-  responses: "responses",
-  completions: "completions",
-  messages: "messages",
-  gemini: "Gemini",
-  converse: "Converse",
-};
+/** Formats that are called otherwise than a path or a field would. */
+const FORMAT_NAMES: Readonly<Partial<Record<ConversationFormat, string>>> = { gemini: "Gemini", converse: "Converse" };
+const nameOf = (format: ConversationFormat): string => FORMAT_NAMES[format] ?? format;
 
-const ABOUT: Readonly<Record<(typeof PROVIDERS)[number]["id"], string>> = {
-  openai: "`openai`, modes chat and completion",
-  "openai-responses": "`openai`, mode responses",
-  azure: "`azure_openai`, mode chat",
-  anthropic: "`anthropic`",
-  gemini: "`gemini`",
-  bedrock: "`bedrock`",
-  "vertex-gemini": "`vertex`, Gemini models",
-  "vertex-claude": "`vertex`, Claude models",
-  echo: "`echo`",
-};
+// Nothing is sent: only what is known of each format is asked.
+const SERVED = providers(outbound({ allowPrivate: false }), systemClock());
 
-const spoken = ({ apiFormat, modelName, modes }: (typeof PROVIDERS)[number]): Spoken => ({ modelName, modes, provider: { apiFormat } });
-
-function way(model: Spoken, surface: SurfaceName): string {
-  const format = providerFormat(model, surface);
-  return format === surface ? "passes" : `as ${FORMAT_NAMES[format]}`;
+function way({ apiFormat, modelName, modes }: (typeof PROVIDERS)[number], surface: SurfaceName): string {
+  const { format } = SERVED[apiFormat].traits.codecFor({ modelName, modes, provider: { baseUrl: "" } }, surface);
+  return format === surface ? "passes" : `as ${nameOf(format)}`;
 }
 
 function waysTable(table: Table): string {
   const rows = PROVIDERS.map((provider) => {
-    const model = spoken(provider);
+    const { traits } = SERVED[provider.apiFormat];
+    const { embeddings } = traits;
+    const count = (operation: Operation) => (traits.counts({ ...provider, provider: { baseUrl: "" } }, operation) ? "passes" : "estimate");
     return [
-      ABOUT[provider.id],
-      ...SURFACES.map((surface) => way(model, surface)),
-      embeddingsWay(model.provider),
-      counts(model, "count_tokens") ? "passes" : "estimate",
-      counts(model, "gemini_count") ? "passes" : "estimate",
+      provider.about,
+      ...SURFACES.map((surface) => way(provider, surface)),
+      typeof embeddings === "string" ? embeddings : "translated",
+      count("count_tokens"),
+      count("gemini_count"),
     ];
   });
-  return table(
-    ["model's provider", ...SURFACES.map((surface) => FORMAT_NAMES[surface]), "embeddings", "count_tokens", "countTokens"],
-    rows,
-  );
+  return table(["model's provider", ...SURFACES.map(nameOf), "embeddings", "count_tokens", "countTokens"], rows);
 }
 
 const PROVED = { text: "text", tools: "tools", structured: "structured output", picture: "images" } as const;
@@ -78,8 +62,8 @@ function reasoningProof(surface: SurfaceName, provider: string): string {
 }
 
 function proofTable(surface: SurfaceName, table: Table): string {
-  const rows = PROVIDERS.map(({ id }) => [
-    ABOUT[id],
+  const rows = PROVIDERS.map(({ id, about }) => [
+    about,
     ...FEATURES.map((feature) => proof(surface, id, feature)),
     reasoningProof(surface, id),
   ]);

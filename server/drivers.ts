@@ -1,4 +1,4 @@
-import type { ApiFormat } from "@gatehouse/contracts/providers";
+import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
 import { type Outbound, outbound } from "./runtime/outbound.ts";
@@ -14,13 +14,8 @@ import { geminiProvider } from "./upstreams/providers/gemini/gemini.ts";
 import { openaiProvider } from "./upstreams/providers/openai/openai.ts";
 import type { Provider } from "./upstreams/providers/provider.ts";
 import { vertexProvider } from "./upstreams/providers/vertex/vertex.ts";
-import { converseCodec } from "./wire/converse/converse-codec.ts";
-import { geminiCodec } from "./wire/gemini/gemini-codec.ts";
-import { messagesCodec } from "./wire/messages/messages-codec.ts";
-import { chatCodec } from "./wire/openai/chat-codec.ts";
-import { responsesCodec } from "./wire/responses/responses-codec.ts";
 
-/** Every way out of the gateway, and the formats spoken on it. */
+/** Every way out of the gateway. */
 export function upstreamOf(config: Configuration, clock: Clock) {
   const out = outbound({ allowPrivate: config.allowPrivateUpstreams });
   return {
@@ -28,17 +23,21 @@ export function upstreamOf(config: Configuration, clock: Clock) {
     outbound: out,
     // Callers name these addresses and hear what stands there; that private ones are allowed is for those an administrator gave.
     media: outbound({ allowPrivate: false }),
-    providers: {
-      openai: openaiProvider(out),
-      azure_openai: azureOpenaiProvider(out),
-      anthropic: anthropicProvider(out),
-      gemini: geminiProvider(out),
-      vertex: vertexProvider(out, clock),
-      bedrock: bedrockProvider(out, clock),
-      echo: echoProvider(clock),
-    } satisfies Record<ApiFormat, Provider>,
-    codecs: { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec, converse: converseCodec },
+    providers: providers(out, clock),
   };
+}
+
+/** One for each format that a provider's record may name. */
+export function providers(out: Outbound, clock: Clock) {
+  return {
+    openai: openaiProvider(out),
+    azure_openai: azureOpenaiProvider(out),
+    anthropic: anthropicProvider(out),
+    gemini: geminiProvider(out),
+    vertex: vertexProvider(out, clock),
+    bedrock: bedrockProvider(out, clock),
+    echo: echoProvider(clock),
+  } satisfies Record<ApiFormat, Provider>;
 }
 
 /** What guardrail configurations may name beside the built-in checks. */

@@ -1,7 +1,6 @@
 import { sealContext, type SecretBox } from "../kernel/secrets.ts";
 import type { GroupChainRow, TenantPolicyRows } from "../store/policy-reads.ts";
-import { dialectByName } from "./models/catalog/model-facts.ts";
-import { priceSchedule, type DatedPrices } from "./models/prices.ts";
+import { type ModelEntry, modelEntry } from "./models/model-entry.ts";
 import { type ToolAccess, toolAccessOf } from "./tools/tool-access.ts";
 import { compileToolServers, compileVirtualServers, type ToolServerEntry, type VirtualServerEntry } from "./tools/tool-server-entry.ts";
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
@@ -11,6 +10,8 @@ import { type ArgumentPolicyEntry, policiesByTool, type ToolCallPolicy } from ".
 import { type GuardrailEntry, guardrailEntries } from "./policies/guardrail-entry.ts";
 import { compileSemanticCaches, type SemanticCacheEntry } from "./semantic-cache/config-entry.ts";
 import { compileSemanticPolicies, type SemanticPolicyEntry } from "./semantic-policies/policy-entry.ts";
+
+export type { ModelEntry } from "./models/model-entry.ts";
 
 /**
  * A tenant's policy, compiled and immutable: what a call looks at instead of the database. Renewed as a whole when the
@@ -45,52 +46,6 @@ export interface TenantSnapshot {
   readonly defaultJudgeModelId: string | null;
 }
 
-export interface ModelEntry {
-  readonly id: string;
-  readonly name: string;
-  readonly modelName: string;
-  readonly description: string | null;
-  readonly iconUrl: string | null;
-  readonly modes: readonly string[];
-  /** It and its provider. */
-  readonly enabled: boolean;
-  readonly createdSeconds: number;
-  readonly contextWindow: number | null;
-  readonly maxOutputTokens: number | null;
-  readonly defaultTemperature: number | null;
-  readonly defaultMaxTokens: number | null;
-  readonly systemPrompt: string | null;
-  readonly supportsVision: boolean;
-  readonly supportsTools: boolean;
-  readonly supportsFileUploads: boolean;
-  readonly supportsStreaming: boolean;
-  /** System messages inside a conversation. */
-  readonly supportsSystemTurns: boolean;
-  /** Temperature, top p and top k. */
-  readonly supportsSampling: boolean;
-  /** What its server calls the ceiling on output; null: nobody said. */
-  readonly maxTokensParameter: "max_tokens" | "max_completion_tokens" | null;
-  /** Its own ceilings over all groups: requests a minute, tokens a minute, calls at once; null is none. */
-  readonly rateLimitRpm: number | null;
-  readonly rateLimitTpm: number | null;
-  readonly maxConcurrent: number | null;
-  /** Oldest first, never empty; the first holds from ever. */
-  readonly priceSchedule: readonly DatedPrices[];
-  /** What the last probe found; null when it was never probed. */
-  readonly isHealthy: boolean | null;
-  readonly provider: ProviderEntry;
-}
-
-export interface ProviderEntry {
-  readonly providerKey: string;
-  readonly apiFormat: string;
-  readonly baseUrl: string;
-  /** Opened; lives in memory only. */
-  readonly apiKey: string | null;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly region: string | null;
-}
-
 /** What a resource group's callers may use. */
 export interface GroupScope {
   readonly groupId: string;
@@ -112,14 +67,6 @@ export interface GroupScope {
   readonly toolCallPolicies: ReadonlyMap<string, readonly ToolCallPolicy[]>;
 }
 
-/** What a key is given for: it goes nowhere else. */
-export function originOf(address: string | null): string {
-  return address === null ? "" : new URL(address).origin;
-}
-
-/** Models of Anthropic, wherever they are served. */
-const CLAUDE = /claude/i;
-
 /** `open` gives null for a secret that is not there or cannot be opened; the record is then one without a secret. */
 export function compileTenant(
   rows: TenantPolicyRows,
@@ -134,49 +81,7 @@ export function compileTenant(
   for (const row of rows.models) {
     const provider = providers.get(row.provider_id);
     if (provider === undefined) continue;
-    const dialect = dialectByName(row.model_name);
-    // The provider may have got its key, or another host, after the model got its address.
-    const providersHost = row.base_url === null || originOf(row.base_url) === originOf(provider.base_url);
-    const entry: ModelEntry = {
-      id: row.id,
-      name: row.name,
-      modelName: row.model_name,
-      description: row.description,
-      iconUrl: row.icon_url,
-      modes: row.modes,
-      enabled: row.enabled && provider.enabled,
-      createdSeconds: Math.floor(row.created_at.getTime() / 1000),
-      contextWindow: row.context_window,
-      maxOutputTokens: row.max_output_tokens,
-      defaultTemperature: row.default_temperature,
-      defaultMaxTokens: row.default_max_tokens,
-      systemPrompt: row.system_prompt,
-      supportsVision: row.supports_vision,
-      supportsTools: row.supports_tools,
-      supportsFileUploads: row.supports_file_uploads,
-      supportsStreaming: row.supports_streaming,
-      supportsSystemTurns: row.supports_system_turns ?? dialect.supports_system_turns ?? true,
-      supportsSampling: row.supports_sampling ?? dialect.supports_sampling ?? true,
-      maxTokensParameter: (row.max_tokens_parameter ?? provider.max_tokens_parameter) as ModelEntry["maxTokensParameter"],
-      rateLimitRpm: row.rate_limit_rpm,
-      rateLimitTpm: row.rate_limit_tpm,
-      maxConcurrent: row.max_concurrent_requests,
-      priceSchedule: priceSchedule(row, provider.api_format === "anthropic" || CLAUDE.test(row.model_name)),
-      isHealthy: row.is_healthy,
-      provider: {
-        providerKey: provider.provider_key,
-        apiFormat: provider.api_format,
-        baseUrl: (row.base_url ?? provider.base_url ?? "").replace(/\/+$/, ""),
-        apiKey:
-          row.api_key_sealed === null
-            ? providersHost
-              ? (providerKeys.get(provider.id) ?? null)
-              : null
-            : open(row.api_key_sealed, sealContext("models", row.id)),
-        headers: provider.headers,
-        region: row.residency_region ?? provider.region,
-      },
-    };
+    const entry = modelEntry(row, provider, providerKeys.get(provider.id) ?? null, open);
     models.set(entry.id, entry);
     modelsByName.set(entry.name, entry);
     const sharing = modelsByModelName.get(entry.modelName);

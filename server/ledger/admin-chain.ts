@@ -1,4 +1,4 @@
-import type { Anchor } from "@gatehouse/ledger-format/anchors";
+import type { Anchor } from "@gatehouse/ledger-format/chain-facts";
 import { ADMIN_CHAIN, type AdminEntry } from "@gatehouse/ledger-format/admin-entry";
 import { checkpointDigest, checkpointText, type Checkpoint, type TrustedKey } from "@gatehouse/ledger-format/checkpoint";
 import { printExportLine, type ExportLine } from "@gatehouse/ledger-format/export";

@@ -1,5 +1,6 @@
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
-import { type Anchor, type KeptCheckpoint, keptAnchors } from "@gatehouse/ledger-format/anchors";
+import { type KeptCheckpoint, keptAnchors } from "@gatehouse/ledger-format/anchors";
+import type { Anchor } from "@gatehouse/ledger-format/chain-facts";
 import type { TrustedKey } from "@gatehouse/ledger-format/checkpoint";
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
 import { possibleHashes } from "@gatehouse/ledger-format/canonical";

@@ -19,8 +19,14 @@ import type {
   SemanticPolicyTable,
 } from "./tables/policies.ts";
 import type { OAuthClientGrantTable, OAuthTokenTable, OAuthUpstreamClientTable } from "./tables/oauth.ts";
-import type { ApprovalTable, McpServerSnapshotTable, McpServerTable, ServerConfigTable, VirtualServerTable } from "./tables/tools.ts";
-import type { ToolSessionTable } from "./tool-sessions.ts";
+import type {
+  ApprovalTable,
+  McpServerSnapshotTable,
+  McpServerTable,
+  ServerConfigTable,
+  ToolSessionTable,
+  VirtualServerTable,
+} from "./tables/tools.ts";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
 

@@ -18,16 +18,6 @@ export interface ToolSessionRow {
   readonly ended: boolean;
 }
 
-export interface ToolSessionTable {
-  tenant_id: string;
-  session: string;
-  uris: string[];
-  log_level: string | null;
-  version: number;
-  ended: boolean;
-  used_at: Date;
-}
-
 /** Undefined when the session has subscribed to `most` others already. */
 export function addSubscription(
   db: Database,

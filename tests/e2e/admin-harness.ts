@@ -8,11 +8,6 @@ import { secretBox } from "../../server/kernel/secrets.ts";
 import { dummyVerify, hashPassword, verifyPassword } from "../../server/runtime/passwords.ts";
 import { OPERATIONS } from "../../server/surfaces/admin/routes.ts";
 import { echoProvider } from "../../server/upstreams/providers/echo/echo.ts";
-import { converseCodec } from "../../server/wire/converse/converse-codec.ts";
-import { geminiCodec } from "../../server/wire/gemini/gemini-codec.ts";
-import { messagesCodec } from "../../server/wire/messages/messages-codec.ts";
-import { chatCodec } from "../../server/wire/openai/chat-codec.ts";
-import { responsesCodec } from "../../server/wire/responses/responses-codec.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 
 export const ADMIN_PASSWORD = "correct horse battery";
@@ -69,11 +64,7 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     jwtExpirySeconds: 3600,
     fallbackJudge: null,
     passwords: { hashPassword, verifyPassword, dummyVerify },
-    upstream: {
-      clock,
-      providers: { echo: echoProvider(clock) },
-      codecs: { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec, converse: converseCodec },
-    },
+    upstream: { clock, providers: { echo: echoProvider(clock) } },
     toolServers: { discover: async () => ({ status: "inconclusive", detail: "There is no network here." }) },
     health: {
       "/healthz": () => Response.json({ status: "alive" }),

@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { type ApiFormat, PROVIDER_FORMATS } from "./provider-formats.ts";
 import { pageQuery, recordId, recordName, search, timestamp, versionedUrl } from "./conventions.ts";
 
-export const apiFormat = z.enum(["openai", "anthropic", "gemini", "azure_openai", "bedrock", "vertex", "echo"]);
-export type ApiFormat = z.output<typeof apiFormat>;
+export const apiFormat = z.enum(Object.keys(PROVIDER_FORMATS) as ApiFormat[]);
 
 export const providerKey = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, "must be 1 to 63 lower-case letters, digits and . _ -");
 

@@ -1,12 +1,6 @@
+import type { Anchor } from "./chain-facts.ts";
 import { openCheckpoint, type TrustedKey } from "./checkpoint.ts";
 import { NotAnExport, parseExportLine } from "./export.ts";
-
-/** How far a chain once reached, known from elsewhere than the rows that are verified. */
-export interface Anchor {
-  readonly chainSeq: number;
-  /** Lower-case hex. */
-  readonly rowHash: string;
-}
 
 export interface KeptCheckpoint {
   readonly line: number;

@@ -1,7 +1,7 @@
 import type { AdminEntry } from "./admin-entry.ts";
+import type { ChainFacts, PrunedPrefix, RowLink } from "./chain-facts.ts";
 import type { CheckpointLine } from "./checkpoint-trail.ts";
 import type { AuditRow } from "./fields.ts";
-import type { ChainFacts, PrunedPrefix, RowLink } from "./verify.ts";
 
 /**
  * The export of one chain: JSON lines, the chain first, then the keys, then rows and checkpoints in the order of

@@ -1,11 +1,12 @@
 import { generateKeyPairSync } from "node:crypto";
 import { GENESIS_HASH, rowHash } from "./canonical.ts";
+import type { ChainFacts } from "./chain-facts.ts";
 import { CHECKPOINT_KEY_NAME, checkpointDigest, checkpointText, signCheckpoint, type Checkpoint, type TrustedKey } from "./checkpoint.ts";
 import type { ExportLine } from "./export.ts";
 import type { AuditRow, HashFormat } from "./fields.ts";
 import { noteSigner, type NoteSigner } from "./signed-note.ts";
 import type { Verification } from "./verdict.ts";
-import { createVerifier, type ChainFacts, type VerifierOptions } from "./verify.ts";
+import { createVerifier, type VerifierOptions } from "./verify.ts";
 
 /** Chains for tests: sealed as a writer would, then open to be tampered with. */
 

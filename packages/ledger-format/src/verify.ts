@@ -1,39 +1,17 @@
 import { adminEntryHash, ADMIN_CHAIN, type AdminEntry } from "./admin-entry.ts";
-import type { Anchor } from "./anchors.ts";
 import { GENESIS_HASH, NotCanonical, possibleHashes } from "./canonical.ts";
+import type { Anchor, ChainFacts, PrunedPrefix, RowLink } from "./chain-facts.ts";
 import { checkpointTrail, type CheckpointLine } from "./checkpoint-trail.ts";
 import type { TrustedKey } from "./checkpoint.ts";
 import { trackCoverage } from "./coverage.ts";
 import type { AuditRow } from "./fields.ts";
 import { collectFindings, type Verification } from "./verdict.ts";
 
-/** What is recorded of a chain beside its rows. */
-export interface ChainFacts {
-  readonly chain_id: string;
-  readonly first_seq: number;
-  /** Null when it is not known how far the chain should reach. */
-  readonly head_seq: number | null;
-  readonly head_hash: string | null;
-  readonly last_checkpoint_seq: number | null;
-  /** When the writer last added to it. */
-  readonly updated_at: string | null;
-}
-
 /** What a verification asks of a row beside its hash. */
 export type SealedRow = Pick<
   AuditRow,
   "id" | "chain_id" | "chain_seq" | "prev_hash" | "row_hash" | "created_at" | "bodies_pruned_at" | "erased_at"
 >;
-
-/** The place of a row whose content the reader may not see. */
-export interface RowLink {
-  readonly chain_seq: number;
-  readonly prev_hash: string;
-  readonly row_hash: string;
-  readonly created_at?: string | null;
-  /** What the content gives instead of `row_hash`, where it does not give that: found by whoever could read it. */
-  readonly hashes_to?: readonly string[];
-}
 
 /** What is given in the place of a row that the reader may not see: what its content hashes to, and nothing else of it. */
 export function linkOf(row: SealedRow, possible: readonly string[]): RowLink {
@@ -45,13 +23,6 @@ export function linkOf(row: SealedRow, possible: readonly string[]): RowLink {
     ...(created_at == null ? {} : { created_at }),
     ...(possible.includes(row_hash ?? "") ? {} : { hashes_to: possible }),
   };
-}
-
-/** Rows up to `through_seq` were dropped by retention; `checkpoint` is the note over the last of them. */
-export interface PrunedPrefix {
-  readonly through_seq: number;
-  readonly row_hash: string;
-  readonly checkpoint: string;
 }
 
 export interface VerifierOptions {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { compilePolicy } from "./compile-policy.ts";
 import type { Call } from "../../road/call.ts";
-import { ANSWER_FORMATS } from "../../road/output/answer-formats.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
 import { GatedStream } from "./gated-stream.ts";
 import { ToolCallGate } from "./tool-call-gate.ts";
 import { FORMATS, type FormatName, framesOf, type Item, streamOf, textsIn } from "../../../tests/support/scripted-streams.ts";

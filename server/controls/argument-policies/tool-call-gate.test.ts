@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { PolicyHit, ToolCallPolicy } from "../../directory/policies/argument-policy-entry.ts";
 import type { Call } from "../../road/call.ts";
-import { ANSWER_FORMATS } from "../../road/output/answer-formats.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
 import { EventFraming } from "../../road/output/frames.ts";
 import { governToolCall } from "./govern-tool-call.ts";
 import { judgeToolCall, LONGEST_ARGUMENTS } from "./judge-tool-call.ts";

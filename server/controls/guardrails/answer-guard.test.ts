@@ -3,7 +3,7 @@ import { concat } from "../../wire/sse-frames.ts";
 import { cpuMs } from "../../../tests/support/cpu-time.ts";
 import { GuardRun } from "./guard-run.ts";
 import { compileTextGuard, type GuardSettings } from "./text-guard.ts";
-import { ANSWER_FORMATS } from "../../road/output/answer-formats.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
 import { AnswerGuard } from "./answer-guard.ts";
 import { EventFraming } from "../../road/output/frames.ts";
 

@@ -11,7 +11,7 @@ import { readResponsesRequest } from "../../wire/responses/responses-request.ts"
 import { concat } from "../../wire/sse-frames.ts";
 import type { StreamCodec } from "../../wire/stream.ts";
 import type { Call } from "../../road/call.ts";
-import { ANSWER_FORMATS } from "../../road/output/answer-formats.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
 import { AnswerGuard } from "./answer-guard.ts";
 import { GuardedStream } from "./guarded-stream.ts";
 import { toolView } from "../../services/tools/tool-view.ts";

@@ -13,7 +13,7 @@ import type { SurfaceGuard } from "./surface-guard.ts";
 import { redactText } from "./redact.ts";
 import { compileTextGuard, type GuardSettings } from "./text-guard.ts";
 import { AnswerGuard } from "./answer-guard.ts";
-import { ANSWER_FORMATS } from "../../road/output/answer-formats.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
 import { GuardedStream } from "./guarded-stream.ts";
 
 const CODECS: Readonly<Record<AnswerSurface["name"], () => StreamCodec>> = {

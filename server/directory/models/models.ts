@@ -27,7 +27,7 @@ import { filledFromCatalog } from "./catalog/fill.ts";
 import { refuseRoutingGroupName } from "./model-names.ts";
 import { readModel } from "./model-read.ts";
 import { foldedChanges, PRICE_MEMBERS, priceColumns } from "./price-columns.ts";
-import { originOf } from "../snapshot.ts";
+import { originOf } from "./model-entry.ts";
 import { checkAddress, providerToUse, sealedKey } from "./providers.ts";
 import { listVirtualModels } from "./virtual-models.ts";
 

@@ -1,4 +1,5 @@
 import type { Provider, ProviderCreate, ProviderQuery, ProviderUpdate, UpstreamKey } from "@gatehouse/contracts/providers";
+import { formatsWith, providerFormat } from "@gatehouse/contracts/provider-formats";
 import { uuid } from "../../kernel/ids.ts";
 import { sealContext } from "../../kernel/secrets.ts";
 import { forgetHealthOfProvider } from "../../store/models.ts";
@@ -12,11 +13,9 @@ import {
   type ProviderRow,
 } from "../../store/providers.ts";
 import { catalogProvider } from "./catalog/known-providers.ts";
-import { originOf } from "../snapshot.ts";
+import { originOf } from "./model-entry.ts";
 import { hintOf, invalidField, namedDependents, NAMES_LOOKED_FOR, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
-
-const OPENAI_BASE_URL = "https://api.openai.com/v1";
 
 function read(row: ProviderRow): Provider {
   return {
@@ -50,16 +49,19 @@ export function sealedKey(
 ): { api_key_sealed?: string | null; api_key_hint?: string | null } {
   if (apiKey === undefined) return {};
   if (apiKey === null) return { api_key_sealed: null, api_key_hint: null };
-  const file = keyFile(apiKey);
-  if (file !== null && apiFormat !== "vertex")
-    throw invalidField("api_key", "is the key file of a service account, which only api_format vertex takes");
+  const file = serviceAccountFile(apiKey);
+  if (file !== null && providerFormat(apiFormat)?.keyFile !== true)
+    throw invalidField(
+      "api_key",
+      `is the key file of a service account, which only api_format ${formatsWith(({ keyFile }) => keyFile)} takes`,
+    );
   const text = file === null ? (apiKey as string) : JSON.stringify(file);
   const shown = file === null ? text : String(file.private_key_id ?? "");
   return { api_key_sealed: write.directory.secrets.seal(text, sealContext(table, id)), api_key_hint: hintOf(shown) };
 }
 
 /** Null for a key that is a plain text, a key file in base64 included. */
-function keyFile(apiKey: UpstreamKey): Readonly<Record<string, unknown>> | null {
+function serviceAccountFile(apiKey: UpstreamKey): Readonly<Record<string, unknown>> | null {
   if (typeof apiKey !== "string") return apiKey;
   try {
     const value: unknown = JSON.parse(apiKey);
@@ -71,16 +73,16 @@ function keyFile(apiKey: UpstreamKey): Readonly<Record<string, unknown>> | null 
 
 /** Throws a refusal for a query that the format's addresses do not have. */
 export function checkAddress(apiFormat: string, address: string | null | undefined): void {
-  if (address != null && address.includes("?") && apiFormat !== "azure_openai")
-    throw invalidField("base_url", "may carry a query only for api_format azure_openai");
+  if (address != null && address.includes("?") && providerFormat(apiFormat)?.addressQuery !== true)
+    throw invalidField("base_url", `may carry a query only for api_format ${formatsWith(({ addressQuery }) => addressQuery)}`);
 }
 
 function baseUrl(format: string, given: string | null | undefined): string | null {
   checkAddress(format, given);
   if (given != null) return given;
-  if (format === "openai") return OPENAI_BASE_URL;
-  if (format === "echo") return null;
-  throw invalidField("base_url", `is required for api_format ${format}`);
+  const usual = providerFormat(format)?.baseUrl ?? "required";
+  if (usual === "required") throw invalidField("base_url", `is required for api_format ${format}`);
+  return usual === "none" ? null : usual;
 }
 
 export const providers = records<

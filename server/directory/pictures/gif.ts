@@ -1,4 +1,4 @@
-import type { BarePicture } from "./picture.ts";
+import type { BarePicture } from "./bare-picture.ts";
 
 const HEADER_BYTES = 13;
 const IMAGE = 0x2c;

@@ -1,4 +1,4 @@
-import type { BarePicture } from "./picture.ts";
+import type { BarePicture } from "./bare-picture.ts";
 
 const START = 0xd8;
 const END = 0xd9;

@@ -1,14 +1,8 @@
+import type { BarePicture } from "./bare-picture.ts";
 import { bareGif } from "./gif.ts";
 import { bareJpeg } from "./jpeg.ts";
 import { barePng } from "./png.ts";
 import { bareWebp } from "./webp.ts";
-
-/** What a file of a picture is reduced to: the bytes that draw it, and its size in pixels. */
-export interface BarePicture {
-  readonly content: Buffer;
-  readonly width: number;
-  readonly height: number;
-}
 
 /** Gives null for a file that is damaged: not one byte of it is guessed. */
 type Reduce = (file: Buffer) => BarePicture | null;

@@ -1,4 +1,4 @@
-import type { BarePicture } from "./picture.ts";
+import type { BarePicture } from "./bare-picture.ts";
 
 const SIGNATURE_BYTES = 8;
 /** Length, type and checksum around the data of a chunk. */

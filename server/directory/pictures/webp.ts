@@ -1,4 +1,4 @@
-import type { BarePicture } from "./picture.ts";
+import type { BarePicture } from "./bare-picture.ts";
 
 const HEADER_BYTES = 12;
 const CHUNK_HEADER_BYTES = 8;

@@ -1,5 +1,5 @@
 import type { SemanticCacheConfigRow } from "../../store/semantic-cache-configs.ts";
-import type { GroupScope, ModelEntry } from "../snapshot.ts";
+import type { ModelEntry } from "../models/model-entry.ts";
 
 /** How answers to a group's callers may be given again, compiled. */
 export interface SemanticCacheEntry {
@@ -45,8 +45,14 @@ export function compileSemanticCaches(
   });
 }
 
+/** A scope, as far as the configuration that holds for it is found by it. */
+interface CachingScope {
+  readonly chain: readonly { readonly id: string }[];
+  readonly tenant: { readonly semanticCaches: readonly SemanticCacheEntry[] };
+}
+
 /** The configuration that holds for a scope: that of the nearest group of its chain which has one. */
-export function semanticCacheOf({ chain, tenant }: Pick<GroupScope, "chain" | "tenant">): SemanticCacheEntry | null {
+export function semanticCacheOf({ chain, tenant }: CachingScope): SemanticCacheEntry | null {
   if (tenant.semanticCaches.length === 0) return null;
   for (const { id } of chain) {
     const found = tenant.semanticCaches.find(({ groupIds }) => groupIds.has(id));

@@ -1,5 +1,4 @@
 import type { SemanticPolicyRow } from "../../store/semantic-policies.ts";
-import type { GroupScope } from "../snapshot.ts";
 
 /** A rule in words, as calls are held to it. */
 export interface SemanticPolicyEntry {
@@ -32,8 +31,14 @@ export function compileSemanticPolicies(rows: readonly SemanticPolicyRow[]): Sem
   }));
 }
 
+/** A scope, as far as the policies that hold for it are found by it. */
+interface PolicedScope {
+  readonly chain: readonly { readonly id: string }[];
+  readonly tenant: { readonly semanticPolicies: readonly SemanticPolicyEntry[] };
+}
+
 /** The policies that hold for a scope: those of its group and of every group above. */
-export function semanticPoliciesOf({ chain, tenant }: Pick<GroupScope, "chain" | "tenant">): readonly SemanticPolicyEntry[] {
+export function semanticPoliciesOf({ chain, tenant }: PolicedScope): readonly SemanticPolicyEntry[] {
   if (tenant.semanticPolicies.length === 0) return [];
   return tenant.semanticPolicies.filter(({ groupIds }) => groupIds === null || chain.some(({ id }) => groupIds.has(id)));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ANSWER_FORMATS } from "../output/answer-formats.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
 import { previewOf, SentContent, type StoreBodies } from "./content.ts";
 

@@ -9,15 +9,16 @@ import { chatCodec } from "../../wire/openai/chat-codec.ts";
 import { readChatReply } from "../../wire/openai/chat-reply.ts";
 import { type ChatRequest, readChatRequest } from "../../wire/openai/chat-request.ts";
 import { ChatStream } from "../../wire/openai/chat-stream.ts";
+import type { AttemptParts } from "./attempt.ts";
 import type { Dispatch } from "./dispatch.ts";
-import { ceilingName } from "./provider-format.ts";
+import { ceilingName } from "./ceiling-name.ts";
 
 const encoder = new TextEncoder();
 
 /** Questions of the gateway's own, asked as a chat completion of a caller would be. */
-export function askModel(nest: Nest, dispatch: Pick<Dispatch, "converse">): AskModel {
+export function askModel(nest: Nest, dispatch: Pick<Dispatch, "converse">, providers: AttemptParts["providers"]): AskModel {
   return async (parent, question) => {
-    const body = encoder.encode(JSON.stringify(bodyOf(question)));
+    const body = encoder.encode(JSON.stringify(bodyOf(question, providers)));
     const inbound = readChatRequest(body);
     if ("fields" in inbound) throw new Error("the gateway's own question to a model is not valid");
     const conversation = conversationOf(inbound);
@@ -43,12 +44,12 @@ export function askModel(nest: Nest, dispatch: Pick<Dispatch, "converse">): AskM
   };
 }
 
-function bodyOf({ model, messages, outputTokens, temperature, schema }: ModelQuestion): object {
+function bodyOf({ model, messages, outputTokens, temperature, schema }: ModelQuestion, providers: AttemptParts["providers"]): object {
   return {
     model: model.name,
     messages,
     ...(temperature === null ? {} : { temperature }),
-    ...(outputTokens === null ? {} : { [ceilingName(model)]: outputTokens }),
+    ...(outputTokens === null ? {} : { [ceilingName(model, providers)]: outputTokens }),
     ...(schema === null
       ? {}
       : { response_format: { type: "json_schema", json_schema: { name: schema.name, strict: true, schema: schema.schema } } }),

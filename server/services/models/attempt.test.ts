@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../directory/snapshot.ts";
+import { openaiTraits } from "../../upstreams/providers/openai/traits.ts";
 import { readCompletionsReply } from "../../wire/completions/completions-reply.ts";
 import { readGeminiReply } from "../../wire/gemini/gemini-reply.ts";
 import { readMessagesReply } from "../../wire/messages/messages-reply.ts";
@@ -32,7 +33,7 @@ function ask(response: Response, stream: boolean, readReply: typeof readChatRepl
     dropped: [],
   } as const;
   const parts = {
-    providers: { openai: { url: () => "", send: () => Promise.resolve({ response, requestId: null }) } },
+    providers: { openai: { traits: openaiTraits, url: () => "", send: () => Promise.resolve({ response, requestId: null }) } },
     clock: { now: () => 0 },
   } as unknown as AttemptParts;
   return attempt(

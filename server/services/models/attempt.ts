@@ -1,10 +1,9 @@
-import type { ApiFormat } from "@gatehouse/contracts/providers";
+import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { headersNamed } from "../../kernel/request-headers.ts";
 import type { Provider } from "../../upstreams/providers/provider.ts";
-import type { Operation } from "../../wire/operation.ts";
 import { readFault } from "../../wire/openai/fault.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { believable, type Usage } from "../../wire/usage.ts";
@@ -65,21 +64,18 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
   const passed = headersNamed(PASSED_HEADERS, response.headers);
   if (response.status >= 200 && response.status < 300 && stream && response.body !== null) {
     const codec = prepared.streamCodec();
-    if (codec !== null && isStream(operation, passed["content-type"]))
+    if (codec !== null && provider.traits.isStream(operation, passed["content-type"]?.toLowerCase() ?? ""))
       return beginStream(terms, response.status, response.body, codec, passed);
   }
   return readWhole(call, terms, response, passed, parts.clock);
 }
 
 export function providerOf(providers: AttemptParts["providers"], model: ModelEntry): Provider | Refusal {
-  return (
-    providers[model.provider.apiFormat as ApiFormat] ??
-    refuse("upstream_error", `The provider format ${model.provider.apiFormat} is not served.`)
-  );
+  return providers[model.provider.apiFormat] ?? refuse("upstream_error", `The provider format ${model.provider.apiFormat} is not served.`);
 }
 
 export function targetOf(model: ModelEntry) {
-  return { ...model.provider, apiFormat: model.provider.apiFormat as ApiFormat, modelName: model.modelName };
+  return { ...model.provider, modelName: model.modelName };
 }
 
 async function readWhole(
@@ -196,13 +192,4 @@ function ranOut(call: Call | null, { signal }: AbortController): boolean {
 function brokenOff(call: Call | null, abort: AbortController, error: unknown): Refusal {
   if (ranOut(call, abort)) return refuse("upstream_timeout");
   return refuse("upstream_interrupted", undefined, { reason: reasonOf(error) });
-}
-
-const STREAM_TYPES = ["text/event-stream", "application/vnd.amazon.eventstream"];
-
-function isStream(operation: Operation, contentType: string | undefined): boolean {
-  // One JSON array in pieces says of itself only that it is JSON.
-  if (operation === "gemini_array") return true;
-  const type = contentType?.toLowerCase() ?? "";
-  return STREAM_TYPES.some((known) => type.startsWith(known));
 }

@@ -1,6 +1,6 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type FieldError, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
-import type { ConversationFormat, ProviderCodec } from "../../wire/conversation/codec.ts";
+import type { ProviderCodec } from "../../wire/conversation/codec.ts";
 import { type Conversation, replyContext } from "../../road/conversation.ts";
 import type { ConversationRequest, Feature } from "../../wire/conversation/request.ts";
 import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } from "../../wire/conversation/signatures.ts";
@@ -10,13 +10,14 @@ import { withExactTools } from "../../wire/exact-tools.ts";
 import type { OutboundChanges } from "../../wire/inbound.ts";
 import { MOST_PROBLEMS } from "../../wire/openai/body-checks.ts";
 import type { Call } from "../../road/call.ts";
+import { type AttemptParts, providerOf } from "./attempt.ts";
+import { ceilingName } from "./ceiling-name.ts";
 import type { Errand, Prepared } from "./errand.ts";
 import type { KeptSignatures } from "./kept-signatures.ts";
 import type { Media } from "./media.ts";
-import { ceilingName, providerFormat } from "./provider-format.ts";
+import type { ProviderTraits } from "../../upstreams/providers/traits.ts";
 
-export interface ConversationParts {
-  readonly codecs: Readonly<Record<Exclude<ConversationFormat, "completions">, ProviderCodec>>;
+export interface ConversationParts extends Pick<AttemptParts, "providers"> {
   readonly signatures: KeptSignatures;
   readonly media: Media;
 }
@@ -29,7 +30,10 @@ export function conversationErrand(conversation: Conversation, parts: Conversati
   return {
     inputCharacters: inbound.inputCharacters,
     prepare(call, model) {
-      const format = providerFormat(model, caller.format);
+      const provider = providerOf(parts.providers, model);
+      if (isRefusal(provider)) return provider;
+      const { traits } = provider;
+      const codec = traits.codecFor(model, caller.format);
       const changes: OutboundChanges = {
         model: model.modelName,
         defaultTemperature: model.supportsSampling ? model.defaultTemperature : null,
@@ -38,7 +42,7 @@ export function conversationErrand(conversation: Conversation, parts: Conversati
         maxTokensName: model.maxTokensParameter,
         systemPrompt: model.systemPrompt,
       };
-      if (format === caller.format) return passing(conversation, changes, model);
+      if (codec.format === caller.format) return passing(conversation, changes, traits);
       if (conversation.statefulFields.length > 0)
         return unsupported(
           conversation.statefulFields.map((field) => ({
@@ -46,7 +50,7 @@ export function conversationErrand(conversation: Conversation, parts: Conversati
             message: "needs a provider that keeps state, which the model's provider does not",
           })),
         );
-      return translating(call, conversation, changes, model, format, parts);
+      return translating(call, conversation, changes, { model, codec }, parts);
     },
   };
 }
@@ -54,10 +58,10 @@ export function conversationErrand(conversation: Conversation, parts: Conversati
 function passing(
   { inbound, caller, passing: own, headers, statefulFields }: Conversation,
   changes: OutboundChanges,
-  model: ModelEntry,
+  { keepsState }: ProviderTraits,
 ): Prepared | Refusal {
   // Many compatible servers take these fields and forget them: only the vendors that keep state are trusted with them.
-  if (statefulFields.length > 0 && !keepsState(model))
+  if (statefulFields.length > 0 && !keepsState)
     return unsupported(
       statefulFields.map((field) => ({ field, message: "needs a provider that keeps state, which the model's provider does not" })),
     );
@@ -77,39 +81,37 @@ function passing(
   };
 }
 
-function keepsState({ provider }: ModelEntry): boolean {
-  return provider.apiFormat === "openai" || provider.apiFormat === "azure_openai";
+interface TranslationTarget {
+  readonly model: ModelEntry;
+  readonly codec: ProviderCodec;
 }
 
 async function translating(
   call: Call,
   conversation: Conversation,
   changes: OutboundChanges,
-  model: ModelEntry,
-  format: ConversationFormat,
+  { model, codec }: TranslationTarget,
   parts: ConversationParts,
 ): Promise<Prepared | Refusal> {
   const { inbound, caller } = conversation;
-  if (format === "completions") throw new Error("no caller's format is translated into completions");
-  const provider = parts.codecs[format];
   const read = caller.readRequest(inbound.exactBody);
   if ("unsupported" in read) return unsupported(read.unsupported);
   const defaulted = withDefaults(read.request, inbound.stream, changes);
   const asked = model.supportsSampling ? defaulted : { ...defaulted, temperature: null, topP: null, topK: null };
-  const signed = SIGNS.has(format) ? await signedAgain(call, asked, parts.signatures) : asked;
-  const request = NEEDS_BYTES.has(format) ? await parts.media.inlined(signed, call.abort.signal) : signed;
+  const signed = codec.signs ? await signedAgain(call, asked, parts.signatures) : asked;
+  const request = codec.needsMediaBytes ? await parts.media.inlined(signed, call.abort.signal) : signed;
   if (isRefusal(request)) return request;
-  const written = provider.writeRequest(request, {
+  const written = codec.writeRequest(request, {
     name: model.modelName,
     maxOutputTokens: model.maxOutputTokens,
     systemTurns: model.supportsSystemTurns,
-    maxTokensName: ceilingName(model),
+    maxTokensName: ceilingName(model, parts.providers),
   });
   if ("unsupported" in written)
     return unsupported(written.unsupported.map(({ feature, message }) => ({ field: caller.spelling[feature], message })));
   const context = replyContext(call, conversation, model);
   return {
-    operation: format,
+    operation: codec.format,
     body: JSON.stringify(written.body),
     stream: inbound.stream,
     headers: {},
@@ -117,7 +119,7 @@ async function translating(
       const signatures = new SignedCallsOfStream();
       const writer = conversation.writer === null ? caller.streamWriter(context) : conversation.writer(context);
       return new TranslatedStream(
-        provider.streamReader(),
+        codec.streamReader(),
         writer,
         (event) => {
           signatures.note(event);
@@ -129,7 +131,7 @@ async function translating(
     streamType: conversation.streamType,
     whole(bytes) {
       const body = objectOf(bytes);
-      const reply = body === null ? null : provider.readReply(body);
+      const reply = body === null ? null : codec.readReply(body);
       if (reply === null) return null;
       let outputCharacters = 0;
       for (const candidate of reply.candidates) {
@@ -140,13 +142,10 @@ async function translating(
       return { body: encoder.encode(JSON.stringify(caller.writeReply(reply, context))), usage: reply.usage, outputCharacters };
     },
     refusal: (status, bytes, headers) =>
-      encoder.encode(JSON.stringify(caller.writeFault(provider.readFault(status, objectOf(bytes), headers)))),
+      encoder.encode(JSON.stringify(caller.writeFault(codec.readFault(status, objectOf(bytes), headers)))),
     dropped: [...read.dropped, ...[...unsampled(defaulted, asked), ...written.dropped].map((feature) => caller.spelling[feature])],
   };
 }
-
-/** Formats whose providers sign what they want to see again. */
-const SIGNS: ReadonlySet<ConversationFormat> = new Set(["messages", "gemini", "converse", "responses"]);
 
 async function signedAgain(call: Call, request: ConversationRequest, signatures: KeptSignatures): Promise<ConversationRequest> {
   const callIds = unsignedCallIds(request);
@@ -154,9 +153,6 @@ async function signedAgain(call: Call, request: ConversationRequest, signatures:
   const kept = await signatures.find(call, callIds);
   return withSignatures(request, (callId) => kept.get(callId) ?? null);
 }
-
-/** Formats that cannot name a picture by its address. */
-const NEEDS_BYTES: ReadonlySet<ConversationFormat> = new Set(["gemini", "converse"]);
 
 function withDefaults(
   request: ConversationRequest,

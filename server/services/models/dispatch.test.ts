@@ -3,6 +3,8 @@ import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
+import { anthropicTraits } from "../../upstreams/providers/anthropic/traits.ts";
+import { openaiTraits } from "../../upstreams/providers/openai/traits.ts";
 import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import type { Call } from "../../road/call.ts";
 import { dispatch, type DispatchParts } from "./dispatch.ts";
@@ -35,6 +37,7 @@ function group(
   const rows: AuditRow[] = [];
   const health = new MemberHealth(() => 1_000);
   const provider = {
+    traits: openaiTraits,
     url: () => "http://provider",
     async send({ modelName }: { modelName: string }) {
       asked.push(modelName);
@@ -42,7 +45,7 @@ function group(
     },
   };
   const parts = {
-    providers: { openai: provider, anthropic: provider },
+    providers: { openai: provider, anthropic: { ...provider, traits: anthropicTraits } },
     clock: { now: () => 0 },
     begin: () => undefined,
     timeoutMs: 5_000,

@@ -46,9 +46,9 @@ export function dispatch(parts: DispatchParts): Dispatch {
   const send = (call: Call, errand: Errand) => new Journey(call, errand, targetOfCall(call).route, parts).run();
   return {
     converse: async (call, conversation) => asAsked(call, conversation, await send(call, conversationErrand(conversation, parts))),
-    embed: (call, request) => send(call, embeddingsErrand(request)),
+    embed: (call, request) => send(call, embeddingsErrand(request, parts.providers)),
     countTokens: async (call, count) =>
-      asksVendor(targetOfCall(call).route, count) ? send(call, tokenCountErrand(count)) : estimate(count),
+      asksVendor(targetOfCall(call).route, count, parts.providers) ? send(call, tokenCountErrand(count)) : estimate(count),
   };
 }
 
@@ -119,7 +119,9 @@ class Journey {
     const tenant = call.scope?.tenant;
     if (tenant === undefined) throw new Error("a call was dispatched without a scope");
     this.candidates =
-      tenant.allowedRegions.size === 0 ? route.members : route.members.filter(({ model }) => residencyOf(tenant, model) === "allowed");
+      tenant.allowedRegions.size === 0
+        ? route.members
+        : route.members.filter(({ model }) => residencyOf(tenant, model, this.parts.providers) === "allowed");
     if (this.candidates.length > 0) return null;
     call.row.residency_class = "blocked";
     call.row.proxy_subtype = "residency_violation";
@@ -286,7 +288,7 @@ class Journey {
     row.llm_provider = model.provider.providerKey;
     row.target_url = provider.url(targetOf(model), prepared.operation, prepared.stream);
     row.region_routed_to = model.provider.region;
-    row.residency_class = call.scope === null ? "not_evaluated" : residencyOf(call.scope.tenant, model);
+    row.residency_class = call.scope === null ? "not_evaluated" : residencyOf(call.scope.tenant, model, parts.providers);
     row.request_content_hash = sha256Hex(prepared.body);
     call.requestContent = prepared.body;
     if (this.isFallback(model)) {

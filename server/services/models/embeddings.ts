@@ -1,66 +1,64 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
+import type { ProviderTraits } from "../../upstreams/providers/traits.ts";
 import type { Operation } from "../../wire/operation.ts";
-import { readBedrockEmbeddings, writeBedrockEmbeddings } from "../../wire/converse/embeddings.ts";
-import { isObject, type JsonObject } from "../../wire/document.ts";
+import type { JsonValue } from "../../wire/document.ts";
+import type { EmbeddingsCodec, EmbeddingsRead } from "../../wire/embeddings/embeddings-codec.ts";
 import { readEmbeddingsReply, writeEmbeddingsReply } from "../../wire/embeddings/embeddings-reply.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
-import { readGeminiEmbeddings, writeGeminiEmbeddings } from "../../wire/gemini/embeddings.ts";
 import { estimateTokens } from "../../wire/usage.ts";
+import { type AttemptParts, providerOf } from "./attempt.ts";
 import type { Errand, Prepared } from "./errand.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
 
 /** Texts turned into vectors by a model of any provider that has such models. */
-export function embeddingsErrand(request: EmbeddingsRequest): Errand {
+export function embeddingsErrand(request: EmbeddingsRequest, providers: AttemptParts["providers"]): Errand {
   return {
     inputCharacters: request.inputCharacters,
     prepare(_call, model) {
-      switch (embeddingsWay(model.provider)) {
-        case "passes":
-          return passing(request, model);
-        case "translated":
-          return translating(request, model);
-        case "refused":
-          return refuse("unsupported_parameter", `Embeddings are not served for providers of the format ${model.provider.apiFormat}.`);
-      }
+      const provider = providerOf(providers, model);
+      if (isRefusal(provider)) return provider;
+      const { embeddings } = provider.traits;
+      if (embeddings === "passes") return passing(request, model);
+      return embeddings === "refused" ? notEmbedded(model) : translating(request, model, embeddings);
     },
   };
 }
 
-/** How a provider's models come to embed what OpenAI's clients ask for. */
-export function embeddingsWay({ apiFormat }: Pick<ModelEntry["provider"], "apiFormat">): "passes" | "translated" | "refused" {
-  switch (apiFormat) {
-    case "openai":
-    case "azure_openai":
-    case "echo":
-      return "passes";
-    case "gemini":
-    case "vertex":
-    case "bedrock":
-      return "translated";
-    default:
-      return "refused";
-  }
+function notEmbedded({ provider }: ModelEntry): Refusal {
+  return refuse("unsupported_parameter", `Embeddings are not served for providers of the format ${provider.apiFormat}.`);
+}
+
+interface Question {
+  readonly operation: Operation;
+  readonly body: string;
 }
 
 /** What a model of any provider that has such models is sent for these texts. */
 export function embeddingsQuestion(
   model: ModelEntry,
+  { embeddings }: ProviderTraits,
   inputs: readonly string[],
   dimensions: number | null,
-): { readonly operation: Operation; readonly body: string } | Refusal {
-  if (isGoogle(model))
-    return { operation: "gemini_embed", body: JSON.stringify(writeGeminiEmbeddings(model.modelName, inputs, dimensions)) };
-  if (model.provider.apiFormat === "bedrock") {
-    const written = writeBedrockEmbeddings(model.modelName, inputs, dimensions);
-    return "unsupported" in written
-      ? refuse("unsupported_parameter", written.unsupported)
-      : { operation: "bedrock_embed", body: JSON.stringify(written.bodies) };
-  }
+): Question | Refusal {
+  if (embeddings === "refused") return notEmbedded(model);
+  if (embeddings !== "passes") return translated(embeddings, model, inputs, dimensions);
   return {
     operation: "embeddings",
     body: JSON.stringify({ model: model.modelName, input: inputs, ...(dimensions === null ? {} : { dimensions }) }),
   };
+}
+
+function translated(
+  codec: EmbeddingsCodec,
+  { modelName }: ModelEntry,
+  inputs: readonly string[],
+  dimensions: number | null,
+): Question | Refusal {
+  const written = codec.write(modelName, inputs, dimensions);
+  return "unsupported" in written
+    ? refuse("unsupported_parameter", written.unsupported)
+    : { operation: codec.operation, body: written.body };
 }
 
 function passing(request: EmbeddingsRequest, model: ModelEntry): Prepared {
@@ -76,19 +74,19 @@ function passing(request: EmbeddingsRequest, model: ModelEntry): Prepared {
   };
 }
 
-function translating(request: EmbeddingsRequest, model: ModelEntry): Prepared | Refusal {
+function translating(request: EmbeddingsRequest, model: ModelEntry, codec: EmbeddingsCodec): Prepared | Refusal {
   const { inputs } = request;
   if (inputs === null)
     return refuse("unsupported_parameter", undefined, {
       fields: [{ field: "input", message: "must be texts: tokens of one vendor mean nothing to another" }],
     });
-  const question = embeddingsQuestion(model, inputs, request.dimensions);
+  const question = translated(codec, model, inputs, request.dimensions);
   if (isRefusal(question)) return question;
   return {
     ...WHOLE,
     ...question,
     whole(bytes) {
-      const read = vectorsOf(model, bytes);
+      const read = vectorsOf(codec, bytes);
       if (read === null || read.vectors.length !== inputs.length) return null;
       const tokens = read.inputTokens ?? estimateTokens(request.inputCharacters);
       const usage = { ...estimated(0, 0), inputUncached: tokens, estimated: read.inputTokens === null };
@@ -114,33 +112,10 @@ function translating(request: EmbeddingsRequest, model: ModelEntry): Prepared | 
 
 const WHOLE = { stream: false, headers: {}, streamCodec: () => null, streamType: null, dropped: [] } as const;
 
-function isGoogle({ provider }: ModelEntry): boolean {
-  return provider.apiFormat === "gemini" || provider.apiFormat === "vertex";
-}
-
-interface Vectors {
-  readonly vectors: readonly (readonly number[])[];
-  readonly inputTokens: number | null;
-}
-
-function vectorsOf(model: ModelEntry, bytes: Uint8Array): Vectors | null {
-  let body: unknown;
+function vectorsOf(codec: EmbeddingsCodec, bytes: Uint8Array): EmbeddingsRead | null {
   try {
-    body = JSON.parse(new TextDecoder().decode(bytes));
+    return codec.read(JSON.parse(new TextDecoder().decode(bytes)) as JsonValue);
   } catch {
     return null;
   }
-  if (isGoogle(model)) {
-    const vectors = isObject(body) ? readGeminiEmbeddings(body) : null;
-    return vectors === null ? null : { vectors, inputTokens: null };
-  }
-  if (!Array.isArray(body)) return null;
-  const answers = body.map((answer) => (isObject(answer) ? readBedrockEmbeddings(answer as JsonObject) : null));
-  if (answers.some((answer) => answer === null)) return null;
-  const read = answers.filter((answer) => answer !== null);
-  const counted = read.every(({ inputTokens }) => inputTokens !== null);
-  return {
-    vectors: read.flatMap(({ vectors }) => vectors),
-    inputTokens: counted ? read.reduce((sum, { inputTokens }) => sum + (inputTokens ?? 0), 0) : null,
-  };
 }

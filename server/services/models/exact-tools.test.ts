@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../directory/snapshot.ts";
+import { anthropicTraits } from "../../upstreams/providers/anthropic/traits.ts";
+import { bedrockTraits } from "../../upstreams/providers/bedrock/traits.ts";
+import { geminiTraits } from "../../upstreams/providers/gemini/traits.ts";
+import { openaiTraits } from "../../upstreams/providers/openai/traits.ts";
 import type { ConversationCodec } from "../../wire/conversation/codec.ts";
-import { converseCodec } from "../../wire/converse/converse-codec.ts";
 import { geminiCodec } from "../../wire/gemini/gemini-codec.ts";
 import { readGeminiRequest } from "../../wire/gemini/gemini-request.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
@@ -9,7 +12,6 @@ import { messagesCodec } from "../../wire/messages/messages-codec.ts";
 import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
 import { chatCodec } from "../../wire/openai/chat-codec.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
-import { responsesCodec } from "../../wire/responses/responses-codec.ts";
 import type { Call } from "../../road/call.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { conversationErrand, type ConversationParts } from "./conversation.ts";
@@ -23,7 +25,12 @@ const QUOTED = JSON.stringify(ARGS);
 const encoder = new TextEncoder();
 const bytes = (text: string) => encoder.encode(text);
 const parts = {
-  codecs: { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec, converse: converseCodec },
+  providers: {
+    openai: { traits: openaiTraits },
+    anthropic: { traits: anthropicTraits },
+    gemini: { traits: geminiTraits },
+    bedrock: { traits: bedrockTraits },
+  },
   signatures: { keep: () => undefined, find: async () => new Map() },
   media: { inlined: async (request: unknown) => request },
 } as unknown as ConversationParts;

@@ -18,7 +18,7 @@ export function openModels(options: ModelServiceOptions): ModelService {
   const { nest, storedAnswers: stored, clock, log } = options;
   const direct = dispatch({ ...options, health: new MemberHealth(), random: Math.random });
   const cache = new SemanticCache({ stored, clock, log, nest, models: direct });
-  return { models: cache.models, ask: askModel(nest, direct), settled: () => cache.settled() };
+  return { models: cache.models, ask: askModel(nest, direct, options.providers), settled: () => cache.settled() };
 }
 
 export interface ModelService {

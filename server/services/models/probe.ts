@@ -3,9 +3,8 @@ import { NOTHING_SAID } from "../../wire/conversation/nothing-said.ts";
 import type { ConversationRequest } from "../../wire/conversation/request.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { type AttemptParts, providerOf, targetOf } from "./attempt.ts";
-import type { ConversationParts } from "./conversation.ts";
 import { embeddingsQuestion } from "./embeddings.ts";
-import { providerFormat } from "./provider-format.ts";
+import type { ProviderTraits } from "../../upstreams/providers/traits.ts";
 
 /** What a probe of a model found. `detail` names no credential and repeats nothing the provider said. */
 export interface Probe {
@@ -17,12 +16,12 @@ export interface Probe {
 const TIMEOUT_MS = 15_000;
 
 /** Asks a model for the least it can answer: whether its address, its credential and its name are right. */
-export async function probe(model: ModelEntry, parts: AttemptParts & Pick<ConversationParts, "codecs">): Promise<Probe> {
+export async function probe(model: ModelEntry, parts: AttemptParts): Promise<Probe> {
   const startedAt = performance.now();
   const found = (healthy: boolean, detail: string): Probe => ({ healthy, detail, latencyMs: Math.round(performance.now() - startedAt) });
   const provider = providerOf(parts.providers, model);
   if (isRefusal(provider)) return found(false, provider.message);
-  const question = questionFor(model, parts);
+  const question = questionFor(model, provider.traits);
   if (question === null) return found(false, `There is no probe for a model that serves ${model.modes.join(", ")}.`);
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort("upstream_timeout"), TIMEOUT_MS);
@@ -39,20 +38,20 @@ export async function probe(model: ModelEntry, parts: AttemptParts & Pick<Conver
   }
 }
 
-function questionFor(model: ModelEntry, parts: Pick<ConversationParts, "codecs">) {
+function questionFor(model: ModelEntry, traits: ProviderTraits) {
   if (model.modes.includes("embedding")) {
-    const question = embeddingsQuestion(model, ["ping"], null);
+    const question = embeddingsQuestion(model, traits, ["ping"], null);
     return isRefusal(question) ? null : question;
   }
   if (!model.modes.some((mode) => mode === "chat" || mode === "responses" || mode === "completion")) return null;
-  const format = providerFormat(
+  const codec = traits.codecFor(
     model,
     model.modes.includes("chat") ? "chat" : model.modes.includes("responses") ? "responses" : "completions",
   );
-  if (format === "completions")
+  if (codec.format === "completions")
     return { operation: "completions" as const, body: JSON.stringify({ model: model.modelName, prompt: "ping", max_tokens: 1 }) };
-  const written = parts.codecs[format].writeRequest(PING, { name: model.modelName, maxOutputTokens: model.maxOutputTokens });
-  return "unsupported" in written ? null : { operation: format, body: JSON.stringify(written.body) };
+  const written = codec.writeRequest(PING, { name: model.modelName, maxOutputTokens: model.maxOutputTokens });
+  return "unsupported" in written ? null : { operation: codec.format, body: JSON.stringify(written.body) };
 }
 
 /** The least that every vendor takes. */

@@ -3,7 +3,7 @@ import type { InboundRequest } from "../../wire/inbound.ts";
 import type { Route } from "../../road/target.ts";
 import { jsonAnswer, type WholeAnswer } from "../../road/answer.ts";
 import type { Errand } from "./errand.ts";
-import { providerFormat, type Spoken } from "./provider-format.ts";
+import type { AttemptParts } from "./attempt.ts";
 
 /** How many tokens a request would be, in the caller's own format. */
 export interface TokenCount {
@@ -15,13 +15,8 @@ export interface TokenCount {
 }
 
 /** Whether every model that may serve the call counts for itself in the caller's format. */
-export function asksVendor(route: Route, { operation }: TokenCount): boolean {
-  return route.members.every(({ model }) => counts(model, operation));
-}
-
-export function counts(model: Spoken, operation: TokenCount["operation"]): boolean {
-  // Google's own count on Vertex takes another body than that of the Gemini API.
-  return operation === "gemini_count" ? model.provider.apiFormat === "gemini" : providerFormat(model, "messages") === "messages";
+export function asksVendor(route: Route, { operation }: TokenCount, providers: AttemptParts["providers"]): boolean {
+  return route.members.every(({ model }) => providers[model.provider.apiFormat]?.traits.counts(model, operation) === true);
 }
 
 export function tokenCountErrand({ inbound, operation, headers }: TokenCount): Errand {

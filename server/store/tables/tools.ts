@@ -130,3 +130,13 @@ export interface ApprovalTable {
   shown_in: WithDefault<string[]>;
   created_at: Stamp;
 }
+
+export interface ToolSessionTable {
+  tenant_id: string;
+  session: string;
+  uris: string[];
+  log_level: string | null;
+  version: number;
+  ended: boolean;
+  used_at: Date;
+}

@@ -1,6 +1,7 @@
-import type { ApiFormat } from "@gatehouse/contracts/providers";
+import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { Refusal } from "../../kernel/errors.ts";
 import type { Operation } from "../../wire/operation.ts";
+import type { ProviderTraits } from "./traits.ts";
 
 /** Where a model is served: what the snapshot knows of it, the credential opened. Lives in memory only. */
 export interface ProviderTarget {
@@ -36,6 +37,7 @@ export interface ProviderReply {
 
 /** One vendor format's way out. Never throws for what the network or the vendor did. */
 export interface Provider {
+  readonly traits: ProviderTraits;
   /** Address an operation goes to, without credentials: the audit row's target_url. */
   url(target: ProviderTarget, operation: Operation, stream: boolean): string;
   send(target: ProviderTarget, request: ProviderRequest): Promise<ProviderReply | Refusal>;

@@ -1,4 +1,6 @@
 import type { ConversationCodec, RequestRead } from "../conversation/codec.ts";
+import { questionIn } from "../conversation/question.ts";
+import { completionsAnswerTexts } from "./completions-answer-texts.ts";
 import type { JsonObject } from "../document.ts";
 import { stopsOf } from "../openai/chat-request-reader.ts";
 import { readFault, writeFault } from "../openai/fault.ts";
@@ -83,6 +85,10 @@ function readRequest(body: JsonObject): RequestRead {
 /** OpenAI's legacy completions: only its callers reach other formats, not its providers. */
 export const completionsCodec: ConversationCodec = {
   format: "completions",
+  signs: false,
+  needsMediaBytes: false,
+  answerTexts: completionsAnswerTexts,
+  question: (body) => questionIn(body, "prompt"),
   spelling: {
     candidates: "n",
     logprobs: "logprobs",

@@ -1,4 +1,6 @@
+import type { AnswerTexts } from "../answer-texts.ts";
 import type { FieldProblem, JsonObject } from "../document.ts";
+import type { Question } from "./question.ts";
 import type { ConversationEvent, ConversationReply, ProviderFault } from "./reply.ts";
 import type { ConversationRequest, Feature } from "./request.ts";
 
@@ -67,6 +69,10 @@ export interface StreamWriter {
 /** The half of a format that speaks with providers. Pure, no I/O; lenient with what providers send, and never throws. */
 export interface ProviderCodec {
   readonly format: ConversationFormat;
+  /** Whether providers of the format sign what they want to see again. */
+  readonly signs: boolean;
+  /** Whether the format cannot name a picture by its address: its bytes are then fetched before a request is written. */
+  readonly needsMediaBytes: boolean;
   writeRequest(request: ConversationRequest, target: TargetModel): RequestWritten;
   /** Null when the body is not an answer of this format. */
   readReply(body: JsonObject): ConversationReply | null;
@@ -80,6 +86,10 @@ export interface CallerCodec {
   readonly format: ConversationFormat;
   /** How this format's callers spell each feature, for reports they can act on. */
   readonly spelling: Readonly<Record<Feature, string>>;
+  /** How the answers of the format hold their texts. */
+  readonly answerTexts: AnswerTexts;
+  /** The last words of a request's user, apart from the rest; null where it does not end in a text of theirs. */
+  question(body: JsonObject): Question | null;
   /** `body` has passed this format's own checks (its InboundRequest). */
   readRequest(body: JsonObject): RequestRead;
   writeReply(reply: ConversationReply, context: ReplyContext): JsonObject;

@@ -7,6 +7,8 @@ import { readConverseFault } from "./fault.ts";
 /** Amazon Bedrock's Converse API: a format only providers speak here. */
 export const converseCodec: ProviderCodec = {
   format: "converse",
+  signs: true,
+  needsMediaBytes: true,
   writeRequest: writeConverseRequest,
   readReply: readConverseReply,
   streamReader: () => new ConverseStreamReader(),

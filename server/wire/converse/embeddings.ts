@@ -1,7 +1,8 @@
 import { isObject, type JsonObject } from "../document.ts";
+import type { EmbeddingsCodec, EmbeddingsRead } from "../embeddings/embeddings-codec.ts";
 
 /** What embedding models of Bedrock are sent by InvokeModel, in each maker's own shape. */
-export type EmbeddingsWritten =
+type BodiesWritten =
   /** One call for each, their vectors in the same order. The list, as JSON, is the body of operation `bedrock_embed`. */
   { readonly bodies: readonly JsonObject[] } | { readonly unsupported: string };
 
@@ -9,7 +10,7 @@ export type EmbeddingsWritten =
 const COHERE_TEXTS = 96;
 
 /** `dimensions` null: as many as the model gives by itself. */
-export function writeBedrockEmbeddings(model: string, inputs: readonly string[], dimensions: number | null): EmbeddingsWritten {
+export function writeBedrockEmbeddings(model: string, inputs: readonly string[], dimensions: number | null): BodiesWritten {
   if (model.includes("titan-embed")) {
     const sized = !model.includes("titan-embed-text-v1");
     if (dimensions !== null && !sized) return { unsupported: `${model} gives vectors of one length only.` };
@@ -32,12 +33,6 @@ export function writeBedrockEmbeddings(model: string, inputs: readonly string[],
   return { unsupported: `Embeddings on Amazon Bedrock are served for Titan and Cohere models, and ${model} is neither.` };
 }
 
-export interface EmbeddingsRead {
-  readonly vectors: readonly (readonly number[])[];
-  /** Null where the answer does not say. */
-  readonly inputTokens: number | null;
-}
-
 /** The answer to one of `bodies`; null when it is none. Titan gives one vector, Cohere a list, or one for each kind of number. */
 export function readBedrockEmbeddings(answer: JsonObject): EmbeddingsRead | null {
   const { embedding, embeddings, inputTextTokenCount } = answer;
@@ -50,3 +45,26 @@ export function readBedrockEmbeddings(answer: JsonObject): EmbeddingsRead | null
 function isVector(value: unknown): value is number[] {
   return Array.isArray(value) && value.length > 0 && value.every((number) => typeof number === "number");
 }
+
+/** Its body is a list, and so is its answer: one member for each call of InvokeModel. */
+export const bedrockEmbeddings: EmbeddingsCodec = {
+  operation: "bedrock_embed",
+  write(model, inputs, dimensions) {
+    const written = writeBedrockEmbeddings(model, inputs, dimensions);
+    return "unsupported" in written ? written : { body: JSON.stringify(written.bodies) };
+  },
+  read(answer) {
+    if (!Array.isArray(answer)) return null;
+    const read: EmbeddingsRead[] = [];
+    for (const one of answer) {
+      const vectors = isObject(one) ? readBedrockEmbeddings(one) : null;
+      if (vectors === null) return null;
+      read.push(vectors);
+    }
+    const counted = read.every(({ inputTokens }) => inputTokens !== null);
+    return {
+      vectors: read.flatMap(({ vectors }) => vectors),
+      inputTokens: counted ? read.reduce((sum, { inputTokens }) => sum + (inputTokens ?? 0), 0) : null,
+    };
+  },
+};

@@ -1,4 +1,5 @@
-import type { JsonObject } from "../document.ts";
+import { isObject, type JsonObject } from "../document.ts";
+import type { EmbeddingsCodec } from "../embeddings/embeddings-codec.ts";
 import { listIn, objectIn, objectsIn } from "./members.ts";
 import { qualifiedModel } from "./model-name.ts";
 
@@ -16,3 +17,12 @@ export function readGeminiEmbeddings(reply: JsonObject): number[][] | null {
   const whole = vectors.length > 0 && vectors.every((vector) => vector.length > 0 && vector.every((value) => typeof value === "number"));
   return whole ? (vectors as number[][]) : null;
 }
+
+export const geminiEmbeddings: EmbeddingsCodec = {
+  operation: "gemini_embed",
+  write: (model, inputs, dimensions) => ({ body: JSON.stringify(writeGeminiEmbeddings(model, inputs, dimensions)) }),
+  read(answer) {
+    const vectors = isObject(answer) ? readGeminiEmbeddings(answer) : null;
+    return vectors === null ? null : { vectors, inputTokens: null };
+  },
+};

@@ -1,4 +1,6 @@
 import type { ConversationCodec } from "../conversation/codec.ts";
+import { questionIn } from "../conversation/question.ts";
+import { geminiAnswerTexts } from "./gemini-answer-texts.ts";
 import { readGeminiFault, writeGeminiFault } from "./fault.ts";
 import { readGeminiAnswer } from "./reply-reader.ts";
 import { writeGeminiAnswer } from "./reply-writer.ts";
@@ -10,6 +12,10 @@ import { geminiSseWriter } from "./stream-writer.ts";
 /** Google's generateContent, both ways. The model, and whether an answer streams, are in its address and never here. */
 export const geminiCodec: ConversationCodec = {
   format: "gemini",
+  signs: true,
+  needsMediaBytes: true,
+  answerTexts: geminiAnswerTexts,
+  question: (body) => questionIn(body, "contents"),
   spelling: {
     candidates: "generationConfig.candidateCount",
     logprobs: "generationConfig.responseLogprobs",

@@ -1,4 +1,6 @@
 import type { ConversationCodec } from "../conversation/codec.ts";
+import { questionIn } from "../conversation/question.ts";
+import { messagesAnswerTexts } from "./messages-answer-texts.ts";
 import { readFault, writeFault } from "./fault.ts";
 import { readRequest } from "./read-request.ts";
 import { readReply, writeReply } from "./reply-translation.ts";
@@ -9,6 +11,10 @@ import { writeRequest } from "./write-request.ts";
 /** The Anthropic Messages API. */
 export const messagesCodec: ConversationCodec = {
   format: "messages",
+  signs: true,
+  needsMediaBytes: false,
+  answerTexts: messagesAnswerTexts,
+  question: (body) => questionIn(body, "messages"),
   // What the format has no field for stands under the neutral name: no caller of it can have asked for it.
   spelling: {
     candidates: "candidates",

@@ -1,4 +1,6 @@
 import type { ConversationCodec } from "../conversation/codec.ts";
+import { questionIn } from "../conversation/question.ts";
+import { chatAnswerTexts } from "./chat-answer-texts.ts";
 import { readReply } from "./chat-reply-reader.ts";
 import { writeReply } from "./chat-reply-writer.ts";
 import { readRequest } from "./chat-request-reader.ts";
@@ -10,6 +12,10 @@ import { readFault, writeFault } from "./fault.ts";
 /** OpenAI Chat Completions, and the many servers that resemble it. */
 export const chatCodec: ConversationCodec = {
   format: "chat",
+  signs: false,
+  needsMediaBytes: false,
+  answerTexts: chatAnswerTexts,
+  question: (body) => questionIn(body, "messages"),
   spelling: {
     candidates: "n",
     logprobs: "logprobs",

@@ -1,4 +1,6 @@
 import type { ConversationCodec } from "../conversation/codec.ts";
+import { questionIn } from "../conversation/question.ts";
+import { responsesAnswerTexts } from "./responses-answer-texts.ts";
 import { readFault, writeFault } from "../openai/fault.ts";
 import { readReply } from "./reply-reader.ts";
 import { writeReply } from "./reply-writer.ts";
@@ -10,6 +12,10 @@ import { ResponsesStreamWriter } from "./stream-writer.ts";
 /** OpenAI Responses, without what its vendor stores. */
 export const responsesCodec: ConversationCodec = {
   format: "responses",
+  signs: true,
+  needsMediaBytes: false,
+  answerTexts: responsesAnswerTexts,
+  question: (body) => questionIn(body, "input"),
   spelling: {
     candidates: "n",
     logprobs: "top_logprobs",

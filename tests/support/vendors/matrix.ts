@@ -1,3 +1,5 @@
+import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
+
 /**
  * What is proved of each official client against each provider format, as data: the table test runs every cell of it, and
  * whoever writes a table of what works can list the same cells.
@@ -33,23 +35,70 @@ export type ClientId = (typeof CLIENTS)[number]["id"];
 interface ProviderRow {
   /** Also the name callers call its model by. */
   readonly id: string;
-  readonly apiFormat: string;
+  /** As the table of surfaces and providers calls it. */
+  readonly about: string;
+  readonly apiFormat: ApiFormat;
   readonly modelName: string;
+  /** Where its vectors come from a model of a particular name. */
+  readonly embeddingModelName?: string;
   readonly modes: readonly string[];
   readonly features: readonly Feature[];
 }
 
 export const PROVIDERS = [
-  { id: "openai", apiFormat: "openai", modelName: "gpt-fake", modes: ["chat", "completion"], features: FEATURES },
-  { id: "openai-responses", apiFormat: "openai", modelName: "gpt-fake-responses", modes: ["responses"], features: FEATURES },
-  { id: "azure", apiFormat: "azure_openai", modelName: "deployment", modes: ["chat"], features: FEATURES },
-  { id: "anthropic", apiFormat: "anthropic", modelName: "claude-sonnet-4-5", modes: ["chat"], features: FEATURES },
-  { id: "gemini", apiFormat: "gemini", modelName: "gemini-3-fake", modes: ["chat"], features: FEATURES },
-  { id: "bedrock", apiFormat: "bedrock", modelName: "anthropic.claude-sonnet-4-5-v1:0", modes: ["chat"], features: FEATURES },
-  { id: "vertex-gemini", apiFormat: "vertex", modelName: "gemini-3-fake", modes: ["chat"], features: FEATURES },
-  { id: "vertex-claude", apiFormat: "vertex", modelName: "claude-sonnet-4-5", modes: ["chat"], features: FEATURES },
+  {
+    id: "openai",
+    about: "`openai`, modes chat and completion",
+    apiFormat: "openai",
+    modelName: "gpt-fake",
+    modes: ["chat", "completion"],
+    features: FEATURES,
+  },
+  {
+    id: "openai-responses",
+    about: "`openai`, mode responses",
+    apiFormat: "openai",
+    modelName: "gpt-fake-responses",
+    modes: ["responses"],
+    features: FEATURES,
+  },
+  {
+    id: "azure",
+    about: "`azure_openai`, mode chat",
+    apiFormat: "azure_openai",
+    modelName: "deployment",
+    modes: ["chat"],
+    features: FEATURES,
+  },
+  { id: "anthropic", about: "`anthropic`", apiFormat: "anthropic", modelName: "claude-sonnet-4-5", modes: ["chat"], features: FEATURES },
+  { id: "gemini", about: "`gemini`", apiFormat: "gemini", modelName: "gemini-3-fake", modes: ["chat"], features: FEATURES },
+  {
+    id: "bedrock",
+    about: "`bedrock`",
+    apiFormat: "bedrock",
+    modelName: "anthropic.claude-sonnet-4-5-v1:0",
+    embeddingModelName: "amazon.titan-embed-text-v2:0",
+    modes: ["chat"],
+    features: FEATURES,
+  },
+  {
+    id: "vertex-gemini",
+    about: "`vertex`, Gemini models",
+    apiFormat: "vertex",
+    modelName: "gemini-3-fake",
+    modes: ["chat"],
+    features: FEATURES,
+  },
+  {
+    id: "vertex-claude",
+    about: "`vertex`, Claude models",
+    apiFormat: "vertex",
+    modelName: "claude-sonnet-4-5",
+    modes: ["chat"],
+    features: FEATURES,
+  },
   // It repeats what it is told, so it neither calls tools nor obeys a schema.
-  { id: "echo", apiFormat: "echo", modelName: "echo", modes: ["chat"], features: ["text"] },
+  { id: "echo", about: "`echo`", apiFormat: "echo", modelName: "echo", modes: ["chat"], features: ["text"] },
 ] as const satisfies readonly ProviderRow[];
 export type ProviderId = (typeof PROVIDERS)[number]["id"];
 

@@ -41,7 +41,7 @@ export async function startSdkWorld(): Promise<SdkWorld> {
   const existing = new Set(
     (await admin.get("/v1/admin/providers?tenant_id=default")).providers.map(({ provider_key }: { provider_key: string }) => provider_key),
   );
-  for (const { id, apiFormat, modelName, modes } of PROVIDERS) {
+  for (const { id, apiFormat, modelName, modes, ...about } of PROVIDERS) {
     const base_url = vendors.baseUrl(apiFormat);
     const provider = base_url === null ? apiFormat : `fake-${id}`;
     if (!existing.has(provider))
@@ -56,7 +56,7 @@ export async function startSdkWorld(): Promise<SdkWorld> {
       admin.post("/v1/admin/llms", { ...tenant, name, provider, enabled: true, group_ids: [group.id], ...given });
     await model(`sdk-${id}`, { model_name: modelName, modes });
     await model(`sdk-${id}-embed`, {
-      model_name: apiFormat === "bedrock" ? "amazon.titan-embed-text-v2:0" : `${modelName}-embed`,
+      model_name: "embeddingModelName" in about ? about.embeddingModelName : `${modelName}-embed`,
       modes: ["embedding"],
     });
     if (base_url !== null) for (const status of FAULTS) await model(`sdk-${id}-${status}`, { model_name: `${modelName}-${status}`, modes });

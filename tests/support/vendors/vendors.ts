@@ -1,3 +1,4 @@
+import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import { fakeVendor, type VendorRequest } from "../fake-vendor.ts";
 import { answerAnthropic } from "./anthropic.ts";
 import { answerBedrock } from "./bedrock.ts";
@@ -11,9 +12,13 @@ type Answer = (path: string, body: Loose, headers: Record<string, string>) => Re
 export const VENDOR_KEY = "vendor-secret-0001";
 const bearer = `Bearer ${VENDOR_KEY}`;
 
-const VENDORS: Readonly<
-  Record<string, { readonly answer: Answer; readonly key: readonly [header: string, value: string]; readonly base: string }>
-> = {
+interface Vendor {
+  readonly answer: Answer;
+  readonly key: readonly [header: string, value: string];
+  readonly base: string;
+}
+
+const VENDORS: Readonly<Partial<Record<ApiFormat, Vendor>>> = {
   openai: { answer: answerOpenai, key: ["authorization", bearer], base: "/v1" },
   azure_openai: { answer: answerOpenai, key: ["api-key", VENDOR_KEY], base: "" },
   anthropic: { answer: answerAnthropic, key: ["x-api-key", VENDOR_KEY], base: "" },

@@ -1,5 +1,6 @@
 import type { CatalogEntry, CatalogQuery } from "@gatehouse/contracts/catalog";
 import type { Mode } from "@gatehouse/contracts/models";
+import { providerFormat } from "@gatehouse/contracts/provider-formats";
 import type { ModelInfo, Provider as Vendor } from "@pydantic/genai-prices";
 import type { Page, Paged } from "../../../store/paging.ts";
 import { notFound } from "../../writes/records.ts";
@@ -116,26 +117,20 @@ const MAKERS: readonly (readonly [RegExp, string])[] = [
   [/^claude-/, "anthropic"],
   [/^gemini-/, "gemini"],
 ];
-const BY_FORMAT: Readonly<Record<string, string>> = {
-  anthropic: "anthropic",
-  gemini: "gemini",
-  azure_openai: "azure",
-  bedrock: "bedrock",
-  vertex: "vertex",
-};
 
 /**
  * What the catalog knows of a model by what its provider calls it: the provider's own entry, or, where the provider is
  * not in the catalog, that of the model's maker. Null for a model it does not know.
  */
 export async function catalogFacts(asked: AskedProvider, modelNames: readonly string[], now: Date): Promise<CatalogEntry | null> {
-  if (asked.api_format === "echo") return null;
+  const format = providerFormat(asked.api_format)?.catalog ?? "maker";
+  if (format === "none") return null;
   const { prices } = await load();
   const byAddress = asked.base_url === null ? undefined : prices.findProvider({ providerApiUrl: asked.base_url })?.id;
   const known =
     catalogProvider(asked.provider_key) ??
     CATALOG_PROVIDERS.find(({ vendor }) => vendor !== null && vendor === byAddress) ??
-    catalogProvider(BY_FORMAT[asked.api_format] ?? "");
+    (format === "maker" ? undefined : catalogProvider(format.provider));
   for (const name of modelNames) {
     const provider = known ?? catalogProvider(MAKERS.find(([pattern]) => pattern.test(name))?.[1] ?? "");
     const vendor = provider === undefined ? undefined : vendorOf(prices, provider.vendor);

@@ -60,7 +60,7 @@ export function cacheKeys(call: Call, conversation: Conversation, cache: Semanti
     canonical(told as JsonValue[]),
   ];
   const exact = digest([...ground, canonical(asked)]);
-  const split = cache.semantic === null ? null : questionOf(caller.format, asked);
+  const split = cache.semantic === null ? null : questionOf(caller, asked);
   if (split === null || cache.semantic === null) return { exact, near: null };
   const { id, modelName } = cache.semantic.model;
   // A figure that differs makes another question, however alike the words are.

@@ -2,6 +2,7 @@ import type { Outbound } from "../../../runtime/outbound.ts";
 import type { Provider, ProviderTarget } from "../provider.ts";
 import type { Operation } from "../../../wire/operation.ts";
 import { notServed, outboundHeaders, send, withoutSlash } from "../send.ts";
+import { anthropicTraits } from "./traits.ts";
 
 /** What the gateway's own translations are written in, and what a caller means who names no version. */
 const ANTHROPIC_VERSION = "2023-06-01";
@@ -11,6 +12,7 @@ const PATHS: Readonly<Partial<Record<Operation, string>>> = { messages: "/messag
 /** Anthropic's Messages API, of the vendor or of any server that speaks it. */
 export function anthropicProvider(outbound: Outbound): Provider {
   return {
+    traits: anthropicTraits,
     url,
     async send(target, request) {
       if (PATHS[request.operation] === undefined) return notServed(target, request.operation);

@@ -3,6 +3,7 @@ import { OPENAI_PATHS } from "../openai/openai.ts";
 import type { Provider, ProviderTarget } from "../provider.ts";
 import type { Operation } from "../../../wire/operation.ts";
 import { notServed, outboundHeaders, send, withoutSlash } from "../send.ts";
+import { azureOpenaiTraits } from "./traits.ts";
 
 /** The last version of the API that was dated; the form without a date needs none. */
 const LAST_DATED_VERSION = "2024-10-21";
@@ -10,6 +11,7 @@ const LAST_DATED_VERSION = "2024-10-21";
 /** OpenAI's models on Azure: the same bodies, where the model is the name of a deployment. */
 export function azureOpenaiProvider(outbound: Outbound): Provider {
   return {
+    traits: azureOpenaiTraits,
     url,
     async send(target, request) {
       if (OPENAI_PATHS[request.operation] === undefined) return notServed(target, request.operation);

@@ -6,6 +6,7 @@ import type { Operation } from "../../../wire/operation.ts";
 import { sendEach } from "../send-each.ts";
 import { notServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
 import { readBedrockCredential, signedHeaders } from "./credentials.ts";
+import { bedrockTraits } from "./traits.ts";
 
 /** Amazon Bedrock's runtime: conversations by Converse, embeddings by InvokeModel. */
 export function bedrockProvider(outbound: Outbound, clock: { now(): number }): Provider {
@@ -18,6 +19,7 @@ export function bedrockProvider(outbound: Outbound, clock: { now(): number }): P
     return send(outbound, { url: address, headers, body, requestIdHeaders: ["x-amzn-requestid"] }, request);
   }
   return {
+    traits: bedrockTraits,
     url,
     async send(target, request) {
       if (method(request.operation, request.stream) === null) return notServed(target, request.operation);

@@ -2,6 +2,7 @@ import { estimateTokens } from "../../../wire/usage.ts";
 import type { Provider, ProviderReply } from "../provider.ts";
 import { notServed } from "../send.ts";
 import { echoEmbeddings } from "./echo-embeddings.ts";
+import { echoTraits } from "./traits.ts";
 
 /**
  * Built in, so that the first governed call works with no account and no network: it answers with the caller's own last
@@ -9,6 +10,7 @@ import { echoEmbeddings } from "./echo-embeddings.ts";
  */
 export function echoProvider(clock: { now(): number }): Provider {
   return {
+    traits: echoTraits,
     url: (_target, operation) => `echo:${operation === "chat" ? "chat/completions" : operation}`,
     async send(target, { operation, body, stream }) {
       if (operation === "embeddings") return echoEmbeddings(target.modelName, body, digest(body));

@@ -2,10 +2,12 @@ import type { Outbound } from "../../../runtime/outbound.ts";
 import type { Provider, ProviderTarget } from "../provider.ts";
 import type { Operation } from "../../../wire/operation.ts";
 import { notServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
+import { geminiTraits } from "./traits.ts";
 
 /** Google's Gemini API, with its own key. */
 export function geminiProvider(outbound: Outbound): Provider {
   return {
+    traits: geminiTraits,
     url,
     async send(target, request) {
       const { operation, stream } = request;

@@ -2,6 +2,7 @@ import type { Outbound } from "../../../runtime/outbound.ts";
 import type { Provider, ProviderTarget } from "../provider.ts";
 import type { Operation } from "../../../wire/operation.ts";
 import { notServed, outboundHeaders, send, withoutSlash } from "../send.ts";
+import { openaiTraits } from "./traits.ts";
 
 /** Paths of OpenAI's API under its version segment. */
 export const OPENAI_PATHS: Readonly<Partial<Record<Operation, string>>> = {
@@ -15,6 +16,7 @@ export const OPENAI_PATHS: Readonly<Partial<Record<Operation, string>>> = {
 export function openaiProvider(outbound: Outbound): Provider {
   const url = (target: ProviderTarget, operation: Operation) => `${withoutSlash(target.baseUrl)}${OPENAI_PATHS[operation] ?? ""}`;
   return {
+    traits: openaiTraits,
     url,
     async send(target, request) {
       if (OPENAI_PATHS[request.operation] === undefined) return notServed(target, request.operation);

@@ -9,6 +9,7 @@ import { notServed, outboundHeaders, pathSegment, send, withoutSlash } from "../
 import { AccessTokens } from "./access-tokens.ts";
 import { batchReply, predictBodies } from "./embeddings.ts";
 import { readServiceAccount } from "./service-account.ts";
+import { vertexTraits } from "./traits.ts";
 
 /** What Vertex wants in the body where Anthropic wants it in a header. */
 const CLAUDE_VERSION = "vertex-2023-10-16";
@@ -38,6 +39,7 @@ export function vertexProvider(outbound: Outbound, clock: { now(): number }): Pr
   }
 
   return {
+    traits: vertexTraits,
     url,
     async send(target, request) {
       if (methodOf(request.operation, request.stream) === null) return notServed(target, request.operation);

@@ -1,0 +1,44 @@
+/** What of a provider format says which records may name it, and where the catalog lists its models. */
+interface ProviderFormat {
+  /** Where a record stands that names no address; "required": it must name one; "none": there is none to name. */
+  readonly baseUrl: "required" | "none" | `https://${string}`;
+  /** Whether an address may carry a query. */
+  readonly addressQuery: boolean;
+  /** Whether an api_key may be the key file of a service account. */
+  readonly keyFile: boolean;
+  /**
+   * Whose models in the catalog it serves where neither key nor address of a record say so: a provider_key of the catalog,
+   * the maker that a model's name tells, or nobody's.
+   */
+  readonly catalog: { readonly provider: string } | "maker" | "none";
+  /** Whether writes to the vendor's cache that are kept for an hour have a price of their own. */
+  readonly hourlyCacheWrites: boolean;
+}
+
+const PLAIN = { baseUrl: "required", addressQuery: false, keyFile: false, hourlyCacheWrites: false } as const;
+
+/** The provider formats. Each has its way out in the gateway's drivers. */
+export const PROVIDER_FORMATS = {
+  openai: { ...PLAIN, baseUrl: "https://api.openai.com/v1", catalog: "maker" },
+  anthropic: { ...PLAIN, catalog: { provider: "anthropic" }, hourlyCacheWrites: true },
+  gemini: { ...PLAIN, catalog: { provider: "gemini" } },
+  azure_openai: { ...PLAIN, addressQuery: true, catalog: { provider: "azure" } },
+  bedrock: { ...PLAIN, catalog: { provider: "bedrock" } },
+  vertex: { ...PLAIN, keyFile: true, catalog: { provider: "vertex" } },
+  echo: { ...PLAIN, baseUrl: "none", catalog: "none" },
+} as const satisfies Readonly<Record<string, ProviderFormat>>;
+
+export type ApiFormat = keyof typeof PROVIDER_FORMATS;
+
+/** Undefined for a name that a record of another version of the gateway has. */
+export function providerFormat(name: string): ProviderFormat | undefined {
+  return Object.hasOwn(PROVIDER_FORMATS, name) ? PROVIDER_FORMATS[name as ApiFormat] : undefined;
+}
+
+/** The formats of which that holds, for a message. */
+export function formatsWith(holds: (format: ProviderFormat) => boolean): string {
+  return Object.entries(PROVIDER_FORMATS)
+    .filter(([, format]) => holds(format))
+    .map(([name]) => name)
+    .join(" and ");
+}

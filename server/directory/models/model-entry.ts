@@ -1,0 +1,107 @@
+import { type ApiFormat, providerFormat } from "@gatehouse/contracts/provider-formats";
+import type { Selectable } from "kysely";
+import { sealContext, type SecretBox } from "../../kernel/secrets.ts";
+import type { ModelTable, ProviderTable } from "../../store/schema.ts";
+import { dialectByName } from "./catalog/model-facts.ts";
+import { priceSchedule, type DatedPrices } from "./prices.ts";
+
+export interface ModelEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly modelName: string;
+  readonly description: string | null;
+  readonly iconUrl: string | null;
+  readonly modes: readonly string[];
+  /** It and its provider. */
+  readonly enabled: boolean;
+  readonly createdSeconds: number;
+  readonly contextWindow: number | null;
+  readonly maxOutputTokens: number | null;
+  readonly defaultTemperature: number | null;
+  readonly defaultMaxTokens: number | null;
+  readonly systemPrompt: string | null;
+  readonly supportsVision: boolean;
+  readonly supportsTools: boolean;
+  readonly supportsFileUploads: boolean;
+  readonly supportsStreaming: boolean;
+  /** System messages inside a conversation. */
+  readonly supportsSystemTurns: boolean;
+  /** Temperature, top p and top k. */
+  readonly supportsSampling: boolean;
+  /** What its server calls the ceiling on output; null: nobody said. */
+  readonly maxTokensParameter: "max_tokens" | "max_completion_tokens" | null;
+  /** Its own ceilings over all groups: requests a minute, tokens a minute, calls at once; null is none. */
+  readonly rateLimitRpm: number | null;
+  readonly rateLimitTpm: number | null;
+  readonly maxConcurrent: number | null;
+  /** Oldest first, never empty; the first holds from ever. */
+  readonly priceSchedule: readonly DatedPrices[];
+  /** What the last probe found; null when it was never probed. */
+  readonly isHealthy: boolean | null;
+  readonly provider: ProviderEntry;
+}
+
+export interface ProviderEntry {
+  readonly providerKey: string;
+  readonly apiFormat: ApiFormat;
+  readonly baseUrl: string;
+  /** Opened; lives in memory only. */
+  readonly apiKey: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly region: string | null;
+}
+
+/** What a key is given for: it goes nowhere else. */
+export function originOf(address: string | null): string {
+  return address === null ? "" : new URL(address).origin;
+}
+
+/** Models of Anthropic, wherever they are served. */
+const CLAUDE = /claude/i;
+
+/** `open` as for the tenant; `providerKey` is the provider's own, opened. */
+export function modelEntry(
+  row: Selectable<ModelTable>,
+  provider: Selectable<ProviderTable>,
+  providerKey: string | null,
+  open: SecretBox["openOrNull"],
+): ModelEntry {
+  const dialect = dialectByName(row.model_name);
+  // The provider may have got its key, or another host, after the model got its address.
+  const providersHost = row.base_url === null || originOf(row.base_url) === originOf(provider.base_url);
+  return {
+    id: row.id,
+    name: row.name,
+    modelName: row.model_name,
+    description: row.description,
+    iconUrl: row.icon_url,
+    modes: row.modes,
+    enabled: row.enabled && provider.enabled,
+    createdSeconds: Math.floor(row.created_at.getTime() / 1000),
+    contextWindow: row.context_window,
+    maxOutputTokens: row.max_output_tokens,
+    defaultTemperature: row.default_temperature,
+    defaultMaxTokens: row.default_max_tokens,
+    systemPrompt: row.system_prompt,
+    supportsVision: row.supports_vision,
+    supportsTools: row.supports_tools,
+    supportsFileUploads: row.supports_file_uploads,
+    supportsStreaming: row.supports_streaming,
+    supportsSystemTurns: row.supports_system_turns ?? dialect.supports_system_turns ?? true,
+    supportsSampling: row.supports_sampling ?? dialect.supports_sampling ?? true,
+    maxTokensParameter: (row.max_tokens_parameter ?? provider.max_tokens_parameter) as ModelEntry["maxTokensParameter"],
+    rateLimitRpm: row.rate_limit_rpm,
+    rateLimitTpm: row.rate_limit_tpm,
+    maxConcurrent: row.max_concurrent_requests,
+    priceSchedule: priceSchedule(row, providerFormat(provider.api_format)?.hourlyCacheWrites === true || CLAUDE.test(row.model_name)),
+    isHealthy: row.is_healthy,
+    provider: {
+      providerKey: provider.provider_key,
+      apiFormat: provider.api_format as ApiFormat,
+      baseUrl: (row.base_url ?? provider.base_url ?? "").replace(/\/+$/, ""),
+      apiKey: row.api_key_sealed === null ? (providersHost ? providerKey : null) : open(row.api_key_sealed, sealContext("models", row.id)),
+      headers: provider.headers,
+      region: row.residency_region ?? provider.region,
+    },
+  };
+}

@@ -1,0 +1,12 @@
+import { messagesCodec } from "../../../wire/messages/messages-codec.ts";
+import { isEventStream, type ProviderTraits } from "../traits.ts";
+
+export const anthropicTraits = {
+  codecFor: () => messagesCodec,
+  ceilingName: null,
+  keepsState: false,
+  embeddings: "refused",
+  counts: (_model, operation) => operation === "count_tokens",
+  isStream: isEventStream,
+  local: false,
+} satisfies ProviderTraits;

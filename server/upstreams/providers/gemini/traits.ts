@@ -1,0 +1,14 @@
+import { geminiCodec } from "../../../wire/gemini/gemini-codec.ts";
+import { geminiEmbeddings } from "../../../wire/gemini/embeddings.ts";
+import { isEventStream, type ProviderTraits } from "../traits.ts";
+
+export const geminiTraits = {
+  codecFor: () => geminiCodec,
+  ceilingName: null,
+  keepsState: false,
+  embeddings: geminiEmbeddings,
+  counts: (_model, operation) => operation === "gemini_count",
+  // One JSON array in pieces says of itself only that it is JSON.
+  isStream: (operation, contentType) => operation === "gemini_array" || isEventStream(operation, contentType),
+  local: false,
+} satisfies ProviderTraits;

@@ -1,0 +1,27 @@
+import type { ConversationFormat, ProviderCodec } from "../../../wire/conversation/codec.ts";
+import { completionsCodec } from "../../../wire/completions/completions-codec.ts";
+import { chatCodec } from "../../../wire/openai/chat-codec.ts";
+import { responsesCodec } from "../../../wire/responses/responses-codec.ts";
+import { isEventStream, type ProviderTraits, type ServedModel } from "../traits.ts";
+
+/** Models whose servers take the ceiling on output by OpenAI's newer name, and some of them by no other. */
+const NEWER_CEILING = /(^|\/)(gpt-[5-9]|o\d)/;
+
+export const openaiTraits = {
+  codecFor,
+  // Most compatible servers know the older name alone.
+  ceilingName: ({ modelName, provider }: ServedModel) =>
+    provider.baseUrl.startsWith("https://api.openai.com") || NEWER_CEILING.test(modelName) ? "max_completion_tokens" : "max_tokens",
+  keepsState: true,
+  embeddings: "passes",
+  counts: () => false,
+  isStream: isEventStream,
+  local: false,
+} satisfies ProviderTraits;
+
+/** An OpenAI-compatible server serves the endpoints its model's modes name. */
+function codecFor({ modes }: ServedModel, caller: ConversationFormat): ProviderCodec {
+  if (caller === "responses" && modes.includes("responses")) return responsesCodec;
+  if (caller === "completions" && modes.includes("completion")) return completionsCodec;
+  return modes.includes("chat") || !modes.includes("responses") ? chatCodec : responsesCodec;
+}

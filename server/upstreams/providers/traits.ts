@@ -1,0 +1,33 @@
+import type { ConversationFormat, ProviderCodec } from "../../wire/conversation/codec.ts";
+import type { EmbeddingsCodec } from "../../wire/embeddings/embeddings-codec.ts";
+import type { Operation } from "../../wire/operation.ts";
+
+/** What of a model says how its provider is spoken to. */
+export interface ServedModel {
+  /** The provider's name of it. */
+  readonly modelName: string;
+  readonly modes: readonly string[];
+  readonly provider: { readonly baseUrl: string };
+}
+
+/** What is known of a provider format beside how it is reached. Whoever must know a format asks these, and never for its name. */
+export interface ProviderTraits {
+  /** The format a model is spoken to in: that of the caller where the provider has it for this model, else the one that keeps most. */
+  codecFor(model: ServedModel, caller: ConversationFormat): ProviderCodec;
+  /** What a translated chat request calls the ceiling on output where nobody said; null where the provider is not spoken to in chat. */
+  readonly ceilingName: ((model: ServedModel) => "max_tokens" | "max_completion_tokens") | null;
+  /** Whether fields that name what an earlier call left behind may be sent: many compatible servers take them and forget. */
+  readonly keepsState: boolean;
+  /** What OpenAI's clients ask for as embeddings: taken as it is, translated, or refused. */
+  readonly embeddings: "passes" | EmbeddingsCodec | "refused";
+  /** Whether the provider counts a model's tokens itself, in the format of the operation's callers. */
+  counts(model: ServedModel, operation: Operation): boolean;
+  /** Whether an answer of this type, in lower case, to a request for a stream is one. */
+  isStream(operation: Operation, contentType: string): boolean;
+  /** Answers from within the gateway: nothing leaves it, whatever region is asked for. */
+  readonly local: boolean;
+}
+
+export function isEventStream(_operation: Operation, contentType: string): boolean {
+  return contentType.startsWith("text/event-stream");
+}

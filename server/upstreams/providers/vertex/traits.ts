@@ -1,0 +1,15 @@
+import { messagesCodec } from "../../../wire/messages/messages-codec.ts";
+import { geminiTraits } from "../gemini/traits.ts";
+import type { ProviderTraits, ServedModel } from "../traits.ts";
+
+export const vertexTraits = {
+  ...geminiTraits,
+  codecFor: (model) => (isClaude(model) ? messagesCodec : geminiTraits.codecFor()),
+  // Google's own count on Vertex takes another body than that of the Gemini API.
+  counts: (model, operation) => operation === "count_tokens" && isClaude(model),
+} satisfies ProviderTraits;
+
+/** Models of Anthropic, which Vertex serves in Anthropic's format. */
+function isClaude({ modelName }: ServedModel): boolean {
+  return /(^|\/)claude-/.test(modelName);
+}

@@ -1,0 +1,31 @@
+import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+
+/** A request's last words, and everything around them with their place marked. */
+export interface Question {
+  readonly question: string;
+  readonly rest: JsonValue;
+}
+
+const HOLDERS = ["content", "parts", "text"] as const;
+
+/** `member` is where the format holds the conversation. Null where that does not end in a text of its user. */
+export function questionIn(body: JsonObject, member: string): Question | null {
+  const split = last(body[member]);
+  return split === null ? null : { question: split.question, rest: { ...body, [member]: split.rest } };
+}
+
+function last(value: JsonValue | undefined): Question | null {
+  if (typeof value === "string") return { question: value, rest: null };
+  if (Array.isArray(value)) {
+    const split = last(value.at(-1));
+    return split === null ? null : { question: split.question, rest: [...value.slice(0, -1), split.rest] };
+  }
+  if (!isObject(value) || (value.role !== undefined && value.role !== "user")) return null;
+  if (typeof value.type === "string" && !["message", "text", "input_text"].includes(value.type)) return null;
+  for (const holder of HOLDERS) {
+    if (value[holder] === undefined) continue;
+    const split = last(value[holder]);
+    return split === null ? null : { question: split.question, rest: { ...value, [holder]: split.rest } };
+  }
+  return null;
+}
