@@ -32,6 +32,7 @@ import { governedBy } from "./road/govern.ts";
 import { OpenCalls } from "./road/open-calls.ts";
 import { RefusedCredentials } from "./road/record/refused-credentials.ts";
 import { Strangers } from "./road/record/strangers.ts";
+import { Outlet } from "./road/outlet.ts";
 import { Road } from "./road/road.ts";
 import type { Services } from "./routes.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
@@ -104,6 +105,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     judgeModel: config.judgeModel ?? null,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
   });
+  const outletTo: Services["outletTo"] = (upstream) => new Outlet({ gates, begin, upstream });
   const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
   const directory = { db, secrets, clock, hashPassword: hashing.hashPassword, fallbackJudge: config.judgeModel ?? null };
   const tools = await openTools({
@@ -112,6 +114,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     begin,
     directory,
     connection,
+    outletTo,
     send: toolServerSend(upstream.outbound),
     log,
     origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback && config.publicUrl === undefined },
@@ -170,6 +173,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   await feed.start();
   const services: Services = {
     models: models.models,
+    outletTo,
     tools: tools.tools,
     runs: runAccess({ ...reading, truth: limits.truth }),
     traces: traceInlet({ ...reading, ledger }),

@@ -3,6 +3,7 @@ import type { ToolService } from "./services/tools/tool-service.ts";
 import type { TraceInlet } from "./services/ingest/trace-inlet.ts";
 import type { GovernedRoute } from "./road/road.ts";
 import type { RunAccess } from "./services/runs/run-access.ts";
+import type { Outlet } from "./road/outlet.ts";
 import type { Surface } from "./road/surface.ts";
 import { geminiCountTokens } from "./surfaces/gemini/count-tokens.ts";
 import { generateContent, streamGenerateContent } from "./surfaces/gemini/generate-content.ts";
@@ -45,6 +46,8 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** What some surfaces work with beside the road. */
 export interface Services {
   readonly models: Dispatch;
+  /** The way out to an upstream of a surface's own, behind the gates. */
+  readonly outletTo: <Upstream>(upstream: Upstream) => Outlet<Upstream>;
   readonly tools: ToolService;
   readonly runs: RunAccess;
   readonly traces: TraceInlet;

@@ -1,6 +1,8 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
+import { approversOf, needsApproval } from "../directory/tools/tool-access.ts";
 import type { Refusal } from "../kernel/errors.ts";
 import type { JsonObject } from "../wire/document.ts";
+import type { ToolTarget } from "./target.ts";
 
 /** What an upstream is about to be asked to do, as controls on actions see it. */
 export interface Action {
@@ -48,7 +50,7 @@ export interface ApprovalProof {
   readonly session: string | null;
 }
 
-export const NO_PROOF: ApprovalProof = { session: null };
+const NO_PROOF: ApprovalProof = { session: null };
 
 /** What a control says of an action. A hold is told to the caller in the way of its protocol. */
 export type ActionDecision = ActionPass | { readonly kind: "refuse"; readonly refusal: Refusal } | ActionHold;
@@ -68,3 +70,26 @@ export interface ActionHold {
 }
 
 export const ACTION_PASSES: ActionPass = { kind: "pass", approvalId: null };
+
+/**
+ * A tool of a registered server, called with these arguments (JSON text), under the terms of whoever granted it. What else a
+ * protocol knows (another name, what the tool says of itself, ways to an approval) is put beside it.
+ */
+export function actionOn({ server, access }: ToolTarget, name: string, given: string): Action {
+  return {
+    name,
+    alias: name,
+    arguments: given,
+    definition: null,
+    approval: {
+      required: needsApproval(access, name),
+      serverId: server.id,
+      serverName: server.name,
+      configId: access.configId,
+      approverGroupIds: approversOf(access, name),
+      timeoutSeconds: access.approvalTimeoutSeconds,
+      definitionDigest: async () => server.tools.get(name)?.hash ?? "",
+      proof: NO_PROOF,
+    },
+  };
+}

@@ -1,7 +1,6 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
-import { approversOf, needsApproval } from "../../directory/tools/tool-access.ts";
 import { isRefusal, type Refusal } from "../../kernel/errors.ts";
-import type { Action, ApprovalProof } from "../../road/action.ts";
+import { type Action, actionOn, type ApprovalProof } from "../../road/action.ts";
 import type { WholeAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { HeldPassage, Passage } from "../../road/outlet.ts";
@@ -10,8 +9,9 @@ import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { exactDigest } from "../../wire/mcp/exact-arguments.ts";
 import { memberText } from "../../wire/mcp/rpc.ts";
 import { carriedOn, carryOn, type CarryOn } from "./approval-chain.ts";
-import { approvalRequired, askedByState, canShowAddress, takeAnswer, whenDecided } from "./approval-question.ts";
-import { heldForApproval, notGiven, sessionDigest } from "./approval-wait.ts";
+import { approvalNotGiven, approvalRequired } from "../../road/approval-required.ts";
+import { askedByState, canShowAddress, takeAnswer, whenDecided } from "./approval-question.ts";
+import { heldForApproval, sessionDigest } from "./approval-wait.ts";
 import type { HeldCall } from "./asked-first.ts";
 import { refuseLostSession } from "./caller-session.ts";
 import { definitionNow } from "./definition-now.ts";
@@ -41,8 +41,9 @@ export function toolAction(
   const { message } = request;
   const stateless = request.envelope !== null;
   const state = stateless && message?.params.requestState !== undefined;
-  const required = needsApproval(access, name);
   const given = memberText(message?.document.memberText("params") ?? "{}", "arguments") ?? "{}";
+  const plain = actionOn(target, name, given);
+  const { required } = plain.approval;
   const owner = ownerOf(call, request, server.id, name, given);
   const definition = () => definitionNow(call, request, target, name, parts);
   const shows = required && canShowAddress(call, request, route.virtual?.id ?? server.id, parts);
@@ -63,25 +64,15 @@ export function toolAction(
   };
   return {
     action: {
-      name,
+      ...plain,
       alias: request.capability?.name ?? name,
-      arguments: given,
       definition: definitionOf(call, target, name, parts),
-      approval: {
-        required,
-        serverId: server.id,
-        serverName: server.name,
-        configId: access.configId,
-        approverGroupIds: approversOf(access, name),
-        timeoutSeconds: access.approvalTimeoutSeconds,
-        definitionDigest: definition,
-        proof,
-      },
+      approval: { ...plain.approval, definitionDigest: definition, proof },
     },
     carriedBy: (approvalId) =>
       approvalId === null || !stateless ? null : carryOn(call, owner, approvalId, access.approvalTimeoutSeconds, parts),
     whileHeld({ approval, redeem }, then) {
-      if (approval?.status !== "pending") return notGiven(approval);
+      if (approval?.status !== "pending") return approvalNotGiven(approval);
       if (!shows || stateless || answered !== null) return pending(approval);
       const redeemed = async () => {
         const passage = await redeem();

@@ -1,7 +1,7 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
 import { findApproval } from "../../directory/tools/approvals.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { isObject, type JsonObject } from "../../wire/document.ts";
+import type { Refusal } from "../../kernel/errors.ts";
+import { isObject } from "../../wire/document.ts";
 import { showsAddresses } from "../../wire/mcp/elicitation.ts";
 import { edited, resultText } from "../../wire/mcp/rpc.ts";
 import { baseUrl } from "./authorization/authorization-parts.ts";
@@ -10,6 +10,7 @@ import type { Call } from "../../road/call.ts";
 import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { SESSION_PURPOSE } from "./caller-session.ts";
 import { departure } from "../../road/outlet.ts";
+import { approvalData, approvalRequired } from "../../road/approval-required.ts";
 import { sealed, unsealed, upstreamSession } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
@@ -32,15 +33,6 @@ const LOOK_MS = 500;
 const MOST_ROUNDS = 8;
 /** The page is worth reading for a while after the time has run out. */
 const PAGE_MS = 86_400_000;
-
-/** What a blocked call is told of its approval (interface 7.4). */
-export function approvalData({ id, status, expires_at: expiresAt }: Approval): JsonObject {
-  return { approval_id: id, status, expires_at: expiresAt, poll: `/v1/portal/approvals/${id}/poll` };
-}
-
-export function approvalRequired(approval: Approval): Refusal {
-  return refuse("approval_required", undefined, { headers: { "x-gw-approval-id": approval.id }, extra: approvalData(approval) });
-}
 
 /** The question itself, as `elicitation/create` has it. */
 export function addressOf(

@@ -2,7 +2,8 @@ import type { Approval } from "@gatehouse/contracts/approvals";
 import { findApproval, noteApprovalShown } from "../../directory/tools/approvals.ts";
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
-import { addressOf, approvalRequired } from "./approval-question.ts";
+import { approvalNotGiven, approvalRequired } from "../../road/approval-required.ts";
+import { addressOf } from "./approval-question.ts";
 import { departure } from "../../road/outlet.ts";
 import { shownAddress } from "./shown-address.ts";
 import type { ToolParts } from "./tool-parts.ts";
@@ -32,7 +33,7 @@ export async function* heldForApproval(
   if (unrecorded !== null) return unrecorded;
   const look = async () => {
     const found = await findApproval(parts, tenantId, approval.id);
-    return found?.status === "pending" ? "wait" : found?.status === "approved" ? redeem(found.id) : notGiven(found);
+    return found?.status === "pending" ? "wait" : found?.status === "approved" ? redeem(found.id) : approvalNotGiven(found);
   };
   try {
     await noteApprovalShown(parts, tenantId, approval.id, sessionDigest(parts, call.headers.get("mcp-session-id") ?? ""));
@@ -47,11 +48,4 @@ export async function* heldForApproval(
   } catch (error) {
     return refuse("directory_unavailable", "Approvals cannot be looked up just now.", { reason: reasonOf(error) });
   }
-}
-
-/** Why a call that waited for its approval does not go on. */
-export function notGiven(approval: Approval | null): Refusal {
-  return approval?.status === "rejected"
-    ? refuse("approval_rejected", undefined, { extra: { approval_id: approval.id, status: approval.status } })
-    : refuse("approval_token_invalid", "Nobody decided on the approval of this call in time, or it was used already.");
 }

@@ -10,7 +10,7 @@ import type { AdmissionParts } from "../../road/admission/admit.ts";
 import { type Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { Gates } from "../../road/gates.ts";
-import { Outlet } from "../../road/outlet.ts";
+import type { Outlet } from "../../road/outlet.ts";
 import type { RequestView } from "../../road/view.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { diffTools } from "../../wire/mcp/tool-definitions.ts";
@@ -41,6 +41,7 @@ export interface ToolService {
 
 export interface ToolServiceOptions extends AdmissionParts {
   readonly gates: Gates;
+  readonly outletTo: (send: ToolServerSend) => Outlet<ToolServerSend>;
   readonly begin: (call: Call) => void;
   readonly directory: Directory;
   readonly connection: Parameters<typeof SessionNotes.open>[0]["connection"];
@@ -74,7 +75,7 @@ export async function openTools(options: ToolServiceOptions) {
     ended: (name) => void endSessionsOf(name, kept),
   });
   const authorization = authorizationOf(options);
-  const outlet = new Outlet({ gates, upstream: send, begin });
+  const outlet = options.outletTo(send);
   const parts: ToolServiceParts = {
     db,
     secrets,
