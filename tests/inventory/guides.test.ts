@@ -1,0 +1,52 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+const pagesIn = (folder: string) =>
+  readdirSync(join(PROJECT, folder))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => join(folder, name));
+const GUIDES = pagesIn("docs/guides");
+const PAGES = [
+  "README.md",
+  "ARCHITECTURE.md",
+  "CONTRIBUTING.md",
+  "docs/lifecycle.md",
+  ...GUIDES,
+  ...pagesIn("docs/reference"),
+  ...pagesIn("docs/decisions"),
+];
+/** About five lines of 120 characters. */
+const LONGEST_PARAGRAPH = 600;
+
+const textOf = (page: string) => readFileSync(join(PROJECT, page), "utf8").replaceAll(/```.*?```/gs, "");
+/** As GitHub makes them of headings. */
+const anchorsOf = (page: string) =>
+  [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+
+describe.each(PAGES)("%s", (page) => {
+  test("links to pages and headings that are there", () => {
+    const links = [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link).filter((link) => !/^\w+:/.test(link));
+    const broken = links.filter((link) => {
+      const [path = "", anchor] = link.split("#");
+      const target = path === "" ? page : join(dirname(page), path);
+      if (!existsSync(join(PROJECT, target))) return true;
+      return anchor !== undefined && !anchorsOf(target).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+});
+
+test.each(["README.md", "docs/lifecycle.md", ...GUIDES])("%s has no wall of text", (page) => {
+  const lines = textOf(page)
+    .split("\n")
+    .filter((line) => !line.startsWith("|"));
+  expect(lines.filter((line) => line.length > LONGEST_PARAGRAPH)).toEqual([]);
+});
