@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readFile } from "node:fs/promises";
 import { verifyExport } from "@gatehouse/ledger-format/verify-export";
 import { sql } from "kysely";
 import { ulid as ulidAt } from "ulid";
@@ -410,25 +409,4 @@ test("an hour goes with its last run, and tells of those that are still open unt
   expect(await told()).toEqual([{ hour, runs: 1, open: 0, completed: 0, cancelled: 1, calls: 2, prompt_tokens: 20 }]);
   await retain();
   expect(await told()).toEqual([]);
-});
-
-test("hours that went while runs of them were open are what those runs say after the update", async () => {
-  const all = () =>
-    sql`SELECT tenant_id, resource_group_id, hour::text, runs, open, calls, prompt_tokens FROM run_hourly WHERE runs <> 0 ORDER BY 1, 2, 3`.execute(
-      database.db,
-    );
-  at += DAY;
-  await call(at, { resource_group_id: "slow" });
-  await ledger.shipped();
-  const meant = (await all()).rows;
-  await sql`DELETE FROM run_hourly WHERE tenant_id = 'long'`.execute(database.db);
-  await sql`DROP TRIGGER runs_deleted ON runs`.execute(database.db);
-  await sql`DROP FUNCTION runs_deleted`.execute(database.db);
-  await database.db
-    .transaction()
-    .execute(async (trx) =>
-      sql.raw(await readFile(new URL("../store/migrations/0087_pruned_run_hours.sql", import.meta.url), "utf8")).execute(trx),
-    );
-  expect((await all()).rows).toEqual(meant);
-  expect(meant).not.toEqual([]);
 });

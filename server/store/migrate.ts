@@ -3,6 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
+import { FOLDED } from "./folded-migrations.ts";
 
 const DIRECTORY = fileURLToPath(new URL("./migrations/", import.meta.url));
 // Any constant will do: it only has to be the same in every process that migrates this database.
@@ -11,19 +12,21 @@ const LOCK = 7_201_837_542;
 /** A reason not to start, in one line. */
 export class MigrationError extends Error {}
 
+/** Name and digest of each migration. */
+type Migrations = Map<string, string>;
+
 /** Major version of the server. */
 export async function serverVersion(db: Database): Promise<number> {
   const { rows } = await sql<{ version: string }>`SELECT current_setting('server_version_num') AS version`.execute(db);
   return Math.floor(Number(rows[0]?.version ?? 0) / 10_000);
 }
 
-/** Names of the migrations the database does not have yet. */
+/** Names of the migrations the database does not have yet. Throws `MigrationError` when it has to be brought further by an earlier release. */
 export async function pendingMigrations(db: Database): Promise<string[]> {
-  const files = (await readdir(DIRECTORY)).filter((name) => name.endsWith(".sql")).sort();
+  const files = await fileNames();
   const { rows: made } = await sql<{ there: boolean }>`SELECT to_regclass('schema_migrations') IS NOT NULL AS there`.execute(db);
   if (made[0]?.there !== true) return files;
-  const { rows } = await sql<{ name: string }>`SELECT name FROM schema_migrations`.execute(db);
-  const applied = new Set(rows.map(({ name }) => name));
+  const applied = afterFolding(await appliedMigrations(db), await digestsOf(files));
   return files.filter((name) => !applied.has(name));
 }
 
@@ -39,35 +42,80 @@ export async function migrate(db: Database): Promise<void> {
 }
 
 async function applyNew(db: Database): Promise<void> {
-  const files = (await readdir(DIRECTORY)).filter((name) => name.endsWith(".sql")).sort();
+  const files = await fileNames();
+  const digests = await digestsOf(files);
   await db.connection().execute(async (connection) => {
     await sql`SELECT pg_advisory_lock(${sql.lit(LOCK)})`.execute(connection);
     try {
       await sql`CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`.execute(
         connection,
       );
-      const applied = new Map(
-        (await sql<{ name: string; digest: string }>`SELECT name, digest FROM schema_migrations`.execute(connection)).rows.map((row) => [
-          row.name,
-          row.digest,
-        ]),
-      );
+      const recorded = await appliedMigrations(connection);
+      const applied = afterFolding(recorded, digests);
       for (const name of applied.keys()) {
-        if (!files.includes(name)) throw new MigrationError(`the database was migrated by a newer release (it has ${name})`);
+        if (!digests.has(name)) throw new MigrationError(`the database was migrated by a newer release (it has ${name})`);
       }
+      await recordFolding(connection, recorded, applied);
       for (const name of files) {
-        const text = await readFile(DIRECTORY + name, "utf8");
-        const digest = createHash("sha256").update(text).digest("hex");
         const known = applied.get(name);
-        if (known === digest) continue;
+        if (known === digests.get(name)) continue;
         if (known !== undefined) throw new MigrationError(`migration ${name} was changed after it was applied`);
+        const text = await readFile(DIRECTORY + name, "utf8");
         await connection.transaction().execute(async (trx) => {
           await sql.raw(text).execute(trx);
-          await sql`INSERT INTO schema_migrations (name, digest) VALUES (${name}, ${digest})`.execute(trx);
+          await sql`INSERT INTO schema_migrations (name, digest) VALUES (${name}, ${digests.get(name)})`.execute(trx);
         });
       }
     } finally {
       await sql`SELECT pg_advisory_unlock(${sql.lit(LOCK)})`.execute(connection);
+    }
+  });
+}
+
+async function fileNames(): Promise<string[]> {
+  return (await readdir(DIRECTORY)).filter((name) => name.endsWith(".sql")).sort();
+}
+
+async function digestsOf(files: readonly string[]): Promise<Migrations> {
+  const digestOf = async (name: string) =>
+    createHash("sha256")
+      .update(await readFile(DIRECTORY + name, "utf8"))
+      .digest("hex");
+  return new Map(await Promise.all(files.map(async (name) => [name, await digestOf(name)] as const)));
+}
+
+async function appliedMigrations(db: Database): Promise<Migrations> {
+  const { rows } = await sql<{ name: string; digest: string }>`SELECT name, digest FROM schema_migrations ORDER BY name`.execute(db);
+  return new Map(rows.map((row) => [row.name, row.digest]));
+}
+
+/** What `recorded` amounts to where the files of a whole series stand for it. Part of a series has no files any more that could complete it. */
+function afterFolding(recorded: Migrations, digests: Migrations): Migrations {
+  const applied = new Map(recorded);
+  for (const { from, into } of FOLDED) {
+    const names = Object.keys(from);
+    if (!names.some((name) => applied.has(name))) continue;
+    const missing = names.find((name) => !applied.has(name));
+    if (missing !== undefined)
+      throw new MigrationError(
+        `the database is too old for this release (it lacks ${missing}): start the last release that has ${names.at(-1)} on it once, then this one`,
+      );
+    for (const name of names) {
+      if (applied.get(name) !== from[name]) throw new MigrationError(`migration ${name} was changed after it was applied`);
+      applied.delete(name);
+    }
+    for (const name of into) applied.set(name, digests.get(name) ?? "");
+  }
+  return applied;
+}
+
+async function recordFolding(connection: Database, recorded: Migrations, applied: Migrations): Promise<void> {
+  const gone = [...recorded.keys()].filter((name) => !applied.has(name));
+  if (gone.length === 0) return;
+  await connection.transaction().execute(async (trx) => {
+    await sql`DELETE FROM schema_migrations WHERE name = ANY(${gone})`.execute(trx);
+    for (const [name, digest] of applied) {
+      if (!recorded.has(name)) await sql`INSERT INTO schema_migrations (name, digest) VALUES (${name}, ${digest})`.execute(trx);
     }
   });
 }

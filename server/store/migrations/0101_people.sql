@@ -1,15 +1,30 @@
--- Whether strangers may register themselves in a tenant's portal.
-ALTER TABLE tenants ADD COLUMN portal_registration text NOT NULL DEFAULT 'open' CHECK (portal_registration IN ('open', 'closed'));
+-- The people of a tenant, the groups they are in, and the keys that they and applications call with.
 
-ALTER TABLE end_users
-  -- Tokens issued before this are void.
-  ADD COLUMN tokens_valid_from timestamptz NOT NULL DEFAULT now(),
-  -- The group an administrator put the user in. The primary group is the user's own choice among all their groups.
-  ADD COLUMN assigned_group_id uuid REFERENCES resource_groups ON DELETE SET NULL,
-  ADD COLUMN totp_secret_sealed text,
+-- The primary group is the user's own choice among all their groups; an administrator assigns one. Tokens issued before
+-- tokens_valid_from are void.
+CREATE TABLE end_users (
+  id uuid PRIMARY KEY,
+  tenant_id text NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  username text NOT NULL,
+  email text,
+  display_name text,
+  password_hash text NOT NULL,
+  is_active boolean NOT NULL DEFAULT true,
+  is_verified boolean NOT NULL DEFAULT false,
+  metadata jsonb NOT NULL DEFAULT '{}',
+  avatar_url text,
+  totp_enabled boolean NOT NULL DEFAULT false,
+  primary_group_id uuid,
+  last_login timestamptz,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  tokens_valid_from timestamptz NOT NULL DEFAULT now(),
+  assigned_group_id uuid REFERENCES resource_groups ON DELETE SET NULL,
+  totp_secret_sealed text,
   -- The 30-second step of the last code that was taken: a code works once.
-  ADD COLUMN totp_last_step bigint;
-UPDATE end_users SET assigned_group_id = primary_group_id WHERE primary_group_id IN (SELECT id FROM resource_groups);
+  totp_last_step bigint
+);
+CREATE UNIQUE INDEX end_users_username ON end_users (tenant_id, lower(username));
 CREATE INDEX end_users_assigned_group ON end_users (assigned_group_id) WHERE assigned_group_id IS NOT NULL;
 
 -- A code of a user is found by its slot, so that checking one costs one hash.
@@ -62,19 +77,26 @@ CREATE TABLE resource_group_end_user_groups (
 );
 CREATE INDEX resource_group_end_user_groups_other ON resource_group_end_user_groups (end_user_group_id);
 
-CREATE TABLE alert_acknowledgements (
-  alert_id text NOT NULL REFERENCES alerts ON DELETE CASCADE,
-  end_user_id uuid NOT NULL REFERENCES end_users ON DELETE CASCADE,
-  acknowledged_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (alert_id, end_user_id)
-);
-
-CREATE TABLE run_feedback (
+-- A rotated key keeps its previous hash valid until previous_valid_until.
+CREATE TABLE api_keys (
+  id uuid PRIMARY KEY,
   tenant_id text NOT NULL REFERENCES tenants ON DELETE CASCADE,
-  root_task_id text NOT NULL,
-  end_user_id uuid NOT NULL REFERENCES end_users ON DELETE CASCADE,
-  score integer NOT NULL CHECK (score IN (1, -1)),
-  comment text,
-  updated_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (tenant_id, root_task_id, end_user_id)
+  name text NOT NULL,
+  scope text NOT NULL,
+  access_mode text NOT NULL,
+  resource_group_id uuid REFERENCES resource_groups,
+  end_user_id uuid REFERENCES end_users ON DELETE CASCADE,
+  allowed_skill_ids jsonb,
+  key_hash text NOT NULL UNIQUE,
+  key_hint text NOT NULL,
+  previous_hash text UNIQUE,
+  previous_valid_until timestamptz,
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  last_used_at timestamptz,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz NOT NULL DEFAULT now()
 );
+CREATE INDEX api_keys_group ON api_keys (resource_group_id);
+CREATE INDEX api_keys_tenant ON api_keys (tenant_id, created_at);
+CREATE INDEX api_keys_end_user ON api_keys (end_user_id) WHERE end_user_id IS NOT NULL;

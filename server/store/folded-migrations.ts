@@ -1,0 +1,71 @@
+/** A series of migrations whose files are gone because others make the same tables at once. */
+export interface FoldedMigrations {
+  /** Name and digest of each, as databases recorded them. */
+  readonly from: Readonly<Record<string, string>>;
+  readonly into: readonly string[];
+}
+
+/** In the order they were folded in: what one series was folded into may be folded again. */
+export const FOLDED: readonly FoldedMigrations[] = [
+  {
+    into: [
+      "0100_directory.sql",
+      "0101_people.sql",
+      "0102_models.sql",
+      "0103_tools.sql",
+      "0104_policies.sql",
+      "0105_notifications.sql",
+      "0106_ledger.sql",
+      "0107_usage.sql",
+      "0108_runs.sql",
+    ],
+    from: {
+      "0001_directory.sql": "c8fdb4b82a3b4a10155cc32e40d77d4a0894dd8f2727d495345c115031033d39",
+      "0002_ledger.sql": "eea05cefcb6aba7644656dde453d767beeddbcb832e404de6571b425ceab76c8",
+      "0003_routing.sql": "087409d2a780430d9a0207370d3149259ca12a2a55cacdf233a19f96def55009",
+      "0004_limits.sql": "0c0ac83b77a8ffc323f20ac45b5b2d5710b814154112f5a863897d30cce9a6d4",
+      "0006_kept_signatures.sql": "11f7851ed1a374e1b968a431a5890bdd52c01d8467523f0aa2ab6782d2977cfa",
+      "0007_virtual_model_bindings.sql": "82bd3939bead20a756f6b1953fbd4db308861ac10e495b7c26d15b2f304d931e",
+      "0008_model_dialects.sql": "b615c8dfeb64bc03ff75c50cfc2de145105bf29cda4de0233a9ba138bb14f449",
+      "0009_audio_and_search_prices.sql": "653bd0d54dbc285e688f94ec58e49329d8ef7f61ceccff95b5ab31fc7883e9b0",
+      "0010_partitions.sql": "c96ce2701f394740ae7161e540b1419f4d022d10ffa83239e1163a3e87270410",
+      "0011_runs.sql": "693b3299f51098ee6e8b4d0942044d36a8f507a413782a093fa0bb265db71954",
+      "0012_admin_chain.sql": "e09ff1184ea11bd50ce7b3fb7f520f4cb4a8ac9f58eef4a1597787b8c59138d6",
+      "0013_retention.sql": "239f519fc61a00d5a8b9c2216e05f6137361b72aa96d7ff0202777240eccfa46",
+      "0014_row_indexes.sql": "e1d0827d9b617cabafb436a6765b6acdc4ebeba58f174f446b34042d0eb8f7a8",
+      "0020_tool_servers.sql": "76404ea71ae0ea128bc618577ca687825f6e9e424ea7ed12f48bf96d18e76f3c",
+      "0021_tool_letters.sql": "0ff65b2569b2cb9c459f9b66863e867f8018cfced75f299649b7c20e3208c42f",
+      "0025_oauth.sql": "30b661d6c307f0651c40dee51c63692d06ac075cd8a191649cb4ace0fd30bba9",
+      "0030_people.sql": "04402a292dc4f57152371670f5d66710a61b515e19f125bff73eab3d4e3046c7",
+      "0031_notices.sql": "17f19c2ab9003514a7ee210e616c0ec376bac2612da50d99419913b82b7ca66c",
+      "0032_portal_feed.sql": "d6fc1329a2bf053704a1d52370bc0dcb5e985995f3b4e13ba3a815649e8205d5",
+      "0033_approval_feed.sql": "744be62f34ad81a24d0ecdc8c3a5439bfa6b94a4c77e5fa5fc6a2afe7dd205d6",
+      "0040_guardrails.sql": "6c3f4b4e394a1e405959840b175a4b3d55738a85dc1d5e9722e436ac6b1b30b7",
+      "0045_semantic_cache.sql": "9e2feb2574d82607977776bdf56208d1d022790ee77878cc2e0ffd307471be37",
+      "0046_semantic_policies.sql": "44a6607daf5c33d140e5fdb148a4066119e33d81bb44bbece5884d9f9f958db1",
+      "0050_argument_policies.sql": "d486f7e0256accf4b8aad9598c07d1b5fcb33320fdee72fd2321155802bfdf09",
+      "0064_run_totals.sql": "5b9b7ddaad6371861da13727e9c7735f45eb51e30b35af56a8347f7f0c728c10",
+      "0065_row_blocks.sql": "d8a7579cefd0935d1dc5ec38939fe0b27f9d9fa13e105909dd8194df1aa74ab5",
+      "0069_approval_sessions.sql": "49e0c19a000c70189af181917df7cdcf5c08c7d24bf1e731ed96ec88d799e7a2",
+      "0070_tool_usage.sql": "9d50353441956ca81ed47e4f8d9d0d0ecc4628b346bae05fdeac8727aac4a140",
+      "0072_erased_accounts.sql": "d707133c156737ff77118c97a8f3a67afbf0f0963999fb8cc4cfbcc70d40a40c",
+      "0074_tool_results.sql": "352a6399d210abf0e7f061d5ba7aa4d749fb2b56bf1f3f3469325b00042e86c9",
+      "0076_described_headers.sql": "32c002f3b734c395094cd961537144af5e3d7d892a4c1c06856be4f25bd6dc9d",
+      "0077_run_orders.sql": "194505bc00397208ad5cae1263c58d613b43fe54ac33835f0f45aa3dac68e5dc",
+      "0080_exact_approval_arguments.sql": "6d695a8f59582bdf89fda426f28a9edd2ffea38c2959c35afa1e7daeade82df0",
+      "0081_tool_sessions.sql": "4415f0cb8fcf0dfd786fbf2ee3b9adc65404a9cca7a7c6de19029a301c595fdf",
+      "0083_gone_items.sql": "93801b9eb13191fda1d6d37a742f5b67ba04d4fd4d95c96757d94c79a37a6dab",
+      "0084_gone_tenants.sql": "47fccfd92b0dffffcf2fcafa0ac4511eabeb5585bf7b92b2b97d5e4636607031",
+      "0085_gone_groups.sql": "0ec0cf929452b104088b1691f818c6ccfa933ab33f9f74f002bf3d9a54a7acd1",
+      "0086_model_usage.sql": "3d263add3d6f6db51c4ab82b3e40ed48410c0c596d698482402fddc8605b2e96",
+      "0087_pruned_run_hours.sql": "d45853e335e81168fdec6fb15113bf2aafb08fc4b9fa28db447c64dc391e2e07",
+      "0088_names_of_people.sql": "cfca9c106f67faa4d4f36f178bbb5bdf6a6e9cda98909ed486e5e7f8c7ae2955",
+      "0089_heirs_and_renewals.sql": "2b1ee4652a845e15fa9b156681a129f8137b99e11d83c6feb3cccca3a35974a5",
+      "0090_approval_definitions.sql": "0ebc9ddc62cc1a55814138fc5415ced46e802f8f31229b9b792737e4c275361d",
+      "0091_ended_tool_sessions.sql": "476d251ea644531ddccde36d72c2ecf3edf6a2c662d77083b17fbdd5339adf8a",
+      "0093_handshake_of_stateless_servers.sql": "70a7ef98e8e657efa8f4b96203044aa058d5a8ea2c2d21af178ca815d02406bc",
+      "0095_large_tenants.sql": "80cea1d43dcab40008c0013a84f3defd8baf74f89a02a13903e43474c4c3addd",
+      "0097_branches_left.sql": "24a43ba6b7a4cc8b721bc1c66cdf52acd5f3233ad95356bf245c4d079074a633",
+    },
+  },
+];
