@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { type AdminClient, rowOf, type Served, serveModels } from "../support/admin.ts";
 import { ANSWER_TEXT, type FakeUpstream, STREAM_FRAMES, USAGE_FRAME } from "../support/fake-upstream.ts";
 import type { GatewayProcess } from "../support/gateway.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 let world: World;
@@ -31,7 +32,7 @@ beforeAll(async () => {
     enabled: true,
     group_ids: [served.groupId],
   });
-}, 30_000);
+});
 
 afterAll(() => world.end());
 
@@ -427,7 +428,7 @@ describe("the row", () => {
       const retention = { store_bodies, body_days: 30, log_days: 400, run_days: 400 };
       const changed = await admin.request("PUT", "/v1/admin/tenants/default", { data_retention: retention });
       expect(changed.status).toBe(200);
-      const deadline = Date.now() + 2_000;
+      const deadline = Date.now() + PATIENCE_MS;
       for (;;) {
         const row = await rowFor(await chat(body));
         const preview = row.request_body_preview as string | null;

@@ -21,7 +21,7 @@ beforeAll(async () => {
   databaseUrl = database.url;
   closeDatabase = database.close;
   dataDir = await temporaryDirectory();
-}, 30_000);
+});
 
 afterAll(async () => {
   await closeDatabase();
@@ -262,7 +262,7 @@ describe("roles", () => {
     expect(await control.stop()).toBe(0);
     await upstream.stop();
     await removeDirectory(runtimeDir);
-  }, 30_000);
+  });
 });
 
 describe("the embedded database", () => {
@@ -290,5 +290,5 @@ describe("the embedded database", () => {
     console.log(`cold start ${cold.ms} ms, warm start ${warm.ms} ms`);
     expect(cold.ms).toBeLessThan(8_000);
     expect(warm.ms).toBeLessThan(2_000);
-  }, 40_000);
+  });
 });

@@ -56,7 +56,7 @@ beforeAll(async () => {
     judge_model_id: model.id,
     resource_group_ids: [served.groupId],
   });
-}, 60_000);
+});
 afterAll(async () => {
   await world.end();
   await judge.stop();

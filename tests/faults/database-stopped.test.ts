@@ -9,6 +9,7 @@ import { findHome } from "../../server/store/embedded/home.ts";
 import { type AdminClient, type Served, serveModels, signIn } from "../support/admin.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
+import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 
 /**
  * PostgreSQL itself stands still under load (its processes stopped, its connections open and silent), or is killed and
@@ -35,7 +36,7 @@ beforeAll(async () => {
   gateway = await startGateway({ databaseUrl: postgres.url, env: { GW_LOG_LEVEL: "error" } });
   admin = await signIn(gateway.adminUrl);
   served = await serveModels(admin, upstream.baseUrl, ["fake-1"]);
-}, 60_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   await upstream?.stop();
@@ -44,7 +45,7 @@ afterAll(async () => {
   await removeDirectory(postgres.home);
   await removeDirectory(path);
   if (gateway !== undefined) await removeDirectory(gateway.dataDir);
-}, 60_000);
+});
 
 /** The server and every process it made, the server first. */
 function processes(): number[] {
@@ -112,7 +113,7 @@ function load(): Load {
 
 /** Everything that was answered has one row, nothing has two, and the chain holds. */
 async function accountFor({ answered, failed }: Load): Promise<void> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + PATIENCE_MS;
   while ((await metric("gatehouse_ledger_unshipped_rows")) > 0) {
     if (Date.now() > deadline) throw new Error(`rows do not reach the database:\n${gateway.output().slice(-2_000)}`);
     await pause(50);
@@ -161,17 +162,21 @@ for (const seconds of [1, LONG_SECONDS]) {
         `  silent for ${seconds} s: ${meanwhile} calls answered meanwhile, 0 failed, 0 lost, 0 doubled; memory ${Math.round(before / 2 ** 20)} to ${Math.round(memory / 2 ** 20)} MiB`,
       );
     },
-    (seconds + 180) * 1000,
+    LONG_TEST_MS + seconds * 1000,
   );
 }
 
-test("is killed and recovers: no call fails, no row is lost or doubled", async () => {
-  const under = load();
-  await under.reached(50);
-  const [postmaster = 0, ...children] = processes();
-  for (const pid of [postmaster, ...children]) process.kill(pid, "SIGKILL");
-  await under.reached(200);
-  await under.end();
-  await accountFor(under);
-  console.log(`  killed with ${children.length} of its processes: ${under.answered.length} calls answered, 0 failed, 0 lost, 0 doubled`);
-}, 180_000);
+test(
+  "is killed and recovers: no call fails, no row is lost or doubled",
+  async () => {
+    const under = load();
+    await under.reached(50);
+    const [postmaster = 0, ...children] = processes();
+    for (const pid of [postmaster, ...children]) process.kill(pid, "SIGKILL");
+    await under.reached(200);
+    await under.end();
+    await accountFor(under);
+    console.log(`  killed with ${children.length} of its processes: ${under.answered.length} calls answered, 0 failed, 0 lost, 0 doubled`);
+  },
+  LONG_TEST_MS,
+);
