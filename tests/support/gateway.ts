@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { cpuMsOfTree } from "./cpu-time.ts";
 import { startLasting } from "./lasting-process.ts";
 
 export const ADMIN_PASSWORD = "correct horse battery";
@@ -15,6 +16,8 @@ export interface GatewayProcess {
   readonly dataDir: string;
   /** Of the gateway itself, a child of the launcher. */
   pid(): number;
+  /** Milliseconds of processor time of the launcher and everything below it until now. */
+  cpuMs(): number;
   /** Everything it printed, both streams. */
   output(): string;
   running(): boolean;
@@ -70,6 +73,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     adminUrl,
     dataDir,
     pid: () => childOf(launcher.pid),
+    cpuMs: () => cpuMsOfTree(launcher.pid),
     output: () => output,
     running: () => launcher.exitCode() === undefined,
     async stop() {
