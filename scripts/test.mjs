@@ -13,7 +13,7 @@ import { readJunit } from "./junit.mjs";
  * nothing, the others wait half of their time. `npm test -- PART-OF-PATH... [bun test flags]` runs only the files that match.
  */
 const isEndToEnd = (file) => file.startsWith("tests/");
-/** Nothing runs beside it: it says what a start costs. */
+/** Nothing runs beside it: it says what a start costs, and what happens within a second. */
 const isMeasured = (file) => file === "tests/e2e/process.test.ts";
 const ROUNDS = [
   { name: "unit", suites: 2, takes: (file) => !isEndToEnd(file) },
