@@ -14,9 +14,11 @@ export interface LastingProcess {
 /**
  * A test that overruns has Bun send SIGTERM to every process that the test's own has started, the ones that the other
  * tests of the file need among them. So a shell stands in between, which takes that signal and passes nothing on: whoever
- * means the process itself knows its number, which is the first line that it prints.
+ * means the process itself knows its number, which is the first line that it prints. With 143 the shell's wait may have been
+ * broken off by the signal, or the process ended by one.
  */
-const SHELL = 'trap : TERM; sh -c \'echo $$; exec "$@"\' sh "$@" & while wait $!; code=$?; kill -0 $! 2>&-; do :; done; exit $code';
+const SHELL =
+  'trap : TERM; sh -c \'echo $$; exec "$@"\' sh "$@" & while wait $!; code=$?; [ $code = 143 ] && kill -0 $! 2>&-; do :; done; exit $code';
 
 /** Resolves when it has been started; `onLine` gets each line that it prints, on both streams. */
 export async function startLasting(
