@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -8,29 +9,16 @@ import { BUN_FLAGS, bunEnvironment, findBun } from "../bin/bun.mjs";
 import { readJunit } from "./junit.mjs";
 
 /**
- * Each suite is a process of its own. Those of one round run side by side: unit tests need one processor and wait for
+ * Each suite is a process of its own, and those of one round run side by side: unit tests need one processor and wait for
  * nothing, the others wait half of their time. `npm test -- PART-OF-PATH... [bun test flags]` runs only the files that match.
  */
-const isGovernance = (file) => /^server\/(?:road|controls|services)\//.test(file);
-const isEndToEnd = (file) => file.startsWith("tests/e2e/");
-/** Measures how long starts take. */
+const isEndToEnd = (file) => file.startsWith("tests/");
+/** Nothing runs beside it: it says what a start costs, and what happens within a second. */
 const isMeasured = (file) => file === "tests/e2e/process.test.ts";
-const isOfPeopleOrTools = (file) => /^tests\/e2e\/(?:mcp|portal|oauth|python)/.test(file);
 const ROUNDS = [
-  [
-    { name: "unit, road, controls and services", folders: ["server"], takes: isGovernance },
-    { name: "unit, all else", folders: ["server", "packages"], takes: (file) => !isGovernance(file) },
-  ],
-  [
-    { name: "end to end, people and tools", folders: ["tests"], takes: isOfPeopleOrTools },
-    {
-      name: "end to end, all else",
-      folders: ["tests"],
-      takes: (file) => isEndToEnd(file) && !isOfPeopleOrTools(file) && !isMeasured(file),
-    },
-    { name: "faults, conformance and inventory", folders: ["tests"], takes: (file) => !isEndToEnd(file) },
-  ],
-  [{ name: "starts and stops", folders: ["tests"], takes: isMeasured }],
+  { name: "unit", suites: 2, takes: (file) => !isEndToEnd(file) },
+  { name: "end to end", suites: 3, takes: (file) => isEndToEnd(file) && !isMeasured(file) },
+  { name: "starts and stops", suites: 1, takes: isMeasured },
 ];
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -68,11 +56,10 @@ function testEnvironment(databaseUrl) {
   const env = bunEnvironment();
   for (const name of Object.keys(env))
     if (name.startsWith("GW_") || name === "DATABASE_URL" || name === "VALKEY_URL" || name === "GATEHOUSE_LAUNCHER_PID") delete env[name];
-  return { ...env, TEST_DATABASE_URL: databaseUrl };
+  return { ...env, TEST_DATABASE_URL: databaseUrl, TEST_TIMEOUT_MS: String(TIMEOUT_MS) };
 }
 
-async function openPostgres() {
-  if (process.env.DATABASE_URL) return { url: process.env.DATABASE_URL, close: async () => {} };
+async function startPostgres() {
   const child = start([join(ROOT, "scripts", "throwaway-postgres.ts")], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise((resolve) => child.on("exit", resolve));
   for await (const url of createInterface({ input: child.stdout })) {
@@ -87,16 +74,54 @@ async function openPostgres() {
   throw new Error("the throwaway PostgreSQL did not start");
 }
 
+/** An address that answers with the URL of a PostgreSQL, which is started for the first test that asks: most need none. */
+async function offerPostgres() {
+  if (process.env.DATABASE_URL) return { url: process.env.DATABASE_URL, close: async () => {} };
+  let postgres;
+  const server = createServer((_request, response) => {
+    postgres ??= startPostgres();
+    postgres.then(
+      ({ url }) => response.end(url),
+      (error) => response.writeHead(500).end(error.message),
+    );
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await postgres?.then(
+        ({ close }) => close(),
+        () => {},
+      );
+    },
+  };
+}
+
 function countsOf(report) {
   return existsSync(report) ? readJunit(readFileSync(report, "utf8")) : undefined;
 }
 
-const filesOf = ({ folders, takes }) =>
-  folders.flatMap(testFiles).filter((file) => takes(file) && (filters.length === 0 || filters.some((part) => file.includes(part))));
+const FILES = ["server", "packages", "tests"]
+  .flatMap(testFiles)
+  .filter((file) => filters.length === 0 || filters.some((part) => file.includes(part)));
+
+/** Largest first, each to the suite that has least. Size stands for time, which nobody knows beforehand. */
+function suitesOf({ name, suites, takes }) {
+  const sized = FILES.filter(takes).map((file) => ({ file, size: statSync(join(ROOT, file)).size }));
+  const split = Array.from({ length: Math.min(suites, sized.length) }, () => ({ files: [], size: 0 }));
+  for (const { file, size } of sized.sort((a, b) => b.size - a.size)) {
+    const least = split.reduce((a, b) => (b.size < a.size ? b : a));
+    least.files.push(file);
+    least.size += size;
+  }
+  return split.map(({ files }, at) => ({ name: split.length === 1 ? name : `${name}, ${at + 1} of ${split.length}`, files: files.sort() }));
+}
 
 /** What a suite beside another prints is shown when it has ended, in one piece. */
 async function runSuite({ name, files }, alone, env, reportFolder) {
-  if (files.length === 0 || interrupted) return { passed: 0, failed: 0, skipped: 0, failures: [] };
+  if (interrupted) return { passed: 0, failed: 0, skipped: 0, failures: [] };
   const title = `\n${name}: ${files.length} ${files.length === 1 ? "file" : "files"}\n`;
   if (alone) process.stdout.write(title);
   const report = join(reportFolder, `${name}.xml`);
@@ -130,12 +155,12 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
 const folder = mkdtempSync(join(tmpdir(), "gatehouse-run-"));
 chmodSync(folder, 0o711);
 process.env.TMPDIR = folder;
-const postgres = await openPostgres();
+const postgres = await offerPostgres();
 const total = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 try {
   for (const round of ROUNDS) {
-    const suites = round.map((suite) => ({ name: suite.name, files: filesOf(suite) })).filter(({ files }) => files.length > 0);
+    const suites = suitesOf(round);
     for (const counts of await Promise.all(
       suites.map((suite) => runSuite(suite, suites.length === 1, testEnvironment(postgres.url), folder)),
     )) {

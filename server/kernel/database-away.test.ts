@@ -6,7 +6,7 @@ import { isDatabaseAway } from "./database-away.ts";
 let database: TestDatabase;
 beforeAll(async () => {
   database = await testDatabase();
-}, 30_000);
+});
 afterAll(() => database.close());
 
 test("a connection that is lost between two statements of a transaction is a database that is away", async () => {

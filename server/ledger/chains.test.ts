@@ -291,7 +291,7 @@ test("a chain of many pages is read without losing or doubling a row between two
   );
   await edit("UPDATE audit_rows SET chain_seq = NULL WHERE CHAIN AND chain_seq = 4000");
   expect(await findings()).toContain("missing@4000");
-}, 60_000);
+});
 
 test("chains and keys are listed as they stand", async () => {
   const { headHash } = ledger.status();
@@ -327,7 +327,7 @@ test("verification while the chain is being written never finds anything", async
   stop = true;
   await writing;
   await busy.close();
-}, 30_000);
+});
 
 describe("gatehouse audit", () => {
   async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {

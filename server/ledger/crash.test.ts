@@ -55,4 +55,4 @@ test("a process killed under load, ten times, loses no call and doubles none", a
     .select(({ fn }) => fn.sum<number>("requests").as("requests"))
     .executeTakeFirstOrThrow();
   expect(Number(usage.requests)).toBe(rows.length);
-}, 60_000);
+});

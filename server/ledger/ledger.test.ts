@@ -3,6 +3,7 @@ import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { rowHash } from "@gatehouse/ledger-format/canonical";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { PATIENCE_MS } from "../../tests/support/patience.ts";
 import { shipAuditRows } from "../store/audit-shipping.ts";
 import { verifyChain } from "./chains.ts";
 import { ChainUnproven } from "./recovery.ts";
@@ -169,7 +170,7 @@ test("the head is signed when idle, after a thousand rows, and at the end", asyn
     .execute();
   expect(signed.map((checkpoint) => checkpoint.chain_seq)).toEqual([1_000, 2_000, 2_500]);
   await expectIntact(busy.chainId, 2_500);
-}, 30_000);
+});
 
 describe("after a crash", () => {
   test("a call that was under way becomes a row that says so, with what was known of it", async () => {
@@ -324,7 +325,7 @@ test("a disk filled by rows that are in the database already is freed of them, a
   const used = () => listSegments(directory).reduce((sum, segment) => sum + segment.size, 0);
   const ledger = await testLedger(database.db, directory, { diskMs: 5, files: { ...journalFiles, free: () => size - used() } });
   let accepted = 0;
-  for (const deadline = Date.now() + 20_000; accepted < 400 && Date.now() < deadline;) {
+  for (const deadline = Date.now() + PATIENCE_MS; accepted < 400 && Date.now() < deadline;) {
     if (!ledger.accepting()) {
       await ledger.shipped();
       await new Promise((resolve) => setImmediate(resolve));
@@ -366,7 +367,7 @@ describe("while the database is away", () => {
     await ledger.seal(open);
     await ledger.close();
     await expectIntact(ledger.chainId, 1_201);
-  }, 30_000);
+  });
 
   test("a connection cut just after its commit doubles nothing", async () => {
     let cuts = 0;
@@ -390,7 +391,7 @@ describe("while the database is away", () => {
       .where("tenant_id", "=", tenant_id)
       .executeTakeFirstOrThrow();
     expect(requests).toBe(5);
-  }, 30_000);
+  });
 
   test("one that was set back to an earlier backup is given what the journal still has, and what is lost is missing", async () => {
     const log = recordedLog();

@@ -35,4 +35,4 @@ test("a server that takes no writes is told of as away, and rows go on over a ne
   await ledger.close();
   await close();
   await database.close();
-}, 30_000);
+});

@@ -3,6 +3,7 @@ import { FIELD_NAMES, FIELDS, type AuditRow, type FieldName } from "@gatehouse/l
 import fc from "fast-check";
 import { sql, type RawBuilder } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { LONG_TEST_MS } from "../../tests/support/patience.ts";
 import { isoMicros } from "../kernel/clock.ts";
 import { ulid } from "../kernel/ids.ts";
 import { queryRows } from "../ledger/query.ts";
@@ -122,31 +123,35 @@ test("the blocks hold most rows, and some rows stand outside of them", async () 
   expect(late[0]?.late).toBeGreaterThanOrEqual(20);
 });
 
-test("every field finds what looking at every row finds: values that are common, rare, absent and nowhere", async () => {
-  const wrong: string[] = [];
-  let turn = 0;
-  for (const field of SEARCHED) {
-    const values = new Map<string, unknown>([
-      ["null", null],
-      ["other", OTHER[FIELDS[field].type]],
-    ]);
-    for (const row of [rows[17], rows[101]]) {
-      const value = row?.[field] as unknown;
-      const plain = value instanceof Date ? null : value;
-      values.set(JSON.stringify(plain), plain ?? null);
+test(
+  "every field finds what looking at every row finds: values that are common, rare, absent and nowhere",
+  async () => {
+    const wrong: string[] = [];
+    let turn = 0;
+    for (const field of SEARCHED) {
+      const values = new Map<string, unknown>([
+        ["null", null],
+        ["other", OTHER[FIELDS[field].type]],
+      ]);
+      for (const row of [rows[17], rows[101]]) {
+        const value = row?.[field] as unknown;
+        const plain = value instanceof Date ? null : value;
+        values.set(JSON.stringify(plain), plain ?? null);
+      }
+      for (const value of values.values()) {
+        turn++;
+        const tenant = turn % 3 === 0 ? TENANTS[1] : undefined;
+        const order = turn % 2 === 0 ? "asc" : "desc";
+        const wanted = await lookedThrough(field, value, tenant);
+        const found = await queried(field, value, tenant, order);
+        if (JSON.stringify(found.ids) !== JSON.stringify(order === "desc" ? wanted : wanted.toReversed()))
+          wrong.push(`${field} = ${JSON.stringify(value)} of ${tenant} ${order}`);
+      }
     }
-    for (const value of values.values()) {
-      turn++;
-      const tenant = turn % 3 === 0 ? TENANTS[1] : undefined;
-      const order = turn % 2 === 0 ? "asc" : "desc";
-      const wanted = await lookedThrough(field, value, tenant);
-      const found = await queried(field, value, tenant, order);
-      if (JSON.stringify(found.ids) !== JSON.stringify(order === "desc" ? wanted : wanted.toReversed()))
-        wrong.push(`${field} = ${JSON.stringify(value)} of ${tenant} ${order}`);
-    }
-  }
-  expect(wrong).toEqual([]);
-}, 300_000);
+    expect(wrong).toEqual([]);
+  },
+  LONG_TEST_MS,
+);
 
 test("parts of lists and objects, several fields and a time range", async () => {
   const ids = async (filters: Record<string, unknown>, window: { from?: string; to?: string } = {}) =>
@@ -188,52 +193,56 @@ const moment = fc.option(
   { nil: undefined },
 );
 
-test("any query gives the page and the count that looking at every row gives", async () => {
-  const is = (field: FieldName, value: unknown): RawBuilder<unknown> =>
-    value === null
-      ? sql`${sql.ref(field)} IS NULL`
-      : FIELDS[field].type === "json"
-        ? sql`${sql.ref(field)} @> ${JSON.stringify(value)}::text::jsonb`
-        : sql`${sql.ref(field)} = ${value}`;
-  const asked = fc.record({
-    filters: fc.array(filter, { maxLength: 3 }),
-    tenant: fc.constantFrom(undefined, ...TENANTS),
-    from: moment,
-    to: moment,
-    order: fc.constantFrom("asc" as const, "desc" as const),
-    page: fc.integer({ min: 1, max: 3 }),
-    page_size: fc.integer({ min: 1, max: 90 }),
-  });
-  await fc.assert(
-    fc.asyncProperty(asked, async ({ filters, tenant, from, to, order, page, page_size }) => {
-      const given = Object.fromEntries(filters);
-      const conditions = [
-        sql`(${tenant ?? null}::text IS NULL OR tenant_id = ${tenant ?? null}) AND (${from ?? null}::timestamptz IS NULL OR timestamp >= ${from ?? null}) AND (${to ?? null}::timestamptz IS NULL OR timestamp < ${to ?? null})`,
-        ...(Object.entries(given) as [FieldName, unknown[]][]).map(
-          ([field, values]) =>
-            sql`(${sql.join(
-              values.map((value) => is(field, value)),
-              sql` OR `,
-            )})`,
-        ),
-      ];
-      const { rows: wanted } = await sql<{
-        id: string;
-      }>`SELECT id FROM audit_rows WHERE ${sql.join(conditions, sql` AND `)} ORDER BY id ${sql.raw(order)}`.execute(database.db);
-      const found = await queryRows(
-        database.db,
-        { filters: given, tenant_id: tenant, from, to, order, page, page_size },
-        { bodies: false },
-      );
-      expect(found.rows.map((row) => row.id as string)).toEqual(
-        wanted.map((row) => row.id).slice((page - 1) * page_size, page * page_size),
-      );
-      if (found.total_is_exact) expect(found.total).toBe(wanted.length);
-      else expect(found.total).toBeLessThanOrEqual(wanted.length);
-    }),
-    { numRuns: 80 },
-  );
-}, 300_000);
+test(
+  "any query gives the page and the count that looking at every row gives",
+  async () => {
+    const is = (field: FieldName, value: unknown): RawBuilder<unknown> =>
+      value === null
+        ? sql`${sql.ref(field)} IS NULL`
+        : FIELDS[field].type === "json"
+          ? sql`${sql.ref(field)} @> ${JSON.stringify(value)}::text::jsonb`
+          : sql`${sql.ref(field)} = ${value}`;
+    const asked = fc.record({
+      filters: fc.array(filter, { maxLength: 3 }),
+      tenant: fc.constantFrom(undefined, ...TENANTS),
+      from: moment,
+      to: moment,
+      order: fc.constantFrom("asc" as const, "desc" as const),
+      page: fc.integer({ min: 1, max: 3 }),
+      page_size: fc.integer({ min: 1, max: 90 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(asked, async ({ filters, tenant, from, to, order, page, page_size }) => {
+        const given = Object.fromEntries(filters);
+        const conditions = [
+          sql`(${tenant ?? null}::text IS NULL OR tenant_id = ${tenant ?? null}) AND (${from ?? null}::timestamptz IS NULL OR timestamp >= ${from ?? null}) AND (${to ?? null}::timestamptz IS NULL OR timestamp < ${to ?? null})`,
+          ...(Object.entries(given) as [FieldName, unknown[]][]).map(
+            ([field, values]) =>
+              sql`(${sql.join(
+                values.map((value) => is(field, value)),
+                sql` OR `,
+              )})`,
+          ),
+        ];
+        const { rows: wanted } = await sql<{
+          id: string;
+        }>`SELECT id FROM audit_rows WHERE ${sql.join(conditions, sql` AND `)} ORDER BY id ${sql.raw(order)}`.execute(database.db);
+        const found = await queryRows(
+          database.db,
+          { filters: given, tenant_id: tenant, from, to, order, page, page_size },
+          { bodies: false },
+        );
+        expect(found.rows.map((row) => row.id as string)).toEqual(
+          wanted.map((row) => row.id).slice((page - 1) * page_size, page * page_size),
+        );
+        if (found.total_is_exact) expect(found.total).toBe(wanted.length);
+        else expect(found.total).toBeLessThanOrEqual(wanted.length);
+      }),
+      { numRuns: 80 },
+    );
+  },
+  LONG_TEST_MS,
+);
 
 test("headers of blocks that were described without them are found all the same", async () => {
   const before = await queried("request_headers", { "user-agent": "client/3" }, undefined, "desc");

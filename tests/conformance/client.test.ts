@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { LONG_TEST_MS } from "../support/patience.ts";
 import { type ClientGateway, clientGateway } from "./client-gateway.ts";
 import { CLIENT_SCENARIOS, type ClientMeasure, measureClient } from "./measure.ts";
 import { clientSection, published } from "./page.ts";
@@ -20,16 +21,16 @@ function measured(revision: Revision, scenario: string): Promise<ClientMeasure> 
   return measure;
 }
 
-test.each(CLIENT_SCENARIOS)(
-  "what %s requires of a client, of the gateway as one: %s",
-  async (revision, scenario) => {
-    expect((await measured(revision, scenario)).verdict).toEqual({ scenario, passed: true, failures: [] });
-  },
-  60_000,
-);
+test.each(CLIENT_SCENARIOS)("what %s requires of a client, of the gateway as one: %s", async (revision, scenario) => {
+  expect((await measured(revision, scenario)).verdict).toEqual({ scenario, passed: true, failures: [] });
+});
 
-test("docs/reference/mcp-conformance.md says what was measured of the client (npm run conformance renews it)", async () => {
-  const all: ClientMeasure[] = [];
-  for (const [revision, scenario] of CLIENT_SCENARIOS) all.push(await measured(revision, scenario));
-  expect(published()).toContain(clientSection(all));
-}, 600_000);
+test(
+  "docs/reference/mcp-conformance.md says what was measured of the client (npm run conformance renews it)",
+  async () => {
+    const all: ClientMeasure[] = [];
+    for (const [revision, scenario] of CLIENT_SCENARIOS) all.push(await measured(revision, scenario));
+    expect(published()).toContain(clientSection(all));
+  },
+  LONG_TEST_MS,
+);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { LONG_TEST_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { EXPECTED_FAILURES } from "./expected-failures.ts";
 import { measureServer, SERVER_PAIRS, type ServerMeasure } from "./measure.ts";
@@ -37,12 +38,16 @@ test.each(SERVER_PAIRS)(
     expect(failed.map(({ scenario }) => scenario)).toEqual([...expected]);
     expect(through).toHaveLength(revision === "2025-11-25" ? 30 : 37);
   },
-  240_000,
+  LONG_TEST_MS,
 );
 
-test("docs/reference/mcp-conformance.md says what was measured of servers (npm run conformance renews it)", async () => {
-  const all: ServerMeasure[] = [];
-  for (const [revision, dialect] of SERVER_PAIRS) all.push(await measured(revision, dialect));
-  expect(published()).toStartWith(HEAD);
-  expect(published()).toContain(serverSection(all));
-}, 600_000);
+test(
+  "docs/reference/mcp-conformance.md says what was measured of servers (npm run conformance renews it)",
+  async () => {
+    const all: ServerMeasure[] = [];
+    for (const [revision, dialect] of SERVER_PAIRS) all.push(await measured(revision, dialect));
+    expect(published()).toStartWith(HEAD);
+    expect(published()).toContain(serverSection(all));
+  },
+  LONG_TEST_MS,
+);

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { temporaryDirectory } from "../support/gateway.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 export type Revision = "2025-11-25" | "2026-07-28";
 
@@ -41,7 +42,7 @@ export async function judge(url: string, revision: Revision): Promise<Verdict[]>
   try {
     const [listed, output] = [
       await run(["list", "--server", "--requirements", revision]),
-      await run(["server", "--url", url, "--requirements", revision, "-o", out, "--timeout", "10000"]),
+      await run(["server", "--url", url, "--requirements", revision, "-o", out, "--timeout", String(PATIENCE_MS)]),
     ];
     const required = [...(listed.split("Client scenarios")[0] ?? "").matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name as string);
     const folders = await readdir(out);
@@ -69,7 +70,7 @@ export async function judgeClient(
   const out = await temporaryDirectory();
   try {
     const output = await run(
-      ["client", "--command", command, "--scenario", scenario, "--spec-version", revision, "-o", out, "--timeout", "25000"],
+      ["client", "--command", command, "--scenario", scenario, "--spec-version", revision, "-o", out, "--timeout", String(PATIENCE_MS)],
       env,
     );
     // A scenario of a group has the group's folder around its own.

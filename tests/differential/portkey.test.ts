@@ -47,7 +47,7 @@ beforeAll(async () => {
     if (embeddingModel !== null) await serve(embeddingModel, ["embedding"]);
   }
   ({ key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" }));
-}, 60_000);
+});
 
 afterAll(async () => {
   await portkey.stop();

@@ -1,5 +1,7 @@
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
+import { type LastingProcess, startLasting } from "../support/lasting-process.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 /** How the other gateway is told which provider to ask: by headers of each call. */
 export type PortkeyProvider = "openai" | "anthropic" | "google" | "bedrock";
@@ -15,9 +17,9 @@ const START = fileURLToPath(new URL("../../node_modules/@portkey-ai/gateway/buil
 /** The other gateway, as its package starts it, in a process of its own. */
 export async function startPortkey(): Promise<Portkey> {
   const port = await freePort();
-  const child = Bun.spawn([process.execPath, START, `--port=${port}`, "--headless"], { stdout: "ignore", stderr: "ignore" });
+  const gateway = await startLasting([process.execPath, START, `--port=${port}`, "--headless"]);
   const base = `http://127.0.0.1:${port}`;
-  await answers(base, child);
+  await answers(base, gateway);
   return {
     call: (provider, origin, path, body) =>
       fetch(`${base}${path}`, {
@@ -34,14 +36,14 @@ export async function startPortkey(): Promise<Portkey> {
         body: JSON.stringify(body),
       }),
     async stop() {
-      child.kill();
-      await child.exited;
+      gateway.kill("SIGTERM");
+      await gateway.exited;
     },
   };
 }
 
-async function answers(base: string, child: { readonly exitCode: number | null }): Promise<void> {
-  for (const until = Date.now() + 20_000; Date.now() < until && child.exitCode === null; await Bun.sleep(50)) {
+async function answers(base: string, gateway: LastingProcess): Promise<void> {
+  for (const until = Date.now() + PATIENCE_MS; Date.now() < until && gateway.exitCode() === undefined; await Bun.sleep(50)) {
     if (
       await fetch(base).then(
         () => true,

@@ -14,6 +14,7 @@ import {
 } from "../../server/directory/tools/approvals.ts";
 import { Refused } from "../../server/kernel/errors.ts";
 import { approvalDemand } from "../support/approvals.ts";
+import { LONG_TEST_MS } from "../support/patience.ts";
 import { controlPlane, movableClock, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
 
 const clock = movableClock();
@@ -125,7 +126,7 @@ describe("a token", () => {
       clock.advance(60_000);
       for (const { asked, token } of late) expect(await redeemApproval(plane.directory, token, redemption(asked))).toBeNull();
     },
-    60_000 + RACES * 200,
+    LONG_TEST_MS + RACES * 200,
   );
 
   test("of another approval for the same call is its own", async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowOf, serveModels } from "../support/admin.ts";
 import { type FakeVendor, fakeVendor } from "../support/fake-vendor.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import type { ClientId, ProviderId } from "../support/vendors/matrix.ts";
 import { TOOL, USAGE } from "../support/vendors/scene.ts";
 import { startSdkWorld, type SdkWorld } from "../support/vendors/sdk-world.ts";
@@ -48,7 +49,7 @@ beforeAll(async () => {
     const key = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name, access_mode: "shared" });
     keys.set(name as Case, { apiKey: key.key_value, apiKeyId: key.id, policyId: made.id });
   }
-}, 90_000);
+});
 
 afterAll(() => world.end());
 
@@ -184,7 +185,7 @@ test("a change of policies holds for a running gateway, with no restart", async 
   const sdk = world.clientsOf(key.key_value).sdks["openai chat"];
   const denied = async () => (await failureOf(sdk.ask("sdk-openai", "tools", true))) !== null;
   const soon = async (expected: boolean) => {
-    const deadline = Date.now() + 2_000;
+    const deadline = Date.now() + PATIENCE_MS;
     while ((await denied()) !== expected) if (Date.now() > deadline) throw new Error("the change does not hold");
   };
   expect(await denied()).toBe(false);
@@ -341,7 +342,7 @@ test("a denied answer has the surface's own error body", async () => {
 
 /** The row of the call just made; calls of one key follow one another. */
 async function latestRow(apiKeyId: string, since: number): Promise<any> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
     const row = await rowOf(world.admin, { api_key_id: apiKeyId });
     if (Date.parse(row.timestamp) >= since - 5) return row;

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { type AdminClient, rowOf, type Served, serveModels } from "../support/admin.ts";
 import { ANSWER_TEXT, type FakeUpstream, STREAM_FRAMES, USAGE_FRAME } from "../support/fake-upstream.ts";
 import type { GatewayProcess } from "../support/gateway.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 let world: World;
@@ -31,7 +32,7 @@ beforeAll(async () => {
     enabled: true,
     group_ids: [served.groupId],
   });
-}, 30_000);
+});
 
 afterAll(() => world.end());
 
@@ -142,21 +143,18 @@ describe("credentials", () => {
     );
   });
 
-  test("a revoked key is refused within a second, a rotated one after its grace, a new one works at once", async () => {
+  test("a revoked key is refused at once, a rotated one after its grace, a new one works at once", async () => {
     const made = await admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, { name: "short lived", access_mode: "shared" });
     const call = (key: string) => chat({ model: "fake-1", messages }, { "x-api-key": key }).then((response) => response.status);
     expect(await call(made.key_value)).toBe(200);
     const rotated = await admin.post(`/v1/admin/api-keys/${made.id}/rotate`, { grace_seconds: 1 });
     expect(await call(rotated.key_value)).toBe(200);
     expect(await call(made.key_value)).toBe(200);
-    const until = async (key: string, status: number) => {
-      const started = Date.now();
-      while ((await call(key)) !== status) if (Date.now() - started > 3_000) throw new Error(`still not ${status}`);
-      return Date.now() - started;
-    };
-    expect(await until(made.key_value, 401)).toBeLessThan(2_000);
+    const graceEnds = Date.parse(rotated.previous_valid_until);
+    while (Date.now() <= graceEnds) await Bun.sleep(graceEnds - Date.now() + 1);
+    expect(await call(made.key_value)).toBe(401);
     await admin.request("DELETE", `/v1/admin/api-keys/${made.id}`);
-    expect(await until(rotated.key_value, 401)).toBeLessThan(1_000);
+    expect(await call(rotated.key_value)).toBe(401);
   });
 });
 
@@ -191,7 +189,7 @@ describe("access", () => {
     });
   });
 
-  test("a model unbound from the group is closed within a second", async () => {
+  test("a model unbound from the group is closed at once", async () => {
     const model = await admin.post("/v1/admin/llms", {
       tenant_id: "default",
       name: "passing",
@@ -202,11 +200,9 @@ describe("access", () => {
       group_ids: [served.groupId],
     });
     const status = () => chat({ model: "passing", messages }).then((response) => response.status);
-    const started = Date.now();
-    while ((await status()) !== 200) if (Date.now() - started > 1_000) throw new Error("not granted within a second");
-    const unbound = Date.now();
+    expect(await status()).toBe(200);
     await admin.request("DELETE", `/v1/admin/resource-groups/${served.groupId}/llm-models`, { model_ids: [model.id] });
-    while ((await status()) !== 403) if (Date.now() - unbound > 1_000) throw new Error("not closed within a second");
+    expect(await status()).toBe(403);
   });
 
   test("the model list of the surface is what may be called", async () => {
@@ -427,7 +423,7 @@ describe("the row", () => {
       const retention = { store_bodies, body_days: 30, log_days: 400, run_days: 400 };
       const changed = await admin.request("PUT", "/v1/admin/tenants/default", { data_retention: retention });
       expect(changed.status).toBe(200);
-      const deadline = Date.now() + 2_000;
+      const deadline = Date.now() + PATIENCE_MS;
       for (;;) {
         const row = await rowFor(await chat(body));
         const preview = row.request_body_preview as string | null;

@@ -3,6 +3,7 @@ import { type AdminClient, signIn } from "../support/admin.ts";
 import { type DatabaseProxy, databaseProxy } from "../support/database-proxy.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { ADMIN_PASSWORD, type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { newPerson, type PortalClient } from "../support/portal.ts";
 
 let database: TestDatabase;
@@ -17,7 +18,7 @@ beforeAll(async () => {
   gateway = await startGateway({ databaseUrl: proxy.url });
   admin = await signIn(gateway.adminUrl);
   person = await newPerson(gateway.runtimeUrl, "zoe");
-}, 30_000);
+});
 afterAll(async () => {
   await gateway.stop();
   await proxy.close();
@@ -63,7 +64,7 @@ test("a database that takes connections and says nothing is told of by /readyz i
   await proxy.stop();
   await proxy.start();
   // Connections of before are met once more by whoever takes them from the pool.
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + PATIENCE_MS;
   for (const plane of [gateway.adminUrl, gateway.runtimeUrl])
     while ((await ready(plane))[0] !== 200) if (Date.now() > deadline) throw new Error("not ready again");
 });

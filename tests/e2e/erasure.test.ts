@@ -273,12 +273,12 @@ beforeAll(async () => {
   tools = startStatelessServer();
   serverId = (await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "tools", base_url: tools.baseUrl })).id;
   await grant(world.admin, "tools", serverId, [served.groupId], { approval_required_tools: ["echo"] });
-}, 60_000);
+});
 afterAll(async () => {
   await connection.close();
   await tools.stop();
   await world.end();
-}, 60_000);
+});
 
 /** Every table and column, partitions apart. */
 async function schema(): Promise<Map<string, string[]>> {
@@ -465,4 +465,4 @@ test("an erased person is found nowhere but by the id that sealed records keep, 
     rows_erased: 0,
   });
   expect((await newPerson(gateway.runtimeUrl, "mary-smith")).id).not.toBe(mary.id);
-}, 60_000);
+});

@@ -74,7 +74,7 @@ else {
         ),
       ),
     ).toEqual([]);
-  }, 60_000);
+  });
 
   test("nothing but a beginning that was dropped may be told as dropped", async () => {
     const checkpoints = (chain: TestChain) => chain.entries.filter((entry) => entry.type === "checkpoint");
@@ -96,7 +96,7 @@ else {
     const gap = testChain(rows());
     gap.entries = [...gap.entries.slice(0, 1), pruned(gap), ...after(gap, 3)];
     expect((await found(gap))[0]).toBe("missing@2");
-  }, 60_000);
+  });
 
   test("a second chain takes nothing back of what was found in the first", async () => {
     const path = join(directory, "two.jsonl");
@@ -105,7 +105,7 @@ else {
     const run = Bun.spawn([PYTHON as string, SCRIPT, path], { stdout: "pipe", stderr: "pipe" });
     expect(await new Response(run.stderr).text()).toBe("verify_export.py: line 2: it begins a second chain\n");
     expect(await run.exited).toBe(3);
-  }, 60_000);
+  });
 
   test("edits are found where they are", async () => {
     const edited = testChain(rows());
@@ -118,23 +118,19 @@ else {
     expect(await found(cut)).toEqual(["missing@2"]);
     const whole = testChain(rows());
     expect(await found(whole, testChain(rows()).keys[0]?.publicKey)).toEqual(["checkpoint_invalid@3", "checkpoint_invalid@6"]);
-  }, 60_000);
+  });
 
   test.each([
     ["no file", [join(directory, "nowhere.jsonl")], "No such file"],
     ["too much", ["one", "two", "three"], "python3 verify_export.py chain.jsonl"],
     ["a key that is none", [SCRIPT, "AAAA"], "not a public key"],
     ["something else than an export", [SCRIPT], "line 1: it is not JSON"],
-  ])(
-    "what cannot be judged is told in words: %s",
-    async (_name, args, says) => {
-      const run = Bun.spawn([PYTHON as string, SCRIPT, ...args], { stdout: "pipe", stderr: "pipe" });
-      const [out, told] = [await new Response(run.stdout).text(), await new Response(run.stderr).text()];
-      expect([out, told.startsWith("verify_export.py: "), told.includes("Traceback"), await run.exited]).toEqual(["", true, false, 3]);
-      expect(told).toContain(says);
-    },
-    60_000,
-  );
+  ])("what cannot be judged is told in words: %s", async (_name, args, says) => {
+    const run = Bun.spawn([PYTHON as string, SCRIPT, ...args], { stdout: "pipe", stderr: "pipe" });
+    const [out, told] = [await new Response(run.stdout).text(), await new Response(run.stderr).text()];
+    expect([out, told.startsWith("verify_export.py: "), told.includes("Traceback"), await run.exited]).toEqual(["", true, false, 3]);
+    expect(told).toContain(says);
+  });
 
   /** Judges many files in one process: each path of stdin is a line of JSON. */
   const MANY = `
@@ -185,5 +181,5 @@ for path in sys.stdin.read().split("\\n"):
     }
     // Every kind of finding was among them, and what is no export.
     for (const kind of [...VERDICTS.slice(0, -1), "it is not JSON", "it is not a line of an audit export"]) expect(met).toContain(kind);
-  }, 60_000);
+  });
 }

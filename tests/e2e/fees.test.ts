@@ -61,7 +61,7 @@ beforeAll(async () => {
   await model("grounds-unpriced", "g", {});
   await model("hears", "o", { audio_input_cost_per_million_tokens: 32 });
   ({ key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" }));
-}, 60_000);
+});
 
 afterAll(async () => {
   await world.end();

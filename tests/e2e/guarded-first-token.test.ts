@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ANSWER_SURFACES, type AnswerSurface } from "../support/answer-streams.ts";
 import { type Caller, type GuardedWorld, SAID, startGuardedWorld } from "../support/guarded-world.ts";
+import { LONG_TEST_MS } from "../support/patience.ts";
 
 let world: GuardedWorld;
 let guarded: Caller;
@@ -29,7 +30,7 @@ beforeAll(async () => {
     };
     await world.admin.post("/v1/admin/guardrails/configs", { tenant_id: "default", name: "everything", group_ids: [groupId], builtin });
   });
-}, 60_000);
+});
 
 afterAll(() => world.end());
 
@@ -85,5 +86,5 @@ test.each(
     // The next token or two, and what looking costs. The bound is for machines that are busy with much else.
     expect(at(added, 0.5)).toBeLessThan(500);
   },
-  300_000,
+  LONG_TEST_MS,
 );

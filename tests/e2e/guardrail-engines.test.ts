@@ -38,7 +38,7 @@ beforeAll(async () => {
   await caller("output model", output, { provider: "guard_model", model: "guard" });
   await caller("output silent", output, hook("silent"));
   await caller("output silent but open", output, { ...hook("silent"), on_failure: "allow" });
-}, 60_000);
+});
 
 afterAll(() => world.end());
 

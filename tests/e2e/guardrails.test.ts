@@ -47,7 +47,7 @@ beforeAll(async () => {
     });
   });
   warning = await world.caller("warning", config("watcher", { builtin: { pii_enabled: true, pii_action: "warn" } }));
-}, 60_000);
+});
 
 afterAll(() => world.end());
 

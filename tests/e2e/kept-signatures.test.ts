@@ -37,7 +37,7 @@ beforeAll(async () => {
     group_ids: [group.id],
   });
   ({ key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" }));
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const gateway of [first, second]) {

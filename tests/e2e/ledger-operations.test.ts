@@ -26,7 +26,7 @@ beforeAll(async () => {
   };
   world = await startWorld(targets);
   served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
-}, 30_000);
+});
 afterAll(async () => {
   await world.end();
   await bucket.stop();

@@ -3,6 +3,7 @@ import { type AdminClient, rowOf, type Served, serveModels, signIn } from "../su
 import { type TestDatabase, testDatabase } from "../support/database.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 /** What is counted as calls happen, and what is counted of their rows after a restart, model by model. */
 
@@ -63,7 +64,7 @@ beforeAll(async () => {
   });
   for (const id of Object.values(ids)) await limited(id, LARGE);
   await applied();
-}, 30_000);
+});
 afterAll(async () => {
   await gateway.stop();
   await upstream.stop();
@@ -96,7 +97,7 @@ let changes = 0;
 async function applied(): Promise<void> {
   const name = `change-${++changes}`;
   await admin.request("PATCH", `/v1/admin/llms/${served.models["change-0"]}`, { name });
-  for (const deadline = Date.now() + 10_000; ;) {
+  for (const deadline = Date.now() + PATIENCE_MS; ;) {
     const listed = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${served.apiKey}` } });
     if ((await listed.text()).includes(`"${name}"`)) return;
     if (Date.now() > deadline) throw new Error("a change does not arrive");
@@ -183,4 +184,4 @@ test("are the same, of members that failed, of answers out of a cache and of a m
     ),
   ).toEqual(USED);
   expect(await counted()).toEqual(USED);
-}, 60_000);
+});

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowOf, rowsOf, type Served, serveModels } from "../support/admin.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** What a caller and an administrator meet of limits, on one process with its own counters. */
@@ -16,7 +17,7 @@ beforeAll(async () => {
     { name: "broken", ...PRICED },
     "unpriced",
   ]);
-}, 60_000);
+});
 afterAll(() => world.end());
 
 const GROUPS = "/v1/admin/resource-groups";
@@ -56,7 +57,7 @@ async function chat(key: string, body: object = {}, headers: Record<string, stri
 
 /** The group's alerts, once there are so many. */
 async function alertsOf({ id }: Team, atLeast: number): Promise<any[]> {
-  for (const deadline = Date.now() + 5_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+  for (const deadline = Date.now() + PATIENCE_MS; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
     const { alerts } = await world.admin.get(`/v1/admin/alerts?group_id=${id}&tenant_id=default`);
     if (alerts.length >= atLeast || Date.now() > deadline) return alerts;
   }

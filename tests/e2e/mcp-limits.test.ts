@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowOf, signIn } from "../support/admin.ts";
 import { testDatabase } from "../support/database.ts";
 import { removeDirectory, startGateway } from "../support/gateway.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { startScriptedToolServer } from "../support/scripted-tool-server.ts";
 import { startHandshakeServer, startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -192,7 +193,7 @@ test("a run's ceilings stop its tool calls as well", async () => {
   const run = { "x-gw-run-id": crypto.randomUUID() };
   // Model calls are what the other ceiling counts.
   for (let i = 0; i < 3; i++) expect((await post(at(ids.modern), team.apiKey, echo(), run)).status).toBe(200);
-  const deadline = Date.now() + 5_000;
+  const deadline = Date.now() + PATIENCE_MS;
   let late = await post(at(ids.modern), team.apiKey, echo(), run);
   while (late.status === 200 && Date.now() < deadline) late = await post(at(ids.modern), team.apiKey, echo(), run);
   expect([late.status, late.body.error.data.code, late.headers.get("retry-after"), late.headers.get("x-gw-usage-utilization")]).toEqual([
@@ -260,4 +261,4 @@ test("a restart does not begin a day's calls anew", async () => {
   await gateway.stop();
   await database.close();
   await removeDirectory(gateway.dataDir);
-}, 120_000);
+});

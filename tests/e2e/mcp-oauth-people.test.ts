@@ -49,7 +49,7 @@ beforeAll(async () => {
   await grant(world.admin, "people's", serverId, [team.groupId]);
   broker = (await begunAt(world.gateway.runtimeUrl, serverId, team.apiKey)).broker;
   for (const name of ["ada", "eve"] as const) people[name] = await person(name);
-}, 60_000);
+});
 afterAll(async () => {
   await at.stop();
   await tools.stop();

@@ -153,7 +153,7 @@ describe("a renewal", () => {
     allow();
     expect([...new Set((await calls).map(({ status }) => status))]).toEqual([200]);
     expect(first.seen.slice(first24).filter(({ path }) => path === "/token").length).toBe(24);
-  }, 30_000);
+  });
 
   test("does not bring back what is given up meanwhile, and tells the issuer so", async () => {
     const { key } = await newKey();

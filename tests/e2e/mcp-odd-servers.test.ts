@@ -406,24 +406,20 @@ test("a session that its server gave up while its stream stays open is followed 
   expect(said("resources/unsubscribe")).toEqual([]);
 });
 
-test.each([429, 501])(
-  "a server that answers %i instead of a stream of changes has one later, or none",
-  async (status) => {
-    let refusals = 0;
-    const { id } = await serve(`no stream ${status}`, "handshake", (_message, request) =>
-      request.method === "GET" && (status === 501 || refusals++ === 0)
-        ? new Response("", { status })
-        : request.method === "GET"
-          ? events('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n')
-          : undefined,
-    );
-    const first = listen(at(id));
-    if (status === 501) return first.until('"notifications":{}');
-    await first.until("upstream_unreachable");
-    await listen(at(id)).until("list_changed");
-  },
-  10_000,
-);
+test.each([429, 501])("a server that answers %i instead of a stream of changes has one later, or none", async (status) => {
+  let refusals = 0;
+  const { id } = await serve(`no stream ${status}`, "handshake", (_message, request) =>
+    request.method === "GET" && (status === 501 || refusals++ === 0)
+      ? new Response("", { status })
+      : request.method === "GET"
+        ? events('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n')
+        : undefined,
+  );
+  const first = listen(at(id));
+  if (status === 501) return first.until('"notifications":{}');
+  await first.until("upstream_unreachable");
+  await listen(at(id)).until("list_changed");
+});
 
 describe("ids with more digits than a double has", () => {
   const LONG = "9007199254740993";
@@ -700,7 +696,7 @@ test("a server that asks and asks is told when it is enough, and has no more tim
   expect([called.text.split("elicitation/create").length - 1, called.text.split("notifications/cancelled").length - 1]).toEqual([16, 16]);
   const refused = server.seen.map(({ text }) => JSON.parse(text || "{}")).filter(({ error }) => error !== undefined);
   expect(refused.map(({ id: question, error }) => [question, error.code])).toEqual([17, 18, 19, 20].map((question) => [question, -32601]));
-}, 10_000);
+});
 
 test("an event whose lines end with CR alone does not wait for the next", async () => {
   let proceed: () => void = () => undefined;

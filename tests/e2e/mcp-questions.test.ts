@@ -53,15 +53,22 @@ test.each(["handshake", "stateless"] as const)(
     const question = `{"message":"How much?","requestedSchema":{"type":"object","properties":{"amount":{"type":"integer","maximum":${AMOUNT}}}}}`;
     const given = `{"action":"accept","content":{"amount":${AMOUNT}}}`;
     const json = (body: string) => new Response(body, { headers: { "content-type": "application/json" } });
+    let answered = () => {};
     const { id, server } = await serve(`exact ${dialect}`, dialect, (message) => {
+      // An answer to what it asked: its own call is over.
+      if (message?.method === undefined && message?.id === "q") answered();
       if (message?.method !== "tools/call") return undefined;
       if (dialect === "handshake")
         return new Response(
           new ReadableStream({
-            start: (controller) =>
-              controller.enqueue(
-                new TextEncoder().encode(`data: {"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":${question}}\n\n`),
-              ),
+            start(controller) {
+              const say = (text: string) => controller.enqueue(new TextEncoder().encode(`data: ${text}\n\n`));
+              say(`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":${question}}`);
+              answered = () => {
+                say(`{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":{"content":[]}}`);
+                controller.close();
+              };
+            },
           }),
           { headers: { "content-type": "text/event-stream" } },
         );
@@ -79,7 +86,7 @@ test.each(["handshake", "stateless"] as const)(
       expect(asked).toContain(question);
       const { requestState } = JSON.parse(asked).result;
       expect(await call(`"requestState":"${requestState}",`)).toBe(asked);
-      await call(`"requestState":"${requestState}","inputResponses":{"input":${given}},`);
+      expect(await call(`"requestState":"${requestState}","inputResponses":{"input":${given}},`)).toContain('"content":[]');
     } else {
       const session = await sessionAt(id, { elicitation: {} });
       const stream = rawStream(

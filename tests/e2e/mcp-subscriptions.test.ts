@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ChangingServer, startChangingServer } from "../support/changing-server.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { type RawStream, rawStream } from "../support/raw-stream.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { rowOf } from "../support/admin.ts";
@@ -24,7 +25,7 @@ const open = new Set<RawStream>();
 beforeAll(async () => {
   world = await startWorld();
   team = await newTeam(world.admin, "listeners");
-}, 120_000);
+});
 afterAll(async () => {
   for (const stream of open) stream.close();
   await world.end();
@@ -48,7 +49,7 @@ async function residentMb(): Promise<number> {
 
 /** What stays when what was only needed on the way has been given back. */
 async function heldMb(): Promise<number> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + PATIENCE_MS;
   for (let least = await residentMb(); ; least = Math.min(least, await residentMb())) {
     if (least < MOST_MB || Date.now() > deadline) return least;
     await Bun.sleep(100);
@@ -135,7 +136,7 @@ describe.each(KINDS)("%s", (name, dialect, one, sign, streamsOf) => {
     expect(mb).toBeLessThan(MOST_MB);
     await closed(streams);
     if (dialect === "stateless") await until(() => server.listening() === 0);
-  }, 120_000);
+  });
 });
 
 describe.each(KINDS)("%s that do not read", (name, dialect, one, sign, streamsOf) => {
@@ -162,7 +163,7 @@ describe.each(KINDS)("%s that do not read", (name, dialect, one, sign, streamsOf
     );
     expect(most - before).toBeLessThan(MOST_GROWTH_MB);
     await closed([...slow, ...(reader === undefined ? [] : [reader])]);
-  }, 120_000);
+  });
 });
 
 describe.each(KINDS)("%s", (...[name, dialect, one, sign]) => {
@@ -203,4 +204,4 @@ test("who shares a server's stream and stops reading hears of each change when r
   await slow?.until(CHANGED);
   expect(slow?.count("resources/updated")).toBeGreaterThan(0);
   if (slow !== undefined && reader !== undefined) await closed([slow, reader]);
-}, 120_000);
+});

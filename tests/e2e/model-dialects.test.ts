@@ -53,7 +53,7 @@ beforeAll(async () => {
     access_mode: "shared",
   }));
   ({ key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" }));
-}, 60_000);
+});
 
 afterAll(async () => {
   await world.end();

@@ -18,7 +18,7 @@ beforeAll(async () => {
   ({ upstream, gateway, admin } = world);
   served = await serveModels(admin, upstream.baseUrl, ["fake-1", "tools", "bad-request", "slow-down", "broken", "torn"]);
   client = new OpenAI({ baseURL: `${gateway.runtimeUrl}/v1/proxy/llm`, apiKey: served.apiKey, maxRetries: 0 });
-}, 30_000);
+});
 
 afterAll(() => world.end());
 

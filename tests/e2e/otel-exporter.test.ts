@@ -3,6 +3,7 @@ import { type Context, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace 
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { rowsOf, type Served, serveModels } from "../support/admin.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** The trace inlet as OpenTelemetry's own exporter uses it. */
@@ -12,7 +13,7 @@ let served: Served;
 beforeAll(async () => {
   world = await startWorld();
   served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
-}, 30_000);
+});
 afterAll(() => world.end());
 
 /** An instrumented program: what it traces, and the exporter that sends it. */
@@ -23,7 +24,7 @@ function program(compression: "gzip" | "none", apiKey = served.apiKey) {
     url: `${world.gateway.runtimeUrl}/v1/ingest/otel/v1/traces`,
     headers: { "x-api-key": apiKey },
     compression: compression as never,
-    timeoutMillis: 10_000,
+    timeoutMillis: PATIENCE_MS,
   });
   return {
     span(name: string, parent: Context = ROOT_CONTEXT, kind = SpanKind.CLIENT): Span {
@@ -53,40 +54,36 @@ function inference(span: Span, input: number, output: number): Span {
 const runOf = async (id: string): Promise<any> =>
   (await fetch(`${world.gateway.runtimeUrl}/v1/runs/${id}`, { headers: { "x-api-key": served.apiKey } })).json();
 
-test.each(["gzip", "none"] as const)(
-  "an agent's trace, compression %s: one row for each span, tokens once",
-  async (compression) => {
-    const agent = program(compression);
-    const root = agent
-      .span("invoke_agent planner", ROOT_CONTEXT, SpanKind.INTERNAL)
-      .setAttributes({ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "planner" });
-    inference(agent.span("chat gpt-x", agent.under(root)), 100, 20).end();
-    agent
-      .span("execute_tool search", agent.under(root), SpanKind.INTERNAL)
-      .setAttributes({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search" })
-      .setStatus({ code: SpanStatusCode.ERROR, message: "no such index" })
-      .end();
-    root.end();
-    const { traceId } = root.spanContext();
-    expect(await agent.flush()).toEqual({ code: 0 });
+test.each(["gzip", "none"] as const)("an agent's trace, compression %s: one row for each span, tokens once", async (compression) => {
+  const agent = program(compression);
+  const root = agent
+    .span("invoke_agent planner", ROOT_CONTEXT, SpanKind.INTERNAL)
+    .setAttributes({ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "planner" });
+  inference(agent.span("chat gpt-x", agent.under(root)), 100, 20).end();
+  agent
+    .span("execute_tool search", agent.under(root), SpanKind.INTERNAL)
+    .setAttributes({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search" })
+    .setStatus({ code: SpanStatusCode.ERROR, message: "no such index" })
+    .end();
+  root.end();
+  const { traceId } = root.spanContext();
+  expect(await agent.flush()).toEqual({ code: 0 });
 
-    const rows = await rowsOf(world.admin, { trace_id: traceId, source: "otel" }, 3);
-    expect(
-      Object.fromEntries(
-        rows.map((row) => [
-          row.proxy_subtype,
-          [row.proxy_type, row.llm_total_tokens, row.success, row.mcp_capability_name, row.trace_continuity],
-        ]),
-      ),
-    ).toEqual({
-      invoke_agent: ["a2a", null, true, null, "external"],
-      chat: ["llm", 120, true, null, "external"],
-      execute_tool: ["mcp", null, false, "search", "external"],
-    });
-    expect(await runOf(traceId)).toMatchObject({ calls: 3, external_calls: 3, total_tokens: 120 });
-  },
-  20_000,
-);
+  const rows = await rowsOf(world.admin, { trace_id: traceId, source: "otel" }, 3);
+  expect(
+    Object.fromEntries(
+      rows.map((row) => [
+        row.proxy_subtype,
+        [row.proxy_type, row.llm_total_tokens, row.success, row.mcp_capability_name, row.trace_continuity],
+      ]),
+    ),
+  ).toEqual({
+    invoke_agent: ["a2a", null, true, null, "external"],
+    chat: ["llm", 120, true, null, "external"],
+    execute_tool: ["mcp", null, false, "search", "external"],
+  });
+  expect(await runOf(traceId)).toMatchObject({ calls: 3, external_calls: 3, total_tokens: 120 });
+});
 
 test("a span that is none is refused by itself: the exporter keeps going, and the rest is recorded", async () => {
   const agent = program("gzip");
@@ -105,7 +102,7 @@ test("a span that is none is refused by itself: the exporter keeps going, and th
   expect(await rowsOf(world.admin, { trace_id: traceId, source: "otel" }, 1)).toHaveLength(1);
   const [request] = await rowsOf(world.admin, { proxy_subtype: "otel_traces", success: true }, 1);
   expect(request.custom_metadata.spans_recorded).toBe(1);
-}, 20_000);
+});
 
 test("a span around a call that the gateway carried joins its row: nothing is counted twice", async () => {
   const agent = program("gzip");
@@ -140,7 +137,7 @@ test("a span around a call that the gateway carried joins its row: nothing is co
     carried.root_task_id,
   ]);
   expect(await runOf("instrumented")).toMatchObject({ calls: before.calls, total_tokens: before.total_tokens, cost_usd: before.cost_usd });
-}, 20_000);
+});
 
 test("a key that is none is told as an error, and nothing is recorded as a span", async () => {
   const agent = program("gzip", `sk_gw_api_${"n".repeat(43)}`);
@@ -151,7 +148,7 @@ test("a key that is none is told as an error, and nothing is recorded as a span"
   const [refused] = await rowsOf(world.admin, { proxy_subtype: "otel_traces", error_type: "credential_unknown" }, 1);
   expect(refused.http_status_code).toBe(401);
   expect((await world.admin.post("/v1/admin/proxy-logs/query", { filters: { trace_id: span.spanContext().traceId } })).rows).toEqual([]);
-}, 20_000);
+});
 
 test("counts of tokens that no call could come to are none: totals of the group still hold what comes after", async () => {
   const agent = program("gzip");
@@ -171,4 +168,4 @@ test("counts of tokens that no call could come to are none: totals of the group 
   expect(answer.status).toBe(200);
   const [row] = await rowsOf(world.admin, { proxy_subtype: "chat_completions", request_id: "behind-spans" }, 1);
   expect([row.custom_metadata, row.llm_model_used]).toEqual([null, "fake-1"]);
-}, 20_000);
+});

@@ -31,7 +31,7 @@ beforeAll(async () => {
   outsider = await newPerson(gateway.runtimeUrl, "outsider");
   for (const person of [asker, colleague])
     await admin.request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: team.groupId });
-}, 60_000);
+});
 afterAll(async () => {
   await tools.stop();
   await world.end();

@@ -16,7 +16,7 @@ beforeAll(async () => {
   outsider = await newPerson(world.gateway.runtimeUrl, "outsider");
   const people = await world.admin.post("/v1/admin/end-user-groups", { name: "people", initial_member_ids: [member.id] });
   await world.admin.post(`/v1/admin/end-user-groups/${people.id}/resource-groups`, { resource_group_ids: [served.groupId] });
-}, 60_000);
+});
 afterAll(() => world.end());
 
 interface Stream {
@@ -174,4 +174,4 @@ test("a gateway that stops does not wait for open portals", async () => {
   expect([code, text]).toEqual([0, "event: ready\ndata: {}\n\n"]);
   expect(performance.now() - began).toBeLessThan(15_000);
   await other.end();
-}, 60_000);
+});

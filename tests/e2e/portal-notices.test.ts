@@ -20,7 +20,7 @@ beforeAll(async () => {
   served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
   person = await newPerson(world.gateway.runtimeUrl, "reader");
   await world.admin.request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: served.groupId });
-}, 60_000);
+});
 afterAll(() => world.end());
 
 const post = (handle: string, more: object = {}, client: PortalClient = person) =>

@@ -151,7 +151,7 @@ beforeAll(async () => {
     { "x-tenant-id": "other" },
   );
   foreigner = portalClient(url, login.body.access_token);
-}, 60_000);
+});
 afterAll(() => world.end());
 
 /** The call's row: there is exactly one. */

@@ -54,11 +54,11 @@ beforeAll(async () => {
   elsewhere = await signIn(gateway.adminUrl, { username: "elsewhere", password: ADMIN_PASSWORD }, "tenant");
   ben = await newPerson(url, "ben");
   outsider = await newPerson(url, "outsider");
-}, 60_000);
+});
 afterAll(async () => {
   await tools.stop();
   await world.end();
-}, 60_000);
+});
 
 const inOther = { "x-tenant-id": "other" };
 const codeOf = (steps: number) => totpCode(secret, Math.floor(Date.now() / 30_000) + steps);

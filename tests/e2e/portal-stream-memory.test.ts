@@ -6,6 +6,7 @@ import { PortalTokens } from "../../server/directory/people/portal/portal-tokens
 import { systemClock } from "../../server/kernel/clock.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { type Database, openDatabase } from "../../server/store/database.ts";
+import { LONG_TEST_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** `TEST_EVENT_STREAMS=10000` is the whole claim; fewer show what one costs. Each takes a descriptor here and one in the gateway. */
@@ -24,12 +25,12 @@ const sockets: Socket[] = [];
 beforeAll(async () => {
   world = await startWorld({ GW_JWT_SECRET: JWT_SECRET });
   connection = openDatabase(world.databaseUrl, { log: jsonLog("error"), max: 2 });
-}, 60_000);
+});
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
   await connection.close();
   await world.end();
-}, 60_000);
+});
 
 /** So many people with a token each: no password is hashed for them. */
 async function people(count: number): Promise<string[]> {
@@ -87,25 +88,29 @@ function residentMegabytes(): number {
   return Number(kilobytes) / 1024;
 }
 
-test("open portals cost little memory, and each hears what is told to all", async () => {
-  const tokens = await people(Math.ceil(STREAMS / PORTALS_OF_A_PERSON));
-  // The first of anything brings code that stays: it is no cost of a stream.
-  await openStreams(await people(10), 100);
-  for (const socket of sockets.splice(0)) socket.destroy();
-  const before = residentMegabytes();
+test(
+  "open portals cost little memory, and each hears what is told to all",
+  async () => {
+    const tokens = await people(Math.ceil(STREAMS / PORTALS_OF_A_PERSON));
+    // The first of anything brings code that stays: it is no cost of a stream.
+    await openStreams(await people(10), 100);
+    for (const socket of sockets.splice(0)) socket.destroy();
+    const before = residentMegabytes();
 
-  const streams = await openStreams(tokens, STREAMS);
-  const opened = residentMegabytes();
-  // Whoever loses its line to the database tells every portal to look again.
-  await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN gatehouse_portal%'`.execute(connection.db);
-  await until(() => streams.every(({ text }) => text.includes("event: resync")));
-  // Longer than the time between two signs of life.
-  await until(() => streams.every(({ text }) => text.includes(": keep-alive")));
-  const told = residentMegabytes();
+    const streams = await openStreams(tokens, STREAMS);
+    const opened = residentMegabytes();
+    // Whoever loses its line to the database tells every portal to look again.
+    await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN gatehouse_portal%'`.execute(connection.db);
+    await until(() => streams.every(({ text }) => text.includes("event: resync")));
+    // Longer than the time between two signs of life.
+    await until(() => streams.every(({ text }) => text.includes(": keep-alive")));
+    const told = residentMegabytes();
 
-  // Whoever asks for a number of streams wants to see the figures too.
-  if (process.env["TEST_EVENT_STREAMS"]) process.stdout.write(`${JSON.stringify({ STREAMS, before, opened, told })}\n`);
-  expect(streams.filter(({ ended }) => ended)).toEqual([]);
-  expect(Math.max(opened, told)).toBeLessThan(BOUND_MB);
-  expect(((Math.max(opened, told) - before) * 1024) / STREAMS).toBeLessThan(STREAM_KB);
-}, 300_000);
+    // Whoever asks for a number of streams wants to see the figures too.
+    if (process.env["TEST_EVENT_STREAMS"]) process.stdout.write(`${JSON.stringify({ STREAMS, before, opened, told })}\n`);
+    expect(streams.filter(({ ended }) => ended)).toEqual([]);
+    expect(Math.max(opened, told)).toBeLessThan(BOUND_MB);
+    expect(((Math.max(opened, told) - before) * 1024) / STREAMS).toBeLessThan(STREAM_KB);
+  },
+  LONG_TEST_MS,
+);

@@ -17,7 +17,7 @@ beforeAll(async () => {
   await world.admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-models/hidden-1/portal-visibility`, {
     portal_visible: false,
   });
-}, 60_000);
+});
 afterAll(() => world.end());
 
 const stranger = () => portalClient(url);
@@ -219,7 +219,7 @@ describe("registering over and over", () => {
   let other: World;
   beforeAll(async () => {
     other = await startWorld();
-  }, 60_000);
+  });
   afterAll(() => other.end());
 
   test("closes registration to the address, with the time to wait, and nothing else", async () => {

@@ -37,7 +37,7 @@ else {
       await grant(world.admin, name, id, [team.groupId]);
       urls[name] = `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
     }
-  }, 120_000);
+  });
   afterAll(async () => {
     await world.end();
     await Promise.all(serving.map((server) => server.stop(true)));
@@ -70,6 +70,6 @@ else {
       expect(said.tools).toBeGreaterThan(20);
       expect(said.call).toContain("simple text");
       expect(said.resource.length + said.prompt.length).toBeGreaterThan(10);
-    }, 120_000);
+    });
   });
 }

@@ -24,7 +24,7 @@ beforeAll(async () => {
     { name: "first", model_name: "broken", routing_group_id: "any-model", routing_weight: 5 },
     { name: "second", model_name: "fake-1", routing_group_id: "any-model", routing_weight: 1 },
   ]);
-}, 30_000);
+});
 
 afterAll(() => world.end());
 

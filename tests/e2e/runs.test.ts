@@ -11,7 +11,7 @@ beforeAll(async () => {
   world = await startWorld();
   served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
   other = await serveModels(world.admin, world.upstream.baseUrl, ["fake-2"], { group: "others", providerKey: "fake2" });
-}, 30_000);
+});
 afterAll(async () => world.end());
 
 async function chat(headers: Record<string, string>, model = "fake-1", key = served.apiKey): Promise<Response> {

@@ -9,7 +9,7 @@ let stranger: Clients;
 beforeAll(async () => {
   world = await startSdkWorld();
   stranger = world.clientsOf(`sk_gw_api_${"x".repeat(43)}`);
-}, 60_000);
+});
 
 afterAll(() => world.end());
 

@@ -9,7 +9,7 @@ let world: SdkWorld;
 
 beforeAll(async () => {
   world = await startSdkWorld();
-}, 60_000);
+});
 
 afterAll(() => world.end());
 

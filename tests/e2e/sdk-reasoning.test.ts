@@ -12,7 +12,7 @@ let world: SdkWorld;
 
 beforeAll(async () => {
   world = await startSdkWorld();
-}, 60_000);
+});
 
 afterAll(() => world.end());
 

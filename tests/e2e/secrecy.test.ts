@@ -79,4 +79,4 @@ test("after use, no provider key, API key or password stands in the database, th
   await upstream.stop();
   await database.close();
   await removeDirectory(gateway.dataDir);
-}, 60_000);
+});

@@ -73,4 +73,4 @@ test("with another secret key what needs no stored key is served, changes arrive
   await database.close();
   for (const directory of [dataDir, otherDir]) await removeDirectory(directory);
   await upstream.stop();
-}, 30_000);
+});

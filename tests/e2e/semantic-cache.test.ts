@@ -23,7 +23,7 @@ describe("by the official clients", () => {
       ({ name }: { name: string }) => name === "team",
     );
     cache = await world.admin.post(CONFIGS, { ...tenant, name: "answers", group_ids: [group.id] });
-  }, 60_000);
+  });
   afterAll(() => world.end());
 
   /** Asks in turn, whole and streamed, beginning with an empty cache; all but the first must be hits with the first's words. */
@@ -122,7 +122,7 @@ describe("what is given again, and to whom", () => {
       { name: "parrot-embed", provider: "parrot", mode: "embedding", input_cost_per_million_tokens: 1 },
     ]);
     cache = await admin.post(CONFIGS, { ...tenant, name: "answers", group_ids: [served.groupId] });
-  }, 60_000);
+  });
   afterAll(async () => {
     await gateway.stop();
     await upstream.stop();

@@ -7,6 +7,7 @@ import { type AdminClient, rowOf, rowsOf, type Served, serveModels } from "../su
 import { STREAM_WORDS } from "../support/fake-upstream.ts";
 import { type FakeJudge, startFakeJudge } from "../support/fake-judge.ts";
 import { removeDirectory, startGateway } from "../support/gateway.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 const POLICIES = "/v1/admin/semantic-policies";
@@ -54,9 +55,10 @@ beforeAll(async () => {
     name: "no dragons",
     constraint_text: "Nothing may speak of dragons.",
     judge_model_id: model.id,
+    timeout_seconds: PATIENCE_MS / 1000,
     resource_group_ids: [served.groupId],
   });
-}, 60_000);
+});
 afterAll(async () => {
   await world.end();
   await judge.stop();
@@ -76,6 +78,16 @@ async function call(body: Record<string, unknown>) {
   return { status: response.status, text, headers: response.headers, id: response.headers.get("x-request-id") as string };
 }
 const ask = (content: string, more: Record<string, unknown> = {}) => call({ messages: user(content), ...more });
+
+/** Resolves when the call has got so far; throws when it was answered before. */
+async function arrived(there: () => boolean, asking: Promise<Response | null>): Promise<void> {
+  let early: Response | null = null;
+  void asking.then((answer) => (early = answer));
+  while (!there()) {
+    if (early !== null) throw new Error(`answered at once: ${(early as Response).status}`);
+    await Bun.sleep(1);
+  }
+}
 
 describe("what goes in", () => {
   beforeAll(() => change({ surfaces: ["chat_input"], action: "block", mode: "enforce", on_judge_failure: "block" }));
@@ -234,7 +246,7 @@ describe("what goes in", () => {
     const nested = await rowsOf(admin, { parent_request_id: passed.id }, 1);
     expect(nested).toHaveLength(1);
     if (kind === "slow-judge") expect(nested[0]).toMatchObject({ success: false, error_type: "upstream_timeout" });
-    await change({ timeout_seconds: 10, on_judge_failure: "block" });
+    await change({ timeout_seconds: PATIENCE_MS / 1000, on_judge_failure: "block" });
   });
 
   test("is given up when the caller hangs up, and both rows say why", async () => {
@@ -246,7 +258,7 @@ describe("what goes in", () => {
       headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json", "x-correlation-id": "left-the-judge" },
       body: JSON.stringify({ model: "fake-1", messages: user(fresh("slow-judge")) }),
     }).catch(() => null);
-    while (judge.seen.length === seen) await new Promise((resolve) => setImmediate(resolve));
+    await arrived(() => judge.seen.length > seen, asking);
     hangUp.abort();
     await asking;
     const rows = await rowsOf(admin, { correlation_id: "left-the-judge" }, 2);
@@ -331,7 +343,7 @@ describe("what comes out", () => {
       headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json", "x-correlation-id": "hung-up" },
       body: JSON.stringify({ model: "hold", stream: true, messages: user(fresh()) }),
     }).catch(() => null);
-    while (world.upstream.seen.length === seen) await new Promise((resolve) => setImmediate(resolve));
+    await arrived(() => world.upstream.seen.length > seen, asking);
     hangUp.abort();
     await asking;
     await world.upstream.seen.at(-1)?.aborted;

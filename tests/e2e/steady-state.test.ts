@@ -28,7 +28,7 @@ beforeAll(async () => {
     GW_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD,
   };
   gateway = await compose(readConfiguration(env), env, jsonLog("error"), { onQuery: (sql) => statements.push(sql) });
-}, 30_000);
+});
 
 afterAll(async () => {
   await gateway.stop();
@@ -167,4 +167,4 @@ test("a call of a tool in steady state reads no database and begins no session a
   ).toEqual([[], []]);
   expect(fixtures.map(({ seen }, at) => seen.length - (before[at] ?? 0))).toEqual([150, 150]);
   await Promise.all(fixtures.map((fixture) => fixture.stop()));
-}, 60_000);
+});

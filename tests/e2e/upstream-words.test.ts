@@ -82,7 +82,7 @@ beforeAll(async () => {
   await model("bedrock-embed", "fake-bedrock", ["embedding"], "amazon.titan-embed-text-v2:0");
   await model("vertex-embed", "fake-vertex", ["embedding"]);
   ({ key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" }));
-}, 60_000);
+});
 
 afterAll(async () => {
   await world.end();

@@ -13,7 +13,7 @@ beforeAll(async () => {
     GW_SMTP_FROM: "Gatehouse <gateway@mail.example>",
     GW_PUBLIC_URL: "https://gateway.example",
   });
-}, 60_000);
+});
 afterAll(async () => {
   await world.end();
   await mail.close();

@@ -43,7 +43,7 @@ beforeAll(async () => {
     await admin.post("/v1/admin/llms", { ...tenant, name: model, model_name: "m", provider: model, modes, group_ids: [group.id] });
   }
   ({ key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" }));
-}, 60_000);
+});
 
 afterAll(async () => {
   await world.end();

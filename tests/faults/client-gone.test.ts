@@ -22,7 +22,7 @@ beforeAll(async () => {
   world = await startWorld();
   ({ admin } = world);
   served = await serveModels(admin, upstream.baseUrl, ["silent", "stalls", "ends"]);
-}, 30_000);
+});
 afterAll(async () => {
   await world.end();
   await upstream.stop();

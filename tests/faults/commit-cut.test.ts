@@ -6,6 +6,7 @@ import { openDatabase } from "../../server/store/database.ts";
 import { type DatabaseProxy, databaseProxy } from "../support/database-proxy.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { removeDirectory } from "../support/gateway.ts";
+import { LONG_TEST_MS } from "../support/patience.ts";
 
 /**
  * The connection breaks after the server was told to commit and before it could say that it did: whoever sent the rows
@@ -57,5 +58,5 @@ test(
     console.log(`  ${proxy.cuts} cuts, ${ids.length} rows, 0 doubled, 0 lost`);
     await removeDirectory(directory);
   },
-  120_000 + ROUNDS * 1_000,
+  LONG_TEST_MS + ROUNDS * 1_000,
 );

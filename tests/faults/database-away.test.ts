@@ -5,6 +5,7 @@ import { type DatabaseProxy, databaseProxy } from "../support/database-proxy.ts"
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { newPerson } from "../support/portal.ts";
 
 /** PostgreSQL goes away under load: connections break and none can be made, for a second and for longer. */
@@ -26,7 +27,7 @@ beforeAll(async () => {
   gateway = await startGateway({ databaseUrl: proxy.url });
   admin = await signIn(gateway.adminUrl);
   served = await serveModels(admin, upstream.baseUrl, ["fake-1"]);
-}, 30_000);
+});
 afterAll(async () => {
   await gateway.stop();
   await upstream.stop();
@@ -58,7 +59,7 @@ const metric = async (name: string): Promise<number> =>
   );
 
 async function shipped(): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + PATIENCE_MS;
   while ((await metric("gatehouse_ledger_unshipped_rows")) > 0)
     if (Date.now() > deadline) throw new Error(`rows do not reach the database:\n${gateway.output().slice(-2_000)}`);
 }
@@ -117,7 +118,7 @@ for (const seconds of [1, LONG_SECONDS]) {
     console.log(
       `  away ${seconds} s: ${during} calls answered meanwhile, ${waiting} rows waited, 0 failed, 0 lost, 0 doubled; memory ${Math.round(before / 2 ** 20)} to ${Math.round(memory / 2 ** 20)} MiB`,
     );
-  }, 120_000);
+  });
 }
 
 test("what needs rows of the database is told to come again soon, whoever asks", async () => {
@@ -151,7 +152,7 @@ test("what needs rows of the database is told to come again soon, whoever asks",
     [503, "1"],
   ]);
   await shipped();
-}, 60_000);
+});
 
 test("a journal that is full refuses with 503 before anything leaves, and goes on when there is room", async () => {
   await gateway.stop();
@@ -191,7 +192,7 @@ test("a journal that is full refuses with 503 before anything leaves, and goes o
   console.log(
     `  journal of ${JOURNAL_MB} MB: ${answered.length} calls recorded, then ${refused.length} of ${refused.length} refused and none of them sent upstream`,
   );
-}, 120_000);
+});
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { jsonLog } from "../../server/kernel/log.ts";
-import { type DataDirectory, openDataDirectory } from "../../server/store/data-directory.ts";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../server/store/embedded.ts";
 import { findHome } from "../../server/store/embedded/home.ts";
 import { type AdminClient, type Served, serveModels, signIn } from "../support/admin.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
+import { type LastingProcess, startLasting } from "../support/lasting-process.ts";
+import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 
 /**
  * PostgreSQL itself stands still under load (its processes stopped, its connections open and silent), or is killed and
@@ -19,9 +19,11 @@ const CALLERS = 4;
 /** Between two calls of a caller. What counts here is how long the silence is, not how many rows wait. */
 const PAUSE_MS = 10;
 
+const POSTGRES = fileURLToPath(new URL("../support/postgres-process.ts", import.meta.url));
+
 let path: string;
-let directory: DataDirectory;
-let postgres: EmbeddedPostgres;
+let postgres: LastingProcess;
+let databaseUrl: string;
 let upstream: FakeUpstream;
 let gateway: GatewayProcess;
 let admin: AdminClient;
@@ -29,22 +31,27 @@ let served: Served;
 
 beforeAll(async () => {
   path = await temporaryDirectory();
-  directory = openDataDirectory(path);
-  postgres = await startEmbeddedPostgres({ directory, log: jsonLog("error") });
+  const ready = Promise.withResolvers<string>();
+  postgres = await startLasting([process.execPath, POSTGRES, path], {
+    onLine: (line, error) => (error ? console.error(line) : ready.resolve(line)),
+  });
+  void postgres.exited.then((code) => ready.reject(new Error(`PostgreSQL ended with ${code}`)));
+  databaseUrl = await ready.promise;
   upstream = startFakeUpstream();
-  gateway = await startGateway({ databaseUrl: postgres.url, env: { GW_LOG_LEVEL: "error" } });
+  gateway = await startGateway({ databaseUrl, env: { GW_LOG_LEVEL: "error" } });
   admin = await signIn(gateway.adminUrl);
   served = await serveModels(admin, upstream.baseUrl, ["fake-1"]);
-}, 60_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   await upstream?.stop();
-  await postgres?.stop();
-  directory?.close();
-  await removeDirectory(postgres.home);
+  const { path: home } = findHome(path);
+  postgres?.kill("SIGTERM");
+  await postgres?.exited;
+  await removeDirectory(home);
   await removeDirectory(path);
   if (gateway !== undefined) await removeDirectory(gateway.dataDir);
-}, 60_000);
+});
 
 /** The server and every process it made, the server first. */
 function processes(): number[] {
@@ -112,12 +119,12 @@ function load(): Load {
 
 /** Everything that was answered has one row, nothing has two, and the chain holds. */
 async function accountFor({ answered, failed }: Load): Promise<void> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + PATIENCE_MS;
   while ((await metric("gatehouse_ledger_unshipped_rows")) > 0) {
     if (Date.now() > deadline) throw new Error(`rows do not reach the database:\n${gateway.output().slice(-2_000)}`);
     await pause(50);
   }
-  const client = new pg.Client({ connectionString: postgres.url });
+  const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   const { rows } = await client.query<{ id: string; n: number }>(
     "SELECT correlation_id AS id, count(*)::int AS n FROM audit_rows WHERE correlation_id LIKE 'call-%' GROUP BY 1",
@@ -161,17 +168,21 @@ for (const seconds of [1, LONG_SECONDS]) {
         `  silent for ${seconds} s: ${meanwhile} calls answered meanwhile, 0 failed, 0 lost, 0 doubled; memory ${Math.round(before / 2 ** 20)} to ${Math.round(memory / 2 ** 20)} MiB`,
       );
     },
-    (seconds + 180) * 1000,
+    LONG_TEST_MS + seconds * 1000,
   );
 }
 
-test("is killed and recovers: no call fails, no row is lost or doubled", async () => {
-  const under = load();
-  await under.reached(50);
-  const [postmaster = 0, ...children] = processes();
-  for (const pid of [postmaster, ...children]) process.kill(pid, "SIGKILL");
-  await under.reached(200);
-  await under.end();
-  await accountFor(under);
-  console.log(`  killed with ${children.length} of its processes: ${under.answered.length} calls answered, 0 failed, 0 lost, 0 doubled`);
-}, 180_000);
+test(
+  "is killed and recovers: no call fails, no row is lost or doubled",
+  async () => {
+    const under = load();
+    await under.reached(50);
+    const [postmaster = 0, ...children] = processes();
+    for (const pid of [postmaster, ...children]) process.kill(pid, "SIGKILL");
+    await under.reached(200);
+    await under.end();
+    await accountFor(under);
+    console.log(`  killed with ${children.length} of its processes: ${under.answered.length} calls answered, 0 failed, 0 lost, 0 doubled`);
+  },
+  LONG_TEST_MS,
+);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AdminClient, rowsOf, type Served, serveModels } from "../support/admin.ts";
+import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /**
@@ -42,7 +43,7 @@ beforeAll(async () => {
       output_cost_per_million_tokens: 2,
     })),
   );
-}, 30_000);
+});
 
 afterAll(async () => {
   await world.end();
@@ -50,57 +51,61 @@ afterAll(async () => {
 });
 
 describe("a routing group with members in trouble", () => {
-  test(`${CALLS} calls: each is served or ends in an error the caller can see, and each has its row`, async () => {
-    const outcomes = { whole: 0, streamed: 0, torn: 0, refused: 0 };
-    let next = 0;
-    await Promise.all(
-      Array.from({ length: AT_ONCE }, async () => {
-        while (next < CALLS) {
-          const stream = next++ % 2 === 1;
-          const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
-            method: "POST",
-            headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json" },
-            body: JSON.stringify({ model: "team-model", stream, messages: [{ role: "user", content: "Hi" }] }),
-          });
-          const text = await response.text();
-          if (response.status !== 200) outcomes.refused++;
-          else if (!stream) outcomes.whole += Number(JSON.parse(text).choices[0].message.content === "served");
-          else if (text.includes('"error"')) outcomes.torn++;
-          else {
-            expect(text).toEndWith("data: [DONE]\n\n");
-            outcomes.streamed += Number(wordsOf(text) === "served");
+  test(
+    `${CALLS} calls: each is served or ends in an error the caller can see, and each has its row`,
+    async () => {
+      const outcomes = { whole: 0, streamed: 0, torn: 0, refused: 0 };
+      let next = 0;
+      await Promise.all(
+        Array.from({ length: AT_ONCE }, async () => {
+          while (next < CALLS) {
+            const stream = next++ % 2 === 1;
+            const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+              method: "POST",
+              headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json" },
+              body: JSON.stringify({ model: "team-model", stream, messages: [{ role: "user", content: "Hi" }] }),
+            });
+            const text = await response.text();
+            if (response.status !== 200) outcomes.refused++;
+            else if (!stream) outcomes.whole += Number(JSON.parse(text).choices[0].message.content === "served");
+            else if (text.includes('"error"')) outcomes.torn++;
+            else {
+              expect(text).toEndWith("data: [DONE]\n\n");
+              outcomes.streamed += Number(wordsOf(text) === "served");
+            }
           }
-        }
-      }),
-    );
-    console.log(`  ${JSON.stringify(outcomes)}; requests to the members: ${JSON.stringify(members.seen)}`);
-    // Only what the third member broke off after its answer had begun could not be served by anybody.
-    expect(outcomes.refused).toBe(0);
-    expect(outcomes.whole + outcomes.streamed + outcomes.torn).toBe(CALLS);
-    expect(outcomes.torn).toBe(members.torn());
+        }),
+      );
+      console.log(`  ${JSON.stringify(outcomes)}; requests to the members: ${JSON.stringify(members.seen)}`);
+      // Only what the third member broke off after its answer had begun could not be served by anybody.
+      expect(outcomes.refused).toBe(0);
+      expect(outcomes.whole + outcomes.streamed + outcomes.torn).toBe(CALLS);
+      expect(outcomes.torn).toBe(members.torn());
 
-    const rows = await allRows();
-    expect(rows).toHaveLength(CALLS);
-    expect(rows.filter((row) => !row.success)).toHaveLength(outcomes.torn);
-    const told: Record<string, number> = { fails: 0, hangs: 0, serves: 0 };
-    for (const row of rows) {
-      const attempts: { model: string; outcome: string }[] = row.custom_metadata?.attempts ?? [
-        { model: row.llm_model_used, outcome: "served" },
-      ];
-      for (const { model } of attempts) told[model] = (told[model] ?? 0) + 1;
-      expect(row.llm_model_requested).toBe("team-model");
-      expect(row.llm_model_used).toBe("serves");
-      const first = attempts[0] as { model: string; outcome: string };
-      const fallback = attempts.some(({ model }) => model !== first.model);
-      expect([row.llm_used_fallback, row.llm_fallback_reason]).toEqual(fallback ? [true, first.outcome] : [null, null]);
-      for (const attempt of attempts.slice(0, -1)) {
-        expect(attempt.outcome).toBe(
-          attempt.model === "fails" ? "upstream_error" : attempt.model === "hangs" ? "upstream_timeout" : "upstream_interrupted",
-        );
+      const rows = await allRows();
+      expect(rows).toHaveLength(CALLS);
+      expect(rows.filter((row) => !row.success)).toHaveLength(outcomes.torn);
+      const told: Record<string, number> = { fails: 0, hangs: 0, serves: 0 };
+      for (const row of rows) {
+        const attempts: { model: string; outcome: string }[] = row.custom_metadata?.attempts ?? [
+          { model: row.llm_model_used, outcome: "served" },
+        ];
+        for (const { model } of attempts) told[model] = (told[model] ?? 0) + 1;
+        expect(row.llm_model_requested).toBe("team-model");
+        expect(row.llm_model_used).toBe("serves");
+        const first = attempts[0] as { model: string; outcome: string };
+        const fallback = attempts.some(({ model }) => model !== first.model);
+        expect([row.llm_used_fallback, row.llm_fallback_reason]).toEqual(fallback ? [true, first.outcome] : [null, null]);
+        for (const attempt of attempts.slice(0, -1)) {
+          expect(attempt.outcome).toBe(
+            attempt.model === "fails" ? "upstream_error" : attempt.model === "hangs" ? "upstream_timeout" : "upstream_interrupted",
+          );
+        }
       }
-    }
-    expect(told).toEqual(members.seen);
-  }, 180_000);
+      expect(told).toEqual(members.seen);
+    },
+    LONG_TEST_MS,
+  );
 
   test("circuits keep calls away from the members in trouble", () => {
     expect(members.seen.fails as number).toBeLessThan(CALLS / 4);
@@ -138,7 +143,7 @@ function wordsOf(text: string): string {
 async function allRows(): Promise<any[]> {
   const first = await rowsOf(admin, { proxy_subtype: "chat_completions" }, 200);
   expect(first.length).toBe(200);
-  const deadline = Date.now() + 15_000;
+  const deadline = Date.now() + PATIENCE_MS;
   const page = (number: number) =>
     admin.post("/v1/admin/proxy-logs/query", { filters: { proxy_subtype: "chat_completions" }, page: number, page_size: 200 });
   for (;;) {

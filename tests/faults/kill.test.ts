@@ -3,6 +3,7 @@ import { rowsOf, type Served, serveModels, signIn } from "../support/admin.ts";
 import { testDatabase } from "../support/database.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
+import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
 
 /**
  * Four gateways on one database are killed (SIGKILL) again and again under mixed load, each for itself. Whatever the
@@ -24,7 +25,7 @@ beforeAll(async () => {
   closeDatabase = database.close;
   upstream = startFakeUpstream();
   dataDirs = await Promise.all(Array.from({ length: WRITERS }, temporaryDirectory));
-}, 30_000);
+});
 
 afterAll(async () => {
   await upstream.stop();
@@ -79,7 +80,7 @@ async function killed(writer: number, first: GatewayProcess | null, served: Serv
     const seed = writer * 1_000_000 + round * 1_000;
     const callers = Array.from({ length: CALLERS }, (_, i) => load(gateway, served, seed + i, gone));
     // Killed somewhere in the traffic: after so many calls, another number each round.
-    const deadline = Date.now() + 30_000;
+    const deadline = Date.now() + PATIENCE_MS;
     while (gone.answers < 15 + ((round * 37 + writer * 11) % 90)) {
       if (Date.now() > deadline)
         throw new Error(
@@ -107,7 +108,7 @@ test(
     const restarted = Date.now();
     const gateways = await Promise.all(Array.from({ length: WRITERS }, (_, writer) => start(writer)));
     const admin = await signIn(gateways[0]?.adminUrl ?? "");
-    const deadline = Date.now() + 20_000;
+    const deadline = Date.now() + PATIENCE_MS;
     for (const gateway of gateways)
       while (!/^gatehouse_ledger_unshipped_rows 0$/m.test(await (await fetch(`${gateway.adminUrl}/metrics`)).text()))
         if (Date.now() > deadline) throw new Error("a journal does not reach the database");
@@ -140,5 +141,5 @@ test(
     );
     for (const gateway of gateways) expect(await gateway.stop()).toBe(0);
   },
-  300_000 + ROUNDS * 20_000,
+  LONG_TEST_MS + ROUNDS * 20_000,
 );

@@ -3,6 +3,7 @@ import { rowOf, serveModels, signIn } from "../support/admin.ts";
 import { type TestDatabase, testDatabase } from "../support/database.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
 import { removeDirectory, startGateway } from "../support/gateway.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 let database: TestDatabase;
 let upstream: FakeUpstream;
@@ -39,7 +40,7 @@ test("the row of a call whose gateway was killed tells the attempt under way, an
     headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "x-correlation-id": "killed" },
     body,
   }).catch(() => null);
-  for (const deadline = Date.now() + 10_000; !upstream.seen.some((request) => request.body.includes("silent"));) {
+  for (const deadline = Date.now() + PATIENCE_MS; !upstream.seen.some((request) => request.body.includes("silent"));) {
     if (Date.now() > deadline) throw new Error("the second member is not asked");
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -66,4 +67,4 @@ test("the row of a call whose gateway was killed tells the attempt under way, an
   });
   await gateway.stop();
   await removeDirectory(gateway.dataDir);
-}, 30_000);
+});

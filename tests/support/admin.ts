@@ -1,4 +1,5 @@
 import { ADMIN_PASSWORD } from "./gateway.ts";
+import { PATIENCE_MS } from "./patience.ts";
 
 /** A signed-in administrator's view of the control plane. */
 export interface AdminClient {
@@ -95,7 +96,7 @@ export async function rowOf(admin: AdminClient, filters: Record<string, unknown>
 }
 
 export async function rowsOf(admin: AdminClient, filters: Record<string, unknown>, atLeast: number): Promise<any[]> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
     const { rows } = await admin.post("/v1/admin/proxy-logs/query", { filters, page_size: 200 });
     if (rows.length >= atLeast) return rows;

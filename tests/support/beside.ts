@@ -9,7 +9,7 @@ export const BESIDE = new RegExp(
     "audit_|usage_hourly|tool_results_hourly",
     "admin_log_(?:head|checkpoints)",
     "count\\(\\*\\) AS total FROM data_erasures",
-    '^update "approvals" set "status"',
+    "^UPDATE approvals SET status = 'expired'",
     "^\\s*UPDATE runs\\b",
     "^UPDATE api_keys k SET last_used_at",
     "^UPDATE alerts SET resolved",

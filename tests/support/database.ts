@@ -16,20 +16,27 @@ const MIGRATIONS = new URL("../../server/store/migrations/", import.meta.url);
 // Any constant: it only has to be the same in every process that makes the template.
 const LOCK = 5_090_173_311;
 
-function serverUrl(): string {
-  const url = process.env["TEST_DATABASE_URL"];
-  if (!url) throw new Error("TEST_DATABASE_URL is not set: run the tests with npm test, which starts a PostgreSQL for them");
-  return url;
+/** The runner starts a PostgreSQL for the first who asks: what it gives is then where to ask. */
+async function askServerUrl(): Promise<string> {
+  const given = process.env["TEST_DATABASE_URL"];
+  if (!given) throw new Error("TEST_DATABASE_URL is not set: run the tests with npm test, which starts a PostgreSQL for them");
+  if (!given.startsWith("http:")) return given;
+  const answer = await fetch(given);
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.text();
 }
 
-function urlOf(database: string): string {
-  const url = new URL(serverUrl());
+let server: Promise<string> | undefined;
+const serverUrl = (): Promise<string> => (server ??= askServerUrl());
+
+async function urlOf(database: string): Promise<string> {
+  const url = new URL(await serverUrl());
   url.pathname = `/${database}`;
   return url.href;
 }
 
 async function asAdmin<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: serverUrl() });
+  const client = new pg.Client({ connectionString: await serverUrl() });
   await client.connect();
   try {
     return await work(client);
@@ -39,7 +46,7 @@ async function asAdmin<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
 }
 
 async function migrated(database: string): Promise<void> {
-  const connection = openDatabase(urlOf(database), { log: jsonLog("error"), max: 2 });
+  const connection = openDatabase(await urlOf(database), { log: jsonLog("error"), max: 2 });
   await migrate(connection.db);
   await connection.close();
 }
@@ -72,7 +79,7 @@ export async function testDatabase(options: { onQuery?: (sql: string) => void } 
   const from = await (template ??= makeTemplate());
   const name = `gatehouse_test_${randomBytes(8).toString("hex")}`;
   await asAdmin((client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${from}`));
-  const url = urlOf(name);
+  const url = await urlOf(name);
   const connection = openDatabase(url, { log: jsonLog("error"), ...options });
   return {
     url,

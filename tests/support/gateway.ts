@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { cpuMsOfTree } from "./cpu-time.ts";
+import { startLasting } from "./lasting-process.ts";
 
 export const ADMIN_PASSWORD = "correct horse battery";
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
@@ -14,14 +14,15 @@ export interface GatewayProcess {
   readonly runtimeUrl: string;
   readonly adminUrl: string;
   readonly dataDir: string;
-  /** The launcher; the gateway itself is its child. */
-  readonly process: ChildProcess;
-  /** Of the gateway itself. */
+  /** Of the gateway itself, a child of the launcher. */
   pid(): number;
+  /** Milliseconds of processor time of the launcher and everything below it until now. */
+  cpuMs(): number;
   /** Everything it printed, both streams. */
   output(): string;
-  /** SIGTERM, then the exit code. */
-  stop(): Promise<number | null>;
+  running(): boolean;
+  /** SIGTERM to the launcher, then the exit code. */
+  stop(): Promise<number>;
   /** SIGKILL to the gateway itself, resolved when it is gone. */
   kill(): Promise<void>;
 }
@@ -50,39 +51,38 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
     ...options.env,
   };
-  const [file, ...args] = options.command ?? ["node", LAUNCHER, "start"];
-  const child = spawn(file, args, { cwd: PROJECT, env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   const urls: string[] = [];
-  const exited = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
-  const ready = new Promise<void>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on("line", (line) => {
+  const ready = Promise.withResolvers<void>();
+  const launcher = await startLasting(options.command ?? ["node", LAUNCHER, "start"], {
+    cwd: PROJECT,
+    env,
+    onLine(line, error) {
       output += `${line}\n`;
+      if (error) return;
       const url = /^ {2}(?:runtime|control) plane +(http:\/\/\S+)/.exec(line)?.[1];
       if (url !== undefined) urls.push(url);
-      if (/^ {2}database /.test(line)) resolve();
-    });
-    void exited.then((code) => reject(new Error(`the gateway ended with ${code} before it was ready:\n${output}`)));
+      if (/^ {2}database /.test(line)) ready.resolve();
+    },
   });
-  createInterface({ input: child.stderr }).on("line", (line) => {
-    output += `${line}\n`;
-  });
-  await ready;
+  void launcher.exited.then((code) => ready.reject(new Error(`the gateway ended with ${code} before it was ready:\n${output}`)));
+  await ready.promise;
   const [runtimeUrl = "", adminUrl = urls[0] ?? ""] = urls;
   return {
     runtimeUrl,
     adminUrl,
     dataDir,
-    process: child,
-    pid: () => childOf(child.pid as number),
+    pid: () => childOf(launcher.pid),
+    cpuMs: () => cpuMsOfTree(launcher.pid),
     output: () => output,
+    running: () => launcher.exitCode() === undefined,
     async stop() {
-      child.kill("SIGTERM");
-      return exited;
+      launcher.kill("SIGTERM");
+      return launcher.exited;
     },
     async kill() {
-      process.kill(childOf(child.pid as number), "SIGKILL");
-      await exited;
+      process.kill(childOf(launcher.pid), "SIGKILL");
+      await launcher.exited;
     },
   };
 }

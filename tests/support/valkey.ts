@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { tmpdir } from "node:os";
+import { startLasting } from "./lasting-process.ts";
 
 export interface TestValkey {
   readonly url: string;
@@ -37,23 +37,22 @@ export async function startValkey(port?: number): Promise<TestValkey> {
   if (found === null) throw new Error("there is no Valkey here");
   const folder = mkdtempSync(join(tmpdir(), "gatehouse-valkey-"));
   const at = port ?? (await freePort());
-  const child: ChildProcess = spawn(
-    found,
-    ["--port", String(at), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder],
-    { stdio: ["ignore", "pipe", "inherit"] },
+  let output = "";
+  const ready = Promise.withResolvers<void>();
+  const server = await startLasting(
+    [found, "--port", String(at), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder],
+    {
+      onLine(line) {
+        output += `${line}\n`;
+        if (line.includes("Ready to accept connections")) ready.resolve();
+      },
+    },
   );
-  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  await new Promise<void>((resolve, reject) => {
-    let output = "";
-    child.stdout?.on("data", (piece: Buffer) => {
-      output += piece.toString();
-      if (output.includes("Ready to accept connections")) resolve();
-    });
-    void ended.then(() => reject(new Error(`the Valkey server did not start:\n${output}`)));
-  });
+  void server.exited.then(() => ready.reject(new Error(`the Valkey server did not start:\n${output}`)));
+  await ready.promise;
   const end = async (signal: NodeJS.Signals) => {
-    child.kill(signal);
-    await ended;
+    server.kill(signal);
+    await server.exited;
     rmSync(folder, { recursive: true, force: true });
   };
   return { url: `redis://127.0.0.1:${at}`, kill: () => end("SIGKILL"), stop: () => end("SIGTERM") };

@@ -50,7 +50,7 @@ describe("an untouched chain is intact", () => {
       ),
       { numRuns: 2_000 },
     );
-  }, 60_000);
+  });
 
   test("when rows written within two intervals wait for their checkpoint, and no longer", () => {
     const chain = ofLength(5, { every: 3, open: true });
@@ -127,7 +127,7 @@ describe("one edit of a stored field is one finding in its place", () => {
       ),
       { numRuns: 1_000 },
     );
-  }, 60_000);
+  });
 
   test("an edited row_hash does not spread to the row after", () => {
     const chain = ofLength(7);

@@ -29,7 +29,7 @@ test("a prompt of ten megabytes is redacted as any other, and others get their t
   expect(out).toBe(text.replaceAll("joe@example.com", "[REDACTED:email]"));
   expect(turns).toBeGreaterThan(20);
   expect(seconds).toBeLessThan(20);
-}, 60_000);
+});
 
 test("a value at any cut of a long text is found", async () => {
   for (const before of [65_530, 65_536, 65_537, 131_070]) {

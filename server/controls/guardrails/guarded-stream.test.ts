@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ANSWER_SURFACES, type AnswerSurface, cutAnew, type ToldCall } from "../../../tests/support/answer-streams.ts";
+import { LONG_TEST_MS } from "../../../tests/support/patience.ts";
 import { concat } from "../../wire/sse-frames.ts";
 import { CompletionsStream } from "../../wire/completions/completions-stream.ts";
 import { GeminiArrayStream, GeminiStream } from "../../wire/gemini/gemini-stream.ts";
@@ -102,37 +103,41 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
   const guard = guardOf(REDACT);
   const takesCalls = surface.name !== "completions";
 
-  test("a stream says what the whole answer says, however it was cut, and lets nothing out", () => {
-    fc.assert(
-      fc.property(
-        text,
-        fc.option(text, { nil: null }),
-        fc.integer({ min: 1, max: 12 }),
-        fc.constantFrom(1, 7, 60, 4000),
-        fc.nat(),
-        (said, argument, most, cut, seed) => {
-          const call: ToldCall | undefined =
-            argument === null || !takesCalls
-              ? undefined
-              : { name: "note", pieces: pieces(JSON.stringify({ to: argument, n: 1 }), most, seed) };
-          const { bytes, refusal } = streamed(surface, guard, surface.frames(pieces(said, most, seed), call), cut, seed);
-          expect(refusal).toBeNull();
-          const read = surface.read(bytes);
-          expect(read.text).toBe(redactText(guard.guard, said).text);
-          expect(read.calls.map(({ name, arguments: args }) => ({ name, args: JSON.parse(args) }))).toEqual(
-            call === undefined || argument === null ? [] : [{ name: "note", args: { to: redactText(guard.guard, argument).text, n: 1 } }],
-          );
-          // The whole answer, guarded, says the same.
-          const body = surface.whole(said, call);
-          new AnswerGuard(ANSWER_FORMATS[surface.format], new GuardRun(guard)).whole(body as never);
-          const whole = surface.readWhole(body);
-          expect(whole.text).toBe(read.text);
-          expect(whole.calls.map((told) => JSON.parse(told.arguments))).toEqual(read.calls.map((told) => JSON.parse(told.arguments)));
-        },
-      ),
-      { numRuns: Math.ceil(RUNS) },
-    );
-  }, 600_000);
+  test(
+    "a stream says what the whole answer says, however it was cut, and lets nothing out",
+    () => {
+      fc.assert(
+        fc.property(
+          text,
+          fc.option(text, { nil: null }),
+          fc.integer({ min: 1, max: 12 }),
+          fc.constantFrom(1, 7, 60, 4000),
+          fc.nat(),
+          (said, argument, most, cut, seed) => {
+            const call: ToldCall | undefined =
+              argument === null || !takesCalls
+                ? undefined
+                : { name: "note", pieces: pieces(JSON.stringify({ to: argument, n: 1 }), most, seed) };
+            const { bytes, refusal } = streamed(surface, guard, surface.frames(pieces(said, most, seed), call), cut, seed);
+            expect(refusal).toBeNull();
+            const read = surface.read(bytes);
+            expect(read.text).toBe(redactText(guard.guard, said).text);
+            expect(read.calls.map(({ name, arguments: args }) => ({ name, args: JSON.parse(args) }))).toEqual(
+              call === undefined || argument === null ? [] : [{ name: "note", args: { to: redactText(guard.guard, argument).text, n: 1 } }],
+            );
+            // The whole answer, guarded, says the same.
+            const body = surface.whole(said, call);
+            new AnswerGuard(ANSWER_FORMATS[surface.format], new GuardRun(guard)).whole(body as never);
+            const whole = surface.readWhole(body);
+            expect(whole.text).toBe(read.text);
+            expect(whole.calls.map((told) => JSON.parse(told.arguments))).toEqual(read.calls.map((told) => JSON.parse(told.arguments)));
+          },
+        ),
+        { numRuns: Math.ceil(RUNS) },
+      );
+    },
+    LONG_TEST_MS,
+  );
 
   test("what holds nothing to redact passes byte for byte", () => {
     const frames = surface.frames(

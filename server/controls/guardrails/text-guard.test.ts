@@ -6,6 +6,7 @@ import { HoldBack } from "./hold-back.ts";
 import { redactText } from "./redact.ts";
 import { compileTextGuard, type GuardSettings, type TextGuard } from "./text-guard.ts";
 import { cpuMs } from "../../../tests/support/cpu-time.ts";
+import { LONG_TEST_MS } from "../../../tests/support/patience.ts";
 
 function guardOf(settings: GuardSettings): TextGuard {
   const guard = compileTextGuard(settings);
@@ -77,7 +78,7 @@ test("everything at once costs a bounded time per kilobyte", () => {
     // Processors differ and are shared: a bound of several times the figure still finds what became slow.
     expect(perKilobyte).toBeLessThan(1_000);
   }
-}, 120_000);
+});
 
 test("the first words of an answer leave with the second or third token", () => {
   const guard = guardOf(EVERYTHING);
@@ -106,7 +107,7 @@ test("the first words of an answer leave with the second or third token", () => 
     `first words of ${answers.length} answers wait for ${at(waited, 0.5)} further tokens at p50, ${at(waited, 0.95)} at p95, ${at(waited, 1)} at most; ${at(spent, 0.5).toFixed(2)} ms of processor time at p50, ${at(spent, 0.95).toFixed(2)} at p95`,
   );
   expect(at(waited, 0.95)).toBeLessThanOrEqual(3);
-}, 120_000);
+});
 
 describe("a hostile prompt is guarded in time linear in its length", () => {
   const MEGABYTE = 1024 * 1024;
@@ -135,7 +136,7 @@ describe("a hostile prompt is guarded in time linear in its length", () => {
         console.log(`${name.padEnd(22)} ${seconds.toFixed(2)} s`);
         expect(seconds).toBeLessThan((text.length / MEGABYTE) * 8);
       },
-      300_000,
+      LONG_TEST_MS,
     );
   }
 });

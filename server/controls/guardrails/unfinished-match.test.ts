@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
+import { LONG_TEST_MS } from "../../../tests/support/patience.ts";
 import { bannedPatterns } from "./banned-patterns.ts";
 import { HoldBack } from "./hold-back.ts";
 import { redactText } from "./redact.ts";
@@ -49,28 +50,32 @@ const compiles = (source: string) => {
 const usable = pattern.filter((source) => source.length < 80 && !/\(\?P<n>.*\(\?P<n>/.test(source) && compiles(source));
 const text = fc.string({ unit: fc.constantFrom("a", "b", "c", "A", "1", " ", ".", "\n", "\u00e9"), maxLength: 40 });
 
-test("every beginning of every match is one that is known", () => {
-  fc.assert(
-    fc.property(usable, text, (source, whole) => {
-      const begun = unfinishedMatch(source);
-      if (begun === null) return;
-      const matcher = RE2JS.compile(source).matcher(whole);
-      const unfinished = RE2JS.compile(`(?:${begun})\\z`);
-      for (let from = 0; matcher.find(from) && matcher.end() > matcher.start(); from = matcher.end()) {
-        for (let end = matcher.start() + 1; end <= matcher.end(); end++) {
-          const found = unfinished.matcher(whole.slice(0, end));
-          expect([source, whole.slice(0, end), found.find() && found.start() <= matcher.start()]).toEqual([
-            source,
-            whole.slice(0, end),
-            true,
-          ]);
+test(
+  "every beginning of every match is one that is known",
+  () => {
+    fc.assert(
+      fc.property(usable, text, (source, whole) => {
+        const begun = unfinishedMatch(source);
+        if (begun === null) return;
+        const matcher = RE2JS.compile(source).matcher(whole);
+        const unfinished = RE2JS.compile(`(?:${begun})\\z`);
+        for (let from = 0; matcher.find(from) && matcher.end() > matcher.start(); from = matcher.end()) {
+          for (let end = matcher.start() + 1; end <= matcher.end(); end++) {
+            const found = unfinished.matcher(whole.slice(0, end));
+            expect([source, whole.slice(0, end), found.find() && found.start() <= matcher.start()]).toEqual([
+              source,
+              whole.slice(0, end),
+              true,
+            ]);
+          }
+          if (matcher.end() >= whole.length) break;
         }
-        if (matcher.end() >= whole.length) break;
-      }
-    }),
-    { numRuns: 500 },
-  );
-}, 300_000);
+      }),
+      { numRuns: 500 },
+    );
+  },
+  LONG_TEST_MS,
+);
 
 /** Where the match of `source` that starts at `at` ends; it is at most 95 characters long. */
 function endAt(source: string, whole: string, at: number): number | null {
@@ -81,44 +86,52 @@ function endAt(source: string, whole: string, at: number): number | null {
   return end > at && end < at + 96 ? end : null;
 }
 
-test("what is found is the longest match at the first place with one, however rare such places are", () => {
-  let matches = 0;
-  fc.assert(
-    fc.property(fc.array(usable, { minLength: 1, maxLength: 3 }), text, fc.constantFrom(0, 40, 300), (patterns, few, filled) => {
-      const detector = bannedPatterns(patterns);
-      if ("problems" in detector) return;
-      const whole = `${few}${"-".repeat(filled)}${few}`;
-      const expected: [number, number][] = [];
-      for (let at = 0; at < whole.length;) {
-        const ends = patterns.map((source) => endAt(source, whole, at)).filter((end) => end !== null);
-        if (ends.length > 0) expected.push([at, Math.max(...ends)]);
-        at = ends.length > 0 ? Math.max(...ends) : at + 1;
-      }
-      matches += expected.length;
-      expect([patterns, whole, detector.find(whole, 0, whole.length, true).map(({ start, end }) => [start, end])] as unknown).toEqual([
-        patterns,
-        whole,
-        expected,
-      ]);
-    }),
-    { numRuns: 150 },
-  );
-  expect(matches).toBeGreaterThan(50);
-}, 300_000);
+test(
+  "what is found is the longest match at the first place with one, however rare such places are",
+  () => {
+    let matches = 0;
+    fc.assert(
+      fc.property(fc.array(usable, { minLength: 1, maxLength: 3 }), text, fc.constantFrom(0, 40, 300), (patterns, few, filled) => {
+        const detector = bannedPatterns(patterns);
+        if ("problems" in detector) return;
+        const whole = `${few}${"-".repeat(filled)}${few}`;
+        const expected: [number, number][] = [];
+        for (let at = 0; at < whole.length;) {
+          const ends = patterns.map((source) => endAt(source, whole, at)).filter((end) => end !== null);
+          if (ends.length > 0) expected.push([at, Math.max(...ends)]);
+          at = ends.length > 0 ? Math.max(...ends) : at + 1;
+        }
+        matches += expected.length;
+        expect([patterns, whole, detector.find(whole, 0, whole.length, true).map(({ start, end }) => [start, end])] as unknown).toEqual([
+          patterns,
+          whole,
+          expected,
+        ]);
+      }),
+      { numRuns: 150 },
+    );
+    expect(matches).toBeGreaterThan(50);
+  },
+  LONG_TEST_MS,
+);
 
-test("a stream is redacted as the whole text is, whatever the pattern", () => {
-  fc.assert(
-    fc.property(fc.array(usable, { minLength: 1, maxLength: 2 }), text, fc.integer({ min: 1, max: 7 }), (patterns, whole, size) => {
-      const guard = compileTextGuard({ bannedPatterns: { action: "redact", patterns } });
-      if ("problems" in guard) return;
-      const stream = new HoldBack(guard);
-      let out = "";
-      for (let at = 0; at < whole.length; at += size) out += stream.push(whole.slice(at, at + size));
-      expect([patterns, out + stream.end()]).toEqual([patterns, redactText(guard, whole).text]);
-    }),
-    { numRuns: 500 },
-  );
-}, 300_000);
+test(
+  "a stream is redacted as the whole text is, whatever the pattern",
+  () => {
+    fc.assert(
+      fc.property(fc.array(usable, { minLength: 1, maxLength: 2 }), text, fc.integer({ min: 1, max: 7 }), (patterns, whole, size) => {
+        const guard = compileTextGuard({ bannedPatterns: { action: "redact", patterns } });
+        if ("problems" in guard) return;
+        const stream = new HoldBack(guard);
+        let out = "";
+        for (let at = 0; at < whole.length; at += size) out += stream.push(whole.slice(at, at + size));
+        expect([patterns, out + stream.end()]).toEqual([patterns, redactText(guard, whole).text]);
+      }),
+      { numRuns: 500 },
+    );
+  },
+  LONG_TEST_MS,
+);
 
 test("only what may become a match is held back", () => {
   const detector = bannedPatterns(["\\bEMP-\\d{4,6}\\b", "(?i)confidential.{0,20}internal", "[A-Z]{2}\\d{7}"]);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { jsonLog } from "../../kernel/log.ts";
 import { openValkey } from "../../runtime/valkey.ts";
+import { PATIENCE_MS } from "../../../tests/support/patience.ts";
 import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/valkey.ts";
 import type { Actual, Admission, BucketLimit, Counters, Demand, Plan, Scope, WindowLimit } from "./counters.ts";
 import { InProcessCounters } from "./in-process.ts";
@@ -383,7 +384,7 @@ describe("a reference of a few plain lines", () => {
         }),
         { numRuns: runs },
       );
-    }, 120_000);
+    });
   }
 });
 
@@ -451,7 +452,7 @@ if (haveValkey) {
       );
       expect((await tryCall(dies, of, demand(0, 100))).outcome.kind).toBe("admitted");
       expect((await tryCall(lives, of, demand(0, 100))).outcome.kind).toBe("denied");
-      const deadline = Date.now() + 5_000;
+      const deadline = Date.now() + PATIENCE_MS;
       let outcome: Admission["kind"] = "denied";
       while (outcome !== "admitted" && Date.now() < deadline) outcome = (await tryCall(lives, of, demand(0, 100))).outcome.kind;
       expect(outcome).toBe("admitted");
@@ -469,7 +470,7 @@ if (haveValkey) {
       await settled("interrupted");
       // Alive: what it counted is spent. Dead: only what nobody can take back is, and a call waits for the rest.
       expect((await tryCall(lives, of, demand(0, 50))).outcome).toMatchObject({ kind: "denied", denial: { spent: 80 } });
-      const deadline = Date.now() + 5_000;
+      const deadline = Date.now() + PATIENCE_MS;
       let outcome: Admission["kind"] = "denied";
       while (outcome === "denied" && Date.now() < deadline) outcome = (await lives.admit("probe", of, demand(0, 50), true)).kind;
       expect(outcome).toBe("held");
@@ -505,7 +506,7 @@ if (haveValkey) {
             },
           ]),
         );
-      const deadline = Date.now() + 5_000;
+      const deadline = Date.now() + PATIENCE_MS;
       let now: Admission;
       do {
         await lives.resolve(rows);
@@ -545,7 +546,7 @@ if (haveValkey) {
             ? [["tells of the sealed one", { tokens: 0, micros: 0, requests: 1, attempts: null }]]
             : [],
         );
-      const deadline = Date.now() + 10_000;
+      const deadline = Date.now() + PATIENCE_MS;
       let now: unknown;
       for (;;) {
         await lives.resolve(rows);
@@ -562,7 +563,7 @@ if (haveValkey) {
       const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("r", "requests", 9)] }), NOON);
       expect((await slow.admit("long", of, demand(), false)).kind).toBe("admitted");
       clock.now += 1_000;
-      const deadline = Date.now() + 5_000;
+      const deadline = Date.now() + PATIENCE_MS;
       // Its lease is over for the server too once nothing it holds is counted any more.
       while (Date.now() < deadline && (await dead(valkey?.url ?? "", of.tenantId)) === 0);
       expect((await slow.admit("next", of, demand(), false)).kind).toBe("admitted");
@@ -582,7 +583,7 @@ if (haveValkey) {
       // The first to see the new content puts back what it holds.
       const again = await tryCall(one, of, demand(0, 1));
       expect(again.outcome).toEqual({ kind: "admitted", spent: [25] });
-      const deadline = Date.now() + 5_000;
+      const deadline = Date.now() + PATIENCE_MS;
       let outcome = "admitted";
       while (outcome === "admitted" && Date.now() < deadline) {
         const tried = await two.admit("probe", of, demand(0, 20), true);

@@ -222,35 +222,31 @@ async function passes(counters: Counters, plan: Plan): Promise<string | null> {
 
 for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
   describe(home, () => {
-    test.each(KINDS.map((kind) => [kind.name, kind] as const))(
-      `%s, ${ROUNDS} rounds`,
-      async (_name, { of, charged }) => {
-        for (let round = 0; round < ROUNDS; round++) {
-          const counters = home === "in process" ? new InProcessCounters(() => NOON) : (shared as Counters);
-          const n = 1 + (round % 7);
-          const plan = of(`t${calls++}`, n);
-          expect(
-            plan.windows.length + plan.buckets.length + plan.scopes.filter(({ maxConcurrent }) => maxConcurrent !== null).length,
-          ).toBeGreaterThan(0);
-          await counters.warm(plan, new Map(plan.windows.map((_, i) => [i, 0])), NOON);
-          const many = n + 1 + (round % 5);
-          if (charged === undefined) {
-            const outcomes = await Promise.all(Array.from({ length: many }, () => passes(counters, plan)));
-            expect(outcomes.filter((id) => id !== null).length).toBe(n);
-            continue;
-          }
-          let passed = 0;
-          for (let i = 0; i < many; i++) {
-            const id = await passes(counters, plan);
-            if (id === null) continue;
-            passed++;
-            await counters.settle({ id, plan, demand: WANTS }, USED);
-          }
-          expect(passed).toBe(n);
+    test.each(KINDS.map((kind) => [kind.name, kind] as const))(`%s, ${ROUNDS} rounds`, async (_name, { of, charged }) => {
+      for (let round = 0; round < ROUNDS; round++) {
+        const counters = home === "in process" ? new InProcessCounters(() => NOON) : (shared as Counters);
+        const n = 1 + (round % 7);
+        const plan = of(`t${calls++}`, n);
+        expect(
+          plan.windows.length + plan.buckets.length + plan.scopes.filter(({ maxConcurrent }) => maxConcurrent !== null).length,
+        ).toBeGreaterThan(0);
+        await counters.warm(plan, new Map(plan.windows.map((_, i) => [i, 0])), NOON);
+        const many = n + 1 + (round % 5);
+        if (charged === undefined) {
+          const outcomes = await Promise.all(Array.from({ length: many }, () => passes(counters, plan)));
+          expect(outcomes.filter((id) => id !== null).length).toBe(n);
+          continue;
         }
-      },
-      60_000,
-    );
+        let passed = 0;
+        for (let i = 0; i < many; i++) {
+          const id = await passes(counters, plan);
+          if (id === null) continue;
+          passed++;
+          await counters.settle({ id, plan, demand: WANTS }, USED);
+        }
+        expect(passed).toBe(n);
+      }
+    });
   });
 }
 

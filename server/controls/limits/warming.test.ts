@@ -5,6 +5,7 @@ import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { jsonLog } from "../../kernel/log.ts";
 import { openValkey } from "../../runtime/valkey.ts";
 import type { UsageTotal } from "../../store/usage-totals.ts";
+import { PATIENCE_MS } from "../../../tests/support/patience.ts";
 import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/valkey.ts";
 import type { Counters, Demand, Plan } from "./counters.ts";
 import { InProcessCounters } from "./in-process.ts";
@@ -144,7 +145,7 @@ describe("a process that was taken for dead comes back and ships what it had rec
       await use(lives, "mine", 20);
       lives.counters.sealed({ id: "mine", plan: lives.plan });
       expect(await spent(lives)).toBe(50);
-      for (const deadline = Date.now() + 10_000; (await spent(lives)) !== 20; await Bun.sleep(10)) {
+      for (const deadline = Date.now() + PATIENCE_MS; (await spent(lives)) !== 20; await Bun.sleep(10)) {
         await lives.counters.resolve(async () => new Map());
         if (Date.now() > deadline) throw new Error("nothing was given back");
       }

@@ -14,7 +14,7 @@ let writers: Ledger[];
 beforeAll(async () => {
   database = await testDatabase();
   writers = [await testLedger(database.db, temporaryDirectory()), await testLedger(database.db, temporaryDirectory())];
-}, 60_000);
+});
 afterAll(async () => {
   for (const writer of writers) await writer.close();
   await database.close();
@@ -159,4 +159,4 @@ test("for any history of notices and turns, by any writers, the statement is wha
   );
   // Histories in which one of the two never happens would show nothing.
   expect([seen.met > 20, seen.notMet > 20]).toEqual([true, true]);
-}, 60_000);
+});

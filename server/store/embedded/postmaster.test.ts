@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PATIENCE_MS } from "../../../tests/support/patience.ts";
 
 /** Says that it is ready, and takes its time between letting go of the cluster and its end. */
 const SLOW_TO_END = `#!/bin/sh
@@ -24,7 +25,7 @@ test("a process that has nothing else to do waits for the server it stops", () =
     const server = await startPostmaster(${JSON.stringify(home)}, { postgres: ${JSON.stringify(postgres)} }, []);
     const main = async () => { await server.stop(); console.log("stopped"); };
     void main();`;
-  const { stdout, stderr } = spawnSync(process.execPath, ["-e", script], { encoding: "utf8", timeout: 20_000 });
+  const { stdout, stderr } = spawnSync(process.execPath, ["-e", script], { encoding: "utf8", timeout: PATIENCE_MS });
   rmSync(path, { recursive: true });
   expect([stdout, stderr]).toEqual(["stopped\n", ""]);
 });

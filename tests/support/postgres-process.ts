@@ -1,0 +1,15 @@
+import { jsonLog } from "../../server/kernel/log.ts";
+import { openDataDirectory } from "../../server/store/data-directory.ts";
+import { startEmbeddedPostgres } from "../../server/store/embedded.ts";
+
+/** The embedded PostgreSQL of the data directory that it is told of: prints its URL, and ends with SIGTERM. */
+const directory = openDataDirectory(process.argv[2] as string);
+const postgres = await startEmbeddedPostgres({ directory, log: jsonLog("error") });
+// The server alone keeps nobody waiting.
+setInterval(() => {}, 2 ** 30);
+process.on("SIGTERM", async () => {
+  await postgres.stop();
+  directory.close();
+  process.exit(0);
+});
+process.stdout.write(`${postgres.url}\n`);
