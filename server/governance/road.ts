@@ -3,6 +3,7 @@ import type { StoredAnswers } from "../directory/semantic-cache/stored-answers.t
 import type { Clock } from "../kernel/clock.ts";
 import { type ErrorCode, ERRORS, type Refusal, refuse, unforeseen } from "../kernel/errors.ts";
 import { ulid } from "../kernel/ids.ts";
+import { placeOf } from "../kernel/ip-address.ts";
 import type { Log } from "../kernel/log.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
@@ -24,6 +25,7 @@ import { outputFormOf } from "./output/answer-formats.ts";
 import { keptBodies, previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
 import { forget } from "./record/forget.ts";
+import { noteView } from "./record/note-view.ts";
 import { openCall } from "./record/open.ts";
 import { isStranger } from "./record/stranger.ts";
 import type { Strangers } from "./record/strangers.ts";
@@ -35,7 +37,6 @@ import { SemanticPolicies } from "./semantic-policies/semantic-policies.ts";
 import { SemanticCache } from "./semantic-cache/semantic-cache.ts";
 import { type StreamEnd, streamOut } from "./stream-out.ts";
 import { type Answer, isRefusal, ownAnswer, type StreamAnswer, type Surface, type WholeAnswer } from "./surface.ts";
-import type { RequestView } from "./view.ts";
 
 /** One governed route: whose wire it speaks and how its calls are filed. */
 export interface GovernedRoute {
@@ -188,6 +189,7 @@ export class Road {
         call.request,
         Math.min(route.maxBodyBytes ?? Number.POSITIVE_INFINITY, this.parts.maxBodyBytes),
         route.body === "may_be_gzip",
+        isStranger(call) ? placeOf(call.ip) : null,
       );
       if (isRefusal(read)) return read;
       body = read;
@@ -393,14 +395,4 @@ function refusedOutcome(call: Call, refusal: Refusal): Outcome {
   if (why === "client_disconnected") return { status: 499, errorType: why, errorMessage: "the caller hung up before the answer" };
   if (why === "gateway_interrupted") return { status: 503, errorType: why, errorMessage: "the gateway stopped before the answer" };
   return outcomeOf(refusal);
-}
-
-function noteView(row: AuditRow, view: RequestView): void {
-  if (view.model === null) return;
-  row.llm_model_requested = view.model.id ?? view.model.name;
-  row.llm_streaming = view.streaming;
-  row.llm_temperature = view.temperature;
-  row.llm_max_tokens = view.maxTokens;
-  row.llm_function_calling = view.tools.length > 0;
-  row.prompt_fingerprint = view.instructions === null ? null : sha256Hex(view.instructions);
 }
