@@ -81,7 +81,7 @@ function main([command = "start", ...rest]) {
     case "dev":
       withoutArguments(command, rest);
       return restartOnChange({
-        start: () => startBun([MAIN, "start"], { GW_DRAIN_SECONDS: process.env.GW_DRAIN_SECONDS ?? "1" }),
+        start: () => startBun([MAIN, "start"], { GW_DRAIN_NOTICE_SECONDS: "0", GW_DRAIN_SECONDS: process.env.GW_DRAIN_SECONDS ?? "1" }),
         forwardSignals,
         end: endLike,
       });

@@ -105,7 +105,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     judgeModel: config.judgeModel ?? null,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
   });
-  const outletTo: Services["outletTo"] = (upstream) => new Outlet({ gates, begin, upstream });
+  const outletTo: Services["outletTo"] = (reached) => new Outlet({ gates, begin, upstream: reached });
   const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
   const directory = { db, secrets, clock, hashPassword: hashing.hashPassword, fallbackJudge: config.judgeModel ?? null };
   const tools = await openTools({

@@ -44,6 +44,8 @@ export interface Gateway {
   readonly made: FirstStart["made"];
   /** A model a first call can name; null when there is none. */
   readonly firstModel: string | null;
+  /** Says at `/readyz` that it is about to stop, and goes on serving. */
+  leave(): void;
   /** Drains: calls in flight may finish within that time, every row is sealed, the database is left clean. */
   stop(drainSeconds?: number): Promise<void>;
 }
@@ -74,10 +76,11 @@ export async function compose(
   try {
     // First: nothing is made for a start that fails over a port.
     const metrics = telemetry();
-    const early = () => metrics.answeredWithoutRow("starting");
-    const adminPlane = openPlane(config, config.adminPort, log, early);
+    const adminPlane = openPlane(config, config.adminPort, log, metrics.answeredWithoutRow);
     closers.push(adminPlane.close);
-    const runtimePlaneOpen = config.roles.includes("runtime") ? openPlane(config, config.runtimePort, log, early) : null;
+    const runtimePlaneOpen = config.roles.includes("runtime")
+      ? openPlane(config, config.runtimePort, log, metrics.answeredWithoutRow)
+      : null;
     if (runtimePlaneOpen !== null) closers.push(runtimePlaneOpen.close);
 
     const { connection, description, close } = await connect(config, directory, log, hooks);
@@ -121,8 +124,13 @@ export async function compose(
     });
 
     const databaseAway = boundedAnswer(() => databaseFailure(db));
+    let leaving = false;
     const notReady = async (): Promise<string | null> =>
-      runtime !== null && !runtime.ledger.accepting() ? "the audit journal takes no calls" : databaseAway();
+      leaving
+        ? "the process is about to stop"
+        : runtime !== null && !runtime.ledger.accepting()
+          ? "the audit journal takes no calls"
+          : databaseAway();
     const health = {
       "/healthz": () => Response.json({ status: "ok" }),
       "/readyz": async () => readyResponse(notReady),
@@ -144,7 +152,6 @@ export async function compose(
           log,
           upstream,
           toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams),
-          jwtSecret: keys.jwtSecret,
           jwtExpirySeconds: config.jwtExpirySeconds,
           fallbackJudge: config.judgeModel ?? null,
           passwords: { hashPassword, verifyPassword: adminHashing.verifyPassword, dummyVerify: adminHashing.dummyVerify },
@@ -201,6 +208,9 @@ export async function compose(
       database: description,
       made: started.made,
       firstModel,
+      leave() {
+        leaving = true;
+      },
       async stop(drainSeconds = config.drainSeconds) {
         if (runtimePlaneOpen !== null && runtime !== null) {
           runtime.services.portal.feed.endAll();

@@ -1,9 +1,10 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { compose, type Gateway } from "./compose.ts";
 import { auditCommand } from "./cli/audit.ts";
 import { doctorCommand } from "./cli/doctor.ts";
 import { ChainUnproven } from "./ledger/recovery.ts";
 import { JournalDamaged } from "./ledger/scan.ts";
-import { ConfigurationError, readConfiguration } from "./kernel/configuration.ts";
+import { type Configuration, ConfigurationError, readConfiguration } from "./kernel/configuration.ts";
 import { jsonLog } from "./kernel/log.ts";
 import { whenParentGone } from "./runtime/parent.ts";
 import { ListenError } from "./runtime/serve.ts";
@@ -28,7 +29,7 @@ async function start(): Promise<void> {
   const config = readConfiguration(process.env);
   const log = jsonLog(config.logLevel);
   outliveStrayRejections(log);
-  const stopped = stopSignal(config.drainSeconds);
+  const stopped = stopSignal(config);
   const gateway = await compose(config, process.env, log);
   process.stdout.write(welcome(gateway, config));
   await stop(gateway, await stopped);
@@ -37,24 +38,36 @@ async function start(): Promise<void> {
 /** Whoever restarts a gateway whose launcher was killed does so at once, and finds the data directory taken until then. */
 const ORPHAN_DRAIN_SECONDS = 0.5;
 
-/** Resolves with the first request to stop, as seconds that calls in flight may take. A second Ctrl-C does not wait for them. */
-function stopSignal(drainSeconds: number): Promise<number> {
+interface StopRequest {
+  /** Seconds that calls are still taken. */
+  readonly notice: number;
+  /** Seconds that calls in flight may take from then on. */
+  readonly drain: number;
+}
+
+/** Resolves with the first request to stop. A second Ctrl-C waits for nothing. Only SIGTERM comes from where a balancer may stand before us. */
+function stopSignal({ drainSeconds: drain, drainNoticeSeconds }: Configuration): Promise<StopRequest> {
   return new Promise((resolve) => {
     let asked = false;
-    const ask = (seconds: number) => {
+    const ask = (request: StopRequest) => {
       asked = true;
-      resolve(seconds);
+      resolve(request);
     };
-    process.on("SIGINT", () => (asked ? process.exit(130) : ask(drainSeconds)));
-    process.on("SIGTERM", () => ask(drainSeconds));
-    process.on("SIGHUP", () => ask(drainSeconds));
-    whenParentGone(() => ask(Math.min(drainSeconds, ORPHAN_DRAIN_SECONDS)));
+    process.on("SIGINT", () => (asked ? process.exit(130) : ask({ notice: 0, drain })));
+    process.on("SIGTERM", () => ask({ notice: drainNoticeSeconds, drain }));
+    process.on("SIGHUP", () => ask({ notice: 0, drain }));
+    whenParentGone(() => ask({ notice: 0, drain: Math.min(drain, ORPHAN_DRAIN_SECONDS) }));
   });
 }
 
-async function stop(gateway: Gateway, drainSeconds: number): Promise<void> {
+async function stop(gateway: Gateway, { notice, drain }: StopRequest): Promise<void> {
+  gateway.leave();
+  if (notice > 0) {
+    process.stdout.write(`Leaving: calls are taken for ${notice} s more.\n`);
+    await delay(notice * 1000);
+  }
   process.stdout.write("Stopping: calls in flight may finish.\n");
-  await gateway.stop(drainSeconds);
+  await gateway.stop(drain);
   process.stdout.write("Stopped. Every call has its audit row.\n");
   process.exit(0);
 }

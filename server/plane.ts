@@ -1,8 +1,12 @@
 import type { Configuration } from "./kernel/configuration.ts";
+import type { ErrorCode } from "./kernel/errors.ts";
 import type { Log } from "./kernel/log.ts";
 import { callerAddress } from "./kernel/trusted-proxies.ts";
 import { plainError } from "./runtime-plane.ts";
 import { serve, type Serving } from "./runtime/serve.ts";
+
+/** Two of them come as one with a comma between, and of two the proxies before us may have taken the other. */
+const ONE_HOST = /^(?:[\w.~%!$&'()*+;=-]+|\[[\da-f:.%]+\])(?::\d{0,5})?$/i;
 
 /** `ip` is the address of the caller, which is not the peer's where that is a trusted proxy. */
 type Answer = (request: Request, info: { ip: string }) => Response | Promise<Response>;
@@ -15,16 +19,23 @@ interface Plane {
   readonly close: () => Promise<void>;
 }
 
-/** `early` is told of each request that comes before anything answers. Throws `ListenError`. */
-export function openPlane({ host, trustedProxies }: Configuration, port: number, log: Log, early: () => void): Plane {
+/** `refused` is told of each request that comes before anything answers, or that nobody may answer. Throws `ListenError`. */
+export function openPlane({ host, trustedProxies }: Configuration, port: number, log: Log, refused: (reason: ErrorCode) => void): Plane {
   let handler: Answer = () => {
-    early();
+    refused("starting");
     return plainError("starting", { "retry-after": "1" });
   };
   const serving = serve({
     hostname: host,
     port,
-    fetch: (request, peer) => handler(request, { ip: callerAddress(peer.ip, request.headers, trustedProxies) }),
+    fetch(request, peer) {
+      const named = request.headers.get("host");
+      if (named !== null && !ONE_HOST.test(named)) {
+        refused("invalid_header");
+        return plainError("invalid_header", { connection: "close" }, " Host has to name one host, once.");
+      }
+      return handler(request, { ip: callerAddress(peer.ip, request.headers, trustedProxies) });
+    },
     onError(error) {
       log.error("request_failed", { error });
       return plainError("internal_error");

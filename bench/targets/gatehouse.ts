@@ -34,6 +34,7 @@ async function start(upstream: Upstream, name: Target["name"], command: string[]
       GW_ADMIN_PORT: "0",
       GW_AUDIT_DURABILITY: durability,
       GW_BOOTSTRAP_ADMIN_PASSWORD: PASSWORD,
+      GW_DRAIN_NOTICE_SECONDS: "0",
       GW_DRAIN_SECONDS: "5",
     }),
     stdio: ["ignore", "pipe", "pipe"],

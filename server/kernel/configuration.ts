@@ -124,14 +124,15 @@ export const VARIABLES = {
   GW_SECRET_KEY: {
     schema: base64Of32Bytes,
     secret: true,
-    meaning: "32 bytes, base64: wraps stored upstream secrets and derives the HMAC keys; generated into GW_DATA_DIR",
+    meaning:
+      "32 bytes, base64: wraps stored upstream secrets, and derives the HMAC keys and the key of admin tokens; generated into GW_DATA_DIR",
   },
   GW_JWT_SECRET: {
     schema: z.string().min(32, "must be at least 32 characters"),
     secret: true,
-    meaning: "signs portal and admin tokens (HS256); generated into GW_DATA_DIR",
+    meaning: "signs portal tokens (HS256), and may be shared with a portal that issues them; generated into GW_DATA_DIR",
   },
-  GW_JWT_EXPIRY_SECONDS: { schema: integer(60, 86_400 * 30), default: "3600", meaning: "lifetime of those tokens" },
+  GW_JWT_EXPIRY_SECONDS: { schema: integer(60, 86_400 * 30), default: "3600", meaning: "lifetime of portal and admin tokens" },
   GW_AUDIT_SIGNING_KEY: {
     schema: signingKey,
     secret: true,
@@ -175,6 +176,11 @@ export const VARIABLES = {
   },
   GW_QUICKSTART: { schema: onOff, default: "on", meaning: "off: the first start makes no group, key, user and models" },
   GW_DRAIN_SECONDS: { schema: integer(0, 3600), default: "30", meaning: "how long calls in flight may take to finish after SIGTERM" },
+  GW_DRAIN_NOTICE_SECONDS: {
+    schema: integer(0, 3600),
+    default: "2",
+    meaning: "how long after SIGTERM calls are still taken while /readyz says 503, so that a balancer sends them elsewhere first",
+  },
   GW_STRANGER_ROWS_PER_MINUTE: {
     schema: integer(1, 1_000_000),
     default: "600",
@@ -255,6 +261,7 @@ export interface Configuration {
   readonly bootstrapAdminPassword: string | undefined;
   readonly quickstart: boolean;
   readonly drainSeconds: number;
+  readonly drainNoticeSeconds: number;
   readonly strangerRowsPerMinute: number;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
@@ -322,6 +329,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     bootstrapAdminPassword: read(env, "GW_BOOTSTRAP_ADMIN_PASSWORD"),
     quickstart: read(env, "GW_QUICKSTART") as boolean,
     drainSeconds: read(env, "GW_DRAIN_SECONDS") as number,
+    drainNoticeSeconds: read(env, "GW_DRAIN_NOTICE_SECONDS") as number,
     strangerRowsPerMinute: read(env, "GW_STRANGER_ROWS_PER_MINUTE") as number,
     maxBodyBytes: (read(env, "GW_MAX_BODY_MB") as number) * 1024 * 1024,
     upstreamTimeoutMs: (read(env, "GW_UPSTREAM_TIMEOUT_SECONDS") as number) * 1000,

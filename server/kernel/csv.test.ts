@@ -20,6 +20,10 @@ test.each([
   [" =1", '"\' =1"'],
 ])("%p becomes %p", (value, cell) => expect(csvCell(value)).toBe(cell));
 
+test.each(["\uff1d", "\uff0b", "\uff0d", "\uff20", "\ufe66", "\u207a", "\u2212", "\u200b="])("%p is no beginning of a formula", (sign) =>
+  expect(csvCell(`${sign}1`)).toBe(`"'${sign}1"`),
+);
+
 /** What a spreadsheet reads from one cell of RFC 4180. */
 function readCell(cell: string): string {
   return cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;

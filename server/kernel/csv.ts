@@ -1,5 +1,8 @@
-/** What a spreadsheet would run or take for a formula, after the spaces some of them skip. */
-const FORMULA = /^[\s\0]*[=+\-@\t\r]/;
+/**
+ * What a spreadsheet would run or take for a formula, after the spaces and unseen characters some of them skip. Some take
+ * the full-width, small and raised forms of the signs for the signs.
+ */
+const FORMULA = /^[\s\0\p{Cf}]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u207a-\u207c\u208a-\u208c\u2212]/u;
 
 /**
  * One cell of RFC 4180; what is absent has nothing between its commas, an empty text its quotes. A text that would be a

@@ -21,6 +21,12 @@ export const ERRORS = {
   invalid_header: { status: 400, message: "A request header is not valid.", retry: false },
   model_mode_mismatch: { status: 400, message: "The model does not serve this endpoint.", retry: false },
   body_too_large: { status: 413, message: "The request body is larger than this gateway accepts.", retry: false },
+  body_timeout: { status: 408, message: "The request body did not arrive in time.", retry: true },
+  too_many_open_bodies: {
+    status: 429,
+    message: "Too many requests from this address have not sent their bodies yet. Try again shortly.",
+    retry: true,
+  },
   unsupported_media_type: { status: 415, message: "This address does not take bodies of this type.", retry: false },
   not_found: { status: 404, message: "There is nothing at this address.", retry: false },
   method_not_allowed: { status: 405, message: "This address does not answer this method.", retry: false },

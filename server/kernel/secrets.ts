@@ -9,6 +9,8 @@ export interface SecretBox {
   openOrNull(sealed: string | null, context: string): string | null;
   /** A key for one named purpose; the purposes are independent of each other. */
   hmac(purpose: string, data: string): string;
+  /** 32 bytes for whatever else signs, for one named purpose. */
+  key(purpose: string): Uint8Array;
 }
 
 const VERSION = "v1";
@@ -43,6 +45,7 @@ export function secretBox(master: Uint8Array): SecretBox {
         return null;
       }
     },
+    key: (purpose) => derive(`key/${purpose}`),
     hmac(purpose, data) {
       let key = hmacKeys.get(purpose);
       if (key === undefined) {

@@ -2,30 +2,44 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { reasonOf, type Refusal, refuse, isRefusal } from "../kernel/errors.ts";
 import { turn } from "../kernel/turn.ts";
-import { readWithin } from "../wire/read-within.ts";
+import { ArrivingBodies } from "../wire/arriving-bodies.ts";
 
 const inflate = promisify(gunzip);
 
 const arrived = turn();
 
+const bodies = new ArrivingBodies();
+
 /**
  * The request's body, or why it is not taken. A body over the bound is not read further than the bound, which holds for
- * what was packed as well. Bodies that arrive together go on together.
+ * what was packed as well. Bodies that arrive together go on together. `place`: where a caller is whom nobody knows yet.
  */
-export async function readBody(request: Request, maxBytes: number, mayBeGzip = false): Promise<Uint8Array | Refusal> {
+export async function readBody(
+  request: Request,
+  maxBytes: number,
+  mayBeGzip = false,
+  place: string | null = null,
+): Promise<Uint8Array | Refusal> {
   // Names of codings are the same in any case.
   const encoding = request.headers.get("content-encoding")?.toLowerCase() ?? null;
   if (mayBeGzip && encoding === "gzip") {
-    const packed = await readPlain(request, maxBytes);
+    const packed = await readPlain(request, maxBytes, place);
     return isRefusal(packed) ? packed : unpacked(packed, maxBytes);
   }
   if (encoding !== null && encoding !== "identity")
     return refuse("invalid_header", `content-encoding ${JSON.stringify(encoding)} is not accepted: send the body as it is.`);
-  return readPlain(request, maxBytes);
+  return readPlain(request, maxBytes, place);
 }
 
 const tooLarge = (maxBytes: number) =>
   refuse("body_too_large", `The request body is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB.`);
+
+/** The connection goes with it: what is still to come of the body is not waited for. */
+function notTaken(why: "too_slow" | "too_many"): Refusal {
+  return why === "too_slow"
+    ? refuse("body_timeout", undefined, { headers: { connection: "close" } })
+    : refuse("too_many_open_bodies", undefined, { headers: { connection: "close", "retry-after": "1" } });
+}
 
 async function unpacked(packed: Uint8Array, maxBytes: number): Promise<Uint8Array | Refusal> {
   try {
@@ -37,17 +51,12 @@ async function unpacked(packed: Uint8Array, maxBytes: number): Promise<Uint8Arra
   }
 }
 
-async function readPlain(request: Request, maxBytes: number): Promise<Uint8Array | Refusal> {
-  const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > maxBytes) return tooLarge(maxBytes);
+async function readPlain(request: Request, maxBytes: number, place: string | null): Promise<Uint8Array | Refusal> {
   try {
-    if (declared !== null) {
-      const whole = await request.arrayBuffer();
-      await arrived();
-      return new Uint8Array(whole);
-    }
-    if (request.body === null) return new Uint8Array(0);
-    return (await readWithin(request.body, maxBytes)) ?? tooLarge(maxBytes);
+    const read = await bodies.read(request, maxBytes, place);
+    await arrived();
+    if (typeof read !== "string") return read;
+    return read === "too_large" ? tooLarge(maxBytes) : notTaken(read);
   } catch (error) {
     return refuse("invalid_body", "The request body broke off.", { reason: reasonOf(error) });
   }

@@ -1,6 +1,7 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { type ErrorCode, ERRORS, isRefusal, type Refusal, refuse, unforeseen } from "../kernel/errors.ts";
 import { ulid } from "../kernel/ids.ts";
+import { placeOf } from "../kernel/ip-address.ts";
 import type { Log } from "../kernel/log.ts";
 import { admit, type AdmissionParts, type Admits } from "./admission/admit.ts";
 import type { Answer } from "./answer.ts";
@@ -105,7 +106,7 @@ export class Road {
     let body: Uint8Array | null = null;
     if (route.body !== false) {
       const most = Math.min(route.maxBodyBytes ?? Number.POSITIVE_INFINITY, this.parts.maxBodyBytes);
-      const read = await readBody(request, most, route.body === "may_be_gzip");
+      const read = await readBody(request, most, route.body === "may_be_gzip", isStranger(call) ? placeOf(call.ip) : null);
       if (isRefusal(read)) return read;
       body = read;
       // What people tell the portal of themselves, passwords among it, is neither kept nor hashed.

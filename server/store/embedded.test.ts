@@ -148,6 +148,20 @@ describe("the embedded PostgreSQL", () => {
     await withPostgres(path, async ({ url }) => expect(await query(url, "SELECT count(*)::int FROM kept")).toEqual([1]));
   });
 
+  test("starts again soon after its owner was killed beside it while it was frozen", async () => {
+    const path = newPath("data");
+    const home = await withPostgres(path, async (postgres) => postgres.home);
+    await killedHolder(path, (checkpointer) => {
+      for (const pid of [postmaster(home), checkpointer]) process.kill(pid, "SIGSTOP");
+    });
+    const began = performance.now();
+    await withPostgres(path, async ({ url }) => {
+      expect(await query(url, "SELECT count(*)::int FROM kept")).toEqual([1]);
+      // It is ended outright when it does not hear, which is not tried for as long as of one that does.
+      expect(performance.now() - began).toBeLessThan(10_000);
+    });
+  });
+
   test("starts again after it was killed before it had written down who it is", async () => {
     const path = newPath("data");
     const home = await withPostgres(path, async (postgres) => postgres.home);

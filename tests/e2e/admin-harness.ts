@@ -11,6 +11,8 @@ import { echoProvider } from "../../server/upstreams/providers/echo/echo.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 
 export const ADMIN_PASSWORD = "correct horse battery";
+export const SECRET_KEY = new Uint8Array(32).fill(7);
+/** Of the portal's tokens, which are no business of the control plane. */
 export const JWT_SECRET = "0123456789abcdef0123456789abcdef";
 
 export interface Reply {
@@ -50,7 +52,7 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
   const database = await testDatabase();
   const lines: string[] = [];
   const clock = options.clock ?? systemClock();
-  const secrets = secretBox(new Uint8Array(32).fill(7));
+  const secrets = secretBox(SECRET_KEY);
   const directory: Directory = { db: database.db, secrets, clock, hashPassword, fallbackJudge: null };
   await firstStart({ directory, bootstrapAdminPassword: ADMIN_PASSWORD, quickstart: false, env: {} });
   const attempts = new RefusedAttempts(database.db, clock);
@@ -60,7 +62,6 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     secrets,
     clock,
     log: jsonLog("debug", (line) => lines.push(line)),
-    jwtSecret: JWT_SECRET,
     jwtExpirySeconds: 3600,
     fallbackJudge: null,
     passwords: { hashPassword, verifyPassword, dummyVerify },

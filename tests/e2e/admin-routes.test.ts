@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { hkdfSync } from "node:crypto";
+import { secretBox } from "../../server/kernel/secrets.ts";
 import { paramsOf } from "../../server/surfaces/admin/document.ts";
 import type { Operation } from "../../server/surfaces/admin/operation.ts";
 import { OPERATIONS } from "../../server/surfaces/admin/routes.ts";
@@ -11,6 +13,7 @@ import {
   ADMIN_PASSWORD,
   controlPlane,
   JWT_SECRET,
+  SECRET_KEY,
   newTenant,
   type ControlPlane,
   type Send,
@@ -222,10 +225,14 @@ describe("without a credential, or with one that is of another kind or over: 401
   let tokens: string[];
   beforeAll(async () => {
     const past = { ...systemClock(), now: () => Date.now() - 7_200_000 };
-    const settings = { secret: JWT_SECRET, expirySeconds: 3_600, clock: past };
+    const settings = { key: secretBox(SECRET_KEY).key("admin-token"), expirySeconds: 3_600, clock: past };
+    // What whoever has the portal's secret could make of it.
+    const forged = ["", "gatehouse/admin-token"].map((purpose) =>
+      purpose === "" ? new TextEncoder().encode(JWT_SECRET) : new Uint8Array(hkdfSync("sha256", JWT_SECRET, "", purpose, 32)),
+    );
     const { id, username } = acme.admin;
     const row = await plane.database.db.selectFrom("admin_users").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
-    const portal = new PortalTokens({ ...settings, clock: systemClock() });
+    const portal = new PortalTokens({ secret: JWT_SECRET, expirySeconds: 3_600, clock: systemClock() });
     const key = await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, {
       name: "of another kind",
     });
@@ -235,6 +242,7 @@ describe("without a credential, or with one that is of another kind or over: 401
       await adminTokens(settings).issue(row),
       await portal.issue(user),
       await portal.issue({ ...user, id }),
+      ...(await Promise.all(forged.map((made) => adminTokens({ key: made, expirySeconds: 3_600, clock: systemClock() }).issue(row)))),
       key.body.key_value,
     ];
   });

@@ -102,6 +102,26 @@ test("a request to an address, or with a method, that is not served says what is
   expect([await counted("not_found"), await counted("method_not_allowed"), await rows()]).toEqual([2, 1, before]);
 });
 
+test("a request with two Host headers, or none that is a host, is refused on both planes", async () => {
+  const heads = ["Host: a\r\nHost: b", "Host: a\r\nhost: a", "Host: a/b", "Host:", "Host: a b"];
+  for (const url of [gateway.runtimeUrl ?? "", gateway.adminUrl])
+    for (const head of heads) expect(await statusOf(url, head)).toBe("HTTP/1.1 400 Bad Request");
+  for (const head of ["Host: gateway.example:8080", "Host: [::1]:8080", "Host: 127.0.0.1"])
+    expect(await statusOf(gateway.runtimeUrl ?? "", head)).toBe("HTTP/1.1 200 OK");
+  expect(await counted("invalid_header")).toBeGreaterThan(0);
+});
+
+function statusOf(url: string, head: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => socket.write(`GET /healthz HTTP/1.1\r\n${head}\r\n\r\n`));
+    socket.once("data", (piece) => {
+      resolve(String(piece).split("\r\n")[0] ?? "");
+      socket.destroy();
+    });
+  });
+}
+
 test("so is one whose head arrives while the process drains", async () => {
   const { hostname, port } = new URL(gateway.runtimeUrl ?? "");
   const begun = connect(Number(port), hostname);

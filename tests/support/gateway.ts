@@ -47,6 +47,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     GW_ADMIN_PORT: "0",
     GW_DATA_DIR: dataDir,
     GW_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD,
+    GW_DRAIN_NOTICE_SECONDS: "0",
     GW_DRAIN_SECONDS: "5",
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
     ...options.env,

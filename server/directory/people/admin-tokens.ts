@@ -1,4 +1,3 @@
-import { hkdfSync } from "node:crypto";
 import { jwtVerify, SignJWT } from "jose";
 import type { Clock } from "../../kernel/clock.ts";
 import { ulid } from "../../kernel/ids.ts";
@@ -21,11 +20,11 @@ export interface AdminTokens {
 }
 
 /**
- * Bearer tokens of the control plane (HS256). Their key is derived from the configured secret and their type and audience
- * are their own, so that a portal token is never an admin token and the other way round.
+ * Bearer tokens of the control plane (HS256). Their key is none that anybody is given: the secret of the portal's tokens
+ * may be shared with who issues those, and must not make an administrator.
  */
-export function adminTokens(settings: { secret: string; expirySeconds: number; clock: Clock }): AdminTokens {
-  const key = new Uint8Array(hkdfSync("sha256", settings.secret, "", "gatehouse/admin-token", 32));
+export function adminTokens(settings: { key: Uint8Array; expirySeconds: number; clock: Clock }): AdminTokens {
+  const { key } = settings;
   return {
     expirySeconds: settings.expirySeconds,
     issue(user) {

@@ -11,6 +11,12 @@ const ESCALATION = [
   ["SIGQUIT", 3_000],
   ["SIGKILL", 2_000],
 ] as const;
+/** Of one whose owner is gone: a frozen one hears nothing, and whatever it has not written down itself its next start recovers. */
+const ORPHAN_ESCALATION = [
+  ["SIGINT", 1_500],
+  ["SIGQUIT", 500],
+  ["SIGKILL", 2_000],
+] as const;
 const LEFT_MS = 5_000;
 
 export function pidFile(cluster: string): string {
@@ -92,8 +98,12 @@ function send(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** Resolves when the PostgreSQL with this pid no longer runs on the cluster. */
-export async function endProcess(cluster: string, pid: number): Promise<void> {
-  for (const [signal, withinMs] of ESCALATION) {
+export async function endProcess(
+  cluster: string,
+  pid: number,
+  escalation: readonly (readonly [NodeJS.Signals, number])[] = ESCALATION,
+): Promise<void> {
+  for (const [signal, withinMs] of escalation) {
     if (!runsOn(cluster, pid)) return;
     send(pid, signal);
     if (await ended(() => runsOn(cluster, pid), withinMs)) return;
@@ -109,7 +119,7 @@ export async function stopOrphan(cluster: string): Promise<boolean> {
   if (!existsSync(pidFile(cluster))) return false;
   const state = readState(cluster);
   const alive = state !== undefined && runsOn(cluster, state.pid);
-  if (alive) await endProcess(cluster, state.pid);
+  if (alive) await endProcess(cluster, state.pid, ORPHAN_ESCALATION);
   // A server that was killed leaves children that notice it in their own time; until then they hold the cluster's
   // shared memory, and the next server refuses to start.
   const left = runningOn(cluster);

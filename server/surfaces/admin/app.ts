@@ -24,8 +24,6 @@ export interface AdminDeps {
   readonly secrets: SecretBox;
   readonly clock: Clock;
   readonly log: Log;
-  /** At least 32 characters; the key of admin tokens is derived from it. */
-  readonly jwtSecret: string;
   readonly jwtExpirySeconds: number;
   readonly fallbackJudge: Directory["fallbackJudge"];
   readonly passwords: Pick<PasswordHashing, "hashPassword" | "verifyPassword" | "dummyVerify">;
@@ -104,7 +102,7 @@ function servicesOf(deps: AdminDeps): AdminServices {
   };
   const logins: Logins = {
     directory,
-    tokens: adminTokens({ secret: deps.jwtSecret, expirySeconds: deps.jwtExpirySeconds, clock: deps.clock }),
+    tokens: adminTokens({ key: deps.secrets.key("admin-token"), expirySeconds: deps.jwtExpirySeconds, clock: deps.clock }),
     throttle: new LoginThrottle(deps.clock),
     verifyPassword: deps.passwords.verifyPassword,
     dummyVerify: deps.passwords.dummyVerify,

@@ -3,6 +3,7 @@ import { LOGIN_FAILED, type Admin } from "../../directory/people/logins.ts";
 import { logEntries, write, type Actor } from "../../directory/writes/write.ts";
 import { type Refusal, refuse, Refused, statusOf } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
+import { placeOf } from "../../kernel/ip-address.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import { check, readQuery } from "../../wire/strict-input.ts";
 import { jsonAnswer } from "./answers.ts";
@@ -40,7 +41,12 @@ export function performer(services: AdminServices, operation: Operation): (arriv
     const query =
       querySchema === undefined ? NO_INPUT : splitTenant(operation, check(querySchema, readQuery(new URL(request.url)), "invalid_query"));
     const body =
-      bodySchema === undefined ? NO_INPUT : splitTenant(operation, check(bodySchema, (await readJsonBody(request)) ?? {}, "invalid_body"));
+      bodySchema === undefined
+        ? NO_INPUT
+        : splitTenant(
+            operation,
+            check(bodySchema, (await readJsonBody(request, admin === null ? placeOf(arrival.address) : null)) ?? {}, "invalid_body"),
+          );
     const header = operation.reach === "none" ? undefined : (request.headers.get("x-tenant-id") ?? undefined);
     const tenant = await tenantOfCall(services, admin, operation, params, { query: query.tenantId, body: body.tenantId, header });
     const result = await operation.run(callOf(services, operation, arrival, { admin, tenant, query: query.rest, body: body.rest }));
