@@ -6,6 +6,7 @@ import { Notices } from "./controls/notices/notices.ts";
 import { ConfigFollower } from "./directory/config-follower.ts";
 import { CredentialCache } from "./directory/credential-cache.ts";
 import { EndUserCache } from "./directory/end-user-cache.ts";
+import type { UsageTruth } from "./directory/limits/usage-truth.ts";
 import { ConversationNotices } from "./directory/notices/conversation-notices.ts";
 import { LoginThrottle } from "./directory/people/login-throttle.ts";
 import { LiveFeed } from "./directory/people/portal/live-feed.ts";
@@ -24,7 +25,7 @@ import type { SecretBox } from "./kernel/secrets.ts";
 import type { Telemetry } from "./kernel/telemetry.ts";
 import type { CheckpointTargets } from "./ledger/checkpoint-targets.ts";
 import { journalScrubber } from "./ledger/erasure.ts";
-import type { openLedger } from "./ledger/ledger.ts";
+import type { Ledger, openLedger } from "./ledger/ledger.ts";
 import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
 import { shippedSoon } from "./ledger/shipped-soon.ts";
 import type { AdmissionParts } from "./road/admission/admit.ts";
@@ -82,17 +83,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const nest = calls.nest.bind(calls);
   const storedAnswers = new StoredAnswers(db, clock);
   const signatures = openSignatures(parts);
-  const models = openModels({
-    ...upstream,
-    begin,
-    nest,
-    timeoutMs: config.upstreamTimeoutMs,
-    limits: limits.limits,
-    signatures,
-    media: media((url, abort, timeoutMs) => upstream.media.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
-    storedAnswers,
-    log,
-  });
+  const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, log });
   const { controls, gates } = openControls({
     admission,
     db,
@@ -123,26 +114,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     statelessProbe: config.mcpStatelessProbe,
     caughtUp: () => follower.caughtUp(),
   });
-  const follower = new ConfigFollower(
-    connection,
-    {
-      tenantChanged(tenantId) {
-        tenants.drop(tenantId);
-        return snapshots.renew(tenantId);
-      },
-      credentialChanged: (keyHash) => credentials.drop(keyHash),
-      oauthTokensChanged: (tenantId, ref) => tools.forgetTokens(tenantId, ref),
-      userChanged: (tenantId, userId) => users.drop(tenantId, userId),
-      async everythingChanged() {
-        credentials.dropAll();
-        tools.forgetTokens();
-        users.dropAll();
-        tenants.dropAll();
-        await snapshots.renewAll();
-      },
-    },
-    log,
-  );
+  const follower = followed(connection, admission, tenants, tools, log);
   await follower.start();
   const notices = new Notices({ conversations: new ConversationNotices(db, clock, log), db, clock });
   const strangers = new Strangers({
@@ -167,16 +139,13 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       if (reason === "audit_unavailable") metrics.callUnrecorded();
     },
   });
-  const shipped = () => shippedSoon(ledger.shipped());
-  const reading = { db, secrets, clock, log, shipped };
   const feed = new LiveFeed({ connection, users, snapshots, clock, log });
   await feed.start();
   const services: Services = {
     models: models.models,
     outletTo,
     tools: tools.tools,
-    runs: runAccess({ ...reading, truth: limits.truth }),
-    traces: traceInlet({ ...reading, ledger }),
+    ...openRecordServices(parts, ledger, limits.truth),
     portal: {
       directory,
       users,
@@ -184,7 +153,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       feed,
       logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock), registrations: new RegistrationThrottle(clock) },
       notices,
-      feedback: runFeedback({ db, secrets, clock, shipped }),
+      feedback: runFeedback({ db, secrets, clock, shipped: () => shippedSoon(ledger.shipped()) }),
       apps: tools.tools.appResource,
     },
   };
@@ -218,6 +187,36 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   };
 }
 
+/** Puts what was written to the directory in force here. */
+function followed(
+  connection: DatabaseConnection,
+  { credentials, users, snapshots }: AdmissionParts,
+  tenants: NamedTenants,
+  tools: Pick<Awaited<ReturnType<typeof openTools>>, "forgetTokens">,
+  log: Log,
+): ConfigFollower {
+  return new ConfigFollower(
+    connection,
+    {
+      tenantChanged(tenantId) {
+        tenants.drop(tenantId);
+        return snapshots.renew(tenantId);
+      },
+      credentialChanged: (keyHash) => credentials.drop(keyHash),
+      oauthTokensChanged: (tenantId, ref) => tools.forgetTokens(tenantId, ref),
+      userChanged: (tenantId, userId) => users.drop(tenantId, userId),
+      async everythingChanged() {
+        credentials.dropAll();
+        tools.forgetTokens();
+        users.dropAll();
+        tenants.dropAll();
+        await snapshots.renewAll();
+      },
+    },
+    log,
+  );
+}
+
 function openAdmission(config: Configuration, { connection, secrets, clock, log, jwtSecret }: RuntimeParts): AdmissionParts {
   return {
     credentials: new CredentialCache(connection.db, clock),
@@ -227,6 +226,21 @@ function openAdmission(config: Configuration, { connection, secrets, clock, log,
     secrets,
     clock,
   };
+}
+
+/** What the service of models works with beside the calls: its providers, and the way to what a request names by address. */
+function modelParts(config: Configuration, upstream: RuntimeParts["upstream"]) {
+  return {
+    ...upstream,
+    timeoutMs: config.upstreamTimeoutMs,
+    media: media((url, abort, timeoutMs) => upstream.media.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
+  };
+}
+
+/** What answers from the record itself. */
+function openRecordServices({ connection: { db }, secrets, clock, log }: RuntimeParts, ledger: Ledger, truth: UsageTruth) {
+  const reading = { db, secrets, clock, log, shipped: () => shippedSoon(ledger.shipped()) };
+  return { runs: runAccess({ ...reading, truth }), traces: traceInlet({ ...reading, ledger }) };
 }
 
 function openSignatures({ connection: { db }, clock, secrets, log }: RuntimeParts): KeptSignatures {

@@ -1,7 +1,13 @@
+import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
+import { noteSigner } from "@gatehouse/ledger-format/signed-note";
 import { expireApprovals } from "./directory/tools/approvals.ts";
 import type { Clock } from "./kernel/clock.ts";
+import type { Configuration } from "./kernel/configuration.ts";
 import type { Job } from "./kernel/job.ts";
 import type { Log } from "./kernel/log.ts";
+import { signAdminChain } from "./ledger/admin-chain.ts";
+import type { CheckpointTargets } from "./ledger/checkpoint-targets.ts";
+import { registerSigningKey } from "./ledger/signing-keys.ts";
 import { applyRetention } from "./ledger/retention.ts";
 import { pruneChanges } from "./store/config-changes.ts";
 import type { Database } from "./store/database.ts";
@@ -10,12 +16,14 @@ import { pruneOrphanTokens } from "./store/oauth-tokens.ts";
 import { describeRows } from "./store/row-blocks.ts";
 import { forgetLetters } from "./store/tool-letters.ts";
 import { forgetSessions } from "./store/tool-sessions.ts";
+import { runJobs } from "./workers/every.ts";
 
+const ADMIN_LOG_SIGNED_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 /** What the worker role does for the whole fleet. */
-export function workerJobs(db: Database, clock: Clock, log: Log): readonly Job[] {
+function workerJobs(db: Database, clock: Clock, log: Log): readonly Job[] {
   return [
     { name: "prune_config_changes", everyMs: HOUR_MS, run: () => pruneChanges(db) },
     { name: "describe_rows", everyMs: 2_000, run: () => describeRows(db, new Date(clock.now())) },
@@ -26,4 +34,30 @@ export function workerJobs(db: Database, clock: Clock, log: Log): readonly Job[]
     { name: "forget_tool_letters", everyMs: 5 * MINUTE_MS, run: () => forgetLetters(db) },
     { name: "forget_tool_sessions", everyMs: 5 * MINUTE_MS, run: () => forgetSessions(db) },
   ];
+}
+
+interface WorkerParts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly targets: CheckpointTargets;
+  readonly signingKey: string;
+}
+
+/** The background work of this process that no call needs, as its roles say; `close` signs what the admin log says last. */
+export function openWorkers({ roles }: Configuration, { db, clock, log, targets, signingKey }: WorkerParts) {
+  const signAdminLog = async () => {
+    const signer = noteSigner(CHECKPOINT_KEY_NAME, signingKey);
+    const signed = await signAdminChain(db, signer, await registerSigningKey(db, signer, clock), clock);
+    if (signed !== null) targets.keep([signed]);
+  };
+  const signs = roles.includes("control") || roles.includes("worker");
+  const signing: Job[] = signs ? [{ name: "sign_admin_log", everyMs: ADMIN_LOG_SIGNED_MS, run: signAdminLog }] : [];
+  const workers = runJobs([...signing, ...(roles.includes("worker") ? workerJobs(db, clock, log) : [])], log);
+  return {
+    async close(): Promise<void> {
+      await workers.stop();
+      if (signs) await signAdminLog();
+    },
+  };
 }

@@ -1,37 +1,26 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
-import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
-import { noteSigner } from "@gatehouse/ledger-format/signed-note";
-import { Hono } from "hono";
+import { openControlPlane } from "./compose-control.ts";
 import { connect } from "./compose-database.ts";
-import { workerJobs } from "./compose-workers.ts";
+import { openWorkers } from "./compose-workers.ts";
 import { openRuntime } from "./compose-runtime.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
-import { inTurn } from "./directory/people/portal/password-work.ts";
-import { RefusedAttempts } from "./directory/people/refused-attempts.ts";
-import { welcomeMailer } from "./directory/people/welcome-mail.ts";
 import { upstreamOf } from "./drivers.ts";
-import { toolServerDiscovery } from "./services/tools/discovery.ts";
 import { systemClock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
 import type { Log } from "./kernel/log.ts";
-import { secretBox } from "./kernel/secrets.ts";
+import { type SecretBox, secretBox } from "./kernel/secrets.ts";
 import { telemetry } from "./kernel/telemetry.ts";
-import { signAdminChain } from "./ledger/admin-chain.ts";
 import { checkpointTargets } from "./ledger/checkpoint-targets.ts";
 import { openLedger } from "./ledger/ledger.ts";
-import { registerSigningKey } from "./ledger/signing-keys.ts";
 import { openPlane } from "./plane.ts";
-import { readiness, runtimePlane } from "./runtime-plane.ts";
-import { mailSender } from "./runtime/mail-sender.ts";
-import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
+import { runtimePlane } from "./runtime-plane.ts";
+import { hashPassword } from "./runtime/passwords.ts";
 import { type DataDirectory, openDataDirectory } from "./store/data-directory.ts";
+import type { Database } from "./store/database.ts";
 import { boundedAnswer, databaseFailure } from "./store/database-state.ts";
 import { migrate } from "./store/migrate.ts";
 import { readAnyModelName } from "./store/policy-reads.ts";
 import { openStoredKeys } from "./store/sealed-keys.ts";
-import { adminApp } from "./surfaces/admin/app.ts";
-import { toolServerSend } from "./upstreams/tool-servers/send.ts";
-import { every, runJobs } from "./workers/every.ts";
 
 /** A gateway process that serves. */
 export interface Gateway {
@@ -52,8 +41,6 @@ export interface Gateway {
 
 /** For the last bytes of calls that were ended, once their rows are sealed. */
 const AFTER_DRAIN_SECONDS = 5;
-const ATTEMPTS_WRITTEN_MS = 1_000;
-const ADMIN_LOG_SIGNED_MS = 60_000;
 
 export interface ComposeHooks {
   /** Sees every SQL statement (tests count them). */
@@ -108,20 +95,8 @@ export async function compose(
         })
       : null;
     if (runtime !== null) closers.push(() => runtime.close());
-    const signAdminLog = async () => {
-      const signer = noteSigner(CHECKPOINT_KEY_NAME, keys.auditSigningKey);
-      const signed = await signAdminChain(db, signer, await registerSigningKey(db, signer, clock), clock);
-      if (signed !== null) targets.keep([signed]);
-    };
-    const signing =
-      config.roles.includes("control") || config.roles.includes("worker")
-        ? [every(ADMIN_LOG_SIGNED_MS, "sign_admin_log", signAdminLog, log)]
-        : [];
-    const workers = runJobs(config.roles.includes("worker") ? workerJobs(db, clock, log) : [], log);
-    closers.push(async () => {
-      await Promise.all([workers, ...signing].map((worker) => worker.stop()));
-      if (signing.length > 0) await signAdminLog();
-    });
+    const workers = openWorkers(config, { db, clock, log, targets, signingKey: keys.auditSigningKey });
+    closers.push(() => workers.close());
 
     const databaseAway = boundedAnswer(() => databaseFailure(db));
     let leaving = false;
@@ -131,54 +106,18 @@ export async function compose(
         : runtime !== null && !runtime.ledger.accepting()
           ? "the audit journal takes no calls"
           : databaseAway();
-    const health = {
-      "/healthz": () => Response.json({ status: "ok" }),
-      "/readyz": async () => readyResponse(notReady),
-      "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }),
-    };
-    const attempts = new RefusedAttempts(db, clock);
-    const attemptsWriter = every(ATTEMPTS_WRITTEN_MS, "write_refused_attempts", () => attempts.write(), log);
-    closers.push(async () => {
-      await attemptsWriter.stop();
-      await attempts.write("all");
+    const control = openControlPlane(config, {
+      db,
+      secrets,
+      clock,
+      log,
+      metrics,
+      upstream,
+      notReady,
+      liveChain: () => runtime?.ledger.status() ?? null,
     });
-    // A queue of its own: whoever storms the portal's logins keeps no administrator out.
-    const adminHashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
-    const control = config.roles.includes("control")
-      ? adminApp({
-          db,
-          secrets,
-          clock,
-          log,
-          upstream,
-          toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams),
-          jwtExpirySeconds: config.jwtExpirySeconds,
-          fallbackJudge: config.judgeModel ?? null,
-          passwords: { hashPassword, verifyPassword: adminHashing.verifyPassword, dummyVerify: adminHashing.dummyVerify },
-          attempts,
-          refused: (reason) => metrics.adminRefused(reason),
-          ...(config.mail === null
-            ? {}
-            : {
-                welcome: welcomeMailer({
-                  send: mailSender(config.mail.server, config.mail.from),
-                  publicUrl: config.publicUrl ?? null,
-                  log,
-                }),
-              }),
-          health,
-          liveChain: () => runtime?.ledger.status() ?? null,
-          verified: (verdict) => metrics.chainVerified(verdict),
-        })
-      : healthOnly(health);
-
-    const { unreadable } = await openStoredKeys(db, secrets);
-    if (unreadable.length > 0)
-      log.error("stored_keys_unreadable", {
-        keys: unreadable.length,
-        first: unreadable[0],
-        reason: "GW_SECRET_KEY is not the one they were stored under",
-      });
+    closers.push(() => control.close());
+    await warnOfUnreadableKeys(db, secrets, log);
 
     // Last: whatever fails before it must not have made secrets that are never shown.
     const started = await firstStart({
@@ -190,7 +129,7 @@ export async function compose(
     const firstModel = started.models[0] ?? (await readAnyModelName(db));
 
     adminPlane.answer(async (request, info) => {
-      const response = await control.fetch(request, info);
+      const response = await control.app.fetch(request, info);
       // Where one process has both planes, what an admin was told is done is in force for the next call.
       if (runtime !== null && request.method !== "GET" && response.ok) await runtime.follower.caughtUp();
       return response;
@@ -228,6 +167,16 @@ export async function compose(
   }
 }
 
+async function warnOfUnreadableKeys(db: Database, secrets: SecretBox, log: Log): Promise<void> {
+  const { unreadable } = await openStoredKeys(db, secrets);
+  if (unreadable.length > 0)
+    log.error("stored_keys_unreadable", {
+      keys: unreadable.length,
+      first: unreadable[0],
+      reason: "GW_SECRET_KEY is not the one they were stored under",
+    });
+}
+
 async function closeAll(closers: readonly (() => Promise<void> | void)[], log: Log): Promise<void> {
   for (const close of closers.toReversed()) {
     try {
@@ -255,16 +204,4 @@ function keysOf(config: Configuration, directory: DataDirectory): Keys {
         generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
       ),
   };
-}
-
-async function readyResponse(notReady: () => Promise<string | null>): Promise<Response> {
-  const { status, body } = await readiness({ notReady });
-  return Response.json(body, { status });
-}
-
-/** What a process without the control role answers on the control plane's port. */
-function healthOnly(health: Readonly<Record<string, () => Response | Promise<Response>>>) {
-  const app = new Hono();
-  for (const [path, handler] of Object.entries(health)) app.get(path, () => handler());
-  return { fetch: async (request: Request) => app.fetch(request) };
 }

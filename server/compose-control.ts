@@ -1,0 +1,90 @@
+import { Hono } from "hono";
+import { inTurn } from "./directory/people/portal/password-work.ts";
+import { RefusedAttempts } from "./directory/people/refused-attempts.ts";
+import { welcomeMailer } from "./directory/people/welcome-mail.ts";
+import type { upstreamOf } from "./drivers.ts";
+import type { Clock } from "./kernel/clock.ts";
+import type { Configuration } from "./kernel/configuration.ts";
+import type { Log } from "./kernel/log.ts";
+import type { SecretBox } from "./kernel/secrets.ts";
+import type { Telemetry } from "./kernel/telemetry.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import { readiness } from "./runtime-plane.ts";
+import { mailSender } from "./runtime/mail-sender.ts";
+import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
+import { toolServerDiscovery } from "./services/tools/discovery.ts";
+import type { Database } from "./store/database.ts";
+import { adminApp } from "./surfaces/admin/app.ts";
+import { toolServerSend } from "./upstreams/tool-servers/send.ts";
+import { every } from "./workers/every.ts";
+
+const ATTEMPTS_WRITTEN_MS = 1_000;
+
+interface ControlParts {
+  readonly db: Database;
+  readonly secrets: SecretBox;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Telemetry;
+  readonly upstream: ReturnType<typeof upstreamOf>;
+  /** Null when ready, else what is missing. */
+  readonly notReady: () => Promise<string | null>;
+  /** The chain that this process writes; null without the runtime role. */
+  readonly liveChain: () => ReturnType<Ledger["status"]> | null;
+}
+
+/** The control plane's port: the admin API where the process has that role, and its state in any. */
+export function openControlPlane(config: Configuration, parts: ControlParts) {
+  const { db, secrets, clock, log, metrics, upstream, notReady, liveChain } = parts;
+  const health = {
+    "/healthz": () => Response.json({ status: "ok" }),
+    "/readyz": async () => readyResponse(notReady),
+    "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }),
+  };
+  const attempts = new RefusedAttempts(db, clock);
+  const attemptsWriter = every(ATTEMPTS_WRITTEN_MS, "write_refused_attempts", () => attempts.write(), log);
+  // A queue of its own: whoever storms the portal's logins keeps no administrator out.
+  const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
+  const app = config.roles.includes("control")
+    ? adminApp({
+        db,
+        secrets,
+        clock,
+        log,
+        upstream,
+        toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams),
+        jwtExpirySeconds: config.jwtExpirySeconds,
+        fallbackJudge: config.judgeModel ?? null,
+        passwords: { hashPassword, verifyPassword: hashing.verifyPassword, dummyVerify: hashing.dummyVerify },
+        attempts,
+        refused: (reason) => metrics.adminRefused(reason),
+        ...welcomeOf(config, log),
+        health,
+        liveChain,
+        verified: (verdict) => metrics.chainVerified(verdict),
+      })
+    : healthOnly(health);
+  return {
+    app,
+    async close(): Promise<void> {
+      await attemptsWriter.stop();
+      await attempts.write("all");
+    },
+  };
+}
+
+function welcomeOf({ mail, publicUrl }: Configuration, log: Log) {
+  return mail === null ? {} : { welcome: welcomeMailer({ send: mailSender(mail.server, mail.from), publicUrl: publicUrl ?? null, log }) };
+}
+
+async function readyResponse(notReady: () => Promise<string | null>): Promise<Response> {
+  const { status, body } = await readiness({ notReady });
+  return Response.json(body, { status });
+}
+
+/** What a process without the control role answers on the control plane's port. */
+function healthOnly(health: Readonly<Record<string, () => Response | Promise<Response>>>) {
+  const app = new Hono();
+  for (const [path, handler] of Object.entries(health)) app.get(path, () => handler());
+  return { fetch: async (request: Request) => app.fetch(request) };
+}
