@@ -45,6 +45,7 @@ export interface ToolServiceOptions extends AdmissionParts {
   readonly begin: (call: Call) => void;
   readonly directory: Directory;
   readonly connection: Parameters<typeof SessionNotes.open>[0]["connection"];
+  /** For what no call asks: discovery, the ends of sessions, issuers of tokens. A call is given its servers by the outlet. */
   readonly send: ToolServerSend;
   readonly log: Log;
   readonly origins: OriginRules;
