@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "./gateway.ts";
 import { startLasting } from "./lasting-process.ts";
@@ -43,4 +43,13 @@ test("what it prints is heard line by line, and how it ended", async () => {
     ["of two  words", false],
     ["wrong", true],
   ]);
+});
+
+test("it ends with the tests that started it", async () => {
+  const script = `
+    import { startLasting } from ${JSON.stringify(import.meta.resolve("./lasting-process.ts"))};
+    console.log((await startLasting(["sleep", "1000"])).pid);
+    process.kill(process.pid, "SIGKILL");`;
+  const { stdout } = spawnSync(process.execPath, ["-e", script], { encoding: "utf8" });
+  while (existsSync(`/proc/${Number(stdout)}/stat`)) await Bun.sleep(1);
 });
