@@ -12,6 +12,7 @@ import type { EngineParts } from "../guardrails/engines.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { noteRequest } from "../record/finish.ts";
 import { type Answer, isRefusal } from "../surface.ts";
+import { noteUpstreamModel } from "../record/upstream-model.ts";
 import { attempt, type AttemptParts, type AttemptResult, type FailedAttempt, providerOf, targetOf } from "./attempt.ts";
 import { chooseMember } from "./choose.ts";
 import { type AppResourceDispatch, appResourceDispatch } from "../tools/app-resource.ts";
@@ -297,6 +298,7 @@ class Journey {
     const { row } = call;
     row.llm_model_used = model.name;
     row.llm_provider = model.provider.providerKey;
+    noteUpstreamModel(row, model);
     row.target_url = provider.url(targetOf(model), prepared.operation, prepared.stream);
     row.region_routed_to = model.provider.region;
     row.residency_class = call.scope === null ? "not_evaluated" : residencyOf(call.scope.tenant, model);
