@@ -1,7 +1,8 @@
-import { FIELDS, HASH_FORMATS } from "@gatehouse/ledger-format/fields";
+import { type FieldName, FIELDS, HASH_FORMATS } from "@gatehouse/ledger-format/fields";
 import { VARIABLES } from "../server/kernel/configuration.ts";
 import { ERRORS } from "../server/kernel/errors.ts";
 import { GOVERNED_ROUTES, OPEN_ROUTES } from "../server/routes.ts";
+import { filledBy, keptFilledFields } from "./filled-fields.ts";
 import { surfacesPage } from "./surfaces-page.ts";
 import { translationPage } from "./translation-page.ts";
 
@@ -32,6 +33,7 @@ function errors(): string {
 }
 
 function auditRow(): string {
+  const filled = keptFilledFields();
   const v1 = new Set<string>(HASH_FORMATS.v1);
   const v2 = new Set<string>(HASH_FORMATS.v2);
   const rows = Object.entries(FIELDS).map(([name, { kind, type, about }]) => [
@@ -40,8 +42,9 @@ function auditRow(): string {
     type,
     v1.has(name) ? "v1, v2" : v2.has(name) ? "v2" : "",
     about,
+    filledBy(name as FieldName, filled[name as FieldName]),
   ]);
-  return `# The audit row\n\n${NOTE}\n\nOne row for each call. *Witnessed* was seen by the gateway, *asserted* was claimed by the caller, *derived* was computed when the row was written. The column *hashed* says which hash formats cover the field; the canonical bytes hold those fields in the order [of the format](ledger-export.md#the-hash-of-a-row). A field that does not apply is null.\n\n${table(["field", "kind", "type", "hashed", "what it is"], rows)}\n`;
+  return `# The audit row\n\n${NOTE}\n\nOne row for each call. *Witnessed* was seen by the gateway, *asserted* was claimed by the caller, *derived* was computed when the row was written. The column *hashed* says which hash formats cover the field; the canonical bytes hold those fields in the order [of the format](ledger-export.md#the-hash-of-a-row). A field that does not apply is null.\n\nThe column *filled by* says in which rows the tests saw a value: of every call, of the text surfaces (chat completions, responses, completions, messages, Gemini), or of those named. *Calls of the gateway's own* are judges, embeddings and guard models, which have their parent's id; *strangers* are callers without a good credential. *Nothing yet* is a field that none of them filled, nearly always because the gateway does not have yet what it tells of.\n\n${table(["field", "kind", "type", "hashed", "what it is", "filled by"], rows)}\n`;
 }
 
 const CREDENTIALS = {

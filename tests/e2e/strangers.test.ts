@@ -48,8 +48,8 @@ test("a call without a good credential is on the record of the tenant it names, 
 
 test("many of them in a minute raise one alert of the tenant", async () => {
   const refused = async () => (await officer.get("/v1/admin/alerts")).alerts as { alert_type: string; group_id: string | null }[];
-  for (let round = 0; (await refused()).length === 0; round++) {
-    expect(round).toBeLessThan(100);
+  while ((await refused()).length === 0) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
     await Promise.all(Array.from({ length: 60 }, () => call({ "x-tenant-id": "acme" }, "192.0.2.2")));
   }
   expect(await refused()).toMatchObject([{ alert_type: "refused_credentials", tenant_id: "acme", group_id: null, resolved: false }]);
@@ -88,9 +88,8 @@ test("past so many a minute they are answered 429 and told by rows with their nu
   expect(await world.gateway.stop()).toBe(0);
   const again = await startGateway({ databaseUrl: world.databaseUrl, dataDir: world.gateway.dataDir });
   const admin = await signIn(again.adminUrl);
-  const told = (await admin.post("/v1/admin/proxy-logs/query", { filters: { proxy_subtype: "strangers" } })).rows as {
-    custom_metadata: { calls: number };
-  }[];
+  const told = (await admin.post("/v1/admin/proxy-logs/query", { filters: { proxy_subtype: "strangers", client_ip: "192.0.2.3" } }))
+    .rows as { custom_metadata: { calls: number } }[];
   expect(told.reduce((sum, row) => sum + row.custom_metadata.calls, 0)).toBe(turnedAway);
   const own = (await admin.post("/v1/admin/proxy-logs/query", { filters: { error_type: "credential_malformed" } })).total as number;
   expect(own - before).toBe(calls - turnedAway);

@@ -117,7 +117,7 @@ beforeAll(async () => {
   Limits.prototype.settle = function (call) {
     return faultOf(call) === "in counting what was used" ? broken("in counting what was used") : settle.call(this, call);
   };
-  database = await testDatabase();
+  database = await testDatabase({ likeOthers: false });
   upstream = startFakeUpstream();
   tools = startHandshakeServer();
   vectors = Bun.serve({

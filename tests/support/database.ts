@@ -4,6 +4,7 @@ import pg from "pg";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { type Database, openDatabase } from "../../server/store/database.ts";
 import { migrate } from "../../server/store/migrate.ts";
+import { collectFilledFields } from "./filled-fields.ts";
 
 export interface TestDatabase {
   readonly url: string;
@@ -74,8 +75,14 @@ async function makeTemplate(): Promise<string> {
 
 let template: Promise<string> | undefined;
 
+interface TestDatabaseOptions {
+  readonly onQuery?: (sql: string) => void;
+  /** False where calls are made to end as none would by itself: their rows say nothing of what fills which field. */
+  readonly likeOthers?: boolean;
+}
+
 /** A migrated database of its own for one test or one file. */
-export async function testDatabase(options: { onQuery?: (sql: string) => void } = {}): Promise<TestDatabase> {
+export async function testDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const from = await (template ??= makeTemplate());
   const name = `gatehouse_test_${randomBytes(8).toString("hex")}`;
   await asAdmin((client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${from}`));
@@ -85,6 +92,7 @@ export async function testDatabase(options: { onQuery?: (sql: string) => void } 
     url,
     db: connection.db,
     async close() {
+      if (options.likeOthers !== false) await collectFilledFields(connection.db).catch(() => undefined);
       await connection.close();
       await asAdmin((client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
     },

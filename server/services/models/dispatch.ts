@@ -10,6 +10,7 @@ import { costOfAttempt } from "../../road/metering/settle.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { noteRequest } from "../../road/record/finish.ts";
 import type { Answer } from "../../road/answer.ts";
+import { noteUpstreamModel } from "../../road/record/upstream-model.ts";
 import { attempt, type AttemptParts, type AttemptResult, type FailedAttempt, providerOf, targetOf } from "./attempt.ts";
 import { chooseMember } from "./choose.ts";
 import { conversationErrand, type ConversationParts } from "./conversation.ts";
@@ -286,6 +287,7 @@ class Journey {
     const { row } = call;
     row.llm_model_used = model.name;
     row.llm_provider = model.provider.providerKey;
+    noteUpstreamModel(row, model);
     row.target_url = provider.url(targetOf(model), prepared.operation, prepared.stream);
     row.region_routed_to = model.provider.region;
     row.residency_class = call.scope === null ? "not_evaluated" : residencyOf(call.scope.tenant, model, parts.providers);

@@ -23,6 +23,7 @@ import { principalOf } from "../../road/principal.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
 import { finalMessage, isEventStream, messagesToAnswer, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
 import type { Asked } from "./exchange.ts";
+import { noteUpstreamId } from "./upstream-request-id.ts";
 
 /** One request to a server, in whichever dialect the server speaks. */
 export interface Ask {
@@ -62,6 +63,7 @@ async function askStateless(call: Call, server: ToolServerEntry, ask: Ask, parts
   const { abort, detach, end } = linkedAbort(call);
   const response = await parts.send({ url: server.url, method: "POST", headers, body, abort, timeoutMs: server.timeoutMs });
   if (isRefusal(response)) return response;
+  noteUpstreamId(call, response);
   if (response.status === 400 && ask.method === "tools/call" && mayRetry && !isEventStream(response)) {
     const answer = await finalMessage(upstreamMessages(response), ask.id);
     const error = answer?.value.error;
@@ -131,6 +133,7 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
     over();
     return response;
   }
+  noteUpstreamId(call, response);
   if (mayRetry && session.id !== null && (await forgotSession(response))) {
     over();
     dropSession(session, parts);

@@ -30,6 +30,7 @@ import { principalOf } from "../../road/principal.ts";
 import type { ToolRequest } from "./tool-request.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
 import { isEventStream } from "./upstream-messages.ts";
+import { noteUpstreamId } from "./upstream-request-id.ts";
 
 /** Headers of the caller the protocol speaks of; those that mirror the body are added beside them. */
 const PASSED = ["accept", "content-type", "mcp-protocol-version", "last-event-id"] as const;
@@ -101,6 +102,7 @@ export async function pass(
   noteRequest(call);
   const response = await asked;
   if (isRefusal(response)) return response;
+  noteUpstreamId(call, response);
   const refused = refusesCredential(response) ? await parts.credentials.refused(call, server, response) : null;
   if (refused !== null) return refused;
   if (response.status >= 300 && response.status < 400)

@@ -13,7 +13,7 @@ const ESCALATION = [
 ] as const;
 /** Of one whose owner is gone: a frozen one hears nothing, and whatever it has not written down itself its next start recovers. */
 const ORPHAN_ESCALATION = [
-  ["SIGINT", 1_500],
+  ["SIGINT", 1_000],
   ["SIGQUIT", 500],
   ["SIGKILL", 2_000],
 ] as const;
@@ -64,6 +64,16 @@ function processes(): { pid: number; command: string }[] {
   return ps("-ax")
     .split("\n")
     .map((line) => ({ pid: Number.parseInt(line, 10), command: line.replace(/^\s*\d+\s+/, "") }));
+}
+
+/** Whether somebody sent it SIGSTOP: it hears nothing else then. Where that cannot be told, it is found out by asking. */
+function isStopped(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3) === "T";
+  } catch {
+    return false;
+  }
 }
 
 /** A dead process that nobody has waited for still has its pid, but no command line. */
@@ -119,7 +129,7 @@ export async function stopOrphan(cluster: string): Promise<boolean> {
   if (!existsSync(pidFile(cluster))) return false;
   const state = readState(cluster);
   const alive = state !== undefined && runsOn(cluster, state.pid);
-  if (alive) await endProcess(cluster, state.pid, ORPHAN_ESCALATION);
+  if (alive) await endProcess(cluster, state.pid, isStopped(state.pid) ? [["SIGKILL", 2_000]] : ORPHAN_ESCALATION);
   // A server that was killed leaves children that notice it in their own time; until then they hold the cluster's
   // shared memory, and the next server refuses to start.
   const left = runningOn(cluster);
