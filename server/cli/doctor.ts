@@ -12,7 +12,7 @@ import { secretBox } from "../kernel/secrets.ts";
 import { listChains } from "../ledger/chain-facts.ts";
 import { verifyChain } from "../ledger/chains.ts";
 import { bucketState } from "../ledger/checkpoint-bucket.ts";
-import { KEPT_FREE_BYTES } from "../ledger/journal.ts";
+import { KEPT_FREE_BYTES } from "../ledger/disk-room.ts";
 import { journalFiles, listSegments } from "../ledger/segments.ts";
 import { listSigningKeys } from "../ledger/signing-keys.ts";
 import { ensuredUntil } from "../store/audit-retention.ts";

@@ -3,7 +3,8 @@ import { ADMIN_CHAIN, type AdminEntry } from "@gatehouse/ledger-format/admin-ent
 import { checkpointDigest, checkpointText, type Checkpoint, type TrustedKey } from "@gatehouse/ledger-format/checkpoint";
 import { printExportLine, type ExportLine } from "@gatehouse/ledger-format/export";
 import { noteText, type NoteSigner } from "@gatehouse/ledger-format/signed-note";
-import { createVerifier, linkOf, possibleEntryHashes, sealedEntry } from "@gatehouse/ledger-format/verify";
+import { linkOf, possibleEntryHashes, sealedEntry } from "@gatehouse/ledger-format/sealed-row";
+import { createVerifier } from "@gatehouse/ledger-format/verify";
 import type { Verification } from "@gatehouse/ledger-format/verdict";
 import { sql } from "kysely";
 import { isoMicros, type Clock } from "../kernel/clock.ts";

@@ -2,7 +2,7 @@ import { openCheckpoint } from "@gatehouse/ledger-format/checkpoint";
 import type { CheckpointLine } from "@gatehouse/ledger-format/checkpoint-trail";
 import type { ExportLine } from "@gatehouse/ledger-format/export";
 import type { AuditRow, FieldName } from "@gatehouse/ledger-format/fields";
-import type { SealedRow } from "@gatehouse/ledger-format/verify";
+import type { SealedRow } from "@gatehouse/ledger-format/sealed-row";
 import { sql } from "kysely";
 import { auditLine } from "../store/audit-columns.ts";
 import { type Database, type HeldConnection, holdConnection } from "../store/database.ts";

@@ -8,7 +8,8 @@ import { type ExportLine, printExportLine } from "@gatehouse/ledger-format/expor
 import { FIELD_NAMES, type AuditRow, type FieldName } from "@gatehouse/ledger-format/fields";
 import { noteKey } from "@gatehouse/ledger-format/signed-note";
 import type { Verification } from "@gatehouse/ledger-format/verdict";
-import { createVerifier, linkOf } from "@gatehouse/ledger-format/verify";
+import { linkOf } from "@gatehouse/ledger-format/sealed-row";
+import { createVerifier } from "@gatehouse/ledger-format/verify";
 import { sql } from "kysely";
 import { invalidFields, Refused, refuse } from "../kernel/errors.ts";
 import type { Database } from "../store/database.ts";

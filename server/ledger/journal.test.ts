@@ -1,6 +1,7 @@
 import { expect, spyOn, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
-import { JournalFailed, openJournal, type Journal, type JournalOptions } from "./journal.ts";
+import { JournalFailed, type Journal, type JournalOptions } from "./journal.ts";
+import { openJournal } from "./open-journal.ts";
 import { readRecord } from "./record.ts";
 import { lineId } from "./row-line.ts";
 import { journalFiles, listSegments, segmentPath, type JournalFiles } from "./segments.ts";

@@ -1,26 +1,28 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { hostname } from "node:os";
 import { GENESIS_HASH } from "@gatehouse/ledger-format/canonical";
-import { CHECKPOINT_KEY_NAME, CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
+import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
-import { noteSigner } from "@gatehouse/ledger-format/signed-note";
-import { isoMicros, type Clock } from "../kernel/clock.ts";
+import { type NoteSigner, noteSigner } from "@gatehouse/ledger-format/signed-note";
+import type { Clock } from "../kernel/clock.ts";
 import { ulid } from "../kernel/ids.ts";
 import type { Log } from "../kernel/log.ts";
-import { claimAuditChain, type shipAuditRows, storedIds } from "../store/audit-shipping.ts";
+import { claimAuditChain, type shipAuditRows } from "../store/audit-shipping.ts";
 import type { Database } from "../store/database.ts";
-import { backlog } from "./backlog.ts";
-import { chainAt, chainedLine } from "./chain.ts";
-import { checkpointer } from "./checkpointer.ts";
-import { JournalFailed, openJournal } from "./journal.ts";
-import { recentIds } from "./recent-ids.ts";
-import { interruptedRow, resumePoint } from "./recovery.ts";
-import { storableRow } from "./row.ts";
+import { type Chain, chainAt } from "./chain.ts";
+import { checkpointer, type Checkpointer } from "./checkpointer.ts";
+import { writeInterrupted } from "./interrupted-calls.ts";
+import type { Journal } from "./journal.ts";
+import { ledgerStatus, type LedgerStatus } from "./ledger-status.ts";
+import { openJournal } from "./open-journal.ts";
+import { resumePoint } from "./recovery.ts";
 import { LINE_COLUMNS } from "./row-line.ts";
+import { RowWriter } from "./row-writer.ts";
 import { type CheckpointRecord, scanJournal, type SegmentHeader } from "./scan.ts";
 import { journalFiles, type JournalFiles } from "./segments.ts";
-import { startShipper } from "./shipper.ts";
+import { type Shipper, startShipper } from "./shipper.ts";
 import { registerSigningKey } from "./signing-keys.ts";
+import { startUpkeep } from "./upkeep.ts";
 import { lockWriter } from "./writer-lock.ts";
 
 export interface LedgerOptions {
@@ -46,28 +48,6 @@ export interface LedgerOptions {
   readonly ship?: typeof shipAuditRows;
   /** Told of checkpoints once they are in the database. */
   readonly checkpointed?: (checkpoints: readonly CheckpointRecord[]) => void;
-}
-
-export interface LedgerStatus {
-  readonly chainId: string;
-  readonly headSeq: number;
-  readonly headHash: string;
-  /** Head of the chain in the database. A verification may be held to it. */
-  readonly shippedSeq: number;
-  readonly shippedHash: string;
-  /** Calls begun and not sealed. */
-  readonly openCalls: number;
-  readonly unshippedBytes: number;
-  readonly unshippedRows: number;
-  /** ISO time of about the oldest row that waits for the database. */
-  readonly oldestUnshippedAt: string | null;
-  /** Why no calls are accepted any more. */
-  readonly failed: string | null;
-  /** Why rows do not reach the database just now. */
-  readonly shippingError: string | null;
-  /** Times the journal was brought to stable storage, and the milliseconds that took together. */
-  readonly syncs: number;
-  readonly syncMs: number;
 }
 
 export interface Ledger {
@@ -99,179 +79,162 @@ export interface Ledger {
 export type CallLedger = Pick<Ledger, "begin" | "seal" | "accepting">;
 
 const SEGMENT_BYTES = 64 * 1024 * 1024;
-const DISK_LOOKED_AT_MS = 1_000;
 
 /**
  * Opens the ledger of this process: heals what a crash left, claims the chain in the database (which must be there),
  * and starts shipping. Throws `JournalInUse`, `JournalDamaged`, `ChainUnproven`, or what the database said.
  */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
-  const { directory, db, clock, log } = options;
+  const { directory } = options;
   const files = options.files ?? journalFiles;
   const signer = noteSigner(CHECKPOINT_KEY_NAME, options.signingKey);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   chmodSync(directory, 0o700);
   const release = lockWriter(directory);
   try {
-    return await open();
+    return await openLocked(options, files, signer, release);
   } catch (error) {
     release();
     throw error;
   }
+}
 
-  async function open(): Promise<Ledger> {
-    const scan = scanJournal(directory, files, log);
-    const resume = await resumePoint({ db, scan, key: signer, newChainId: options.newChainId ?? ulid, log });
-    const { chainId } = resume;
-    const writer = `${hostname()}/${ulid()}`;
-    const keyValidFrom = await registerSigningKey(db, signer, clock);
-    await claimAuditChain(db, { chainId, writer, genesisHash: GENESIS_HASH, shipped: resume.shipped });
+async function openLocked(options: LedgerOptions, files: JournalFiles, signer: NoteSigner, release: () => void): Promise<Ledger> {
+  const { directory, db, clock, log } = options;
+  const scan = scanJournal(directory, files, log);
+  const resume = await resumePoint({ db, scan, key: signer, newChainId: options.newChainId ?? ulid, log });
+  const { chainId } = resume;
+  const writer = `${hostname()}/${ulid()}`;
+  const keyValidFrom = await registerSigningKey(db, signer, clock);
+  await claimAuditChain(db, { chainId, writer, genesisHash: GENESIS_HASH, shipped: resume.shipped });
 
-    const chain = chainAt(chainId, resume.head);
-    const checkpoints = checkpointer({ chain, signer, clock, log, last: resume.checkpoint, keyValidFrom });
-    const header = (): string =>
-      JSON.stringify({
-        format: 1,
-        columns: LINE_COLUMNS,
-        chain_id: chainId,
-        writer,
-        head: chain.head,
-        checkpoint: checkpoints.state,
-      } satisfies SegmentHeader);
-    const journal = openJournal({
-      directory,
-      files,
-      log,
-      maxBytes: options.maxBytes,
-      segmentBytes: options.segmentBytes ?? SEGMENT_BYTES,
-      existing: scan?.segments ?? [],
-      number: resume.segment,
-      header,
-    });
-    journal.free(resume.shipped);
-
-    const sealed = recentIds();
-    const waiting = backlog();
-    let shippedSeq = () => resume.shippedHead.seq;
-
-    function write(row: AuditRow): void {
-      if (journal.failed !== null) throw new JournalFailed(journal.failed);
-      row.created_at = isoMicros(clock.micros());
-      row.source ??= "gateway";
-      const columns = storableRow(row);
-      const link = chain.append(row);
-      journal.seal(row.id as string, chainedLine(columns, link));
-      sealed.add(row.id as string);
-      Object.assign(row, link);
-      waiting.add(link.chain_seq, row.created_at, shippedSeq());
-      checkpoints.signWhenDue(journal);
-    }
-
-    const unsealed = scan?.unsealed ?? new Map<string, AuditRow>();
-    // A journal that was set back may have forgotten that it sealed a call. A second row of it would leave a gap in the table.
-    const told = unsealed.size === 0 ? new Set<string>() : await storedIds(db, [...unsealed.keys()]);
-    const interrupted = [...unsealed].flatMap(([id, marker]) => (told.has(id) ? [] : [marker]));
-    for (const marker of interrupted) write(interruptedRow(marker));
-    if (interrupted.length > 0) log.warn("audit_calls_interrupted", { calls: interrupted.length });
-    // Rows of a writer that died are signed at once: a process that keeps dying would never get to its timer.
-    if (chain.head.seq > (checkpoints.state?.seq ?? 0)) checkpoints.sign(journal);
-    await journal.synced();
-
-    const shipping = startShipper({
-      db,
-      log,
-      directory,
-      journal,
-      chain,
+  const chain = chainAt(chainId, resume.head);
+  const checkpoints = checkpointer({ chain, signer, clock, log, last: resume.checkpoint, keyValidFrom });
+  const header = (): string =>
+    JSON.stringify({
+      format: 1,
+      columns: LINE_COLUMNS,
+      chain_id: chainId,
       writer,
-      from: resume.shipped,
-      shippedHead: resume.shippedHead,
-      waitMs: options.shipWaitMs ?? 200,
-      ...(options.ship === undefined ? {} : { ship: options.ship }),
-      ...(options.checkpointed === undefined ? {} : { checkpointed: options.checkpointed }),
-    });
-    shippedSeq = () => shipping.shippedHead.seq;
-    shipping.notify();
-    const timer = setInterval(() => {
-      checkpoints.sign(journal);
-      shipping.notify();
-    }, options.checkpointMs ?? CHECKPOINT_MS);
-    timer.unref();
-    const diskTimer = setInterval(() => {
-      try {
-        if (journal.makeRoom()) shipping.notify();
-      } catch (error) {
-        if (!(error instanceof JournalFailed)) throw error;
-      }
-    }, options.diskMs ?? DISK_LOOKED_AT_MS);
-    diskTimer.unref();
+      head: chain.head,
+      checkpoint: checkpoints.state,
+    } satisfies SegmentHeader);
+  const journal = openJournal({
+    directory,
+    files,
+    log,
+    maxBytes: options.maxBytes,
+    segmentBytes: options.segmentBytes ?? SEGMENT_BYTES,
+    existing: scan?.segments ?? [],
+    number: resume.segment,
+    header,
+  });
+  journal.free(resume.shipped);
 
-    let closed: Promise<void> | null = null;
+  let shippedSeq = () => resume.shippedHead.seq;
+  const rows = new RowWriter({ chain, journal, checkpoints, clock, shippedSeq: () => shippedSeq() });
+  await writeInterrupted(scan?.unsealed ?? new Map<string, AuditRow>(), { db, log, write: (row) => rows.write(row) });
+  // Rows of a writer that died are signed at once: a process that keeps dying would never get to its timer.
+  if (chain.head.seq > (checkpoints.state?.seq ?? 0)) checkpoints.sign(journal);
+  await journal.synced();
 
-    async function close(): Promise<void> {
-      clearInterval(timer);
-      clearInterval(diskTimer);
-      checkpoints.sign(journal);
-      const bound = Promise.withResolvers<void>();
-      const alarm = setTimeout(bound.resolve, options.closeMs ?? 5_000);
-      await Promise.race([shipping.shipped(), bound.promise]).catch((error: unknown) =>
-        log.warn("audit_rows_left_in_journal", { error: error as Error }),
-      );
-      await Promise.race([shipping.stop(), bound.promise]);
-      clearTimeout(alarm);
-      await journal.synced().catch(() => undefined);
-      journal.close();
-      release();
+  const shipping = startShipper({
+    db,
+    log,
+    directory,
+    journal,
+    chain,
+    writer,
+    from: resume.shipped,
+    shippedHead: resume.shippedHead,
+    waitMs: options.shipWaitMs ?? 200,
+    ...(options.ship === undefined ? {} : { ship: options.ship }),
+    ...(options.checkpointed === undefined ? {} : { checkpointed: options.checkpointed }),
+  });
+  shippedSeq = () => shipping.shippedHead.seq;
+  shipping.notify();
+  const stopUpkeep = startUpkeep({ journal, checkpoints, shipping, checkpointMs: options.checkpointMs, diskMs: options.diskMs });
+  return new OpenLedger({ options, chain, journal, checkpoints, rows, shipping, stopUpkeep, release });
+}
+
+interface LedgerParts {
+  readonly options: LedgerOptions;
+  readonly chain: Chain;
+  readonly journal: Journal;
+  readonly checkpoints: Checkpointer;
+  readonly rows: RowWriter;
+  readonly shipping: Shipper;
+  readonly stopUpkeep: () => void;
+  readonly release: () => void;
+}
+
+class OpenLedger implements Ledger {
+  readonly chainId: string;
+  private readonly parts: LedgerParts;
+  private closed: Promise<void> | null = null;
+
+  constructor(parts: LedgerParts) {
+    this.parts = parts;
+    this.chainId = parts.chain.chainId;
+  }
+
+  begin(row: AuditRow): void {
+    // A marker behind its row would be a second row after the next start.
+    if (row.chain_seq != null) throw new Error("the call is over: its row is sealed");
+    this.parts.journal.begin(row.id as string, JSON.stringify(row));
+  }
+
+  seal(row: AuditRow, alone?: boolean): Promise<void> {
+    const { options, journal, rows, shipping } = this.parts;
+    if (rows.has(row.id as string)) {
+      options.log.error("audit_row_sealed_twice", { row_id: row.id });
+      return Promise.resolve();
     }
+    try {
+      rows.write(row);
+      if (options.durability === "relaxed") journal.write();
+    } catch (error) {
+      if (error instanceof TypeError) throw error;
+      return Promise.reject(error);
+    }
+    shipping.notify();
+    return options.durability === "strict" ? journal.synced(alone) : Promise.resolve();
+  }
 
-    return {
-      chainId,
-      begin(row) {
-        // A marker behind its row would be a second row after the next start.
-        if (row.chain_seq != null) throw new Error("the call is over: its row is sealed");
-        journal.begin(row.id as string, JSON.stringify(row));
-      },
-      seal(row, alone) {
-        if (sealed.has(row.id as string)) {
-          log.error("audit_row_sealed_twice", { row_id: row.id });
-          return Promise.resolve();
-        }
-        try {
-          write(row);
-          if (options.durability === "relaxed") journal.write();
-        } catch (error) {
-          if (error instanceof TypeError) throw error;
-          return Promise.reject(error);
-        }
-        shipping.notify();
-        return options.durability === "strict" ? journal.synced(alone) : Promise.resolve();
-      },
-      accepting: (calls) => closed === null && journal.accepting(calls),
-      status() {
-        const { seq, hash } = chain.head;
-        const shipped = shipping.shippedHead;
-        return {
-          chainId,
-          headSeq: seq,
-          headHash: hash,
-          shippedSeq: shipped.seq,
-          shippedHash: shipped.hash,
-          openCalls: journal.openCalls,
-          unshippedBytes: journal.unshippedBytes,
-          unshippedRows: seq - shipped.seq,
-          oldestUnshippedAt: waiting.oldest(shipped.seq),
-          failed: journal.failed,
-          shippingError: shipping.failing,
-          syncs: journal.syncs,
-          syncMs: journal.syncMs,
-        };
-      },
-      shipped: () => shipping.shipped(),
-      async scrub() {
-        journal.rotate();
-        await shipping.shipped();
-      },
-      close: () => (closed ??= close()),
-    };
+  accepting(calls?: number): boolean {
+    return this.closed === null && this.parts.journal.accepting(calls);
+  }
+
+  status(): LedgerStatus {
+    return ledgerStatus(this.parts);
+  }
+
+  shipped(): Promise<void> {
+    return this.parts.shipping.shipped();
+  }
+
+  async scrub(): Promise<void> {
+    this.parts.journal.rotate();
+    await this.parts.shipping.shipped();
+  }
+
+  close(): Promise<void> {
+    return (this.closed ??= this.end());
+  }
+
+  private async end(): Promise<void> {
+    const { options, journal, checkpoints, shipping, stopUpkeep, release } = this.parts;
+    stopUpkeep();
+    checkpoints.sign(journal);
+    const bound = Promise.withResolvers<void>();
+    const alarm = setTimeout(bound.resolve, options.closeMs ?? 5_000);
+    await Promise.race([shipping.shipped(), bound.promise]).catch((error: unknown) =>
+      options.log.warn("audit_rows_left_in_journal", { error: error as Error }),
+    );
+    await Promise.race([shipping.stop(), bound.promise]);
+    clearTimeout(alarm);
+    await journal.synced().catch(() => undefined);
+    journal.close();
+    release();
   }
 }

@@ -1,6 +1,6 @@
 import { FIELDS, HASH_FORMATS, type AuditRow, type FieldName } from "@gatehouse/ledger-format/fields";
 import { givesHash, PLAIN_TEXT, PLAIN_VALUES } from "@gatehouse/ledger-format/plain-values";
-import type { SealedRow } from "@gatehouse/ledger-format/verify";
+import type { SealedRow } from "@gatehouse/ledger-format/sealed-row";
 import { type ChainPlace, CHAIN_ROW_COLUMNS, copyChainRows } from "../store/chain-rows.ts";
 import type { HeldConnection } from "../store/database.ts";
 

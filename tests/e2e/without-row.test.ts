@@ -37,7 +37,8 @@ beforeAll(async () => {
     async openLedger(options) {
       early = await fetch(`http://127.0.0.1:${port}/v1/proxy/llm/models`);
       const ledger = await openLedger(options);
-      return { ...ledger, accepting: (calls) => accepting && ledger.accepting(calls) };
+      const hasRoom = ledger.accepting.bind(ledger);
+      return Object.assign(ledger, { accepting: (calls?: number) => accepting && hasRoom(calls) });
     },
   });
   admin = await signIn(gateway.adminUrl);

@@ -1,6 +1,6 @@
 import { FIELD_NAMES, FIELDS, HASH_FORMATS, type FieldName, type FieldType } from "./fields.ts";
 import { PLAIN_TEXT, PLAIN_VALUES, givesHash } from "./plain-values.ts";
-import type { SealedRow } from "./verify.ts";
+import type { SealedRow } from "./sealed-row.ts";
 
 const HASHED: readonly FieldName[] = HASH_FORMATS.v2;
 const SEALED = [

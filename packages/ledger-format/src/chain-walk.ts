@@ -1,0 +1,142 @@
+import { GENESIS_HASH } from "./canonical.ts";
+import type { Anchor, ChainFacts } from "./chain-facts.ts";
+import { trackCoverage } from "./coverage.ts";
+import { knownHeads } from "./known-heads.ts";
+import type { Finding } from "./verdict.ts";
+
+export interface Place {
+  readonly chainSeq: number;
+  readonly rowId: string | null;
+  /** Hashes the next row may name as its predecessor's: more than one after an altered row or a fork. */
+  readonly hashes: string[];
+  /** A finding already says that this row is not what was sealed. */
+  flagged: boolean;
+}
+
+export interface ChainWalkOptions {
+  readonly chain: ChainFacts;
+  readonly fromSeq?: number;
+  readonly knownHeads?: readonly Anchor[];
+  readonly add: (verdict: Finding["verdict"], chainSeq: number, rowId: string | null, detail: string) => void;
+  /** Rows before the first are missing: the next checkpoint may follow any other. */
+  readonly startMissing: () => void;
+}
+
+// A fork is one finding each; its branches need not all be followed.
+const MAX_BRANCHES = 16;
+
+/** Goes from row to row: each has to name the one before, and to be the one that was signed or recorded for its position. */
+export class ChainWalk {
+  /** Position the next row should have. */
+  expected: number;
+  /** Null: nothing is known of the row before. */
+  links: readonly string[] | null;
+  last: Place | null = null;
+  started = false;
+  readonly ranged: boolean;
+  readonly heads: ReadonlyMap<number, readonly string[]>;
+  readonly coverage = trackCoverage();
+  /** Rows behind the end that the writer recorded. */
+  beyond: { readonly chainSeq: number; readonly rowId: string | null; rows: number } | null = null;
+  /** A signed checkpoint whose row has not come (yet). */
+  ahead: Anchor | null = null;
+  private readonly options: ChainWalkOptions;
+
+  constructor(options: ChainWalkOptions) {
+    const { chain, fromSeq } = options;
+    this.options = options;
+    this.ranged = fromSeq !== undefined && fromSeq > chain.first_seq;
+    this.expected = this.ranged ? (fromSeq as number) : chain.first_seq;
+    this.links = this.expected === 1 ? [GENESIS_HASH] : null;
+    this.heads = knownHeads(chain, options.knownHeads ?? []);
+  }
+
+  missing(from: number, to: number): void {
+    const detail = from === to ? `row ${from} is missing` : `rows ${from} to ${to} are missing (${to - from + 1})`;
+    this.options.add("missing", from, null, detail);
+  }
+
+  start(): void {
+    if (this.started) return;
+    this.started = true;
+    const { expected } = this;
+    if (this.links !== null || expected <= 1) return;
+    if (this.ranged)
+      this.options.add(
+        "unanchored",
+        expected,
+        null,
+        `no checkpoint covers row ${expected - 1}, so nothing proves what this range stands on`,
+      );
+    else {
+      this.missing(1, expected - 1);
+      this.options.startMissing();
+    }
+  }
+
+  leave(): void {
+    const { last } = this;
+    if (last === null) return;
+    for (const head of this.heads.get(last.chainSeq) ?? []) {
+      if (last.flagged || last.hashes.includes(head)) continue;
+      last.flagged = true;
+      const detail = `row ${last.chainSeq} is not the row the writer recorded as the head of the chain`;
+      this.options.add("altered", last.chainSeq, last.rowId, detail);
+    }
+    this.links = last.hashes;
+  }
+
+  /** Every row up to the last is under a checkpoint, unless another row than the last was signed. */
+  signed(rowHash: string): void {
+    const { last } = this;
+    if (last !== null && !last.hashes.includes(rowHash)) {
+      last.flagged = true;
+      // The next row may rightly name the row that was signed and stands here no more.
+      last.hashes.push(rowHash);
+      this.options.add("checkpoint_invalid", last.chainSeq, last.rowId, `row ${last.chainSeq} is not the row that was signed`);
+    } else this.coverage.cover();
+  }
+
+  place(prevHash: unknown, next: Place, createdAt: string | null | undefined): void {
+    const { chainSeq } = next;
+    if (!Number.isSafeInteger(chainSeq) || chainSeq < this.expected) {
+      this.outOfOrder(next);
+      return;
+    }
+    this.leave();
+    if (chainSeq > this.expected) {
+      this.missing(this.expected, chainSeq - 1);
+      this.links = this.ahead?.chainSeq === chainSeq - 1 ? [this.ahead.rowHash] : null;
+    }
+    if (this.links !== null && !this.links.includes(prevHash as string)) this.unlinked(next);
+    this.last = next;
+    this.expected = chainSeq + 1;
+    const { head_seq } = this.options.chain;
+    if (head_seq !== null && chainSeq > head_seq) {
+      this.beyond ??= { chainSeq, rowId: next.rowId, rows: 0 };
+      this.beyond.rows += 1;
+      return;
+    }
+    this.coverage.add({ chainSeq, rowId: next.rowId }, createdAt);
+    if (this.ahead?.chainSeq === chainSeq) this.signed(this.ahead.rowHash);
+  }
+
+  private outOfOrder({ chainSeq, rowId, hashes }: Place): void {
+    const { last, expected } = this;
+    if (last !== null && chainSeq === last.chainSeq) {
+      this.options.add("broken_link", chainSeq, rowId, `more than one row stands at position ${chainSeq}`);
+      if (last.hashes.length < MAX_BRANCHES) last.hashes.push(...hashes);
+    } else {
+      const where = Number.isSafeInteger(chainSeq) ? chainSeq : expected;
+      this.options.add("broken_link", where, rowId, "a row stands outside the order of the chain");
+    }
+  }
+
+  private unlinked({ chainSeq, rowId }: Place): void {
+    if (chainSeq === 1) this.options.add("missing", 1, rowId, "row 1 names a row before it: it was not the first of this chain");
+    else {
+      const detail = `row ${chainSeq} was sealed upon another row ${chainSeq - 1} than the one that stands there`;
+      this.options.add("broken_link", chainSeq, rowId, detail);
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { adminEntryHash, ADMIN_CHAIN, type AdminEntry } from "./admin-entry.ts";
+import { NotCanonical } from "./canonical.ts";
+import type { RowLink } from "./chain-facts.ts";
+import type { AuditRow } from "./fields.ts";
+
+/** What a verification asks of a row beside its hash. */
+export type SealedRow = Pick<
+  AuditRow,
+  "id" | "chain_id" | "chain_seq" | "prev_hash" | "row_hash" | "created_at" | "bodies_pruned_at" | "erased_at"
+>;
+
+/** What is given in the place of a row that the reader may not see: what its content hashes to, and nothing else of it. */
+export function linkOf(row: SealedRow, possible: readonly string[]): RowLink {
+  const { chain_seq, prev_hash, row_hash, created_at } = row;
+  return {
+    chain_seq: chain_seq as number,
+    prev_hash: prev_hash ?? "",
+    row_hash: row_hash ?? "",
+    ...(created_at == null ? {} : { created_at }),
+    ...(possible.includes(row_hash ?? "") ? {} : { hashes_to: possible }),
+  };
+}
+
+export function possibleEntryHashes(entry: AdminEntry): string[] {
+  try {
+    return [adminEntryHash(entry)];
+  } catch (error) {
+    if (error instanceof NotCanonical) return [];
+    throw error;
+  }
+}
+
+/** An entry of the admin log as a verification takes a row. */
+export function sealedEntry({ id, chain_seq, prev_hash, entry_hash, at }: AdminEntry): SealedRow {
+  const created_at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(at) ? at.replace("Z", "000Z") : null;
+  return { id, chain_id: ADMIN_CHAIN, chain_seq, prev_hash, row_hash: entry_hash, created_at };
+}

@@ -1,0 +1,243 @@
+import { DiskRoom } from "./disk-room.ts";
+import { groupSync, type GroupSync } from "./group-sync.ts";
+import { JournalState } from "./journal-state.ts";
+import { JournalFailed, type Journal, type JournalOptions } from "./journal.ts";
+import { KeptSegments } from "./kept-segments.ts";
+import { OpenMarkers, type Marker } from "./open-markers.ts";
+import { RecordWriter } from "./record-writer.ts";
+import type { RecordType } from "./record.ts";
+import { segmentPath, type Position } from "./segments.ts";
+
+const FIRST_GUESS_OF_ROW_BYTES = 8 * 1024;
+const WORTH_FREEING_BYTES = 64 * 1024;
+const LEAST_TO_ROTATE_BYTES = 1024 * 1024;
+const UNSYNCED = "the journal could not be brought to stable storage";
+
+/** Begins a new segment; the caller has made sure that no other writer is at work in the directory. */
+export function openJournal(options: JournalOptions): Journal {
+  return new SegmentJournal(options);
+}
+
+class SegmentJournal implements Journal {
+  stable: Position;
+  private readonly options: JournalOptions;
+  private readonly state: JournalState;
+  private readonly room: DiskRoom;
+  private readonly segments: KeptSegments;
+  private readonly markers: OpenMarkers;
+  private readonly writer: RecordWriter;
+  private readonly sync: GroupSync;
+  /** Files of segments that are over and not on stable storage yet. */
+  private retired: number[] = [];
+  private newFile = false;
+  private segment = 0;
+  private size = 0;
+  /** Size of the segment when it was begun. */
+  private carried: number;
+  private rowBytes = FIRST_GUESS_OF_ROW_BYTES;
+
+  constructor(options: JournalOptions) {
+    const { directory, files, log, existing, number } = options;
+    this.options = options;
+    this.state = new JournalState(log);
+    this.room = new DiskRoom(directory, files, log);
+    this.segments = new KeptSegments(directory, files, log, existing);
+    this.markers = new OpenMarkers(directory);
+    this.writer = new RecordWriter(files, this.state, this.room);
+    this.stable = { segment: number, offset: 0 };
+    this.sync = groupSync(
+      () => this.syncAll(),
+      () => this.syncNow(),
+      () => performance.now(),
+    );
+    this.beginSegment(number);
+    this.carried = this.size;
+  }
+
+  get written(): Position {
+    return { segment: this.segment, offset: this.size };
+  }
+
+  get failed(): string | null {
+    return this.state.failed;
+  }
+
+  get openCalls(): number {
+    return this.markers.size;
+  }
+
+  get unshippedBytes(): number {
+    return this.segments.unshippedBytes;
+  }
+
+  get syncs(): number {
+    return this.sync.syncs;
+  }
+
+  get syncMs(): number {
+    return this.sync.totalMs;
+  }
+
+  begin(id: string, payload: string): void {
+    const marker = this.append("B", payload);
+    this.writer.flush();
+    this.markers.add(id, marker);
+    this.rotateWhenFull();
+  }
+
+  seal(id: string, line: string): void {
+    const { length } = this.append("R", line);
+    this.markers.sealed(id);
+    this.rowBytes += (length - this.rowBytes) / 64;
+    this.rotateWhenFull();
+  }
+
+  checkpoint(json: string): void {
+    this.append("C", json);
+    this.rotateWhenFull();
+  }
+
+  write(): void {
+    this.state.guard();
+    this.writer.flush();
+  }
+
+  synced(alone = false): Promise<void> {
+    if (this.state.failed !== null) return Promise.reject(new JournalFailed(this.state.failed));
+    if (this.stable.segment === this.segment && this.stable.offset === this.size) return Promise.resolve();
+    // A file that is new or over has more to it than its own bytes.
+    return this.sync.synced(alone && this.retired.length === 0 && !this.newFile);
+  }
+
+  accepting(calls = 0): boolean {
+    if (!this.state.usable) return false;
+    const coming = this.comingBytes(calls);
+    return this.room.hasRoomFor(coming) && this.segments.unshippedBytes + coming <= this.options.maxBytes;
+  }
+
+  rotate(): void {
+    this.state.guard();
+    this.beginNext();
+  }
+
+  makeRoom(): boolean {
+    if (!this.state.usable) return false;
+    const spare = this.room.spareBytes() - this.comingBytes(0);
+    this.room.takeBallast(spare);
+    // A disk with nothing left takes no segment either.
+    if (spare >= 0 || this.room.freeBytes < LEAST_TO_ROTATE_BYTES || this.size - this.carried < WORTH_FREEING_BYTES) return false;
+    this.beginNext();
+    return true;
+  }
+
+  free(shipped: Position): void {
+    this.segments.free(shipped, this.segment);
+  }
+
+  fail(reason: string, error: unknown): void {
+    this.state.fail(reason, error);
+  }
+
+  close(): void {
+    if (this.state.closed) return;
+    if (this.state.failed === null) this.writer.flush();
+    this.state.closed = true;
+    for (const file of new Set([...this.retired, this.writer.fd])) this.options.files.close(file);
+  }
+
+  /** What one more call, and those under way, may come to: by twice what rows have measured of late. */
+  private comingBytes(calls: number): number {
+    return (Math.max(calls, this.markers.size) + 1) * 2 * this.rowBytes;
+  }
+
+  private grew(bytes: number): void {
+    this.size += bytes;
+    this.room.freeBytes -= bytes;
+    this.segments.grew(this.segment, this.size, bytes);
+  }
+
+  private append(type: RecordType, payload: string): Marker {
+    this.state.guard();
+    const offset = this.size;
+    const length = this.writer.record(type, payload);
+    this.grew(length);
+    return { segment: this.segment, offset, length };
+  }
+
+  private beginSegment(number: number): void {
+    const { directory, files, header } = this.options;
+    try {
+      this.writer.fd = files.create(segmentPath(directory, number));
+    } catch (error) {
+      throw this.state.failure("a segment could not be created", error);
+    }
+    this.newFile = true;
+    this.segment = number;
+    this.size = 0;
+    this.grew(this.writer.record("H", header()));
+    this.writer.flush();
+  }
+
+  private beginNext(): void {
+    this.writer.flush();
+    this.retired.push(this.writer.fd);
+    this.beginSegment(this.segment + 1);
+    try {
+      this.markers.carry((bytes) => this.carry(bytes));
+    } catch (error) {
+      this.state.fail("begin markers could not be carried into a new segment", error);
+      throw error instanceof JournalFailed ? error : new JournalFailed("a segment could not be begun", { cause: error });
+    }
+    this.carried = this.size;
+  }
+
+  private carry(bytes: Buffer): Marker {
+    const offset = this.size;
+    this.writer.write(bytes);
+    this.grew(bytes.length);
+    return { segment: this.segment, offset, length: bytes.length };
+  }
+
+  private rotateWhenFull(): void {
+    if (this.size - this.carried >= this.options.segmentBytes) this.beginNext();
+  }
+
+  private syncNow(): void {
+    this.state.guard();
+    this.writer.flush();
+    try {
+      this.options.files.syncNow(this.writer.fd);
+    } catch (error) {
+      throw this.state.failure(UNSYNCED, error);
+    }
+    this.stable = this.written;
+  }
+
+  private syncFile(file: number): Promise<void> {
+    return new Promise((resolve, reject) => this.options.files.sync(file, (error) => (error ? reject(error) : resolve())));
+  }
+
+  private async syncAll(): Promise<void> {
+    const { directory, files } = this.options;
+    this.state.guard();
+    this.writer.flush();
+    const target = this.written;
+    const ended = this.retired;
+    const current = this.writer.fd;
+    const isNew = this.newFile;
+    this.retired = [];
+    this.newFile = false;
+    try {
+      for (const file of ended) {
+        await this.syncFile(file);
+        files.close(file);
+      }
+      await this.syncFile(current);
+      if (isNew) files.syncDirectory(directory);
+    } catch (error) {
+      throw this.state.failure(UNSYNCED, error);
+    }
+    // A record that could not be written in the meantime does not take back what was stored before it.
+    this.stable = target;
+  }
+}

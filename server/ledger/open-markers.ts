@@ -1,0 +1,46 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { segmentPath, type Position } from "./segments.ts";
+
+/** Where a begin marker stands. */
+export interface Marker extends Position {
+  readonly length: number;
+}
+
+/** The begin markers of calls whose rows are not sealed yet. */
+export class OpenMarkers {
+  private readonly markers = new Map<string, Marker>();
+  private readonly directory: string;
+
+  constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  get size(): number {
+    return this.markers.size;
+  }
+
+  add(id: string, marker: Marker): void {
+    this.markers.set(id, marker);
+  }
+
+  sealed(id: string): void {
+    this.markers.delete(id);
+  }
+
+  /** Open begin markers move on with the writer, so that no old segment is kept for the sake of one long call. */
+  carry(write: (bytes: Buffer) => Marker): void {
+    const readers = new Map<number, number>();
+    try {
+      for (const [id, marker] of this.markers) {
+        let reader = readers.get(marker.segment);
+        if (reader === undefined) readers.set(marker.segment, (reader = openSync(segmentPath(this.directory, marker.segment), "r")));
+        const bytes = Buffer.allocUnsafe(marker.length);
+        if (readSync(reader, bytes, 0, marker.length, marker.offset) !== marker.length)
+          throw new Error("a begin marker could not be read back");
+        this.markers.set(id, write(bytes));
+      }
+    } finally {
+      for (const reader of readers.values()) closeSync(reader);
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import { type AuditShipment, readAuditChain, shipAuditRows } from "../store/audit-shipping.ts";
+import type { Database } from "../store/database.ts";
+import type { Log } from "../kernel/log.ts";
+import type { Chain, ChainHead } from "./chain.ts";
+import type { Journal } from "./journal.ts";
+import { refusedData, withoutRefusedData } from "./poison.ts";
+import { lineId } from "./row-line.ts";
+import type { CheckpointRecord } from "./scan.ts";
+import { isBefore, listSegments, type Position } from "./segments.ts";
+import { headOf, idRangeOf, lineText } from "./shipment-lines.ts";
+import { readShipment, segmentColumns, type Shipment } from "./shipment.ts";
+
+export interface ShippingOptions {
+  readonly db: Database;
+  readonly log: Log;
+  readonly directory: string;
+  readonly journal: Journal;
+  readonly chain: Chain;
+  readonly writer: string;
+  readonly from: Position;
+  /** Head of the chain in the database. */
+  readonly shippedHead: ChainHead;
+  /** Replaces the statement that ships, so that tests can cut it off after its commit. */
+  readonly ship?: typeof shipAuditRows;
+  /** Told of checkpoints once they are in the database: never of one a restored backup could rightly lack. */
+  readonly checkpointed?: (checkpoints: readonly CheckpointRecord[]) => void;
+}
+
+const SHIPMENT = { rows: 1_000, bytes: 4 * 1024 * 1024 };
+
+/** A row that is in the database already, as after a journal was shipped from its beginning again. */
+const UNIQUE_VIOLATION = "23505";
+
+/** Where the copy of the journal in the database stands, moved on one shipment at a time. */
+export class Shipping {
+  cursor: Position;
+  shippedHead: ChainHead;
+  /** The chain is no longer ours: nothing can be shipped any more. */
+  lost = false;
+  // Where the chain stands in the database. Stretches without a row or checkpoint move the cursor only.
+  private recorded: Position;
+  private header: { segment: number; columns: readonly string[] } = { segment: -1, columns: [] };
+  private maxRows = SHIPMENT.rows;
+  private readonly ship: typeof shipAuditRows;
+  private readonly options: ShippingOptions;
+
+  constructor(options: ShippingOptions) {
+    this.options = options;
+    this.cursor = options.from;
+    this.recorded = options.from;
+    this.shippedHead = options.shippedHead;
+    this.ship = options.ship ?? shipAuditRows;
+  }
+
+  /** Ships what stands next; false when nothing whole does. */
+  async next(): Promise<boolean> {
+    const { directory, journal } = this.options;
+    const { cursor } = this;
+    if (this.header.segment !== cursor.segment)
+      this.header = { segment: cursor.segment, columns: segmentColumns(directory, cursor.segment) };
+    const shipment = readShipment(directory, cursor, journal.stable, this.header.columns, { rows: this.maxRows, bytes: SHIPMENT.bytes });
+    if (shipment === null) return false;
+    const nothingToShip = shipment.rows.length === 0 && shipment.checkpointCount === 0 && shipment.end.segment === this.recorded.segment;
+    if (nothingToShip) this.cursor = shipment.end;
+    else await this.send(shipment);
+    return true;
+  }
+
+  behind(position: Position): boolean {
+    return isBefore(this.cursor, position);
+  }
+
+  private async send(shipment: Shipment): Promise<void> {
+    const { db, log, chain, writer } = this.options;
+    const { columns } = shipment;
+    const first = shipment.rows[0];
+    const last = shipment.rows.at(-1);
+    const head = last === undefined ? null : headOf(last, columns);
+    const base = {
+      chainId: chain.chainId,
+      writer,
+      from: this.recorded,
+      to: shipment.end,
+      columns,
+      checkpoints: shipment.checkpoints,
+      firstSeq: first === undefined ? null : headOf(first, columns).seq,
+      idRange: idRangeOf(shipment.rows),
+      head,
+    };
+    let rows: AuditShipment["rows"] = shipment.rows;
+    let known: AuditShipment["ids"] = null;
+    for (let attempt = 0; ;) {
+      try {
+        if (!(await this.ship(db, { ...base, rows, ids: known }))) return await this.reposition();
+        break;
+      } catch (error) {
+        const code = refusedData(error);
+        if (code === null || shipment.rows.length === 0) throw error;
+        if (code === UNIQUE_VIOLATION && known === null) {
+          known = shipment.rows.map(lineId);
+          continue;
+        }
+        if (shipment.rows.length > 1) {
+          this.maxRows = Math.floor(shipment.rows.length / 2);
+          return;
+        }
+        if (attempt > 1) throw error;
+        log.error("audit_row_refused_by_database", { chain_seq: head?.seq, code, error: error as Error });
+        rows = [Buffer.from(`${withoutRefusedData(lineText(last as Buffer), columns, code, attempt > 0)}\n`)];
+        attempt++;
+      }
+    }
+    this.arrived(shipment, head);
+  }
+
+  private arrived(shipment: Shipment, head: ChainHead | null): void {
+    const { journal, checkpointed } = this.options;
+    this.maxRows = Math.min(SHIPMENT.rows, this.maxRows * 2);
+    this.recorded = shipment.end;
+    this.cursor = shipment.end;
+    if (head !== null) this.shippedHead = head;
+    journal.free(this.recorded);
+    if (shipment.checkpointCount > 0) checkpointed?.(JSON.parse(shipment.checkpoints) as CheckpointRecord[]);
+  }
+
+  /** The statement found the chain elsewhere: an earlier one was committed unheard, or the chain is no longer ours. */
+  private async reposition(): Promise<void> {
+    const { db, log, directory, journal, chain, writer } = this.options;
+    const state = await readAuditChain(db, chain.chainId);
+    if (state === null || state.writer !== writer) {
+      const reason = state === null ? "the chain's record is gone from the database" : `another process writes to chain ${chain.chainId}`;
+      journal.fail(reason, new Error(reason));
+      this.lost = true;
+      return;
+    }
+    this.recorded = state.shipped;
+    // A database that was set back to an earlier backup may ask for segments that were freed long ago.
+    const oldest = listSegments(directory)[0]?.number ?? this.recorded.segment;
+    this.cursor = this.recorded.segment < oldest ? { segment: oldest, offset: 0 } : this.recorded;
+    if (this.cursor !== this.recorded)
+      log.error("audit_database_set_back", { chain_id: chain.chainId, database_seq: state.headSeq, shipped_seq: this.shippedHead.seq });
+    this.shippedHead = { seq: state.headSeq, hash: state.headHash };
+    journal.free(this.cursor);
+  }
+}

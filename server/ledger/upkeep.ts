@@ -1,0 +1,35 @@
+import { CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
+import type { Checkpointer } from "./checkpointer.ts";
+import { type Journal, JournalFailed } from "./journal.ts";
+import type { Shipper } from "./shipper.ts";
+
+export interface UpkeepOptions {
+  readonly journal: Journal;
+  readonly checkpoints: Checkpointer;
+  readonly shipping: Shipper;
+  readonly checkpointMs: number | undefined;
+  readonly diskMs: number | undefined;
+}
+
+const DISK_LOOKED_AT_MS = 1_000;
+
+/** Signs the head and looks at the disk now and then, until the function it returns is called. */
+export function startUpkeep({ journal, checkpoints, shipping, checkpointMs, diskMs }: UpkeepOptions): () => void {
+  const timer = setInterval(() => {
+    checkpoints.sign(journal);
+    shipping.notify();
+  }, checkpointMs ?? CHECKPOINT_MS);
+  timer.unref();
+  const diskTimer = setInterval(() => {
+    try {
+      if (journal.makeRoom()) shipping.notify();
+    } catch (error) {
+      if (!(error instanceof JournalFailed)) throw error;
+    }
+  }, diskMs ?? DISK_LOOKED_AT_MS);
+  diskTimer.unref();
+  return () => {
+    clearInterval(timer);
+    clearInterval(diskTimer);
+  };
+}
