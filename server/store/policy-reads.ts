@@ -2,7 +2,7 @@ import { type Selectable, sql } from "kysely";
 import { type ArgumentPolicyRow, readArgumentPolicies } from "./argument-policies.ts";
 import type { Database } from "./database.ts";
 import type { DataRetention } from "./schema.ts";
-import type { ModelTable, ProviderTable, RoutingGroupTable } from "./model-tables.ts";
+import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 import type { McpServerTable, ServerConfigTable, VirtualServerTable } from "./tables/tools.ts";
 import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
 import { type SemanticCacheConfigRow, readSemanticCacheConfigs } from "./semantic-cache-configs.ts";

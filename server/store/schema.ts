@@ -26,8 +26,8 @@ import type {
   ToolSessionTable,
   VirtualServerTable,
 } from "./tables/tools.ts";
-import type { AdminLogTable, AuditChainTable, AuditCheckpointTable, AuditKeyTable, AuditRowTable } from "./ledger-tables.ts";
-import type { ModelTable, ProviderTable, RoutingGroupTable } from "./model-tables.ts";
+import type { AdminLogTable, AuditChainTable, AuditCheckpointTable, AuditKeyTable, AuditRowTable } from "./tables/ledger.ts";
+import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
 

@@ -1,5 +1,5 @@
 import type { ColumnType } from "kysely";
-import type { JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./tables/columns.ts";
+import type { JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./columns.ts";
 
 /** Micro-dollars per million tokens, under the names of the plain columns; one that is left out is as without the tier. */
 export interface ColumnPrices {

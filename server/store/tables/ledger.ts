@@ -1,6 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { ColumnType } from "kysely";
-import type { NullableStamp, Stamp, WithDefault } from "./tables/columns.ts";
+import type { NullableStamp, Stamp, WithDefault } from "./columns.ts";
 
 export interface AdminLogTable {
   id: string;
