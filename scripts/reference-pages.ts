@@ -1,4 +1,5 @@
-import { type FieldName, FIELDS, HASH_FORMATS } from "@gatehouse/ledger-format/fields";
+import { type FieldName, FIELDS } from "@gatehouse/ledger-format/fields";
+import { HASH_FORMATS } from "@gatehouse/ledger-format/hash-formats";
 import { VARIABLES } from "../server/kernel/configuration.ts";
 import { ERRORS } from "../server/kernel/errors.ts";
 import { GOVERNED_ROUTES, OPEN_ROUTES } from "../server/routes.ts";

@@ -1,5 +1,6 @@
 import type { TargetModel } from "../server/wire/conversation/codec.ts";
-import type { ConversationRequest, TextPart, UserPart } from "../server/wire/conversation/request.ts";
+import type { TextPart, UserPart } from "../server/wire/conversation/conversation-parts.ts";
+import type { ConversationRequest } from "../server/wire/conversation/request.ts";
 import type { JsonObject } from "../server/wire/document.ts";
 
 /** What the page on translation tries on the codecs: what is asked, in the words of the page, and how it is asked. */

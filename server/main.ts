@@ -3,7 +3,7 @@ import { compose, type Gateway } from "./compose.ts";
 import { auditCommand } from "./cli/audit.ts";
 import { doctorCommand } from "./cli/doctor.ts";
 import { ChainUnproven } from "./ledger/recovery.ts";
-import { JournalDamaged } from "./ledger/scan.ts";
+import { JournalDamaged } from "./ledger/journal-contents.ts";
 import { type Configuration, ConfigurationError, readConfiguration } from "./kernel/configuration.ts";
 import { jsonLog } from "./kernel/log.ts";
 import { whenParentGone } from "./runtime/parent.ts";

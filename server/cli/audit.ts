@@ -3,7 +3,6 @@ import { parseArgs } from "node:util";
 import type { KeptCheckpoint } from "@gatehouse/ledger-format/anchors";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { readPublicKeys } from "@gatehouse/ledger-format/signed-note";
-import type { Verdict, Verification } from "@gatehouse/ledger-format/verdict";
 import { verifyExport } from "@gatehouse/ledger-format/verify-export";
 import { wholeLines } from "@gatehouse/ledger-format/whole-lines";
 import { countUnchained, listChains } from "../ledger/chain-facts.ts";
@@ -13,12 +12,8 @@ import { openAuditDatabase } from "./audit-database.ts";
 import { filePieces } from "./file-pieces.ts";
 import { readKeptCheckpoints } from "./kept-checkpoints.ts";
 import { reasonOf } from "../kernel/errors.ts";
-
-export interface CommandIo {
-  /** Awaited between the lines of an export, so that a slow reader slows it down. */
-  stdout(text: string): void | Promise<void>;
-  stderr(text: string): void;
-}
+import type { CommandIo } from "./command-io.ts";
+import { exitCode, print, report } from "./audit-report.ts";
 
 const USAGE = `Usage:
   gatehouse audit verify FILE.jsonl [--public-key FILE]... [--checkpoints FILE|s3://BUCKET/PREFIX] [--json]
@@ -150,36 +145,4 @@ async function withDatabase(source: Source, work: (db: Database) => Promise<numb
   } finally {
     await database.close();
   }
-}
-
-async function print(io: CommandIo, lines: AsyncIterable<string>): Promise<number> {
-  for await (const line of lines) await io.stdout(line);
-  return 0;
-}
-
-function exitCode(verdict: Verdict): number {
-  if (verdict === "intact") return 0;
-  return verdict === "unanchored" ? 1 : 2;
-}
-
-function report(result: Verification): string {
-  const findings = result.findings.map(
-    (finding) =>
-      `  row ${finding.chain_seq}${finding.row_id === null ? "" : ` (${finding.row_id})`}: ${finding.verdict}: ${finding.detail}\n`,
-  );
-  const unlisted = result.findings_total - result.findings.length;
-  return [
-    `chain         ${result.chain_id}\n`,
-    `verdict       ${result.verdict}\n`,
-    `rows          ${result.rows_checked} checked${result.rows_withheld > 0 ? `, ${result.rows_withheld} withheld (place in the chain checked only)` : ""}\n`,
-    `checkpoints   ${result.checkpoints_checked} checked\n`,
-    `head          ${result.head === null ? "none" : `${result.head.chain_seq} ${result.head.row_hash}`}\n`,
-    `pending       ${result.pending_anchor} row(s) wait for the next checkpoint\n`,
-    ...(result.pruned_through === null
-      ? []
-      : [`pruned        rows up to ${result.pruned_through} were dropped by retention; the checkpoint over them holds their place\n`]),
-    `bodies        ${result.bodies_expired} expired, ${result.bodies_erased} erased\n`,
-    ...(findings.length > 0 ? [`findings      ${result.findings_total}\n`, ...findings] : []),
-    ...(unlisted > 0 ? [`  and ${unlisted} more\n`] : []),
-  ].join("");
 }

@@ -3,19 +3,15 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { type KeptCheckpoint, keptCheckpoints } from "@gatehouse/ledger-format/anchors";
-import { CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
-import type { Verdict } from "@gatehouse/ledger-format/verdict";
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import { type Configuration, readConfiguration } from "../kernel/configuration.ts";
 import { reasonOf } from "../kernel/errors.ts";
 import { secretBox } from "../kernel/secrets.ts";
-import { listChains } from "../ledger/chain-facts.ts";
-import { verifyChain } from "../ledger/chains.ts";
-import { bucketState } from "../ledger/checkpoint-bucket.ts";
+import { bucketState } from "../ledger/stored-checkpoints.ts";
 import { KEPT_FREE_BYTES } from "../ledger/disk-room.ts";
 import { journalFiles, listSegments } from "../ledger/segments.ts";
 import { listSigningKeys } from "../ledger/signing-keys.ts";
-import { ensuredUntil } from "../store/audit-retention.ts";
+import { ensuredUntil } from "../store/audit-partitions.ts";
 import type { Database } from "../store/database.ts";
 import { openBucket } from "../store/bucket.ts";
 import { outbound } from "../runtime/outbound.ts";
@@ -24,7 +20,9 @@ import { pendingMigrations, serverVersion } from "../store/migrate.ts";
 import { openStoredKeys } from "../store/sealed-keys.ts";
 import { requireOwn } from "../store/data-directory.ts";
 import { EMBEDDED_PASSWORD, openAuditDatabase } from "./audit-database.ts";
-import type { CommandIo } from "./audit.ts";
+import type { CommandIo } from "./command-io.ts";
+import { type Finding, finding } from "./finding.ts";
+import { examineAdminLog, examineChains } from "./examine-chains.ts";
 
 const USAGE = `Usage:
   gatehouse doctor [--json]
@@ -33,20 +31,12 @@ Looks at the settings, the data directory, the journal, Valkey, the database, th
 log and where checkpoints are kept, and changes nothing. Exits with 0 when nothing is wrong, 1 when something is, 3 when it could not run.
 `;
 
-interface Finding {
-  readonly state: "ok" | "warning" | "wrong";
-  readonly about: string;
-  readonly detail: string;
-}
-
 const OLDEST_POSTGRES = 15;
 const OLDEST_VALKEY = 7;
 const MIB = 1024 * 1024;
 /** What the data directory may keep from everybody else, and of whom a start takes it. */
 const PLACES = ["secrets", "journal"];
 const SECRETS = ["secret-key", "jwt-secret", "audit-signing-key.pem", EMBEDDED_PASSWORD];
-/** Rows verified of each chain: since a checkpoint about this far back. */
-const VERIFIED_ROWS = 2_000;
 /** Bytes read of the checkpoint file, from its end: the newest of every chain that is written to. */
 const FILE_TAIL = MIB;
 
@@ -62,9 +52,9 @@ export async function doctorCommand(argv: string[], env: Readonly<Record<string,
       return 0;
     }
     const findings: Finding[] = [];
-    for await (const finding of examine(env)) {
-      findings.push(finding);
-      if (!values.json) await io.stdout(`${finding.state.padEnd(8)}${finding.about.padEnd(18)}${finding.detail}\n`);
+    for await (const found of examine(env)) {
+      findings.push(found);
+      if (!values.json) await io.stdout(`${found.state.padEnd(8)}${found.about.padEnd(18)}${found.detail}\n`);
     }
     if (values.json) await io.stdout(`${JSON.stringify({ findings })}\n`);
     return findings.some(({ state }) => state === "wrong") ? 1 : 0;
@@ -73,8 +63,6 @@ export async function doctorCommand(argv: string[], env: Readonly<Record<string,
     return 3;
   }
 }
-
-const finding = (state: Finding["state"], about: string, detail: string): Finding => ({ state, about, detail });
 
 async function* examine(env: Readonly<Record<string, string | undefined>>): AsyncGenerator<Finding> {
   let config: Configuration;
@@ -286,64 +274,4 @@ function mayWrite(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-async function* examineChains(db: Database, kept: ReadonlyMap<string, KeptCheckpoint>): AsyncGenerator<Finding> {
-  const chains = await listChains(db);
-  for (const chain of chains) {
-    const checkpoint = kept.get(chain.chain_id);
-    const covered = chain.last_checkpoint_seq ?? 0;
-    const from = Math.max(chain.first_seq, Math.min(covered, chain.head_seq) - VERIFIED_ROWS);
-    try {
-      const result = await verifyChain(db, chain.chain_id, {
-        kept: checkpoint === undefined ? [] : [checkpoint],
-        ...(from > chain.first_seq ? { fromSeq: await afterCheckpoint(db, chain.chain_id, from) } : {}),
-      });
-      if (result.verdict === "intact" && chain.head_seq < chain.first_seq) {
-        yield finding("ok", "audit chain", `${chain.chain_id} is empty`);
-        continue;
-      }
-      const silent = Date.now() - Date.parse(chain.updated_at) > 3 * CHECKPOINT_MS;
-      const seen = silent ? `; its writer was last heard ${chain.updated_at.slice(0, 19)}Z` : "";
-      yield finding(
-        stateOf(result.verdict),
-        "audit chain",
-        `${chain.chain_id} ${result.verdict} over its newest ${result.rows_checked} row(s), head ${chain.head_seq}${result.findings.length > 0 ? `: ${result.findings[0]?.detail}` : ""}${seen}`,
-      );
-    } catch (error) {
-      yield finding("wrong", "audit chain", `${chain.chain_id}: ${(error as Error).message}`);
-    }
-  }
-  const gone = [...kept.keys()].filter((id) => id !== ADMIN_CHAIN && !chains.some(({ chain_id: there }) => there === id));
-  for (const id of gone)
-    yield finding("wrong", "audit chain", `${id} is missing: the checkpoint file has a checkpoint of it, and the database nothing`);
-}
-
-async function* examineAdminLog(db: Database, kept: KeptCheckpoint | undefined): AsyncGenerator<Finding> {
-  try {
-    const { verdict, rows_checked: entries, findings } = await verifyChain(db, ADMIN_CHAIN, { kept: kept === undefined ? [] : [kept] });
-    yield finding(
-      stateOf(verdict),
-      "admin log",
-      `${verdict} over ${entries} entries${findings[0] === undefined ? "" : `: ${findings[0].detail}`}`,
-    );
-  } catch (error) {
-    yield finding("wrong", "admin log", (error as Error).message);
-  }
-}
-
-function stateOf(verdict: Verdict): Finding["state"] {
-  if (verdict === "intact") return "ok";
-  return verdict === "unanchored" ? "warning" : "wrong";
-}
-
-/** First row of a range that a checkpoint at or before `seq` gives its footing. */
-async function afterCheckpoint(db: Database, chainId: string, seq: number): Promise<number> {
-  const row = await db
-    .selectFrom("audit_checkpoints")
-    .select(({ fn }) => fn.max("chain_seq").as("seq"))
-    .where("chain_id", "=", chainId)
-    .where("chain_seq", "<=", seq)
-    .executeTakeFirst();
-  return Number(row?.seq ?? 0) + 1;
 }

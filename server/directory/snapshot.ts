@@ -1,5 +1,6 @@
 import { sealContext, type SecretBox } from "../kernel/secrets.ts";
-import type { GroupChainRow, TenantPolicyRows } from "../store/policy-reads.ts";
+import type { TenantPolicyRows } from "../store/policy-reads.ts";
+import type { GroupChainRow } from "../store/group-chains.ts";
 import { type ModelEntry, modelEntry } from "./models/model-entry.ts";
 import { type ToolAccess, toolAccessOf } from "./tools/tool-access.ts";
 import { compileToolServers, compileVirtualServers, type ToolServerEntry, type VirtualServerEntry } from "./tools/tool-server-entry.ts";

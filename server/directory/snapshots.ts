@@ -1,7 +1,8 @@
 import type { Log } from "../kernel/log.ts";
 import type { SecretBox } from "../kernel/secrets.ts";
 import type { Database } from "../store/database.ts";
-import { readGroupChains, readTenantPolicy } from "../store/policy-reads.ts";
+import { readTenantPolicy } from "../store/policy-reads.ts";
+import { readGroupChains } from "../store/group-chains.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import { argumentPolicyEntries, type CompileArgumentPolicy } from "./policies/argument-policy-entry.ts";
 import { compileScopes, compileTenant, type GroupScope, type TenantSnapshot } from "./snapshot.ts";

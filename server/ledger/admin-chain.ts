@@ -12,7 +12,7 @@ import { isoColumn } from "../store/audit-columns.ts";
 import { beginningOf, type AdminLogRow } from "../store/admin-log.ts";
 import type { Database, Trx } from "../store/database.ts";
 import { chainReading } from "./chain-readings.ts";
-import type { SignedCheckpoint } from "./scan.ts";
+import type { SignedCheckpoint } from "./journal-contents.ts";
 import { listSigningKeys, type AuditKey } from "./signing-keys.ts";
 
 const BATCH = 500;

@@ -8,7 +8,8 @@ import { auditLine } from "../store/audit-columns.ts";
 import { type Database, type HeldConnection, holdConnection } from "../store/database.ts";
 import { readChainFacts } from "./chain-facts.ts";
 import { chainReading } from "./chain-readings.ts";
-import { type ChainRange, readStoredRows, type StoredRow } from "./stored-rows.ts";
+import { type ChainRange, type StoredRow, readStoredRows } from "./stored-rows.ts";
+import { checkpointBefore, nextCheckpointSeq } from "./checkpoint-reads.ts";
 
 export type ChainLine = Extract<ExportLine, { type: "chain" }>;
 
@@ -104,25 +105,6 @@ async function* readEntries(held: HeldConnection, chain: ChainLine, reading: Cha
     yield batch;
   }
   for (; !checkpoint.done; checkpoint = await checkpoints.next()) yield [{ type: "checkpoint", ...checkpoint.value }];
-}
-
-interface CheckpointBefore extends CheckpointLine {
-  readonly checkpoint_no: number;
-}
-
-/** The newest checkpoint over a row before `seq`. */
-async function checkpointBefore(trx: Database, chainId: string, seq: number): Promise<CheckpointBefore | null> {
-  const found = await sql<CheckpointBefore>`
-    SELECT checkpoint_no, chain_seq, note FROM audit_checkpoints
-    WHERE chain_id = ${chainId} AND chain_seq < ${seq} ORDER BY checkpoint_no DESC LIMIT 1`.execute(trx);
-  return found.rows[0] ?? null;
-}
-
-async function nextCheckpointSeq(trx: Database, chainId: string, seq: number): Promise<number> {
-  const found = await sql<{
-    seq: number | null;
-  }>`SELECT min(chain_seq) AS seq FROM audit_checkpoints WHERE chain_id = ${chainId} AND chain_seq >= ${seq}`.execute(trx);
-  return found.rows[0]?.seq ?? seq;
 }
 
 async function* readCheckpoints(trx: Database, chainId: string, afterNo: number, last: number | null): AsyncGenerator<CheckpointLine> {

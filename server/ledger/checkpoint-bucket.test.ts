@@ -6,7 +6,8 @@ import { auditCommand } from "../cli/audit.ts";
 import type { BucketSettings } from "../kernel/bucket-settings.ts";
 import { outbound } from "../runtime/outbound.ts";
 import { type Bucket, BucketFailed, openBucket } from "../store/bucket.ts";
-import { type CheckpointBucket, checkpointBucket, bucketState } from "./checkpoint-bucket.ts";
+import { type CheckpointBucket, checkpointBucket } from "./checkpoint-bucket.ts";
+import { bucketState } from "./stored-checkpoints.ts";
 import { keptInBucket } from "./kept-in-bucket.ts";
 import { callRow, type RecordedLog, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
 

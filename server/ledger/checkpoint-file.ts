@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { printExportLine } from "@gatehouse/ledger-format/export";
 import type { Log } from "../kernel/log.ts";
-import type { SignedCheckpoint } from "./scan.ts";
+import type { SignedCheckpoint } from "./journal-contents.ts";
 
 const LINE_FEED = 0x0a;
 

@@ -5,7 +5,7 @@ import type { Database } from "../store/database.ts";
 import { outbound } from "../runtime/outbound.ts";
 import { checkpointBucket } from "./checkpoint-bucket.ts";
 import { checkpointFile } from "./checkpoint-file.ts";
-import type { SignedCheckpoint } from "./scan.ts";
+import type { SignedCheckpoint } from "./journal-contents.ts";
 
 /** Where signed checkpoints go beside the database. */
 export interface CheckpointTargets {

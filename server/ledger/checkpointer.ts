@@ -4,7 +4,7 @@ import { isoMicros, type Clock } from "../kernel/clock.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Chain } from "./chain.ts";
 import type { Journal } from "./journal.ts";
-import type { CheckpointRecord, CheckpointState } from "./scan.ts";
+import type { CheckpointRecord, CheckpointState } from "./journal-contents.ts";
 
 export interface CheckpointerOptions {
   readonly chain: Chain;

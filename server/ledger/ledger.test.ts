@@ -7,7 +7,7 @@ import { PATIENCE_MS } from "../../tests/support/patience.ts";
 import { shipAuditRows } from "../store/audit-shipping.ts";
 import { verifyChain } from "./chains.ts";
 import { ChainUnproven } from "./recovery.ts";
-import { JournalDamaged } from "./scan.ts";
+import { JournalDamaged } from "./journal-contents.ts";
 import { journalFiles, listSegments, segmentPath } from "./segments.ts";
 import { asLeftByCrash, callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
 import { JournalInUse } from "./writer-lock.ts";

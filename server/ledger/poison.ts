@@ -1,4 +1,5 @@
-import { HASH_FORMATS, type FieldName } from "@gatehouse/ledger-format/fields";
+import type { FieldName } from "@gatehouse/ledger-format/fields";
+import { HASH_FORMATS } from "@gatehouse/ledger-format/hash-formats";
 import { readRowLine, rowLine } from "./row-line.ts";
 
 /** Fields a row keeps when the database refuses it: what the hash covers, and its place in the chain. */

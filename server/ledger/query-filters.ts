@@ -1,4 +1,5 @@
-import { FIELDS, type FieldName, type FieldType } from "@gatehouse/ledger-format/fields";
+import { FIELDS, type FieldName } from "@gatehouse/ledger-format/fields";
+import type { FieldType } from "@gatehouse/ledger-format/field-types";
 import { sql, type RawBuilder } from "kysely";
 import type { FieldError } from "../kernel/errors.ts";
 import { lookupsOf, type RowLookup } from "../store/row-lookups.ts";

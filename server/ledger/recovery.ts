@@ -2,11 +2,11 @@ import { GENESIS_HASH } from "@gatehouse/ledger-format/canonical";
 import { checkpointDigest, openCheckpoint } from "@gatehouse/ledger-format/checkpoint";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { type NoteKey, noteText } from "@gatehouse/ledger-format/signed-note";
-import { type LastCheckpoint, readAuditChain, readLastCheckpoint } from "../store/audit-shipping.ts";
+import { type LastCheckpoint, readAuditChain, readLastCheckpoint } from "../store/audit-chain-state.ts";
 import type { Database } from "../store/database.ts";
 import type { Log } from "../kernel/log.ts";
 import type { ChainHead } from "./chain.ts";
-import type { CheckpointState, JournalScan } from "./scan.ts";
+import type { CheckpointState, JournalScan } from "./journal-contents.ts";
 import type { Position } from "./segments.ts";
 
 /** Where a writer goes on. */

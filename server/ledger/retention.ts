@@ -3,20 +3,12 @@ import type { Clock } from "../kernel/clock.ts";
 import { ulid } from "../kernel/ids.ts";
 import type { Log } from "../kernel/log.ts";
 import { appendAdminLog } from "../store/admin-log.ts";
-import {
-  dropPrefixes,
-  droppablePrefixes,
-  ensurePartitions,
-  partitionsBefore,
-  pruneBodies,
-  pruneRuns,
-  reduceRows,
-  tenantRetentions,
-  type DroppablePrefix,
-} from "../store/audit-retention.ts";
+import { pruneBodies, pruneRuns, reduceRows, tenantRetentions } from "../store/audit-retention.ts";
+import { ensurePartitions, partitionsBefore } from "../store/audit-partitions.ts";
+import { dropPrefixes, droppablePrefixes, type DroppablePrefix } from "../store/chain-prefixes.ts";
 import { forgetGoneTenant, forgettableTenants } from "../store/gone-tenants.ts";
 import { pruneAlerts } from "../store/alerts.ts";
-import { pruneApprovals } from "../store/approvals.ts";
+import { pruneApprovals } from "../store/approval-upkeep.ts";
 import type { Database } from "../store/database.ts";
 import { forgetConversationNotices } from "../store/notices.ts";
 import { forgetExpiredNotifications, pruneNotifications } from "../store/notifications.ts";

@@ -1,4 +1,5 @@
-import { FIELD_NAMES, FIELDS, type AuditRow, type FieldName, type FieldType } from "@gatehouse/ledger-format/fields";
+import { FIELD_NAMES, FIELDS, type AuditRow, type FieldName } from "@gatehouse/ledger-format/fields";
+import type { FieldType } from "@gatehouse/ledger-format/field-types";
 
 /**
  * A row as one line of the journal: PostgreSQL's COPY text format, one column for each field in the order of the fields

@@ -1,5 +1,6 @@
 import { isTimestamp } from "@gatehouse/ledger-format/canonical";
-import type { AuditRow, FieldType } from "@gatehouse/ledger-format/fields";
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import type { FieldType } from "@gatehouse/ledger-format/field-types";
 import { isoMicros } from "../kernel/clock.ts";
 import { isStorableText, storableText, storableValue } from "../kernel/storable.ts";
 import { PLACE_OF, RowColumns, TYPES } from "./row-line.ts";

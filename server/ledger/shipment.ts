@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { readRecord, RECORD_PREFIX } from "./record.ts";
-import type { SegmentHeader } from "./scan.ts";
+import type { SegmentHeader } from "./journal-contents.ts";
 import { segmentPath, type Position } from "./segments.ts";
 
 /** A stretch of the journal as the database takes it, and where the stretch ends. */

@@ -1,11 +1,12 @@
-import { type AuditShipment, readAuditChain, shipAuditRows } from "../store/audit-shipping.ts";
+import { type AuditShipment, shipAuditRows } from "../store/audit-shipping.ts";
+import { readAuditChain } from "../store/audit-chain-state.ts";
 import type { Database } from "../store/database.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Chain, ChainHead } from "./chain.ts";
 import type { Journal } from "./journal.ts";
 import { refusedData, withoutRefusedData } from "./poison.ts";
 import { lineId } from "./row-line.ts";
-import type { CheckpointRecord } from "./scan.ts";
+import type { CheckpointRecord } from "./journal-contents.ts";
 import { isBefore, listSegments, type Position } from "./segments.ts";
 import { headOf, idRangeOf, lineText } from "./shipment-lines.ts";
 import { readShipment, segmentColumns, type Shipment } from "./shipment.ts";

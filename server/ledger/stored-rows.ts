@@ -1,4 +1,5 @@
-import { FIELDS, HASH_FORMATS, type AuditRow, type FieldName } from "@gatehouse/ledger-format/fields";
+import { FIELDS, type AuditRow, type FieldName } from "@gatehouse/ledger-format/fields";
+import { HASH_FORMATS } from "@gatehouse/ledger-format/hash-formats";
 import { givesHash, PLAIN_TEXT, PLAIN_VALUES } from "@gatehouse/ledger-format/plain-values";
 import type { SealedRow } from "@gatehouse/ledger-format/sealed-row";
 import { type ChainPlace, CHAIN_ROW_COLUMNS, copyChainRows } from "../store/chain-rows.ts";

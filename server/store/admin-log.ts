@@ -2,7 +2,7 @@ import { adminEntryHash } from "@gatehouse/ledger-format/admin-entry";
 import { sql, type Insertable, type Selectable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import type { Page, Paged } from "./paging.ts";
-import type { AdminLogTable } from "./schema.ts";
+import type { AdminLogTable } from "./tables/ledger.ts";
 
 export type AdminLogRow = Selectable<AdminLogTable>;
 

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type pg from "pg";
-import type { Database, Trx } from "./database.ts";
+import type { Database } from "./database.ts";
 import { LOCK } from "./erasure-lock.ts";
 import { prepared } from "./prepared.ts";
-import { forgetBlocksBefore, forgetBlocksBetween } from "./row-blocks.ts";
+import { forgetBlocksBetween } from "./forget-row-blocks.ts";
 import { UNHASHED } from "./unhashed.ts";
 
 const BATCH = 2_000;
@@ -88,82 +88,4 @@ export async function pruneRuns(db: Database, tenantId: string, before: Date): P
     );
     return total;
   }
-}
-
-/** Makes the partitions of the month of `now` and the two after it. */
-export async function ensurePartitions(db: Database, now: Date): Promise<void> {
-  for (let month = 0; month < 3; month++)
-    await sql`SELECT ensure_audit_partition(date_trunc('month', ${now}::timestamptz, 'UTC') + ${month} * interval '32 days')`.execute(db);
-}
-
-/** ISO date up to which there are partitions, null without any. */
-export async function ensuredUntil(db: Database): Promise<string | null> {
-  const { rows } = await sql<{ until: string | null }>`
-    SELECT to_char(to_date(right(max(c.relname), 7), 'YYYY_MM') + interval '1 month', 'YYYY-MM-DD') AS until
-    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'audit_rows'::regclass AND c.relname ~ '^audit_rows_[0-9]{4}_[0-9]{2}$'`.execute(
-    db,
-  );
-  return rows[0]?.until ?? null;
-}
-
-/** Partitions whose rows all arrived before `before`, oldest first. */
-export async function partitionsBefore(trx: Trx, before: Date): Promise<string[]> {
-  const month = `audit_rows_${before.getUTCFullYear()}_${String(before.getUTCMonth() + 1).padStart(2, "0")}`;
-  const { rows } = await sql<{ name: string }>`
-    SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = 'audit_rows'::regclass AND c.relname ~ '^audit_rows_[0-9]{4}_[0-9]{2}$' AND c.relname < ${month} ORDER BY 1`.execute(
-    trx,
-  );
-  return rows.map((row) => row.name);
-}
-
-/** A stretch at the beginning of a chain that a signed checkpoint covers and nothing younger interrupts. */
-export interface DroppablePrefix {
-  readonly chain_id: string;
-  readonly through_seq: number;
-  readonly checkpoint_no: number;
-  readonly note: string;
-  /** Of the row at `through_seq`; null when it is not there. */
-  readonly row_hash: string | null;
-}
-
-/** For each chain the longest prefix of rows that all arrived before `before` and that ends at a checkpoint. */
-export async function droppablePrefixes(trx: Trx, before: Date): Promise<DroppablePrefix[]> {
-  const { rows } = await sql<DroppablePrefix>`
-    SELECT c.chain_id, p.chain_seq AS through_seq, p.checkpoint_no, p.note,
-      (SELECT row_hash FROM audit_rows a WHERE a.chain_id = c.chain_id AND a.chain_seq = p.chain_seq ORDER BY a.id LIMIT 1) AS row_hash
-    FROM audit_chains c CROSS JOIN LATERAL (
-      SELECT chain_seq, checkpoint_no, note FROM audit_checkpoints k
-      WHERE k.chain_id = c.chain_id AND k.chain_seq >= c.first_seq
-        AND k.chain_seq < coalesce((SELECT min(chain_seq) FROM audit_rows y WHERE y.chain_id = c.chain_id AND y.id >= audit_id_floor(${before})), k.chain_seq + 1)
-      ORDER BY k.checkpoint_no DESC LIMIT 1) p
-    ORDER BY c.chain_id`.execute(trx);
-  return rows;
-}
-
-/**
- * Drops partitions but for the rows that stand in no prefix: those go where odd rows go. The chains then begin behind
- * their prefix. `before` is where the partitions end.
- */
-export async function dropPrefixes(
-  trx: Trx,
-  partitions: readonly string[],
-  prefixes: readonly DroppablePrefix[],
-  before: Date,
-): Promise<void> {
-  await sql`SET LOCAL lock_timeout = '5s'`.execute(trx);
-  const chains = prefixes.map((prefix) => prefix.chain_id);
-  const ends = prefixes.map((prefix) => prefix.through_seq);
-  const dropped = sql`unnest(${chains}::text[], ${ends}::bigint[]) AS d (chain_id, through_seq)`;
-  for (const name of partitions) {
-    const table = sql.table(name);
-    await sql`ALTER TABLE audit_rows DETACH PARTITION ${table}`.execute(trx);
-    await sql`INSERT INTO audit_rows SELECT a.* FROM ${table} a WHERE NOT EXISTS (SELECT FROM ${dropped} WHERE d.chain_id = a.chain_id AND a.chain_seq <= d.through_seq)`.execute(
-      trx,
-    );
-    await sql`DROP TABLE ${table}`.execute(trx);
-  }
-  await sql`DELETE FROM audit_rows_rest a USING ${dropped} WHERE a.chain_id = d.chain_id AND a.chain_seq <= d.through_seq`.execute(trx);
-  await forgetBlocksBefore(trx, before);
-  await sql`UPDATE audit_chains c SET first_seq = d.through_seq + 1 FROM ${dropped} WHERE c.chain_id = d.chain_id`.execute(trx);
 }

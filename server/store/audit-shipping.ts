@@ -1,12 +1,11 @@
 import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
-import { sql } from "kysely";
 import type pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { type Database, poolOf } from "./database.ts";
 import { LOCK_AGAINST_ERASURE } from "./erasure-lock.ts";
 import { prepared } from "./prepared.ts";
-import { addUpRows, type StoredBefore } from "./shipped-rows.ts";
+import { type StoredBefore, addUpRows } from "./shipped-rows.ts";
 
 /** What one transaction moves from a writer's journal into the tables. Offsets are bytes into a numbered segment. */
 export interface AuditShipment {
@@ -119,66 +118,4 @@ async function copyRows(client: pg.PoolClient, columns: readonly string[], rows:
   // They come from a file: names are all they may be.
   if (!columns.every((name) => /^[a-z0-9_]+$/.test(name))) throw new Error("a segment of the audit journal names columns no release had");
   await pipeline(Readable.from([Buffer.concat(rows)]), client.query(copyFrom(`COPY audit_rows (${columns.join(", ")}) FROM STDIN`)));
-}
-
-export interface AuditChainState {
-  readonly writer: string;
-  readonly headSeq: number;
-  readonly headHash: string;
-  readonly shipped: { readonly segment: number; readonly offset: number };
-}
-
-export async function readAuditChain(db: Database, chainId: string): Promise<AuditChainState | null> {
-  const row = await db
-    .selectFrom("audit_chains")
-    .select(["writer", "head_seq", "head_hash", "shipped_segment", "shipped_offset"])
-    .where("chain_id", "=", chainId)
-    .executeTakeFirst();
-  return row === undefined
-    ? null
-    : {
-        writer: row.writer,
-        headSeq: row.head_seq,
-        headHash: row.head_hash,
-        shipped: { segment: row.shipped_segment, offset: row.shipped_offset },
-      };
-}
-
-/** Makes `writer` the one that may add to the chain, from `shipped` on. Whoever was it before can add no more. */
-export async function claimAuditChain(
-  db: Database,
-  claim: { chainId: string; writer: string; genesisHash: string; shipped: { segment: number; offset: number } },
-): Promise<void> {
-  const { segment: shipped_segment, offset: shipped_offset } = claim.shipped;
-  await db
-    .insertInto("audit_chains")
-    .values({
-      chain_id: claim.chainId,
-      writer: claim.writer,
-      head_hash: claim.genesisHash,
-      last_checkpoint_seq: null,
-      shipped_segment,
-      shipped_offset,
-    })
-    .onConflict((conflict) =>
-      conflict.column("chain_id").doUpdateSet({ writer: claim.writer, shipped_segment, shipped_offset, updated_at: sql`now()` }),
-    )
-    .execute();
-}
-
-export interface LastCheckpoint {
-  readonly no: number;
-  readonly seq: number;
-  readonly note: string;
-}
-
-export async function readLastCheckpoint(db: Database, chainId: string): Promise<LastCheckpoint | null> {
-  const row = await db
-    .selectFrom("audit_checkpoints")
-    .select(["checkpoint_no", "chain_seq", "note"])
-    .where("chain_id", "=", chainId)
-    .orderBy("checkpoint_no", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  return row === undefined ? null : { no: row.checkpoint_no, seq: row.chain_seq, note: row.note };
 }

@@ -1,4 +1,5 @@
-import { FIELDS, HASH_FORMATS, type FieldName } from "@gatehouse/ledger-format/fields";
+import { FIELDS, type FieldName } from "@gatehouse/ledger-format/fields";
+import { HASH_FORMATS } from "@gatehouse/ledger-format/hash-formats";
 import type pg from "pg";
 import { isoText } from "./audit-columns.ts";
 import { copyOut } from "./copy-out.ts";

@@ -1,7 +1,7 @@
-import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
+import { type Insertable, type Selectable, type Updateable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import { containing, type Page, type Paged } from "./paging.ts";
-import { lockedFirst, type RecordStore, writesById } from "./record-store.ts";
+import { type Page, type Paged, containing } from "./paging.ts";
+import { type RecordStore, lockedFirst, writesById } from "./record-store.ts";
 import type { EndUserGroupTable } from "./tables/people.ts";
 
 export type EndUserGroupRow = Selectable<EndUserGroupTable> & { readonly member_count: number };
@@ -10,7 +10,7 @@ export type EndUserGroupPatch = Updateable<EndUserGroupTable>;
 
 const DIRECT = "direct";
 
-const memberCount =
+export const memberCount =
   sql<number>`(SELECT count(DISTINCT m.end_user_id) FROM end_user_group_members m WHERE m.group_id = end_user_groups.id)`.as(
     "member_count",
   );
@@ -131,84 +131,4 @@ export async function removeMembers(trx: Trx, groupId: string, userIds: readonly
     .returning("end_user_id")
     .execute();
   return rows.map((row) => row.end_user_id);
-}
-
-export interface Binding {
-  readonly resourceGroupId: string;
-  readonly endUserGroupId: string;
-}
-
-/** Lets one change of bindings happen at a time: from either side each holds its own record and needs the other's. */
-export async function lockBindings(trx: Trx, tenantId: string): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`end_user_group_bindings/${tenantId}`}, 0))`.execute(trx);
-}
-
-/** Returns the bindings that were not there before. */
-export async function bindEndUserGroups(trx: Trx, tenantId: string, bindings: readonly Binding[]): Promise<Binding[]> {
-  const rows = await trx
-    .insertInto("resource_group_end_user_groups")
-    .values(
-      bindings.map(({ resourceGroupId, endUserGroupId }) => ({
-        resource_group_id: resourceGroupId,
-        end_user_group_id: endUserGroupId,
-        tenant_id: tenantId,
-      })),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .returning(["resource_group_id", "end_user_group_id"])
-    .execute();
-  return rows.map((row) => ({ resourceGroupId: row.resource_group_id, endUserGroupId: row.end_user_group_id }));
-}
-
-/** Returns the bindings that were there. */
-export async function unbindEndUserGroups(trx: Trx, tenantId: string, bindings: readonly Binding[]): Promise<Binding[]> {
-  const gone: Binding[] = [];
-  for (const { resourceGroupId, endUserGroupId } of bindings) {
-    const { numDeletedRows } = await trx
-      .deleteFrom("resource_group_end_user_groups")
-      .where("tenant_id", "=", tenantId)
-      .where("resource_group_id", "=", resourceGroupId)
-      .where("end_user_group_id", "=", endUserGroupId)
-      .executeTakeFirstOrThrow();
-    if (numDeletedRows > 0n) gone.push({ resourceGroupId, endUserGroupId });
-  }
-  return gone;
-}
-
-export async function endUserGroupsOfResourceGroup(
-  db: Database,
-  tenantId: string,
-  groupId: string,
-  page: Page,
-): Promise<Paged<EndUserGroupRow>> {
-  const bound = db
-    .selectFrom("end_user_groups")
-    .innerJoin("resource_group_end_user_groups as b", "b.end_user_group_id", "end_user_groups.id")
-    .where("end_user_groups.tenant_id", "=", tenantId)
-    .where("b.resource_group_id", "=", groupId);
-  const items = await bound
-    .selectAll("end_user_groups")
-    .select(memberCount)
-    .orderBy("end_user_groups.name")
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  const { total } = await bound.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total };
-}
-
-/** Ids of the resource groups an end-user group is bound to. */
-export async function resourceGroupsOfEndUserGroup(
-  db: Database,
-  tenantId: string,
-  groupId: string,
-): Promise<{ id: string; name: string; display_name: string | null }[]> {
-  return db
-    .selectFrom("resource_groups as g")
-    .innerJoin("resource_group_end_user_groups as b", "b.resource_group_id", "g.id")
-    .where("g.tenant_id", "=", tenantId)
-    .where("b.end_user_group_id", "=", groupId)
-    .select(["g.id", "g.name", "g.display_name"])
-    .orderBy("g.name")
-    .execute();
 }

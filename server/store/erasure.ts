@@ -1,10 +1,7 @@
 import { sql } from "kysely";
-import type pg from "pg";
 import type { Database, Trx } from "./database.ts";
-import { recordChangeOn } from "./config-changes.ts";
 import { LOCK } from "./erasure-lock.ts";
-import { prepared } from "./prepared.ts";
-import { forgetBlocksOf } from "./row-blocks.ts";
+import { forgetBlocksOf } from "./forget-row-blocks.ts";
 import { lookupsOf } from "./row-lookups.ts";
 import { matchingIds } from "./row-search.ts";
 import { PERSONAL } from "./unhashed.ts";
@@ -38,16 +35,16 @@ export interface ErasureRow {
 /** Of a row's other facts only these are no content: without them totals could not be added up again. */
 const METADATA = `(SELECT jsonb_object_agg(key, value) FROM jsonb_each(CASE WHEN jsonb_typeof(a.custom_metadata) = 'object' THEN a.custom_metadata ELSE '{}' END) WHERE key IN ('joined_row_id', 'run_outcome', 'ship_error'))`;
 
-const ERASE = `UPDATE audit_rows a SET ${PERSONAL.map((name) => `${name} = NULL`).join(", ")}, custom_metadata = ${METADATA}`;
+export const ERASE = `UPDATE audit_rows a SET ${PERSONAL.map((name) => `${name} = NULL`).join(", ")}, custom_metadata = ${METADATA}`;
 
 /** When a row's call had come at the latest. The time of a span is what its sender says, which may be a time to come. */
-const hadCome = (rows: string) => `least(${rows}.timestamp, ${rows}.created_at)`;
+export const hadCome = (rows: string) => `least(${rows}.timestamp, ${rows}.created_at)`;
 
-const FORGET_RUN_NAMES = `UPDATE runs r SET run_id = NULL FROM unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id) WHERE r.tenant_id = k.tenant_id AND r.root_task_id = k.root_task_id AND r.run_id IS NOT NULL`;
+export const FORGET_RUN_NAMES = `UPDATE runs r SET run_id = NULL FROM unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id) WHERE r.tenant_id = k.tenant_id AND r.root_task_id = k.root_task_id AND r.run_id IS NOT NULL`;
 
 // Answers kept for others who ask the same are content of the call they were made in. Processes hold some that no table
 // holds: under another generation nobody finds them.
-const FORGET_ANSWERS = `
+export const FORGET_ANSWERS = `
   WITH gone AS (DELETE FROM semantic_cache_entries e USING unnest($1::text[], $2::text[]) AS k (tenant_id, call_id) WHERE e.tenant_id = k.tenant_id AND e.call_id = k.call_id),
     moved AS (UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE tenant_id = ANY($1::text[]) RETURNING tenant_id)
   SELECT DISTINCT tenant_id FROM moved ORDER BY tenant_id`;
@@ -142,29 +139,4 @@ export async function erasurePage(
 export async function countErasures(db: Database): Promise<number> {
   const { rows } = await sql<{ total: number }>`SELECT count(*) AS total FROM data_erasures`.execute(db);
   return rows[0]?.total ?? 0;
-}
-
-const IS_SUBJECT = SUBJECT_COLUMNS.map(
-  (column) => `(e.subject ? '${column}' AND e.subject->>'${column}' = encode(sha256(convert_to(e.salt || a.${column}, 'UTF8')), 'hex'))`,
-).join(" OR ");
-
-/** Erases what has just been stored of subjects erased before it arrived. `which` is a condition on `audit_rows a`. */
-export async function eraseArrivals(client: pg.PoolClient, which: string, parameters: readonly unknown[]): Promise<void> {
-  const due = await client.query(
-    prepared(`SELECT FROM data_erasures WHERE at >= (SELECT min(${hadCome("a")}) FROM audit_rows a WHERE ${which}) LIMIT 1`, parameters),
-  );
-  if (due.rowCount === 0) return;
-  const { rows } = await client.query<{ id: string; tenant_id: string; root_task_id: string | null }>(
-    `${ERASE}, erased_at = e.at FROM data_erasures e WHERE ${which} AND a.tenant_id = e.tenant_id AND ${hadCome("a")} <= e.at AND a.erased_at IS NULL AND (${IS_SUBJECT}) RETURNING a.id, a.tenant_id, a.root_task_id`,
-    [...parameters],
-  );
-  if (rows.length === 0) return;
-  const forgotten = await client.query<{ tenant_id: string }>(FORGET_ANSWERS, [
-    rows.map((row) => row.tenant_id),
-    rows.map((row) => row.id),
-  ]);
-  // Other processes hold the answers in memory until they hear of the new generation.
-  for (const { tenant_id } of forgotten.rows) await recordChangeOn(client, { tenant_id, topic: "policy" });
-  const runs = rows.filter((row) => row.root_task_id !== null);
-  if (runs.length > 0) await client.query(FORGET_RUN_NAMES, [runs.map((row) => row.tenant_id), runs.map((row) => row.root_task_id)]);
 }

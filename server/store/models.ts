@@ -2,7 +2,7 @@ import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import { lockedFirst, type RecordStore, writesById } from "./record-store.ts";
-import type { ModelTable } from "./schema.ts";
+import type { ModelTable } from "./tables/models.ts";
 
 export type ModelRow = Selectable<ModelTable> & { readonly provider_key: string; readonly group_ids: string[] };
 export type ModelInsert = Insertable<ModelTable>;

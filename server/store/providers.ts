@@ -2,7 +2,7 @@ import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
-import type { ProviderTable } from "./schema.ts";
+import type { ProviderTable } from "./tables/models.ts";
 
 export type ProviderRow = Selectable<ProviderTable>;
 export type ProviderInsert = Insertable<ProviderTable>;

@@ -2,7 +2,7 @@ import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import { lockedFirst, type RecordStore } from "./record-store.ts";
-import type { RoutingGroupTable } from "./schema.ts";
+import type { RoutingGroupTable } from "./tables/models.ts";
 
 interface MemberRow {
   readonly model_id: string;

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type pg from "pg";
 import type { Database, Trx } from "./database.ts";
 import { LOCK } from "./erasure-lock.ts";
-import { ABSENT_HASH, hashOfColumn, LOOKED_UP, termsOfColumn } from "./row-lookups.ts";
+import { ABSENT_HASH, LOOKED_UP, hashOfColumn, termsOfColumn } from "./row-lookups.ts";
 
 /** In rows. A zone is looked through whole for one value, and all rows above the last block are looked at one by one. */
 export interface BlockSizes {
@@ -192,29 +192,4 @@ export async function noteLateRows(client: pg.PoolClient, which: string, paramet
     `INSERT INTO audit_late_rows SELECT a.id FROM audit_rows a WHERE ${which} AND a.id < $${parameters.length + 1} ON CONFLICT DO NOTHING`,
     [...parameters, blocksEnd],
   );
-}
-
-/** Forgets what is known of the blocks that hold the rows: nothing of what the rows lost may be left, not even hashes. */
-export async function forgetBlocksOf(trx: Trx, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`
-    WITH touched AS (
-      UPDATE audit_blocks SET filled = false, zones = NULL
-      WHERE block IN (SELECT b.block FROM unnest(${ids}::text[]) AS i (id) CROSS JOIN LATERAL (SELECT block, to_id FROM audit_blocks WHERE from_id <= i.id COLLATE "C" ORDER BY from_id DESC LIMIT 1) b WHERE i.id COLLATE "C" < b.to_id)
-      RETURNING block)
-    DELETE FROM audit_block_values WHERE block IN (SELECT block FROM touched)`.execute(trx);
-}
-
-/** The same of all rows from one id to another. */
-export async function forgetBlocksBetween(trx: Trx, least: string, most: string): Promise<void> {
-  await sql`
-    WITH touched AS (UPDATE audit_blocks SET filled = false, zones = NULL WHERE from_id <= ${most} AND to_id > ${least} AND filled RETURNING block)
-    DELETE FROM audit_block_values WHERE block IN (SELECT block FROM touched)`.execute(trx);
-}
-
-/** Forgets the blocks that begin before a time: their rows are gone, and what stays of them stands outside of blocks. */
-export async function forgetBlocksBefore(trx: Trx, before: Date): Promise<void> {
-  await sql`
-    WITH gone AS (DELETE FROM audit_blocks WHERE from_id < audit_id_floor(${before}) RETURNING block)
-    DELETE FROM audit_block_values WHERE block IN (SELECT block FROM gone)`.execute(trx);
 }

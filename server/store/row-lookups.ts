@@ -1,4 +1,5 @@
-import { FIELD_NAMES, FIELDS, type FieldName, type FieldType } from "@gatehouse/ledger-format/fields";
+import { FIELD_NAMES, FIELDS, type FieldName } from "@gatehouse/ledger-format/fields";
+import type { FieldType } from "@gatehouse/ledger-format/field-types";
 import { sql, type RawBuilder } from "kysely";
 
 /** The id is its own way in, bodies are not searched, and the two times have an index each. */

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { resolveExpired } from "./alerts.ts";
-import { approvalPage, expireApprovals } from "./approvals.ts";
+import { approvalPage } from "./approvals.ts";
+import { expireApprovals } from "./approval-upkeep.ts";
 import { forgetExpiredNotifications } from "./notifications.ts";
 import { pruneOrphanTokens } from "./oauth-tokens.ts";
-import { sweepRuns } from "./runs.ts";
+import { sweepRuns } from "./run-sweep.ts";
 
 let database: TestDatabase;
 let statements: string[] = [];

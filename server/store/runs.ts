@@ -84,7 +84,7 @@ export async function runActions(db: Database, tenantId: string, rootTaskId: str
   return rows;
 }
 
-const DERIVED = sql`CASE WHEN coalesce(last_result, 'completed') <> 'completed' THEN last_result WHEN degraded THEN 'completed_degraded' ELSE 'completed' END`;
+export const DERIVED = sql`CASE WHEN coalesce(last_result, 'completed') <> 'completed' THEN last_result WHEN degraded THEN 'completed_degraded' ELSE 'completed' END`;
 
 /**
  * Ends a run that is open: in `state`, or without one in the state its calls led to. An outcome is kept beside the state,
@@ -106,112 +106,4 @@ export async function endRun(
     WHERE tenant_id = ${tenantId} AND root_task_id = ${rootTaskId}
     RETURNING ${RUN_COLUMNS}`.execute(db);
   return rows[0];
-}
-
-const SWEPT_AT_ONCE = 1_000;
-/** Of a tenant that is gone there are no calls to come: its runs end as those of others do, and are not kept for good. */
-const GONE_IDLE_MINUTES = 30;
-const SWEPT_TENANTS = sql`SELECT id, run_idle_minutes FROM tenants UNION ALL SELECT id, ${sql.lit(GONE_IDLE_MINUTES)} FROM gone_tenants g WHERE NOT EXISTS (SELECT FROM tenants t WHERE t.id = g.id)`;
-
-/**
- * Ends the open runs that have had no call for their tenant's `run_idle_minutes`, in the state their last call led to.
- * They ended with that call; calls are late from now on. Safe in many processes at once. Returns how many it ended.
- */
-export async function sweepRuns(db: Database, now: Date): Promise<number> {
-  for (let total = 0; ;) {
-    const { numAffectedRows } = await sql`
-      UPDATE runs r SET state = ${DERIVED}, state_source = 'derived', ended_at = active_at, closed_at = ${now}
-      FROM (SELECT o.tenant_id, o.root_task_id FROM runs o JOIN (${SWEPT_TENANTS}) t ON t.id = o.tenant_id
-            WHERE o.state = 'open' AND o.started_at < ${now} AND o.active_at < ${now}::timestamptz - t.run_idle_minutes * interval '1 minute'
-            ORDER BY o.tenant_id, o.root_task_id LIMIT ${sql.lit(SWEPT_AT_ONCE)} FOR UPDATE OF o SKIP LOCKED) idle
-      WHERE r.tenant_id = idle.tenant_id AND r.root_task_id = idle.root_task_id`.execute(db);
-    const ended = Number(numAffectedRows ?? 0);
-    total += ended;
-    if (ended < SWEPT_AT_ONCE) return total;
-  }
-}
-
-/** Runs and their calls summed over the hours or days in which the runs started. */
-export interface RunSums {
-  /** Start of the hour or day, ISO 8601 UTC; null over a whole window. */
-  readonly at: string | null;
-  readonly runs: number;
-  readonly open: number;
-  readonly completed: number;
-  readonly completed_degraded: number;
-  readonly exhausted: number;
-  readonly errored: number;
-  readonly blocked_policy: number;
-  readonly cancelled: number;
-  readonly ended_by_client: number;
-  readonly resolved: number;
-  readonly escalated: number;
-  readonly handed_off: number;
-  readonly abandoned_by_user: number;
-  readonly calls: number;
-  readonly llm_calls: number;
-  readonly tool_calls: number;
-  readonly tool_errors: number;
-  readonly errors: number;
-  readonly late_calls: number;
-  readonly asserted_calls: number;
-  readonly intact_calls: number;
-  readonly external_calls: number;
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
-  readonly cost_micro_usd: number;
-  readonly unpriced_calls: number;
-  readonly longest: number;
-}
-
-const SUMMED = [
-  "runs",
-  "open",
-  "completed",
-  "completed_degraded",
-  "exhausted",
-  "errored",
-  "blocked_policy",
-  "cancelled",
-  "ended_by_client",
-  "resolved",
-  "escalated",
-  "handed_off",
-  "abandoned_by_user",
-  "calls",
-  "llm_calls",
-  "tool_calls",
-  "tool_errors",
-  "errors",
-  "late_calls",
-  "asserted_calls",
-  "intact_calls",
-  "external_calls",
-  "prompt_tokens",
-  "completion_tokens",
-  "cost_micro_usd",
-  "unpriced_calls",
-];
-
-const SUMS = sql.raw(
-  `${SUMMED.map((name) => `coalesce(sum(${name}), 0)::bigint AS ${name}`).join(", ")}, coalesce(max(longest), 0) AS longest`,
-);
-
-/** One sum over the window, or one for each hour or day in it that has runs. Whole hours only. */
-export async function runSums(
-  db: Database,
-  tenantId: string,
-  groupId: string,
-  window: { readonly from: string; readonly to: string },
-  bucket: "hour" | "day" | null,
-): Promise<RunSums[]> {
-  const at =
-    bucket === null
-      ? sql`NULL`
-      : sql`to_char(date_trunc(${sql.lit(bucket)}, hour, 'UTC') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
-  const { rows } = await sql<RunSums>`
-    SELECT ${at} AS at, ${SUMS} FROM run_hourly
-    WHERE tenant_id = ${tenantId} AND resource_group_id = ${groupId} AND hour >= date_trunc('hour', ${window.from}::timestamptz, 'UTC') AND hour < ${window.to}::timestamptz
-    ${bucket === null ? sql`` : sql`GROUP BY 1 ORDER BY 1`}`.execute(db);
-  return rows;
 }

@@ -1,6 +1,5 @@
-import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { ColumnType } from "kysely";
-import type { Json, JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./tables/columns.ts";
+import type { Json, NullableStamp, Stamp, WithDefault } from "./tables/columns.ts";
 import type {
   AdminUserTable,
   EndUserGroupTable,
@@ -27,6 +26,8 @@ import type {
   ToolSessionTable,
   VirtualServerTable,
 } from "./tables/tools.ts";
+import type { AdminLogTable, AuditChainTable, AuditCheckpointTable, AuditKeyTable, AuditRowTable } from "./tables/ledger.ts";
+import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
 
@@ -35,29 +36,6 @@ export interface DataRetention {
   body_days: number;
   log_days: number;
   run_days: number;
-}
-
-/** Micro-dollars per million tokens, under the names of the plain columns; one that is left out is as without the tier. */
-export interface ColumnPrices {
-  input_cost?: number;
-  output_cost?: number;
-  cache_read_cost?: number;
-  cache_write_cost?: number;
-  cache_write_hour_cost?: number;
-  audio_input_cost?: number;
-  audio_output_cost?: number;
-}
-
-/** Prices of a whole call whose input is longer than `above_input_tokens`. */
-export interface TierPrices extends ColumnPrices {
-  above_input_tokens: number;
-}
-
-/** Prices that take the place of all others, tiers included, from a moment on; one that is left out is unpriced. */
-export interface PriceChange extends ColumnPrices {
-  /** ISO 8601, UTC. */
-  effective_from: string;
-  tiers: TierPrices[];
 }
 
 export interface TenantTable {
@@ -71,108 +49,6 @@ export interface TenantTable {
   /** After so long without a call a run is taken to be over. */
   run_idle_minutes: WithDefault<number>;
   portal_registration: WithDefault<"open" | "closed">;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface ProviderTable {
-  id: string;
-  tenant_id: string;
-  provider_key: string;
-  name: string;
-  api_format: string;
-  base_url: string | null;
-  api_key_sealed: string | null;
-  api_key_hint: string | null;
-  headers: ColumnType<Record<string, string>, string | undefined, string>;
-  region: string | null;
-  max_tokens_parameter: string | null;
-  enabled: WithDefault<boolean>;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface ModelTable {
-  id: string;
-  tenant_id: string;
-  provider_id: string;
-  name: string;
-  model_name: string;
-  description: string | null;
-  modes: string[];
-  enabled: WithDefault<boolean>;
-  base_url: string | null;
-  api_key_sealed: string | null;
-  api_key_hint: string | null;
-  default_temperature: number | null;
-  default_max_tokens: number | null;
-  system_prompt: string | null;
-  /** Micro-dollars per million tokens, as all five; null is unpriced. */
-  input_cost: number | null;
-  output_cost: number | null;
-  cache_read_cost: number | null;
-  cache_write_cost: number | null;
-  cache_write_hour_cost: number | null;
-  /** Null: as other tokens. */
-  audio_input_cost: number | null;
-  audio_output_cost: number | null;
-  price_tiers: JsonWithDefault<TierPrices[]>;
-  price_changes: JsonWithDefault<PriceChange[]>;
-  /** Micro-dollars for a million images, seconds, characters, seconds and searches; null is unpriced. */
-  image_cost: number | null;
-  audio_input_second_cost: number | null;
-  audio_output_character_cost: number | null;
-  video_second_cost: number | null;
-  web_search_cost: number | null;
-  supported_image_qualities: WithDefault<string[]>;
-  supported_video_resolutions: WithDefault<string[]>;
-  supported_video_durations: WithDefault<number[]>;
-  max_video_duration_seconds: number | null;
-  context_window: number | null;
-  max_output_tokens: number | null;
-  supports_vision: WithDefault<boolean>;
-  supports_tools: WithDefault<boolean>;
-  supports_file_uploads: WithDefault<boolean>;
-  supports_streaming: WithDefault<boolean>;
-  /** Null: as the catalog knows models of its name. */
-  supports_system_turns: boolean | null;
-  supports_sampling: boolean | null;
-  max_tokens_parameter: string | null;
-  rate_limit_rpm: number | null;
-  rate_limit_tpm: number | null;
-  max_concurrent_requests: number | null;
-  residency_region: string | null;
-  icon_url: string | null;
-  routing_group_id: string | null;
-  routing_weight: WithDefault<number>;
-  /** Null until it was probed. */
-  is_healthy: boolean | null;
-  health_checked_at: NullableStamp;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface RoutingGroupTable {
-  tenant_id: string;
-  /** A slug, unique in the tenant only. */
-  id: string;
-  /** Gateway id of the virtual model. */
-  model_id: string;
-  name: string;
-  description: string | null;
-  mode: WithDefault<string>;
-  routing_strategy: WithDefault<string>;
-  enabled: WithDefault<boolean>;
-  allowed_fails: WithDefault<number>;
-  /** Seconds, as the other durations. */
-  cooldown_time: WithDefault<number>;
-  cooldown_window: WithDefault<number>;
-  num_retries: WithDefault<number>;
-  retry_after: WithDefault<number>;
-  timeout: number | null;
-  rpm_limit: number | null;
-  tpm_limit: number | null;
-  max_parallel_requests: number | null;
   created_at: Stamp;
   updated_at: Stamp;
 }
@@ -221,55 +97,6 @@ export interface ApiKeyTable {
   updated_at: Stamp;
 }
 
-export interface AdminLogTable {
-  id: string;
-  tenant_id: string | null;
-  at: Stamp;
-  actor_id: string | null;
-  actor_username: string | null;
-  actor_role: string | null;
-  action: string;
-  resource: string;
-  resource_id: string | null;
-  before: ColumnType<unknown, string | null, never>;
-  after: ColumnType<unknown, string | null, never>;
-  client_ip: string | null;
-  request_id: string | null;
-  /** Null on entries from before the log was chained. */
-  chain_seq: number | null;
-  prev_hash: string | null;
-  entry_hash: string | null;
-}
-
-export interface AuditChainTable {
-  chain_id: string;
-  writer: string;
-  first_seq: WithDefault<number>;
-  head_seq: WithDefault<number>;
-  head_hash: string;
-  last_checkpoint_seq: number | null;
-  shipped_segment: WithDefault<number>;
-  shipped_offset: WithDefault<number>;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface AuditCheckpointTable {
-  chain_id: string;
-  checkpoint_no: number;
-  chain_seq: number;
-  note: string;
-  signed_at: Stamp;
-}
-
-export interface AuditKeyTable {
-  key_id: string;
-  name: string;
-  public_key: string;
-  valid_from: Stamp;
-  valid_to: NullableStamp;
-}
-
 export interface UsageHourlyTable {
   tenant_id: string;
   hour: Stamp;
@@ -290,9 +117,6 @@ export interface KeptSignatureTable {
   sealed: string;
   expires_at: Date;
 }
-
-/** Timestamps of audit rows are read and written as text with six decimals: a `Date` would lose the microseconds. */
-export type AuditRowTable = { [K in keyof AuditRow]-?: Exclude<AuditRow[K], undefined> };
 
 interface GoneTenantTable {
   id: string;

@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { reduceArrivals } from "./audit-retention.ts";
-import { eraseArrivals } from "./erasure.ts";
+import { eraseArrivals } from "./erasure-arrivals.ts";
 import { prepared } from "./prepared.ts";
 import { noteLateRows } from "./row-blocks.ts";
 import { ADD_TO_RUNS, type ClosedRun, IS_ACTION, RUN_FACTS, settleClosedRuns } from "./run-shipping.ts";

@@ -1,4 +1,5 @@
-import { FIELD_NAMES, HASH_FORMATS, type FieldName } from "@gatehouse/ledger-format/fields";
+import { FIELD_NAMES, type FieldName } from "@gatehouse/ledger-format/fields";
+import { HASH_FORMATS } from "@gatehouse/ledger-format/hash-formats";
 
 /** What a row may lose without its proof: everything no hash covers, but for its place in the chain. */
 const KEPT: readonly FieldName[] = [

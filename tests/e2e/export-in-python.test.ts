@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { NotAnExport, printExportLine } from "@gatehouse/ledger-format/export";
-import { HASH_FORMATS } from "@gatehouse/ledger-format/fields";
+import { HASH_FORMATS } from "@gatehouse/ledger-format/hash-formats";
 import { VERDICTS } from "@gatehouse/ledger-format/verdict";
 import { verifyExport } from "@gatehouse/ledger-format/verify-export";
 import { wholeLines } from "@gatehouse/ledger-format/whole-lines";

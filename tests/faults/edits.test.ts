@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { GENESIS_HASH } from "@gatehouse/ledger-format/canonical";
 import { checkpointDigest, checkpointText, parseCheckpointText, signCheckpoint } from "@gatehouse/ledger-format/checkpoint";
-import { type AuditRow, FIELDS, HASH_FORMATS, type FieldName } from "@gatehouse/ledger-format/fields";
+import { type AuditRow, FIELDS, type FieldName } from "@gatehouse/ledger-format/fields";
+import { HASH_FORMATS } from "@gatehouse/ledger-format/hash-formats";
 import { noteText } from "@gatehouse/ledger-format/signed-note";
 import { type Entry, feed, newSigner, rowAt, sealed, type TestChain, testChain } from "../../packages/ledger-format/src/test-chain.ts";
 import { callRow } from "../../server/ledger/test-support.ts";

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { verifyChain } from "../../server/ledger/chains.ts";
-import { JournalDamaged, scanJournal } from "../../server/ledger/scan.ts";
+import { scanJournal } from "../../server/ledger/scan.ts";
+import { JournalDamaged } from "../../server/ledger/journal-contents.ts";
 import { type JournalFiles, journalFiles, listSegments, segmentPath } from "../../server/ledger/segments.ts";
 import { asLeftByCrash, callRow, recordedLog, temporaryDirectory, testLedger } from "../../server/ledger/test-support.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { canonicalText, GENESIS_HASH, NotCanonical, possibleHashes, rowHash } from "./canonical.ts";
-import { FIELDS, HASH_FORMATS, type AuditRow, type FieldName } from "./fields.ts";
+import { FIELDS, type AuditRow, type FieldName } from "./fields.ts";
+import { HASH_FORMATS } from "./hash-formats.ts";
 
 const FULL: AuditRow = {
   id: "01JQ3V7Z5K9M2N4P6R8T0W1X2Y",

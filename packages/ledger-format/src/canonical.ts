@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { HASH_FORMATS, V2_FIELDS, type AuditRow, type HashFormat } from "./fields.ts";
+import type { AuditRow } from "./fields.ts";
+import { HASH_FORMATS, V2_FIELDS, type HashFormat } from "./hash-formats.ts";
 
 /** prev_hash of the first row of a chain. */
 export const GENESIS_HASH = "0".repeat(64);

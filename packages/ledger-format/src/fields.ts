@@ -1,35 +1,4 @@
-/**
- * Every field of an audit row, declared once. The row type, the table's columns, the query filters and the reference
- * page follow from it.
- *
- * kind: `witnessed` was seen by the gateway, `asserted` was claimed by the caller, `derived` was computed when the row
- * was written. Which of them the row hash covers is the business of the hash formats below, and of nothing else.
- * A field that does not apply is null: never a default that looks like a fact.
- */
-
-export type FieldKind = "witnessed" | "asserted" | "derived";
-
-interface TypeOf {
-  text: string;
-  integer: number;
-  number: number;
-  boolean: boolean;
-  /** ISO 8601 UTC with six decimals. */
-  timestamp: string;
-  json: unknown;
-}
-
-export type FieldType = keyof TypeOf;
-
-interface Field<T extends FieldType = FieldType> {
-  readonly kind: FieldKind;
-  readonly type: T;
-  readonly about: string;
-}
-
-const witnessed = <T extends FieldType>(type: T, about: string): Field<T> => ({ kind: "witnessed", type, about });
-const asserted = <T extends FieldType>(type: T, about: string): Field<T> => ({ kind: "asserted", type, about });
-const derived = <T extends FieldType>(type: T, about: string): Field<T> => ({ kind: "derived", type, about });
+import { type Field, type TypeOf, asserted, derived, witnessed } from "./field-types.ts";
 
 export const FIELDS = {
   // Identity of the row
@@ -183,51 +152,3 @@ export const FIELD_NAMES = Object.keys(FIELDS) as FieldName[];
 
 /** A row being filled or read: an absent field is null. */
 export type AuditRow = { -readonly [K in FieldName]?: TypeOf[(typeof FIELDS)[K]["type"]] | null };
-
-const V1 = [
-  "id",
-  "tenant_id",
-  "timestamp",
-  "proxy_type",
-  "proxy_subtype",
-  "actor_agent_id",
-  "subject_id",
-  "subject_kind",
-  "api_key_id",
-  "resource_group_id",
-  "http_method",
-  "endpoint",
-  "mcp_capability_name",
-  "llm_model_used",
-  "agent_authz_decision",
-  "agent_grant_id",
-  "semantic_policy_id",
-  "argument_policy_id",
-  "guardrail_config_id",
-  "guardrail_check",
-  "guardrail_action",
-  "autonomy_level",
-  "autonomy_provenance",
-  "consumed_approval_request_id",
-  "guardrail_blocked",
-  "argument_policy_denied",
-  "http_status_code",
-  "success",
-  "root_task_id",
-  "turn_id",
-] as const satisfies readonly FieldName[];
-
-const ADDED_BY_V2 = [
-  "request_content_hash",
-  "response_content_hash",
-  "server_version",
-  "tool_definition_hash",
-] as const satisfies readonly FieldName[];
-
-/** The fields each hash format covers, in the order they stand in the canonical bytes. */
-export const HASH_FORMATS = { v1: V1, v2: [...V1, ...ADDED_BY_V2] } as const satisfies Record<string, readonly FieldName[]>;
-
-export type HashFormat = keyof typeof HASH_FORMATS;
-
-/** A v1 hash is accepted only for a row that carries none of these. */
-export const V2_FIELDS: readonly FieldName[] = ADDED_BY_V2;

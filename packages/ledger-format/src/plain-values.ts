@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { isHash } from "./canonical.ts";
-import type { HashFormat } from "./fields.ts";
+import type { HashFormat } from "./hash-formats.ts";
 
 /**
  * Values whose RFC 8785 JSON is the very text they have where they are stored, as sources of regular expressions: rows of

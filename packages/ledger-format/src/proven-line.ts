@@ -1,4 +1,6 @@
-import { FIELD_NAMES, FIELDS, HASH_FORMATS, type FieldName, type FieldType } from "./fields.ts";
+import { FIELD_NAMES, FIELDS, type FieldName } from "./fields.ts";
+import type { FieldType } from "./field-types.ts";
+import { HASH_FORMATS } from "./hash-formats.ts";
 import { PLAIN_TEXT, PLAIN_VALUES, givesHash } from "./plain-values.ts";
 import type { SealedRow } from "./sealed-row.ts";
 

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { rowHash } from "./canonical.ts";
 import { checkpointDigest, checkpointText, signCheckpoint } from "./checkpoint.ts";
-import { FIELDS, HASH_FORMATS, type AuditRow } from "./fields.ts";
+import { FIELDS, type AuditRow } from "./fields.ts";
+import { HASH_FORMATS } from "./hash-formats.ts";
 import { feed, newSigner, places, rowAt, sealed, testChain, trust, WRITTEN_AT, type TestChain } from "./test-chain.ts";
 
 const LATER = "2026-11-21T10:02:00.001000Z";

@@ -9,24 +9,7 @@ import { shellAnalyzer } from "./shell.ts";
 import { sqlAnalyzer } from "./sql/sql-analyzer.ts";
 import { urlAnalyzer } from "./url.ts";
 import { valuesAnalyzer } from "./values.ts";
-
-export interface CompiledPolicy {
-  readonly id: string;
-  readonly name: string;
-  /** Name of the tool whose calls it judges. */
-  readonly target: string;
-  readonly severity: "deny" | "warn";
-  /** Loads the parsers it needs. Until then everything is unparseable, so nothing is let through by being early. */
-  prepare(): Promise<void>;
-  /** Judges a tool call's arguments, the JSON text as the model wrote it; null when no rule holds or the key is absent. */
-  judge(argumentsText: string): PolicyHit | null;
-  /** What it says of a call whose arguments nobody can judge, and why. */
-  unjudged(why: string): PolicyHit;
-}
-
-export type Compilation =
-  | { readonly ok: true; readonly policy: CompiledPolicy }
-  | { readonly ok: false; readonly fields: readonly FieldError[] };
+import type { Compilation, CompiledPolicy } from "./compiled-policy.ts";
 
 interface Rule {
   readonly denyIf: DenyIf;

@@ -1,18 +1,6 @@
 import { type Bucket, msUntil, refill } from "./bucket.ts";
-import {
-  type Actual,
-  type Admission,
-  type Counters,
-  type Demand,
-  endsWithCall,
-  givenBack,
-  heldOf,
-  type Plan,
-  type Reservation,
-  takenAtOnce,
-  usedOf,
-  without,
-} from "./counters.ts";
+import type { Actual, Admission, Counters, Demand, Plan, Reservation } from "./counters.ts";
+import { endsWithCall, givenBack, heldOf, takenAtOnce, usedOf, without } from "./reckoning.ts";
 
 interface WindowState {
   spent: number;

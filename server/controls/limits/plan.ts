@@ -3,7 +3,9 @@ import type { Fields } from "../../directory/limits/merge.ts";
 import { sets, setsQuota } from "../../directory/limits/own-limits.ts";
 import { type Period, periodEnd, periodStart, utcDay } from "../../directory/limits/periods.ts";
 import { microsFromUsd } from "../../kernel/money.ts";
-import type { BucketLimit, BucketMeasure, Plan, Scope, WindowLimit, WindowMeasure } from "./counters.ts";
+import type { BucketMeasure, Plan, Scope, WindowLimit, WindowMeasure } from "./counters.ts";
+import type { Parts, Quota } from "./plan-parts.ts";
+import { addCapacity, capacityOf } from "./capacity-plan.ts";
 
 /**
  * What the calls of a group to a model are held to, worked out once for each day and configuration: the group and each
@@ -15,14 +17,6 @@ export interface CallPlan extends Plan {
   /** What is held before the call needs a bound of its output. */
   readonly needsBound: boolean;
 }
-
-interface Parts {
-  readonly scopes: Scope[];
-  readonly windows: WindowLimit[];
-  readonly buckets: BucketLimit[];
-}
-
-type Quota = readonly [path: string, measure: WindowMeasure, period: Period, warning: string | null, limitType: string];
 
 const QUOTAS: readonly Quota[] = [
   ["requests.daily_limit", "requests", "day", "requests.daily_warning_percent", "daily_requests"],
@@ -141,12 +135,6 @@ export function planTurnsAt(plan: CallPlan, at: number): number {
   return plan.windows.some(({ limitType }) => limitType.endsWith("_per_hour")) ? periodEnd("hour", at) : periodEnd("day", at);
 }
 
-/** What a bucket holds. A burst that is inherited belongs to the rate of whoever set it: it never widens a rate of one's own. */
-export function capacityOf(perMinute: number, burst: number | null, inherited: boolean): number {
-  if (burst === null) return perMinute;
-  return inherited ? Math.min(perMinute, burst) : burst;
-}
-
 type Named = Pick<Scope, "key" | "kind" | "groupId" | "groupName" | "itemName">;
 type TruthOf = (period: Period) => WindowLimit["truth"];
 
@@ -201,38 +189,6 @@ function addWindows(
       truth: truth(period),
     });
   }
-}
-
-/** A model's or routing group's own ceilings across all groups; null is none. */
-interface CapacityCaps {
-  readonly requestsPerMinute: number | null;
-  readonly tokensPerMinute: number | null;
-  readonly concurrent: number | null;
-}
-
-/** The ceilings of a model, or of a routing group, which everybody who uses it shares. */
-function addCapacity(parts: Parts, key: string, name: string, caps: CapacityCaps): void {
-  const { requestsPerMinute, tokensPerMinute, concurrent } = caps;
-  if (requestsPerMinute === null && tokensPerMinute === null && concurrent === null) return;
-  const scope = parts.scopes.push({ key, kind: "capacity", groupId: key, groupName: name, cooldownMs: 0, maxConcurrent: concurrent }) - 1;
-  if (requestsPerMinute !== null)
-    parts.buckets.push({
-      key: `${key}/requests`,
-      scope,
-      measure: "requests",
-      perMinute: requestsPerMinute,
-      capacity: requestsPerMinute,
-      limitType: "requests_per_minute",
-    });
-  if (tokensPerMinute !== null)
-    parts.buckets.push({
-      key: `${key}/tokens`,
-      scope,
-      measure: "tokens",
-      perMinute: tokensPerMinute,
-      capacity: tokensPerMinute,
-      limitType: "tokens_per_minute",
-    });
 }
 
 /** The plan with the ceilings of the call's run beside it (interface 8.5). `alone`: the call is a run of its own, of which nothing can have been used. */

@@ -4,7 +4,8 @@ import { periodEnd, periodStart, utcDay } from "../../directory/limits/periods.t
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import type { BucketLimit, Scope, WindowLimit } from "./counters.ts";
-import { type CallPlan, capacityOf } from "./plan.ts";
+import type { CallPlan } from "./plan.ts";
+import { capacityOf } from "./capacity-plan.ts";
 
 const PERIODS = [
   ["frequency.max_calls_per_hour", "hour", "calls_per_hour"],

@@ -1,16 +1,8 @@
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { CallTotal } from "../../directory/limits/usage-truth.ts";
-import {
-  type Actual,
-  type Admission,
-  beginsAtZero,
-  type Counters,
-  type Demand,
-  type Plan,
-  type Reservation,
-  type RowsOf,
-} from "./counters.ts";
+import type { Actual, Admission, Counters, Demand, Plan, Reservation, RowsOf } from "./counters.ts";
+import { beginsAtZero } from "./reckoning.ts";
 import { ADMIT, DOUBTFUL, RENEW, RESOLVE, SETTLE, WARM } from "./valkey-scripts.ts";
 
 /** What this needs of a client: scripts that run whole or not at all. */

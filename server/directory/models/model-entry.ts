@@ -1,7 +1,7 @@
 import { type ApiFormat, providerFormat } from "@gatehouse/contracts/provider-formats";
 import type { Selectable } from "kysely";
 import { sealContext, type SecretBox } from "../../kernel/secrets.ts";
-import type { ModelTable, ProviderTable } from "../../store/schema.ts";
+import type { ModelTable, ProviderTable } from "../../store/tables/models.ts";
 import { dialectByName } from "./catalog/model-facts.ts";
 import { priceSchedule, type DatedPrices } from "./prices.ts";
 

@@ -1,5 +1,5 @@
 import type { MicroUsd } from "../../kernel/money.ts";
-import type { ColumnPrices, TierPrices } from "../../store/schema.ts";
+import type { ColumnPrices, TierPrices } from "../../store/tables/models.ts";
 import type { ModelRow } from "../../store/models.ts";
 
 /** Micro-dollars per million tokens; null is unpriced. */

@@ -1,6 +1,6 @@
 import type { RoutingStrategy } from "@gatehouse/contracts/routing-groups";
 import type { Selectable } from "kysely";
-import type { ModelTable, RoutingGroupTable } from "../../store/schema.ts";
+import type { ModelTable, RoutingGroupTable } from "../../store/tables/models.ts";
 import type { ModelEntry } from "./model-entry.ts";
 
 /** A virtual model: a call that names it is served by one of its members. */

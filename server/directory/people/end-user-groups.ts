@@ -9,22 +9,24 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import {
   addMembers,
-  bindEndUserGroups,
   directMembers,
   endUserGroupIdByName,
-  endUserGroupsOfResourceGroup,
   endUserGroupStore,
   knownOf,
-  lockBindings,
   membersOf,
   removeMembers,
-  resourceGroupsOfEndUserGroup,
-  unbindEndUserGroups,
-  type Binding,
   type EndUserGroupInsert,
   type EndUserGroupPatch,
   type EndUserGroupRow,
 } from "../../store/end-user-groups.ts";
+import {
+  bindEndUserGroups,
+  endUserGroupsOfResourceGroup,
+  lockBindings,
+  resourceGroupsOfEndUserGroup,
+  unbindEndUserGroups,
+  type Binding,
+} from "../../store/end-user-group-bindings.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { resourceGroupStore } from "../../store/resource-groups.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";

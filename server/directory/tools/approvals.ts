@@ -6,17 +6,13 @@ import { isUuid, uuid } from "../../kernel/ids.ts";
 import {
   approvalById,
   approvalPage,
-  approvedInSession,
-  consumeApproval,
-  expireApprovals as expireRows,
-  handOnApproval,
-  noteShown,
   openApproval,
   resolveApproval,
   type ApprovalFilters,
   type ApprovalRow,
-  type Redemption,
 } from "../../store/approvals.ts";
+import { expireApprovals as expireRows } from "../../store/approval-upkeep.ts";
+import { approvedInSession, consumeApproval, handOnApproval, noteShown, type Redemption } from "../../store/approval-use.ts";
 import type { Database } from "../../store/database.ts";
 import { notifyApprovers, notifyRequester, withdrawRequests } from "../../store/approval-notifications.ts";
 import type { Page, Paged } from "../../store/paging.ts";

@@ -7,7 +7,7 @@ import type {
 } from "@gatehouse/contracts/server-configs";
 import { uuid } from "../../kernel/ids.ts";
 import { knownMcpServers } from "../../store/mcp-servers.ts";
-import { readGroupChains } from "../../store/policy-reads.ts";
+import { readGroupChains } from "../../store/group-chains.ts";
 import {
   configsById,
   serverConfigNamed,

@@ -3,7 +3,7 @@ import type { RunSignals } from "@gatehouse/contracts/runs";
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { Database } from "../../store/database.ts";
 import { runPage, type RunFilters } from "../../store/run-page.ts";
-import { runSums, type RunSums } from "../../store/runs.ts";
+import { runSums, type RunSums } from "../../store/run-sums.ts";
 import { summaryOf, type RunSummary } from "./run-view.ts";
 
 const HOUR_MS = 3_600_000;

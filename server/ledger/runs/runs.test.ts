@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { isoMicros } from "../../kernel/clock.ts";
 import { ulid } from "../../kernel/ids.ts";
-import { sweepRuns } from "../../store/runs.ts";
+import { sweepRuns } from "../../store/run-sweep.ts";
 import type { Ledger } from "../ledger.ts";
 import { callRow, temporaryDirectory, testLedger } from "../test-support.ts";
 import { runStats } from "./run-figures.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Database } from "../../store/database.ts";
-import { sweepRuns } from "../../store/runs.ts";
+import { sweepRuns } from "../../store/run-sweep.ts";
 
 /** Ends the runs their callers forgot to end. Idempotent, and safe in many processes at once. */
 export async function sweepIdleRuns(db: Database, clock: Clock): Promise<void> {

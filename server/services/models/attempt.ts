@@ -1,18 +1,19 @@
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
+import { type Refusal, isRefusal, reasonOf, refuse } from "../../kernel/errors.ts";
 import { headersNamed } from "../../kernel/request-headers.ts";
 import type { Provider } from "../../upstreams/providers/provider.ts";
 import { readFault } from "../../wire/openai/fault.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
-import { believable, type Usage } from "../../wire/usage.ts";
+import { believable } from "../../wire/usage.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
-import { type AbortReason, abortReason, type Call } from "../../road/call.ts";
-import type { Answer, StreamAnswer, WholeAnswer } from "../../road/answer.ts";
+import { type AbortReason, type Call, abortReason } from "../../road/call.ts";
+import type { StreamAnswer, WholeAnswer } from "../../road/answer.ts";
 import type { Prepared } from "./errand.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
-import { type Failure, failureOfRefusal, failureOfStatus } from "./upstream-failure.ts";
+import { failureOfRefusal, failureOfStatus } from "./upstream-failure.ts";
+import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
 
 export interface AttemptParts {
   readonly providers: Readonly<Partial<Record<ApiFormat, Provider>>>;
@@ -29,15 +30,6 @@ export interface AttemptTerms {
   /** Whether a stream is held until its answer begins, because another provider could still be tried. */
   readonly holdHead: boolean;
   readonly inputCharacters: number;
-}
-
-export type AttemptResult = { readonly answer: Answer } | FailedAttempt;
-
-export interface FailedAttempt {
-  readonly failure: Failure;
-  readonly usage: Usage | null;
-  /** The provider's own, whatever the caller is told; null when none arrived. */
-  readonly status: number | null;
 }
 
 /** Vendor headers a caller can use; the rest speak of the gateway's own account. */

@@ -1,11 +1,11 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import { type FieldError, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
+import { type FieldError, type Refusal, isRefusal, refuse } from "../../kernel/errors.ts";
 import type { ProviderCodec } from "../../wire/conversation/codec.ts";
 import { type Conversation, replyContext } from "../../road/conversation.ts";
-import type { ConversationRequest, Feature } from "../../wire/conversation/request.ts";
+import type { ConversationRequest } from "../../wire/conversation/request.ts";
 import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } from "../../wire/conversation/signatures.ts";
 import { TranslatedStream } from "../../wire/conversation/translated-stream.ts";
-import { isObject, type JsonObject } from "../../wire/document.ts";
+import { type JsonObject, isObject } from "../../wire/document.ts";
 import { withExactTools } from "../../wire/exact-tools.ts";
 import type { OutboundChanges } from "../../wire/inbound.ts";
 import { MOST_PROBLEMS } from "../../wire/openai/body-checks.ts";
@@ -16,6 +16,7 @@ import type { Errand, Prepared } from "./errand.ts";
 import type { KeptSignatures } from "./kept-signatures.ts";
 import type { Media } from "./media.ts";
 import type { ProviderTraits } from "../../upstreams/providers/traits.ts";
+import { unsampled, withDefaults } from "./sampling.ts";
 
 export interface ConversationParts extends Pick<AttemptParts, "providers"> {
   readonly signatures: KeptSignatures;
@@ -152,30 +153,6 @@ async function signedAgain(call: Call, request: ConversationRequest, signatures:
   if (callIds.length === 0) return request;
   const kept = await signatures.find(call, callIds);
   return withSignatures(request, (callId) => kept.get(callId) ?? null);
-}
-
-function withDefaults(
-  request: ConversationRequest,
-  stream: boolean,
-  { defaultTemperature, defaultMaxTokens, systemPrompt }: OutboundChanges,
-): ConversationRequest {
-  return {
-    ...request,
-    // Where a format says it in the address, the body does not.
-    stream,
-    temperature: request.temperature ?? defaultTemperature,
-    maxOutputTokens: request.maxOutputTokens ?? defaultMaxTokens,
-    instructions: systemPrompt === null ? request.instructions : [{ kind: "text", text: systemPrompt }, ...request.instructions],
-  };
-}
-
-/** What a caller asked for that a model of default sampling is not told; the default itself is no loss. */
-function unsampled(before: ConversationRequest, after: ConversationRequest): Feature[] {
-  const lost: Feature[] = [];
-  if (before.temperature !== after.temperature && before.temperature !== 1) lost.push("temperature");
-  if (before.topP !== after.topP && before.topP !== 1) lost.push("top_p");
-  if (before.topK !== after.topK) lost.push("top_k");
-  return lost;
 }
 
 function unsupported(fields: readonly FieldError[]): Refusal {

@@ -11,7 +11,8 @@ import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request
 import { noteRequest } from "../../road/record/finish.ts";
 import type { Answer } from "../../road/answer.ts";
 import { noteUpstreamModel } from "../../road/record/upstream-model.ts";
-import { attempt, type AttemptParts, type AttemptResult, type FailedAttempt, providerOf, targetOf } from "./attempt.ts";
+import { attempt, type AttemptParts, providerOf, targetOf } from "./attempt.ts";
+import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
 import { chooseMember } from "./choose.ts";
 import { conversationErrand, type ConversationParts } from "./conversation.ts";
 import type { Conversation } from "../../road/conversation.ts";

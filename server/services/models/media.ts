@@ -1,5 +1,6 @@
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
-import type { ConversationRequest, FilePart, ImagePart, TextPart, Turn, UserPart } from "../../wire/conversation/request.ts";
+import type { ConversationRequest, Turn } from "../../wire/conversation/request.ts";
+import type { FilePart, ImagePart, TextPart, UserPart } from "../../wire/conversation/conversation-parts.ts";
 import { readWithin } from "../../wire/read-within.ts";
 
 /** Fetches what a request names by address, for providers that must be given the bytes. */

@@ -1,14 +1,13 @@
 import { restrictsTools } from "../../directory/tools/tool-access.ts";
-import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
+import { type Refusal, isRefusal, reasonOf, refuse } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
-import { headersNamed, type RequestHeaders } from "../../kernel/request-headers.ts";
-import { isObject, type JsonObject } from "../../wire/document.ts";
-import { APPS_HOST, showsApps } from "../../wire/mcp/apps.ts";
-import { showsAddresses } from "../../wire/mcp/elicitation.ts";
+import { headersNamed } from "../../kernel/request-headers.ts";
+import { type JsonObject, isObject } from "../../wire/document.ts";
+import { APPS_HOST } from "../../wire/mcp/apps.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
-import { answers, messagesIn, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
+import { type RpcId, answers, messagesIn, readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import { paramMismatch, writeParamHeaders } from "../../wire/mcp/param-headers.ts";
-import { type AbortReason, abortReason, type Call } from "../../road/call.ts";
+import { type AbortReason, type Call, abortReason } from "../../road/call.ts";
 import type { ToolTarget } from "../../road/target.ts";
 import { noteRequest } from "../../road/record/finish.ts";
 import { tag } from "../../road/record/tag.ts";
@@ -23,14 +22,15 @@ import { offeredToolsText } from "./offered-tools.ts";
 import { answerGate, answersContent, mustBeRead } from "./answer-gate.ts";
 import { type JudgeAnswer, judgedStream } from "./judged-stream.ts";
 import { accepted, errorIn } from "./relay.ts";
-import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, RpcStream, SENDER, untilAnswered } from "./rpc-stream.ts";
-import { type ClientShows, passedSession, upstreamSession } from "./session-token.ts";
+import { KEEP_ALIVE, KEEP_ALIVE_MS, RpcStream, SENDER, keptAlive, untilAnswered } from "./rpc-stream.ts";
+import { passedSession, upstreamSession } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
 import type { ToolRequest } from "./tool-request.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
 import { isEventStream } from "./upstream-messages.ts";
 import { noteUpstreamId } from "./upstream-request-id.ts";
+import { begins, isJson, paramHeadersOf } from "./response-heads.ts";
 
 /** Headers of the caller the protocol speaks of; those that mirror the body are added beside them. */
 const PASSED = ["accept", "content-type", "mcp-protocol-version", "last-event-id"] as const;
@@ -255,23 +255,7 @@ function answerIn(text: string, id: RpcId): string | null {
   return messages.length === 1 ? (messages[0] ?? null) : (messages.find((message) => answers(readUpstreamRpc(message) ?? {}, id)) ?? null);
 }
 
-/** What the client of an `initialize` can show; of any other message nothing is known. */
-function begins(message: ToolRequest["message"]): ClientShows {
-  const capabilities = message?.method === "initialize" && isObject(message.params.capabilities) ? message.params.capabilities : {};
-  return { apps: showsApps(capabilities), addresses: showsAddresses(capabilities) };
-}
-
 function noteServerVersion(call: Call, result: unknown): void {
   if (call.row.mcp_method !== "initialize" || !isObject(result) || !isObject(result.serverInfo)) return;
   if (typeof result.serverInfo.version === "string") call.row.server_version = result.serverInfo.version.slice(0, 200);
-}
-
-function isJson(response: Response): boolean {
-  return response.headers.get("content-type")?.toLowerCase().includes("json") === true;
-}
-
-function paramHeadersOf({ all }: RequestHeaders): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const name in all) if (name.startsWith("mcp-param-")) headers[name] = all[name] as string;
-  return headers;
 }

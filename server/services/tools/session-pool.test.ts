@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
-import { endAllSessions, endIdleSessions, pooledSession } from "./session-pool.ts";
+import { pooledSession } from "./session-pool.ts";
+import { endAllSessions, endIdleSessions } from "./session-farewells.ts";
 import type { PooledSession } from "./exchange.ts";
 import { toolMemory } from "./tool-memory.ts";
 

@@ -23,7 +23,7 @@ import { type OAuthDispatch, oauthDispatch } from "./authorization/oauth-dispatc
 import { cancelMarked } from "./cancellation.ts";
 import { toolServerDiscovery } from "./discovery.ts";
 import { Listeners } from "./listeners.ts";
-import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./session-pool.ts";
+import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./session-farewells.ts";
 import { toolDispatch } from "./tool-dispatch.ts";
 import { toolMemory } from "./tool-memory.ts";
 import type { OriginRules, ToolServiceParts } from "./tool-parts.ts";

@@ -1,4 +1,4 @@
-import type { ImagePart, UserPart } from "./request.ts";
+import type { ImagePart, UserPart } from "./conversation-parts.ts";
 
 /**
  * Pictures that the model made earlier in a conversation. No vendor takes one of another's from the model's side, and all

@@ -1,6 +1,6 @@
 import type { Usage } from "../usage.ts";
 import type { ConversationEvent, ConversationReply, PicturePart, StopReason } from "./reply.ts";
-import type { AssistantPart, Signature } from "./request.ts";
+import type { AssistantPart, Signature } from "./conversation-parts.ts";
 
 /** Characters of a delta: near what models send at once. */
 const DELTA = 48;

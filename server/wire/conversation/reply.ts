@@ -1,5 +1,5 @@
 import type { Usage } from "../usage.ts";
-import type { AssistantPart, Signature } from "./request.ts";
+import type { AssistantPart, Signature } from "./conversation-parts.ts";
 
 /** Why a model stopped, in no vendor's words. */
 export type StopReason = "end" | "length" | "tool_call" | "stop_sequence" | "filtered" | "refusal" | "pause" | "malformed";

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import type { AssistantPart, TextPart, ToolResultPart, Turn, UserPart } from "./request.ts";
+import type { Turn } from "./request.ts";
+import type { AssistantPart, TextPart, ToolResultPart, UserPart } from "./conversation-parts.ts";
 import { resultsTogether } from "./results-together.ts";
 
 const text = (said: string): TextPart => ({ kind: "text", text: said });

@@ -1,4 +1,5 @@
-import type { Turn, UserPart } from "./request.ts";
+import type { Turn } from "./request.ts";
+import type { UserPart } from "./conversation-parts.ts";
 
 /**
  * The turns with all results of calls made together in one of them right behind the calls, however many turns a caller

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ConversationEvent } from "./reply.ts";
-import type { ConversationRequest, ReasoningPart, ToolCallPart, Turn } from "./request.ts";
+import type { ConversationRequest, Turn } from "./request.ts";
+import type { ReasoningPart, ToolCallPart } from "./conversation-parts.ts";
 import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } from "./signatures.ts";
 
 const thinking: ReasoningPart = { kind: "reasoning", text: "hm", signature: { family: "anthropic", value: "s1" }, redacted: false };

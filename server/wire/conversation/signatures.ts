@@ -1,5 +1,6 @@
 import type { Candidate, ConversationEvent } from "./reply.ts";
-import type { AssistantPart, ConversationRequest, ReasoningPart, Signature, ToolCallPart, Turn } from "./request.ts";
+import type { ConversationRequest, Turn } from "./request.ts";
+import type { AssistantPart, ReasoningPart, Signature, ToolCallPart } from "./conversation-parts.ts";
 import { UniqueCallIds } from "./unique-call-ids.ts";
 
 /**

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import fc from "fast-check";
 import type { Candidate, ConversationEvent, ConversationReply } from "../conversation/reply.ts";
-import type { AssistantPart } from "../conversation/request.ts";
+import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import type { Usage } from "../usage.ts";
 import { converseCodec } from "./converse-codec.ts";

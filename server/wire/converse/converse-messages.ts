@@ -1,13 +1,13 @@
+import type { ConversationRequest } from "../conversation/request.ts";
 import type {
   AssistantPart,
   CacheHint,
-  ConversationRequest,
   ReasoningPart,
   TextPart,
   ToolCallPart,
   ToolResultPart,
   UserPart,
-} from "../conversation/request.ts";
+} from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import { toolInput } from "../messages/tool-input.ts";
 import { audioBlock, documentBlock, imageBlock } from "./media.ts";

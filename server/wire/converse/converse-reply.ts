@@ -1,5 +1,5 @@
 import type { ConversationReply } from "../conversation/reply.ts";
-import type { AssistantPart } from "../conversation/request.ts";
+import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import { stopOf } from "./stop.ts";
 import { mintedToolUseId } from "./tool-use-ids.ts";

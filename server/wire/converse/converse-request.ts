@@ -1,5 +1,6 @@
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
-import type { ConversationRequest, OutputFormat, TextPart } from "../conversation/request.ts";
+import type { ConversationRequest, OutputFormat } from "../conversation/request.ts";
+import type { TextPart } from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import { sampledOtherwise } from "../messages/claude-thinking.ts";
 import { outputSchema } from "../messages/output-schema.ts";

@@ -1,4 +1,4 @@
-import type { AudioPart, FilePart, ImagePart, MediaSource } from "../conversation/request.ts";
+import type { AudioPart, FilePart, ImagePart, MediaSource } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import type { RequestReport } from "./request-report.ts";
 

@@ -1,5 +1,5 @@
 import type { ConversationEvent } from "../conversation/reply.ts";
-import type { Signature } from "../conversation/request.ts";
+import type { Signature } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { mintCallId } from "./call-ids.ts";
 import { readGeminiFault } from "./fault.ts";

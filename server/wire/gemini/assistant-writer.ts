@@ -1,4 +1,4 @@
-import type { AssistantPart, Signature } from "../conversation/request.ts";
+import type { AssistantPart, Signature } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { exactObject } from "../exact-tools.ts";
 

@@ -1,5 +1,14 @@
 import { OwnPictures } from "../conversation/own-pictures.ts";
-import type { AssistantPart, FilePart, ImagePart, Signature, TextPart, ToolResultPart, Turn, UserPart } from "../conversation/request.ts";
+import type { Turn } from "../conversation/request.ts";
+import type {
+  AssistantPart,
+  FilePart,
+  ImagePart,
+  Signature,
+  TextPart,
+  ToolResultPart,
+  UserPart,
+} from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { mintCallId } from "./call-ids.ts";
 import type { Findings } from "./findings.ts";

@@ -1,4 +1,5 @@
-import type { Feature, ToolResultPart, Turn, UserPart } from "../conversation/request.ts";
+import type { Feature, Turn } from "../conversation/request.ts";
+import type { ToolResultPart, UserPart } from "../conversation/conversation-parts.ts";
 import { resultsTogether } from "../conversation/results-together.ts";
 import type { JsonObject, JsonValue } from "../document.ts";
 import { writeAssistantPart } from "./assistant-writer.ts";

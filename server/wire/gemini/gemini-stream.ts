@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from "../document.ts";
-import { concat, FrameCutter, frameData, isWholeEvent } from "../sse-frames.ts";
+import { isObject } from "../document.ts";
+import { FrameCutter, concat, frameData, isWholeEvent } from "../sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { ArrayCutter, elementData } from "./array-cutter.ts";
@@ -7,6 +7,7 @@ import { outputLength } from "./gemini-reply.ts";
 import { Grounding } from "./grounding.ts";
 import { member, objectIn, objectsIn, textIn } from "./members.ts";
 import { readGeminiUsage } from "./usage.ts";
+import { bare, bodyIn } from "./gemini-body.ts";
 
 const decoder = new TextDecoder();
 
@@ -161,24 +162,6 @@ export class GeminiArrayStream extends PassingStream {
   protected isFramed(): boolean {
     return true;
   }
-}
-
-/** The body in an event's data; an error may stand in a list of its own. */
-export function bodyIn(data: string): JsonObject | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(data);
-  } catch {
-    return null;
-  }
-  const body: unknown = Array.isArray(value) ? value[0] : value;
-  return isObject(body) ? body : null;
-}
-
-/** A frame that is no event but the bare text of a JSON body; null for every other. */
-export function bare(frame: string): string | null {
-  const text = frame.trim();
-  return text.startsWith("{") || text.startsWith("[") ? text : null;
 }
 
 function usageIn(data: string | null): Usage | null {

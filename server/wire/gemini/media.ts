@@ -1,4 +1,4 @@
-import type { AudioPart, FilePart, ImagePart } from "../conversation/request.ts";
+import type { AudioPart, FilePart, ImagePart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { objectIn, textIn } from "./members.ts";
 

@@ -3,7 +3,7 @@ import type { ConversationEvent } from "../conversation/reply.ts";
 import { withExactTools } from "../exact-tools.ts";
 import { FrameCutter, frameData, FrameTooLarge } from "../sse-frames.ts";
 import { AnswerReader } from "./answer-reader.ts";
-import { bare, bodyIn } from "./gemini-stream.ts";
+import { bare, bodyIn } from "./gemini-body.ts";
 
 const decoder = new TextDecoder();
 

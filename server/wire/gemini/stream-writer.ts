@@ -1,6 +1,6 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent, StopReason } from "../conversation/reply.ts";
-import type { AssistantPart, Signature } from "../conversation/request.ts";
+import type { AssistantPart, Signature } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { lineJson } from "../sse-frames.ts";
 import type { Usage } from "../usage.ts";

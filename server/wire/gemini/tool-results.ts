@@ -1,4 +1,4 @@
-import type { TextPart, ToolResultPart } from "../conversation/request.ts";
+import type { TextPart, ToolResultPart } from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject } from "../document.ts";
 
 /** Numbers this long lose digits when they are parsed. */

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
-import type { AssistantPart, ConversationRequest, TextPart, ToolResultPart, Turn, UserPart } from "../conversation/request.ts";
+import type { ConversationRequest, Turn } from "../conversation/request.ts";
+import type { AssistantPart, TextPart, ToolResultPart, UserPart } from "../conversation/conversation-parts.ts";
 import { isObject } from "../document.ts";
 import { messagesCodec } from "./messages-codec.ts";
 import { readMessagesReply } from "./messages-reply.ts";

@@ -7,14 +7,9 @@ import type {
   TextPart,
   ToolResultPart,
   UserPart,
-} from "../conversation/request.ts";
-import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../document.ts";
-
-/** What a reading of a request found that no other format can say. */
-export interface Losses {
-  readonly dropped: Set<string>;
-  readonly unsupported: FieldProblem[];
-}
+} from "../conversation/conversation-parts.ts";
+import { type JsonObject, type JsonValue, isObject } from "../document.ts";
+import type { Losses } from "./losses.ts";
 
 const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 

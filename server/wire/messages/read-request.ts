@@ -10,7 +10,8 @@ import {
   type Turn,
 } from "../conversation/request.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
-import { cacheOf, type Losses, readAssistantParts, readTextParts, readUserParts } from "./read-blocks.ts";
+import { cacheOf, readAssistantParts, readTextParts, readUserParts } from "./read-blocks.ts";
+import type { Losses } from "./losses.ts";
 
 /** What the neutral form takes up. `model` and `model_id` have chosen the model by now. */
 const PLACED: ReadonlySet<string> = new Set([

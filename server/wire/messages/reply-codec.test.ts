@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import type { ConversationEvent, ConversationReply, StopReason } from "../conversation/reply.ts";
-import type { AssistantPart } from "../conversation/request.ts";
+import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { errorTypeOf } from "./fault.ts";
 import { messagesCodec } from "./messages-codec.ts";

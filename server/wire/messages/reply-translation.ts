@@ -1,6 +1,6 @@
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { ConversationReply } from "../conversation/reply.ts";
-import type { AssistantPart } from "../conversation/request.ts";
+import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import { message, replyBlock } from "./message-members.ts";
 import { readStop, writeStop } from "./messages-stop.ts";

@@ -1,4 +1,4 @@
-import type { FilePart, ImagePart } from "../conversation/request.ts";
+import type { FilePart, ImagePart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);

@@ -1,5 +1,6 @@
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
-import type { ConversationRequest, OutputFormat, TextPart, Tool, ToolChoice } from "../conversation/request.ts";
+import type { ConversationRequest, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
+import type { TextPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { forcesCall, sampledOtherwise } from "./claude-thinking.ts";
 import { outputSchema } from "./output-schema.ts";

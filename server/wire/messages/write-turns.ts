@@ -1,14 +1,13 @@
+import type { Feature, Turn } from "../conversation/request.ts";
 import type {
   AssistantPart,
   CacheHint,
-  Feature,
   FilePart,
   ImagePart,
   TextPart,
   ToolResultPart,
-  Turn,
   UserPart,
-} from "../conversation/request.ts";
+} from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { ToolIds } from "./tool-ids.ts";
 import { toolInput } from "./tool-input.ts";

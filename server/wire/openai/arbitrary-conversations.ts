@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import type { ConversationEvent, ConversationReply } from "../conversation/reply.ts";
-import type { AssistantPart, ConversationRequest, Tool, ToolResultPart, Turn, UserPart } from "../conversation/request.ts";
-import { isObject, type JsonObject } from "../document.ts";
+import type { ConversationReply } from "../conversation/reply.ts";
+import type { ConversationRequest, Tool, Turn } from "../conversation/request.ts";
+import type { AssistantPart, ToolResultPart, UserPart } from "../conversation/conversation-parts.ts";
 import type { Usage } from "../usage.ts";
 
 /** Small conversations for the laws that the OpenAI codecs are held to. Each function takes what a format can hold. */
@@ -167,107 +167,3 @@ export const chatAnswer: Assistant = fc
     calls,
   )
   .map(([reasoning, said, refusal, made]) => [reasoning, said, refusal, ...made].filter((part) => part !== undefined));
-
-/** An answer as the events a provider's stream would have been read into, its texts cut in pieces of `size`. */
-export function eventsOf(reply: ConversationReply, size: number): ConversationEvent[] {
-  const events: ConversationEvent[] = [{ kind: "start", id: reply.id }];
-  for (const { index: candidate, parts, stop, stopSequence, stopDetail } of reply.candidates) {
-    parts.forEach((said, part) => {
-      if (said.kind === "picture") return events.push({ candidate, part, ...said });
-      if (said.kind === "tool_call") events.push({ kind: "part_start", candidate, part, type: "tool_call", id: said.id, name: said.name });
-      else events.push({ kind: "part_start", candidate, part, type: said.kind });
-      const whole = [...(said.kind === "tool_call" ? said.arguments : said.text)];
-      for (let at = 0; at < whole.length; at += size)
-        events.push({ kind: "delta", candidate, part, text: whole.slice(at, at + size).join("") });
-      if (said.kind === "reasoning" && said.signature !== undefined)
-        events.push({ kind: "signature", candidate, part, signature: said.signature, redacted: said.redacted });
-      events.push({ kind: "part_end", candidate, part });
-    });
-    events.push({ kind: "stop", candidate, reason: stop, stopSequence, stopDetail });
-  }
-  if (reply.usage !== null) events.push({ kind: "usage", usage: reply.usage });
-  return events;
-}
-
-/** The whole answer that events make; throws where they break their own grammar. */
-export function replyOf(events: readonly ConversationEvent[]): ConversationReply {
-  let id: string | null = null;
-  let counted: Usage | null = null;
-  const made = new Map<
-    number,
-    {
-      parts: AssistantPart[];
-      open: Set<number>;
-      end: { stop: ConversationReply["candidates"][number]["stop"]; stopSequence: string | null; stopDetail: string | null } | null;
-    }
-  >();
-  const of = (candidate: number) => {
-    const found = made.get(candidate) ?? { parts: [], open: new Set<number>(), end: null };
-    made.set(candidate, found);
-    return found;
-  };
-  events.forEach((event, i) => {
-    if ((event.kind === "start") !== (i === 0)) throw new Error(`start at ${i}`);
-    if (event.kind === "start") id = event.id;
-    else if (event.kind === "usage") counted = event.usage;
-    else if (event.kind === "fault") throw new Error(event.fault.message);
-    else {
-      const { parts, open, end } = of(event.candidate);
-      if (end !== null) throw new Error("something after stop");
-      if (event.kind === "stop") {
-        if (open.size > 0) throw new Error("open parts at stop");
-        of(event.candidate).end = { stop: event.reason, stopSequence: event.stopSequence, stopDetail: event.stopDetail };
-        return;
-      }
-      if (event.kind === "part_start") {
-        if (event.part !== parts.length) throw new Error("parts out of order");
-        open.add(event.part);
-        parts.push(
-          event.type === "tool_call"
-            ? { kind: "tool_call", id: event.id, name: event.name, arguments: "" }
-            : event.type === "reasoning"
-              ? { kind: "reasoning", text: "", redacted: false }
-              : { kind: event.type, text: "" },
-        );
-        return;
-      }
-      if (!open.has(event.part)) throw new Error("a part that is not open");
-      const part = parts[event.part] as AssistantPart;
-      if (event.kind === "delta")
-        parts[event.part] =
-          part.kind === "tool_call" ? { ...part, arguments: part.arguments + event.text } : { ...part, text: part.text + event.text };
-      else if (event.kind === "signature")
-        parts[event.part] = { ...(part as AssistantPart & { kind: "reasoning" }), signature: event.signature, redacted: event.redacted };
-      else open.delete(event.part);
-    }
-  });
-  const candidates = [...made].map(([index, { parts, end }]) => {
-    if (end === null) throw new Error("no stop");
-    return { index, parts, ...end };
-  });
-  return { id, candidates, usage: counted };
-}
-
-/** Bytes in pieces of the given sizes, used again and again. */
-export function cut(whole: string, sizes: readonly number[]): Uint8Array[] {
-  const bytes = new TextEncoder().encode(whole);
-  const pieces: Uint8Array[] = [];
-  for (let at = 0, i = 0; at < bytes.length; i++) {
-    const size = sizes[i % sizes.length] as number;
-    pieces.push(bytes.subarray(at, at + size));
-    at += size;
-  }
-  return pieces;
-}
-
-export const cuts: fc.Arbitrary<number[]> = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 6 });
-
-/** A body with some of its parts replaced by junk; it stays an object, as every reader is promised. */
-export function mutated(body: JsonObject, dice: { next(): { value: number } }, junk: unknown): JsonObject {
-  const change = (value: unknown): unknown => {
-    if (dice.next().value % 12 === 0) return junk;
-    if (Array.isArray(value)) return value.map(change);
-    return isObject(value) ? mutated(value, dice, junk) : value;
-  };
-  return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, change(value)])) as JsonObject;
-}

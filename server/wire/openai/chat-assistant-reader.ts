@@ -1,5 +1,5 @@
 import type { PicturePart } from "../conversation/reply.ts";
-import type { AssistantPart, CacheHint, ImagePart } from "../conversation/request.ts";
+import type { AssistantPart, CacheHint, ImagePart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { cacheHint } from "./chat-content-reader.ts";
 import { sourceOfUrl } from "./data-url.ts";

@@ -1,4 +1,4 @@
-import type { AudioPart, CacheHint, FilePart, ImagePart, TextPart } from "../conversation/request.ts";
+import type { AudioPart, CacheHint, FilePart, ImagePart, TextPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { sourceOfUrl } from "./data-url.ts";
 import { filledOf, listOf, objectOf, stringOf } from "./loose-fields.ts";

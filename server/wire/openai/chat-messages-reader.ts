@@ -1,5 +1,6 @@
 import { OwnPictures } from "../conversation/own-pictures.ts";
-import type { TextPart, ToolResultPart, Turn } from "../conversation/request.ts";
+import type { Turn } from "../conversation/request.ts";
+import type { TextPart, ToolResultPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { mintCallId } from "./call-id.ts";
 import { assistantTexts, functionCalls, ownPictures } from "./chat-assistant-reader.ts";

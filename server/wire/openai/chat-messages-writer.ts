@@ -1,12 +1,5 @@
-import type {
-  AssistantPart,
-  ConversationRequest,
-  FilePart,
-  ImagePart,
-  TextPart,
-  ToolResultPart,
-  UserPart,
-} from "../conversation/request.ts";
+import type { ConversationRequest } from "../conversation/request.ts";
+import type { AssistantPart, FilePart, ImagePart, TextPart, ToolResultPart, UserPart } from "../conversation/conversation-parts.ts";
 import { resultsTogether } from "../conversation/results-together.ts";
 import type { JsonObject } from "../document.ts";
 import { callIdWithin } from "./call-id.ts";

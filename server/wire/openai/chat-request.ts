@@ -5,7 +5,8 @@ import { BodyChecks, MOST_PROBLEMS } from "./body-checks.ts";
 import { objectOf } from "./loose-fields.ts";
 import { toolNames, toolsWithout } from "./offered-tools.ts";
 import { OpenAiRequest } from "./openai-request.ts";
-import { TextMeasure, type TextVisitor, visitArguments, visitEvery, visitTexts } from "./text-places.ts";
+import { type TextVisitor, visitArguments, visitEvery, visitTexts } from "./text-places.ts";
+import { TextMeasure } from "./text-measure.ts";
 
 /** What `web_search_options` offers the model, by the name the same tool has elsewhere. */
 const WEB_SEARCH = "web_search";

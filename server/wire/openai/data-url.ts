@@ -1,4 +1,4 @@
-import type { MediaSource } from "../conversation/request.ts";
+import type { MediaSource } from "../conversation/conversation-parts.ts";
 
 const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*?);base64,/;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { NOTHING_SAID } from "../conversation/nothing-said.ts";
-import type { FilePart } from "../conversation/request.ts";
+import type { FilePart } from "../conversation/conversation-parts.ts";
 import { geminiCodec } from "../gemini/gemini-codec.ts";
 import { messagesCodec } from "../messages/messages-codec.ts";
 import { responsesCodec } from "../responses/responses-codec.ts";

@@ -1,4 +1,4 @@
-import type { FilePart } from "../conversation/request.ts";
+import type { FilePart } from "../conversation/conversation-parts.ts";
 import { isTextFile } from "../text-documents.ts";
 
 /** Where the media type's own second half is not the extension. */

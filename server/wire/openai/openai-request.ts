@@ -4,7 +4,8 @@ import type { InboundRequest, MemberNames, OutboundChanges, TextSlot } from "../
 import { fileSlots } from "../text-documents.ts";
 import { numberOf, stringOf, wholeOf } from "./loose-fields.ts";
 import { choiceWithout, toolNames, toolsWithout } from "./offered-tools.ts";
-import { PlacedText, TextMeasure, type TextVisitor } from "./text-places.ts";
+import { PlacedText, type TextVisitor } from "./text-places.ts";
+import { TextMeasure } from "./text-measure.ts";
 
 /** Members in which files may stand. */
 const WITH_FILES = ["messages", "input", "prompt"] as const;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { NOTHING_SAID } from "../conversation/nothing-said.ts";
-import type { ToolResultPart } from "../conversation/request.ts";
+import type { ToolResultPart } from "../conversation/conversation-parts.ts";
 import { responsesCodec } from "../responses/responses-codec.ts";
 import { chatCodec } from "./chat-codec.ts";
 

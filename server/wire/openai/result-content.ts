@@ -1,4 +1,4 @@
-import type { ToolResultPart } from "../conversation/request.ts";
+import type { ToolResultPart } from "../conversation/conversation-parts.ts";
 
 const SAYS_SO = /^\W*error/i;
 

@@ -107,26 +107,9 @@ export function visitEvery(
   for (const name of Object.keys(value)) visitEvery(role, value, name, member, visit, depth + 1);
 }
 
-function textAt(holder: Record<string | number, unknown>, key: string | number): string {
+export function textAt(holder: Record<string | number, unknown>, key: string | number): string {
   const value = holder[key];
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** Adds up what the controls and estimates need of the texts, without making a slot for each. */
-export class TextMeasure {
-  private readonly parts: string[] = [];
-  characters = 0;
-
-  readonly visit: TextVisitor = (role, kind, holder, key) => {
-    const text = textAt(holder, key);
-    this.characters += text.length;
-    if (role === "system" && kind === "text") this.parts.push(text);
-  };
-
-  /** All instruction texts, joined with line feeds; null when there are none. */
-  get instructions(): string | null {
-    return this.parts.length === 0 ? null : this.parts.join("\n");
-  }
 }
 
 /** A text in its place. Replacing it changes the parsed body and tells `changed` which member to write anew. */

@@ -1,6 +1,7 @@
 import { believableCount } from "../usage.ts";
 import { type Attributes, countOf, textOf } from "./attributes.ts";
 import type { Span } from "./traces.ts";
+import { OLD_OPERATIONS, providerOf } from "./gen-ai-names.ts";
 
 /** What a span says of a call to a model, tool or agent, whichever names its instrumentation used. Absence is null. */
 export interface GenAiFacts {
@@ -33,29 +34,6 @@ export interface GenAiFacts {
 const INFERENCE = new Set(["chat", "generate_content", "text_completion", "embeddings"]);
 const TOOL_OPERATIONS = new Set(["execute_tool"]);
 const AGENT_OPERATIONS = new Set(["invoke_agent", "create_agent", "invoke_workflow"]);
-
-/** Names of operations before the conventions had them: Traceloop's, and OpenInference's span kinds. */
-const OLD_OPERATIONS: Readonly<Record<string, string>> = {
-  chat: "chat",
-  completion: "text_completion",
-  embedding: "embeddings",
-  LLM: "chat",
-  EMBEDDING: "embeddings",
-  TOOL: "execute_tool",
-  AGENT: "invoke_agent",
-  CHAIN: "invoke_workflow",
-  RETRIEVER: "retrieval",
-};
-
-const PROVIDERS: Readonly<Record<string, string>> = { xai: "x_ai", gemini: "gcp.gemini", vertex_ai: "gcp.vertex_ai" };
-
-function providerOf(attributes: Attributes): string | null {
-  const current = textOf(attributes, "gen_ai.provider.name");
-  if (current !== null) return current;
-  const old = textOf(attributes, "gen_ai.system", "llm.provider", "llm.system");
-  if (old === null) return textOf(attributes, "server.address");
-  return PROVIDERS[old] ?? old.replace(/^az\.ai\./, "azure.ai.");
-}
 
 const INPUT = ["gen_ai.input.messages", "gen_ai.prompt", "input.value", "traceloop.entity.input", "gen_ai.tool.call.arguments"] as const;
 const OUTPUT = [

@@ -1,4 +1,4 @@
-import type { FilePart, ImagePart, TextPart } from "../conversation/request.ts";
+import type { FilePart, ImagePart, TextPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { cacheHint } from "../openai/chat-content-reader.ts";
 import { sourceOfUrl } from "../openai/data-url.ts";

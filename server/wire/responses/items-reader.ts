@@ -1,5 +1,6 @@
 import { OwnPictures } from "../conversation/own-pictures.ts";
-import type { AssistantPart, TextPart, ToolResultPart, Turn } from "../conversation/request.ts";
+import type { Turn } from "../conversation/request.ts";
+import type { AssistantPart, TextPart, ToolResultPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { mintCallId } from "../openai/call-id.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";

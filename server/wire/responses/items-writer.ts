@@ -1,4 +1,5 @@
-import type { AssistantPart, ConversationRequest, ImagePart, FilePart, UserPart } from "../conversation/request.ts";
+import type { ConversationRequest } from "../conversation/request.ts";
+import type { AssistantPart, ImagePart, FilePart, UserPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { callIdWithin } from "../openai/call-id.ts";
 import { dataUrl } from "../openai/data-url.ts";

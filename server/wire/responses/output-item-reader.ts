@@ -1,5 +1,5 @@
 import type { PicturePart } from "../conversation/reply.ts";
-import type { AssistantPart, ReasoningPart } from "../conversation/request.ts";
+import type { AssistantPart, ReasoningPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { argumentsText } from "../openai/chat-assistant-reader.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";

@@ -1,7 +1,8 @@
 import type { JsonObject } from "../document.ts";
 import { objectsOf } from "../openai/loose-fields.ts";
 import { replyObject, tellsFailure } from "../openai/reply-object.ts";
-import { TextMeasure, visitMembers } from "../openai/text-places.ts";
+import { visitMembers } from "../openai/text-places.ts";
+import { TextMeasure } from "../openai/text-measure.ts";
 import type { Usage } from "../usage.ts";
 import { usageOfResponse } from "./usage.ts";
 

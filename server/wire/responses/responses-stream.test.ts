@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { cut } from "../openai/arbitrary-conversations.ts";
+import { cut } from "../openai/arbitrary-cuts.ts";
 import { fixturesOf } from "../openai/fixture-files.ts";
 import { readResponsesReply } from "./responses-reply.ts";
 import { ResponsesStream } from "./responses-stream.ts";

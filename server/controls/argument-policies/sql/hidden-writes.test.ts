@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { SQL_DIALECTS, type SqlDialect } from "../argument-policy.ts";
-import { type CompiledPolicy, compilePolicy } from "../compile-policy.ts";
+import { compilePolicy } from "../compile-policy.ts";
+import type { CompiledPolicy } from "../compiled-policy.ts";
 import { cpuMs } from "../../../../tests/support/cpu-time.ts";
 
 const WRITES = [

@@ -1,6 +1,7 @@
 import { type SqlFacts, unread } from "./facts.ts";
 import { type Tree, parsePostgres } from "./parsers.ts";
 import { isOpaquePostgresFunction, isPostgresReadFunction } from "./postgres-functions.ts";
+import { dotted, namesIn, stringsOf } from "./postgres-names.ts";
 
 /** Names of syntax nodes that only read, whatever stands in them is walked too. Every other node is a write. */
 const READS = new Set([
@@ -142,29 +143,4 @@ function lookAtCall(call: Record<string, Tree>, seen: Seen, trusted: ReadonlySet
   const name = stringsOf(call["funcname"]).join(".").toLowerCase();
   if (isOpaquePostgresFunction(name)) seen.opaque = true;
   if (!trusted.has(name) && !isPostgresReadFunction(name)) seen.writes = true;
-}
-
-/** A list of `String` nodes as text. */
-function stringsOf(list: Tree): string[] {
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((item) => {
-    const text = (item as { String?: { sval?: unknown } }).String?.sval;
-    return typeof text === "string" ? [text] : [];
-  });
-}
-
-/** What DROP, GRANT, COMMENT and their like name: their trees hold bare lists of names instead of tables. */
-function namesIn(tree: Tree): string[] {
-  if (Array.isArray(tree)) {
-    const own = stringsOf(tree);
-    return [...(own.length > 0 ? [dotted(own)] : []), ...tree.flatMap(namesIn)];
-  }
-  return typeof tree === "object" && tree !== null ? Object.values(tree).flatMap(namesIn) : [];
-}
-
-function dotted(parts: readonly Tree[]): string {
-  return parts
-    .filter((part): part is string => typeof part === "string" && part !== "")
-    .join(".")
-    .toLowerCase();
 }

@@ -1,4 +1,5 @@
 import type { SqlDialect } from "../argument-policy.ts";
+import { LEXIS } from "./lexis.ts";
 
 /** A piece of SQL outside comments. `text` of a word is upper case and folded to ASCII where it looks like it; of a quoted name, what it names. */
 export interface Token {
@@ -11,76 +12,6 @@ export interface Token {
 export type Lexed =
   | { readonly ok: true; readonly tokens: readonly Token[] }
   | { readonly ok: false; readonly why: string; readonly executableComment: boolean };
-
-interface Lexis {
-  readonly hashComments: boolean;
-  readonly nestedComments: boolean;
-  /** Opening quotes of strings; the other quotes open names. */
-  readonly strings: string;
-  readonly names: string;
-  readonly backslashes: boolean;
-  /** The quotes the parser understands for a name. */
-  readonly nameQuotes: readonly [string, string];
-  /** Letters that may stand right before a string and belong to it. */
-  readonly prefixes: RegExp;
-}
-
-const LEXIS: Readonly<Record<Exclude<SqlDialect, "postgres">, Lexis>> = {
-  mysql: {
-    hashComments: true,
-    nestedComments: false,
-    strings: "'\"",
-    names: "`",
-    backslashes: true,
-    nameQuotes: ["`", "`"],
-    prefixes: /^(?:N|B|X|_[A-Z0-9]+)$/,
-  },
-  sqlite: {
-    hashComments: false,
-    nestedComments: false,
-    strings: "'",
-    names: '"`[',
-    backslashes: false,
-    nameQuotes: ['"', '"'],
-    prefixes: /^X$/,
-  },
-  mssql: {
-    hashComments: false,
-    nestedComments: true,
-    strings: "'",
-    names: '"[',
-    backslashes: false,
-    nameQuotes: ["[", "]"],
-    prefixes: /^N$/,
-  },
-  oracle: {
-    hashComments: false,
-    nestedComments: false,
-    strings: "'",
-    names: '"',
-    backslashes: false,
-    nameQuotes: ['"', '"'],
-    prefixes: /^N$/,
-  },
-  bigquery: {
-    hashComments: true,
-    nestedComments: false,
-    strings: "'\"",
-    names: "`",
-    backslashes: true,
-    nameQuotes: ["`", "`"],
-    prefixes: /^(?:R|B|BR|RB)$/,
-  },
-  snowflake: {
-    hashComments: false,
-    nestedComments: false,
-    strings: "'",
-    names: '"',
-    backslashes: true,
-    nameQuotes: ['"', '"'],
-    prefixes: /^X$/,
-  },
-};
 
 const WORD = /[\p{L}_][\p{L}\p{N}\p{M}_$#]*/uy;
 const NUMBER = /(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)/y;

@@ -1,4 +1,4 @@
-import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
+import { type Refusal, isRefusal, refuse } from "../../../kernel/errors.ts";
 import { looksLikeApiKey, sha256Hex } from "../../../kernel/secrets.ts";
 import { scopesOf } from "../../../wire/oauth/challenge.ts";
 import { challengeOf, isChallenge, newVerifier } from "../../../wire/oauth/pkce.ts";
@@ -9,11 +9,13 @@ import type { Broker } from "./broker.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import { bridgedClient, mayRedirect } from "./clients.ts";
 import { readConnectTicket } from "./connect-link.ts";
-import { forgottenMark, isBrowser, newBrowserMark, openWanted, type Proven, sealFlow, sealWanted, type Wanted } from "./flow.ts";
+import { type Proven, type Wanted, forgottenMark, isBrowser, newBrowserMark, openWanted, sealFlow, sealWanted } from "./flow.ts";
 import { holderOf } from "./holder.ts";
 import { principalOfIdentity } from "./principal.ts";
 import { toolServerUrl } from "./protected-servers.ts";
 import { callbackUrl, upstreamClient } from "./upstream-clients.ts";
+import { withQuery } from "./with-query.ts";
+import { scopesToAsk } from "./scopes-to-ask.ts";
 
 const MOST_STATE = 4_096;
 
@@ -198,19 +200,6 @@ async function provenBy(parts: AuthorizationParts, call: Call, broker: Broker, k
   if (refused !== null || identity === null || scope === null || identity.tenantId !== broker.tenantId) return "This API key is not valid.";
   if (!scope.tools.has(broker.id)) return "This API key may not use this tool server.";
   return { holder: { kind: "key", hash: sha256Hex(key) }, ...principalOfIdentity(identity) };
-}
-
-function scopesToAsk(broker: Broker, scope: string): string[] {
-  const wanted = scopesOf(scope);
-  const scopes = wanted.length > 0 ? wanted : [...broker.says.scopes];
-  return broker.at.scopes.includes("offline_access") && !scopes.includes("offline_access") ? [...scopes, "offline_access"] : scopes;
-}
-
-/** The address with these added to its query; null is left out. */
-export function withQuery(address: string, values: Readonly<Record<string, string | null>>): string {
-  const url = new URL(address);
-  for (const [name, value] of Object.entries(values)) if (value !== null) url.searchParams.set(name, value);
-  return url.href;
 }
 
 function hostOf(uri: string): string {

@@ -3,7 +3,7 @@ import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
 import { forgetAuthorization } from "./authorization-memory.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
-import { withQuery } from "./authorize.ts";
+import { withQuery } from "./with-query.ts";
 import type { Broker } from "./broker.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import { sealCode } from "./codes.ts";

@@ -1,0 +1,70 @@
+import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
+import type { KeptCheckpoint } from "@gatehouse/ledger-format/anchors";
+import { CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
+import type { Verdict } from "@gatehouse/ledger-format/verdict";
+import { listChains } from "../ledger/chain-facts.ts";
+import { verifyChain } from "../ledger/chains.ts";
+import type { Database } from "../store/database.ts";
+import { type Finding, finding } from "./finding.ts";
+
+/** Rows verified of each chain: since a checkpoint about this far back. */
+const VERIFIED_ROWS = 2_000;
+export async function* examineChains(db: Database, kept: ReadonlyMap<string, KeptCheckpoint>): AsyncGenerator<Finding> {
+  const chains = await listChains(db);
+  for (const chain of chains) {
+    const checkpoint = kept.get(chain.chain_id);
+    const covered = chain.last_checkpoint_seq ?? 0;
+    const from = Math.max(chain.first_seq, Math.min(covered, chain.head_seq) - VERIFIED_ROWS);
+    try {
+      const result = await verifyChain(db, chain.chain_id, {
+        kept: checkpoint === undefined ? [] : [checkpoint],
+        ...(from > chain.first_seq ? { fromSeq: await afterCheckpoint(db, chain.chain_id, from) } : {}),
+      });
+      if (result.verdict === "intact" && chain.head_seq < chain.first_seq) {
+        yield finding("ok", "audit chain", `${chain.chain_id} is empty`);
+        continue;
+      }
+      const silent = Date.now() - Date.parse(chain.updated_at) > 3 * CHECKPOINT_MS;
+      const seen = silent ? `; its writer was last heard ${chain.updated_at.slice(0, 19)}Z` : "";
+      yield finding(
+        stateOf(result.verdict),
+        "audit chain",
+        `${chain.chain_id} ${result.verdict} over its newest ${result.rows_checked} row(s), head ${chain.head_seq}${result.findings.length > 0 ? `: ${result.findings[0]?.detail}` : ""}${seen}`,
+      );
+    } catch (error) {
+      yield finding("wrong", "audit chain", `${chain.chain_id}: ${(error as Error).message}`);
+    }
+  }
+  const gone = [...kept.keys()].filter((id) => id !== ADMIN_CHAIN && !chains.some(({ chain_id: there }) => there === id));
+  for (const id of gone)
+    yield finding("wrong", "audit chain", `${id} is missing: the checkpoint file has a checkpoint of it, and the database nothing`);
+}
+
+export async function* examineAdminLog(db: Database, kept: KeptCheckpoint | undefined): AsyncGenerator<Finding> {
+  try {
+    const { verdict, rows_checked: entries, findings } = await verifyChain(db, ADMIN_CHAIN, { kept: kept === undefined ? [] : [kept] });
+    yield finding(
+      stateOf(verdict),
+      "admin log",
+      `${verdict} over ${entries} entries${findings[0] === undefined ? "" : `: ${findings[0].detail}`}`,
+    );
+  } catch (error) {
+    yield finding("wrong", "admin log", (error as Error).message);
+  }
+}
+
+function stateOf(verdict: Verdict): Finding["state"] {
+  if (verdict === "intact") return "ok";
+  return verdict === "unanchored" ? "warning" : "wrong";
+}
+
+/** First row of a range that a checkpoint at or before `seq` gives its footing. */
+async function afterCheckpoint(db: Database, chainId: string, seq: number): Promise<number> {
+  const row = await db
+    .selectFrom("audit_checkpoints")
+    .select(({ fn }) => fn.max("chain_seq").as("seq"))
+    .where("chain_id", "=", chainId)
+    .where("chain_seq", "<=", seq)
+    .executeTakeFirst();
+  return Number(row?.seq ?? 0) + 1;
+}

@@ -1,0 +1,22 @@
+import type { RequestHeaders } from "../../kernel/request-headers.ts";
+import { isObject } from "../../wire/document.ts";
+import { showsApps } from "../../wire/mcp/apps.ts";
+import { showsAddresses } from "../../wire/mcp/elicitation.ts";
+import type { ClientShows } from "./session-token.ts";
+import type { ToolRequest } from "./tool-request.ts";
+
+/** What the client of an `initialize` can show; of any other message nothing is known. */
+export function begins(message: ToolRequest["message"]): ClientShows {
+  const capabilities = message?.method === "initialize" && isObject(message.params.capabilities) ? message.params.capabilities : {};
+  return { apps: showsApps(capabilities), addresses: showsAddresses(capabilities) };
+}
+
+export function isJson(response: Response): boolean {
+  return response.headers.get("content-type")?.toLowerCase().includes("json") === true;
+}
+
+export function paramHeadersOf({ all }: RequestHeaders): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name in all) if (name.startsWith("mcp-param-")) headers[name] = all[name] as string;
+  return headers;
+}

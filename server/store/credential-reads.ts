@@ -1,0 +1,46 @@
+import { sql } from "kysely";
+import type { Database } from "./database.ts";
+
+export interface CredentialRow {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly name: string;
+  readonly scope: string;
+  readonly resource_group_id: string | null;
+  readonly end_user_id: string | null;
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
+  /** Set when the hash asked for is the one before the last rotation. */
+  readonly previous_valid_until: Date | null;
+  readonly is_previous: boolean;
+}
+
+export async function readCredential(db: Database, keyHash: string): Promise<CredentialRow | null> {
+  const row = await db
+    .selectFrom("api_keys as k")
+    .select([
+      "k.id",
+      "k.tenant_id",
+      "k.name",
+      "k.scope",
+      "k.resource_group_id",
+      "k.end_user_id",
+      "k.expires_at",
+      "k.revoked_at",
+      "k.previous_valid_until",
+    ])
+    .select((eb) => eb("k.key_hash", "<>", keyHash).as("is_previous"))
+    .where((eb) => eb.or([eb("k.key_hash", "=", keyHash), eb("k.previous_hash", "=", keyHash)]))
+    .executeTakeFirst();
+  return (row as CredentialRow | undefined) ?? null;
+}
+
+/** Marks keys as used; `usedAt` is the newest use this process saw of each. */
+export async function writeLastUsed(db: Database, uses: ReadonlyMap<string, Date>): Promise<void> {
+  if (uses.size === 0) return;
+  const ids = [...uses.keys()];
+  const times = [...uses.values()].map((time) => time.toISOString());
+  await sql`UPDATE api_keys k SET last_used_at = u.at
+              FROM unnest(${ids}::uuid[], ${times}::timestamptz[]) AS u(id, at)
+             WHERE k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)`.execute(db);
+}

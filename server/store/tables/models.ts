@@ -1,0 +1,127 @@
+import type { ColumnType } from "kysely";
+import type { JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./columns.ts";
+
+/** Micro-dollars per million tokens, under the names of the plain columns; one that is left out is as without the tier. */
+export interface ColumnPrices {
+  input_cost?: number;
+  output_cost?: number;
+  cache_read_cost?: number;
+  cache_write_cost?: number;
+  cache_write_hour_cost?: number;
+  audio_input_cost?: number;
+  audio_output_cost?: number;
+}
+
+/** Prices of a whole call whose input is longer than `above_input_tokens`. */
+export interface TierPrices extends ColumnPrices {
+  above_input_tokens: number;
+}
+
+/** Prices that take the place of all others, tiers included, from a moment on; one that is left out is unpriced. */
+export interface PriceChange extends ColumnPrices {
+  /** ISO 8601, UTC. */
+  effective_from: string;
+  tiers: TierPrices[];
+}
+
+export interface ProviderTable {
+  id: string;
+  tenant_id: string;
+  provider_key: string;
+  name: string;
+  api_format: string;
+  base_url: string | null;
+  api_key_sealed: string | null;
+  api_key_hint: string | null;
+  headers: ColumnType<Record<string, string>, string | undefined, string>;
+  region: string | null;
+  max_tokens_parameter: string | null;
+  enabled: WithDefault<boolean>;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface ModelTable {
+  id: string;
+  tenant_id: string;
+  provider_id: string;
+  name: string;
+  model_name: string;
+  description: string | null;
+  modes: string[];
+  enabled: WithDefault<boolean>;
+  base_url: string | null;
+  api_key_sealed: string | null;
+  api_key_hint: string | null;
+  default_temperature: number | null;
+  default_max_tokens: number | null;
+  system_prompt: string | null;
+  /** Micro-dollars per million tokens, as all five; null is unpriced. */
+  input_cost: number | null;
+  output_cost: number | null;
+  cache_read_cost: number | null;
+  cache_write_cost: number | null;
+  cache_write_hour_cost: number | null;
+  /** Null: as other tokens. */
+  audio_input_cost: number | null;
+  audio_output_cost: number | null;
+  price_tiers: JsonWithDefault<TierPrices[]>;
+  price_changes: JsonWithDefault<PriceChange[]>;
+  /** Micro-dollars for a million images, seconds, characters, seconds and searches; null is unpriced. */
+  image_cost: number | null;
+  audio_input_second_cost: number | null;
+  audio_output_character_cost: number | null;
+  video_second_cost: number | null;
+  web_search_cost: number | null;
+  supported_image_qualities: WithDefault<string[]>;
+  supported_video_resolutions: WithDefault<string[]>;
+  supported_video_durations: WithDefault<number[]>;
+  max_video_duration_seconds: number | null;
+  context_window: number | null;
+  max_output_tokens: number | null;
+  supports_vision: WithDefault<boolean>;
+  supports_tools: WithDefault<boolean>;
+  supports_file_uploads: WithDefault<boolean>;
+  supports_streaming: WithDefault<boolean>;
+  /** Null: as the catalog knows models of its name. */
+  supports_system_turns: boolean | null;
+  supports_sampling: boolean | null;
+  max_tokens_parameter: string | null;
+  rate_limit_rpm: number | null;
+  rate_limit_tpm: number | null;
+  max_concurrent_requests: number | null;
+  residency_region: string | null;
+  icon_url: string | null;
+  routing_group_id: string | null;
+  routing_weight: WithDefault<number>;
+  /** Null until it was probed. */
+  is_healthy: boolean | null;
+  health_checked_at: NullableStamp;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface RoutingGroupTable {
+  tenant_id: string;
+  /** A slug, unique in the tenant only. */
+  id: string;
+  /** Gateway id of the virtual model. */
+  model_id: string;
+  name: string;
+  description: string | null;
+  mode: WithDefault<string>;
+  routing_strategy: WithDefault<string>;
+  enabled: WithDefault<boolean>;
+  allowed_fails: WithDefault<number>;
+  /** Seconds, as the other durations. */
+  cooldown_time: WithDefault<number>;
+  cooldown_window: WithDefault<number>;
+  num_retries: WithDefault<number>;
+  retry_after: WithDefault<number>;
+  timeout: number | null;
+  rpm_limit: number | null;
+  tpm_limit: number | null;
+  max_parallel_requests: number | null;
+  created_at: Stamp;
+  updated_at: Stamp;
+}

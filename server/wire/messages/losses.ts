@@ -1,0 +1,7 @@
+import type { FieldProblem } from "../document.ts";
+
+/** What a reading of a request found that no other format can say. */
+export interface Losses {
+  readonly dropped: Set<string>;
+  readonly unsupported: FieldProblem[];
+}

@@ -1,0 +1,26 @@
+import fc from "fast-check";
+import { type JsonObject, isObject } from "../document.ts";
+
+/** Bytes in pieces of the given sizes, used again and again. */
+export function cut(whole: string, sizes: readonly number[]): Uint8Array[] {
+  const bytes = new TextEncoder().encode(whole);
+  const pieces: Uint8Array[] = [];
+  for (let at = 0, i = 0; at < bytes.length; i++) {
+    const size = sizes[i % sizes.length] as number;
+    pieces.push(bytes.subarray(at, at + size));
+    at += size;
+  }
+  return pieces;
+}
+
+export const cuts: fc.Arbitrary<number[]> = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 6 });
+
+/** A body with some of its parts replaced by junk; it stays an object, as every reader is promised. */
+export function mutated(body: JsonObject, dice: { next(): { value: number } }, junk: unknown): JsonObject {
+  const change = (value: unknown): unknown => {
+    if (dice.next().value % 12 === 0) return junk;
+    if (Array.isArray(value)) return value.map(change);
+    return isObject(value) ? mutated(value, dice, junk) : value;
+  };
+  return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, change(value)])) as JsonObject;
+}

@@ -1,0 +1,18 @@
+import { type TextVisitor, textAt } from "./text-places.ts";
+
+/** Adds up what the controls and estimates need of the texts, without making a slot for each. */
+export class TextMeasure {
+  private readonly parts: string[] = [];
+  characters = 0;
+
+  readonly visit: TextVisitor = (role, kind, holder, key) => {
+    const text = textAt(holder, key);
+    this.characters += text.length;
+    if (role === "system" && kind === "text") this.parts.push(text);
+  };
+
+  /** All instruction texts, joined with line feeds; null when there are none. */
+  get instructions(): string | null {
+    return this.parts.length === 0 ? null : this.parts.join("\n");
+  }
+}

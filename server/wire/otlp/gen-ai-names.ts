@@ -1,0 +1,24 @@
+import { type Attributes, textOf } from "./attributes.ts";
+
+/** Names of operations before the conventions had them: Traceloop's, and OpenInference's span kinds. */
+export const OLD_OPERATIONS: Readonly<Record<string, string>> = {
+  chat: "chat",
+  completion: "text_completion",
+  embedding: "embeddings",
+  LLM: "chat",
+  EMBEDDING: "embeddings",
+  TOOL: "execute_tool",
+  AGENT: "invoke_agent",
+  CHAIN: "invoke_workflow",
+  RETRIEVER: "retrieval",
+};
+
+const PROVIDERS: Readonly<Record<string, string>> = { xai: "x_ai", gemini: "gcp.gemini", vertex_ai: "gcp.vertex_ai" };
+
+export function providerOf(attributes: Attributes): string | null {
+  const current = textOf(attributes, "gen_ai.provider.name");
+  if (current !== null) return current;
+  const old = textOf(attributes, "gen_ai.system", "llm.provider", "llm.system");
+  if (old === null) return textOf(attributes, "server.address");
+  return PROVIDERS[old] ?? old.replace(/^az\.ai\./, "azure.ai.");
+}
