@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "./document.ts";
 import { usageOf as converse } from "./converse/usage.ts";
 import { readGeminiUsage as gemini } from "./gemini/usage.ts";
 import { usageOf as messages } from "./messages/usage.ts";
@@ -16,7 +17,8 @@ const FORMATS: Readonly<Record<string, Tell>> = {
   messages: (input_tokens, output_tokens, cache_read_input_tokens) => messages({ input_tokens, output_tokens, cache_read_input_tokens }),
   gemini: (promptTokenCount, candidatesTokenCount, cachedContentTokenCount) =>
     gemini({ promptTokenCount, candidatesTokenCount, cachedContentTokenCount }),
-  converse: (inputTokens, outputTokens, cacheReadInputTokens) => converse({ inputTokens, outputTokens, cacheReadInputTokens }),
+  converse: (inputTokens, outputTokens, cacheReadInputTokens) =>
+    converse({ inputTokens, outputTokens, cacheReadInputTokens } as JsonObject),
 };
 
 describe.each(Object.entries(FORMATS))("what a provider tells in the format of %s", (_format, tell) => {

@@ -6,6 +6,7 @@ import { isObject, type JsonObject } from "../../wire/document.ts";
 import { APPS_HOST, showsApps } from "../../wire/mcp/apps.ts";
 import { showsAddresses } from "../../wire/mcp/elicitation.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
+import { unclearMessage } from "./unclear-message.ts";
 import { answers, messagesIn, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
 import { paramMismatch, writeParamHeaders } from "../../wire/mcp/param-headers.ts";
 import { type AbortReason, abortReason, type Call } from "../../road/call.ts";
@@ -227,6 +228,8 @@ async function whole(
     if (unread.why !== null && response.ok && response.status !== 202) return refuse("upstream_invalid_response", unread.why);
     if (unread.held) bytes = new Uint8Array(0);
   }
+  const unclear = value === null || answer === null ? null : unclearMessage(answer, value);
+  if (unclear !== null) return unclear;
   const error = value === null ? null : errorIn(call, value);
   if (value !== null) noteServerVersion(call, value.result);
   const changed = value === null || answer === null || value.result === undefined ? null : await edit({ text: answer, value });
