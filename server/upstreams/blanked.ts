@@ -32,22 +32,30 @@ export function blanked(response: Response, secrets: readonly Buffer[]): Respons
     if (clean !== value) headers.set(name, clean);
   }
   if (response.body === null) return response;
+  const reader = response.body.getReader();
   let held: Buffer = Buffer.alloc(0);
-  const body = response.body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(piece, controller) {
-        const bytes = blank(
-          held.length === 0 ? Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength) : Buffer.concat([held, piece]),
-          secrets,
-        );
-        const end = bytes.length - beginning(bytes, secrets);
-        held = Buffer.from(bytes.subarray(end));
-        if (end > 0) controller.enqueue(bytes.subarray(0, end));
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done) {
+            if (held.length > 0) controller.enqueue(held);
+            controller.close();
+            return;
+          }
+          const piece = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+          const bytes = blank(held.length === 0 ? piece : Buffer.concat([held, piece]), secrets);
+          const end = bytes.length - beginning(bytes, secrets);
+          held = Buffer.from(bytes.subarray(end));
+          if (end === 0) continue;
+          controller.enqueue(bytes.subarray(0, end));
+          return;
+        }
       },
-      flush(controller) {
-        if (held.length > 0) controller.enqueue(held);
-      },
-    }),
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
   );
   const { status, statusText } = response;
   return new Response(body, { status, statusText, headers });
