@@ -35,7 +35,7 @@ const DATA = new Set(
 const bySpelling = new Set(GOVERNED.trim().split(/\s+/));
 const byFolding = new Map([...bySpelling].map((name) => [folded(name), name]));
 
-export interface KnownName {
+interface KnownName {
   readonly folding: string;
   /** The governed name that this one is when folded, without being it. */
   readonly pretends: string | null;
