@@ -1,5 +1,6 @@
-import type { JsonObject, JsonValue } from "./document.ts";
 import { knownName } from "./governed-names.ts";
+
+type Members = Readonly<Record<string, unknown>>;
 
 /** Two names that parsers which do not care about case take for one. */
 export interface AmbiguousName {
@@ -13,26 +14,26 @@ export interface AmbiguousName {
  * being it: whoever reads on may take it in that one's place. Governed names are looked for in the objects of the
  * protocol, not in what callers and tools tell each other.
  */
-export function ambiguousName(value: JsonValue): AmbiguousName | null {
+export function ambiguousName(value: unknown): AmbiguousName | null {
   // What is still to be looked at; objects of data are kept apart from those of the protocol.
-  const protocol: JsonValue[] = [value];
-  const data: JsonValue[] = [];
+  const protocol: object[] = typeof value === "object" && value !== null ? [value] : [];
+  const data: object[] = [];
   for (;;) {
     const isData = protocol.length === 0;
     const next = isData ? data.pop() : protocol.pop();
     if (next === undefined) return null;
     if (Array.isArray(next)) {
       const to = isData ? data : protocol;
-      for (const item of next) if (typeof item === "object" && item !== null) to.push(item);
+      for (const item of next as unknown[]) if (typeof item === "object" && item !== null) to.push(item);
     } else {
-      const found = inObject(next as JsonObject, isData ? null : protocol, data);
+      const found = inObject(next as Members, isData ? null : protocol, data);
       if (found !== null) return found;
     }
   }
 }
 
 /** `protocol` is null for an object of data. */
-function inObject(object: JsonObject, protocol: JsonValue[] | null, data: JsonValue[]): AmbiguousName | null {
+function inObject(object: Members, protocol: object[] | null, data: object[]): AmbiguousName | null {
   let plain = true;
   let names = 0;
   for (const name in object) {
@@ -49,12 +50,12 @@ function inObject(object: JsonObject, protocol: JsonValue[] | null, data: JsonVa
 }
 
 /** What a model calls a tool with, and what a person filled in, stand under names that hold the protocol's own elsewhere. */
-function isForm(object: JsonObject, name: string, member: JsonValue): boolean {
+function isForm(object: Members, name: string, member: object): boolean {
   if (Array.isArray(member)) return false;
   return name === "input" || (name === "content" && typeof object.action === "string");
 }
 
-function siblings(object: JsonObject): AmbiguousName | null {
+function siblings(object: Members): AmbiguousName | null {
   const seen = new Map<string, string>();
   for (const name in object) {
     const { folding } = knownName(name);
