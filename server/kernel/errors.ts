@@ -17,6 +17,7 @@ export interface ErrorSpec {
 export const ERRORS = {
   // What the caller sent
   invalid_body: { status: 400, message: "The request body is not valid.", retry: false },
+  ambiguous_name: { status: 400, message: "Two names in the request are the same to parsers that do not care about case.", retry: false },
   invalid_query: { status: 400, message: "The query string is not valid.", retry: false },
   invalid_header: { status: 400, message: "A request header is not valid.", retry: false },
   model_mode_mismatch: { status: 400, message: "The model does not serve this endpoint.", retry: false },

@@ -1,5 +1,6 @@
 import { exactlyWritten } from "../kernel/exact-numbers.ts";
 import { duplicateMember, editMembers, type Member, membersOf } from "./json-members.ts";
+import { ambiguityOf, ambiguousName } from "./ambiguous-name.ts";
 import { repeatedName } from "./repeated-name.ts";
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
@@ -11,6 +12,8 @@ export interface JsonObject {
 export interface FieldProblem {
   readonly field: string;
   readonly message: string;
+  /** A name that readers may take for another, which is refused under a code of its own. */
+  readonly ambiguous?: true;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -51,6 +54,8 @@ export class JsonDocument {
     const members = membersOf(source);
     const twice = duplicateMember(members);
     if (twice !== null) return { field: twice, message: "stands more than once" };
+    const unclear = ambiguousName(value as JsonObject);
+    if (unclear !== null) return { field: unclear.name, message: ambiguityOf(unclear), ambiguous: true };
     return new JsonDocument(source, value as JsonObject, members);
   }
 

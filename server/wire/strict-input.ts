@@ -1,5 +1,7 @@
 import type { z } from "zod";
-import { invalidFields, type ErrorCode, type FieldError } from "../kernel/errors.ts";
+import { invalidFields, refuse, Refused, type ErrorCode, type FieldError } from "../kernel/errors.ts";
+import { ambiguityOf, ambiguousName } from "./ambiguous-name.ts";
+import type { JsonObject } from "./document.ts";
 import { isStorableText } from "../kernel/storable.ts";
 
 const MAX_DEPTH = 64;
@@ -16,6 +18,8 @@ export function jsonObjectOf(text: string, contentType: string): Record<string, 
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw invalidFields("invalid_body", [{ field: "", message: "The body must be a JSON object." }]);
+  const unclear = ambiguousName(value as JsonObject);
+  if (unclear !== null) throw new Refused(refuse("ambiguous_name", ambiguityOf(unclear)));
   const unholdable = findUnholdable(value, [], 0);
   if (unholdable !== undefined) throw invalidFields("invalid_body", [unholdable]);
   return value as Record<string, unknown>;

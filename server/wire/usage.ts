@@ -22,9 +22,13 @@ export interface Usage {
   readonly estimated: boolean;
 }
 
-/** A number a vendor told, as a count: whole and not below zero, and zero for what is none. */
+/**
+ * What a vendor told, as a count: zero where nothing was told, and not a number where what was told is no count, which
+ * makes every sum it goes into one that nobody believes.
+ */
 export function count(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
+  if (value === undefined || value === null) return 0;
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : Number.NaN;
 }
 
 /** The members of a usage that tell of audio; none where there was none. */
@@ -45,12 +49,25 @@ const MOST_TOLD = 1_000_000_000;
 
 /** A count of tokens somebody told, where it can be believed; null else. */
 export function believableCount(told: number | null): number | null {
-  return told !== null && told <= MOST_TOLD ? told : null;
+  return told !== null && Number.isSafeInteger(told) && told >= 0 && told <= MOST_TOLD ? told : null;
 }
 
-/** What the provider told, where it can be believed; null else. */
+/** What the provider told, where it can be believed; null else. A part below zero would make the rest of the call free. */
 export function believable(told: Usage | null): Usage | null {
-  return told !== null && inputTokens(told) + told.output + (told.webSearches ?? 0) <= MOST_TOLD ? told : null;
+  if (told === null) return null;
+  const {
+    inputUncached,
+    cacheRead,
+    cacheWrite,
+    cacheWriteHour,
+    output,
+    reasoning,
+    audioInput = 0,
+    audioOutput = 0,
+    webSearches = 0,
+  } = told;
+  const parts = [inputUncached, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, audioInput, audioOutput, webSearches];
+  return parts.every((part) => part >= 0) && inputTokens(told) + output + webSearches <= MOST_TOLD ? told : null;
 }
 
 /** Four characters a token: what a call is metered at when it ended before its provider said. */

@@ -233,6 +233,19 @@ describe("wrong input", () => {
     expect(await rowFor(response)).toMatchObject({ error_type: "invalid_body", request_content_hash: sha256(body) });
   });
 
+  test.each([
+    ['{"model":"fake-1","messages":[{"role":"user","content":"x"}],"Model":"echo"}', '"Model" and "model"'],
+    ['{"model":"fake-1","messages":[{"role":"user","content":"x"}],"Max_Tokens":99999}', '"Max_Tokens" and "max_tokens"'],
+    ['{"model":"fake-1","messages":[{"role":"user","content":"x"}],"meſſages":[]}', '"meſſages" and "messages"'],
+    ['{"model":"fake-1","messages":[{"role":"user","content":"x","Content":"y"}]}', '"Content" and "content"'],
+    ['{"model":"fake-1","messages":[{"role":"user","content":"x"}],"metadata":{"team":"a","Team":"b"}}', '"Team" and "team"'],
+  ])("a name that parsers may take for another is a 400 of its own: %s", async (body, says) => {
+    const response = await chat(body);
+    expect(response.status).toBe(400);
+    expect((await response.json()).error).toContain(says);
+    expect(await rowFor(response)).toMatchObject({ error_type: "ambiguous_name", request_content_hash: sha256(body) });
+  });
+
   test("a body over the limit is a 413 with its row", async () => {
     const response = await chat({ model: "fake-1", messages: [{ role: "user", content: "x".repeat(1_200_000) }] });
     expect(response.status).toBe(413);

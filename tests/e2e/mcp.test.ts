@@ -280,6 +280,19 @@ describe("what is refused", () => {
     ["not JSON", "{", 400, -32700],
     ["a list of messages", "[]", 400, -32600],
     ["a name that stands twice", '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","name":"secret"}}', 400, -32600],
+    ...[
+      '"params":{"name":"echo","Name":"secret"}',
+      '"params":{"name":"echo"},"Params":{"name":"secret"}',
+      '"params":{"name":"echo"},"Method":"ping"',
+      '"params":{"name":"echo","arguments":{},"Arguments":{"text":"x"}}',
+      '"params":{"name":"echo","argumentſ":{"text":"x"}}',
+      '"params":{"name":"echo","arguments":{"sql":"select 1","SQL":"delete from t"}}',
+    ].map((members): [string, string, number, number] => [
+      `names in another case: ${members}`,
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call",${members}}`,
+      400,
+      -32600,
+    ]),
     ["a call without a name", { jsonrpc: "2.0", id: 1, method: "tools/call", params: {} }, 400, -32602],
     [
       "no capabilities",

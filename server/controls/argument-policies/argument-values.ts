@@ -1,3 +1,5 @@
+import { ambiguousName } from "../../wire/ambiguous-name.ts";
+import type { JsonValue } from "../../wire/document.ts";
 import { repeatedName } from "../../wire/repeated-name.ts";
 
 /** What a policy's key names in a tool call's arguments: values to judge (none when the key is absent), or why they cannot be read. */
@@ -18,7 +20,8 @@ export function argumentValues(text: string, key: string | null, whole: boolean)
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
-    if (repeatedName(text) !== null) return { kind: "unreadable", why: "The arguments name a member twice." };
+    if (repeatedName(text) !== null || ambiguousName({ arguments: parsed as JsonValue }) !== null)
+      return { kind: "unreadable", why: "The arguments name a member twice." };
   } catch {
     return { kind: "unreadable", why: "The arguments are not JSON." };
   }

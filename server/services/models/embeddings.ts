@@ -6,7 +6,7 @@ import type { JsonValue } from "../../wire/document.ts";
 import type { EmbeddingsCodec, EmbeddingsRead } from "../../wire/embeddings/embeddings-codec.ts";
 import { readEmbeddingsReply, writeEmbeddingsReply } from "../../wire/embeddings/embeddings-reply.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
-import { estimateTokens } from "../../wire/usage.ts";
+import { believableCount, estimateTokens } from "../../wire/usage.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
 import type { Errand, Prepared } from "./errand.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
@@ -88,8 +88,9 @@ function translating(request: EmbeddingsRequest, model: ModelEntry, codec: Embed
     whole(bytes) {
       const read = vectorsOf(codec, bytes);
       if (read === null || read.vectors.length !== inputs.length) return null;
-      const tokens = read.inputTokens ?? estimateTokens(request.inputCharacters);
-      const usage = { ...estimated(0, 0), inputUncached: tokens, estimated: read.inputTokens === null };
+      const told = believableCount(read.inputTokens);
+      const tokens = told ?? estimateTokens(request.inputCharacters);
+      const usage = { ...estimated(0, 0), inputUncached: tokens, estimated: told === null };
       return {
         body: new TextEncoder().encode(writeEmbeddingsReply(read.vectors, request.model ?? model.name, request.encoding, tokens)),
         usage,

@@ -1,5 +1,6 @@
-import { messagesIn, readUpstreamRpc } from "../../wire/mcp/rpc.ts";
+import { errorText, idIn, messagesIn, readUpstreamRpc, REFUSED } from "../../wire/mcp/rpc.ts";
 import { FrameCutter, frameData } from "../../wire/sse-frames.ts";
+import { unclearMessage } from "./unclear-message.ts";
 import { type EditAnswer, frameOf, rewritten } from "./rpc-stream.ts";
 
 /** The same as editing an answer, where it takes time. */
@@ -18,16 +19,25 @@ export function judgedStream(
   const cutter = new FrameCutter();
   const decoder = new TextDecoder();
   const verdicts = new Map<string, ReturnType<EditAnswer>>();
-  const look = async (text: string) => {
+  /** The message as it may stand in the stream: of one that can be read in two ways only that it failed is told. */
+  const look = async (text: string): Promise<string> => {
     const value = readUpstreamRpc(text);
+    const unclear = value === null ? null : unclearMessage(text, value);
+    if (value !== null && unclear !== null) {
+      const id = idIn(null, value.id);
+      const failed = errorText(id, { code: REFUSED, message: unclear.message, data: { code: unclear.code } });
+      verdicts.set(failed, unclear);
+      return failed;
+    }
     if (value !== null && value.result !== undefined) verdicts.set(text, await judge({ text, value }));
+    return text;
   };
   const looked = async (frame: Uint8Array): Promise<Uint8Array[]> => {
     const event = decoder.decode(frame);
     const data = frameData(event);
     if (data === null) return [frame];
-    const messages = messagesIn(data);
-    for (const message of messages) await look(message);
+    const messages: string[] = [];
+    for (const message of messagesIn(data)) messages.push(await look(message));
     const last = messages.pop();
     return last === data ? [frame] : [...messages.map(frameOf), rewritten(event, last ?? "[]")];
   };

@@ -5,6 +5,7 @@ import { headersNamed } from "../../kernel/request-headers.ts";
 import { type JsonObject, isObject } from "../../wire/document.ts";
 import { APPS_HOST } from "../../wire/mcp/apps.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
+import { unclearMessage } from "./unclear-message.ts";
 import { type RpcId, answers, messagesIn, readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import { paramMismatch, writeParamHeaders } from "../../wire/mcp/param-headers.ts";
 import { type AbortReason, type Call, abortReason } from "../../road/call.ts";
@@ -229,6 +230,8 @@ async function whole(
     if (unread.why !== null && response.ok && response.status !== 202) return refuse("upstream_invalid_response", unread.why);
     if (unread.held) bytes = new Uint8Array(0);
   }
+  const unclear = value === null || answer === null ? null : unclearMessage(answer, value);
+  if (unclear !== null) return unclear;
   const error = value === null ? null : errorIn(call, value);
   if (value !== null) noteServerVersion(call, value.result);
   const changed = value === null || answer === null || value.result === undefined ? null : await edit({ text: answer, value });

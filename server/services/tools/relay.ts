@@ -1,3 +1,4 @@
+import { UnclearMessage } from "./unclear-message.ts";
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { Dialect } from "../../wire/mcp/dialect.ts";
@@ -118,6 +119,7 @@ async function next(call: Call, relay: Relay): Promise<IteratorResult<string, st
   try {
     return await relay.next();
   } catch (error) {
+    if (error instanceof UnclearMessage) return { done: true, value: error.refusal };
     const value =
       abortReason(call) === "upstream_timeout"
         ? refuse("upstream_timeout", "The tool server did not answer in time.")

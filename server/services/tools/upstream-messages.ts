@@ -1,6 +1,7 @@
 import { answers, messagesIn, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
 import { FrameCutter, frameData, FrameTooLarge } from "../../wire/sse-frames.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
+import { UnclearMessage, unclearMessage } from "./unclear-message.ts";
 import type { JsonObject } from "../../wire/document.ts";
 
 /** A message of a tool server with its own spelling. */
@@ -79,7 +80,7 @@ export async function* messagesToAnswer(
       }
     } catch (error) {
       // What is too large once is so again.
-      if (place.lastEventId === null || signal.aborted || error instanceof FrameTooLarge) throw error;
+      if (place.lastEventId === null || signal.aborted || error instanceof FrameTooLarge || error instanceof UnclearMessage) throw error;
     }
     if (place.lastEventId === null) return;
     await afterwards(place.retryMs ?? RETRY_MS, signal);
@@ -103,7 +104,10 @@ function afterwards(ms: number, signal: AbortSignal): Promise<void> {
 function* messagesOf(given: string): Generator<UpstreamMessage, void> {
   for (const text of messagesIn(given)) {
     const value = readUpstreamRpc(text);
-    if (value !== null) yield { text, value };
+    if (value === null) continue;
+    const unclear = unclearMessage(text, value);
+    if (unclear !== null) throw new UnclearMessage(unclear);
+    yield { text, value };
   }
 }
 

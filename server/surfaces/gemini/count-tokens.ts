@@ -1,7 +1,7 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
+import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";
-import { refuse } from "../../kernel/errors.ts";
 import { estimateTokens } from "../../wire/usage.ts";
 import { readCountTokensRequest } from "../../wire/gemini/count-tokens.ts";
 import { modelOfPath } from "./model-path.ts";
@@ -12,7 +12,7 @@ export const geminiCountTokens = (models: Dispatch): Surface => ({
   ...geminiRefusals,
   read({ path }, body) {
     const inbound = readCountTokensRequest(body ?? new Uint8Array(0), modelOfPath(path));
-    if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
+    if ("fields" in inbound) return invalidRequest(inbound.fields);
     return {
       view: new InboundView(inbound, ["chat", "responses"]),
       answer: (call) =>

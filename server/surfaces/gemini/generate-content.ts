@@ -1,7 +1,8 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
+import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Call } from "../../road/call.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Refusal } from "../../kernel/errors.ts";
 import { GeminiArrayReader } from "../../wire/gemini/array-reader.ts";
 import { geminiArrayWriter } from "../../wire/gemini/array-writer.ts";
 import { geminiCodec } from "../../wire/gemini/gemini-codec.ts";
@@ -32,7 +33,7 @@ function formOf(call: Call): "events" | "array" {
 
 function generate(models: Dispatch, call: Call, body: Uint8Array | null, form: "whole" | "events" | "array"): Exchange | Refusal {
   const inbound = readGeminiRequest(body ?? new Uint8Array(0), { model: modelOfPath(call.path), stream: form !== "whole" });
-  if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
+  if ("fields" in inbound) return invalidRequest(inbound.fields);
   return conversationExchange(
     models,
     {

@@ -3,6 +3,8 @@ import type { Surface } from "../../road/surface.ts";
 import { jsonAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { EMPTY_VIEW } from "../../road/view.ts";
+import { ambiguityOf, ambiguousName } from "../../wire/ambiguous-name.ts";
+import type { JsonValue } from "../../wire/document.ts";
 import { type DecodedTraces, decodeTraces } from "../../wire/otlp/traces.ts";
 import { messageOf } from "../llm/refusals.ts";
 
@@ -44,10 +46,10 @@ export function otelTraces(inlet: TraceInlet): Surface {
 
 function decode(body: Uint8Array): DecodedTraces | Refusal {
   try {
-    return (
-      decodeTraces(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body))) ??
-      refuse("invalid_body", "The body is no ExportTraceServiceRequest.")
-    );
+    const value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)) as JsonValue;
+    const unclear = ambiguousName(value);
+    if (unclear !== null) return refuse("ambiguous_name", ambiguityOf(unclear));
+    return decodeTraces(value) ?? refuse("invalid_body", "The body is no ExportTraceServiceRequest.");
   } catch {
     return refuse("invalid_body", "The body is not JSON.");
   }

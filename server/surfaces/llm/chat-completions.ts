@@ -1,6 +1,6 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
+import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
-import { refuse } from "../../kernel/errors.ts";
 import { chatCodec } from "../../wire/openai/chat-codec.ts";
 import { readChatReply } from "../../wire/openai/chat-reply.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
@@ -13,7 +13,7 @@ export const chatCompletions = (models: Dispatch): Surface => ({
   ...llmRefusals,
   read(call, body) {
     const inbound = readChatRequest(body ?? new Uint8Array(0));
-    if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
+    if ("fields" in inbound) return invalidRequest(inbound.fields);
     return conversationExchange(
       models,
       {

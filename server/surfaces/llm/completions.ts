@@ -1,6 +1,6 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
+import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
-import { refuse } from "../../kernel/errors.ts";
 import { completionsCodec } from "../../wire/completions/completions-codec.ts";
 import { readCompletionsReply } from "../../wire/completions/completions-reply.ts";
 import { readCompletionsRequest } from "../../wire/completions/completions-request.ts";
@@ -13,7 +13,7 @@ export const completions = (models: Dispatch): Surface => ({
   ...llmRefusals,
   read(call, body) {
     const inbound = readCompletionsRequest(body ?? new Uint8Array(0));
-    if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
+    if ("fields" in inbound) return invalidRequest(inbound.fields);
     return conversationExchange(
       models,
       {

@@ -1,6 +1,6 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
+import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
-import { refuse } from "../../kernel/errors.ts";
 import { responsesCodec } from "../../wire/responses/responses-codec.ts";
 import { readResponsesReply } from "../../wire/responses/responses-reply.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
@@ -14,7 +14,7 @@ export const responses = (models: Dispatch): Surface => ({
   ...responsesRefusals,
   read(call, body) {
     const inbound = readResponsesRequest(body ?? new Uint8Array(0));
-    if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
+    if ("fields" in inbound) return invalidRequest(inbound.fields);
     return conversationExchange(
       models,
       {

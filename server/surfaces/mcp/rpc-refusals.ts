@@ -7,6 +7,7 @@ import { errorText, REFUSED, type RpcId } from "../../wire/mcp/rpc.ts";
 const PROTOCOL_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
   rpc_parse_error: -32700,
   rpc_invalid_request: -32600,
+  ambiguous_name: -32600,
   rpc_method_not_found: -32601,
   rpc_invalid_params: -32602,
   rpc_header_mismatch: -32020,

@@ -51,6 +51,7 @@ function readRequest(call: Call, target: ToolRequest["target"], subPath: string 
   }
   const message = readRpc(body);
   if (isRpcProblem(message)) {
+    if (message.ambiguous === true) return refuse("ambiguous_name", message.message);
     // Below its own path a server may have business that is no message of the protocol; a list of messages is not that.
     if (subPath !== null && !looksLikeRpc(body)) return { ...nothing, body };
     if (message.id !== null) rememberRpcId(call, message.id);

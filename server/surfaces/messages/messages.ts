@@ -1,4 +1,5 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
+import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Call } from "../../road/call.ts";
 import type { Surface } from "../../road/surface.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
@@ -38,7 +39,7 @@ export function readInbound(call: Call, body: Uint8Array | null, options: { maxT
   const version = call.headers.get("anthropic-version");
   if (version === null) return refuse("invalid_header", undefined, { fields: [{ field: "anthropic-version", message: "is required" }] });
   const inbound = readMessagesRequest(body ?? new Uint8Array(0), { ...options, version });
-  if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
+  if ("fields" in inbound) return invalidRequest(inbound.fields);
   const problems = checkVersion(inbound.body, version);
   return problems.length > 0 ? refuse("invalid_body", undefined, { fields: problems }) : inbound;
 }

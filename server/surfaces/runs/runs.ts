@@ -1,3 +1,5 @@
+import { ambiguityOf, ambiguousName } from "../../wire/ambiguous-name.ts";
+import type { JsonObject } from "../../wire/document.ts";
 import { DECLARED_END_STATES, RUN_OUTCOMES } from "@gatehouse/contracts/runs";
 import type { Call } from "../../road/call.ts";
 import type { RunAccess } from "../../services/runs/run-access.ts";
@@ -58,6 +60,8 @@ function readEnd(body: Uint8Array | null): EndBody | Refusal {
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return refuse("invalid_body", undefined, { fields: [{ field: "", message: "must be a JSON object" }] });
+  const unclear = ambiguousName(value as JsonObject);
+  if (unclear !== null) return refuse("ambiguous_name", ambiguityOf(unclear));
   const { state = null, outcome = null, ...rest } = value as Record<string, unknown>;
   const fields: FieldError[] = Object.keys(rest).map((field) => ({ field, message: "is not known here" }));
   if (state !== null && !DECLARED_END_STATES.some((known) => known === state))

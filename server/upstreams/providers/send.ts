@@ -1,6 +1,7 @@
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import type { ProviderReply, ProviderRequest, ProviderTarget } from "./provider.ts";
+import { blanked, secretsOf } from "../blanked.ts";
 import type { Operation } from "../../wire/operation.ts";
 
 /**
@@ -40,7 +41,7 @@ export async function send(
   { abort, timeoutMs }: Pick<ProviderRequest, "abort" | "timeoutMs">,
 ): Promise<ProviderReply | Refusal> {
   try {
-    const response = await outbound.fetch(url, { method: "POST", headers, body, abort, timeoutMs });
+    const response = blanked(await outbound.fetch(url, { method: "POST", headers, body, abort, timeoutMs }), secretsOf(headers));
     return { response, requestId: requestIdOf(response, requestIdHeaders) };
   } catch (error) {
     return refusalOf(error);

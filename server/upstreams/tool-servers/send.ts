@@ -1,4 +1,5 @@
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { blanked, secretsOf } from "../blanked.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 
 export interface ToolServerRequest {
@@ -20,7 +21,8 @@ export function toolServerSend(outbound: Outbound): ToolServerSend {
     try {
       // The answer is passed on as bytes; packing it would only have to be undone.
       const all = { ...headers, "accept-encoding": "identity", "user-agent": "gatehouse" };
-      return await outbound.fetch(url, { method, headers: all, abort, timeoutMs, ...(body === undefined ? {} : { body }) });
+      const response = await outbound.fetch(url, { method, headers: all, abort, timeoutMs, ...(body === undefined ? {} : { body }) });
+      return blanked(response, secretsOf(headers));
     } catch (error) {
       if (error instanceof OutboundTimeout) return refuse("upstream_timeout", "The tool server did not answer in time.");
       if (error instanceof OutboundDenied)

@@ -1,5 +1,5 @@
 import { isObject, type JsonValue } from "../document.ts";
-import { count, type Usage } from "../usage.ts";
+import { believable, count, type Usage } from "../usage.ts";
 
 /** The `usage` member of an answer or of a stream's metadata; null when it is not one. Input excludes what was cached. */
 export function usageOf(value: JsonValue | undefined): Usage | null {
@@ -11,7 +11,7 @@ export function usageOf(value: JsonValue | undefined): Usage | null {
     if (detail.ttl === "1h") written.hour += count(detail.inputTokens);
   }
   const writes = Math.max(count(value.cacheWriteInputTokens), written.all);
-  return {
+  return believable({
     inputUncached: count(value.inputTokens),
     cacheRead: count(value.cacheReadInputTokens),
     cacheWrite: writes - written.hour,
@@ -20,5 +20,5 @@ export function usageOf(value: JsonValue | undefined): Usage | null {
     // The API counts reasoning into the output and does not say how much of it that was.
     reasoning: 0,
     estimated: false,
-  };
+  });
 }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../document.ts";
-import { audioOf, count, inputTokens, type Usage } from "../usage.ts";
+import { audioOf, believable, count, inputTokens, type Usage } from "../usage.ts";
 import { numberIn, objectsIn, textIn } from "./members.ts";
 
 /**
@@ -15,7 +15,7 @@ export function readGeminiUsage(value: unknown): Usage | null {
   const reasoning = told("thoughtsTokenCount");
   const inputUncached = prompt - cacheRead + told("toolUsePromptTokenCount");
   const freshAudio = Math.max(0, audioIn(value, "promptTokensDetails") - audioIn(value, "cacheTokensDetails"));
-  return {
+  return believable({
     inputUncached,
     cacheRead,
     cacheWrite: 0,
@@ -24,7 +24,7 @@ export function readGeminiUsage(value: unknown): Usage | null {
     reasoning,
     ...audioOf(Math.min(freshAudio, inputUncached), Math.min(audioIn(value, "candidatesTokensDetails"), told("candidatesTokenCount"))),
     estimated: false,
-  };
+  });
 }
 
 function audioIn(usage: JsonObject, name: string): number {

@@ -51,6 +51,8 @@ export interface RpcProblem {
   readonly code: -32700 | -32600;
   readonly message: string;
   readonly id: RpcId | null;
+  /** A name in it may be taken for another. */
+  readonly ambiguous?: true;
 }
 
 /**
@@ -62,8 +64,11 @@ export function readRpc(bytes: Uint8Array): RpcMessage | RpcProblem {
   if (!(document instanceof JsonDocument))
     return {
       code: document.message === "is not JSON" || document.message === "is not UTF-8" ? -32700 : -32600,
-      message: `The body ${document.field === "" ? "" : `member ${document.field} `}${document.message}.`,
+      message: document.ambiguous
+        ? document.message
+        : `The body ${document.field === "" ? "" : `member ${document.field} `}${document.message}.`,
       id: null,
+      ...(document.ambiguous && { ambiguous: true }),
     };
   const { value } = document;
   const id = typeof value.id === "number" && !Number.isInteger(value.id) ? null : idIn(document.memberText("id"), value.id);

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../document.ts";
-import { cacheWriteTokens, count, type Usage } from "../usage.ts";
+import { believable, cacheWriteTokens, count, type Usage } from "../usage.ts";
 
 /** The `usage` member of a message; null when it is not one. Its input count leaves the cache out. */
 export function usageOf(value: unknown): Usage | null {
@@ -13,7 +13,7 @@ export function usageOf(value: unknown): Usage | null {
   const output = count(value.output_tokens);
   const details = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
   const webSearches = isObject(value.server_tool_use) ? count(value.server_tool_use.web_search_requests) : 0;
-  return {
+  return believable({
     inputUncached: count(value.input_tokens),
     cacheRead: count(value.cache_read_input_tokens),
     cacheWrite: cacheWriteShort + unexplained,
@@ -22,7 +22,7 @@ export function usageOf(value: unknown): Usage | null {
     reasoning: Math.min(count(details.thinking_tokens), output),
     ...(webSearches > 0 ? { webSearches } : {}),
     estimated: false,
-  };
+  });
 }
 
 /**

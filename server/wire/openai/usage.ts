@@ -1,5 +1,5 @@
 import type { JsonObject } from "../document.ts";
-import { audioOf, cacheWriteTokens, count, inputTokens, type Usage } from "../usage.ts";
+import { audioOf, believable, cacheWriteTokens, count, inputTokens, type Usage } from "../usage.ts";
 
 /** The `usage` member of a chat completion or embedding; null when it is not one. Cached counts are parts of the prompt. */
 export function usageOf(value: unknown): Usage | null {
@@ -18,7 +18,7 @@ export function usageOf(value: unknown): Usage | null {
   const output = completion + beside;
   const reasoning = Math.min(Math.max(toldReasoning, beside), output);
   const inputUncached = prompt - cacheRead - cacheWrite;
-  return {
+  return believable({
     inputUncached,
     cacheRead,
     cacheWrite,
@@ -27,7 +27,7 @@ export function usageOf(value: unknown): Usage | null {
     reasoning,
     ...audioOf(Math.min(count(details.audio_tokens), inputUncached), Math.min(count(written.audio_tokens), output)),
     estimated: false,
-  };
+  });
 }
 
 /**

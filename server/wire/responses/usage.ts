@@ -1,6 +1,6 @@
 import type { JsonObject } from "../document.ts";
-import { objectOf, objectsOf, wholeOf } from "../openai/loose-fields.ts";
-import { cacheWriteTokens, inputTokens, type Usage } from "../usage.ts";
+import { objectOf, objectsOf } from "../openai/loose-fields.ts";
+import { believable, cacheWriteTokens, count, inputTokens, type Usage } from "../usage.ts";
 
 /** Of a whole response: its `usage` member, and the searches among its output. Null when it tells none. */
 export function usageOfResponse(response: JsonObject): Usage | null {
@@ -16,14 +16,22 @@ export function usageOfResponse(response: JsonObject): Usage | null {
 /** The `usage` member of a response; null when it is not one. Cached counts are parts of the input. */
 export function usageOf(value: unknown): Usage | null {
   const usage = objectOf(value);
-  const input = wholeOf(usage?.input_tokens);
-  if (usage === null || input === null) return null;
+  if (usage === null || typeof usage.input_tokens !== "number") return null;
+  const input = count(usage.input_tokens);
   const details = objectOf(usage.input_tokens_details);
-  const cacheRead = Math.min(wholeOf(details?.cached_tokens) ?? 0, input);
-  const cacheWrite = Math.min(wholeOf(details?.cache_write_tokens) ?? 0, input - cacheRead);
-  const output = wholeOf(usage.output_tokens) ?? 0;
-  const reasoning = Math.min(wholeOf(objectOf(usage.output_tokens_details)?.reasoning_tokens) ?? 0, output);
-  return { inputUncached: input - cacheRead - cacheWrite, cacheRead, cacheWrite, cacheWriteHour: 0, output, reasoning, estimated: false };
+  const cacheRead = Math.min(count(details?.cached_tokens), input);
+  const cacheWrite = Math.min(count(details?.cache_write_tokens), input - cacheRead);
+  const output = count(usage.output_tokens);
+  const reasoning = Math.min(count(objectOf(usage.output_tokens_details)?.reasoning_tokens), output);
+  return believable({
+    inputUncached: input - cacheRead - cacheWrite,
+    cacheRead,
+    cacheWrite,
+    cacheWriteHour: 0,
+    output,
+    reasoning,
+    estimated: false,
+  });
 }
 
 export function usageMember(usage: Usage): JsonObject {

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { blanked, secretsOf } from "./blanked.ts";
+
+const SECRET = "sk-upstream/secret-0123456789";
+const secrets = secretsOf({ authorization: `Bearer ${SECRET}`, "x-plain": "an ordinary value", accept: "application/json" });
+
+function streamed(text: string, size: number): Response {
+  const bytes = new TextEncoder().encode(text);
+  return new Response(
+    new ReadableStream({
+      start(controller) {
+        for (let at = 0; at < bytes.length; at += size) controller.enqueue(bytes.slice(at, at + size));
+        controller.close();
+      },
+    }),
+    { status: 401, headers: { "x-quoted": `Bearer ${SECRET}` } },
+  );
+}
+
+test("a secret is blanked wherever a stream is cut, and everything else passes as it came", async () => {
+  const text = `{"error":"bad key Bearer ${SECRET} or ${SECRET.replace("/", "\\/")}, sk-upstream is no secret: an ordinary value, sk-up"}`;
+  for (let size = 1; size <= text.length; size++) {
+    const answer = blanked(streamed(text, size), secrets);
+    const body = await answer.text();
+    expect([answer.status, answer.headers.get("x-quoted")]).toEqual([401, `Bearer ${"*".repeat(SECRET.length)}`]);
+    expect(body).toBe(
+      `{"error":"bad key Bearer ${"*".repeat(29)} or ${"*".repeat(30)}, sk-upstream is no secret: an ordinary value, sk-up"}`,
+    );
+  }
+});
+
+test("what may begin the secret is all that waits", async () => {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const reader = (blanked(new Response(readable), secrets).body as ReadableStream<Uint8Array>).getReader();
+  void writer.write(new TextEncoder().encode("data: hello\n\nsk-up"));
+  expect(new TextDecoder().decode((await reader.read()).value)).toBe("data: hello\n\n");
+  void writer.write(new TextEncoder().encode("date"));
+  expect(new TextDecoder().decode((await reader.read()).value)).toBe("sk-update");
+  await reader.cancel();
+});
+
+test("short values and arguments are no secrets", () => {
+  expect(secretsOf({ authorization: "Bearer x", "x-api-key": "1234567", "mcp-param-token": "an-argument" })).toEqual([]);
+});

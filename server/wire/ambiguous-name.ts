@@ -1,0 +1,74 @@
+import { knownName } from "./governed-names.ts";
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Two names that parsers which do not care about case take for one. */
+export interface AmbiguousName {
+  readonly name: string;
+  /** The governed name, or the sibling's. */
+  readonly other: string;
+}
+
+/**
+ * The first name in the value that is the same as a sibling's once both are folded, or as one that is governed, without
+ * being it: whoever reads on may take it in that one's place. Governed names are looked for in the objects of the
+ * protocol, not in what callers and tools tell each other.
+ */
+export function ambiguousName(value: unknown): AmbiguousName | null {
+  // What is still to be looked at; objects of data are kept apart from those of the protocol.
+  const protocol: object[] = typeof value === "object" && value !== null ? [value] : [];
+  const data: object[] = [];
+  for (;;) {
+    const isData = protocol.length === 0;
+    const next = isData ? data.pop() : protocol.pop();
+    if (next === undefined) return null;
+    if (Array.isArray(next)) {
+      const to = isData ? data : protocol;
+      for (const item of next as unknown[]) if (typeof item === "object" && item !== null) to.push(item);
+    } else {
+      const found = inObject(next as Members, isData ? null : protocol, data);
+      if (found !== null) return found;
+    }
+  }
+}
+
+/** `protocol` is null for an object of data. */
+function inObject(object: Members, protocol: object[] | null, data: object[]): AmbiguousName | null {
+  let plain = true;
+  let names = 0;
+  for (const name in object) {
+    const known = knownName(name);
+    names++;
+    if (!known.plain) plain = false;
+    if (protocol !== null && known.pretends !== null) return { name, other: known.pretends };
+    const member = object[name];
+    if (typeof member !== "object" || member === null) continue;
+    if (protocol === null || known.holdsData || isForm(object, name, member)) data.push(member);
+    else protocol.push(member);
+  }
+  return plain || names < 2 ? null : siblings(object);
+}
+
+/** What a model calls a tool with, and what a person filled in, stand under names that hold the protocol's own elsewhere. */
+function isForm(object: Members, name: string, member: object): boolean {
+  if (Array.isArray(member)) return false;
+  return name === "input" || (name === "content" && typeof object.action === "string");
+}
+
+function siblings(object: Members): AmbiguousName | null {
+  const seen = new Map<string, string>();
+  for (const name in object) {
+    const { folding } = knownName(name);
+    const other = seen.get(folding);
+    if (other !== undefined) return { name, other };
+    seen.set(folding, name);
+  }
+  return null;
+}
+
+const SHOWN = 100;
+
+export function ambiguityOf({ name, other }: AmbiguousName): string {
+  const shown = (text: string) => JSON.stringify(text.slice(0, SHOWN));
+  return `The names ${shown(name)} and ${shown(other)} are the same to parsers that do not care about case; send only one of them, as it is spelled.`;
+}

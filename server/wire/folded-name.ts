@@ -1,0 +1,19 @@
+/** Normalization takes time with the square of a run of combining marks, and nothing that is governed has a name near this long. */
+const LONGEST_NORMALIZED = 256;
+
+/**
+ * The name as parsers that do not care about case and form compare it: NFKC and full case folding, by which "ſ" is "s",
+ * the Kelvin sign "k" and "ﬀ" "ff". It is for comparing only.
+ */
+export function folded(name: string): string {
+  if (name.length > LONGEST_NORMALIZED) return folding(name);
+  return folding(name.normalize("NFKC")).normalize("NFKC");
+}
+
+/** Up behind down brings together what either leaves apart; only the dotless i folds to itself and has an upper case that others share. */
+function folding(text: string): string {
+  const lower = text.toLowerCase();
+  return lower.includes("ı") ? lower.split("ı").map(upper).join("ı") : upper(lower);
+}
+
+const upper = (text: string) => text.toUpperCase();

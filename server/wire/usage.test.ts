@@ -1,0 +1,50 @@
+import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "./document.ts";
+import { usageOf as converse } from "./converse/usage.ts";
+import { readGeminiUsage as gemini } from "./gemini/usage.ts";
+import { usageOf as messages } from "./messages/usage.ts";
+import { usageOf as openai } from "./openai/usage.ts";
+import { usageOf as responses } from "./responses/usage.ts";
+import { believable, believableCount, type Usage } from "./usage.ts";
+
+type Tell = (input: unknown, output: unknown, cached: unknown) => Usage | null;
+
+const FORMATS: Readonly<Record<string, Tell>> = {
+  "chat completions": (prompt_tokens, completion_tokens, cached_tokens) =>
+    openai({ prompt_tokens, completion_tokens, prompt_tokens_details: { cached_tokens } }),
+  responses: (input_tokens, output_tokens, cached_tokens) =>
+    responses({ input_tokens, output_tokens, input_tokens_details: { cached_tokens } }),
+  messages: (input_tokens, output_tokens, cache_read_input_tokens) => messages({ input_tokens, output_tokens, cache_read_input_tokens }),
+  gemini: (promptTokenCount, candidatesTokenCount, cachedContentTokenCount) =>
+    gemini({ promptTokenCount, candidatesTokenCount, cachedContentTokenCount }),
+  converse: (inputTokens, outputTokens, cacheReadInputTokens) =>
+    converse({ inputTokens, outputTokens, cacheReadInputTokens } as JsonObject),
+};
+
+describe.each(Object.entries(FORMATS))("what a provider tells in the format of %s", (_format, tell) => {
+  test("is taken where it is a count", () => {
+    expect(believable(tell(10, 5, 2))).toMatchObject({ output: 5, cacheRead: 2 });
+    expect(believable(tell(0, 0, 0))).toMatchObject({ inputUncached: 0, output: 0 });
+    expect(believable(tell(10, 5, undefined))).toMatchObject({ inputUncached: 10, output: 5 });
+  });
+
+  // Else the call would be free, or its other tokens would be.
+  test.each([
+    [-1000, 5, 0],
+    [10, -5, 0],
+    [-10, -5, 0],
+    [10, 5, -100],
+    [10.5, 5, 0],
+    [10, 0.25, 0],
+    [1e18, 5, 0],
+    [10, 1e300, 0],
+    [2_000_000_000, 5, 0],
+  ])("is not believed where it is none: %p in, %p out, %p cached", (input, output, cached) => {
+    expect(tell(input, output, cached)).toBeNull();
+  });
+});
+
+test("a count told alone is believed where it is one", () => {
+  expect(believableCount(7)).toBe(7);
+  for (const nonsense of [-1, 0.5, Number.NaN, 1e12, null]) expect(believableCount(nonsense)).toBeNull();
+});

