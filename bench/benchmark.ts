@@ -10,7 +10,7 @@ import { startBare } from "./targets/bare.ts";
 import { startDirect } from "./targets/direct.ts";
 import { startGatehouse, startRelaxed, startUnrecorded } from "./targets/gatehouse.ts";
 import { startPeer } from "./targets/peer.ts";
-import { type Entrance, type StartTarget, type Target, type TargetName, USUAL_TARGETS } from "./targets/target.ts";
+import { type Endpoint, type StartTarget, type Target, type TargetName, USUAL_TARGETS } from "./targets/target.ts";
 import { Upstream } from "./upstream/upstream.ts";
 
 const STARTS: Readonly<Record<TargetName, StartTarget>> = {
@@ -72,7 +72,7 @@ export async function runBenchmark(cases: ReadonlyMap<string, Case>, options: Ar
     try {
       // A tool server is asked what it is when it is registered.
       await upstream.answerWith(it.call.upstream);
-      const entrances = new Map<Target, Entrance>();
+      const entrances = new Map<Target, Endpoint>();
       for (const target of wanted) {
         try {
           entrances.set(target, await target.prepare({ name, call: it.call, ...(it.configure && { configure: it.configure }) }));
@@ -105,7 +105,7 @@ export async function runBenchmark(cases: ReadonlyMap<string, Case>, options: Ar
     }
   }
   for (const target of targets) {
-    const epitaph = target.epitaph?.();
+    const epitaph = target.exitReport?.();
     if (epitaph !== undefined) failures.push(`${target.name}: ${epitaph}`);
   }
   return { results, failures };

@@ -22,7 +22,7 @@ const MAIN = fileURLToPath(new URL("../server/main.ts", import.meta.url));
 const LEAVES_NOTHING = { BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" };
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** Starts Bun on our own streams. Ends with this process: see server/runtime/parent.ts. */
+/** Starts Bun on our own streams. Ends with this process: see server/runtime/parent-process.ts. */
 function startBun(args, env = {}) {
   return spawn(findBun(), [...BUN_FLAGS, ...args], {
     stdio: "inherit",

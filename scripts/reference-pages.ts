@@ -20,7 +20,11 @@ function configuration(): string {
     "default" in variable ? `\`${variable.default}\`` : "",
     variable.meaning,
   ]);
-  return `# Configuration\n\n${NOTE}\n\nThe gateway is configured by environment variables, read once at start. A bad value, or a name that starts with \`GW_\` and is not here, stops the start with one line that says so.\n\n${table(["variable", "default", "meaning"], rows)}\n`;
+  return (
+    `# Configuration\n\n${NOTE}\n\nThe gateway is configured by environment variables, read once at start. A bad value, or ` +
+    `a name that starts with \`GW_\` and is not here, stops the start with one line that says ` +
+    `so.\n\n${table(["variable", "default", "meaning"], rows)}\n`
+  );
 }
 
 function errors(): string {
@@ -30,7 +34,12 @@ function errors(): string {
     retry ? "yes" : "no",
     message,
   ]);
-  return `# Errors\n\n${NOTE}\n\nEvery error the gateway itself answers with. \`retry\` says whether the same request may succeed later. Runtime errors are \`{"error": <message>, "code": <code>}\`; admin errors are \`{"detail": <message>, "code": <code>}\`, with \`fields\` where fields are at fault. What a model provider refused (4xx) is passed on as the provider wrote it.\n\n${table(["code", "status", "retry", "message"], rows)}\n`;
+  return (
+    `# Errors\n\n${NOTE}\n\nEvery error the gateway itself answers with. \`retry\` says whether the same request may ` +
+    `succeed later. Runtime errors are \`{"error": <message>, "code": <code>}\`; admin errors are \`{"detail": <message>, ` +
+    `"code": <code>}\`, with \`fields\` where fields are at fault. What a model provider refused (4xx) is passed on as the ` +
+    `provider wrote it.\n\n${table(["code", "status", "retry", "message"], rows)}\n`
+  );
 }
 
 function auditRow(): string {
@@ -45,7 +54,16 @@ function auditRow(): string {
     about,
     filledBy(name as FieldName, filled[name as FieldName]),
   ]);
-  return `# The audit row\n\n${NOTE}\n\nOne row for each call. *Witnessed* was seen by the gateway, *asserted* was claimed by the caller, *derived* was computed when the row was written. The column *hashed* says which hash formats cover the field; the canonical bytes hold those fields in the order [of the format](ledger-export.md#the-hash-of-a-row). A field that does not apply is null.\n\nThe column *filled by* says in which rows the tests saw a value: of every call, of the text surfaces (chat completions, responses, completions, messages, Gemini), or of those named. *Calls of the gateway's own* are judges, embeddings and guard models, which have their parent's id; *strangers* are callers without a good credential. *Nothing yet* is a field that none of them filled, nearly always because the gateway does not have yet what it tells of.\n\n${table(["field", "kind", "type", "hashed", "what it is", "filled by"], rows)}\n`;
+  return (
+    `# The audit row\n\n${NOTE}\n\nOne row for each call. *Witnessed* was seen by the gateway, *asserted* was claimed by ` +
+    `the caller, *derived* was computed when the row was written. The column *hashed* says which hash formats cover the ` +
+    `field; the canonical bytes hold those fields in the order [of the format](ledger-export.md#the-hash-of-a-row). A ` +
+    `field that does not apply is null.\n\nThe column *filled by* says in which rows the tests saw a value: of every call, ` +
+    `of the text surfaces (chat completions, responses, completions, messages, Gemini), or of those named. *Calls of the ` +
+    `gateway's own* are judges, embeddings and guard models, which have their parent's id; *strangers* are callers without ` +
+    `a good credential. *Nothing yet* is a field that none of them filled, nearly always because the gateway does not have ` +
+    `yet what it tells of.\n\n${table(["field", "kind", "type", "hashed", "what it is", "filled by"], rows)}\n`
+  );
 }
 
 const CREDENTIALS = {
@@ -65,7 +83,10 @@ function routes(): string {
     `${audit.proxyType} / ${audit.proxySubtype}`,
   ]);
   const open = OPEN_ROUTES.map((path) => ["GET", `\`${path}\``, "none", "no row"]);
-  return `# Routes of the runtime plane\n\n${NOTE}\n\nThe control plane describes its own at \`/openapi.json\` and \`/docs\`.\n\n${table(["method", "path", "credential", "audit row"], [...governed, ...open])}\n`;
+  return (
+    `# Routes of the runtime plane\n\n${NOTE}\n\nThe control plane describes its own at \`/openapi.json\` and ` +
+    `\`/docs\`.\n\n${table(["method", "path", "credential", "audit row"], [...governed, ...open])}\n`
+  );
 }
 
 /** The generated pages of docs/reference, by file name. */

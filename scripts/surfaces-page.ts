@@ -2,7 +2,7 @@ import { providers } from "../server/drivers.ts";
 import { systemClock } from "../server/kernel/clock.ts";
 import { outbound } from "../server/runtime/outbound.ts";
 import type { ConversationFormat } from "../server/wire/conversation/codec.ts";
-import type { Operation } from "../server/wire/operation.ts";
+import type { ProviderOperation } from "../server/wire/operation.ts";
 import { CELLS, CLIENTS, FEATURES, PROVIDERS, REASONING, SURFACES, type SurfaceName } from "../tests/support/vendors/matrix.ts";
 
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
@@ -31,7 +31,8 @@ function waysTable(table: Table): string {
   const rows = PROVIDERS.map((provider) => {
     const { traits } = SERVED[provider.apiFormat];
     const { embeddings } = traits;
-    const count = (operation: Operation) => (traits.counts({ ...provider, provider: { baseUrl: "" } }, operation) ? "passes" : "estimate");
+    const count = (operation: ProviderOperation) =>
+      traits.counts({ ...provider, provider: { baseUrl: "" } }, operation) ? "passes" : "estimate";
     return [
       provider.about,
       ...SURFACES.map((surface) => way(provider, surface)),
@@ -72,7 +73,10 @@ function proofTable(surface: SurfaceName, table: Table): string {
       CLIENTS.filter((client) => client.surface === surface).map((client) => client.packages.map((name) => `\`${name}\``).join(" with ")),
     ),
   ];
-  return `### \`${PATHS[surface]}\`\n\nClients: ${packages.join(", ")}.\n\n${table(["model's provider", ...FEATURES.map((feature) => PROVED[feature]), "reasoning shown"], rows)}`;
+  return (
+    `### \`${PATHS[surface]}\`\n\nClients: ${packages.join(", ")}.\n\n` +
+    `${table(["model's provider", ...FEATURES.map((feature) => PROVED[feature]), "reasoning shown"], rows)}`
+  );
 }
 
 /** Which surface reaches which provider, and what of it the official clients' tests prove. */

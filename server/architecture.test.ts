@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { circles, longFunctions, MOST_FUNCTION_LINES, MOST_LINES, type SourceFile, violations } from "../tests/support/architecture.ts";
+import { circles, longFunctions, MAX_FUNCTION_LINES, MAX_LINES, type SourceFile, violations } from "../tests/support/architecture.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -28,7 +28,7 @@ test("no files import each other in a circle, imports of types counted", () => {
   expect(circles(files)).toEqual([]);
 });
 
-test(`no function has more than ${MOST_FUNCTION_LINES} lines`, () => {
+test(`no function has more than ${MAX_FUNCTION_LINES} lines`, () => {
   expect(longFunctions(files)).toEqual([]);
 });
 
@@ -52,8 +52,8 @@ describe("a planted circle is found", () => {
 
 test("a planted long function is found", () => {
   const body = (lines: number) => `export function long() {\n${"  run();\n".repeat(lines)}}\n`;
-  expect(longFunctions([{ path: "server/road/a.ts", source: body(MOST_FUNCTION_LINES - 2) }])).toEqual([]);
-  expect(longFunctions([{ path: "server/road/a.ts", source: body(MOST_FUNCTION_LINES) }])).toEqual([
+  expect(longFunctions([{ path: "server/road/a.ts", source: body(MAX_FUNCTION_LINES - 2) }])).toEqual([]);
+  expect(longFunctions([{ path: "server/road/a.ts", source: body(MAX_FUNCTION_LINES) }])).toEqual([
     expect.stringContaining("server/road/a.ts:1"),
   ]);
 });
@@ -88,7 +88,7 @@ describe("a planted violation is found", () => {
     ["server/controls/limits/limits.ts", 'import { x } from "./plan.ts";', null],
     [
       "server/controls/parameters/clamped.ts",
-      'import { x } from "../../services/tools/pass.ts";',
+      'import { x } from "../../services/tools/pass-through.ts";',
       "server/controls/parameters/ may not import server/services/tools/",
     ],
     [
@@ -106,20 +106,20 @@ describe("a planted violation is found", () => {
       'import { x } from "../../store/rows.ts";',
       "server/controls/limits/ may not import server/store/",
     ],
-    ["server/services/tools/pass.ts", 'import { x } from "../../upstreams/outlet.ts";', null],
-    ["server/services/tools/authorization/broker.ts", 'import { x } from "../pass.ts";', null],
+    ["server/services/tools/pass-through.ts", 'import { x } from "../../upstreams/outlet.ts";', null],
+    ["server/services/tools/authorization/broker.ts", 'import { x } from "../pass-through.ts";', null],
     [
-      "server/services/tools/pass.ts",
+      "server/services/tools/pass-through.ts",
       'import type { X } from "../models/dispatch.ts";',
       "server/services/tools/ may not import server/services/models/",
     ],
     [
-      "server/services/tools/pass.ts",
+      "server/services/tools/pass-through.ts",
       'import { x } from "../../controls/limits/limits.ts";',
       "server/services/tools/ may not import server/controls/limits/",
     ],
     [
-      "server/services/tools/pass.ts",
+      "server/services/tools/pass-through.ts",
       'import { x } from "../../surfaces/llm/chat.ts";',
       "server/services/tools/ may not import server/surfaces/",
     ],
@@ -154,9 +154,9 @@ describe("a planted violation is found", () => {
     ["server/kernel/index.ts", "", "names no idea"],
     ["server/kernel/utils.ts", "", "names no idea"],
     ["server/helpers/text.ts", "", "names no idea"],
-    ["server/kernel/clock.ts", "\n".repeat(MOST_LINES.source + 1), `more than ${MOST_LINES.source}`],
-    ["server/kernel/clock.ts", "\n".repeat(MOST_LINES.source), null],
-    ["server/kernel/clock.test.ts", "\n".repeat(MOST_LINES.test + 1), `more than ${MOST_LINES.test}`],
+    ["server/kernel/clock.ts", "\n".repeat(MAX_LINES.source + 1), `more than ${MAX_LINES.source}`],
+    ["server/kernel/clock.ts", "\n".repeat(MAX_LINES.source), null],
+    ["server/kernel/clock.test.ts", "\n".repeat(MAX_LINES.test + 1), `more than ${MAX_LINES.test}`],
   ];
   const targets = ["road/call.ts", "controls/limits/plan.ts", "controls/parameters/clamped.ts", "services/models/dispatch.ts"];
   const plantedPaths = new Set([...planted.map(([path]) => path), ...targets.map((path) => `server/${path}`), "tests/support/database.ts"]);

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { inTurn } from "./directory/people/portal/password-work.ts";
+import { queuedHashing } from "./directory/people/portal/password-work.ts";
 import { RefusedAttempts } from "./directory/people/refused-attempts.ts";
 import { welcomeMailer } from "./directory/people/welcome-mail.ts";
 import type { upstreamOf } from "./drivers.ts";
@@ -44,7 +44,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
   const attempts = new RefusedAttempts(db, clock);
   const attemptsWriter = every(ATTEMPTS_WRITTEN_MS, "write_refused_attempts", () => attempts.write(), log);
   // A queue of its own: whoever storms the portal's logins keeps no administrator out.
-  const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
+  const hashing = queuedHashing({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
   const app = config.roles.includes("control")
     ? adminApp({
         db,

@@ -3,7 +3,7 @@ import { toolAccess } from "./controls/access/tool-access.ts";
 import { Approvals } from "./controls/approvals/approvals.ts";
 import { generatedToolCalls } from "./controls/argument-policies/govern-answer.ts";
 import { actionArguments } from "./controls/argument-policies/govern-tool-call.ts";
-import type { Engines } from "./controls/guardrails/engines.ts";
+import type { GuardrailEngines } from "./controls/guardrails/engines.ts";
 import { Guardrails } from "./controls/guardrails/guardrails.ts";
 import { GuardrailInspector } from "./controls/guardrails/inspector.ts";
 import type { Limits } from "./controls/limits/limits.ts";
@@ -25,7 +25,7 @@ interface ControlParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: Limits;
-  readonly engines: Engines;
+  readonly engines: GuardrailEngines;
   readonly askModel: AskModel;
   /** Judges where neither a semantic policy nor its tenant names a model; null: none does. */
   readonly judgeModel: string | null;

@@ -10,7 +10,7 @@ import type { UsageTruth } from "./directory/limits/usage-truth.ts";
 import { ConversationNotices } from "./directory/notices/conversation-notices.ts";
 import { LoginThrottle } from "./directory/people/login-throttle.ts";
 import { LiveFeed } from "./directory/people/portal/live-feed.ts";
-import { inTurn } from "./directory/people/portal/password-work.ts";
+import { queuedHashing } from "./directory/people/portal/password-work.ts";
 import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { RegistrationThrottle } from "./directory/people/portal/registration-throttle.ts";
 import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
@@ -27,7 +27,7 @@ import type { CheckpointTargets } from "./ledger/checkpoint-targets.ts";
 import { journalScrubber } from "./ledger/erasure.ts";
 import type { Ledger, openLedger } from "./ledger/ledger.ts";
 import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
-import { shippedSoon } from "./ledger/shipped-soon.ts";
+import { waitUntilShipped } from "./ledger/wait-until-shipped.ts";
 import type { AdmissionParts } from "./road/admission/admit.ts";
 import { governedBy } from "./road/govern.ts";
 import { OpenCalls } from "./road/open-calls.ts";
@@ -38,14 +38,14 @@ import { Road } from "./road/road.ts";
 import type { Services } from "./routes.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
 import { runFeedback } from "./services/feedback/run-feedback.ts";
-import { traceInlet } from "./services/ingest/trace-inlet.ts";
-import { KeptSignatures } from "./services/models/kept-signatures.ts";
+import { traceIngest } from "./services/ingest/trace-ingest.ts";
+import { SignatureCache } from "./services/models/signature-cache.ts";
 import { media } from "./services/models/media.ts";
 import { openModels } from "./services/models/model-service.ts";
 import { runAccess } from "./services/runs/run-access.ts";
 import { openTools } from "./services/tools/tool-service.ts";
 import type { DatabaseConnection } from "./store/database.ts";
-import { readKeptSignatures, writeKeptSignatures } from "./store/kept-signatures.ts";
+import { readStoredSignatures, writeStoredSignatures } from "./store/stored-signatures.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { runJobs } from "./workers/every.ts";
 
@@ -97,7 +97,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     upstreamTimeoutMs: config.upstreamTimeoutMs,
   });
   const outletTo: Services["outletTo"] = (reached) => new Outlet({ gates, begin, upstream: reached });
-  const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
+  const hashing = queuedHashing({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
   const directory = { db, secrets, clock, hashPassword: hashing.hashPassword, fallbackJudge: config.judgeModel ?? null };
   const tools = await openTools({
     ...admission,
@@ -153,7 +153,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       feed,
       logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock), registrations: new RegistrationThrottle(clock) },
       notices,
-      feedback: runFeedback({ db, secrets, clock, shipped: () => shippedSoon(ledger.shipped()) }),
+      feedback: runFeedback({ db, secrets, clock, shipped: () => waitUntilShipped(ledger.shipped()) }),
       apps: tools.tools.appResource,
     },
   };
@@ -239,14 +239,14 @@ function modelParts(config: Configuration, upstream: RuntimeParts["upstream"]) {
 
 /** What answers from the record itself. */
 function openRecordServices({ connection: { db }, secrets, clock, log }: RuntimeParts, ledger: Ledger, truth: UsageTruth) {
-  const reading = { db, secrets, clock, log, shipped: () => shippedSoon(ledger.shipped()) };
-  return { runs: runAccess({ ...reading, truth }), traces: traceInlet({ ...reading, ledger }) };
+  const reading = { db, secrets, clock, log, shipped: () => waitUntilShipped(ledger.shipped()) };
+  return { runs: runAccess({ ...reading, truth }), traces: traceIngest({ ...reading, ledger }) };
 }
 
-function openSignatures({ connection: { db }, clock, secrets, log }: RuntimeParts): KeptSignatures {
-  return new KeptSignatures({
+function openSignatures({ connection: { db }, clock, secrets, log }: RuntimeParts): SignatureCache {
+  return new SignatureCache({
     now: () => clock.now(),
-    store: { write: (rows) => writeKeptSignatures(db, rows), read: (tenantId, names) => readKeptSignatures(db, tenantId, names) },
+    store: { write: (rows) => writeStoredSignatures(db, rows), read: (tenantId, names) => readStoredSignatures(db, tenantId, names) },
     secrets,
     log,
   });

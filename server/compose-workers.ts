@@ -1,6 +1,6 @@
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
 import { noteSigner } from "@gatehouse/ledger-format/signed-note";
-import { expireApprovals } from "./directory/tools/approvals.ts";
+import { expireApprovalRows } from "./directory/tools/approvals.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
 import type { Job } from "./kernel/job.ts";
@@ -11,10 +11,10 @@ import { registerSigningKey } from "./ledger/signing-keys.ts";
 import { applyRetention } from "./ledger/retention.ts";
 import { pruneChanges } from "./store/config-changes.ts";
 import type { Database } from "./store/database.ts";
-import { forgetKeptSignatures } from "./store/kept-signatures.ts";
+import { pruneStoredSignatures } from "./store/stored-signatures.ts";
 import { pruneOrphanTokens } from "./store/oauth-tokens.ts";
 import { describeRows } from "./store/row-blocks.ts";
-import { forgetLetters } from "./store/tool-letters.ts";
+import { pruneProcessMessages } from "./store/process-messages.ts";
 import { forgetSessions } from "./store/tool-sessions.ts";
 import { runJobs } from "./workers/every.ts";
 
@@ -28,10 +28,10 @@ function workerJobs(db: Database, clock: Clock, log: Log): readonly Job[] {
     { name: "prune_config_changes", everyMs: HOUR_MS, run: () => pruneChanges(db) },
     { name: "describe_rows", everyMs: 2_000, run: () => describeRows(db, new Date(clock.now())) },
     { name: "apply_retention", everyMs: HOUR_MS, run: () => applyRetention(db, clock, log) },
-    { name: "forget_signatures", everyMs: 10 * MINUTE_MS, run: () => forgetKeptSignatures(db) },
-    { name: "expire_approvals", everyMs: 5_000, run: () => expireApprovals(db) },
+    { name: "forget_signatures", everyMs: 10 * MINUTE_MS, run: () => pruneStoredSignatures(db) },
+    { name: "expire_approvals", everyMs: 5_000, run: () => expireApprovalRows(db) },
     { name: "prune_oauth_tokens", everyMs: HOUR_MS, run: () => pruneOrphanTokens(db) },
-    { name: "forget_tool_letters", everyMs: 5 * MINUTE_MS, run: () => forgetLetters(db) },
+    { name: "forget_tool_letters", everyMs: 5 * MINUTE_MS, run: () => pruneProcessMessages(db) },
     { name: "forget_tool_sessions", everyMs: 5 * MINUTE_MS, run: () => forgetSessions(db) },
   ];
 }

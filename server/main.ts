@@ -6,9 +6,9 @@ import { ChainUnproven } from "./ledger/recovery.ts";
 import { JournalDamaged } from "./ledger/journal-contents.ts";
 import { type Configuration, ConfigurationError, readConfiguration } from "./kernel/configuration.ts";
 import { jsonLog } from "./kernel/log.ts";
-import { whenParentGone } from "./runtime/parent.ts";
+import { onParentExit } from "./runtime/parent-process.ts";
 import { ListenError } from "./runtime/serve.ts";
-import { outliveStrayRejections } from "./runtime/stray-rejections.ts";
+import { logUnhandledRejections } from "./runtime/unhandled-rejections.ts";
 import { welcome } from "./welcome.ts";
 import { DataDirectoryError } from "./store/data-directory.ts";
 import { EmbeddedPostgresError } from "./store/embedded/error.ts";
@@ -28,7 +28,7 @@ const EXPECTED = [
 async function start(): Promise<void> {
   const config = readConfiguration(process.env);
   const log = jsonLog(config.logLevel);
-  outliveStrayRejections(log);
+  logUnhandledRejections(log);
   const stopped = stopSignal(config);
   const gateway = await compose(config, process.env, log);
   process.stdout.write(welcome(gateway, config));
@@ -56,7 +56,7 @@ function stopSignal({ drainSeconds: drain, drainNoticeSeconds }: Configuration):
     process.on("SIGINT", () => (asked ? process.exit(130) : ask({ notice: 0, drain })));
     process.on("SIGTERM", () => ask({ notice: drainNoticeSeconds, drain }));
     process.on("SIGHUP", () => ask({ notice: 0, drain }));
-    whenParentGone(() => ask({ notice: 0, drain: Math.min(drain, ORPHAN_DRAIN_SECONDS) }));
+    onParentExit(() => ask({ notice: 0, drain: Math.min(drain, ORPHAN_DRAIN_SECONDS) }));
   });
 }
 
@@ -80,7 +80,7 @@ function written(text: string): Promise<void> {
   return new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(error) : resolve())));
 }
 
-/** Whoever reads the first lines only, as `head` does, is told no more. */
+/** A reader that closes the pipe early, as `head` does, gets no more. */
 function endWithReader(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(READER_GONE);

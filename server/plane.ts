@@ -14,7 +14,7 @@ type Answer = (request: Request, info: { ip: string }) => Response | Promise<Res
 /** A port that is open, whatever answers on it. */
 interface Plane {
   readonly serving: Serving;
-  /** What answers from now on; until then everything is told that the gateway is starting. */
+  /** The handler from now on; until then every request is answered that the gateway is starting. */
   answer(handler: Answer): void;
   readonly close: () => Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { Dispatch } from "./services/models/dispatch.ts";
 import type { ToolService } from "./services/tools/tool-service.ts";
-import type { TraceInlet } from "./services/ingest/trace-inlet.ts";
+import type { TraceIngest } from "./services/ingest/trace-ingest.ts";
 import type { GovernedRoute } from "./road/road.ts";
 import type { RunAccess } from "./services/runs/run-access.ts";
 import type { Outlet } from "./road/outlet.ts";
@@ -16,17 +16,17 @@ import { modelDetail, modelsList } from "./surfaces/llm/models.ts";
 import { responses } from "./surfaces/llm/responses.ts";
 import { countTokens } from "./surfaces/messages/count-tokens.ts";
 import {
-  authorize,
-  callback,
-  clientMetadata,
-  decide,
-  deleteToken,
-  listTokens,
-  register,
-  resourceMetadata,
-  revoke,
-  serverMetadata,
-  token,
+  oauthAuthorize,
+  oauthCallback,
+  oauthClientMetadata,
+  oauthDecide,
+  oauthDeleteToken,
+  oauthListTokens,
+  oauthRegister,
+  oauthResourceMetadata,
+  oauthRevoke,
+  oauthServerMetadata,
+  oauthToken,
 } from "./surfaces/oauth/broker.ts";
 import { toolServer, virtualToolServer } from "./surfaces/mcp/tool-server.ts";
 import { byVendor } from "./surfaces/by-vendor.ts";
@@ -50,7 +50,7 @@ export interface Services {
   readonly outletTo: <Upstream>(upstream: Upstream) => Outlet<Upstream>;
   readonly tools: ToolService;
   readonly runs: RunAccess;
-  readonly traces: TraceInlet;
+  readonly traces: TraceIngest;
   readonly portal: PortalServices;
 }
 
@@ -129,7 +129,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   ].map((path): Governed => ({
     method: "GET",
     path,
-    surface: ({ tools }) => resourceMetadata(tools),
+    surface: ({ tools }) => oauthResourceMetadata(tools),
     audit: oauth("oauth_discovery"),
     body: false,
     admits: "key_or_none",
@@ -139,7 +139,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
       (path): Governed => ({
         method: "GET",
         path,
-        surface: ({ tools }) => serverMetadata(tools),
+        surface: ({ tools }) => oauthServerMetadata(tools),
         audit: oauth("oauth_discovery"),
         body: false,
         admits: "key_or_none",
@@ -149,7 +149,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   {
     method: "GET",
     path: `${BROKER}/client-metadata.json`,
-    surface: ({ tools }) => clientMetadata(tools),
+    surface: ({ tools }) => oauthClientMetadata(tools),
     audit: oauth("oauth_discovery"),
     body: false,
     admits: "key_or_none",
@@ -157,7 +157,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   {
     method: "GET",
     path: `${BROKER}/authorize`,
-    surface: ({ tools }) => authorize(tools),
+    surface: ({ tools }) => oauthAuthorize(tools),
     audit: oauth("oauth_authorize"),
     body: false,
     admits: "key_or_none",
@@ -165,7 +165,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   {
     method: "POST",
     path: `${BROKER}/authorize`,
-    surface: ({ tools }) => decide(tools),
+    surface: ({ tools }) => oauthDecide(tools),
     audit: oauth("oauth_authorize"),
     body: true,
     admits: "key_or_none",
@@ -173,7 +173,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   {
     method: "GET",
     path: `${BROKER}/callback`,
-    surface: ({ tools }) => callback(tools),
+    surface: ({ tools }) => oauthCallback(tools),
     audit: oauth("oauth_callback"),
     body: false,
     admits: "key_or_none",
@@ -181,7 +181,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   {
     method: "POST",
     path: `${BROKER}/token`,
-    surface: ({ tools }) => token(tools),
+    surface: ({ tools }) => oauthToken(tools),
     audit: oauth("oauth_token"),
     body: true,
     admits: "key_or_none",
@@ -189,7 +189,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   {
     method: "POST",
     path: `${BROKER}/revoke`,
-    surface: ({ tools }) => revoke(tools),
+    surface: ({ tools }) => oauthRevoke(tools),
     audit: oauth("oauth_revoke"),
     body: true,
     admits: "key_or_none",
@@ -197,16 +197,16 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   {
     method: "POST",
     path: `${BROKER}/register`,
-    surface: ({ tools }) => register(tools),
+    surface: ({ tools }) => oauthRegister(tools),
     audit: oauth("oauth_register"),
     body: true,
     admits: "key_or_none",
   },
-  { method: "GET", path: `${BROKER}/tokens`, surface: ({ tools }) => listTokens(tools), audit: oauth("oauth_tokens"), body: false },
+  { method: "GET", path: `${BROKER}/tokens`, surface: ({ tools }) => oauthListTokens(tools), audit: oauth("oauth_tokens"), body: false },
   {
     method: "DELETE",
     path: `${BROKER}/tokens/:token_id`,
-    surface: ({ tools }) => deleteToken(tools),
+    surface: ({ tools }) => oauthDeleteToken(tools),
     audit: oauth("oauth_tokens"),
     body: false,
   },

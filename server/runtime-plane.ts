@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { allowOf } from "./wire/allow.ts";
 import { nearestRoute, nearestText } from "./wire/nearest-route.ts";
-import { preflight, readable } from "./wire/cross-origin.ts";
+import { preflight, withCorsHeaders } from "./wire/cross-origin.ts";
 import { BoundedMap } from "./directory/bounded-map.ts";
 import type { GovernedRoute, Road } from "./road/road.ts";
 import { ERRORS, type ErrorCode } from "./kernel/errors.ts";
@@ -81,8 +81,8 @@ export function runtimePlane(
     if (!request.headers.has("origin")) return answer(request, info);
     const answered = preflight(request, origins) ?? answer(request, info);
     return answered instanceof Promise
-      ? answered.then((response) => readable(request, response, origins))
-      : readable(request, answered, origins);
+      ? answered.then((response) => withCorsHeaders(request, response, origins))
+      : withCorsHeaders(request, answered, origins);
   };
 }
 

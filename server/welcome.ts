@@ -29,7 +29,8 @@ export function welcome(gateway: Gateway, config: Configuration): string {
     lines.push("", made.api_key === undefined ? "A governed call, with your key in GATEHOUSE_KEY:" : "Your first governed call:", "");
     const key = made.api_key ?? "$GATEHOUSE_KEY";
     lines.push(
-      `  curl -N ${gateway.runtimeUrl}/v1/proxy/llm/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${body}'`,
+      `  curl -N ${gateway.runtimeUrl}/v1/proxy/llm/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: ` +
+        `application/json" -d '${body}'`,
     );
   }
   return `${lines.join("\n")}\n\n`;

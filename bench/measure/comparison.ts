@@ -1,6 +1,6 @@
 import type { ComparisonCase } from "../cases/case.ts";
 import type { LoadClient } from "../load/load-client.ts";
-import type { Entrance, Target, TargetName } from "../targets/target.ts";
+import type { Endpoint, Target, TargetName } from "../targets/target.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { diskSyncP50Ms } from "./disk-sync.ts";
 import { CallsFailed, mustBeClean } from "./calls-failed.ts";
@@ -37,7 +37,7 @@ export interface Comparison {
  */
 export async function compare(
   { connections }: ComparisonCase,
-  entrances: ReadonlyMap<Target, Entrance>,
+  entrances: ReadonlyMap<Target, Endpoint>,
   client: LoadClient,
   upstream: Upstream,
   pace: Pace,

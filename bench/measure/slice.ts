@@ -1,7 +1,7 @@
 import type { JobResult } from "../load/job.ts";
 import type { LoadClient } from "../load/load-client.ts";
 import { cpuSeconds, memoryMb, type Split, total } from "../processes/process-tree.ts";
-import type { Entrance, Target } from "../targets/target.ts";
+import type { Endpoint, Target } from "../targets/target.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
 /** One target under load for one stretch of one round. */
@@ -56,7 +56,7 @@ export async function measureSlice(
   client: LoadClient,
   upstream: Upstream,
   target: Target,
-  entrance: Entrance,
+  entrance: Endpoint,
   load: Load,
   settle = true,
 ): Promise<Slice> {

@@ -1,7 +1,7 @@
 import type { SoakCase } from "../cases/case.ts";
 import type { LoadClient } from "../load/load-client.ts";
 import { memoryMb, type Split } from "../processes/process-tree.ts";
-import type { Entrance, Target } from "../targets/target.ts";
+import type { Endpoint, Target } from "../targets/target.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { CallsFailed, mustBeClean } from "./calls-failed.ts";
 import { measureSlice } from "./slice.ts";
@@ -30,7 +30,7 @@ async function reading(pid: number): Promise<Split> {
 export async function soak(
   soakCase: SoakCase,
   target: Target,
-  entrance: Entrance,
+  entrance: Endpoint,
   client: LoadClient,
   upstream: Upstream,
   calls: number,

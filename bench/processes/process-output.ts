@@ -14,7 +14,7 @@ export class ProcessOutput {
   }
 
   /** Its last few lines, without the lines of a stack and of source excerpts. */
-  lastWords(): string {
+  lastOutput(): string {
     return this.#end
       .split("\n")
       .filter((line) => line.trim() !== "" && !/^\s*(at |\d+ \||\^)/.test(line))

@@ -18,7 +18,7 @@ interface Baseline {
   readonly last: { date: string; machine: string; cases: Record<string, Record<string, number>> } | null;
 }
 
-export interface Verdict {
+export interface BaselineVerdict {
   readonly pass: boolean;
   readonly line: string;
 }
@@ -44,7 +44,7 @@ function judged(result: CaseSummary | SoakResult): Record<string, number | undef
 
 const round = (value: number): number => Number(value.toPrecision(3));
 
-export function compareWithBaseline(results: Results, { bounds, last }: Baseline): Verdict[] {
+export function compareWithBaseline(results: Results, { bounds, last }: Baseline): BaselineVerdict[] {
   return Object.entries(results).flatMap(([name, result]) => {
     const figures = judged(result);
     return Object.entries(bounds[name] ?? {}).map(([bound, limit]: [string, number]) => {

@@ -8,7 +8,7 @@ import { type Database, openDatabase, poolOf } from "../../server/store/database
 import { startEmbeddedPostgres } from "../../server/store/embedded.ts";
 import { migrate } from "../../server/store/migrate.ts";
 import { describeRows } from "../../server/store/row-blocks.ts";
-import { rowQueries, runQueries, type Measured } from "./asked.ts";
+import { rowQueries, runQueries, type Measured } from "./measured-queries.ts";
 import { generateRows, type GeneratedRange } from "./generated-rows.ts";
 import { generateRuns } from "./generated-runs.ts";
 

@@ -29,12 +29,12 @@ function addressesIn(text: string): Partial<Addresses> {
 /** Resolves with the addresses once both have been printed. */
 export function announcedAddresses(output: ProcessOutput, timeoutMs: number): Promise<Addresses> {
   const { promise, resolve, reject } = Promise.withResolvers<Addresses>();
-  const timer = setTimeout(() => reject(new Error(`it printed no addresses in time: ${output.lastWords()}`)), timeoutMs);
+  const timer = setTimeout(() => reject(new Error(`it printed no addresses in time: ${output.lastOutput()}`)), timeoutMs);
   output.onPrinted = () => {
     const { runtime, control } = addressesIn(output.start.slice(0, output.start.lastIndexOf("\n") + 1));
     if (runtime !== undefined && control !== undefined) resolve({ runtime, control });
   };
-  void output.ended.then(() => reject(new Error(`it ended at the start: ${output.lastWords()}`)));
+  void output.ended.then(() => reject(new Error(`it ended at the start: ${output.lastOutput()}`)));
   return promise.finally(() => {
     clearTimeout(timer);
     output.onPrinted = () => {};

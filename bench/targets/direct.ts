@@ -1,8 +1,8 @@
-import { plainEntrance, type StartTarget } from "./target.ts";
+import { plainEndpoint, type StartTarget } from "./target.ts";
 
 /** No gateway at all: the upstream itself, the zero that latency is added to. */
 export const startDirect: StartTarget = async (upstream) => ({
   name: "direct",
   pid: upstream.pid,
-  prepare: async ({ call }) => plainEntrance(upstream.port, call),
+  prepare: async ({ call }) => plainEndpoint(upstream.port, call),
 });

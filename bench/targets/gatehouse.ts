@@ -9,7 +9,7 @@ import { announcedAddresses } from "./announced-addresses.ts";
 import { respondsAt } from "./readiness.ts";
 import { openSession, registerToolServer } from "./gatehouse-tools.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { type Entrance, type Preparation, type StartTarget, type Target, UPSTREAM_MODEL } from "./target.ts";
+import { type Endpoint, type Preparation, type StartTarget, type Target, UPSTREAM_MODEL } from "./target.ts";
 
 const launcher = fileURLToPath(new URL("../../bin/gatehouse.mjs", import.meta.url));
 const PASSWORD = "bench-admin-password";
@@ -43,7 +43,7 @@ async function start(upstream: Upstream, name: Target["name"], command: string[]
   const output = new ProcessOutput(child.stdout, child.stderr);
   let epitaph: string | undefined;
   void child.exited.then(
-    () => (epitaph = `it has ended (${child.signalCode ?? `code ${child.exitCode}`}); its last words: ${output.lastWords()}`),
+    () => (epitaph = `it has ended (${child.signalCode ?? `code ${child.exitCode}`}); its last words: ${output.lastOutput()}`),
   );
   const { runtime, control } = await announcedAddresses(output, 120_000);
   await respondsAt(`${runtime}/readyz`, child.exited, 30_000);
@@ -65,7 +65,7 @@ async function start(upstream: Upstream, name: Target["name"], command: string[]
   }
 
   /** A group, a key and a model or tool server of the case's own, so that what one case configures touches no other. */
-  async function prepare({ name: caseName, call, configure }: Preparation): Promise<Entrance> {
+  async function prepare({ name: caseName, call, configure }: Preparation): Promise<Endpoint> {
     const format = call.upstreamFormat;
     if (format !== "mcp" && !providers.has(format)) await makeProvider(format);
     providers.add(format);
@@ -96,5 +96,5 @@ async function start(upstream: Upstream, name: Target["name"], command: string[]
     return { port: Number(new URL(runtime).port), path, headers: { ...headers, ...session }, body: JSON.stringify(body(model)), check };
   }
 
-  return { name, pid: child.pid, prepare, epitaph: () => epitaph };
+  return { name, pid: child.pid, prepare, exitReport: () => epitaph };
 }

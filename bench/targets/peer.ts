@@ -5,7 +5,7 @@ import { plainEnvironment } from "../processes/environment.ts";
 import { placed } from "../processes/placement.ts";
 import { register } from "../processes/registry.ts";
 import { respondsAt } from "./readiness.ts";
-import { plainEntrance, type StartTarget } from "./target.ts";
+import { plainEndpoint, type StartTarget } from "./target.ts";
 
 const folder = fileURLToPath(new URL("../peer/", import.meta.url));
 const entry = `${folder}node_modules/@portkey-ai/gateway/build/start-server.js`;
@@ -48,7 +48,7 @@ export const startPeer: StartTarget = async (upstream) => {
     name: "peer",
     pid: child.pid,
     prepare: async ({ call }) =>
-      plainEntrance(port, call, {
+      plainEndpoint(port, call, {
         authorization: "Bearer sk-bench-upstream",
         "x-portkey-provider": call.upstreamFormat,
         "x-portkey-custom-host": `http://127.0.0.1:${upstream.port}/v1`,

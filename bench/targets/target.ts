@@ -8,7 +8,7 @@ export type TargetName = (typeof TARGETS)[number];
 export const USUAL_TARGETS: readonly TargetName[] = ["direct", "bare", "gatehouse", "peer"];
 
 /** Where and how the load client calls a target in one case, and what it expects back. */
-export interface Entrance {
+export interface Endpoint {
   readonly port: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -20,11 +20,11 @@ export interface Entrance {
 export const UPSTREAM_MODEL = "bench";
 
 /** The entrance of a target that is called just as the upstream is. */
-export function plainEntrance(
+export function plainEndpoint(
   port: number,
   { path, body, headers, check }: CallShape,
   extra: Readonly<Record<string, string>> = {},
-): Entrance {
+): Endpoint {
   return { port, path, headers: { ...headers, ...extra }, body: JSON.stringify(body(UPSTREAM_MODEL)), check };
 }
 
@@ -39,9 +39,9 @@ export interface Target {
   readonly name: TargetName;
   /** Root of the process tree whose cost is the target's. */
   readonly pid: number;
-  prepare(preparation: Preparation): Promise<Entrance>;
+  prepare(preparation: Preparation): Promise<Endpoint>;
   /** Of a target that ended by itself: how, in words. */
-  epitaph?(): string | undefined;
+  exitReport?(): string | undefined;
 }
 
 export type StartTarget = (upstream: Upstream) => Promise<Target>;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import type { KeptCheckpoint } from "@gatehouse/ledger-format/anchors";
+import type { SavedCheckpoint } from "@gatehouse/ledger-format/anchors";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { readPublicKeys } from "@gatehouse/ledger-format/signed-note";
 import { verifyExport } from "@gatehouse/ledger-format/verify-export";
@@ -10,7 +10,7 @@ import { checkpointLines, exportChain, verifyChain } from "../ledger/chains.ts";
 import type { Database } from "../store/database.ts";
 import { openAuditDatabase } from "./audit-database.ts";
 import { filePieces } from "./file-pieces.ts";
-import { readKeptCheckpoints } from "./kept-checkpoints.ts";
+import { readSavedCheckpoints } from "./saved-checkpoints.ts";
 import { reasonOf } from "../kernel/errors.ts";
 import type { CommandIo } from "./command-io.ts";
 import { exitCode, print, report } from "./audit-report.ts";
@@ -70,7 +70,7 @@ export async function auditCommand(argv: string[], io: CommandIo): Promise<numbe
       publicKeys,
       chain: values.chain,
       json: values.json,
-      kept: values.checkpoints === undefined ? [] : await readKeptCheckpoints(values.checkpoints, values.chain, process.env),
+      saved: values.checkpoints === undefined ? [] : await readSavedCheckpoints(values.checkpoints, values.chain, process.env),
     };
     if (file !== undefined) return await verifyFile(io, file, options);
     return await withDatabase(source, (db) => verifyDatabase(io, db, options));
@@ -84,7 +84,7 @@ interface VerifyOptions {
   readonly publicKeys: readonly Uint8Array[];
   readonly chain: string | undefined;
   readonly json: boolean;
-  readonly kept: readonly KeptCheckpoint[];
+  readonly saved: readonly SavedCheckpoint[];
 }
 
 type Source = Parameters<typeof openAuditDatabase>[0];
@@ -95,7 +95,7 @@ async function verifyFile(io: CommandIo, file: string, options: VerifyOptions): 
     throw new Error(`${file}: ${error.message}`, { cause: error });
   });
   if (options.chain !== undefined && options.chain !== result.chain_id) throw new Error(`${file} is of chain ${result.chain_id}`);
-  if (options.kept.length > 0 && !options.kept.some((one) => one.chainId === result.chain_id))
+  if (options.saved.length > 0 && !options.saved.some((one) => one.chainId === result.chain_id))
     throw new Error(`the kept checkpoints are of other chains than ${result.chain_id}`);
   if (options.json) await io.stdout(`${JSON.stringify(result)}\n`);
   else {
@@ -109,12 +109,12 @@ async function verifyFile(io: CommandIo, file: string, options: VerifyOptions): 
   return exitCode(result.verdict);
 }
 
-async function verifyDatabase(io: CommandIo, db: Database, { chain, publicKeys, kept, json }: VerifyOptions): Promise<number> {
+async function verifyDatabase(io: CommandIo, db: Database, { chain, publicKeys, saved: kept, json }: VerifyOptions): Promise<number> {
   const there = [...(await listChains(db)).map((one) => one.chain_id), ADMIN_CHAIN];
   const gone = new Set(kept.map((one) => one.chainId).filter((id) => !there.includes(id)));
   let worst = 0;
   for (const id of chain === undefined ? there : [chain].filter((one) => !gone.has(one))) {
-    const result = await verifyChain(db, id, { publicKeys, kept });
+    const result = await verifyChain(db, id, { publicKeys, saved: kept });
     await io.stdout(json ? `${JSON.stringify(result)}\n` : report(result));
     worst = Math.max(worst, exitCode(result.verdict));
   }

@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, existsSync, fstatSync, lstatSync, ope
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
-import { type KeptCheckpoint, keptCheckpoints } from "@gatehouse/ledger-format/anchors";
+import { type SavedCheckpoint, savedCheckpoints } from "@gatehouse/ledger-format/anchors";
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import { type Configuration, readConfiguration } from "../kernel/configuration.ts";
 import { reasonOf } from "../kernel/errors.ts";
@@ -189,7 +189,8 @@ async function* examineDatabase(db: Database, config: Configuration): AsyncGener
       unreadable.length > 0 ? "wrong" : "ok",
       "secret key",
       unreadable.length > 0
-        ? `opens ${looked - unreadable.length} of ${looked} stored upstream keys, not that of ${unreadable[0]}: give the GW_SECRET_KEY they were stored under, or store them again`
+        ? `opens ${looked - unreadable.length} of ${looked} stored upstream keys, not that of ${unreadable[0]}: give the ` +
+            `GW_SECRET_KEY they were stored under, or store them again`
         : `opens ${looked} stored upstream key(s)`,
     );
   }
@@ -216,8 +217,8 @@ function storedSecret(config: Configuration, name: string): string | null {
 }
 
 /** Gives the newest checkpoint of each chain that the file has. */
-function* examineFile(file: string | undefined): Generator<Finding, ReadonlyMap<string, KeptCheckpoint>> {
-  const newest = new Map<string, KeptCheckpoint>();
+function* examineFile(file: string | undefined): Generator<Finding, ReadonlyMap<string, SavedCheckpoint>> {
+  const newest = new Map<string, SavedCheckpoint>();
   if (file === undefined) return newest;
   const there = existsSync(file);
   const place = there ? file : dirname(file);
@@ -226,7 +227,7 @@ function* examineFile(file: string | undefined): Generator<Finding, ReadonlyMap<
     return newest;
   }
   try {
-    if (there) for (const one of keptCheckpoints(tailOf(file))) newest.set(one.chainId, one);
+    if (there) for (const one of savedCheckpoints(tailOf(file))) newest.set(one.chainId, one);
     yield finding(
       "ok",
       "checkpoint file",

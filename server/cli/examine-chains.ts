@@ -1,5 +1,5 @@
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
-import type { KeptCheckpoint } from "@gatehouse/ledger-format/anchors";
+import type { SavedCheckpoint } from "@gatehouse/ledger-format/anchors";
 import { CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
 import type { Verdict } from "@gatehouse/ledger-format/verdict";
 import { listChains } from "../ledger/chain-facts.ts";
@@ -9,7 +9,7 @@ import { type Finding, finding } from "./finding.ts";
 
 /** Rows verified of each chain: since a checkpoint about this far back. */
 const VERIFIED_ROWS = 2_000;
-export async function* examineChains(db: Database, kept: ReadonlyMap<string, KeptCheckpoint>): AsyncGenerator<Finding> {
+export async function* examineChains(db: Database, kept: ReadonlyMap<string, SavedCheckpoint>): AsyncGenerator<Finding> {
   const chains = await listChains(db);
   for (const chain of chains) {
     const checkpoint = kept.get(chain.chain_id);
@@ -17,7 +17,7 @@ export async function* examineChains(db: Database, kept: ReadonlyMap<string, Kep
     const from = Math.max(chain.first_seq, Math.min(covered, chain.head_seq) - VERIFIED_ROWS);
     try {
       const result = await verifyChain(db, chain.chain_id, {
-        kept: checkpoint === undefined ? [] : [checkpoint],
+        saved: checkpoint === undefined ? [] : [checkpoint],
         ...(from > chain.first_seq ? { fromSeq: await afterCheckpoint(db, chain.chain_id, from) } : {}),
       });
       if (result.verdict === "intact" && chain.head_seq < chain.first_seq) {
@@ -40,9 +40,9 @@ export async function* examineChains(db: Database, kept: ReadonlyMap<string, Kep
     yield finding("wrong", "audit chain", `${id} is missing: the checkpoint file has a checkpoint of it, and the database nothing`);
 }
 
-export async function* examineAdminLog(db: Database, kept: KeptCheckpoint | undefined): AsyncGenerator<Finding> {
+export async function* examineAdminLog(db: Database, kept: SavedCheckpoint | undefined): AsyncGenerator<Finding> {
   try {
-    const { verdict, rows_checked: entries, findings } = await verifyChain(db, ADMIN_CHAIN, { kept: kept === undefined ? [] : [kept] });
+    const { verdict, rows_checked: entries, findings } = await verifyChain(db, ADMIN_CHAIN, { saved: kept === undefined ? [] : [kept] });
     yield finding(
       stateOf(verdict),
       "admin log",

@@ -4,7 +4,7 @@ export class BoundedMap<K, V> {
   private readonly capacity: number;
   private readonly forgotten: (value: V) => void;
 
-  /** `forgotten` is told what had to go for something newer. */
+  /** `forgotten` is called with each entry that was evicted for a newer one. */
   constructor(capacity: number, forgotten: (value: V) => void = () => undefined) {
     this.capacity = capacity;
     this.forgotten = forgotten;

@@ -14,12 +14,12 @@ export interface ConfigListener {
   oauthTokensChanged?(tenantId: string, ref: string): void;
   /** What is known of an end user changed; null: of any of the tenant's. */
   userChanged(tenantId: string, userId: string | null): void;
-  /** More changed than can be told apart. */
+  /** More changed than can be listed one by one. */
   everythingChanged(): Promise<void>;
 }
 
 /**
- * Follows changes of configuration: told by NOTIFY at once, found by the poll when the notice or its connection was
+ * Follows changes of configuration: by NOTIFY at once, by the poll when the notification or its connection was
  * lost. Either way the changes themselves are read in version order from the table, so none is missed or taken twice.
  */
 export class ConfigFollower {
@@ -27,7 +27,7 @@ export class ConfigFollower {
   private readonly channel: Channel;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private following: Promise<void> | null = null;
-  /** Told by the first read that begins after they came. */
+  /** Resolved by the first read that begins after they came. */
   private waiting: (() => void)[] = [];
   private again = false;
   private stopped = false;
@@ -39,7 +39,7 @@ export class ConfigFollower {
     this.connection = connection;
     this.listener = listener;
     this.log = log;
-    this.channel = new Channel(connection, CHANGE_CHANNEL, { heard: () => this.follow(), listening: () => this.follow() }, log);
+    this.channel = new Channel(connection, CHANGE_CHANNEL, { received: () => this.follow(), connected: () => this.follow() }, log);
   }
 
   async start(): Promise<void> {

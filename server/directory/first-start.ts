@@ -24,7 +24,7 @@ export interface FirstStartDeps {
 }
 
 /** What can be shown only now, because the store has its hash. */
-export interface MadeSecrets {
+export interface GeneratedSecrets {
   /** Only when it was generated. */
   admin_password?: string;
   api_key?: string;
@@ -34,7 +34,7 @@ export interface MadeSecrets {
 export interface FirstStart {
   /** False on every later start, which makes nothing. */
   readonly first: boolean;
-  readonly made: MadeSecrets;
+  readonly made: GeneratedSecrets;
   /** Names of the models made. */
   readonly models: string[];
 }
@@ -67,7 +67,7 @@ export async function firstStart(deps: FirstStartDeps): Promise<FirstStart> {
 }
 
 async function makeRecords(change: Write, deps: FirstStartDeps): Promise<FirstStart> {
-  const made: MadeSecrets = {};
+  const made: GeneratedSecrets = {};
   const password = deps.bootstrapAdminPassword ?? newPassword();
   if (deps.bootstrapAdminPassword === undefined) made.admin_password = password;
   await adminUsers.create(change, null, { username: ADMIN, password });

@@ -17,7 +17,7 @@ interface Held {
 
 /**
  * The compiled policies this process holds. A call finds them in memory; only the first call of a tenant or group waits
- * for the database. A renewal is compiled aside and put in place whole, so a call sees the old policy or the new one.
+ * for the database. A new snapshot is compiled in the background and swapped atomically, so a call sees the old policy or the new one.
  */
 export class Snapshots {
   private readonly held = new BoundedMap<string, Held>(MAX_TENANTS);

@@ -96,13 +96,15 @@ export const VARIABLES = {
   GW_PUBLIC_URL: {
     schema: publicUrl,
     meaning:
-      "address of the runtime plane as clients and browsers know it, such as https://gateway.example; without it the one each request came to",
+      "address of the runtime plane as clients and browsers know it, such as https://gateway.example; without it the one " +
+      "each request came to",
   },
   GW_TRUSTED_PROXIES: {
     schema: trustedProxies,
     default: "",
     meaning:
-      "comma list of addresses and ranges (IPv4 and IPv6, such as 10.0.0.0/8) of the proxies in front of both planes: from these, and from no one else, X-Forwarded-For is believed",
+      "comma list of addresses and ranges (IPv4 and IPv6, such as 10.0.0.0/8) of the proxies in front of both planes: from " +
+      "these, and from no one else, X-Forwarded-For is believed",
   },
   GW_ROLES: { schema: roles, default: ROLES.join(","), meaning: "which roles this process has; a fleet runs them apart" },
   GW_DATA_DIR: { schema: text, default: "./data", meaning: "embedded database, audit journal and generated secrets (mode 0700)" },
@@ -155,7 +157,8 @@ export const VARIABLES = {
   GW_AUDIT_CHECKPOINT_URL: {
     schema: bucketPlace,
     meaning:
-      "s3://bucket/prefix: where every signed checkpoint is put as an object of its own, in an S3-compatible store; with the AWS_ variables below",
+      "s3://bucket/prefix: where every signed checkpoint is put as an object of its own, in an S3-compatible store; with the " +
+      "AWS_ variables below",
   },
   AWS_ACCESS_KEY_ID: { schema: key, meaning: "access key of that store; needed with GW_AUDIT_CHECKPOINT_URL" },
   AWS_SECRET_ACCESS_KEY: { schema: key, secret: true, meaning: "its secret; needed with GW_AUDIT_CHECKPOINT_URL" },
@@ -185,7 +188,8 @@ export const VARIABLES = {
     schema: integer(1, 1_000_000),
     default: "600",
     meaning:
-      "calls without a valid credential that have an audit row each, for each address (IPv6: each /64) and minute; the rest are answered 429 and told by one row",
+      "calls without a valid credential that have an audit row each, for each address (IPv6: each /64) and minute; the rest " +
+      "are answered 429 and told by one row",
   },
   GW_MAX_BODY_MB: { schema: integer(1, 1024), default: "32", meaning: "largest request body of a model call" },
   GW_UPSTREAM_TIMEOUT_SECONDS: {
@@ -277,7 +281,7 @@ export interface Configuration {
 }
 
 /** Where checkpoints are put as objects; undefined when no bucket is named. Throws `ConfigurationError`. */
-export function checkpointBucket(env: Readonly<Record<string, string | undefined>>): BucketSettings | undefined {
+export function checkpointBucketSettings(env: Readonly<Record<string, string | undefined>>): BucketSettings | undefined {
   const place = read(env, "GW_AUDIT_CHECKPOINT_URL");
   if (place === undefined) return undefined;
   const accessKeyId = read(env, "AWS_ACCESS_KEY_ID");
@@ -325,7 +329,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     auditDurability: read(env, "GW_AUDIT_DURABILITY") as "strict" | "relaxed",
     auditJournalMaxBytes: (read(env, "GW_AUDIT_JOURNAL_MAX_MB") as number) * 1024 * 1024,
     auditCheckpointFile: read(env, "GW_AUDIT_CHECKPOINT_FILE"),
-    auditCheckpointBucket: checkpointBucket(env),
+    auditCheckpointBucket: checkpointBucketSettings(env),
     bootstrapAdminPassword: read(env, "GW_BOOTSTRAP_ADMIN_PASSWORD"),
     quickstart: read(env, "GW_QUICKSTART") as boolean,
     drainSeconds: read(env, "GW_DRAIN_SECONDS") as number,

@@ -171,7 +171,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /** What is answered to whom an exception met: that the database is away is worth telling, and everything else the log's. */
-export function unforeseen(error: unknown): Refusal {
+export function internalErrorOf(error: unknown): Refusal {
   return isDatabaseAway(error) ? refuse("database_unavailable", undefined, { headers: { "retry-after": "1" } }) : refuse("internal_error");
 }
 
@@ -197,7 +197,7 @@ export function refuse(code: ErrorCode, message?: string, rest?: Omit<Refusal, "
   return { code, message: message ?? ERRORS[code].message, ...rest };
 }
 
-export function statusOf(refusal: Refusal): number {
+export function httpStatusOf(refusal: Refusal): number {
   return ERRORS[refusal.code].status;
 }
 
@@ -217,12 +217,12 @@ export class Refused extends Error {
 }
 
 /** Whoever sends a body chooses how many fields of it are wrong, and what they are called. */
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 const LONGEST_NAME = 200;
 
 /** Names each field in its message too, for those who read nothing else. */
 export function invalidFields(code: ErrorCode, fields: readonly FieldError[]): Refused {
-  const named = fields.slice(0, MOST_NAMED).map(({ field, message }) => ({ field: field.slice(0, LONGEST_NAME), message }));
+  const named = fields.slice(0, MAX_NAMED).map(({ field, message }) => ({ field: field.slice(0, LONGEST_NAME), message }));
   const detail = named.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
   const more = fields.length > named.length ? `; and ${fields.length - named.length} more` : "";
   return new Refused(refuse(code, detail + more, { fields: named }));

@@ -9,7 +9,7 @@ import type { Verification } from "@gatehouse/ledger-format/verdict";
 import { sql } from "kysely";
 import { isoMicros, type Clock } from "../kernel/clock.ts";
 import { isoColumn } from "../store/audit-columns.ts";
-import { beginningOf, type AdminLogRow } from "../store/admin-log.ts";
+import { adminLogStartOf, type AdminLogRow } from "../store/admin-log.ts";
 import type { Database, Trx } from "../store/database.ts";
 import { chainReading } from "./chain-readings.ts";
 import type { SignedCheckpoint } from "./journal-contents.ts";
@@ -43,7 +43,7 @@ async function* readHeld(db: Database, tenantId: string | undefined): AsyncGener
     if (chain === undefined) throw new Error("the head of the admin log is missing");
     yield { type: "chain", ...chain };
     const checkpoints = await trx.selectFrom("admin_log_checkpoints").select(["chain_seq", "note"]).orderBy("checkpoint_no").execute();
-    const beginning = tenantId === undefined ? 0 : await beginningOf(trx, tenantId);
+    const beginning = tenantId === undefined ? 0 : await adminLogStartOf(trx, tenantId);
     let next = 0;
     for await (const entry of readEntries(trx)) {
       for (; next < checkpoints.length && (checkpoints[next]?.chain_seq ?? 0) < entry.chain_seq; next++)

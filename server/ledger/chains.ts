@@ -1,5 +1,5 @@
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
-import { type KeptCheckpoint, keptAnchors } from "@gatehouse/ledger-format/anchors";
+import { type SavedCheckpoint, savedAnchors } from "@gatehouse/ledger-format/anchors";
 import type { Anchor } from "@gatehouse/ledger-format/chain-facts";
 import type { TrustedKey } from "@gatehouse/ledger-format/checkpoint";
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
@@ -32,7 +32,7 @@ export interface VerifyChainOptions {
   /** Heads known from elsewhere than the database, such as the live writer's `shippedSeq` and `shippedHash`. */
   readonly knownHeads?: readonly Anchor[] | undefined;
   /** Checkpoints kept elsewhere than in the database: the chain must hold what they stand over. */
-  readonly kept?: readonly KeptCheckpoint[] | undefined;
+  readonly saved?: readonly SavedCheckpoint[] | undefined;
 }
 
 /** What the export of a row leaves out: content of calls, which has its own permission. */
@@ -66,10 +66,10 @@ function checkRange({ fromSeq, toSeq }: VerifyChainOptions): void {
 export async function verifyChain(db: Database, chainId: string, options: VerifyChainOptions = {}): Promise<ChainVerification> {
   checkRange(options);
   const started = performance.now();
-  const { fromSeq, toSeq, tenantId, kept = [] } = options;
+  const { fromSeq, toSeq, tenantId, saved: kept = [] } = options;
   const keys = await keysFor(db, options.publicKeys);
   // A checkpoint is kept once the database has it, so it has all that are kept by now: whatever a clock says.
-  const knownHeads = [...(options.knownHeads ?? []), ...(toSeq === undefined ? keptAnchors(kept, chainId, keys) : [])];
+  const knownHeads = [...(options.knownHeads ?? []), ...(toSeq === undefined ? savedAnchors(kept, chainId, keys) : [])];
   if (chainId === ADMIN_CHAIN)
     return { ...(await verifyAdminChain(db, { keys, tenantId, knownHeads })), duration_ms: Math.round(performance.now() - started) };
   for await (const { chain, entries } of readChainSnapshot(db, chainId)) {

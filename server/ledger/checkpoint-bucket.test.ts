@@ -5,17 +5,17 @@ import { testDatabase, type TestDatabase } from "../../tests/support/database.ts
 import { auditCommand } from "../cli/audit.ts";
 import type { BucketSettings } from "../kernel/bucket-settings.ts";
 import { outbound } from "../runtime/outbound.ts";
-import { type Bucket, BucketFailed, openBucket } from "../store/bucket.ts";
+import { type ObjectBucket, BucketFailed, openBucket } from "../store/bucket.ts";
 import { type CheckpointBucket, checkpointBucket } from "./checkpoint-bucket.ts";
 import { bucketState } from "./stored-checkpoints.ts";
-import { keptInBucket } from "./kept-in-bucket.ts";
+import { readBucketCheckpoints } from "./bucket-checkpoints.ts";
 import { callRow, type RecordedLog, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
 
 const NAME = "gatehouse-checkpoints";
 
 let database: TestDatabase;
 let store: FakeBucket;
-let bucket: Bucket;
+let bucket: ObjectBucket;
 let log: RecordedLog;
 let keepers: CheckpointBucket[];
 
@@ -27,7 +27,7 @@ const settings = (given: Partial<BucketSettings> = {}): BucketSettings => ({
   keys: { ...BUCKET_KEYS, sessionToken: null },
   ...given,
 });
-const open = (given: Partial<BucketSettings> = {}): Bucket => openBucket(settings(given), outbound({ allowPrivate: true }));
+const open = (given: Partial<BucketSettings> = {}): ObjectBucket => openBucket(settings(given), outbound({ allowPrivate: true }));
 const keeper = (): CheckpointBucket => {
   const made = checkpointBucket(bucket, database.db, log, 1);
   keepers.push(made);
@@ -115,7 +115,7 @@ test("a store that is away holds up no row, is told of once, and gets everything
   await until(() => store.objects.size === 4);
   await until(() => log.events.length > 1);
   expect(log.events.map(({ event }) => event)).toEqual(["audit_checkpoint_bucket_failed", "audit_checkpoint_bucket_recovered"]);
-  expect((await keptInBucket(bucket, chainId)).trimEnd().split("\n")).toHaveLength(4);
+  expect((await readBucketCheckpoints(bucket, chainId)).trimEnd().split("\n")).toHaveLength(4);
 });
 
 test("what a process that died could not put is put by the next start", async () => {

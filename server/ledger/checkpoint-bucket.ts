@@ -1,6 +1,6 @@
 import { printExportLine } from "@gatehouse/ledger-format/export";
 import type { Log } from "../kernel/log.ts";
-import type { Bucket } from "../store/bucket.ts";
+import type { ObjectBucket } from "../store/bucket.ts";
 import type { Database } from "../store/database.ts";
 import type { SignedCheckpoint } from "./journal-contents.ts";
 import { checkpointKey } from "./checkpoint-key.ts";
@@ -14,10 +14,10 @@ export interface CheckpointBucket {
   close(ms: number): Promise<void>;
 }
 
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 const WINDOW = 500;
 const BACKOFF_MS = { first: 500, last: 60_000 };
-/** How often it is looked for checkpoints that nobody told of: those of a process that died. */
+/** How often to look for checkpoints that were never reported: those of a process that died. */
 const LOOK_MS = 3_600_000;
 
 const body = ({ chain_seq, note }: SignedCheckpoint): string => printExportLine({ type: "checkpoint", chain_seq, note });
@@ -26,7 +26,7 @@ const body = ({ chain_seq, note }: SignedCheckpoint): string => printExportLine(
  * Begins with what the database has and the bucket lacks: what an earlier process, or one that died, could not put.
  * `backoffMs` is the first wait after a failure; it doubles up to a minute.
  */
-export function checkpointBucket(bucket: Bucket, db: Database, log: Log, backoffMs: number = BACKOFF_MS.first): CheckpointBucket {
+export function checkpointBucket(bucket: ObjectBucket, db: Database, log: Log, backoffMs: number = BACKOFF_MS.first): CheckpointBucket {
   const waiting: SignedCheckpoint[] = [];
   let behind = true;
   let closing = false;
@@ -101,7 +101,7 @@ export function checkpointBucket(bucket: Bucket, db: Database, log: Log, backoff
   return {
     keep(checkpoints) {
       waiting.push(...checkpoints);
-      if (waiting.length > MOST_WAITING) {
+      if (waiting.length > MAX_WAITING) {
         waiting.length = 0;
         behind = true;
       }

@@ -51,7 +51,8 @@ export interface JournalScan {
 export class JournalDamaged extends Error {
   constructor(path: string, offset: number, why: string) {
     super(
-      `the audit journal is damaged: ${path} at byte ${offset}: ${why}. No row has been dropped; restore the file, or move the journal directory away to start a new chain`,
+      `the audit journal is damaged: ${path} at byte ${offset}: ${why}. No row has been dropped; restore the file, or move ` +
+        `the journal directory away to start a new chain`,
     );
   }
 }

@@ -9,7 +9,7 @@ import { verifyChain } from "./chains.ts";
 import { ChainUnproven } from "./recovery.ts";
 import { JournalDamaged } from "./journal-contents.ts";
 import { journalFiles, listSegments, segmentPath } from "./segments.ts";
-import { asLeftByCrash, callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
+import { copyAsCrashed, callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
 import { JournalInUse } from "./writer-lock.ts";
 
 let database: TestDatabase;
@@ -181,7 +181,7 @@ describe("after a crash", () => {
     ledger.begin(open);
     await ledger.seal(done);
     await ledger.shipped();
-    const left = asLeftByCrash(directory);
+    const left = copyAsCrashed(directory);
     const next = await testLedger(database.db, left);
     expect(next.chainId).toBe(ledger.chainId);
     await next.shipped();
@@ -204,7 +204,7 @@ describe("after a crash", () => {
     const directory = temporaryDirectory();
     const ledger = await testLedger(database.db, directory);
     await ledger.seal(callRow());
-    const left = asLeftByCrash(directory);
+    const left = copyAsCrashed(directory);
     await ledger.close();
     for (const torn of ['R12345678{"id":"half', "\0".repeat(50), "Rffffffff{}\n"]) {
       const last = listSegments(left).at(-1)?.number as number;
@@ -264,7 +264,7 @@ describe("after a crash", () => {
     await ledger.shipped();
     const open = callRow();
     ledger.begin(open);
-    const setBack = asLeftByCrash(directory);
+    const setBack = copyAsCrashed(directory);
     await ledger.seal(open);
     await ledger.close();
     // The call that was open in it has its row already.

@@ -48,7 +48,7 @@ export interface LedgerOptions {
   readonly closeMs?: number;
   readonly files?: JournalFiles;
   readonly ship?: typeof shipAuditRows;
-  /** Told of checkpoints once they are in the database. */
+  /** Called with checkpoints once they are in the database. */
   readonly checkpointed?: (checkpoints: readonly CheckpointRecord[]) => void;
 }
 

@@ -28,7 +28,9 @@ export interface ResumePoint {
 export class ChainUnproven extends Error {
   constructor(chainId: string, journalSeq: number, databaseSeq: number) {
     super(
-      `the audit journal ends at row ${journalSeq} of chain ${chainId}, and the database has it up to row ${databaseSeq}, without a checkpoint of this gateway's key over that row: the journal was set back, or the rows were added behind its back. Restore the journal; or verify the chain, and move the journal directory away to start a new one`,
+      `the audit journal ends at row ${journalSeq} of chain ${chainId}, and the database has it up to row ${databaseSeq}, ` +
+        `without a checkpoint of this gateway's key over that row: the journal was set back, or the rows were added behind its ` +
+        `back. Restore the journal; or verify the chain, and move the journal directory away to start a new one`,
     );
   }
 }
@@ -54,7 +56,7 @@ export async function resumePoint({ db, scan, key, newChainId, log }: ResumePart
   const recorded = await readAuditChain(db, chainId);
   const shippedHead = recorded === null ? start : { seq: recorded.headSeq, hash: recorded.headHash };
   let { head, checkpoint } = scan;
-  // Another database than the chain was begun in, or one from before: what is missing in it is told, not guessed away.
+  // Another database than the chain was begun in, or one from before: what is missing in it is reported, not guessed.
   if (recorded === null && head.seq > 0) log.warn("audit_chain_unknown_to_database", { chain_id: chainId, journal_seq: head.seq });
   const last = await readLastCheckpoint(db, chainId);
   if (shippedHead.seq > head.seq) {

@@ -7,7 +7,7 @@ import { isoMicros, type Clock } from "../kernel/clock.ts";
 import { exportChain, verifyChain } from "./chains.ts";
 import type { Ledger } from "./ledger.ts";
 import { putFeedback } from "../store/run-feedback.ts";
-import { rememberGoneTenant } from "../store/gone-tenants.ts";
+import { recordDeletedTenant } from "../store/deleted-tenants.ts";
 import { applyRetention } from "./retention.ts";
 import { callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
 
@@ -325,7 +325,7 @@ test("the rows of a tenant that is gone are held to the retention it had", async
   await ledger.shipped();
   await database.db.transaction().execute(async (trx) => {
     const { data_retention } = await trx.selectFrom("tenants").select("data_retention").where("id", "=", "short").executeTakeFirstOrThrow();
-    await rememberGoneTenant(trx, { id: "short", data_retention }, new Date(at));
+    await recordDeletedTenant(trx, { id: "short", data_retention }, new Date(at));
     await trx.deleteFrom("tenants").where("id", "=", "short").execute();
   });
   at += 9 * DAY;
@@ -342,7 +342,7 @@ test("the rows of a tenant that is gone are held to the retention it had", async
 test("what is kept of a tenant that is gone ends with its rows and runs", async () => {
   const { db } = database;
   const data_retention = { store_bodies: "none", body_days: 1, log_days: 20, run_days: 60 } as const;
-  await db.transaction().execute((trx) => rememberGoneTenant(trx, { id: "brief", data_retention }, new Date(at)));
+  await db.transaction().execute((trx) => recordDeletedTenant(trx, { id: "brief", data_retention }, new Date(at)));
   await sql`INSERT INTO usage_hourly (tenant_id, hour, resource_group_id, llm_model_used, api_key_id, requests, errors, prompt_tokens, completion_tokens, cost_micro_usd, unpriced_requests) VALUES ('brief', ${new Date(at)}, '', '', '', 1, 0, 0, 0, 0, 0)`.execute(
     db,
   );

@@ -6,7 +6,7 @@ import { appendAdminLog } from "../store/admin-log.ts";
 import { pruneBodies, pruneRuns, reduceRows, tenantRetentions } from "../store/audit-retention.ts";
 import { ensurePartitions, partitionsBefore } from "../store/audit-partitions.ts";
 import { dropPrefixes, droppablePrefixes, type DroppablePrefix } from "../store/chain-prefixes.ts";
-import { forgetGoneTenant, forgettableTenants } from "../store/gone-tenants.ts";
+import { forgetDeletedTenant, purgeableTenants } from "../store/deleted-tenants.ts";
 import { pruneAlerts } from "../store/alerts.ts";
 import { pruneApprovals } from "../store/approval-upkeep.ts";
 import type { Database } from "../store/database.ts";
@@ -46,8 +46,8 @@ export async function applyRetention(db: Database, clock: Clock, log: Log): Prom
   }
   await forgetExpiredNotifications(db, now);
   if (tenants.length > 0) await dropMonths(db, before(Math.max(...tenants.map((tenant) => tenant.log_days))), now, log);
-  for (const id of await forgettableTenants(db, now)) {
-    await db.transaction().execute((trx) => forgetGoneTenant(trx, id));
+  for (const id of await purgeableTenants(db, now)) {
+    await db.transaction().execute((trx) => forgetDeletedTenant(trx, id));
     log.info("gone_tenant_forgotten", { tenant_id: id });
   }
 }
@@ -61,7 +61,7 @@ async function pruneTold(db: Database, tenantId: string, before: Date): Promise<
   );
 }
 
-/** Drops the months that ended before `before`. Each chain's drop is told in the admin log. */
+/** Drops the months that ended before `before`. Each chain's drop is recorded in the admin log. */
 async function dropMonths(db: Database, before: Date, now: Date, log: Log): Promise<void> {
   const boundary = new Date(Date.UTC(before.getUTCFullYear(), before.getUTCMonth(), 1));
   const keys = trustedKeys(await listSigningKeys(db));

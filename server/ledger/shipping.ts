@@ -4,7 +4,7 @@ import type { Database } from "../store/database.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Chain, ChainHead } from "./chain.ts";
 import type { Journal } from "./journal.ts";
-import { refusedData, withoutRefusedData } from "./poison.ts";
+import { isDataRejected, withoutRejectedData } from "./rejected-data.ts";
 import { lineId } from "./row-line.ts";
 import type { CheckpointRecord } from "./journal-contents.ts";
 import { isBefore, listSegments, type Position } from "./segments.ts";
@@ -95,7 +95,7 @@ export class Shipping {
         if (!(await this.ship(db, { ...base, rows, ids: known }))) return await this.reposition();
         break;
       } catch (error) {
-        const code = refusedData(error);
+        const code = isDataRejected(error);
         if (code === null || shipment.rows.length === 0) throw error;
         if (code === UNIQUE_VIOLATION && known === null) {
           known = shipment.rows.map(lineId);
@@ -107,7 +107,7 @@ export class Shipping {
         }
         if (attempt > 1) throw error;
         log.error("audit_row_refused_by_database", { chain_seq: head?.seq, code, error: error as Error });
-        rows = [Buffer.from(`${withoutRefusedData(lineText(last as Buffer), columns, code, attempt > 0)}\n`)];
+        rows = [Buffer.from(`${withoutRejectedData(lineText(last as Buffer), columns, code, attempt > 0)}\n`)];
         attempt++;
       }
     }

@@ -3,10 +3,10 @@ import { firstCallsOfTraces, rowsOfSpans } from "../store/spans.ts";
 
 /** What the ledger already holds of the spans of a batch. Keys are `<trace id>/<span id>`, or the trace id. */
 export interface KnownSpans {
-  /** Told before. */
-  readonly told: ReadonlySet<string>;
-  /** Id of the row of the call the gateway carried itself, and its run where the call is the same credential's: nobody files under a run of others. */
-  readonly carried: ReadonlyMap<string, { readonly rowId: string; readonly rootTaskId: string | null }>;
+  /** Recorded before. */
+  readonly reported: ReadonlySet<string>;
+  /** Id of the row of the call that went through the gateway, and its run where the call is the same credential's: a span never joins another credential's run. */
+  readonly gatewayCalls: ReadonlyMap<string, { readonly rowId: string; readonly rootTaskId: string | null }>;
   /** The run the traces' calls belong to. */
   readonly runs: ReadonlyMap<string, string>;
 }
@@ -34,5 +34,5 @@ export async function knownSpans(
     if (row.source === "otel") told.add(key);
     else if (!carried.has(key)) carried.set(key, { rowId: row.id, rootTaskId: row.credential_id === apiKeyId ? row.root_task_id : null });
   }
-  return { told, carried, runs: new Map(firsts.map((row) => [row.trace_id, row.root_task_id ?? ""])) };
+  return { reported: told, gatewayCalls: carried, runs: new Map(firsts.map((row) => [row.trace_id, row.root_task_id ?? ""])) };
 }

@@ -1,12 +1,12 @@
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { sql } from "kysely";
-import type { Bucket } from "../store/bucket.ts";
+import type { ObjectBucket } from "../store/bucket.ts";
 import type { Database } from "../store/database.ts";
 import type { SignedCheckpoint } from "./journal-contents.ts";
 import { checkpointKey } from "./checkpoint-key.ts";
 
 /** Those of a stretch of one chain, oldest first, that the bucket does not have. */
-export async function lackingOf(bucket: Bucket, chainId: string, stretch: readonly SignedCheckpoint[]): Promise<SignedCheckpoint[]> {
+export async function lackingOf(bucket: ObjectBucket, chainId: string, stretch: readonly SignedCheckpoint[]): Promise<SignedCheckpoint[]> {
   const [first, last] = [stretch[0], stretch.at(-1)];
   if (first === undefined || last === undefined) return [];
   const there = new Set<string>();
@@ -19,7 +19,7 @@ export async function lackingOf(bucket: Bucket, chainId: string, stretch: readon
 }
 
 /** How many chains the bucket is up to date with, and which it is not. Changes nothing. Throws `BucketFailed`. */
-export async function bucketState(bucket: Bucket, db: Database): Promise<{ readonly kept: number; readonly lacking: string[] }> {
+export async function bucketState(bucket: ObjectBucket, db: Database): Promise<{ readonly kept: number; readonly lacking: string[] }> {
   let kept = 0;
   const lacking: string[] = [];
   for await (const _ of bucket.list("", { pageSize: 1 })) break;

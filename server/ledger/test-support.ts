@@ -28,7 +28,7 @@ export function temporaryDirectory(): string {
 }
 
 /** The directory as it would be found if its writer were killed at this moment. */
-export function asLeftByCrash(directory: string): string {
+export function copyAsCrashed(directory: string): string {
   const copy = temporaryDirectory();
   cpSync(directory, copy, { recursive: true });
   rmSync(join(copy, "writer.lock"), { force: true });

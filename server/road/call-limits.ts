@@ -9,7 +9,7 @@ export interface NestedBounds {
   /** Longest wait for calls in flight; null: as long as a caller's call. */
   readonly waitMs: number | null;
   /** Whether the call it is made for waits for it. */
-  readonly lends: boolean;
+  readonly parentWaits: boolean;
 }
 
 /** What the road asks of the limits beside the request control they are. */

@@ -58,7 +58,7 @@ export interface Call {
   readonly attempts: Attempt[];
   /** Called once, however the call ended, before its row is closed: to say on it what is known only then. */
   readonly beforeRecord: (() => void)[];
-  /** Told once how the call ended: the error type of its row, null when it succeeded. */
+  /** Called once when the call has ended: with the error type of its row, null when it succeeded. */
   readonly whenEnded: ((errorType: string | null) => void)[];
   /** What the request preview begins: the body received, then the body that left. */
   requestContent: string | Uint8Array | null;
@@ -77,7 +77,7 @@ export interface Attempt {
   /** The provider's HTTP status; null when none arrived. */
   status: number | null;
   durationMs: number;
-  /** What a failed attempt had used before it failed, where the provider told. */
+  /** What a failed attempt had used before it failed, where the provider reported it. */
   usage: Usage | null;
   costMicros: MicroUsd | null;
 }

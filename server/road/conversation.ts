@@ -1,7 +1,7 @@
 import type { ModelEntry } from "../directory/snapshot.ts";
 import type { ConversationCodec, ReplyContext, StreamReader, StreamWriter } from "../wire/conversation/codec.ts";
 import type { InboundRequest } from "../wire/inbound.ts";
-import type { Operation } from "../wire/operation.ts";
+import type { ProviderOperation } from "../wire/operation.ts";
 import type { StreamCodec } from "../wire/stream.ts";
 import type { Usage } from "../wire/usage.ts";
 import type { Call } from "./call.ts";
@@ -13,7 +13,7 @@ export interface Conversation {
   /** How an answer of the caller's own format passes as it is. */
   readonly passing: {
     /** Where it is not simply called as the format is. */
-    readonly operation?: Operation;
+    readonly operation?: ProviderOperation;
     stream(): StreamCodec;
     /** Null when the bytes are not an answer of the format. */
     reply(bytes: Uint8Array): { readonly usage: Usage | null; readonly outputCharacters: number } | null;

@@ -11,3 +11,8 @@ export const PASS: Decision = { kind: "pass" };
 export function refused(refusal: Refusal): Decision {
   return { kind: "refuse", refusal };
 }
+
+/** Null passes. */
+export function decisionOf(refusal: Refusal | null): Decision {
+  return refusal === null ? PASS : refused(refusal);
+}

@@ -3,7 +3,7 @@ import type { Refusal } from "../kernel/errors.ts";
 import type { JsonValue } from "../wire/document.ts";
 import type { TextSlot } from "../wire/inbound.ts";
 import { ACTION_PASSES, type Action, type ActionDecision } from "./action.ts";
-import { admit, type AdmissionParts, type Admits } from "./admission/admit.ts";
+import { admit, type AdmissionParts, type RouteCallers } from "./admission/admit.ts";
 import type { Call } from "./call.ts";
 import type { ActionControl, RequestControl } from "./control.ts";
 import type { RequestView } from "./view.ts";
@@ -70,7 +70,7 @@ export class Gates {
   }
 
   /** Why a caller who was let in would not be now; null when it would. What is found out is not told on the call's row. */
-  async readmit(call: Call, admits: Admits, view: RequestView): Promise<{ readonly refusal: Refusal | null; readonly now: Call }> {
+  async readmit(call: Call, admits: RouteCallers, view: RequestView): Promise<{ readonly refusal: Refusal | null; readonly now: Call }> {
     const now: Call = { ...call, row: { ...call.row }, answerHeaders: {} };
     const refusal = await admit(now, admits, this.parts);
     // Whoever was let in stays so until the directory can be asked.

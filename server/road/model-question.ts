@@ -18,11 +18,11 @@ export interface ModelQuestion {
   readonly timeoutMs: number;
   /** Longest wait for a budget that other calls hold; null: as long as a caller's call. */
   readonly waitMs: number | null;
-  /** The row tells what was asked and answered by hashes only. */
-  readonly unkept: boolean;
+  /** The row records hashes of request and answer only. */
+  readonly hashesOnly: boolean;
   /** False: goes on when its parent's caller hangs up. */
   readonly endsWithParent: boolean;
-  /** Told of the answer before its row is sealed, to say on the row what it came to. */
+  /** Called with the answer before its row is sealed, to record the result on the row. */
   readonly settled?: (call: Call, reply: ModelReply) => void;
 }
 

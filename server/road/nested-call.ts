@@ -18,12 +18,12 @@ export interface NestedCall {
   readonly timeoutMs: number;
   /** Longest wait for a budget that other calls hold, which is no part of `timeoutMs`; null: as long as a caller's call. */
   readonly waitMs: number | null;
-  /** Its row tells what was asked and answered by their hashes only: either may say what must not be kept. */
-  readonly unkept?: boolean;
+  /** Its row records hashes of request and answer only: their texts may hold what must not be stored. */
+  readonly hashesOnly?: boolean;
   /** False: goes on when its parent's caller hangs up. */
   readonly endsWithParent: boolean;
   send(call: Call): Promise<Answer | Refusal>;
-  /** Told of the answer before its row is sealed, to say on the row what it came to. */
+  /** Called with the answer before its row is sealed, to record the result on the row. */
   settled?(call: Call, answer: WholeAnswer | Refusal): void;
 }
 
@@ -37,7 +37,7 @@ export interface NestedCall {
  * judges. What a caller wants done without an HTTP request of its own (a line of a batch, a replay) is no such call: it goes
  * by `govern`, which every control sees.
  */
-export type Nest = (parent: Call, nested: NestedCall) => Promise<WholeAnswer | Refusal>;
+export type MakeNestedCall = (parent: Call, nested: NestedCall) => Promise<WholeAnswer | Refusal>;
 
 /** What a nested call has from its parent: who is asking, for whom, and in which run. */
 const INHERITED = [

@@ -1,5 +1,5 @@
 import type { Clock } from "../kernel/clock.ts";
-import { type Refusal, isRefusal, refuse, unforeseen } from "../kernel/errors.ts";
+import { type Refusal, isRefusal, refuse, internalErrorOf } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
@@ -8,19 +8,19 @@ import type { CallLimits } from "./call-limits.ts";
 import type { AbortReason, AuditClass, Call } from "./call.ts";
 import { settle } from "./metering/settle.ts";
 import { type NestedCall, openNested } from "./nested-call.ts";
-import { keptBodies, previewOf } from "./record/content.ts";
+import { storedBodies, previewOf } from "./record/content.ts";
 import { DecidingModels } from "./record/deciding-models.ts";
 import { answeredOutcome, closeRecord, refusedOutcome } from "./record/finish.ts";
-import { forget } from "./record/forget.ts";
+import { withholdContent } from "./record/withhold-content.ts";
 import { type Arrival, openCall } from "./record/open.ts";
-import { rowUnderWay } from "./record/under-way.ts";
+import { beginMarkerRow } from "./record/begin-marker.ts";
 
 export interface OpenCallsParts {
   readonly ledger: CallLedger;
   readonly limits: CallLimits;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told of every call that has ended. */
+  /** Called for every call that has ended. */
   readonly observe: (call: Call) => void;
 }
 
@@ -52,7 +52,7 @@ export class OpenCalls {
 
   /** The begin marker. Throws when calls can no longer be recorded. */
   begin(call: Call): void {
-    this.parts.ledger.begin(rowUnderWay(call));
+    this.parts.ledger.begin(beginMarkerRow(call));
   }
 
   /** A call that is to have no row of its own: what tells of it is another one's. */
@@ -103,19 +103,19 @@ export class OpenCalls {
     }
   }
 
-  /** A call of the gateway's own, with its row: see `Nest`. */
+  /** A call of the gateway's own, with its row: see `MakeNestedCall`. */
   async nest(parent: Call, nested: NestedCall): Promise<WholeAnswer | Refusal> {
     const call = openNested(parent, nested, this.parts.clock);
     this.open.add(call);
     const answer = await this.askNested(call, parent, nested);
     settle(call, isRefusal(answer) ? null : answer.usage);
     nested.settled?.(call, answer);
-    if (nested.unkept === true) forget(call);
+    if (nested.hashesOnly === true) withholdContent(call);
     const body = isRefusal(answer) ? new Uint8Array(0) : answer.body;
     closeRecord(call, isRefusal(answer) ? refusedOutcome(call, answer) : answeredOutcome(answer), {
       bytes: body.byteLength,
       hash: sha256Hex(body),
-      preview: nested.unkept === true ? null : previewOf(body, keptBodies(call)),
+      preview: nested.hashesOnly === true ? null : previewOf(body, storedBodies(call)),
       headers: {},
     });
     return (await this.seal(call)) ? answer : refuse("audit_unavailable");
@@ -134,14 +134,14 @@ export class OpenCalls {
         bodyBytes: nested.body.byteLength,
         outputTokens: nested.outputTokens,
         waitMs: nested.waitMs,
-        lends: nested.endsWithParent,
+        parentWaits: nested.endsWithParent,
       });
       timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), nested.timeoutMs);
       const given = overLimit ?? (await nested.send(call));
       return isRefusal(given) || given.kind === "whole" ? given : refuse("upstream_invalid_response");
     } catch (error) {
       this.parts.log.error("call_failed", { call_id: call.id, error: error as Error });
-      return unforeseen(error);
+      return internalErrorOf(error);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", follow);

@@ -66,7 +66,7 @@ export class Outlet<Upstream> {
 
   /** Says on the row where the call is about to go, and writes its begin marker; a refusal when that could not be recorded. */
   depart(call: Call, url: string, body: string | Uint8Array | null): Refusal | null {
-    return departure(call, url, body, this.parts);
+    return recordTarget(call, url, body, this.parts);
   }
 
   private passage(call: Call, approvalId: string | null): Passage<Upstream> {
@@ -80,7 +80,7 @@ export class Outlet<Upstream> {
 }
 
 /** Says on the row where the call is about to go, and writes its begin marker; a refusal when that could not be recorded. */
-export function departure(
+export function recordTarget(
   call: Call,
   url: string,
   body: string | Uint8Array | null,

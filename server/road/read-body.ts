@@ -1,12 +1,12 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { reasonOf, type Refusal, refuse, isRefusal } from "../kernel/errors.ts";
-import { turn } from "../kernel/turn.ts";
+import { eventLoopBatch } from "../kernel/event-loop-batch.ts";
 import { ArrivingBodies } from "../wire/arriving-bodies.ts";
 
 const inflate = promisify(gunzip);
 
-const arrived = turn();
+const arrived = eventLoopBatch();
 
 const bodies = new ArrivingBodies();
 

@@ -1,9 +1,9 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
-import { type ErrorCode, ERRORS, isRefusal, type Refusal, refuse, unforeseen } from "../kernel/errors.ts";
+import { type ErrorCode, ERRORS, isRefusal, type Refusal, refuse, internalErrorOf } from "../kernel/errors.ts";
 import { ulid } from "../kernel/ids.ts";
 import { placeOf } from "../kernel/ip-address.ts";
 import type { Log } from "../kernel/log.ts";
-import { admit, type AdmissionParts, type Admits } from "./admission/admit.ts";
+import { admit, type AdmissionParts, type RouteCallers } from "./admission/admit.ts";
 import type { Answer } from "./answer.ts";
 import type { AbortReason, AuditClass, Call } from "./call.ts";
 import type { Govern } from "./govern.ts";
@@ -22,7 +22,7 @@ export interface GovernedRoute {
   /** Whether the request carries a body, and whether it may be packed. */
   readonly body: boolean | "may_be_gzip";
   /** `group` when left out. */
-  readonly admits?: Admits;
+  readonly admits?: RouteCallers;
   /** Largest body, where it is smaller than that of a model call. */
   readonly maxBodyBytes?: number;
 }
@@ -66,7 +66,7 @@ export class Road {
       answer = await this.answered(call, route, request);
     } catch (error) {
       this.parts.log.error("call_failed", { call_id: call.id, error: error as Error });
-      answer = unforeseen(error);
+      answer = internalErrorOf(error);
     }
     try {
       if (isRefusal(answer) && answer.code === "too_many_strangers") {

@@ -6,8 +6,8 @@ import { abortReason, type Call } from "./call.ts";
 import { settle } from "./metering/settle.ts";
 import { streamUsage } from "./metering/stream-usage.ts";
 import type { OpenCalls } from "./open-calls.ts";
-import { keptBodies, previewOf, SentContent } from "./record/content.ts";
-import { closeRecord, type Outcome, outcomeOf, refusedOutcome } from "./record/finish.ts";
+import { storedBodies, previewOf, SentContent } from "./record/content.ts";
+import { closeRecord, type CallOutcome, callOutcome, refusedOutcome } from "./record/finish.ts";
 import { type StreamEnd, streamOut } from "./stream-out.ts";
 import type { Surface } from "./surface.ts";
 
@@ -33,29 +33,29 @@ export class Sender {
     const shown = abortReason(call) === "gateway_interrupted" ? refuse("draining") : refusal;
     const { headers, body } = surface.refusal(shown, call);
     const { status, retry } = ERRORS[shown.code];
-    // Official clients try again by the status alone, unless they are told.
+    // Official clients retry on the status alone, unless a header forbids it.
     const inVain: Record<string, string> =
       !retry && (status === 409 || status === 429 || status >= 500) ? { "x-should-retry": "false" } : {};
     return this.whole(call, ownAnswer(status, { ...headers, ...inVain, ...shown.headers }, body), refusedOutcome(call, refusal));
   }
 
   /** Null where the row could not be stored: then the answer must not be given. */
-  async whole(call: Call, { status, headers: ownHeaders, body }: WholeAnswer, outcome: Outcome): Promise<Response | null> {
+  async whole(call: Call, { status, headers: ownHeaders, body }: WholeAnswer, outcome: CallOutcome): Promise<Response | null> {
     const headers = { ...call.answerHeaders, ...ownHeaders };
-    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, keptBodies(call)), headers });
+    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, storedBodies(call)), headers });
     return (await this.parts.calls.seal(call)) ? new Response(body as Uint8Array<ArrayBuffer>, { status, headers }) : null;
   }
 
   /** `sealBroken` seals the row of a call whose end cannot be told. */
   stream(call: Call, surface: Surface, answer: StreamAnswer, sealBroken: () => Promise<boolean>): Response {
     const headers = { ...call.answerHeaders, ...answer.headers };
-    const content = new SentContent(keptBodies(call) !== "none");
-    const end = async ({ failure, abandoned, last, told }: StreamEnd): Promise<Uint8Array | null> => {
+    const content = new SentContent(storedBodies(call) !== "none");
+    const end = async ({ failure, abandoned, last, errorReported: told }: StreamEnd): Promise<Uint8Array | null> => {
       const errorFrame = failure === null || told ? null : surface.streamError(failure, call, content.last);
       const tail = errorFrame ?? last;
       if (tail !== null) content.add(tail);
       settle(call, streamUsage(answer));
-      const { hash, preview } = content.close(keptBodies(call), answer.form);
+      const { hash, preview } = content.close(storedBodies(call), answer.form);
       closeRecord(call, streamOutcome(answer.status, failure, abandoned), { bytes: content.bytes, hash, preview, headers });
       // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
       if (await this.parts.calls.seal(call)) return tail;
@@ -77,10 +77,10 @@ export class Sender {
   }
 }
 
-function streamOutcome(status: number, failure: Refusal | null, abandoned: StreamEnd["abandoned"]): Outcome {
+function streamOutcome(status: number, failure: Refusal | null, abandoned: StreamEnd["abandoned"]): CallOutcome {
   if (abandoned !== null) {
     const errorMessage = abandoned === "client_disconnected" ? "the caller hung up in mid-stream" : "the gateway stopped in mid-stream";
     return { status, errorType: abandoned, errorMessage };
   }
-  return failure === null ? { status, errorType: null, errorMessage: null } : { ...outcomeOf(failure), status };
+  return failure === null ? { status, errorType: null, errorMessage: null } : { ...callOutcome(failure), status };
 }

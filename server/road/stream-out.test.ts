@@ -9,8 +9,8 @@ import { chatCodec } from "../wire/openai/chat-codec.ts";
 import { ChatStream } from "../wire/openai/chat-stream.ts";
 import { responsesCodec } from "../wire/responses/responses-codec.ts";
 import { ResponsesStream } from "../wire/responses/responses-stream.ts";
-import { KeptStream } from "./answers/kept-stream.ts";
-import { hold } from "./answers/held-answer.ts";
+import { RecordedStream } from "./answers/recorded-stream.ts";
+import { bufferAnswer } from "./answers/buffered-answer.ts";
 import { type StreamEnd, streamOut } from "./stream-out.ts";
 import type { StreamAnswer } from "./answer.ts";
 
@@ -34,7 +34,7 @@ async function endingOf(refusal: Refusal | null): Promise<{ sent: number; end: S
   let seen = false;
   const codec: StreamAnswer["codec"] = {
     push: () => ((seen = true), null),
-    end: () => ({ complete: false, last: null, told: false }),
+    end: () => ({ complete: false, last: null, errorReported: false }),
     begun: true,
     usage: null,
     outputLength: 0,
@@ -95,7 +95,11 @@ describe("an upstream that has said its last word", () => {
   const writer = () => chatCodec.streamWriter({ callId: "1", model: "m", created: 1, request: {}, includeUsage: false });
   const CASES: readonly (readonly [string, string, () => StreamAnswer["codec"]])[] = [
     ["chat", CHAT, () => new ChatStream({ hideUsage: false })],
-    ["chat, kept", CHAT, () => new KeptStream({ head: [], codec: new ChatStream({ hideUsage: false }) } as unknown as StreamAnswer, 1_000)],
+    [
+      "chat, kept",
+      CHAT,
+      () => new RecordedStream({ head: [], codec: new ChatStream({ hideUsage: false }) } as unknown as StreamAnswer, 1_000),
+    ],
     ["chat, translated", CHAT, () => new TranslatedStream(chatCodec.streamReader(), writer(), null)],
     ["completions", COMPLETION, () => new CompletionsStream({ hideUsage: false })],
     ["messages", MESSAGE, () => new MessagesStream()],
@@ -150,7 +154,11 @@ describe("an upstream that has said its last word", () => {
 
   test("is not waited for when its answer is held either, and let go", async () => {
     const { upstream, cancelled } = speaking(CHAT, "stays open");
-    const held = await hold({ abort: new AbortController() } as Call, answered(upstream, new ChatStream({ hideUsage: false })), 60_000);
+    const held = await bufferAnswer(
+      { abort: new AbortController() } as Call,
+      answered(upstream, new ChatStream({ hideUsage: false })),
+      60_000,
+    );
     expect(isRefusal(held) ? held.code : held.answer.codec.end().complete).toBe(true);
     await cancelled;
   });

@@ -1,17 +1,17 @@
 import { reasonOf, type Refusal, refuse } from "../kernel/errors.ts";
-import { turn } from "../kernel/turn.ts";
+import { eventLoopBatch } from "../kernel/event-loop-batch.ts";
 import { type AbortReason, abortReason, type Call } from "./call.ts";
 import type { StreamAnswer } from "./answer.ts";
 
-/** How a stream ended: by itself, or by what is then told to the caller and the row. */
+/** How a stream ended: by itself, or with an error that the caller gets and the row records. */
 export interface StreamEnd {
   readonly failure: Refusal | null;
-  /** Client gone or gateway stopping: nothing more can or need be told to the caller. */
+  /** Client gone or gateway stopping: nothing more can or need be sent to the caller. */
   readonly abandoned: AbortReason | null;
   /** What is still to be sent, once the row is stored. */
   readonly last: Uint8Array | null;
   /** Whether the caller knows of the failure, or will by `last`, in the provider's own words. */
-  readonly told: boolean;
+  readonly errorReported: boolean;
 }
 
 export interface StreamOutParts {
@@ -22,7 +22,7 @@ export interface StreamOutParts {
   readonly end: (end: StreamEnd) => Promise<Uint8Array | null>;
 }
 
-const over = turn();
+const over = eventLoopBatch();
 
 /**
  * Passes an upstream's stream on as it arrives: one piece is read only when the caller has room for it, nothing but the
@@ -62,7 +62,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
           const refused = answer.refusal?.(false) ?? null;
           if (refused !== null) {
             void reader.cancel().catch(() => undefined);
-            how = { failure: refused, abandoned: null, last: null, told: false };
+            how = { failure: refused, abandoned: null, last: null, errorReported: false };
             break;
           }
           idle.wait();
@@ -70,7 +70,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
           idle.pause();
           if (ended) return;
           if (done) {
-            const { complete, last, told: known } = answer.codec.end();
+            const { complete, last, errorReported: known } = answer.codec.end();
             const refusal = answer.refusal?.(true) ?? null;
             const failure =
               refusal ??
@@ -79,7 +79,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
                 : answer.codec.providerError !== null
                   ? refuse("upstream_interrupted", undefined, { reason: answer.codec.providerError })
                   : torn("the stream ended before its answer did"));
-            how = { failure, abandoned: null, last, told: known && refusal === null };
+            how = { failure, abandoned: null, last, errorReported: known && refusal === null };
             break;
           }
           const piece = answer.codec.push(value);
@@ -93,8 +93,8 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
         const reason = abortReason(call);
         how =
           reason === "client_disconnected" || reason === "gateway_interrupted"
-            ? { failure: null, abandoned: reason, last: null, told: false }
-            : { failure: answer.refusal?.(true) ?? torn(reasonOf(error)), abandoned: null, last: null, told: false };
+            ? { failure: null, abandoned: reason, last: null, errorReported: false }
+            : { failure: answer.refusal?.(true) ?? torn(reasonOf(error)), abandoned: null, last: null, errorReported: false };
         void reader.cancel().catch(() => undefined);
       }
       const last = await end(how);
@@ -104,7 +104,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
     async cancel() {
       call.abort.abort("client_disconnected" satisfies AbortReason);
       void reader.cancel().catch(() => undefined);
-      await end({ failure: null, abandoned: "client_disconnected", last: null, told: false });
+      await end({ failure: null, abandoned: "client_disconnected", last: null, errorReported: false });
     },
   });
 }

@@ -55,8 +55,8 @@ export async function appendAdminLog(db: Database | Trx, entries: readonly Admin
 
 const parsed = (json: string | null | undefined): unknown => (json === null || json === undefined ? null : JSON.parse(json));
 
-/** Where the log of a tenant begins: what is before, under the same id, is of one that was deleted. */
-export async function beginningOf(db: Database | Trx, tenantId: string): Promise<number> {
+/** Where the log of a tenant begins: earlier entries under the same id belong to a deleted tenant. */
+export async function adminLogStartOf(db: Database | Trx, tenantId: string): Promise<number> {
   const { rows } = await sql<{
     seq: number | null;
   }>`SELECT max(chain_seq) AS seq FROM admin_log WHERE resource = 'tenants' AND action = 'create' AND resource_id = ${tenantId}`.execute(
@@ -74,7 +74,7 @@ export async function adminLogPage(
 ): Promise<Paged<AdminLogRow>> {
   let query = db.selectFrom("admin_log");
   if (tenantId !== null)
-    query = query.where("tenant_id", "=", tenantId).where(sql<boolean>`coalesce(chain_seq, 0) >= ${await beginningOf(db, tenantId)}`);
+    query = query.where("tenant_id", "=", tenantId).where(sql<boolean>`coalesce(chain_seq, 0) >= ${await adminLogStartOf(db, tenantId)}`);
   if (filters.resource !== undefined) query = query.where("resource", "=", filters.resource);
   if (filters.resource_id !== undefined) query = query.where("resource_id", "=", filters.resource_id);
   if (filters.action !== undefined) query = query.where("action", "=", filters.action);

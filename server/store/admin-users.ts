@@ -3,7 +3,7 @@ import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import { type RecordStore, writesById } from "./record-store.ts";
 import type { AdminUserTable } from "./tables/people.ts";
-import { closestFirst, nameIs } from "./usernames.ts";
+import { exactMatchFirst, nameIs } from "./usernames.ts";
 
 export type AdminUserRow = Selectable<AdminUserTable>;
 export type AdminUserInsert = Insertable<AdminUserTable>;
@@ -46,7 +46,7 @@ export async function adminByUsername(db: Database | Trx, tenantId: string | nul
     .selectAll()
     .where(sql<boolean>`coalesce(tenant_id, '') = ${tenantId ?? ""}`)
     .where(nameIs(username))
-    .orderBy(closestFirst(username))
+    .orderBy(exactMatchFirst(username))
     .executeTakeFirst();
 }
 

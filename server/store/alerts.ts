@@ -37,7 +37,7 @@ export interface NewAlert {
   readonly group_id: string | null;
   readonly threshold_value: number;
   readonly current_value: number;
-  /** Names what was crossed, so that it is told of once. */
+  /** Names the threshold crossed, so that it is alerted once. */
   readonly crossing: string;
   readonly expires_at: Date | null;
 }

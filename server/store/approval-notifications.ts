@@ -23,7 +23,7 @@ export async function notifyApprovers(db: Database, approval: ApprovalRow): Prom
        AND ${isApprover(approval)}`.execute(db);
 }
 
-/** The request is resolved: nobody is told of it as of something to do any more. */
+/** The request is resolved: withdraws the notifications that ask approvers to act. */
 export async function withdrawRequests(db: Database, approval: ApprovalRow): Promise<void> {
   await sql`
     UPDATE notifications n SET expires_at = now() FROM end_users u

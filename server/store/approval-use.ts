@@ -2,7 +2,7 @@ import { type ExpressionBuilder, sql } from "kysely";
 import type { Database } from "./database.ts";
 import type { Schema } from "./schema.ts";
 
-export interface Redemption {
+export interface ApprovalRedemption {
   readonly id: string;
   readonly tenantId: string;
   readonly requesterId: string;
@@ -16,7 +16,7 @@ export interface Redemption {
 }
 
 /** Which approvals let this very call through: given, unused, not over, and for nobody and nothing else. */
-const goodFor = (call: Omit<Redemption, "id" | "callId">) => (eb: ExpressionBuilder<Schema, "approvals">) =>
+const goodFor = (call: Omit<ApprovalRedemption, "id" | "callId">) => (eb: ExpressionBuilder<Schema, "approvals">) =>
   eb.and([
     eb("tenant_id", "=", call.tenantId),
     eb("requester_id", "=", call.requesterId),
@@ -31,7 +31,7 @@ const goodFor = (call: Omit<Redemption, "id" | "callId">) => (eb: ExpressionBuil
   ]);
 
 /** True for exactly one of all calls that ever present the same approval, and only for the call it was given for. */
-export async function consumeApproval(db: Database, redemption: Redemption): Promise<boolean> {
+export async function consumeApproval(db: Database, redemption: ApprovalRedemption): Promise<boolean> {
   const row = await db
     .updateTable("approvals")
     .set({ consumed_at: redemption.now, consumed_by_call: redemption.callId })
@@ -43,7 +43,7 @@ export async function consumeApproval(db: Database, redemption: Redemption): Pro
 }
 
 /** Notes that the caller was shown the way to the approval in this session. */
-export async function noteShown(db: Database, tenantId: string, id: string, session: string): Promise<void> {
+export async function markApprovalShown(db: Database, tenantId: string, id: string, session: string): Promise<void> {
   await db
     .updateTable("approvals")
     .set({ shown_in: sql<string[]>`array_append(shown_in, ${session})` })
@@ -54,7 +54,11 @@ export async function noteShown(db: Database, tenantId: string, id: string, sess
 }
 
 /** The approval of this very call that was shown in this session, was given and is not used yet; the newest of several. */
-export async function approvedInSession(db: Database, call: Omit<Redemption, "id" | "callId">, session: string): Promise<string | null> {
+export async function approvedInSession(
+  db: Database,
+  call: Omit<ApprovalRedemption, "id" | "callId">,
+  session: string,
+): Promise<string | null> {
   const row = await db
     .selectFrom("approvals")
     .select("id")
@@ -67,7 +71,7 @@ export async function approvedInSession(db: Database, call: Omit<Redemption, "id
 }
 
 /** Hands a redeemed approval from the call that has it to the next; true for one of all calls that ever try with the same `from`. */
-export async function handOnApproval(
+export async function transferApproval(
   db: Database,
   hand: { readonly id: string; readonly tenantId: string; readonly from: string; readonly to: string; readonly definitionDigest: string },
 ): Promise<boolean> {

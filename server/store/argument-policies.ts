@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import { lockedFirst, type RecordStore, writesById } from "./record-store.ts";
+import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { ArgumentPolicyTable } from "./tables/policies.ts";
 
 export type ArgumentPolicyRow = Selectable<ArgumentPolicyTable> & { readonly group_ids: string[] };
@@ -30,7 +30,7 @@ export const argumentPolicyStore: RecordStore<ArgumentPolicyRow, ArgumentPolicyI
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: lockedFirst("argument_policies", (db, tenantId, id) =>
+  find: lockThenFind("argument_policies", (db, tenantId, id) =>
     db
       .selectFrom("argument_policies as p")
       .selectAll("p")

@@ -5,7 +5,7 @@ import { from as copyFrom } from "pg-copy-streams";
 import { type Database, poolOf } from "./database.ts";
 import { LOCK_AGAINST_ERASURE } from "./erasure-lock.ts";
 import { prepared } from "./prepared.ts";
-import { type StoredBefore, addUpRows } from "./shipped-rows.ts";
+import { type ShippingContext, addToTotals } from "./shipped-rows.ts";
 
 /** What one transaction moves from a writer's journal into the tables. Offsets are bytes into a numbered segment. */
 export interface AuditShipment {
@@ -42,10 +42,13 @@ const MOVE = `
 // The statements below are planned once for each connection, when the tables may have been all but empty, and must stay
 // right as they grow: they go by indexes. Before PostgreSQL 18 a scan that is off and used all the same counts as dear
 // enough to be compiled (JIT), which takes a hundred times as long as the statement.
-const BEGIN = `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off; ${LOCK_AGAINST_ERASURE}`;
+const BEGIN =
+  `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off; ` +
+  `${LOCK_AGAINST_ERASURE}`;
 
 const ADD_CHECKPOINTS =
-  "INSERT INTO audit_checkpoints SELECT c.* FROM json_populate_recordset(null::audit_checkpoints, $1::json) c ON CONFLICT (chain_id, checkpoint_no) DO NOTHING";
+  "INSERT INTO audit_checkpoints SELECT c.* FROM json_populate_recordset(null::audit_checkpoints, $1::json) c ON " +
+  "CONFLICT (chain_id, checkpoint_no) DO NOTHING";
 
 const READ_ONLY = "25006";
 
@@ -74,7 +77,7 @@ async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boo
   const { chainId, writer, from, to, head, firstSeq, checkpoints } = shipment;
   const {
     rows: [found],
-  } = await client.query<StoredBefore>(
+  } = await client.query<ShippingContext>(
     prepared(MOVE, [chainId, writer, from.segment, from.offset, to.segment, to.offset, head?.seq ?? null, head?.hash ?? null, checkpoints]),
   );
   if (found === undefined) return false;
@@ -82,7 +85,7 @@ async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boo
   if (shipment.ids === null) {
     await copyRows(client, shipment.columns, shipment.rows);
     if (head !== null)
-      await addUpRows(
+      await addToTotals(
         client,
         "a.chain_id = $1 AND a.chain_seq BETWEEN $2 AND $3 AND a.id BETWEEN $4 AND $5",
         [chainId, firstSeq, head.seq, leastId, shipment.idRange?.most],
@@ -97,7 +100,7 @@ async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boo
       shipment.columns,
       shipment.rows.filter((_, index) => !there.has(shipment.ids?.[index] as string)),
     );
-    await addUpRows(client, "a.id = ANY($1)", [missing], leastId, found);
+    await addToTotals(client, "a.id = ANY($1)", [missing], leastId, found);
   }
   if (checkpoints !== "[]") await client.query(ADD_CHECKPOINTS, [checkpoints]);
   return true;

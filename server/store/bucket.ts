@@ -6,7 +6,7 @@ import type { Outbound } from "../runtime/outbound.ts";
 export class BucketFailed extends Error {}
 
 /** Objects of one prefix in an S3-compatible store. Keys are relative to it, of letters, digits and `. _ - /`. */
-export interface Bucket {
+export interface ObjectBucket {
   /** `s3://bucket/prefix` */
   readonly address: string;
   /** Stores an object that must not be there yet, in one piece. False when the store has one of that key, which stays. */
@@ -21,7 +21,7 @@ const TIMEOUT_MS = 15_000;
 const PAGE = 1_000;
 
 /** Addresses by path (`endpoint/bucket/key`), which every compatible store understands. Its methods throw `BucketFailed`. */
-export function openBucket(settings: BucketSettings, out: Outbound, now: () => number = Date.now): Bucket {
+export function openBucket(settings: BucketSettings, out: Outbound, now: () => number = Date.now): ObjectBucket {
   const { bucket, prefix, endpoint, region, keys } = settings;
 
   async function ask(

@@ -66,6 +66,7 @@ export function copyChainRows(client: pg.PoolClient, page: ChainRowsPage): Promi
     );
   return copyOut(
     client,
-    `COPY (SELECT ${SELECTED} FROM audit_rows WHERE ${bounds.join(" AND ")} ORDER BY chain_seq, audit_rows.id LIMIT ${page.limit}) TO STDOUT WITH (FORMAT csv, NULL 'null', FORCE_QUOTE (${QUOTED}))`,
+    `COPY (SELECT ${SELECTED} FROM audit_rows WHERE ${bounds.join(" AND ")} ORDER BY chain_seq, audit_rows.id LIMIT ` +
+      `${page.limit}) TO STDOUT WITH (FORMAT csv, NULL 'null', FORCE_QUOTE (${QUOTED}))`,
   );
 }

@@ -4,10 +4,10 @@ import type { DatabaseConnection } from "./database.ts";
 
 const RECONNECT_MS = 1_000;
 
-export interface ChannelHearer {
-  heard(payload: string): void;
+export interface ChannelListener {
+  received(payload: string): void;
   /** Listens from now on; `again`: something may have been missed before. */
-  listening(again: boolean): void;
+  connected(again: boolean): void;
 }
 
 /** Hears what is told on a channel of the database, on a connection of its own that is made anew whenever it is lost. */
@@ -17,13 +17,13 @@ export class Channel {
   private began = false;
   private readonly connection: DatabaseConnection;
   private readonly name: string;
-  private readonly hearer: ChannelHearer;
+  private readonly listener: ChannelListener;
   private readonly log: Log;
 
-  constructor(connection: DatabaseConnection, name: string, hearer: ChannelHearer, log: Log) {
+  constructor(connection: DatabaseConnection, name: string, hearer: ChannelListener, log: Log) {
     this.connection = connection;
     this.name = name;
-    this.hearer = hearer;
+    this.listener = hearer;
     this.log = log;
   }
 
@@ -41,13 +41,13 @@ export class Channel {
       setTimeout(() => void this.start(), RECONNECT_MS).unref();
     };
     this.client = client;
-    client.on("notification", ({ payload }) => this.hear(payload ?? ""));
+    client.on("notification", ({ payload }) => this.listen(payload ?? ""));
     client.on("error", lost);
     client.on("end", () => lost());
     try {
       await client.connect();
       await client.query(`LISTEN ${this.name}`);
-      this.hearer.listening(again);
+      this.listener.connected(again);
     } catch (error) {
       lost(error as Error);
       await client.end().catch(() => undefined);
@@ -55,9 +55,9 @@ export class Channel {
   }
 
   /** What this version cannot read is none of its business. */
-  private hear(payload: string): void {
+  private listen(payload: string): void {
     try {
-      this.hearer.heard(payload);
+      this.listener.received(payload);
     } catch (error) {
       this.log.warn("database_notice_unread", { channel: this.name, error: error as Error });
     }

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, type Updateable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { type Page, type Paged, containing } from "./paging.ts";
-import { type RecordStore, lockedFirst, writesById } from "./record-store.ts";
+import { type RecordStore, lockThenFind, writesById } from "./record-store.ts";
 import type { EndUserGroupTable } from "./tables/people.ts";
 
 export type EndUserGroupRow = Selectable<EndUserGroupTable> & { readonly member_count: number };
@@ -31,7 +31,7 @@ export const endUserGroupStore: RecordStore<
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: lockedFirst("end_user_groups", (db, tenantId, id) =>
+  find: lockThenFind("end_user_groups", (db, tenantId, id) =>
     db
       .selectFrom("end_user_groups")
       .selectAll()
@@ -74,7 +74,7 @@ export interface GroupMemberRow {
   readonly sources: string[];
 }
 
-export async function membersOf(db: Database, tenantId: string, groupId: string, page: Page): Promise<Paged<GroupMemberRow>> {
+export async function groupMembersOf(db: Database, tenantId: string, groupId: string, page: Page): Promise<Paged<GroupMemberRow>> {
   const members = db
     .selectFrom("end_user_group_members as m")
     .innerJoin("end_users as u", "u.id", "m.end_user_id")

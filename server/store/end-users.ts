@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import { closestFirst, nameIs } from "./usernames.ts";
+import { exactMatchFirst, nameIs } from "./usernames.ts";
 import type { RecordStore } from "./record-store.ts";
 import type { EndUserTable } from "./tables/people.ts";
 import { findInTenant, writesById } from "./record-store.ts";
@@ -46,7 +46,7 @@ export async function endUserByUsername(db: Database | Trx, tenantId: string, us
     .selectAll()
     .where("tenant_id", "=", tenantId)
     .where(nameIs(username))
-    .orderBy(closestFirst(username))
+    .orderBy(exactMatchFirst(username))
     .executeTakeFirst();
 }
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Trx } from "./database.ts";
-import { inBothForms } from "./usernames.ts";
+import { unicodeForms } from "./usernames.ts";
 
 /** By these a person is known in records that are not audit rows. */
 export interface PersonNames {
@@ -16,7 +16,7 @@ export async function accountsNamed(
 ): Promise<{ id: string; username: string }[]> {
   const { rows } = await sql<{ id: string; username: string }>`
     SELECT id, username FROM end_users
-     WHERE tenant_id = ${tenantId} AND (id::text = ANY(${ids}) OR lower(username) = ANY(SELECT lower(u) FROM unnest(${inBothForms(usernames)}::text[]) u))
+     WHERE tenant_id = ${tenantId} AND (id::text = ANY(${ids}) OR lower(username) = ANY(SELECT lower(u) FROM unnest(${unicodeForms(usernames)}::text[]) u))
      ORDER BY id FOR UPDATE`.execute(trx);
   return rows;
 }
@@ -59,7 +59,7 @@ export async function eraseUpstreamTokens(
 }
 
 /** Answers kept for the person alone. */
-export async function eraseKeptAnswers(trx: Trx, tenantId: string, ids: readonly string[]): Promise<void> {
+export async function eraseStoredAnswers(trx: Trx, tenantId: string, ids: readonly string[]): Promise<void> {
   await sql`
     WITH gone AS (DELETE FROM semantic_cache_entries WHERE tenant_id = ${tenantId} AND end_user_id::text = ANY(${ids}) RETURNING config_id)
     UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE id IN (SELECT config_id FROM gone)`.execute(trx);

@@ -14,7 +14,8 @@ export async function eraseArrivals(client: pg.PoolClient, which: string, parame
   );
   if (due.rowCount === 0) return;
   const { rows } = await client.query<{ id: string; tenant_id: string; root_task_id: string | null }>(
-    `${ERASE}, erased_at = e.at FROM data_erasures e WHERE ${which} AND a.tenant_id = e.tenant_id AND ${hadCome("a")} <= e.at AND a.erased_at IS NULL AND (${IS_SUBJECT}) RETURNING a.id, a.tenant_id, a.root_task_id`,
+    `${ERASE}, erased_at = e.at FROM data_erasures e WHERE ${which} AND a.tenant_id = e.tenant_id AND ${hadCome("a")} <= ` +
+      `e.at AND a.erased_at IS NULL AND (${IS_SUBJECT}) RETURNING a.id, a.tenant_id, a.root_task_id`,
     [...parameters],
   );
   if (rows.length === 0) return;

@@ -33,14 +33,18 @@ export interface ErasureRow {
 }
 
 /** Of a row's other facts only these are no content: without them totals could not be added up again. */
-const METADATA = `(SELECT jsonb_object_agg(key, value) FROM jsonb_each(CASE WHEN jsonb_typeof(a.custom_metadata) = 'object' THEN a.custom_metadata ELSE '{}' END) WHERE key IN ('joined_row_id', 'run_outcome', 'ship_error'))`;
+const METADATA =
+  `(SELECT jsonb_object_agg(key, value) FROM jsonb_each(CASE WHEN jsonb_typeof(a.custom_metadata) = 'object' THEN ` +
+  `a.custom_metadata ELSE '{}' END) WHERE key IN ('joined_row_id', 'run_outcome', 'ship_error'))`;
 
 export const ERASE = `UPDATE audit_rows a SET ${PERSONAL.map((name) => `${name} = NULL`).join(", ")}, custom_metadata = ${METADATA}`;
 
 /** When a row's call had come at the latest. The time of a span is what its sender says, which may be a time to come. */
 export const hadCome = (rows: string) => `least(${rows}.timestamp, ${rows}.created_at)`;
 
-export const FORGET_RUN_NAMES = `UPDATE runs r SET run_id = NULL FROM unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id) WHERE r.tenant_id = k.tenant_id AND r.root_task_id = k.root_task_id AND r.run_id IS NOT NULL`;
+export const FORGET_RUN_NAMES =
+  `UPDATE runs r SET run_id = NULL FROM unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id) WHERE r.tenant_id ` +
+  `= k.tenant_id AND r.root_task_id = k.root_task_id AND r.run_id IS NOT NULL`;
 
 // Answers kept for others who ask the same are content of the call they were made in. Processes hold some that no table
 // holds: under another generation nobody finds them.

@@ -98,7 +98,8 @@ function afterFolding(recorded: Migrations, digests: Migrations): Migrations {
     const missing = names.find((name) => !applied.has(name));
     if (missing !== undefined)
       throw new MigrationError(
-        `the database is too old for this release (it lacks ${missing}): start the last release that has ${names.at(-1)} on it once, then this one`,
+        `the database is too old for this release (it lacks ${missing}): start the last release that has ${names.at(-1)} on it ` +
+          `once, then this one`,
       );
     for (const name of names) {
       if (applied.get(name) !== from[name]) throw new MigrationError(`migration ${name} was changed after it was applied`);

@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import { lockedFirst, type RecordStore, writesById } from "./record-store.ts";
+import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { ModelTable } from "./tables/models.ts";
 
 export type ModelRow = Selectable<ModelTable> & { readonly provider_key: string; readonly group_ids: string[] };
@@ -39,7 +39,7 @@ export const modelStore: RecordStore<ModelRow, ModelInsert, ModelPatch, ModelFil
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: lockedFirst("models", (db, tenantId, id) =>
+  find: lockThenFind("models", (db, tenantId, id) =>
     modelsOf(db, tenantId)
       .selectAll("m")
       .select(["p.provider_key", groupIds.as("group_ids")])
@@ -62,7 +62,7 @@ export async function knownModels(db: Database | Trx, tenantId: string, ids: rea
 }
 
 /** The model as it stays until the transaction ends: nobody deletes or changes it, and others may name it too. */
-export async function heldModel(trx: Trx, tenantId: string, id: string): Promise<Pick<ModelRow, "id" | "name" | "modes"> | undefined> {
+export async function lockedModel(trx: Trx, tenantId: string, id: string): Promise<Pick<ModelRow, "id" | "name" | "modes"> | undefined> {
   return trx
     .selectFrom("models")
     .select(["id", "name", "modes"])

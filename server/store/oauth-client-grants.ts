@@ -6,7 +6,7 @@ export async function insertGrant(trx: Trx, values: Insertable<OAuthClientGrantT
   await trx.insertInto("oauth_client_grants").values(values).execute();
 }
 
-export interface Turn {
+export interface GrantRotation {
   readonly tenantId: string;
   readonly grantId: string;
   readonly nonce: string;
@@ -14,7 +14,10 @@ export interface Turn {
 }
 
 /** Turns a grant's refresh token over. `replayed` when it was not the newest; null when there is no such grant. */
-export async function turnGrant(db: Database, { tenantId, grantId, nonce, nextNonce }: Turn): Promise<"turned" | "replayed" | null> {
+export async function rotateGrant(
+  db: Database,
+  { tenantId, grantId, nonce, nextNonce }: GrantRotation,
+): Promise<"turned" | "replayed" | null> {
   const turned = await db
     .updateTable("oauth_client_grants")
     .set({ nonce: nextNonce, used_at: new Date() })

@@ -53,7 +53,7 @@ export async function beginRenewal(
 }
 
 /** For the next one to try. */
-export async function giveUpRenewal(db: Database, renewalId: string, id: string): Promise<void> {
+export async function abandonRenewal(db: Database, renewalId: string, id: string): Promise<void> {
   await db
     .updateTable("oauth_tokens")
     .set({ renewal_id: null, renewal_ends: null })

@@ -33,7 +33,7 @@ export async function registeredClient(
 }
 
 /** The first of two registrations made at once stays. */
-export async function keepRegisteredClient(db: Database, values: Insertable<OAuthUpstreamClientTable>): Promise<void> {
+export async function putRegisteredClient(db: Database, values: Insertable<OAuthUpstreamClientTable>): Promise<void> {
   await db
     .insertInto("oauth_upstream_clients")
     .values(values)
@@ -41,7 +41,7 @@ export async function keepRegisteredClient(db: Database, values: Insertable<OAut
     .execute();
 }
 
-export async function forgetRegisteredClient(db: Database, serverId: string, issuer: string, clientId: string): Promise<void> {
+export async function removeRegisteredClient(db: Database, serverId: string, issuer: string, clientId: string): Promise<void> {
   await db
     .deleteFrom("oauth_upstream_clients")
     .where("mcp_server_id", "=", serverId)

@@ -51,7 +51,7 @@ export function findInTenant<Table extends TenantRecordTable>(
  * `find` of a store whose rows tell of other tables as well. The lock is taken before they are read: a statement that
  * has to wait for a lock finds other tables as they were when it began.
  */
-export function lockedFirst<Row>(
+export function lockThenFind<Row>(
   table: TenantRecordTable | "routing_groups",
   read: (db: Database | Trx, tenantId: string, id: string) => Promise<Row | undefined>,
 ): RecordStore<Row, unknown, unknown, unknown>["find"] {

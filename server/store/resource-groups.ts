@@ -102,7 +102,7 @@ export async function dependentsOfGroup(db: Database | Trx, id: string, now: Dat
 }
 
 /** What is counted of these groups begins anew: a branch of theirs goes elsewhere, and what it used with it. */
-export async function noteBranchLeft(trx: Trx, tenantId: string, ids: readonly string[]): Promise<void> {
+export async function recordBranchRemoved(trx: Trx, tenantId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await trx
     .updateTable("resource_groups")
@@ -112,8 +112,8 @@ export async function noteBranchLeft(trx: Trx, tenantId: string, ids: readonly s
     .execute();
 }
 
-/** What the group and those it stands for used counts for its parent from now on. Under no parent it counts for nobody. */
-export async function bequeathUsage(
+/** Usage of the group, and of deleted groups counted for it, is attributed to its parent from now on; without a parent, to no group. */
+export async function moveUsageToParent(
   trx: Trx,
   { id, tenant_id, parent_group_id: heir_id }: Pick<ResourceGroupRow, "id" | "tenant_id" | "parent_group_id">,
 ): Promise<void> {

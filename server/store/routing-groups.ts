@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import { lockedFirst, type RecordStore } from "./record-store.ts";
+import { lockThenFind, type RecordStore } from "./record-store.ts";
 import type { RoutingGroupTable } from "./tables/models.ts";
 
 interface MemberRow {
@@ -46,7 +46,7 @@ export function routingGroupStore(
       const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
       return { items, total };
     },
-    find: lockedFirst("routing_groups", (db, _scope, id) =>
+    find: lockThenFind("routing_groups", (db, _scope, id) =>
       groups(db).selectAll("g").select(members.as("members")).where("g.id", "=", id).executeTakeFirst(),
     ),
     insert: async (trx, values) => {

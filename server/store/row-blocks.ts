@@ -16,9 +16,9 @@ const SIZES: BlockSizes = { block: 8_192, zone: 64 };
 /** Calls take time, and rows of calls that began earlier than the newest arrive later: those are late to their block. */
 const CLOSED_AFTER_MS = 10_000;
 /** A run that is asked to end ends soon, and a long backlog leaves the database to others in between. */
-const MOST_AT_ONCE = 16;
+const MAX_AT_ONCE = 16;
 const REFILLED_AFTER_MS = 5 * 60_000;
-const MOST_LATE = 512;
+const MAX_LATE = 512;
 
 const NUMBERED = (names: readonly FieldName[], zone: number) => `
   SELECT ${names.map((name) => `a.${name}`).join(", ")}, (hashtext(coalesce(a.tenant_id, '')) & 65535)::bigint << 16 | (row_number() OVER (ORDER BY a.id) - 1) / ${zone} AS k
@@ -83,7 +83,7 @@ interface Block {
  */
 export async function describeRows(db: Database, now: Date, sizes: BlockSizes = SIZES): Promise<number> {
   for (let described = 0, round = 0; ; round++) {
-    if (round === MOST_AT_ONCE) return described;
+    if (round === MAX_AT_ONCE) return described;
     const closed = await closeBlock(db, new Date(now.getTime() - CLOSED_AFTER_MS), sizes);
     const filled = await fillNext(db, new Date(now.getTime() - REFILLED_AFTER_MS), sizes);
     if (filled) described++;
@@ -152,7 +152,7 @@ async function fillNext(db: Database, before: Date, sizes: BlockSizes): Promise<
       SELECT block, from_id, to_id FROM audit_blocks b
       WHERE NOT filled OR NOT headers OR block IN (
         SELECT l.block FROM audit_late_rows r JOIN audit_blocks l ON r.id >= l.from_id AND r.id < l.to_id
-        GROUP BY l.block, l.to_id HAVING l.to_id < audit_id_floor(${before}) OR count(*) > ${MOST_LATE})
+        GROUP BY l.block, l.to_id HAVING l.to_id < audit_id_floor(${before}) OR count(*) > ${MAX_LATE})
       ORDER BY filled, headers, from_id DESC LIMIT 1 FOR UPDATE SKIP LOCKED`.execute(trx);
     const [block] = rows;
     if (block === undefined) return false;

@@ -25,7 +25,10 @@ const HASHES: Readonly<Record<Exclude<FieldType, "json">, (value: string) => str
 /** SQL of a join that gives the terms of a JSON column as `t.term`: what contains a value has all terms of the value. */
 export function termsOfColumn(name: FieldName, column: string): string {
   if (!HEADER_FIELDS.includes(name)) return `CROSS JOIN LATERAL audit_json_terms(${column}) AS t (term)`;
-  return `CROSS JOIN LATERAL (SELECT hashtext(key || '=' || coalesce(value, 'null')) AS term FROM jsonb_each_text(CASE WHEN jsonb_typeof(${column}) = 'object' THEN ${column} END)) AS t`;
+  return (
+    `CROSS JOIN LATERAL (SELECT hashtext(key || '=' || coalesce(value, 'null')) AS term FROM jsonb_each_text(CASE WHEN ` +
+    `jsonb_typeof(${column}) = 'object' THEN ${column} END)) AS t`
+  );
 }
 
 /** SQL of the hash of a column of `audit_rows` that is not JSON. */
@@ -44,16 +47,16 @@ export interface RowLookup {
   readonly absent: boolean;
 }
 
-const MOST_VALUES = 20;
+const MAX_VALUES = 20;
 /** Of one JSON value: more would cost more to look up than they keep from being compared. */
-const MOST_PARTS = 3;
+const MAX_PARTS = 3;
 
 /**
  * How to look for rows whose field is one of `values` (null: absent), all of which hold; none when blocks cannot tell: of
  * many values, and of JSON that has no scalars of its own.
  */
 export function lookupsOf(field: FieldName, values: readonly unknown[]): RowLookup[] {
-  if (!LOOKED_UP.includes(field) || values.length === 0 || values.length > MOST_VALUES) return [];
+  if (!LOOKED_UP.includes(field) || values.length === 0 || values.length > MAX_VALUES) return [];
   const { type } = FIELDS[field];
   const present = values.filter((value) => value !== null);
   const absent = present.length < values.length;
@@ -66,7 +69,7 @@ export function lookupsOf(field: FieldName, values: readonly unknown[]): RowLook
   const parts = present.map(partsOf);
   if (parts.some((some) => some.length === 0)) return [];
   const [only] = parts;
-  if (only !== undefined && parts.length === 1) return only.slice(0, MOST_PARTS).map((part) => lookup([hashOfPart(field, part)]));
+  if (only !== undefined && parts.length === 1) return only.slice(0, MAX_PARTS).map((part) => lookup([hashOfPart(field, part)]));
   return [lookup(parts.map(([part]) => hashOfPart(field, part)))];
 }
 

@@ -9,7 +9,7 @@ export interface RowSearch extends RangeQuery {
 
 /** Stretches of about a zone asked for at once: of a value that all rows have the fewest are enough to count as far as it is counted. */
 const FEWEST_ZONES = 24;
-const MOST_ZONES = 512;
+const MAX_ZONES = 512;
 /** Rows looked at for nothing but the count come to a few thousand, however many match. */
 const COUNTED_ZONES = 48;
 
@@ -67,7 +67,7 @@ export async function matchingIds(db: Database | Trx, search: RowSearch, after: 
 }
 
 /** Ids read at once: a page far back costs time, and no memory. */
-const MOST_READ = 10_000;
+const MAX_READ = 10_000;
 
 /**
  * Ids of the first `wanted` rows that match behind `skip` others, and how many match: counted on up to `counted` while that
@@ -90,7 +90,7 @@ export async function firstMatching(
   };
   for await (const stretch of stretches(db, search, null, pace)) {
     for (let bounds = stretch; bounds.length > 0;) {
-      const limit = Math.min(MOST_READ, most + 1 - found);
+      const limit = Math.min(MAX_READ, most + 1 - found);
       const next = await idsIn(db, search, bounds, limit);
       ids.push(...next.slice(Math.max(0, skip - found), Math.max(0, needed - found)));
       found += next.length;
@@ -109,7 +109,7 @@ export async function firstMatching(
  */
 function zonesFor(missing: number, found: number, looked: number): number {
   const each = looked === 0 ? Number.POSITIVE_INFINITY : Math.max(1, found / looked);
-  return Math.min(MOST_ZONES, Math.max(FEWEST_ZONES, looked, Math.ceil((missing / each) * 1.2)));
+  return Math.min(MAX_ZONES, Math.max(FEWEST_ZONES, looked, Math.ceil((missing / each) * 1.2)));
 }
 
 async function idsIn(db: Database | Trx, search: RowSearch, bounds: readonly Bounds[], wanted: number): Promise<string[]> {

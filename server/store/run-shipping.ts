@@ -79,7 +79,9 @@ const LAST_ID = `(max(${IN_ORDER("a.moment", "a.result")}) FILTER (WHERE NOT a.l
 const RUN_KEY = "tenant_id || ' ' || root_task_id";
 
 const ENDS_IT = "a.run_end_state IS NOT NULL AND NOT a.late";
-const END_STATE = `(min(${IN_ORDER("to_char(a.created_at AT TIME ZONE 'UTC', 'YYYYMMDDHH24MISSUS')", "a.run_end_state")}) FILTER (WHERE ${ENDS_IT}))[3]`;
+const END_STATE =
+  `(min(${IN_ORDER("to_char(a.created_at AT TIME ZONE 'UTC', 'YYYYMMDDHH24MISSUS')", "a.run_end_state")}) FILTER (WHERE ` +
+  `${ENDS_IT}))[3]`;
 const ENDED_AT = `min(a.created_at) FILTER (WHERE ${ENDS_IT})`;
 
 /**
@@ -102,7 +104,10 @@ export const ADD_TO_RUNS = `
         UNION ALL SELECT tenant_id, root_task_id, NULL, created_at FROM shipped WHERE of_run AND run_end_state IS NOT NULL) each
       GROUP BY tenant_id, root_task_id) run
   ), judged AS MATERIALIZED (
-    SELECT * FROM ${JUDGED(`SELECT *, (SELECT times FROM ends) IS NOT NULL AND coalesce(timestamp > ((SELECT times FROM ends)->>(${RUN_KEY}))::timestamptz, false) AS late FROM shipped WHERE of_run OFFSET 0`)}
+    SELECT * FROM ${JUDGED(
+      `SELECT *, (SELECT times FROM ends) IS NOT NULL AND coalesce(timestamp > ((SELECT times FROM ` +
+        `ends)->>(${RUN_KEY}))::timestamptz, false) AS late FROM shipped WHERE of_run OFFSET 0`,
+    )}
   ), added AS (
     INSERT INTO runs AS r (tenant_id, root_task_id, run_id, resource_group_id, participants, state, state_source, outcome, started_at, last_at, last_id, last_result, active_at, ended_at, closed_at,
       ${SUM_COLUMNS.join(", ")}, degraded)
@@ -147,7 +152,10 @@ const TAG_LATE = `
 const ADD_UP_ANEW = `
   UPDATE runs r SET (last_at, last_id, last_result, ${SUM_COLUMNS.join(", ")}, degraded) = (
     SELECT max(a.timestamp) FILTER (WHERE NOT a.late), ${LAST_ID}, ${newest("a.result")}, ${SUMS}
-    FROM ${JUDGED(`SELECT ${RUN_FACTS}, a.timestamp > r.closed_at AS late FROM audit_rows a WHERE a.tenant_id = r.tenant_id AND a.root_task_id = r.root_task_id AND a.timestamp IS NOT NULL AND ${IS_ACTION}`)})
+    FROM ${JUDGED(
+      `SELECT ${RUN_FACTS}, a.timestamp > r.closed_at AS late FROM audit_rows a WHERE a.tenant_id = r.tenant_id AND ` +
+        `a.root_task_id = r.root_task_id AND a.timestamp IS NOT NULL AND ${IS_ACTION}`,
+    )})
   FROM unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id)
   WHERE r.tenant_id = k.tenant_id AND r.root_task_id = k.root_task_id`;
 

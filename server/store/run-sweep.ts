@@ -11,7 +11,7 @@ const SWEPT_TENANTS = sql`SELECT id, run_idle_minutes FROM tenants UNION ALL SEL
  * Ends the open runs that have had no call for their tenant's `run_idle_minutes`, in the state their last call led to.
  * They ended with that call; calls are late from now on. Safe in many processes at once. Returns how many it ended.
  */
-export async function sweepRuns(db: Database, now: Date): Promise<number> {
+export async function endIdleRuns(db: Database, now: Date): Promise<number> {
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       UPDATE runs r SET state = ${DERIVED}, state_source = 'derived', ended_at = active_at, closed_at = ${now}

@@ -6,7 +6,7 @@ import { approvalPage } from "./approvals.ts";
 import { expireApprovals } from "./approval-upkeep.ts";
 import { forgetExpiredNotifications } from "./notifications.ts";
 import { pruneOrphanTokens } from "./oauth-tokens.ts";
-import { sweepRuns } from "./run-sweep.ts";
+import { endIdleRuns } from "./run-sweep.ts";
 
 let database: TestDatabase;
 let statements: string[] = [];
@@ -50,7 +50,7 @@ test("runs their callers forgot are found among those that are open, not tenant 
     db,
   );
   await sql`ANALYZE`.execute(db);
-  const plan = await planOf((on) => sweepRuns(on, new Date()), "SET LOCAL jit = off");
+  const plan = await planOf((on) => endIdleRuns(on, new Date()), "SET LOCAL jit = off");
   expect(plan.match(/ on runs o .*/g)).toHaveLength(1);
   expect(plan).toMatch(/runs_open/);
   expect(plan).not.toMatch(/runs_pkey on runs o |runs_started/);

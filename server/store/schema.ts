@@ -111,7 +111,7 @@ export interface UsageHourlyTable {
   unpriced_requests: number;
 }
 
-export interface KeptSignatureTable {
+export interface StoredSignatureTable {
   tenant_id: string;
   name: string;
   sealed: string;
@@ -184,7 +184,7 @@ export interface Schema {
   semantic_policy_groups: { policy_id: string; group_id: string; tenant_id: string };
   notice_configs: NoticeConfigTable;
   conversation_notices: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date };
-  kept_signatures: KeptSignatureTable;
+  kept_signatures: StoredSignatureTable;
   tool_sessions: ToolSessionTable;
   tool_letters: { id: WithDefault<number>; recipient: string; body: string; created_at: Stamp };
   guardrail_configs: GuardrailConfigTable;

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import { lockedFirst, type RecordStore, writesById } from "./record-store.ts";
+import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { SemanticCacheConfigTable } from "./tables/policies.ts";
 
 export type SemanticCacheConfigRow = Selectable<SemanticCacheConfigTable> & { readonly group_ids: string[] };
@@ -29,7 +29,7 @@ export const semanticCacheConfigStore: RecordStore<
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: lockedFirst("semantic_cache_configs", (db, tenantId, id) =>
+  find: lockThenFind("semantic_cache_configs", (db, tenantId, id) =>
     db
       .selectFrom("semantic_cache_configs as c")
       .selectAll("c")

@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import { lockedFirst, type RecordStore, writesById } from "./record-store.ts";
+import { lockThenFind, type RecordStore, writesById } from "./record-store.ts";
 import type { ServerConfigTable } from "./tables/tools.ts";
 
 export type ServerConfigRow = Selectable<ServerConfigTable> & { readonly group_ids: string[] };
@@ -42,7 +42,7 @@ export const serverConfigStore: RecordStore<ServerConfigRow, ServerConfigInsert,
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: lockedFirst("server_configs", (db, tenantId, id) =>
+  find: lockThenFind("server_configs", (db, tenantId, id) =>
     db
       .selectFrom("server_configs as c")
       .selectAll("c")

@@ -8,7 +8,7 @@ import { ADD_TOOL_USAGE, TOOL_FACTS } from "./tool-usage.ts";
 import { ADD_USAGE, USAGE_FACTS } from "./usage-shipping.ts";
 
 /** What stood beside the rows when they were stored, and can make more work of them. It stays so under the lock against erasures. */
-export interface StoredBefore {
+export interface ShippingContext {
   /** End of the last block of rows; null when there is none. */
   readonly blocks_end: string | null;
   /** Whether anybody was ever erased. */
@@ -30,12 +30,12 @@ const ADD_UP = (which: string) => `
  * Adds rows just stored to all totals, in the transaction that stored them. `which` is a condition on `audit_rows a`,
  * `leastId` the least id among them.
  */
-export async function addUpRows(
+export async function addToTotals(
   client: pg.PoolClient,
   which: string,
   parameters: readonly unknown[],
   leastId: string,
-  before: StoredBefore,
+  before: ShippingContext,
 ): Promise<void> {
   if (before.blocks_end !== null && leastId < before.blocks_end) await noteLateRows(client, which, parameters, before.blocks_end);
   if (before.has_erasures) await eraseArrivals(client, which, parameters);

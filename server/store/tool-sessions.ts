@@ -54,7 +54,7 @@ export function setLogLevel(db: Database, { tenantId, session }: SessionRef, lev
 }
 
 /** Whatever was noted of the session is over with it. */
-export function endSession(db: Database, { tenantId, session }: SessionRef): Promise<ToolSessionRow | undefined> {
+export function markSessionEnded(db: Database, { tenantId, session }: SessionRef): Promise<ToolSessionRow | undefined> {
   return told(
     db,
     { tenantId, session },
@@ -74,7 +74,7 @@ async function told(db: Database, ref: SessionRef, write: RawBuilder<unknown>): 
 }
 
 /** What is noted of a session that is in use, and so is kept; undefined when nothing is. */
-export async function usedSession(db: Database, { tenantId, session }: SessionRef): Promise<ToolSessionRow | undefined> {
+export async function touchSession(db: Database, { tenantId, session }: SessionRef): Promise<ToolSessionRow | undefined> {
   const { rows } =
     await sql<ToolSessionRow>`UPDATE tool_sessions SET used_at = now() WHERE tenant_id = ${tenantId} AND session = ${session} RETURNING uris, log_level, version, ended`.execute(
       db,

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
-import { HEIR, HEIRS } from "./usage-totals.ts";
+import { SURVIVING_GROUP, SURVIVING_GROUPS } from "./usage-totals.ts";
 
 /** How often a group itself did something in the hour asked for, or in the day before it, with `item`. */
 export interface HourlyCount {
@@ -33,8 +33,8 @@ const HOUR_OR_DAY = (at: number) =>
 /** Calls of tool servers in the day of `at`, milliseconds. Days are UTC. */
 export async function toolUsageOfDay(db: Database, tenantId: string, at: number): Promise<HourlyCount[]> {
   const { rows } = await sql<HourlyCount>`
-    SELECT ${sql.raw(HEIR)} AS resource_group_id, server_id AS item, ${HOUR_OR_DAY(at)} AS hour, sum(calls)::bigint AS count
-    FROM tool_usage_hourly u ${sql.raw(HEIRS)} WHERE u.tenant_id = ${tenantId} AND ${IN_DAY(at)} GROUP BY GROUPING SETS ((1, 2, 3), (1, 3))`.execute(
+    SELECT ${sql.raw(SURVIVING_GROUP)} AS resource_group_id, server_id AS item, ${HOUR_OR_DAY(at)} AS hour, sum(calls)::bigint AS count
+    FROM tool_usage_hourly u ${sql.raw(SURVIVING_GROUPS)} WHERE u.tenant_id = ${tenantId} AND ${IN_DAY(at)} GROUP BY GROUPING SETS ((1, 2, 3), (1, 3))`.execute(
     db,
   );
   return rows;
@@ -43,7 +43,7 @@ export async function toolUsageOfDay(db: Database, tenantId: string, at: number)
 /** Results of tool calls that requests to models carried, in the day of `at`. */
 export async function toolResultsOfDay(db: Database, tenantId: string, at: number): Promise<HourlyCount[]> {
   const { rows } = await sql<HourlyCount>`
-    SELECT ${sql.raw(HEIR)} AS resource_group_id, nullif(model_id, '') AS item, ${HOUR_OR_DAY(at)} AS hour, sum(results)::bigint AS count
-    FROM tool_results_hourly u ${sql.raw(HEIRS)} WHERE u.tenant_id = ${tenantId} AND ${IN_DAY(at)} GROUP BY 1, 2, 3`.execute(db);
+    SELECT ${sql.raw(SURVIVING_GROUP)} AS resource_group_id, nullif(model_id, '') AS item, ${HOUR_OR_DAY(at)} AS hour, sum(results)::bigint AS count
+    FROM tool_results_hourly u ${sql.raw(SURVIVING_GROUPS)} WHERE u.tenant_id = ${tenantId} AND ${IN_DAY(at)} GROUP BY 1, 2, 3`.execute(db);
   return rows;
 }

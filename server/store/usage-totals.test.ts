@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { toolResultsOfDay, toolUsageOfDay } from "./tool-usage.ts";
-import { FEW_GROUPS, type UsageAsked, usageTotals } from "./usage-totals.ts";
+import { FEW_GROUPS, type UsageQuery, usageTotals } from "./usage-totals.ts";
 
 let database: TestDatabase;
 const statements: string[] = [];
@@ -39,7 +39,7 @@ test("a question is answered alike for few groups and for all, and no more is re
       db,
     );
   }
-  const told = async (asked: Partial<UsageAsked>) => {
+  const told = async (asked: Partial<UsageQuery>) => {
     const rows = await usageTotals(db, "t", { day: DAY, month: true, modelIds: [], groupIds: null, ...asked });
     return rows
       .filter(({ resource_group_id: id }) => id !== other)

@@ -3,9 +3,9 @@ import { microsFromUsd } from "../kernel/money.ts";
 import type { Database } from "./database.ts";
 import { MADE_BY_CALLER } from "./own-calls.ts";
 
-/** The group whose use a row of usage `u` is: of one that was deleted, the nearest above it that is left. */
-export const HEIR = "coalesce(heir.heir_id::text, u.resource_group_id)";
-export const HEIRS = "LEFT JOIN gone_groups heir ON heir.tenant_id = u.tenant_id AND heir.group_id = u.resource_group_id";
+/** The group that a row of usage `u` counts for: of a deleted group, its nearest ancestor that still exists. */
+export const SURVIVING_GROUP = "coalesce(heir.heir_id::text, u.resource_group_id)";
+export const SURVIVING_GROUPS = "LEFT JOIN gone_groups heir ON heir.tenant_id = u.tenant_id AND heir.group_id = u.resource_group_id";
 
 /** What a group itself used since the first of the month, and of that today: of one model, or of all. Days are UTC. */
 export interface UsageTotal {
@@ -24,7 +24,7 @@ export interface UsageTotal {
 export const FEW_GROUPS = 200;
 
 /** What is asked of a tenant's usage: a month of a large tenant is a million rows, and most questions need few of them. */
-export interface UsageAsked {
+export interface UsageQuery {
   /** As `2026-11-21`; its month is the month meant. */
   readonly day: string;
   /** False: only the day is told of, and its figures stand for the month's as well. */
@@ -39,7 +39,7 @@ export interface UsageAsked {
 const filedUnder = (tenantId: string, groupIds: readonly string[]) =>
   sql`(${groupIds as string[]}::text[] || ARRAY(SELECT group_id FROM gone_groups WHERE tenant_id = ${tenantId} AND heir_id = ANY(${groupIds as string[]}::uuid[])))`;
 
-export async function usageTotals(db: Database, tenantId: string, { day, month, modelIds, groupIds }: UsageAsked): Promise<UsageTotal[]> {
+export async function usageTotals(db: Database, tenantId: string, { day, month, modelIds, groupIds }: UsageQuery): Promise<UsageTotal[]> {
   const from = month ? sql`date_trunc('month', ${day}::date)::date` : sql`${day}::date`;
   const days = month ? new Date(Date.UTC(Number(day.slice(0, 4)), Number(day.slice(5, 7)), 0)).getUTCDate() : 1;
   // The key begins with tenant and day: of few groups each day is looked up, of all of them the days are read.
@@ -47,14 +47,14 @@ export async function usageTotals(db: Database, tenantId: string, { day, month, 
     groupIds === null || groupIds.length > FEW_GROUPS
       ? sql`(SELECT * FROM ${sql.table(table)} WHERE tenant_id = ${tenantId} AND day >= ${from} AND day < ${from} + ${days}::integer) u`
       : sql`generate_series(0, ${days}::integer - 1) AS since CROSS JOIN LATERAL (SELECT * FROM ${sql.table(table)} WHERE tenant_id = ${tenantId} AND day = ${from} + since AND resource_group_id = ANY(${filedUnder(tenantId, groupIds)}) OFFSET 0) u`;
-  const ofModels = sql`UNION ALL SELECT ${sql.raw(HEIR)}, model_id, day, requests, tokens, cost_micro_usd FROM ${of("model_usage_daily")} ${sql.raw(HEIRS)} WHERE model_id = ANY(${modelIds as string[]}::text[])`;
+  const ofModels = sql`UNION ALL SELECT ${sql.raw(SURVIVING_GROUP)}, model_id, day, requests, tokens, cost_micro_usd FROM ${of("model_usage_daily")} ${sql.raw(SURVIVING_GROUPS)} WHERE model_id = ANY(${modelIds as string[]}::text[])`;
   const { rows } = await sql<UsageTotal>`
     SELECT resource_group_id, model_id, sum(requests) AS month_requests, sum(tokens) AS month_tokens, sum(micros) AS month_micros,
       coalesce(sum(requests) FILTER (WHERE day = ${day}::date), 0) AS day_requests,
       coalesce(sum(tokens) FILTER (WHERE day = ${day}::date), 0) AS day_tokens,
       coalesce(sum(micros) FILTER (WHERE day = ${day}::date), 0) AS day_micros
     FROM (
-      SELECT ${sql.raw(HEIR)} AS resource_group_id, NULL AS model_id, day, requests, prompt_tokens + completion_tokens AS tokens, cost_micro_usd AS micros FROM ${of("usage_daily")} ${sql.raw(HEIRS)}
+      SELECT ${sql.raw(SURVIVING_GROUP)} AS resource_group_id, NULL AS model_id, day, requests, prompt_tokens + completion_tokens AS tokens, cost_micro_usd AS micros FROM ${of("usage_daily")} ${sql.raw(SURVIVING_GROUPS)}
       ${modelIds.length === 0 ? sql`` : ofModels}) AS used
     GROUP BY 1, 2`.execute(db);
   return rows;

@@ -70,5 +70,8 @@ const SHOWN = 100;
 
 export function ambiguityOf({ name, other }: AmbiguousName): string {
   const shown = (text: string) => JSON.stringify(text.slice(0, SHOWN));
-  return `The names ${shown(name)} and ${shown(other)} are the same to parsers that do not care about case; send only one of them, as it is spelled.`;
+  return (
+    `The names ${shown(name)} and ${shown(other)} are the same to parsers that do not care about case; send only one of ` +
+    `them, as it is spelled.`
+  );
 }

@@ -42,7 +42,7 @@ export function preflight(request: Request, allowed: ReadonlySet<string>): Respo
 }
 
 /** Lets the page that called read the answer, where it may. */
-export function readable(request: Request, response: Response, allowed: ReadonlySet<string>): Response {
+export function withCorsHeaders(request: Request, response: Response, allowed: ReadonlySet<string>): Response {
   if (!request.headers.has("origin")) return response;
   const reader = readerOf(request, new URL(request.url).pathname, allowed);
   if (reader === null) return response;

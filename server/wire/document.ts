@@ -1,5 +1,5 @@
 import { exactlyWritten } from "../kernel/exact-numbers.ts";
-import { duplicateMember, editMembers, type Member, membersOf } from "./json-members.ts";
+import { duplicateMember, editMembers, type Member, jsonMembersOf } from "./json-members.ts";
 import { ambiguityOf, ambiguousName } from "./ambiguous-name.ts";
 import { repeatedName } from "./repeated-name.ts";
 
@@ -51,7 +51,7 @@ export class JsonDocument {
       return { field: "", message: "is not JSON" };
     }
     if (typeof value !== "object" || value === null || Array.isArray(value)) return { field: "", message: "must be a JSON object" };
-    const members = membersOf(source);
+    const members = jsonMembersOf(source);
     const twice = duplicateMember(members);
     if (twice !== null) return { field: twice, message: "stands more than once" };
     const unclear = ambiguousName(value as JsonObject);

@@ -3,9 +3,9 @@ import { readGeminiReply } from "./gemini/gemini-reply.ts";
 import { GeminiArrayStream, GeminiStream } from "./gemini/gemini-stream.ts";
 import { GeminiStreamReader } from "./gemini/stream-reader.ts";
 import { readGeminiUsage, writeGeminiUsage } from "./gemini/usage.ts";
-import { usageOf as messagesUsage } from "./messages/usage.ts";
+import { readMessagesUsage as messagesUsage } from "./messages/usage.ts";
 import { offeredSearches } from "./offered-searches.ts";
-import { usageMember as chatUsageMember, usageOf as chatUsage } from "./openai/usage.ts";
+import { chatUsageMember, readChatUsage as chatUsage } from "./openai/usage.ts";
 import { ResponsesStream } from "./responses/responses-stream.ts";
 import { usageOfResponse } from "./responses/usage.ts";
 

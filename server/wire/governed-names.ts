@@ -46,7 +46,7 @@ interface KnownName {
 }
 
 const known = new Map<string, KnownName>();
-const MOST_KNOWN = 10_000;
+const MAX_KNOWN = 10_000;
 const LONGEST_KNOWN = 64;
 
 /** What is to be known of a name; kept, since the same few come with every call. */
@@ -62,7 +62,7 @@ export function knownName(name: string): KnownName {
   };
   if (name.length <= LONGEST_KNOWN) {
     // Whoever sends names of their own must not fill the memory.
-    if (known.size >= MOST_KNOWN) known.clear();
+    if (known.size >= MAX_KNOWN) known.clear();
     known.set(name, found);
   }
   return found;

@@ -3,7 +3,7 @@ import { afterString, QUOTE } from "./json-members.ts";
 const MINUS = 45;
 
 /** What the string of a JSON text between two places says, its quotes included; most say it without escapes. */
-export function textOf(json: string, start: number, end: number): string {
+export function jsonStringAt(json: string, start: number, end: number): string {
   const spelled = json.slice(start + 1, end - 1);
   return spelled.includes("\\") ? (JSON.parse(json.slice(start, end)) as string) : spelled;
 }
@@ -63,7 +63,7 @@ export function replaceLeaves(json: string, change: (leaf: string) => string): s
     let end = at + 1;
     if (code === QUOTE) {
       end = afterString(json, at);
-      const leaf = textOf(json, at, end);
+      const leaf = jsonStringAt(json, at, end);
       respelled.say(at, end, leaf, change(leaf));
     } else if (startsNumber(code)) {
       end = afterNumber(json, at);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { duplicateMember, editMembers, membersOf } from "./json-members.ts";
+import { duplicateMember, editMembers, jsonMembersOf } from "./json-members.ts";
 
-const edit = (text: string, edits: Record<string, string | null>) => editMembers(text, membersOf(text), new Map(Object.entries(edits)));
+const edit = (text: string, edits: Record<string, string | null>) => editMembers(text, jsonMembersOf(text), new Map(Object.entries(edits)));
 
 describe("editing a JSON object in place", () => {
   test("leaves everything but the named member as it was written", () => {
@@ -24,11 +24,11 @@ describe("editing a JSON object in place", () => {
   });
 
   test("sees a name through its escapes and finds it twice", () => {
-    expect(duplicateMember(membersOf('{"model":"a","\\u006dodel":"b"}'))).toBe("model");
-    expect(duplicateMember(membersOf('{"model":"a","x":{"model":"b"}}'))).toBeNull();
+    expect(duplicateMember(jsonMembersOf('{"model":"a","\\u006dodel":"b"}'))).toBe("model");
+    expect(duplicateMember(jsonMembersOf('{"model":"a","x":{"model":"b"}}'))).toBeNull();
     const many = Array.from({ length: 40 }, (_, i) => `"m${i}":${i}`).join(",");
-    expect(duplicateMember(membersOf(`{${many}}`))).toBeNull();
-    expect(duplicateMember(membersOf(`{${many},"m7":0}`))).toBe("m7");
+    expect(duplicateMember(jsonMembersOf(`{${many}}`))).toBeNull();
+    expect(duplicateMember(jsonMembersOf(`{${many},"m7":0}`))).toBe("m7");
   });
 
   test("any object: unedited members keep their text, edited ones their new value", () => {
@@ -49,7 +49,7 @@ describe("editing a JSON object in place", () => {
               configurable: true,
               writable: true,
             });
-          const members = membersOf(text);
+          const members = jsonMembersOf(text);
           expect(members.map((member) => member.name).sort()).toEqual(Object.keys(object).sort());
           expect(JSON.parse(editMembers(text, members, new Map([[name, value === null ? null : JSON.stringify(value)]])))).toEqual(
             expected,

@@ -62,7 +62,7 @@ function afterValue(text: string, at: number): number {
 }
 
 /** The members of the object `text` holds, in order. `text` must already have parsed as a JSON object. */
-export function membersOf(text: string): Member[] {
+export function jsonMembersOf(text: string): Member[] {
   const members: Member[] = [];
   let i = skipSpace(text, 0) + 1;
   for (;;) {

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { NOTHING_SAID } from "./conversation/nothing-said.ts";
+import { DEFAULT_REQUEST } from "./conversation/default-request.ts";
 import type { ConversationRequest } from "./conversation/request.ts";
 import { chatCodec } from "./openai/chat-codec.ts";
 import { responsesCodec } from "./responses/responses-codec.ts";
 
 const request = (...ids: string[]): ConversationRequest => ({
-  ...NOTHING_SAID,
+  ...DEFAULT_REQUEST,
   turns: [
     { role: "user", parts: [{ kind: "text", text: "?" }] },
     { role: "assistant", parts: ids.map((id) => ({ kind: "tool_call", id, name: "f", arguments: "{}" })) },

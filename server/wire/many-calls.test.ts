@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { cpuMs } from "../../tests/support/cpu-time.ts";
 import { UniqueCallIds } from "./conversation/unique-call-ids.ts";
-import { documentBlock } from "./converse/media.ts";
+import { converseDocumentBlock } from "./converse/media.ts";
 import { RequestReport } from "./converse/request-report.ts";
 import { ToolUseIds } from "./converse/tool-use-ids.ts";
-import { OpenCalls } from "./gemini/open-calls.ts";
+import { PendingToolCalls } from "./gemini/pending-tool-calls.ts";
 import { ToolIds } from "./messages/tool-ids.ts";
 import { WriteReport } from "./openai/write-report.ts";
 import { CandidateReader } from "./openai/chat-candidate-reader.ts";
@@ -51,8 +51,13 @@ test.each<[string, () => void]>([
       const names = new Map<string, number>();
       const report = new RequestReport();
       const name = () =>
-        (documentBlock({ kind: "file", source: { base64: "AA==" }, mediaType: "application/pdf", name: "a.pdf" }, names, report) as any)
-          .document.name;
+        (
+          converseDocumentBlock(
+            { kind: "file", source: { base64: "AA==" }, mediaType: "application/pdf", name: "a.pdf" },
+            names,
+            report,
+          ) as any
+        ).document.name;
       expect([name(), name(), name()]).toEqual(["a", "a (2)", "a (3)"]);
       times(name);
     },
@@ -69,7 +74,7 @@ test.each<[string, () => void]>([
   [
     "calls that Gemini's results answer from the last to the first",
     () => {
-      const calls = new OpenCalls();
+      const calls = new PendingToolCalls();
       times((i) => calls.add(`id-${i}`, `f${i}`));
       times((i) => expect(calls.answer(i % 2 === 0 ? `id-${MANY - 1 - i}` : null, `f${MANY - 1 - i}`)).toBe(`id-${MANY - 1 - i}`));
       expect(calls.answer("id-1", "f1")).toBeNull();
@@ -91,7 +96,7 @@ test.each<[string, () => void]>([
 });
 
 test("results find their call by id, else the earliest open one of their name", () => {
-  const calls = new OpenCalls();
+  const calls = new PendingToolCalls();
   for (const [id, name] of [
     ["1", "f"],
     ["2", "f"],

@@ -7,9 +7,9 @@ export interface NearestRoute {
 
 /** A stranger chooses how long an address is. */
 const LONGEST = 512;
-const MOST_PARTS = 16;
+const MAX_PARTS = 16;
 /** Letters in which a mistyped part may differ. */
-const MOST_EDITS = 2;
+const MAX_EDITS = 2;
 
 /**
  * The served address that ends most like the one that was asked for: clients join their own ending to a base that was
@@ -21,7 +21,7 @@ export function nearestRoute(
 ): NearestRoute | null {
   if (asked.path.length > LONGEST) return null;
   const parts = partsOf(asked.path);
-  if (parts.length === 0 || parts.length > MOST_PARTS) return null;
+  if (parts.length === 0 || parts.length > MAX_PARTS) return null;
   let best: { readonly route: NearestRoute; readonly score: number } | null = null;
   for (const { method, path } of routes) {
     const wanted = partsOf(path);
@@ -73,7 +73,7 @@ function commonTail(parts: readonly string[], wanted: readonly string[]): Tail {
       tail.unshift(part);
     } else {
       const off = want === part ? 0 : editsBetween(want, part);
-      if (off > MOST_EDITS || off * 3 > want.length) break;
+      if (off > MAX_EDITS || off * 3 > want.length) break;
       edits += off;
       literal++;
       tail.unshift(want);
@@ -89,7 +89,7 @@ const shown = (part: string): string => part.replace(/^:(\w+).*$/, "{$1}");
 
 /** Levenshtein's distance, as far as it matters. */
 function editsBetween(one: string, other: string): number {
-  if (Math.abs(one.length - other.length) > MOST_EDITS) return MOST_EDITS + 1;
+  if (Math.abs(one.length - other.length) > MAX_EDITS) return MAX_EDITS + 1;
   let row = Array.from({ length: other.length + 1 }, (_, i) => i);
   for (let i = 1; i <= one.length; i++) {
     const next = [i];

@@ -2,7 +2,7 @@
  * What a provider can be asked for, each in its own wire format. `gemini_array` is `gemini` streamed as one JSON array
  * instead of events.
  */
-export type Operation =
+export type ProviderOperation =
   | "chat"
   | "responses"
   | "completions"

@@ -1,4 +1,4 @@
-import { textOf } from "./json-leaves.ts";
+import { jsonStringAt } from "./json-leaves.ts";
 import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./json-members.ts";
 
 /** The first member name that stands twice in one object of the text, at any depth; null when none does. The text must be JSON. */
@@ -13,7 +13,7 @@ export function repeatedName(text: string): string | null {
     if (code === QUOTE) {
       end = afterString(text, at);
       if (expectsName && names !== null) {
-        const name = textOf(text, at, end);
+        const name = jsonStringAt(text, at, end);
         if (names.has(name)) return name;
         names.add(name);
         expectsName = false;

@@ -9,10 +9,10 @@ export interface StreamEnding {
   /** What must wait for the audit row. */
   readonly last: StreamPiece;
   /** Whether the provider's own error reaches the caller, in the caller's format, with what was handed on or is `last`. */
-  readonly told: boolean;
+  readonly errorReported: boolean;
 }
 
-/** One answer's way from the provider's frames to the caller's. Stateful, one for each attempt, no I/O. */
+/** Translates one answer from the provider's frames to the caller's. Stateful, one for each attempt, no I/O. */
 export interface StreamCodec {
   push(piece: Uint8Array): StreamPiece;
   /** Call once the provider ended its stream. */
@@ -36,5 +36,5 @@ export const UNMETERED = { begun: true, usage: null, outputLength: 0, providerEr
 export const PASSED_STREAM: StreamCodec = {
   ...UNMETERED,
   push: (piece) => piece,
-  end: () => ({ complete: true, last: null, told: false }),
+  end: () => ({ complete: true, last: null, errorReported: false }),
 };

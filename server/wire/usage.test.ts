@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "./document.ts";
-import { usageOf as converse } from "./converse/usage.ts";
+import { readConverseUsage as converse } from "./converse/usage.ts";
 import { readGeminiUsage as gemini } from "./gemini/usage.ts";
-import { usageOf as messages } from "./messages/usage.ts";
-import { usageOf as openai } from "./openai/usage.ts";
-import { usageOf as responses } from "./responses/usage.ts";
-import { believable, believableCount, type Usage } from "./usage.ts";
+import { readMessagesUsage as messages } from "./messages/usage.ts";
+import { readChatUsage as openai } from "./openai/usage.ts";
+import { readResponsesUsage as responses } from "./responses/usage.ts";
+import { plausibleUsage, plausibleCount, type Usage } from "./usage.ts";
 
 type Tell = (input: unknown, output: unknown, cached: unknown) => Usage | null;
 
@@ -23,9 +23,9 @@ const FORMATS: Readonly<Record<string, Tell>> = {
 
 describe.each(Object.entries(FORMATS))("what a provider tells in the format of %s", (_format, tell) => {
   test("is taken where it is a count", () => {
-    expect(believable(tell(10, 5, 2))).toMatchObject({ output: 5, cacheRead: 2 });
-    expect(believable(tell(0, 0, 0))).toMatchObject({ inputUncached: 0, output: 0 });
-    expect(believable(tell(10, 5, undefined))).toMatchObject({ inputUncached: 10, output: 5 });
+    expect(plausibleUsage(tell(10, 5, 2))).toMatchObject({ output: 5, cacheRead: 2 });
+    expect(plausibleUsage(tell(0, 0, 0))).toMatchObject({ inputUncached: 0, output: 0 });
+    expect(plausibleUsage(tell(10, 5, undefined))).toMatchObject({ inputUncached: 10, output: 5 });
   });
 
   // Else the call would be free, or its other tokens would be.
@@ -45,6 +45,6 @@ describe.each(Object.entries(FORMATS))("what a provider tells in the format of %
 });
 
 test("a count told alone is believed where it is one", () => {
-  expect(believableCount(7)).toBe(7);
-  for (const nonsense of [-1, 0.5, Number.NaN, 1e12, null]) expect(believableCount(nonsense)).toBeNull();
+  expect(plausibleCount(7)).toBe(7);
+  for (const nonsense of [-1, 0.5, Number.NaN, 1e12, null]) expect(plausibleCount(nonsense)).toBeNull();
 });

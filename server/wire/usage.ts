@@ -45,15 +45,15 @@ export function cacheWriteTokens(usage: Usage): number {
 }
 
 /** No model reads or writes as much in one call: beyond it a count is a mistake of whoever tells it, which would exhaust budgets and overflow totals. */
-const MOST_TOLD = 1_000_000_000;
+const MAX_TOLD = 1_000_000_000;
 
 /** A count of tokens somebody told, where it can be believed; null else. */
-export function believableCount(told: number | null): number | null {
-  return told !== null && Number.isSafeInteger(told) && told >= 0 && told <= MOST_TOLD ? told : null;
+export function plausibleCount(told: number | null): number | null {
+  return told !== null && Number.isSafeInteger(told) && told >= 0 && told <= MAX_TOLD ? told : null;
 }
 
 /** What the provider told, where it can be believed; null else. A part below zero would make the rest of the call free. */
-export function believable(told: Usage | null): Usage | null {
+export function plausibleUsage(told: Usage | null): Usage | null {
   if (told === null) return null;
   const {
     inputUncached,
@@ -67,7 +67,7 @@ export function believable(told: Usage | null): Usage | null {
     webSearches = 0,
   } = told;
   const parts = [inputUncached, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, audioInput, audioOutput, webSearches];
-  return parts.every((part) => part >= 0) && inputTokens(told) + output + webSearches <= MOST_TOLD ? told : null;
+  return parts.every((part) => part >= 0) && inputTokens(told) + output + webSearches <= MAX_TOLD ? told : null;
 }
 
 /** Four characters a token: what a call is metered at when it ended before its provider said. */

@@ -18,7 +18,7 @@ const {
 const server = new URL(process.argv[2] ?? "");
 
 /** More than any scenario needs: who is asked again and again gives up. */
-const MOST_TIMES = 3;
+const MAX_TIMES = 3;
 
 const admin = await signIn(DRIVER_ADMIN_URL);
 const name = `${scenario} ${server.port}`;
@@ -62,7 +62,7 @@ async function ask(method: string, params: object): Promise<any> {
     const body = data === undefined || data === "" ? null : JSON.parse(data);
     const connect = body?.error?.data?.connect_url;
     console.error(method, response.status, text.slice(0, 500));
-    if (connect === undefined || opened++ >= MOST_TIMES) return body;
+    if (connect === undefined || opened++ >= MAX_TIMES) return body;
     const { page, status } = await new ScriptedBrowser("ada", DRIVER_API_KEY).walk(connect);
     console.error("opened", status, page.replaceAll(/<[^>]*>/g, " ").slice(-400));
     // Before the first connection nobody knew which dialect the server speaks: begin again.

@@ -1,19 +1,19 @@
 import { fileURLToPath } from "node:url";
 import type { ClientGateway } from "./client-gateway.ts";
-import { judge, judgeClient, type Revision, type Verdict } from "./suite.ts";
+import { judge, judgeClient, type Revision, type ScenarioVerdict } from "./suite.ts";
 import type { Governed, ServerDialect } from "./through-gateway.ts";
 
 /** What one revision requires of servers, of a server of one dialect: through the gateway, and without it. */
 export interface ServerMeasure {
   readonly revision: Revision;
   readonly dialect: ServerDialect;
-  readonly through: readonly Verdict[];
-  readonly direct: readonly Verdict[];
+  readonly through: readonly ScenarioVerdict[];
+  readonly direct: readonly ScenarioVerdict[];
 }
 
 export interface ClientMeasure {
   readonly revision: Revision;
-  readonly verdict: Verdict;
+  readonly verdict: ScenarioVerdict;
 }
 
 /** The requirement sets and dialects that are measured, in the order they are told. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { ClientMeasure, ServerMeasure } from "./measure.ts";
-import type { Verdict } from "./suite.ts";
+import type { ScenarioVerdict } from "./suite.ts";
 
 /** The published results. The parts about servers and about the client are told apart, because each is held to its own measurement. */
 export const PAGE = fileURLToPath(new URL("../../docs/reference/mcp-conformance.md", import.meta.url));
@@ -15,8 +15,8 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-const said = ({ passed }: Verdict) => (passed ? "passes" : "fails");
-const score = (verdicts: readonly Verdict[]) => `${verdicts.filter(({ passed }) => passed).length} of ${verdicts.length}`;
+const said = ({ passed }: ScenarioVerdict) => (passed ? "passes" : "fails");
+const score = (verdicts: readonly ScenarioVerdict[]) => `${verdicts.filter(({ passed }) => passed).length} of ${verdicts.length}`;
 
 /** The summary of the four pairs, then every scenario of each. */
 export function serverSection(measures: readonly ServerMeasure[]): string {
@@ -43,7 +43,13 @@ export function clientSection(measures: readonly ClientMeasure[]): string {
 }
 
 /** What stands before the results; it names the version of the suite. */
-export const HEAD = `# Conformance to the Model Context Protocol\n\n${NOTE}\n\nThe protocol's own suite, \`@modelcontextprotocol/conformance\` ${version}, through a started gateway. The servers behind it are made with the official SDKs and speak one dialect each; *without it* is the same suite against the same server directly. They leave the check of \`Host\` and \`Origin\` to the gateway. Where the dialect is not that of the revision, the gateway translates: without it such a server can pass next to nothing. Why something fails through the gateway is told in \`tests/conformance/expected-failures.ts\`.\n`;
+export const HEAD =
+  `# Conformance to the Model Context Protocol\n\n${NOTE}\n\nThe protocol's own suite, ` +
+  `\`@modelcontextprotocol/conformance\` ${version}, through a started gateway. The servers behind it are made with the ` +
+  `official SDKs and speak one dialect each; *without it* is the same suite against the same server directly. They leave ` +
+  `the check of \`Host\` and \`Origin\` to the gateway. Where the dialect is not that of the revision, the gateway ` +
+  `translates: without it such a server can pass next to nothing. Why something fails through the gateway is told in ` +
+  `\`tests/conformance/expected-failures.ts\`.\n`;
 
 export function page(servers: readonly ServerMeasure[], clients: readonly ClientMeasure[]): string {
   return `${HEAD}\n${serverSection(servers)}\n${clientSection(clients)}`;

@@ -7,7 +7,7 @@ import { PATIENCE_MS } from "../support/patience.ts";
 export type Revision = "2025-11-25" | "2026-07-28";
 
 /** What the suite says of one scenario it requires; `failures` are the checks that failed, and how a client broke. */
-export interface Verdict {
+export interface ScenarioVerdict {
   readonly scenario: string;
   readonly passed: boolean;
   readonly failures: readonly string[];
@@ -37,7 +37,7 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
 }
 
 /** Runs what a revision requires of servers against the one at `url`. Scenarios beyond that are left out. */
-export async function judge(url: string, revision: Revision): Promise<Verdict[]> {
+export async function judge(url: string, revision: Revision): Promise<ScenarioVerdict[]> {
   const out = await temporaryDirectory();
   try {
     const [listed, output] = [
@@ -66,7 +66,7 @@ export async function judgeClient(
   scenario: string,
   revision: Revision,
   env: Readonly<Record<string, string>>,
-): Promise<Verdict> {
+): Promise<ScenarioVerdict> {
   const out = await temporaryDirectory();
   try {
     const output = await run(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hkdfSync } from "node:crypto";
 import { secretBox } from "../../server/kernel/secrets.ts";
 import { paramsOf } from "../../server/surfaces/admin/document.ts";
-import type { Operation } from "../../server/surfaces/admin/operation.ts";
+import type { AdminOperation } from "../../server/surfaces/admin/operation.ts";
 import { OPERATIONS } from "../../server/surfaces/admin/routes.ts";
 import { adminTokens } from "../../server/directory/people/admin-tokens.ts";
 import { PortalTokens } from "../../server/directory/people/portal/portal-tokens.ts";
@@ -118,10 +118,10 @@ const WITHOUT_BODY = new Set([
   "POST /v1/admin/admin-log/verify",
 ]);
 
-const nameOf = (operation: Operation) => `${operation.method} ${operation.path}`;
+const nameOf = (operation: AdminOperation) => `${operation.method} ${operation.path}`;
 const guarded = OPERATIONS.filter((operation) => operation.access !== "anyone");
 const withBody = OPERATIONS.filter((operation) => operation.body !== undefined);
-const cases = (operations: readonly Operation[]) => operations.map((operation) => [nameOf(operation), operation] as const);
+const cases = (operations: readonly AdminOperation[]) => operations.map((operation) => [nameOf(operation), operation] as const);
 
 let plane: ControlPlane;
 let acme: TenantWithAdmin;
@@ -180,7 +180,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.close());
 
-function pathWith(operation: Operation, id: string): string {
+function pathWith(operation: AdminOperation, id: string): string {
   return operation.path
     .replace("{id}", id)
     .replace("{model}", "m")
@@ -191,7 +191,7 @@ function pathWith(operation: Operation, id: string): string {
 }
 
 /** The operation's path on acme's records. */
-function acmePath(operation: Operation): string {
+function acmePath(operation: AdminOperation): string {
   const base = operation.path.split("/{id}")[0] ?? "";
   const id = ids[base];
   if (operation.path.includes("{id}") && id === undefined) throw new Error(`the table has no record for ${operation.path}`);
@@ -208,7 +208,7 @@ async function toldOf(reply: { headers: Headers }): Promise<unknown[]> {
     .execute();
 }
 
-const attempt = (operation: Operation, reason: string, who: { tenant_id: string; actor_username: string } | { client_ip: string }) => [
+const attempt = (operation: AdminOperation, reason: string, who: { tenant_id: string; actor_username: string } | { client_ip: string }) => [
   {
     tenant_id: null,
     actor_username: null,
@@ -327,7 +327,7 @@ describe("a malformed body: 400 that names the field, and the admin log tells of
 
 describe("a form that is none, has no file, or is too large", () => {
   test.each(Object.entries(FORMS))("%s", async (name, mostBytes) => {
-    const operation = OPERATIONS.find((one) => nameOf(one) === name) as Operation;
+    const operation = OPERATIONS.find((one) => nameOf(one) === name) as AdminOperation;
     const token = (await plane.logIn("admin", ADMIN_PASSWORD)).body.access_token;
     const post = (body: string | FormData, type: Record<string, string> = {}) =>
       plane.fetch(

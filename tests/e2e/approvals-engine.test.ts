@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "kysely";
 import {
   approveApproval,
-  expireApprovals,
+  expireApprovalRows,
   getApproval,
   listApprovals,
   pollApproval,
@@ -206,8 +206,8 @@ describe("a request", () => {
     expect(next.id).not.toBe(id);
     expect((await listApprovals(plane.directory, "acme", null, "pending", page)).items.some((item) => item.id === id)).toBe(false);
     expect((await listApprovals(plane.directory, "acme", null, "expired", page)).items.some((item) => item.id === id)).toBe(true);
-    await expireApprovals(plane.database.db);
-    await expireApprovals(plane.database.db);
+    await expireApprovalRows(plane.database.db);
+    await expireApprovalRows(plane.database.db);
   });
 
   test("that ran out is told to the person who asked, once, whether nobody resolved it or nobody used it", async () => {
@@ -219,7 +219,7 @@ describe("a request", () => {
     await sql`UPDATE approvals SET expires_at = now() - interval '1 second' WHERE id IN (${unresolved.id}, ${unused.id}, ${byKey.id})`.execute(
       plane.database.db,
     );
-    for (let i = 0; i < 2; i++) await expireApprovals(plane.database.db);
+    for (let i = 0; i < 2; i++) await expireApprovalRows(plane.database.db);
     const told = await plane.database.db
       .selectFrom("notifications")
       .select(["title", "body", "metadata", "notification_type"])

@@ -5,7 +5,7 @@ import { compose, type Gateway } from "../../server/compose.ts";
 import { readConfiguration } from "../../server/kernel/configuration.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { type AdminClient, type Served, serveModels, signIn } from "../support/admin.ts";
-import { BESIDE } from "../support/beside.ts";
+import { BACKGROUND_STATEMENTS } from "../support/background-statements.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
@@ -135,7 +135,7 @@ test("a call under eight levels of limits reads no database", async () => {
   for (let i = 0; i < 20; i++) expect((await call(gateway, keyOf(i))).status).toBe(200);
   statements.length = 0;
   for (let round = 0; round < 10; round++) for (let i = 0; i < 20; i++) expect((await call(gateway, keyOf(i))).status).toBe(200);
-  expect(statements.filter((text) => !BESIDE.test(text) && !COUNTERS.test(text))).toEqual([]);
+  expect(statements.filter((text) => !BACKGROUND_STATEMENTS.test(text) && !COUNTERS.test(text))).toEqual([]);
 });
 
 test("consumption of a root with a thousand groups below it is quick to read", async () => {

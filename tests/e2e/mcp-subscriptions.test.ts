@@ -8,11 +8,11 @@ import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 
 /** Many who listen to the changes of tool servers, and some who do not read what they hear. */
 const SUBSCRIPTIONS = Number(process.env.MCP_SUBSCRIPTIONS ?? 1_000);
-const MOST_MB = 300;
+const MAX_MB = 300;
 /** Sent to each that does not read. */
 const FLOOD_MB = 256;
 /** Two fifths of what is sent to ten of them: what was on its way when they stopped, and a collector that is late. */
-const MOST_GROWTH_MB = 1_000;
+const MAX_GROWTH_MB = 1_000;
 /** What is left of it once the collector has been. */
 const SETTLED_GROWTH_MB = 100;
 const CHANGED = "notifications/tools/list_changed";
@@ -51,7 +51,7 @@ async function residentMb(): Promise<number> {
 async function heldMb(): Promise<number> {
   const deadline = Date.now() + PATIENCE_MS;
   for (let least = await residentMb(); ; least = Math.min(least, await residentMb())) {
-    if (least < MOST_MB || Date.now() > deadline) return least;
+    if (least < MAX_MB || Date.now() > deadline) return least;
     await Bun.sleep(100);
   }
 }
@@ -122,7 +122,7 @@ const KINDS = [
 ] as const;
 
 describe.each(KINDS)("%s", (name, dialect, one, sign, streamsOf) => {
-  test(`${SUBSCRIPTIONS} of them each hear a change once, within ${MOST_MB} MB`, async () => {
+  test(`${SUBSCRIPTIONS} of them each hear a change once, within ${MAX_MB} MB`, async () => {
     const { server, url } = await newServer(dialect);
     const streams = await opened(SUBSCRIPTIONS, () => one(url), sign);
     await until(() => server.listening() === streamsOf(SUBSCRIPTIONS));
@@ -133,7 +133,7 @@ describe.each(KINDS)("%s", (name, dialect, one, sign, streamsOf) => {
     server.tell("notifications/resources/updated", { uri: "test://elsewhere" });
     expect((await post(url, team.apiKey, stateless(1, "tools/list"))).status).toBe(200);
     expect(new Set(streams.map((stream) => stream.count(CHANGED)))).toEqual(new Set([1]));
-    expect(mb).toBeLessThan(MOST_MB);
+    expect(mb).toBeLessThan(MAX_MB);
     await closed(streams);
     if (dialect === "stateless") await until(() => server.listening() === 0);
   });
@@ -161,7 +161,7 @@ describe.each(KINDS)("%s that do not read", (name, dialect, one, sign, streamsOf
     console.log(
       `10 ${name} that do not read ${FLOOD_MB} MB each: ${before.toFixed(0)} MB before, ${most.toFixed(0)} MB at most, then ${now.toFixed(0)} MB`,
     );
-    expect(most - before).toBeLessThan(MOST_GROWTH_MB);
+    expect(most - before).toBeLessThan(MAX_GROWTH_MB);
     await closed([...slow, ...(reader === undefined ? [] : [reader])]);
   });
 });

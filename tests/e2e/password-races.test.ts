@@ -3,11 +3,11 @@ import { endUsers } from "../../server/directory/people/end-users.ts";
 import { LoginThrottle } from "../../server/directory/people/login-throttle.ts";
 import { newBackupCodes, readBackupCode } from "../../server/directory/people/portal/backup-codes.ts";
 import {
-  changePassword,
-  logIn,
+  changePortalPassword,
+  logInPortalUser,
   logInWithCode,
   type PortalLogins,
-  type SignedIn,
+  type PortalSession,
 } from "../../server/directory/people/portal/portal-logins.ts";
 import { type PortalToken, PortalTokens } from "../../server/directory/people/portal/portal-tokens.ts";
 import { disableSecondFactor } from "../../server/directory/people/portal/second-factor.ts";
@@ -78,7 +78,7 @@ test("nor is one that an administrator sets for an end user", async () => {
   const { id } = (await acme.send("POST", "/v1/admin/end-users", { username: "three", password: "the stolen one" })).body.user;
   const logins = portalLogins();
   const change = () =>
-    changePassword(
+    changePortalPassword(
       logins,
       { tenantId: "acme", userId: id },
       { current: "the stolen one", next: "the thief's own" },
@@ -103,7 +103,7 @@ test("and an end user's login, or its second step, that began before is none", a
   const reset = (password: string) => acme.send("PATCH", `/v1/admin/end-users/${id}`, { password });
   const outcomeOf = (login: Promise<unknown>) => login.catch((error: unknown) => (error instanceof Refused ? error.refusal.reason : error));
   meanwhile = () => reset("set by the owner");
-  expect(await outcomeOf(logIn(logins, "acme", { username: "four", password: "the stolen one" }, origin))).toBe("wrong_password");
+  expect(await outcomeOf(logInPortalUser(logins, "acme", { username: "four", password: "the stolen one" }, origin))).toBe("wrong_password");
 
   const { db } = plane.database;
   const row = () => db.selectFrom("end_users").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
@@ -125,7 +125,7 @@ test("and an end user's login, or its second step, that began before is none", a
 test("nor is one whose user is shut out meanwhile, who would be let in with its token once they are active again", async () => {
   const { id } = (await acme.send("POST", "/v1/admin/end-users", { username: "seven", password: "their own password" })).body.user;
   meanwhile = () => acme.send("PATCH", `/v1/admin/end-users/${id}/status`, { is_active: false });
-  const login = logIn(
+  const login = logInPortalUser(
     portalLogins(),
     "acme",
     { username: "seven", password: "their own password" },
@@ -140,7 +140,12 @@ test("a token given between the beginning of a reset and its taking hold ends wi
   let token = "";
   await write(plane.directory, { id: null, username: null, role: null, clientIp: null, requestId: null }, async (change) => {
     token = (
-      (await logIn(logins, "acme", { username: "five", password: "the stolen one" }, { address: "10.0.0.1", requestId: "r" })) as SignedIn
+      (await logInPortalUser(
+        logins,
+        "acme",
+        { username: "five", password: "the stolen one" },
+        { address: "10.0.0.1", requestId: "r" },
+      )) as PortalSession
     ).token;
     await endUsers.update(change, "acme", id, { password: "set by the owner" });
   });

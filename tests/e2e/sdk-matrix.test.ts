@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { CELLS, type Cell, CLIENTS } from "../support/vendors/matrix.ts";
 import { PICTURE_TEXT, STRUCTURED, TEXT, TOOL } from "../support/vendors/scene.ts";
-import { PROMPT, type Told } from "../support/vendors/sdk.ts";
+import { PROMPT, type SdkAnswer } from "../support/vendors/sdk.ts";
 import { startSdkWorld, type SdkWorld } from "../support/vendors/sdk-world.ts";
 
 /** Every official client, unchanged but for base URL and key, against every provider format. */
@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => world.end());
 
-function expectAnswer({ provider, feature }: Cell, { text, tool }: Told): void {
+function expectAnswer({ provider, feature }: Cell, { text, tool }: SdkAnswer): void {
   switch (feature) {
     case "text":
       expect({ text, tool }).toEqual({ text: provider === "echo" ? PROMPT : TEXT, tool: null });

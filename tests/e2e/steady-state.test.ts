@@ -3,7 +3,7 @@ import { compose, type Gateway } from "../../server/compose.ts";
 import { readConfiguration } from "../../server/kernel/configuration.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { serveModels, signIn } from "../support/admin.ts";
-import { BESIDE } from "../support/beside.ts";
+import { BACKGROUND_STATEMENTS } from "../support/background-statements.ts";
 import { testDatabase } from "../support/database.ts";
 import { startFakeUpstream } from "../support/fake-upstream.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
@@ -70,7 +70,7 @@ test("a call in steady state reads no database", async () => {
       statements.length = 0;
     }
   }
-  expect(statements.filter((sql) => !BESIDE.test(sql))).toEqual([]);
+  expect(statements.filter((sql) => !BACKGROUND_STATEMENTS.test(sql))).toEqual([]);
   await upstream.stop();
 });
 
@@ -155,7 +155,7 @@ test("a call of a tool in steady state reads no database and begins no session a
   statements.length = 0;
   const before = fixtures.map(({ seen }) => seen.length);
   for (let i = 0; i < 50; i++) await round();
-  expect(statements.filter((sql) => !BESIDE.test(sql))).toEqual([]);
+  expect(statements.filter((sql) => !BACKGROUND_STATEMENTS.test(sql))).toEqual([]);
   // One request of each call, and nothing else that was sent: no handshake, no list, no look at what the server is.
   expect(
     fixtures.map(({ seen }, at) =>

@@ -4,7 +4,7 @@ import { verifyChain } from "../../server/ledger/chains.ts";
 import { scanJournal } from "../../server/ledger/scan.ts";
 import { JournalDamaged } from "../../server/ledger/journal-contents.ts";
 import { type JournalFiles, journalFiles, listSegments, segmentPath } from "../../server/ledger/segments.ts";
-import { asLeftByCrash, callRow, recordedLog, temporaryDirectory, testLedger } from "../../server/ledger/test-support.ts";
+import { copyAsCrashed, callRow, recordedLog, temporaryDirectory, testLedger } from "../../server/ledger/test-support.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { removeDirectory } from "../support/gateway.ts";
 
@@ -31,7 +31,7 @@ async function journalOf(calls: number, segmentBytes: number): Promise<string> {
     ledger.begin(row);
     await ledger.seal(row);
   }
-  const left = asLeftByCrash(directory);
+  const left = copyAsCrashed(directory);
   await ledger.close();
   await removeDirectory(directory);
   return left;

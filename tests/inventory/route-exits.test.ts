@@ -80,7 +80,7 @@ function brokenStream(fault: Fault): StreamAnswer {
   let pieces = 0;
   const codec: StreamAnswer["codec"] = {
     push: (piece) => (++pieces > 1 && fault === "in a stream" ? broken(fault) : piece),
-    end: () => ({ complete: true, last: null, told: false }),
+    end: () => ({ complete: true, last: null, errorReported: false }),
     begun: true,
     get usage() {
       return fault === "in telling the end of a stream" ? broken(fault) : null;

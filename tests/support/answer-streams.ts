@@ -1,13 +1,13 @@
 import { concat } from "../../server/wire/sse-frames.ts";
 
 /** A tool call in the pieces its arguments come in. */
-export interface ToldCall {
+export interface StreamedToolCall {
   readonly name: string;
   readonly pieces: readonly string[];
 }
 
 /** What a caller makes of an answer. `error`: the body of what ended it. */
-export interface Understood {
+export interface ReadAnswer {
   text: string;
   calls: { name: string; arguments: string }[];
   error: any;
@@ -18,16 +18,16 @@ export interface AnswerSurface {
   readonly name: "chat" | "completions" | "responses" | "messages" | "gemini events" | "gemini array";
   readonly format: "chat" | "completions" | "responses" | "messages" | "gemini";
   readonly framing: "events" | "array";
-  frames(pieces: readonly string[], call?: ToldCall): Uint8Array[];
-  whole(text: string, call?: ToldCall): object;
-  read(bytes: Uint8Array): Understood;
-  readWhole(body: any): Understood;
+  frames(pieces: readonly string[], call?: StreamedToolCall): Uint8Array[];
+  whole(text: string, call?: StreamedToolCall): object;
+  read(bytes: Uint8Array): ReadAnswer;
+  readWhole(body: any): ReadAnswer;
 }
 
 const encoder = new TextEncoder();
 const data = (value: unknown) => encoder.encode(`data: ${JSON.stringify(value)}\n\n`);
 const named = (value: { type: string }) => encoder.encode(`event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`);
-const nothing = (): Understood => ({ text: "", calls: [], error: null });
+const nothing = (): ReadAnswer => ({ text: "", calls: [], error: null });
 
 function eventsIn(bytes: Uint8Array): any[] {
   return new TextDecoder()
@@ -43,7 +43,7 @@ function eventsIn(bytes: Uint8Array): any[] {
     .map((line) => JSON.parse(line));
 }
 
-const joined = (call: ToldCall) => call.pieces.join("");
+const joined = (call: StreamedToolCall) => call.pieces.join("");
 
 const CHAT: AnswerSurface = {
   name: "chat",
@@ -156,7 +156,7 @@ const COMPLETIONS: AnswerSurface = {
   readWhole: (body) => ({ text: body.choices?.[0].text ?? "", calls: [], error: body.error ?? null }),
 };
 
-const responseOf = (status: string, text: string, call?: ToldCall) => ({
+const responseOf = (status: string, text: string, call?: StreamedToolCall) => ({
   id: "resp_1",
   object: "response",
   created_at: 1,
@@ -214,7 +214,7 @@ const RESPONSES: AnswerSurface = {
   whole: (text, call) => responseOf("completed", text, call),
   read(bytes) {
     const out = nothing();
-    const told: Understood[] = [];
+    const told: ReadAnswer[] = [];
     const args = new Map<number, { name: string; arguments: string }>();
     let count = -1;
     for (const event of eventsIn(bytes)) {
@@ -344,7 +344,7 @@ const geminiBody = (parts: object[], last: boolean) => ({
   responseId: "r1",
 });
 
-function geminiBodies(pieces: readonly string[], call: ToldCall | undefined): object[] {
+function geminiBodies(pieces: readonly string[], call: StreamedToolCall | undefined): object[] {
   const parts: object[][] = pieces.map((text) => [{ text }]);
   if (call !== undefined) parts.push([{ functionCall: { name: call.name, args: JSON.parse(joined(call)) } }]);
   // Google ends some answers with a text and some with nothing more to say.
@@ -352,7 +352,7 @@ function geminiBodies(pieces: readonly string[], call: ToldCall | undefined): ob
   return parts.map((part, i) => geminiBody(part, i === parts.length - 1));
 }
 
-function readGemini(bodies: readonly any[]): Understood {
+function readGemini(bodies: readonly any[]): ReadAnswer {
   const out = nothing();
   for (const body of bodies) {
     out.error ??= body.error ?? null;

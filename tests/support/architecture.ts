@@ -41,8 +41,8 @@ const TOP = [
 ];
 
 const NO_NAMES = /^(utils?|helpers?|common|misc|index)(\.test)?(\.tsx?)?$/;
-export const MOST_LINES = { source: 400, test: 620 };
-export const MOST_FUNCTION_LINES = 120;
+export const MAX_LINES = { source: 400, test: 620 };
+export const MAX_FUNCTION_LINES = 120;
 
 export interface SourceFile {
   /** From the root of the repository, with forward slashes. */
@@ -144,7 +144,7 @@ function fileViolations(file: SourceFile): string[] {
   if (!isTest(path) && dirname(path) === "server" && !TOP.includes(path.slice("server/".length)))
     problems.push(`${path}: only ${TOP.join(", ")} stand at the top of server/`);
   const lines = source.split("\n").length - (source.endsWith("\n") ? 1 : 0);
-  const most = isTest(path) ? MOST_LINES.test : MOST_LINES.source;
+  const most = isTest(path) ? MAX_LINES.test : MAX_LINES.source;
   if (lines > most) problems.push(`${path}: ${lines} lines, more than ${most}`);
   if (!isTest(path) && !path.startsWith("server/runtime/") && namesBun(file)) problems.push(`${path}: only server/runtime/ may name Bun`);
   return problems;
@@ -215,7 +215,7 @@ export function longFunctions(files: readonly SourceFile[]): string[] {
       // The head may take several lines of its own, closed by a line that opens the body.
       while (end < lines.length && (!close.test(lines[end] ?? "") || lines[end]?.endsWith("{") === true)) end++;
       const length = end - at + 1;
-      return length > MOST_FUNCTION_LINES ? [`${path}:${at + 1}: a function of ${length} lines, more than ${MOST_FUNCTION_LINES}`] : [];
+      return length > MAX_FUNCTION_LINES ? [`${path}:${at + 1}: a function of ${length} lines, more than ${MAX_FUNCTION_LINES}`] : [];
     });
   });
 }

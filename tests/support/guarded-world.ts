@@ -1,13 +1,13 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
-import { ANSWER_SURFACES, type AnswerSurface, type ToldCall } from "./answer-streams.ts";
+import { ANSWER_SURFACES, type AnswerSurface, type StreamedToolCall } from "./answer-streams.ts";
 import { type FakeVendor, fakeVendor } from "./fake-vendor.ts";
 import { startWorld, type World } from "./world.ts";
 
 interface Said {
   readonly pieces: readonly string[];
-  readonly call?: ToldCall;
+  readonly call?: StreamedToolCall;
   /** How long a vendor takes for a frame of a stream; without it they are all there at once. */
   readonly paceMs?: number;
 }

@@ -12,7 +12,9 @@ export const adminLogEntry = z
     action: z
       .string()
       .describe(
-        "create, update, delete, bind, unbind, rotate, revoke, login, login_failed, change_password, refused (an attempt; `after` has the reason and, where several are told in one entry, how many `attempts` there were `since` when), and what other records call theirs",
+        "create, update, delete, bind, unbind, rotate, revoke, login, login_failed, change_password, refused (an attempt; " +
+          "`after` has the reason and, where several are told in one entry, how many `attempts` there were `since` when), and " +
+          "what other records call theirs",
       ),
     resource: z.string(),
     resource_id: z.string().nullable(),

@@ -17,7 +17,8 @@ export const erasureRequest = z
       })
       .refine((subject) => Object.values(subject).some((value) => value !== undefined), "must name at least one identifier")
       .describe(
-        "one data subject, as audit rows name it; rows with any of the values are erased, and the end user that a user id or username stands for",
+        "one data subject, as audit rows name it; rows with any of the values are erased, and the end user that a user id or " +
+          "username stands for",
       ),
     reason: z.string().max(1000).optional().describe("kept with the event: it must not name the subject"),
   })

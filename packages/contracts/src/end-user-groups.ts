@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { description, displayName, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
 
-const MOST_IDS = 10_000;
-const ids = z.array(recordId).max(MOST_IDS);
+const MAX_IDS = 10_000;
+const ids = z.array(recordId).max(MAX_IDS);
 const someIds = ids.min(1);
 
 const written = { display_name: displayName.optional(), description: description.optional() };

@@ -33,7 +33,8 @@ export const mcpOAuthClient = z
     idp_server_id: z
       .string()
       .describe(
-        "the path segment of the issuer in the broker's addresses; the redirect address to enter there is {base_url}/v1/proxy/oauth/{mcp_server_id}/{idp_server_id}/callback",
+        "the path segment of the issuer in the broker's addresses; the redirect address to enter there is " +
+          "{base_url}/v1/proxy/oauth/{mcp_server_id}/{idp_server_id}/callback",
       ),
     created_at: timestamp,
   })

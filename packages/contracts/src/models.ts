@@ -114,7 +114,8 @@ const written = {
     .nullable()
     .optional()
     .describe(
-      "whether it takes system messages inside a conversation (Anthropic's format); null: as the catalog knows models of its name, as the next",
+      "whether it takes system messages inside a conversation (Anthropic's format); null: as the catalog knows models of its " +
+        "name, as the next",
     ),
   supports_sampling: z.boolean().nullable().optional().describe("whether it takes temperature, top_p and top_k"),
   max_tokens_parameter: maxTokensParameter.nullable().optional().describe("instead of the provider's"),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { recordId, timestamp } from "./conventions.ts";
 
-const MOST_LOCALES = 32;
+const MAX_LOCALES = 32;
 
 /** A BCP 47 language tag, as far as portals use them. */
 export const locale = z.string().regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/, "must be a language tag such as en or pt-BR");
@@ -9,7 +9,7 @@ export const noticeSurface = z.enum(["banner", "inline", "both"]);
 
 const texts = z
   .record(locale, z.string().min(1).max(2000))
-  .refine((value) => Object.keys(value).length <= MOST_LOCALES, `must hold at most ${MOST_LOCALES} locales`);
+  .refine((value) => Object.keys(value).length <= MAX_LOCALES, `must hold at most ${MAX_LOCALES} locales`);
 
 export const exemption = z
   .strictObject({

@@ -57,7 +57,8 @@ const written = {
     .nullable()
     .optional()
     .describe(
-      "what an OpenAI-compatible server calls the ceiling on output: requests are sent with this one; null: a caller's own passes, and translated requests say what the vendor says",
+      "what an OpenAI-compatible server calls the ceiling on output: requests are sent with this one; null: a caller's own " +
+        "passes, and translated requests say what the vendor says",
     ),
   region: z.string().min(1).max(100).nullable().optional().describe("where the provider processes, for data residency"),
   enabled: z.boolean().optional(),

@@ -2,7 +2,7 @@ import type { Anchor } from "./chain-facts.ts";
 import { openCheckpoint, type TrustedKey } from "./checkpoint.ts";
 import { NotAnExport, parseExportLine } from "./export.ts";
 
-export interface KeptCheckpoint {
+export interface SavedCheckpoint {
   readonly line: number;
   readonly note: string;
   readonly chainId: string;
@@ -22,8 +22,8 @@ function isTorn(line: string): boolean {
 }
 
 /** The checkpoints among the lines of a checkpoint file or of an earlier export, torn ones passed over. Throws `NotAnExport` naming the line. */
-export function keptCheckpoints(text: string): KeptCheckpoint[] {
-  const kept: KeptCheckpoint[] = [];
+export function savedCheckpoints(text: string): SavedCheckpoint[] {
+  const kept: SavedCheckpoint[] = [];
   for (const [index, line] of text.split("\n").entries()) {
     if (line === "") continue;
     try {
@@ -46,7 +46,7 @@ export function keptCheckpoints(text: string): KeptCheckpoint[] {
  * the furthest shows what was cut off, the others what was written anew below it. Throws for a checkpoint that none of
  * the keys signed.
  */
-export function keptAnchors(kept: readonly KeptCheckpoint[], chainId: string, keys: readonly TrustedKey[], until?: string): Anchor[] {
+export function savedAnchors(kept: readonly SavedCheckpoint[], chainId: string, keys: readonly TrustedKey[], until?: string): Anchor[] {
   const anchors: Anchor[] = [];
   for (const { line, note } of kept.filter((one) => one.chainId === chainId)) {
     const { checkpoint, invalid } = openCheckpoint(note, keys);

@@ -2,7 +2,7 @@ import { GENESIS_HASH } from "./canonical.ts";
 import type { Anchor, ChainFacts } from "./chain-facts.ts";
 import { trackCoverage } from "./coverage.ts";
 import { knownHeads } from "./known-heads.ts";
-import type { Finding } from "./verdict.ts";
+import type { VerificationFinding } from "./verdict.ts";
 
 export interface Place {
   readonly chainSeq: number;
@@ -17,7 +17,7 @@ export interface ChainWalkOptions {
   readonly chain: ChainFacts;
   readonly fromSeq?: number;
   readonly knownHeads?: readonly Anchor[];
-  readonly add: (verdict: Finding["verdict"], chainSeq: number, rowId: string | null, detail: string) => void;
+  readonly add: (verdict: VerificationFinding["verdict"], chainSeq: number, rowId: string | null, detail: string) => void;
   /** Rows before the first are missing: the next checkpoint may follow any other. */
   readonly startMissing: () => void;
 }

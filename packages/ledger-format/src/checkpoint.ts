@@ -29,7 +29,10 @@ export interface Checkpoint {
 /** The text a checkpoint signs, its last line feed included. */
 export function checkpointText(checkpoint: Checkpoint): string {
   const hash = Buffer.from(checkpoint.rowHash, "hex").toString("base64");
-  return `gw.audit/${checkpoint.chainId}\n${checkpoint.chainSeq}\n${hash}\ntime ${checkpoint.time}\nfirst ${checkpoint.firstSeq}\nprevious ${checkpoint.previous ?? "-"}\n`;
+  return (
+    `gw.audit/${checkpoint.chainId}\n${checkpoint.chainSeq}\n${hash}\ntime ${checkpoint.time}\nfirst ` +
+    `${checkpoint.firstSeq}\nprevious ${checkpoint.previous ?? "-"}\n`
+  );
 }
 
 /** Base64 SHA-256 of a checkpoint's text: what the next one calls `previous`. */

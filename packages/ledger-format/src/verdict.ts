@@ -3,7 +3,7 @@ export const VERDICTS = ["checkpoint_invalid", "altered", "broken_link", "missin
 
 export type Verdict = (typeof VERDICTS)[number];
 
-export interface Finding {
+export interface VerificationFinding {
   readonly verdict: Exclude<Verdict, "intact">;
   /** The first position the finding is about. */
   readonly chain_seq: number;
@@ -16,7 +16,7 @@ export interface Verification {
   readonly chain_id: string;
   readonly verdict: Verdict;
   /** In the order of the chain, at most as many as were asked for. */
-  readonly findings: Finding[];
+  readonly findings: VerificationFinding[];
   /** How many there are, listed or not. */
   readonly findings_total: number;
   /** Rows whose content was checked against their hash. */
@@ -35,9 +35,9 @@ export interface Verification {
 }
 
 /** Keeps the first findings, the number of all, and the worst of all. */
-export interface Findings {
-  add(finding: Finding): void;
-  readonly list: Finding[];
+export interface FindingCollector {
+  add(finding: VerificationFinding): void;
+  readonly list: VerificationFinding[];
   readonly total: number;
   readonly verdict: Verdict;
 }
@@ -47,8 +47,8 @@ function copied(text: string): string {
   return Buffer.from(text, "utf16le").toString("utf16le");
 }
 
-export function collectFindings(limit: number): Findings {
-  const list: Finding[] = [];
+export function collectFindings(limit: number): FindingCollector {
+  const list: VerificationFinding[] = [];
   let total = 0;
   let worst: number = VERDICTS.indexOf("intact");
   return {

@@ -1,6 +1,6 @@
 import type { TrustedKey } from "./checkpoint.ts";
 import { CHECKPOINT_KEY_NAME } from "./checkpoint.ts";
-import { type KeptCheckpoint, keptAnchors } from "./anchors.ts";
+import { type SavedCheckpoint, savedAnchors } from "./anchors.ts";
 import { type ExportLine, NotAnExport, parseExportLine } from "./export.ts";
 import { provenLine } from "./proven-line.ts";
 import { noteKey } from "./signed-note.ts";
@@ -21,7 +21,7 @@ export interface ExportVerifierOptions {
   readonly publicKeys?: readonly Uint8Array[];
   readonly maxFindings?: number;
   /** Checkpoints kept elsewhere: the export must hold what those from before it was made stand over. */
-  readonly kept?: readonly KeptCheckpoint[];
+  readonly saved?: readonly SavedCheckpoint[];
 }
 
 /**
@@ -89,7 +89,7 @@ export async function verifyExport(
 
   /** Made at the first line after the keys: kept checkpoints are checked with them. */
   function verifierOf(facts: Extract<ExportLine, { type: "chain" }>): Verifier {
-    const knownHeads = keptAnchors(options.kept ?? [], facts.chain_id, keys, facts.exported_at);
+    const knownHeads = savedAnchors(options.saved ?? [], facts.chain_id, keys, facts.exported_at);
     return createVerifier({
       chain: facts,
       keys,

@@ -7,7 +7,7 @@ import { checkpointTrail, type CheckpointLine, type CheckpointTrail } from "./ch
 import type { TrustedKey } from "./checkpoint.ts";
 import type { AuditRow } from "./fields.ts";
 import { possibleEntryHashes, type SealedRow, sealedEntry } from "./sealed-row.ts";
-import { collectFindings, type Finding, type Findings, type Verification } from "./verdict.ts";
+import { collectFindings, type VerificationFinding, type FindingCollector, type Verification } from "./verdict.ts";
 
 export interface VerifierOptions {
   readonly chain: ChainFacts;
@@ -49,7 +49,7 @@ class ChainVerifier implements Verifier {
   private readonly options: VerifierOptions;
   private readonly chain: ChainFacts;
   private readonly toSeq: number;
-  private readonly findings: Findings;
+  private readonly findings: FindingCollector;
   private readonly trail: CheckpointTrail;
   private readonly walk: ChainWalk;
   private readonly beyondRange: BeyondRange;
@@ -165,7 +165,7 @@ class ChainVerifier implements Verifier {
     };
   }
 
-  private add(verdict: Finding["verdict"], chain_seq: number, row_id: string | null, detail: string): void {
+  private add(verdict: VerificationFinding["verdict"], chain_seq: number, row_id: string | null, detail: string): void {
     this.findings.add({ verdict, chain_seq, row_id, detail });
   }
 

@@ -6,7 +6,7 @@ import type { Route, ModelReference } from "../../road/target.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { PASS, refused } from "../../road/decision.ts";
 import { modelById, modelByName } from "./named-model.ts";
-import { standIn } from "./stand-in.ts";
+import { routingGroupPlaceholder } from "./routing-group-placeholder.ts";
 
 /**
  * A model is open to a call when it is granted to the call's resource group, on its own; a routing group opens nothing
@@ -21,7 +21,7 @@ export const access: RequestControl = {
     if (found === null) return refused(refuse("model_not_found", `There is no model ${JSON.stringify(target.id ?? target.name)}.`));
     const route = "members" in found ? routeOfGroup(call.scope, found, target.modes) : routeOfModel(call.scope, found, target.modes);
     if (isRefusal(route)) return refused(route);
-    const model = route.group === null ? route.members[0]?.model : standIn(route.group, route.members, arrivalOf(call));
+    const model = route.group === null ? route.members[0]?.model : routingGroupPlaceholder(route.group, route.members, arrivalOf(call));
     if (model === undefined) throw new Error("a route has no member");
     call.target = { kind: "model", route, model };
     return PASS;

@@ -28,7 +28,7 @@ export function usableModels(scope: GroupScope): UsableModel[] {
   return models.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** One of them, by gateway id or name; null when it is not there or not granted, which are told apart to nobody. */
+/** One of them, by gateway id or name; null when it does not exist or is not granted: no caller can tell which. */
 export function usableModel(scope: GroupScope, idOrName: string): UsableModel | null {
   const found = modelById(scope.tenant, idOrName) ?? modelByName(scope.tenant, idOrName);
   if (found === undefined) return null;

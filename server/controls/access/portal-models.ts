@@ -28,7 +28,7 @@ export interface PortalModel {
 
 const dollars = (micros: number | null) => (micros === null ? null : usdFromMicros(micros));
 
-/** The models and routing groups the group's callers may pick, by name. `at`: the moment whose prices are told, milliseconds. */
+/** The models and routing groups the group's callers may pick, by name. `at`: the time whose prices are shown, milliseconds. */
 export function portalModels(scope: GroupScope, at: number): PortalModel[] {
   const models: PortalModel[] = [];
   for (const id of scope.granted) {

@@ -1,5 +1,5 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
-import { redeemApproval, redeemAsked, redeemShown, requestApproval } from "../../directory/tools/approvals.ts";
+import { redeemApproval, redeemRequestedApproval, redeemShownApproval, requestApproval } from "../../directory/tools/approvals.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import { isRefusal, reasonOf, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { ACTION_PASSES, type Action, type ActionDecision } from "../../road/action.ts";
@@ -57,7 +57,7 @@ export class Approvals implements ActionControl {
       return redeemed === null ? refused(refuse("approval_token_invalid")) : covered(call, redeemed);
     }
     const redeeming = await redemption();
-    const again = proof.session === null ? null : await redeemShown(this.parts, proof.session, redeeming);
+    const again = proof.session === null ? null : await redeemShownApproval(this.parts, proof.session, redeeming);
     if (again !== null) return covered(call, again);
     const requested = await this.request(call, identity, terms, redeeming.definitionDigest, action);
     return this.hold(call, requested, redemption);
@@ -67,7 +67,7 @@ export class Approvals implements ActionControl {
   private async afterAsking(call: Call, found: Approval | Refusal | null, redemption: () => Promise<Redemption>): Promise<ActionDecision> {
     if (found !== null && isRefusal(found)) return refused(found);
     if (found?.status !== "approved") return this.hold(call, found, redemption);
-    return (await redeemAsked(this.parts, found.id, await redemption()))
+    return (await redeemRequestedApproval(this.parts, found.id, await redemption()))
       ? covered(call, found.id)
       : refused(refuse("approval_token_invalid"));
   }
@@ -98,7 +98,8 @@ export class Approvals implements ActionControl {
     call.row.agent_authz_decision = "approval_required";
     const redeem = async (): Promise<Refusal | null> => {
       try {
-        if (approval === null || !(await redeemAsked(this.parts, approval.id, await redemption()))) return refuse("approval_token_invalid");
+        if (approval === null || !(await redeemRequestedApproval(this.parts, approval.id, await redemption())))
+          return refuse("approval_token_invalid");
       } catch (error) {
         if (error instanceof Refused) return error.refusal;
         throw error;
@@ -110,7 +111,7 @@ export class Approvals implements ActionControl {
   }
 }
 
-type Redemption = Parameters<typeof redeemAsked>[2];
+type Redemption = Parameters<typeof redeemRequestedApproval>[2];
 
 /** Whose approval it is, and for what. */
 function termsOf({ tenantId, userId, credentialId }: Identity, requesterGroupId: string, { name, arguments: given, approval }: Action) {

@@ -1,6 +1,6 @@
 import type { PolicyHit } from "../../directory/policies/argument-policy-entry.ts";
 import type { FieldError } from "../../kernel/errors.ts";
-import type { Analyzer, Verdict } from "./analyzer.ts";
+import type { Analyzer, RuleVerdict } from "./analyzer.ts";
 import { type AnalyzerName, type ArgumentPolicy, DENY_IFS, type DenyIf, SQL_DIALECTS, type SqlDialect } from "./argument-policy.ts";
 import { argumentValues } from "./argument-values.ts";
 import { schemaAnalyzer } from "./json-schema.ts";
@@ -99,13 +99,13 @@ function compiled(policy: ArgumentPolicy, name: AnalyzerName, analyzer: Analyzer
     rule: "unparseable" as const,
     message: rules.find((rule) => rule.denyIf === "unparseable")?.message ?? why,
   });
-  const verdictOf = (value: unknown): Verdict => {
+  const verdictOf = (value: unknown): RuleVerdict => {
     const findings = analyzer.inspect(value);
     const rule = rules.find(({ denyIf, values }) => denyIf !== "unparseable" && findings.holds(denyIf, values));
     if (rule !== undefined) return { denied: { rule: rule.denyIf, message: rule.message } };
     return { denied: findings.unparseable === null ? null : unparseable(findings.unparseable) };
   };
-  const hit = (denied: NonNullable<Verdict["denied"]>): PolicyHit => ({
+  const hit = (denied: NonNullable<RuleVerdict["denied"]>): PolicyHit => ({
     policy_id: policy.id,
     policy: policy.name,
     tool: policy.target,

@@ -10,7 +10,7 @@ interface Waiting {
 }
 
 /** Bytes of frames that may wait in one stream. */
-const MOST_HELD_BYTES = 8 * 1024 * 1024;
+const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
 /**
  * Frames that open the next item or end the answer: clients count items as they come, so these stay behind every frame
@@ -46,7 +46,7 @@ export class FrameQueue {
   }
 
   get overfull(): boolean {
-    return this.bytes > MOST_HELD_BYTES;
+    return this.bytes > MAX_HELD_BYTES;
   }
 
   /** The frame if it may go out now; none when it has to wait. */

@@ -37,13 +37,13 @@ export class GatedStream extends FramedStream {
   }
 
   end(): StreamEnding {
-    const { complete, last, told } = this.inner.end();
+    const { complete, last, errorReported: told } = this.inner.end();
     const pieces = [this.pass(last)];
     const rest = this.framing.rest();
     if (rest !== null) pieces.push(this.written(this.gate.frame(rest)));
     if (complete) pieces.push(this.written(this.gate.end()));
     return this.gate.refusal !== null
-      ? { complete: false, last: null, told: false }
-      : { complete, last: this.joined(pieces), told: told && !this.gate.withheld };
+      ? { complete: false, last: null, errorReported: false }
+      : { complete, last: this.joined(pieces), errorReported: told && !this.gate.withheld };
   }
 }

@@ -2,7 +2,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { ACTION_PASSES } from "../../road/action.ts";
 import type { Call } from "../../road/call.ts";
 import type { ActionControl } from "../../road/control.ts";
-import { tag } from "../../road/record/tag.ts";
+import { addTag } from "../../road/record/add-tag.ts";
 import { judgeToolCall, type ToolCallJudgement } from "./judge-tool-call.ts";
 
 /**
@@ -35,11 +35,11 @@ function note(call: Call, { denied, warnings }: ToolCallJudgement): void {
     severity,
     rule,
   }));
-  row.custom_metadata = { ...facts, argument_policies: [...(facts.argument_policies ?? []), ...told].slice(0, MOST_TOLD) };
-  if (warnings.length > 0) tag(call, WARNED);
+  row.custom_metadata = { ...facts, argument_policies: [...(facts.argument_policies ?? []), ...told].slice(0, MAX_TOLD) };
+  if (warnings.length > 0) addTag(call, WARNED);
 }
 
-const MOST_TOLD = 20;
+const MAX_TOLD = 20;
 const WARNED = "argument_policy_warned";
 
 /** Holds an action to the policies on its tool, under the name its upstream knows and the one its caller does. */

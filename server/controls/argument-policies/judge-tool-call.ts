@@ -18,7 +18,7 @@ export const TOO_LONG = `The arguments are longer than ${LONGEST_ARGUMENTS} char
 const NOT_JUDGED: ToolCallJudgement = { judged: false, denied: null, warnings: [] };
 
 /**
- * Judges a tool call by the policies of a group, whoever made it and on whatever surface. `toolName` is the name by which
+ * Judges a tool call by the policies of a group, whoever made it and on whatever surface. `openAiToolName` is the name by which
  * callers know the tool; `argumentsText` is the JSON text of its arguments as it was written, or null where nobody can
  * have one, with `why` in its place. Synchronous; never throws: what cannot be judged is spoken against.
  */

@@ -1,7 +1,7 @@
 import { type Analyzer, NOTHING_TO_PREPARE, unreadable } from "./analyzer.ts";
 
 const LONGEST = 16 * 1024;
-const MOST_DECODINGS = 4;
+const MAX_DECODINGS = 4;
 
 /**
  * File paths of any system. A path may be decoded on its way to the disk, so it is judged as written and after each
@@ -33,7 +33,7 @@ function readingsOf(text: string): string[] | null {
     readings.push(normalised(current));
     const decoded = percentDecoded(current);
     if (decoded === current) return readings;
-    if (decoded === null || round === MOST_DECODINGS) return null;
+    if (decoded === null || round === MAX_DECODINGS) return null;
     current = decoded;
   }
 }

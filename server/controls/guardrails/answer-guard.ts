@@ -4,7 +4,7 @@ import type { JsonObject } from "../../wire/document.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { HoldBack } from "./hold-back.ts";
 import type { Frame } from "../../road/output/frames.ts";
-import { CallGroup } from "../../road/output/held-calls.ts";
+import { CallGroup } from "../../road/output/buffered-tool-calls.ts";
 
 interface Channel {
   readonly hold: HoldBack;
@@ -13,9 +13,9 @@ interface Channel {
 }
 
 /** Wholes remembered, in characters: answers repeat their texts, and looking once is enough. */
-const MOST_REMEMBERED = 1_000_000;
-/** Texts and calls of a stream that are open at once, each of which is told its end by itself. No caller asks for as many. */
-const MOST_OPEN = 1_000;
+const MAX_REMEMBERED = 1_000_000;
+/** Bound on texts and calls of a stream that are open at once, each of which is ended separately. No caller asks for as many. */
+const MAX_OPEN = 1_000;
 
 /**
  * Guards what a caller would read of an answer, frame by frame or whole: texts are held back as far as a guardrail needs
@@ -63,7 +63,7 @@ export class AnswerGuard {
     if (frame.closes) return [...this.end(), frame];
     if (frame.body === null) return [frame];
     const contents = this.texts.contents(frame.body, false);
-    if (this.channels.size + this.groups.size + contents.pieces.length > MOST_OPEN)
+    if (this.channels.size + this.groups.size + contents.pieces.length > MAX_OPEN)
       this.refused = refuse("upstream_invalid_response", "The model's provider told more texts and calls at once than can be looked at.");
     if (this.refused !== null) return [];
     const before = this.finish(contents);
@@ -165,7 +165,7 @@ export class AnswerGuard {
     // What was said in pieces already is not heard again.
     if (!this.heard.includes(out)) this.hear(`\n\n${out}`);
     this.remembered += text.length;
-    if (this.remembered <= MOST_REMEMBERED) this.wholes.set(text, out);
+    if (this.remembered <= MAX_REMEMBERED) this.wholes.set(text, out);
     return out;
   }
 

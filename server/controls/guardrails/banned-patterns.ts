@@ -1,10 +1,10 @@
 import { RE2JS, RE2JSException, RE2Set } from "re2js";
-import { type Detector, type Found, LEFT, WINDOW } from "./detector.ts";
+import { type Detector, type DetectedSpan, LEFT, WINDOW } from "./detector.ts";
 import { type PatternStarts, patternStarts } from "./pattern-starts.ts";
 import { unfinishedMatch } from "./unfinished-match.ts";
 
-const MOST_CHARACTERS = 1000;
-const MOST_PATTERNS = 1000;
+const MAX_CHARACTERS = 1000;
+const MAX_PATTERNS = 1000;
 /** Searched at a time; a search sees the window behind its piece. */
 const PIECE = 2048;
 /** Searched at a time for one pattern that is known to be near. */
@@ -45,26 +45,28 @@ function reason(pattern: string, error: RE2JSException): string {
  * A pattern compiles to more instructions only by counts inside counts or very high ones, and each may cost a step for
  * every character of a text.
  */
-const MOST_INSTRUCTIONS = 1_200;
+const MAX_INSTRUCTIONS = 1_200;
 
 /** Patterns that compile and whose counted repetitions make them so large that they are not to be stored. */
 export function largePatterns(sources: readonly string[]): readonly PatternProblem[] {
   return sources.flatMap((pattern, index) => {
     const size = RE2JS.compile(pattern).programSize();
-    return size <= MOST_INSTRUCTIONS
+    return size <= MAX_INSTRUCTIONS
       ? []
       : [
           {
             index,
             pattern,
-            message: `is too large: its counted repetitions make ${size} instructions, ${MOST_INSTRUCTIONS} are allowed; use lower counts (a match has at most ${WINDOW - 1} characters)`,
+            message:
+              `is too large: its counted repetitions make ${size} instructions, ${MAX_INSTRUCTIONS} are allowed; use lower counts (a ` +
+              `match has at most ${WINDOW - 1} characters)`,
           },
         ];
   });
 }
 
 function compilePattern(pattern: string): Pattern | string {
-  if (pattern.length === 0 || pattern.length > MOST_CHARACTERS) return `must have 1 to ${MOST_CHARACTERS} characters`;
+  if (pattern.length === 0 || pattern.length > MAX_CHARACTERS) return `must have 1 to ${MAX_CHARACTERS} characters`;
   try {
     const anywhere = RE2JS.compile(pattern);
     if (anywhere.matches("")) return "matches the empty text";
@@ -76,13 +78,13 @@ function compilePattern(pattern: string): Pattern | string {
 }
 
 /** More places where a match may begin, and a piece is searched as a whole. */
-const MOST_PLACES = PIECE / 32;
+const MAX_PLACES = PIECE / 32;
 
 /** The places of [from, to) where a match may begin; null when they are many. */
 function placesIn(starts: PatternStarts, text: string, from: number, to: number): readonly number[] | null {
   const places: number[] = [];
   for (let at = starts.next(text, from, to); at < to; at = starts.next(text, at + 1, to)) {
-    if (places.length === MOST_PLACES) return null;
+    if (places.length === MAX_PLACES) return null;
     places.push(at);
   }
   return places;
@@ -105,8 +107,8 @@ function begunOf(sources: readonly string[]): string | null {
  * back until it is known. Problems are returned, each with the pattern's place in `sources`.
  */
 export function bannedPatterns(sources: readonly string[]): Detector | { readonly problems: readonly PatternProblem[] } {
-  if (sources.length > MOST_PATTERNS)
-    return { problems: [{ index: MOST_PATTERNS, pattern: sources[MOST_PATTERNS] ?? "", message: `at most ${MOST_PATTERNS} patterns` }] };
+  if (sources.length > MAX_PATTERNS)
+    return { problems: [{ index: MAX_PATTERNS, pattern: sources[MAX_PATTERNS] ?? "", message: `at most ${MAX_PATTERNS} patterns` }] };
   const compiled = sources.map(compilePattern);
   const problems = compiled.flatMap((result, index) =>
     typeof result === "string" ? [{ index, pattern: sources[index] ?? "", message: result }] : [],
@@ -176,7 +178,7 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
     check: "banned_pattern",
     maxLength: WINDOW - 1,
     find(text, from, to) {
-      const found: Found[] = [];
+      const found: DetectedSpan[] = [];
       for (let pieceStart = from; pieceStart < to; pieceStart += PIECE) {
         const pieceEnd = Math.min(to, pieceStart + PIECE);
         const places = starts === null ? null : placesIn(starts, text, pieceStart, pieceEnd);

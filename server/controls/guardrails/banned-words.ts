@@ -1,4 +1,4 @@
-import { type Detector, type Found, LEFT, WINDOW } from "./detector.ts";
+import { type Detector, type DetectedSpan, LEFT, WINDOW } from "./detector.ts";
 import { foldText } from "./folded-text.ts";
 import { foldWord, WordCursor, WordHashes } from "./words.ts";
 
@@ -103,7 +103,7 @@ export function bannedWords(entries: readonly string[]): Detector {
     check: "banned_words",
     maxLength: LONGEST_ENTRY,
     find(text, from, to) {
-      const found: Found[] = [];
+      const found: DetectedSpan[] = [];
       const cursor = new WordCursor(text);
       for (let there = toWord(text, cursor, from); there && cursor.start < to;) {
         const { start, end: wordEnd } = cursor;

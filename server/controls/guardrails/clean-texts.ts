@@ -1,4 +1,4 @@
-import { ownCopy } from "../../kernel/own-copy.ts";
+import { detachedString } from "../../kernel/detached-string.ts";
 import type { TextGuard } from "./text-guard.ts";
 
 /**
@@ -40,5 +40,5 @@ export function noteClean(guard: TextGuard, text: string): void {
   }
   let texts = recent.get(guard);
   if (texts === undefined) recent.set(guard, (texts = new Set()));
-  texts.add(ownCopy(text));
+  texts.add(detachedString(text));
 }

@@ -1,4 +1,4 @@
-import type { Check } from "./finding.ts";
+import type { GuardrailCheck } from "./finding.ts";
 
 /**
  * The law every detector keeps, and on which streaming stands: whether a finding starts at a place, and what it is,
@@ -9,37 +9,37 @@ export const WINDOW = 96;
 export const LEFT = 64;
 
 /** A detector's own finding, in offsets of the text it was given. */
-export interface Found {
+export interface DetectedSpan {
   readonly category: string;
   readonly start: number;
   /** Exclusive. While `tail` is there, as far as it is known. */
   readonly end: number;
   readonly score: number;
   /** Present when more of the value may come. */
-  readonly tail?: Tail;
+  readonly tail?: ValueTail;
 }
 
 /** Follows a value that is longer than the window. It holds the state of one value, so each value has its own. */
-export interface Tail {
+export interface ValueTail {
   /** Takes what belongs to the value from `from` on. `final` says that no text comes behind `text`. */
   take(text: string, from: number, final: boolean): { readonly end: number; readonly open: boolean };
 }
 
 export interface Detector {
-  readonly check: Check;
+  readonly check: GuardrailCheck;
   /** Longest finding, in characters; a tail is not counted. */
   readonly maxLength: number;
   /**
    * The findings that start in [from, to), left to right; one starts no earlier than the one before it ends. A finding
    * with an open tail is the last.
    */
-  find(text: string, from: number, to: number, final: boolean): Found[];
+  find(text: string, from: number, to: number, final: boolean): DetectedSpan[];
   /** The earliest place where text still to come could make a finding start, or change the one that does. */
   openFrom(text: string): number;
 }
 
 /** What the value at `start` turns out to be, its tail followed as far as the text goes. */
-export function withTail(text: string, final: boolean, head: Omit<Found, "tail">, tail: Tail): Found {
+export function withTail(text: string, final: boolean, head: Omit<DetectedSpan, "tail">, tail: ValueTail): DetectedSpan {
   const { end, open } = tail.take(text, head.end, final);
   return open ? { ...head, end, tail } : { ...head, end };
 }
@@ -48,8 +48,14 @@ export function withTail(text: string, final: boolean, head: Omit<Found, "tail">
  * Asks `decide` at every place where `candidate` (global, cheap, local) matches. A candidate that is refused costs one
  * character, so that the outcome never depends on where a search began.
  */
-export function scan(text: string, candidate: RegExp, from: number, to: number, decide: (at: number) => Found | null): Found[] {
-  const found: Found[] = [];
+export function scan(
+  text: string,
+  candidate: RegExp,
+  from: number,
+  to: number,
+  decide: (at: number) => DetectedSpan | null,
+): DetectedSpan[] {
+  const found: DetectedSpan[] = [];
   candidate.lastIndex = from;
   for (let match = candidate.exec(text); match !== null && match.index < to; match = candidate.exec(text)) {
     const value = decide(match.index);

@@ -1,6 +1,6 @@
 import { isDigit, isLetterAt, isWordAt } from "./characters.ts";
-import type { Found } from "./detector.ts";
-import { firstFrom, LastRead } from "./last-read.ts";
+import type { DetectedSpan } from "./detector.ts";
+import { firstFrom, LastTextCache } from "./last-text-cache.ts";
 
 /** Runs of digits a number may begin with, from left to right: each starts at `starts[n]` and ends before `ends[n]`, and no digit stands beside it. */
 interface Runs {
@@ -13,7 +13,7 @@ function mayBeginNumber(text: string, at: number): boolean {
   return !isWordAt(text, at - 1) || (isLetterAt(text, at - 1) && isLetterAt(text, at - 2) && !isWordAt(text, at - 3));
 }
 
-const runs = new LastRead((text: string, from: number): Runs => {
+const runs = new LastTextCache((text: string, from: number): Runs => {
   const starts: number[] = [];
   const ends: number[] = [];
   const { length } = text;
@@ -40,10 +40,10 @@ export function scanNumbers(
   from: number,
   to: number,
   lead: number,
-  decide: (start: number, end: number, cursor: number) => Found | null,
-): Found[] {
+  decide: (start: number, end: number, cursor: number) => DetectedSpan | null,
+): DetectedSpan[] {
   const { starts, ends } = runs.of(text, from);
-  const found: Found[] = [];
+  const found: DetectedSpan[] = [];
   let cursor = from;
   for (let n = firstFrom(starts, from); n < starts.length; n++) {
     const start = starts[n] ?? 0;

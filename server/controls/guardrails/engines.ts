@@ -7,16 +7,16 @@ import type { GuardRun } from "./guard-run.ts";
 import type { BoundEngine } from "./surface-guard.ts";
 
 /** The engines a configuration may name, by that name. */
-export type Engines = Readonly<Partial<Record<GuardrailEngineEntry["provider"], Engine>>>;
+export type GuardrailEngines = Readonly<Partial<Record<GuardrailEngineEntry["provider"], Engine>>>;
 
 const TIMEOUT_MS = 3_000;
 /** What two neighbouring pieces of a long text have in common, so that nothing hides at a cut. */
 const OVERLAP = 400;
 /** More pieces than this are not asked about: the text counts as one that could not be checked. */
-const MOST_PIECES = 24;
+const MAX_PIECES = 24;
 
 export interface EngineParts {
-  readonly engines: Engines;
+  readonly engines: GuardrailEngines;
   /** For guard models, which are models of the gateway's own. */
   readonly askModel: AskModel;
 }
@@ -62,7 +62,7 @@ async function ask(
 ): Promise<EngineVerdict> {
   if (engine === undefined) return { kind: "failed", reason: "this gateway has no such engine" };
   const pieces = piecesOf(text, engine.longest);
-  if (pieces.length > MOST_PIECES) return { kind: "failed", reason: "the text is too long for the engine" };
+  if (pieces.length > MAX_PIECES) return { kind: "failed", reason: "the text is too long for the engine" };
   const timeoutMs = entry.timeout_ms ?? TIMEOUT_MS;
   const abort = new AbortController();
   const follow = () => abort.abort(call.abort.signal.reason);

@@ -18,7 +18,7 @@ import { toolView } from "../../services/tools/tool-view.ts";
 import { InboundView, type RequestView } from "../../road/view.ts";
 import type { Detector } from "./detector.ts";
 import type { EngineParts } from "./engines.ts";
-import type { Action, Check } from "./finding.ts";
+import type { GuardrailAction, GuardrailCheck } from "./finding.ts";
 import { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
 import { guardOfEntries, type SurfaceGuard } from "./surface-guard.ts";
@@ -28,7 +28,7 @@ import { reviewDefinition } from "./tool-definition.ts";
 
 const BEFORE = "A line before it: ";
 /** For each check its settings but the action, and a text that it finds whole. */
-const CHECKS: Record<Check, { readonly builtin: object; readonly action: string; readonly value: string }> = {
+const CHECKS: Record<GuardrailCheck, { readonly builtin: object; readonly action: string; readonly value: string }> = {
   pii: { builtin: { pii_enabled: true }, action: "pii_action", value: "joe@example.com" },
   secrets: { builtin: { secrets_enabled: true }, action: "secrets_action", value: "ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q" },
   prompt_injection: {
@@ -41,7 +41,7 @@ const CHECKS: Record<Check, { readonly builtin: object; readonly action: string;
   banned_words: { builtin: { banned_words: ["project titan"] }, action: "banned_words_action", value: "Project TITAN" },
   banned_pattern: { builtin: { banned_patterns: ["EMP-\\d{5}"] }, action: "banned_patterns_action", value: "EMP-20417" },
 };
-const ACTIONS: readonly Action[] = ["block", "redact", "warn"];
+const ACTIONS: readonly GuardrailAction[] = ["block", "redact", "warn"];
 
 const bytes = (body: object) => new TextEncoder().encode(JSON.stringify(body));
 const must = (read: InboundRequest | { readonly fields: unknown }): InboundRequest => {
@@ -96,7 +96,7 @@ function callWith(text: string): Call {
   return { row: {}, requestContent: text } as unknown as Call;
 }
 
-function guardFor(check: Check, action: Action, direction: "input" | "output"): SurfaceGuard {
+function guardFor(check: GuardrailCheck, action: GuardrailAction, direction: "input" | "output"): SurfaceGuard {
   const surface = direction === "input" ? ("chat_input" as const) : ("chat_output" as const);
   const entry = {
     id: "c1",
@@ -129,7 +129,7 @@ function broken(guard: SurfaceGuard, how: "throws" | "times out"): GuardRun {
   return new GuardRun({ ...guard, guard: { rules }, trusted: { rules } }, 20_000, () => now);
 }
 
-const table = Object.keys(CHECKS).flatMap((check) => ACTIONS.map((action) => [check as Check, action] as const));
+const table = Object.keys(CHECKS).flatMap((check) => ACTIONS.map((action) => [check as GuardrailCheck, action] as const));
 
 describe.each(Object.keys(INPUTS))("%s input", (name) => {
   const read = INPUTS[name] as (text: string) => RequestView;
@@ -180,7 +180,7 @@ describe("a request of tokens, which nobody can look at", () => {
 function passing(): StreamCodec {
   return {
     push: (piece) => piece,
-    end: () => ({ complete: true, last: null, told: false }),
+    end: () => ({ complete: true, last: null, errorReported: false }),
     begun: true,
     usage: null,
     outputLength: 0,

@@ -21,7 +21,8 @@ export const SHRINK_MOST = 32;
 
 /** All that Unicode calls ignorable by default, but what takes two characters. */
 const INVISIBLE =
-  "\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u3164\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFF8";
+  "\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u3164\\" +
+  "uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFF8";
 const SPACES = "\\u00A0\\u1680\\u2000-\\u200A\\u202F\\u205F\\u3000";
 const DASHES = "\\u2010-\\u2015\\u2212\\uFE58\\uFE63";
 /** Where each script's decimal digits start. */

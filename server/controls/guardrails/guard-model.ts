@@ -7,7 +7,7 @@ import type { AskModel } from "../../road/model-question.ts";
 const LONGEST = 12_000;
 /** Of classifiers with a window of 512 tokens; about three characters a token are left for any language. */
 const CHARACTERS_A_TOKEN = 3;
-const MOST_TOKENS = 64;
+const MAX_TOKENS = 64;
 
 /**
  * A model of the gateway's own that classifies what it is told, asked in a nested call with a row of its own. It is known
@@ -23,16 +23,16 @@ export function guardModel(ask: AskModel, call: Call, named: string | null): Eng
         purpose: "guardrail_model",
         model,
         messages: [{ role: "user", content: text }],
-        outputTokens: MOST_TOKENS,
+        outputTokens: MAX_TOKENS,
         temperature: 0,
         schema: null,
         timeoutMs,
         waitMs: timeoutMs,
         // What is blocked must not be kept, and another engine may yet block what this one lets pass. An answer may quote it.
-        unkept: true,
+        hashesOnly: true,
         endsWithParent: true,
       });
-      return reply.kind === "failed" ? failed(reply.reason) : verdictIn(reply.text, threshold);
+      return reply.kind === "failed" ? failed(reply.reason) : readGuardVerdict(reply.text, threshold);
     },
   };
 }
@@ -43,7 +43,7 @@ function modelOf(tenant: TenantSnapshot, named: string): ModelEntry | null {
 }
 
 /** What a classifier's answer says; anything but its own few words is no verdict. */
-export function verdictIn(content: string, threshold: number): EngineVerdict {
+export function readGuardVerdict(content: string, threshold: number): EngineVerdict {
   const word = content.trim();
   if (/^(?:safe|no|benign|label_0)\b/i.test(word)) return CLEAR;
   if (/^(?:unsafe|yes)\b/i.test(word)) return { kind: "found", check: "toxic_content" };

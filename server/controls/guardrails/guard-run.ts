@@ -2,8 +2,8 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { replaceLeaves } from "../../wire/json-leaves.ts";
 import type { Call } from "../../road/call.ts";
 import { isKnownClean, noteClean } from "./clean-texts.ts";
-import type { Action, Check } from "./finding.ts";
-import { type Decided, HoldBack } from "./hold-back.ts";
+import type { GuardrailAction, GuardrailCheck } from "./finding.ts";
+import { type GuardedFinding, HoldBack } from "./hold-back.ts";
 import { redactText } from "./redact.ts";
 import type { SurfaceGuard } from "./surface-guard.ts";
 import { SURFACES } from "../../road/content-surface.ts";
@@ -15,22 +15,22 @@ const SLICE = 64 * 1024;
 export const LONGEST_LOOK_MS = 20_000;
 
 /** What a guardrail came to. */
-export interface Verdict {
+export interface GuardrailResult {
   readonly source: GuardSource | null;
-  readonly check: Check;
-  readonly action: Action;
+  readonly check: GuardrailCheck;
+  readonly action: GuardrailAction;
   /** Whether it blocks because it could not look. */
   readonly failed: boolean;
 }
 
 /** What a run came to, to be remembered for the same text. */
-export interface Outcome {
-  readonly verdict: Verdict | null;
+export interface GuardOutcome {
+  readonly verdict: GuardrailResult | null;
   readonly personal: boolean;
   readonly degraded: boolean;
 }
 
-const WEIGHT: Readonly<Record<Action, number>> = { warn: 0, redact: 1, block: 2 };
+const WEIGHT: Readonly<Record<GuardrailAction, number>> = { warn: 0, redact: 1, block: 2 };
 
 /** One call's way through the guardrails of one surface: changes texts, remembers what weighs most. */
 export class GuardRun {
@@ -38,7 +38,7 @@ export class GuardRun {
   private readonly longestMs: number;
   private readonly now: () => number;
   private spentMs = 0;
-  private heaviest: Verdict | null = null;
+  private heaviest: GuardrailResult | null = null;
   private personal = false;
   private degraded = false;
   private skipped = false;
@@ -50,11 +50,11 @@ export class GuardRun {
   }
 
   /** The verdict that ends the call; null while it may go on. */
-  get blocked(): Verdict | null {
+  get blocked(): GuardrailResult | null {
     return this.heaviest?.action === "block" ? this.heaviest : null;
   }
 
-  get action(): Action | null {
+  get action(): GuardrailAction | null {
     return this.heaviest?.action ?? null;
   }
 
@@ -105,17 +105,17 @@ export class GuardRun {
   }
 
   /** What an engine said, or that it failed and the call goes on all the same. */
-  engine(verdict: Verdict | "degraded"): void {
+  engine(verdict: GuardrailResult | "degraded"): void {
     if (verdict === "degraded") this.degraded = true;
     else this.weigh(verdict);
   }
 
-  get outcome(): Outcome {
+  get outcome(): GuardOutcome {
     return { verdict: this.heaviest, personal: this.personal, degraded: this.degraded };
   }
 
   /** Takes over what another run of the same surface came to. */
-  recall({ verdict, personal, degraded }: Outcome): void {
+  recall({ verdict, personal, degraded }: GuardOutcome): void {
     if (personal) this.personal = true;
     if (degraded) this.degraded = true;
     if (verdict !== null) this.weigh(verdict);
@@ -139,7 +139,7 @@ export class GuardRun {
   }
 
   /**
-   * Tells the row; what another surface of the same call has told stays where it weighs more. An answer that was touched
+   * Records the result on the row; that of another surface of the same call stays where it weighs more. An answer that was touched
    * is nobody else's. `ends`: whether a block ends the call, or only leaves a part of the answer out.
    */
   tell(call: Pick<Call, "row" | "answerReusable">, ends = true): void {
@@ -151,7 +151,7 @@ export class GuardRun {
     const verdict = this.heaviest;
     if (verdict === null) return;
     if (verdict.action === "block" && ends) row.guardrail_blocked = true;
-    const told = row.guardrail_action as Action | null | undefined;
+    const told = row.guardrail_action as GuardrailAction | null | undefined;
     if (told != null && WEIGHT[told] >= WEIGHT[verdict.action]) return;
     row.guardrail_config_id = verdict.source?.id ?? null;
     row.guardrail_check = verdict.check;
@@ -188,7 +188,7 @@ export class GuardRun {
     else this.weigh({ source: rule.source ?? null, check: rule.detector.check, action: "block", failed: true });
   }
 
-  private note(findings: readonly Decided[], blocked: Decided | null, failed: boolean): void {
+  private note(findings: readonly GuardedFinding[], blocked: GuardedFinding | null, failed: boolean): void {
     if (failed && blocked?.failed !== true) this.degraded = true;
     for (const finding of findings) {
       if (finding.check === "pii" && finding.failed !== true) this.personal = true;
@@ -200,7 +200,7 @@ export class GuardRun {
     this.weigh({ source: blocked.source ?? null, check: blocked.check, action: "block", failed: blocked.failed === true });
   }
 
-  private weigh(verdict: Verdict): void {
+  private weigh(verdict: GuardrailResult): void {
     if (this.heaviest === null || WEIGHT[verdict.action] > WEIGHT[this.heaviest.action]) this.heaviest = verdict;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ANSWER_SURFACES, type AnswerSurface, cutAnew, type ToldCall } from "../../../tests/support/answer-streams.ts";
+import { ANSWER_SURFACES, type AnswerSurface, cutAnew, type StreamedToolCall } from "../../../tests/support/answer-streams.ts";
 import { LONG_TEST_MS } from "../../../tests/support/patience.ts";
 import { concat } from "../../wire/sse-frames.ts";
 import { CompletionsStream } from "../../wire/completions/completions-stream.ts";
@@ -114,7 +114,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
           fc.constantFrom(1, 7, 60, 4000),
           fc.nat(),
           (said, argument, most, cut, seed) => {
-            const call: ToldCall | undefined =
+            const call: StreamedToolCall | undefined =
               argument === null || !takesCalls
                 ? undefined
                 : { name: "note", pieces: pieces(JSON.stringify({ to: argument, n: 1 }), most, seed) };

@@ -23,12 +23,12 @@ export class GuardedStream extends FramedStream {
   }
 
   end(): StreamEnding {
-    const { complete, last, told } = this.inner.end();
+    const { complete, last, errorReported: told } = this.inner.end();
     const pieces = [this.pass(last)];
     const rest = this.framing.rest();
     if (rest !== null) pieces.push(this.guarded([rest]));
     pieces.push(this.written(this.guard.end()));
-    return { complete, last: this.refusal === null ? this.joined(pieces) : null, told: told && this.refusal === null };
+    return { complete, last: this.refusal === null ? this.joined(pieces) : null, errorReported: told && this.refusal === null };
   }
 
   private guarded(frames: readonly Frame[]): StreamPiece {

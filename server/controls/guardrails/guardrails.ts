@@ -10,14 +10,14 @@ import type { OutputForm } from "../../wire/output-form.ts";
 import { AnswerGuard } from "./answer-guard.ts";
 import { GuardedStream } from "./guarded-stream.ts";
 import { streamUsage } from "../../road/metering/stream-usage.ts";
-import { hold } from "../../road/answers/held-answer.ts";
+import { bufferAnswer } from "../../road/answers/buffered-answer.ts";
 import type { Exchange } from "../../road/surface.ts";
 import type { Answer, StreamAnswer, WholeAnswer } from "../../road/answer.ts";
 import type { RequestView } from "../../road/view.ts";
 import { askEngines, type EngineParts } from "./engines.ts";
 import type { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
-import { runOf } from "./run-of.ts";
+import { guardRunOf } from "./guard-run-of.ts";
 
 export interface GuardrailParts extends EngineParts {
   /** Longest silence of a provider whose stream is held. */
@@ -37,13 +37,13 @@ export class Guardrails implements RequestControl, AnswerControl {
   }
 
   decide(call: Call, view: RequestView): Decision | Promise<Decision> {
-    const run = runOf(call, "input");
+    const run = guardRunOf(call, "input");
     return run === null ? PASS : guardInput(call, view, run, this.parts);
   }
 
   /** What stands between the model and the caller. */
   prepare(call: Call, { conversation }: Exchange): AnswerCheck | null {
-    const run = conversation === undefined ? null : runOf(call, "output");
+    const run = conversation === undefined ? null : guardRunOf(call, "output");
     if (conversation === undefined || run === null) return null;
     call.beforeRecord.push(() => run.tell(call));
     const form = outputFormOf(conversation);
@@ -75,7 +75,7 @@ export class Guardrails implements RequestControl, AnswerControl {
     const head = answer.head.map((piece) => codec.pass(piece)).filter((piece) => piece !== null);
     const guarded: StreamAnswer = { ...answer, codec, head, refusal: () => codec.refusal };
     if (run.surface.engines.length === 0) return guarded;
-    const held = await hold(call, guarded, answer.idleMs ?? this.parts.idleMs);
+    const held = await bufferAnswer(call, guarded, answer.idleMs ?? this.parts.idleMs);
     settle(call, streamUsage(guarded));
     if (!isRefusal(held) && guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
     return isRefusal(held) ? held : (guard.refusal ?? held.answer);

@@ -1,10 +1,10 @@
-import type { Found } from "./detector.ts";
+import type { DetectedSpan } from "./detector.ts";
 import { type FoldedText, foldText, SHRINK_SPAN } from "./folded-text.ts";
-import type { Action, Check, Finding } from "./finding.ts";
-import type { GuardSource, Rule, TextGuard } from "./text-guard.ts";
+import type { GuardrailAction, GuardrailCheck, Finding } from "./finding.ts";
+import type { GuardSource, GuardRule, TextGuard } from "./text-guard.ts";
 
 /** Most characters a stream holds back. */
-export const MOST_HELD = SHRINK_SPAN;
+export const MAX_HELD = SHRINK_SPAN;
 /** Text that has left and that detectors may still look at: their reach to the left, and folding's. */
 const KEPT = 2 * SHRINK_SPAN;
 
@@ -14,17 +14,17 @@ export function placeholder(category: string): string {
 }
 
 /** A finding, what its rule does about it, and whose rule it is. */
-export type Decided = Finding & {
-  readonly action: Action;
+export type GuardedFinding = Finding & {
+  readonly action: GuardrailAction;
   readonly source?: GuardSource;
   /** No value was found: the detector failed, and what its rule would have found cannot be known. */
   readonly failed?: true;
 };
 
 interface Pending {
-  readonly found: Found;
-  readonly check: Check;
-  readonly rule: Rule;
+  readonly found: DetectedSpan;
+  readonly check: GuardrailCheck;
+  readonly rule: GuardRule;
   readonly order: number;
   readonly start: number;
   end: number;
@@ -34,7 +34,7 @@ interface Pending {
 
 /** How far one rule has looked. All offsets count from the start of the whole text. */
 interface Progress {
-  readonly rule: Rule;
+  readonly rule: GuardRule;
   readonly order: number;
   /** No finding that is not known yet starts before it. */
   cursor: number;
@@ -66,7 +66,7 @@ export class HoldBack {
   /** How far the redaction that was written last reaches, and those of its values that may still go on. */
   #reach = 0;
   #growing: Pending[] = [];
-  #findings: (Pending & { readonly action: Action })[] = [];
+  #findings: (Pending & { readonly action: GuardrailAction })[] = [];
   #blocked: Pending | null = null;
   #failed = false;
 
@@ -75,7 +75,7 @@ export class HoldBack {
   }
 
   /** The first finding whose rule blocks; the call must end. */
-  get blocked(): Decided | null {
+  get blocked(): GuardedFinding | null {
     return this.#blocked === null ? null : { ...asFinding(this.#blocked), action: "block" };
   }
 
@@ -90,8 +90,8 @@ export class HoldBack {
   }
 
   /** What was found until now, in the order of the text, without what lies inside an earlier finding of the same check. */
-  get findings(): readonly Decided[] {
-    const reach = new Map<Check, number>();
+  get findings(): readonly GuardedFinding[] {
+    const reach = new Map<GuardrailCheck, number>();
     return this.#findings
       .toSorted((a, b) => a.start - b.start || a.order - b.order || b.end - a.end)
       .filter(({ check, end }) => {
@@ -155,7 +155,7 @@ export class HoldBack {
       if (open) return;
       progress.tail = null;
     }
-    const undecided = final ? length : Math.max(folded.toOriginal(detector.openFrom(folded.text)), length - MOST_HELD + 1);
+    const undecided = final ? length : Math.max(folded.toOriginal(detector.openFrom(folded.text)), length - MAX_HELD + 1);
     const to = Math.min(undecided, length);
     if (base + to <= progress.cursor) return;
     for (const found of detector.find(folded.text, folded.toFolded(progress.cursor - base), folded.toFolded(to), final)) {
@@ -200,7 +200,7 @@ export class HoldBack {
     );
   }
 
-  #take(pending: Pending, action: Action): void {
+  #take(pending: Pending, action: GuardrailAction): void {
     this.#findings.push(Object.assign(pending, { action }));
     if (action === "redact") this.#pending.push(pending);
     if (
@@ -255,7 +255,7 @@ export class HoldBack {
   }
 }
 
-function asFinding({ found, check, rule, start, end, failed }: Pending): Finding & Pick<Decided, "source" | "failed"> {
+function asFinding({ found, check, rule, start, end, failed }: Pending): Finding & Pick<GuardedFinding, "source" | "failed"> {
   return {
     check,
     category: found.category,

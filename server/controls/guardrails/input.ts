@@ -4,8 +4,8 @@ import { sha256Hex } from "../../kernel/secrets.ts";
 import { ambiguous } from "../../road/ambiguous.ts";
 import type { Call } from "../../road/call.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
-import { forget } from "../../road/record/forget.ts";
-import { tag } from "../../road/record/tag.ts";
+import { withholdContent } from "../../road/record/withhold-content.ts";
+import { addTag } from "../../road/record/add-tag.ts";
 import type { RequestView } from "../../road/view.ts";
 import { askEngines, type EngineParts } from "./engines.ts";
 import type { GuardRun } from "./guard-run.ts";
@@ -17,7 +17,7 @@ import type { GuardRun } from "./guard-run.ts";
 export async function guardInput(call: Call, view: RequestView, run: GuardRun, parts: EngineParts): Promise<Decision> {
   const unclear = ambiguous(view);
   if (unclear !== null) {
-    forget(call);
+    withholdContent(call);
     return refused(unclear);
   }
   const { guard, trusted } = run.surface;
@@ -43,11 +43,11 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
   const refusal = run.refusal();
   if (refusal !== null) {
     if (view.withhold === null) {
-      forget(call);
+      withholdContent(call);
       return refused(refusal);
     }
     view.withhold();
-    tag(call, "answer_withheld");
+    addTag(call, "answer_withheld");
   }
   if (own || defined || refusal !== null) {
     // What was received is not kept: until the call leaves, the record's preview is of what was left.

@@ -5,7 +5,7 @@ import { ACTION_PASSES, type Action, type ActionDecision, type ActionDefinition 
 import type { Call } from "../../road/call.ts";
 import type { ActionControl } from "../../road/control.ts";
 import type { Inspector } from "../../road/gates.ts";
-import { tag } from "../../road/record/tag.ts";
+import { addTag } from "../../road/record/add-tag.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { digestOf } from "../../wire/mcp/tool-definitions.ts";
@@ -13,7 +13,7 @@ import { inspectContent } from "./content.ts";
 import type { EngineParts } from "./engines.ts";
 import { GuardRun } from "./guard-run.ts";
 import { type SurfaceGuard, surfaceGuard } from "./surface-guard.ts";
-import { type Review, reviewDefinition } from "./tool-definition.ts";
+import { type DefinitionReview, reviewDefinition } from "./tool-definition.ts";
 
 /** Definitions reviewed at a time: engines may be asked about each. */
 const AT_ONCE = 8;
@@ -23,7 +23,7 @@ const REVIEWS = 20_000;
 export class GuardrailInspector implements Inspector, ActionControl {
   readonly name = "guardrails";
   /** By what guards and the definition's digest: a list whose tools and guardrails are the same costs no review. */
-  private readonly reviews = new BoundedMap<string, Review>(REVIEWS);
+  private readonly reviews = new BoundedMap<string, DefinitionReview>(REVIEWS);
   private readonly parts: EngineParts;
 
   constructor(parts: EngineParts) {
@@ -57,7 +57,7 @@ export class GuardrailInspector implements Inspector, ActionControl {
         const review = reviews[index] ?? null;
         if (review !== null) run.recall(review);
         if (review?.verdict?.action === "block") {
-          tag(call, "tool_withheld");
+          addTag(call, "tool_withheld");
           changed = true;
           continue;
         }
@@ -84,7 +84,8 @@ export class GuardrailInspector implements Inspector, ActionControl {
     const extra = { guardrail: verdict.source?.name ?? null, check: verdict.check, direction: "input" };
     if (review === null) {
       const message =
-        "The definition of the tool is not known, so the guardrails of this resource group could not look at it. List the server's tools first.";
+        "The definition of the tool is not known, so the guardrails of this resource group could not look at it. List the " +
+        "server's tools first.";
       return { kind: "refuse", refusal: refuse("guardrail_blocked", message, { extra, reason: "the definition is not known" }) };
     }
     const message = verdict.failed
@@ -93,7 +94,7 @@ export class GuardrailInspector implements Inspector, ActionControl {
     return { kind: "refuse", refusal: refuse("guardrail_blocked", message, { extra }) };
   }
 
-  private async reviewOf(call: Call, guard: SurfaceGuard, { hash, load }: ActionDefinition): Promise<Review | null> {
+  private async reviewOf(call: Call, guard: SurfaceGuard, { hash, load }: ActionDefinition): Promise<DefinitionReview | null> {
     if (hash === null) return null;
     const known = this.reviews.get(keyOf(guard, hash));
     if (known !== undefined) return known;
@@ -101,7 +102,7 @@ export class GuardrailInspector implements Inspector, ActionControl {
     return definition === null ? null : this.review(call, guard, hash, definition);
   }
 
-  private async review(call: Call, guard: SurfaceGuard, hash: string, definition: JsonObject): Promise<Review> {
+  private async review(call: Call, guard: SurfaceGuard, hash: string, definition: JsonObject): Promise<DefinitionReview> {
     const key = keyOf(guard, hash);
     const known = this.reviews.get(key);
     if (known !== undefined) return known;

@@ -4,7 +4,7 @@ import { RE2JS, RE2JSException, RE2Set } from "re2js";
 const FOLLOWED = 128;
 /** So many characters decide at most, and so many beginnings are told apart. */
 const DEEPEST = 5;
-const MOST_BEGINNINGS = 1_000;
+const MAX_BEGINNINGS = 1_000;
 /** What may stand before a match, for conditions on it: nothing, a word, a space, a line end. */
 const BEFORE = ["", "a", " ", "\n"];
 const CONDITION_BEFORE = /\\[bBA]|\^/;
@@ -108,7 +108,7 @@ export class PatternStarts {
 
   #learn(beginning: number, code: number, characters: string): number {
     let known = NO;
-    if (this.#mayBegin(characters)) known = characters.length === DEEPEST || this.#count === MOST_BEGINNINGS ? MAY : this.#count++;
+    if (this.#mayBegin(characters)) known = characters.length === DEEPEST || this.#count === MAX_BEGINNINGS ? MAY : this.#count++;
     if (this.#count * FOLLOWED > this.#beginnings.length) {
       const larger = new Int16Array(this.#beginnings.length * 2);
       larger.set(this.#beginnings);
@@ -128,13 +128,13 @@ export class PatternStarts {
 }
 
 /** With more instructions, looking for beginnings of matches costs more than it saves. */
-const MOST_INSTRUCTIONS = 1_500;
+const MAX_INSTRUCTIONS = 1_500;
 
 /** As the constructor; null for patterns that are together too large for it. */
 export function patternStarts(sources: readonly string[], begun: string): PatternStarts | null {
   try {
     const starts = new PatternStarts(sources, begun);
-    return starts.size > MOST_INSTRUCTIONS ? null : starts;
+    return starts.size > MAX_INSTRUCTIONS ? null : starts;
   } catch (error) {
     if (error instanceof RE2JSException) return null;
     throw error;

@@ -1,13 +1,13 @@
 import { foldText } from "./folded-text.ts";
-import { type Decided, HoldBack } from "./hold-back.ts";
+import { type GuardedFinding, HoldBack } from "./hold-back.ts";
 import type { TextGuard } from "./text-guard.ts";
 
 /** What a guard makes of a whole text. */
 export interface GuardedText {
   /** The text with placeholders; when it was blocked, what stands before the finding that blocked. */
   readonly text: string;
-  readonly findings: readonly Decided[];
-  readonly blocked: Decided | null;
+  readonly findings: readonly GuardedFinding[];
+  readonly blocked: GuardedFinding | null;
   /** Whether a detector failed. */
   readonly failed: boolean;
 }

@@ -5,7 +5,7 @@ import type { GuardrailEngineEntry, GuardrailEntry } from "../../directory/polic
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { FieldError } from "../../kernel/errors.ts";
 import { largePatterns } from "./banned-patterns.ts";
-import { compileTextGuard, type GuardSettings, type GuardSource, type Rule, type TextGuard } from "./text-guard.ts";
+import { compileTextGuard, type GuardSettings, type GuardSource, type GuardRule, type TextGuard } from "./text-guard.ts";
 
 /** A further engine of a configuration. */
 export interface BoundEngine {
@@ -50,7 +50,7 @@ export function surfaceGuard(scope: GroupScope, surface: GuardrailSurface): Surf
 
 /** What several configurations come to on one surface. */
 export function guardOfEntries(entries: readonly GuardrailEntry[], surface: GuardrailSurface): SurfaceGuard | null {
-  const rules: Rule[] = [];
+  const rules: GuardRule[] = [];
   const engines: BoundEngine[] = [];
   for (const entry of entries) {
     if (!entry.surfaces.has(surface)) continue;
@@ -72,9 +72,9 @@ export function guardOfEntries(entries: readonly GuardrailEntry[], surface: Guar
 }
 
 /** Lists of words are large: what two surfaces, or two versions of the snapshot, have in common is compiled once. */
-const known = new BoundedMap<string, readonly Rule[]>(500);
+const known = new BoundedMap<string, readonly GuardRule[]>(500);
 
-function rulesOf(entry: GuardrailEntry, surface: GuardrailSurface): readonly Rule[] {
+function rulesOf(entry: GuardrailEntry, surface: GuardrailSurface): readonly GuardRule[] {
   const settings = settingsOf(entry.builtin, surface);
   const key = `${entry.version} ${Object.keys(settings).join(" ")}`;
   let rules = known.get(key);

@@ -1,7 +1,7 @@
 import { type PatternProblem, bannedPatterns } from "./banned-patterns.ts";
 import { bannedWords } from "./banned-words.ts";
 import type { Detector } from "./detector.ts";
-import type { Action } from "./finding.ts";
+import type { GuardrailAction } from "./finding.ts";
 import { jailbreak } from "./phrases/jailbreak.ts";
 import { promptInjection } from "./phrases/prompt-injection.ts";
 import { toxicContent } from "./phrases/toxic-content.ts";
@@ -30,7 +30,7 @@ export type PiiCategory = keyof typeof PII;
 export type SecretCategory = keyof typeof SECRETS;
 
 interface ScoredCheck {
-  readonly action: Action;
+  readonly action: GuardrailAction;
   /** From 0 to 1: what scores less is no finding. */
   readonly threshold?: number;
 }
@@ -38,12 +38,12 @@ interface ScoredCheck {
 /** What a guard looks for on one surface; a check that is absent is off. */
 export interface GuardSettings {
   readonly pii?: ScoredCheck & { readonly categories?: readonly PiiCategory[] };
-  readonly secrets?: { readonly action: Action; readonly categories?: readonly SecretCategory[] };
+  readonly secrets?: { readonly action: GuardrailAction; readonly categories?: readonly SecretCategory[] };
   readonly promptInjection?: ScoredCheck;
   readonly jailbreak?: ScoredCheck;
   readonly toxicContent?: ScoredCheck;
-  readonly bannedWords?: { readonly action: Action; readonly words: readonly string[] };
-  readonly bannedPatterns?: { readonly action: Action; readonly patterns: readonly string[] };
+  readonly bannedWords?: { readonly action: GuardrailAction; readonly words: readonly string[] };
+  readonly bannedPatterns?: { readonly action: GuardrailAction; readonly patterns: readonly string[] };
 }
 
 /** The configuration a rule comes from. */
@@ -53,17 +53,17 @@ export interface GuardSource {
 }
 
 /** A detector with what happens about its findings. */
-export interface Rule {
+export interface GuardRule {
   readonly source?: GuardSource;
   readonly detector: Detector;
-  readonly action: Action;
+  readonly action: GuardrailAction;
   readonly threshold: number;
 }
 
 /** Compiled settings. It holds no state of any text, so that one serves every call. */
 export interface TextGuard {
   /** In the order that decides between findings with the same start. */
-  readonly rules: readonly Rule[];
+  readonly rules: readonly GuardRule[];
 }
 
 const DEFAULT_THRESHOLD = 0.5;
@@ -74,8 +74,8 @@ function chosen<Name extends string>(all: Readonly<Record<Name, Detector>>, cate
 
 /** Compiles settings, or says which patterns cannot be. Costs milliseconds with thousands of words: once, not per call. */
 export function compileTextGuard(settings: GuardSettings): TextGuard | { readonly problems: readonly PatternProblem[] } {
-  const rules: Rule[] = [];
-  const add = (detectors: readonly Detector[], action: Action, threshold: number) => {
+  const rules: GuardRule[] = [];
+  const add = (detectors: readonly Detector[], action: GuardrailAction, threshold: number) => {
     for (const detector of detectors) rules.push({ detector, action, threshold });
   };
   const { pii, secrets } = settings;

@@ -1,11 +1,11 @@
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import type { Call } from "../../road/call.ts";
 import { askEngines, type EngineParts } from "./engines.ts";
-import { GuardRun, type Outcome } from "./guard-run.ts";
+import { GuardRun, type GuardOutcome } from "./guard-run.ts";
 import type { SurfaceGuard } from "./surface-guard.ts";
 
 /** What guardrails make of the definition of a tool. */
-export interface Review extends Outcome {
+export interface DefinitionReview extends GuardOutcome {
   /** As it may be offered; null where it can stay as it is. It may not be offered at all where the verdict blocks. */
   readonly definition: JsonObject | null;
 }
@@ -53,7 +53,7 @@ export async function reviewDefinition(
   definition: JsonObject,
   parts: EngineParts,
   run = new GuardRun(guard),
-): Promise<Review> {
+): Promise<DefinitionReview> {
   const said: string[] = [];
   let changed = false;
 

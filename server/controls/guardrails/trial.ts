@@ -1,9 +1,9 @@
 import type { GuardrailConfig, GuardrailSurface, GuardrailTrialResult } from "@gatehouse/contracts/guardrails";
-import type { Action } from "./finding.ts";
+import type { GuardrailAction } from "./finding.ts";
 import { redactText } from "./redact.ts";
 import { guardOfEntries } from "./surface-guard.ts";
 
-const WEIGHT: readonly (Action | "none")[] = ["none", "warn", "redact", "block"];
+const WEIGHT: readonly (GuardrailAction | "none")[] = ["none", "warn", "redact", "block"];
 
 /** What a configuration would make of a text on a surface, without a call. */
 export function tryGuardrail(config: GuardrailConfig, surface: GuardrailSurface, text: string): GuardrailTrialResult {
@@ -37,7 +37,7 @@ export function tryGuardrail(config: GuardrailConfig, surface: GuardrailSurface,
     end,
     score,
   }));
-  const action = findings.reduce<Action | "none">(
+  const action = findings.reduce<GuardrailAction | "none">(
     (most, finding) => (WEIGHT.indexOf(finding.action) > WEIGHT.indexOf(most) ? finding.action : most),
     "none",
   );

@@ -2,19 +2,19 @@ import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
-import type { Arriving } from "./arriving.ts";
+import type { LimitedCall } from "./limited-call.ts";
 import type { Admission, Counters, Plan, Reservation } from "./counters.ts";
 import { heldOf } from "./reckoning.ts";
-import type { Crossings } from "./crossings.ts";
+import type { ThresholdAlerts } from "./threshold-alerts.ts";
 import { denialRefusal, quotaRefusal, rateOf } from "./limit-refusals.ts";
-import { WaitingLines } from "./waiting-lines.ts";
+import { AdmissionQueues } from "./admission-queues.ts";
 import type { Warming } from "./warming.ts";
 import { affordable, demandOf } from "./worst-case.ts";
 
 export interface AdmissionGateParts {
   readonly counters: Counters;
   readonly warming: Warming;
-  readonly crossings: Crossings;
+  readonly crossings: ThresholdAlerts;
   readonly log: Log;
   /** What happens to rate limits when the counters cannot be reached. */
   readonly whenAway: "closed" | "open";
@@ -32,24 +32,24 @@ export interface AdmissionGateParts {
  * until it is taken, cannot be, or has waited for long enough.
  */
 export class AdmissionGate {
-  private readonly lines: WaitingLines;
+  private readonly lines: AdmissionQueues;
   private readonly parts: AdmissionGateParts;
 
   constructor(parts: AdmissionGateParts) {
     this.parts = parts;
-    this.lines = new WaitingLines(parts.counters.lookAgainMs);
+    this.lines = new AdmissionQueues(parts.counters.lookAgainMs);
   }
 
   /** Null once it has passed; what it then holds was given to `held`. */
-  pass(arriving: Arriving, held: (spent: readonly number[]) => void): Refusal | null | Promise<Refusal | null> {
-    const key = this.lines.empty || arriving.ahead !== null ? null : this.lineOf(arriving);
-    const outcome = this.tryOnce(arriving, key !== null);
+  pass(limited: LimitedCall, held: (spent: readonly number[]) => void): Refusal | null | Promise<Refusal | null> {
+    const key = this.lines.empty || limited.ahead !== null ? null : this.lineOf(limited);
+    const outcome = this.tryOnce(limited, key !== null);
     // The usual way: everything is in memory, nobody waits, nothing is awaited.
     if (key === null && !(outcome instanceof Promise) && outcome.kind === "admitted") {
       held(outcome.spent);
       return null;
     }
-    return this.passSlowly(arriving, held, outcome, key);
+    return this.passSlowly(limited, held, outcome, key);
   }
 
   released({ plan, demand }: Reservation): void {
@@ -57,15 +57,15 @@ export class AdmissionGate {
   }
 
   private async passSlowly(
-    arriving: Arriving,
+    limited: LimitedCall,
     held: (spent: readonly number[]) => void,
     first: Admission | Promise<Admission>,
     behind: string | null,
   ): Promise<Refusal | null> {
-    const { call, plan, ahead } = arriving;
+    const { call, plan, ahead } = limited;
     const until = performance.now() + (ahead?.ms ?? this.parts.waitMs);
     let lender = ahead?.lender ?? null;
-    let ticket: ReturnType<WaitingLines["join"]> | null = null;
+    let ticket: ReturnType<AdmissionQueues["join"]> | null = null;
     let probed = behind !== null;
     let pending = first;
     try {
@@ -78,33 +78,33 @@ export class AdmissionGate {
         if (outcome.kind === "cold") {
           await this.parts.warming.warm((call.scope as GroupScope).tenant, plan, outcome.windows, arrivalOf(call));
         } else if (outcome.kind === "denied") {
-          if (!this.shrink(arriving, outcome)) return this.denied(arriving, outcome);
+          if (!this.shrink(limited, outcome)) return this.denied(limited, outcome);
         } else if (lender !== null) {
           const lent = lender;
           lender = null;
           const given = this.parts.lend(lent);
           if (given instanceof Promise ? await given : given) {
             // Before anybody who waits hears of it.
-            pending = this.tryOnce(arriving, probed);
+            pending = this.tryOnce(limited, probed);
             const reservation = this.parts.reservationOf(lent);
             if (reservation !== undefined) this.released(reservation);
             continue;
           }
         } else {
           const key = outcome.kind === "held" ? outcome.key : (behind as string);
-          if (this.lines.full) return this.heldRefusal(arriving, key);
+          if (this.lines.full) return this.heldRefusal(limited, key);
           const joined = ticket === null || ticket.key !== key;
           if (joined) {
             if (ticket !== null) this.lines.leave(ticket);
             ticket = this.lines.join(key, ahead !== null);
           }
-          const turn = this.lines.turn(ticket as NonNullable<typeof ticket>, call.abort.signal, until - performance.now());
+          const turn = this.lines.wait(ticket as NonNullable<typeof ticket>, call.abort.signal, until - performance.now());
           // What was released before there was a line was not heard of: the first looks once more at once.
           if (joined) this.lines.released(key);
-          if ((await turn) === "gone") return this.heldRefusal(arriving, key);
+          if ((await turn) === "gone") return this.heldRefusal(limited, key);
           probed = false;
         }
-        pending = this.tryOnce(arriving, probed);
+        pending = this.tryOnce(limited, probed);
       }
     } catch (error) {
       return this.away(call, error, plan);
@@ -113,29 +113,29 @@ export class AdmissionGate {
     }
   }
 
-  private tryOnce({ id, plan, demand }: Arriving, probe: boolean): Admission | Promise<Admission> {
+  private tryOnce({ id, plan, demand }: LimitedCall, probe: boolean): Admission | Promise<Admission> {
     return this.parts.counters.admit(id, plan, demand, probe);
   }
 
   /** A line of calls that wait for one of this call's windows, which it must not overtake. */
-  private lineOf({ plan, demand }: Arriving): string | null {
+  private lineOf({ plan, demand }: LimitedCall): string | null {
     return plan.windows.find((window) => heldOf(window, demand) > 0 && this.lines.has(window.key))?.key ?? null;
   }
 
   /** An answer whose length the caller left open is given as much as the quota still covers, if that is worth a call. */
-  private shrink(arriving: Arriving, { denial }: Admission & { kind: "denied" }): boolean {
-    const { worst, plan, model, toolCalls } = arriving;
+  private shrink(limited: LimitedCall, { denial }: Admission & { kind: "denied" }): boolean {
+    const { worst, plan, model, toolCalls } = limited;
     if (worst === null || model === null || !worst.outputIsOurs || denial.by !== "window") return false;
     const window = plan.windows[denial.index] as Plan["windows"][number];
     if (window.measure !== "tokens" && window.measure !== "micros") return false;
     const output = affordable(model, worst, window.measure, window.limit - denial.spent);
-    if (output === null || output >= arriving.outputTokens) return false;
-    arriving.outputTokens = output;
-    arriving.demand = demandOf(model, worst, output, toolCalls);
+    if (output === null || output >= limited.outputTokens) return false;
+    limited.outputTokens = output;
+    limited.demand = demandOf(model, worst, output, toolCalls);
     return true;
   }
 
-  private denied({ call, plan }: Arriving, { denial }: Admission & { kind: "denied" }): Refusal {
+  private denied({ call, plan }: LimitedCall, { denial }: Admission & { kind: "denied" }): Refusal {
     const now = this.parts.now();
     if (denial.by === "window") {
       const window = plan.windows[denial.index] as Plan["windows"][number];
@@ -151,7 +151,7 @@ export class AdmissionGate {
     return denialRefusal(plan, denial, now);
   }
 
-  private heldRefusal({ call, plan }: Arriving, key: string): Refusal {
+  private heldRefusal({ call, plan }: LimitedCall, key: string): Refusal {
     const index = Math.max(
       0,
       plan.windows.findIndex((window) => window.key === key),

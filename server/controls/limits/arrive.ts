@@ -4,13 +4,19 @@ import { arrivalOf, type Call } from "../../road/call.ts";
 import { governanceOf } from "../../road/parameter-governance.ts";
 import { newToolResults } from "../../road/tool-results.ts";
 import type { RequestView } from "../../road/view.ts";
-import type { Arriving } from "./arriving.ts";
+import type { LimitedCall } from "./limited-call.ts";
 import { unpricedRefusal } from "./limit-refusals.ts";
 import type { CallPlan } from "./plan.ts";
 import { dearest, demandOf, withoutOutput, worstCaseOf } from "./worst-case.ts";
 
 /** A call as it comes to the gate: what it may come to at most, and what is held for it. A refusal where that has no price. */
-export function arrive(call: Call, view: RequestView, model: ModelEntry, plan: CallPlan, members: readonly CallPlan[]): Arriving | Refusal {
+export function arrive(
+  call: Call,
+  view: RequestView,
+  model: ModelEntry,
+  plan: CallPlan,
+  members: readonly CallPlan[],
+): LimitedCall | Refusal {
   const any = (has: (one: CallPlan) => boolean) => has(plan) || members.some(has);
   const toolCalls = any(({ windows }) => windows.some(({ measure }) => measure === "tool_calls")) ? newToolResults(view) : 0;
   // What a cap counts stands on the row: the counters of the next process begin with it.

@@ -1,11 +1,11 @@
 /** A token bucket with lazy refill. `level` may be below zero: it was charged after the fact. */
-export interface Bucket {
+export interface TokenBucket {
   level: number;
   at: number;
 }
 
 /** Refills for the time that has passed; a clock that went back refills nothing. */
-export function refill(bucket: Bucket, perMinute: number, capacity: number, now: number): void {
+export function refill(bucket: TokenBucket, perMinute: number, capacity: number, now: number): void {
   const passed = now - bucket.at;
   if (passed > 0) {
     bucket.level = Math.min(capacity, bucket.level + (passed * perMinute) / 60_000);
@@ -15,6 +15,6 @@ export function refill(bucket: Bucket, perMinute: number, capacity: number, now:
 }
 
 /** Milliseconds until the bucket holds `needed` again. */
-export function msUntil(bucket: Bucket, needed: number, perMinute: number): number {
+export function msUntil(bucket: TokenBucket, needed: number, perMinute: number): number {
   return perMinute <= 0 ? 60_000 : Math.max(0, Math.ceil(((needed - bucket.level) * 60_000) / perMinute));
 }

@@ -1,4 +1,4 @@
-import { type Bucket, msUntil, refill } from "./bucket.ts";
+import { type TokenBucket, msUntil, refill } from "./bucket.ts";
 import type { Actual, Admission, Counters, Demand, Plan, Reservation } from "./counters.ts";
 import { endsWithCall, givenBack, heldOf, takenAtOnce, usedOf, without } from "./reckoning.ts";
 
@@ -29,7 +29,7 @@ export class InProcessCounters implements Counters {
   readonly lookAgainMs = null;
   private readonly windows = new Map<string, WindowState>();
   private readonly scopes = new Map<string, ScopeState>();
-  private readonly buckets = new Map<string, Bucket>();
+  private readonly buckets = new Map<string, TokenBucket>();
   /** Calls in flight; of those that parted with what they held, what was counted then. */
   private readonly open = new Map<string, Actual | null>();
   private readonly now: () => number;
@@ -88,7 +88,7 @@ export class InProcessCounters implements Counters {
     if (probe) return { kind: "admitted", spent: states.map(({ spent }) => spent) };
 
     for (const scope of scopes) if (paced && scope.maxConcurrent !== null) this.scope(scope.key, now).inFlight++;
-    for (const limit of buckets) if (paced && limit.measure === "requests") (this.buckets.get(limit.key) as Bucket).level -= 1;
+    for (const limit of buckets) if (paced && limit.measure === "requests") (this.buckets.get(limit.key) as TokenBucket).level -= 1;
     const spent: number[] = [];
     for (let i = 0; i < windows.length; i++) {
       const window = windows[i] as Plan["windows"][number];
@@ -185,7 +185,7 @@ export class InProcessCounters implements Counters {
     return state;
   }
 
-  private bucket(limit: Plan["buckets"][number], now: number): Bucket {
+  private bucket(limit: Plan["buckets"][number], now: number): TokenBucket {
     let bucket = this.buckets.get(limit.key);
     if (bucket === undefined) {
       bucket = { level: limit.capacity, at: now };

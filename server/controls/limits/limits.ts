@@ -8,19 +8,19 @@ import type { Log } from "../../kernel/log.ts";
 import { arrivalOf, type Attempt, type Call } from "../../road/call.ts";
 import type { CallLimits, NestedBounds } from "../../road/call-limits.ts";
 import type { RequestControl } from "../../road/control.ts";
-import { type Decision, PASS, refused } from "../../road/decision.ts";
+import { type Decision, decisionOf, PASS, refused } from "../../road/decision.ts";
 import type { RequestView } from "../../road/view.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
 import { attempted, demandOfFailed, ofLastAttempt, recorded } from "./actual-use.ts";
 import { arrive } from "./arrive.ts";
-import type { Arriving, Routed } from "./arriving.ts";
+import type { LimitedCall, RoutedReservation } from "./limited-call.ts";
 import { type Actual, type Counters, type Plan, type Reservation, NOTHING_USED } from "./counters.ts";
 import { heldOf, usedOf } from "./reckoning.ts";
-import { announce, Crossings } from "./crossings.ts";
+import { setConsumptionHeaders, ThresholdAlerts } from "./threshold-alerts.ts";
 import { unpricedRefusal } from "./limit-refusals.ts";
-import { Lending } from "./lending.ts";
-import { KeptPlans } from "./kept-plans.ts";
-import { type CallPlan, memberPlan, nestedPlan, planFor, unpaced, withRun } from "./plan.ts";
+import { SuspendedReservations } from "./suspended-reservations.ts";
+import { PlanCache } from "./plan-cache.ts";
+import { type CallPlan, memberPlan, nestedPlan, planFor, withoutRateLimits, withRun } from "./plan.ts";
 import { principalOf } from "../../road/principal.ts";
 import { toolPlan } from "./tool-plan.ts";
 import { RunCeilings } from "./run-ceilings.ts";
@@ -48,33 +48,33 @@ export interface LimitsParts {
  */
 export class Limits implements RequestControl, CallLimits {
   readonly name = "limits";
-  private readonly plans = new KeptPlans();
+  private readonly plans = new PlanCache();
   private readonly reservations = new WeakMap<Call, Reservation>();
-  private readonly routed = new WeakMap<Call, Routed>();
+  private readonly routed = new WeakMap<Call, RoutedReservation>();
   /** Of the calls that hold something, how they came to the gate. */
-  private readonly arrivals = new WeakMap<Call, Arriving>();
-  private readonly lending: Lending;
+  private readonly arrivals = new WeakMap<Call, LimitedCall>();
+  private readonly suspended: SuspendedReservations;
   /** What was settled elsewhere, to be confirmed once the call's row is sealed. */
   private readonly settled = new WeakMap<Call, readonly Reservation[]>();
   private readonly gate: AdmissionGate;
   private readonly warming: Warming;
-  private readonly crossings: Crossings;
+  private readonly alerts: ThresholdAlerts;
   private readonly runs: RunCeilings;
   private readonly parts: LimitsParts;
   private readonly settling = new Set<Promise<unknown>>();
 
   constructor(parts: LimitsParts) {
     this.parts = parts;
-    this.lending = new Lending(parts.counters);
+    this.suspended = new SuspendedReservations(parts.counters);
     this.warming = new Warming(parts.counters, parts.truth);
-    this.crossings = new Crossings(parts.alerts);
+    this.alerts = new ThresholdAlerts(parts.alerts);
     this.runs = new RunCeilings(parts.truth, parts.clock, new BoundedMap(100_000));
-    const { warming, crossings } = this;
+    const { warming, alerts: crossings } = this;
     this.gate = new AdmissionGate({
       ...parts,
       warming,
       crossings,
-      now: () => this.now(),
+      now: () => parts.clock.micros() / 1000,
       lend: (call) => this.lend(call),
       reservationOf: (call) => this.reservations.get(call),
     });
@@ -112,7 +112,7 @@ export class Limits implements RequestControl, CallLimits {
     });
     const pass = () => {
       if (plan.scopes.length === 0) return PASS;
-      const arriving: Arriving = {
+      const limited: LimitedCall = {
         id: call.id,
         call,
         view,
@@ -124,8 +124,8 @@ export class Limits implements RequestControl, CallLimits {
         demand: { tokens: 0, micros: 0, toolCalls: 0 },
         ahead: null,
       };
-      const passed = this.gate.pass(arriving, (spent) => this.admitted(arriving, spent));
-      return passed instanceof Promise ? passed.then(decision) : decision(passed);
+      const passed = this.gate.pass(limited, (spent) => this.admitted(limited, spent));
+      return passed instanceof Promise ? passed.then(decisionOf) : decisionOf(passed);
     };
     if (scope.tenant.policies.effective(scope.groupId, "run_ceilings").size === 0) return pass();
     return this.runs
@@ -146,12 +146,12 @@ export class Limits implements RequestControl, CallLimits {
         ? []
         : route.members.map(({ model }) => this.planOf(call.scope as GroupScope, model, arrivalOf(call), memberPlan));
     if (plan.scopes.length === 0 && members.every(({ scopes }) => scopes.length === 0)) return PASS;
-    const arriving = arrive(call, view, modelOf(call) as ModelEntry, plan, members);
-    if (isRefusal(arriving)) return refused(arriving);
+    const limited = arrive(call, view, modelOf(call) as ModelEntry, plan, members);
+    if (isRefusal(limited)) return refused(limited);
     if (members.length > 0)
-      this.routed.set(call, { arriving, reservation: null, attemptsBefore: 0, again: [], coveredAttempts: 0, tries: 0 });
-    const passed = plan.scopes.length === 0 ? null : this.gate.pass(arriving, (spent) => this.admitted(arriving, spent));
-    return passed instanceof Promise ? passed.then(decision) : decision(passed);
+      this.routed.set(call, { arriving: limited, reservation: null, attemptsBefore: 0, again: [], coveredAttempts: 0, tries: 0 });
+    const passed = plan.scopes.length === 0 ? null : this.gate.pass(limited, (spent) => this.admitted(limited, spent));
+    return passed instanceof Promise ? passed.then(decisionOf) : decisionOf(passed);
   }
 
   /**
@@ -165,7 +165,7 @@ export class Limits implements RequestControl, CallLimits {
   }
 
   private enterMember(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null> {
-    this.lending.leaves(call);
+    this.suspended.dispatched(call);
     const routed = this.routed.get(call);
     if (routed === undefined) return null;
     this.leaveMember(call, routed, attempted);
@@ -175,12 +175,12 @@ export class Limits implements RequestControl, CallLimits {
   }
 
   /** What a call holds covers one attempt: for another, what those before it used is held as well. */
-  private coverFailed(call: Call, routed: Routed): Refusal | null | Promise<Refusal | null> {
+  private coverFailed(call: Call, routed: RoutedReservation): Refusal | null | Promise<Refusal | null> {
     if (call.attempts.length === routed.coveredAttempts) return null;
     const demand = demandOfFailed(call.attempts.slice(routed.coveredAttempts));
-    const plan = unpaced(routed.arriving.plan);
+    const plan = withoutRateLimits(routed.arriving.plan);
     if (!plan.windows.some((window) => heldOf(window, demand) > 0)) return null;
-    const arriving: Arriving = {
+    const limited: LimitedCall = {
       ...routed.arriving,
       id: `${call.id}/again/${routed.again.length}`,
       view: null,
@@ -189,18 +189,24 @@ export class Limits implements RequestControl, CallLimits {
       demand,
       ahead: { ms: 0, lender: null },
     };
-    return this.gate.pass(arriving, () => {
-      routed.again.push({ id: arriving.id, plan, demand });
+    return this.gate.pass(limited, () => {
+      routed.again.push({ id: limited.id, plan, demand });
       routed.coveredAttempts = call.attempts.length;
     });
   }
 
-  private takeMember(call: Call, routed: Routed, model: ModelEntry): Refusal | null | Promise<Refusal | null> {
+  private takeMember(call: Call, routed: RoutedReservation, model: ModelEntry): Refusal | null | Promise<Refusal | null> {
     const plan = this.planOf(call.scope as GroupScope, model, arrivalOf(call), memberPlan);
     if (plan.scopes.length === 0) return null;
-    const arriving: Arriving = { ...routed.arriving, id: `${call.id}/${call.attempts.length}/${routed.tries++}`, model, plan, worst: null };
-    return this.gate.pass(arriving, (spent) => {
-      routed.reservation = { id: arriving.id, plan, demand: arriving.demand };
+    const limited: LimitedCall = {
+      ...routed.arriving,
+      id: `${call.id}/${call.attempts.length}/${routed.tries++}`,
+      model,
+      plan,
+      worst: null,
+    };
+    return this.gate.pass(limited, (spent) => {
+      routed.reservation = { id: limited.id, plan, demand: limited.demand };
       routed.attemptsBefore = call.attempts.length;
       this.tell(plan, spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
     });
@@ -215,7 +221,7 @@ export class Limits implements RequestControl, CallLimits {
   enterNested(
     call: Call,
     parent: Call,
-    { bodyBytes, outputTokens, waitMs, lends }: NestedBounds,
+    { bodyBytes, outputTokens, waitMs, parentWaits }: NestedBounds,
   ): Refusal | null | Promise<Refusal | null> {
     const { scope } = call;
     const model = modelOf(call);
@@ -228,12 +234,12 @@ export class Limits implements RequestControl, CallLimits {
     const plan =
       ceilings.size === 0
         ? base
-        : unpaced(withRun(base, call.row.root_task_id as string, { id: scope.groupId, name: scope.groupName }, ceilings, alone));
+        : withoutRateLimits(withRun(base, call.row.root_task_id as string, { id: scope.groupId, name: scope.groupName }, ceilings, alone));
     if (plan.windows.length === 0 && plan.buckets.length === 0) return null;
     const worst = worstCaseOfNested(model, arrivalOf(call), bodyBytes, outputTokens);
     if (plan.needsPrice && dearest(model, worst) === null) return unpricedRefusal(model);
     const demand = demandOf(model, worst, worst.outputTokens, 0);
-    const arriving: Arriving = {
+    const limited: LimitedCall = {
       id: call.id,
       call,
       view: null,
@@ -243,9 +249,9 @@ export class Limits implements RequestControl, CallLimits {
       toolCalls: 0,
       outputTokens: worst.outputTokens,
       demand,
-      ahead: { ms: waitMs ?? this.parts.waitMs, lender: lends ? parent : null },
+      ahead: { ms: waitMs ?? this.parts.waitMs, lender: parentWaits ? parent : null },
     };
-    return this.gate.pass(arriving, () => {
+    return this.gate.pass(limited, () => {
       this.reservations.set(call, { id: call.id, plan, demand });
     });
   }
@@ -255,24 +261,24 @@ export class Limits implements RequestControl, CallLimits {
    * view, an answer whose length the caller left open is given what is left now.
    */
   resume(call: Call, view: RequestView | null): Refusal | null | Promise<Refusal | null> {
-    if (!this.lending.hasLent(call)) return null;
-    const first = this.arrivals.get(call) as Arriving;
-    const arriving: Arriving = {
+    if (!this.suspended.isSuspended(call)) return null;
+    const first = this.arrivals.get(call) as LimitedCall;
+    const limited: LimitedCall = {
       ...first,
       id: `${call.id}/held`,
       view,
-      plan: unpaced(first.plan),
+      plan: withoutRateLimits(first.plan),
       worst: view === null ? null : first.worst,
       ahead: { ms: this.parts.waitMs, lender: null },
     };
-    return this.gate.pass(arriving, () => {
-      this.lending.holds(call, { id: arriving.id, plan: arriving.plan, demand: arriving.demand });
-      this.bound(arriving);
+    return this.gate.pass(limited, () => {
+      this.suspended.hold(call, { id: limited.id, plan: limited.plan, demand: limited.demand });
+      this.bound(limited);
     });
   }
 
   /** A member that was entered and then not asked has used nothing. */
-  private leaveMember(call: Call, routed: Routed, usedBy: (last: Attempt) => Actual): void {
+  private leaveMember(call: Call, routed: RoutedReservation, usedBy: (last: Attempt) => Actual): void {
     const { reservation } = routed;
     if (reservation === null) return;
     routed.reservation = null;
@@ -289,21 +295,21 @@ export class Limits implements RequestControl, CallLimits {
     });
   }
 
-  private admitted(arriving: Arriving, spent: readonly number[]): void {
-    const { call, plan, demand, worst } = arriving;
+  private admitted(limited: LimitedCall, spent: readonly number[]): void {
+    const { call, plan, demand, worst } = limited;
     const reservation: Reservation = { id: call.id, plan, demand };
     this.reservations.set(call, reservation);
     if (worst !== null) {
-      this.arrivals.set(call, arriving);
-      this.lending.holds(call, reservation);
+      this.arrivals.set(call, limited);
+      this.suspended.hold(call, reservation);
     }
-    this.bound(arriving);
-    announce(call, plan, spent);
+    this.bound(limited);
+    setConsumptionHeaders(call, plan, spent);
     this.tell(plan, spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
   }
 
   /** Writes the longest answer that is held for into a request that leaves it open. */
-  private bound({ call, worst, view, outputTokens }: Arriving): void {
+  private bound({ call, worst, view, outputTokens }: LimitedCall): void {
     if (worst === null || view === null || (!worst.outputMustBeSet && outputTokens >= worst.outputTokens)) return;
     view.maxTokens = Math.max(1, Math.floor(outputTokens / view.candidates));
     if (outputTokens < worst.outputTokens) noteClamped(call, "max_tokens");
@@ -314,7 +320,7 @@ export class Limits implements RequestControl, CallLimits {
     const used = call.row.llm_total_tokens == null ? null : recorded(call);
     const member = this.routed.get(call)?.reservation ?? null;
     const ofMember = used === null || member === null ? undefined : this.parts.counters.part(member, ofLastAttempt(used, call.attempts));
-    const lent = this.lending.lend(call, used);
+    const lent = this.suspended.suspend(call, used);
     return ofMember instanceof Promise ? Promise.all([lent, ofMember]).then(([given]) => given) : lent;
   }
 
@@ -330,8 +336,8 @@ export class Limits implements RequestControl, CallLimits {
     if (routed !== undefined) this.leaveMember(call, routed, () => ofLastAttempt(actual, call.attempts));
     if (reservation === undefined) return null;
     this.reservations.delete(call);
-    const again = this.lending.takenAgain(call);
-    this.lending.ended(call);
+    const again = this.suspended.reacquired(call);
+    this.suspended.ended(call);
     const covered = routed?.again.splice(0) ?? [];
     if (again === null && covered.length === 0) return this.settleHeld(call, reservation, actual);
     // What was taken again stands for what the call used, what it held at first for its being there.
@@ -371,7 +377,7 @@ export class Limits implements RequestControl, CallLimits {
 
   /** Holds counters to the truth: what other processes, or this one before a restart, used. */
   reconcile(): Promise<void> {
-    return this.warming.reconcile(this.now());
+    return this.warming.reconcile(this.parts.clock.micros() / 1000);
   }
 
   /** Resolves when everything that ended is settled. */
@@ -387,12 +393,6 @@ export class Limits implements RequestControl, CallLimits {
   }
 
   private tell(plan: Plan, spent: readonly number[], change: (index: number) => number): void {
-    for (let i = 0; i < plan.windows.length; i++) if (change(i) !== 0) this.crossings.used(plan, i, spent[i] as number);
-  }
-
-  private now(): number {
-    return this.parts.clock.micros() / 1000;
+    for (let i = 0; i < plan.windows.length; i++) if (change(i) !== 0) this.alerts.used(plan, i, spent[i] as number);
   }
 }
-
-const decision = (refusal: Refusal | null): Decision => (refusal === null ? PASS : refused(refusal));

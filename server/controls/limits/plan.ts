@@ -1,6 +1,6 @@
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import type { Fields } from "../../directory/limits/merge.ts";
-import { sets, setsQuota } from "../../directory/limits/own-limits.ts";
+import { setsLimit, setsQuota } from "../../directory/limits/own-limits.ts";
 import { type Period, periodEnd, periodStart, utcDay } from "../../directory/limits/periods.ts";
 import { microsFromUsd } from "../../kernel/money.ts";
 import type { BucketMeasure, Plan, Scope, WindowLimit, WindowMeasure } from "./counters.ts";
@@ -54,11 +54,11 @@ export function memberPlan(scope: GroupScope, model: ModelEntry, at: number): Ca
  * other. Requests, rates and calls at once count what callers do.
  */
 export function nestedPlan(scope: GroupScope, model: ModelEntry, at: number): CallPlan {
-  return unpaced(planOf(scope, model, at, true));
+  return withoutRateLimits(planOf(scope, model, at, true));
 }
 
 /** The plan without what counts or holds up a caller's requests. */
-export function unpaced(plan: CallPlan): CallPlan {
+export function withoutRateLimits(plan: CallPlan): CallPlan {
   return {
     ...plan,
     scopes: plan.scopes.map((scope) => ({ ...scope, maxConcurrent: null })),
@@ -131,7 +131,7 @@ function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boo
 }
 
 /** The plan is good until then: its first window turns, or an hour is over. */
-export function planTurnsAt(plan: CallPlan, at: number): number {
+export function planExpiresAt(plan: CallPlan, at: number): number {
   return plan.windows.some(({ limitType }) => limitType.endsWith("_per_hour")) ? periodEnd("hour", at) : periodEnd("day", at);
 }
 
@@ -144,7 +144,7 @@ function addLimits(parts: Parts, named: Named, counted: string, own: Fields, eff
   const cooldown = (effective.get("throughput.cooldown_seconds") as number | undefined) ?? 0;
   const scope = parts.scopes.push({ ...named, cooldownMs: cooldown * 1000, maxConcurrent: concurrent }) - 1;
   for (const [path, measure, burst, limitType] of BUCKETS) {
-    if (!sets(own, effective, path, [burst, "throughput.cooldown_seconds"])) continue;
+    if (!setsLimit(own, effective, path, [burst, "throughput.cooldown_seconds"])) continue;
     const amount = (value: number) => (measure === "micros" ? microsFromUsd(value) : value);
     const perMinute = amount(effective.get(path) as number);
     const inForce = effective.get(burst) as number | undefined;

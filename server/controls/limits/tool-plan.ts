@@ -1,5 +1,5 @@
 import { type Fields, NOTHING } from "../../directory/limits/merge.ts";
-import { sets } from "../../directory/limits/own-limits.ts";
+import { setsLimit } from "../../directory/limits/own-limits.ts";
 import { periodEnd, periodStart, utcDay } from "../../directory/limits/periods.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
@@ -42,7 +42,7 @@ export function toolPlan(scope: GroupScope, server: Pick<ToolServerEntry, "id" |
       const perUser = said("execution.max_concurrency_per_user");
       if (perUser !== null) scopes.push({ ...named, key: `${key}/u/${principal}`, kind: "user", cooldownMs: 0, maxConcurrent: perUser });
       const perMinute = effective.get("frequency.max_calls_per_minute") as number;
-      if (sets(own, effective, "frequency.max_calls_per_minute", ["frequency.burst_limit", "frequency.cooldown_seconds"])) {
+      if (setsLimit(own, effective, "frequency.max_calls_per_minute", ["frequency.burst_limit", "frequency.cooldown_seconds"])) {
         const burst = (effective.get("frequency.burst_limit") as number | undefined) ?? null;
         const capacity = capacityOf(perMinute, burst, own.has("frequency.max_calls_per_minute") && !own.has("frequency.burst_limit"));
         buckets.push({ key: `${key}/calls`, scope: index, measure: "requests", perMinute, capacity, limitType: "calls_per_minute" });

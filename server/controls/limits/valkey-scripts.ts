@@ -184,7 +184,7 @@ return out
  * input, output, micro-dollars, sealed calls, 1 to part with what is held while the call goes on, and the results of
  * tools that were counted at admission. What was counted, here or at admission, is remembered under the owner until the
  * call's row is sealed. Settling or parting twice changes nothing: the reservation says which was done, and what parting
- * counted is taken off what settling is told. After the store was emptied the use is added wherever the truth has been
+ * counted is subtracted from what settling reports. After the store was emptied the use is added wherever the truth has been
  * put back.
  */
 export const SETTLE = `${PRELUDE}

@@ -43,7 +43,7 @@ interface Held {
   generation: string | null;
   /** When the lease was last renewed. */
   leasedAt: number;
-  /** Settled calls whose rows are sealed, not yet told. */
+  /** Settled calls whose rows are sealed, not yet reported. */
   sealed: string[];
   telling: ReturnType<typeof setTimeout> | null;
   usedAt: number;
@@ -163,7 +163,7 @@ export class ValkeyCounters implements Counters {
     ]);
   }
 
-  /** Told with the next script of the tenant, or soon: until then a call's use is in doubt should this process die. */
+  /** Reported with the next script of the tenant, or soon: until then a call's use is in doubt should this process die. */
   sealed({ id, plan }: Pick<Reservation, "id" | "plan">): void {
     const tenant = this.tenants.get(plan.tenantId);
     if (tenant === undefined) return;
@@ -360,7 +360,7 @@ export class ValkeyCounters implements Counters {
 
 const HELD_NOTHING: Demand = { tokens: 0, micros: 0, toolCalls: 0 };
 
-/** The ids to be told of, which are then told. */
+/** The ids to report, which are then taken as reported. */
 function told(tenant: Held): string {
   if (tenant.sealed.length === 0) return "";
   const ids = tenant.sealed.join(",");

@@ -9,7 +9,7 @@ import { PATIENCE_MS } from "../../../tests/support/patience.ts";
 import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/valkey.ts";
 import type { Counters, Demand, Plan } from "./counters.ts";
 import { InProcessCounters } from "./in-process.ts";
-import { KeptPlans } from "./kept-plans.ts";
+import { PlanCache } from "./plan-cache.ts";
 import { planFor } from "./plan.ts";
 import { toolPlan } from "./tool-plan.ts";
 import { ValkeyCounters } from "./valkey.ts";
@@ -265,7 +265,7 @@ describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit th
       tools: counted("tools"),
       toolResults: counted("results"),
     } as unknown as UsageTruth);
-    const plans = new KeptPlans();
+    const plans = new PlanCache();
     const used = async (plan: Plan, policies: PolicyTree): Promise<readonly number[]> => {
       for (;;) {
         const tried = await counters.admit("probe", plan, NOTHING, true);

@@ -7,7 +7,7 @@ import { beginsAtZero } from "./reckoning.ts";
 import { Reading } from "./plan-reading.ts";
 
 /** How many plans are kept up with the truth: those in use, the ones used last when there are more. */
-const MOST_PLANS = 20_000;
+const MAX_PLANS = 20_000;
 
 /**
  * Brings counters up to the truth: a window nobody counted yet before its first call, and all windows in use again and
@@ -15,7 +15,7 @@ const MOST_PLANS = 20_000;
  * A counter is only ever raised: the truth is late, not wrong.
  */
 export class Warming {
-  private readonly inUse = new BoundedMap<string, Plan>(MOST_PLANS);
+  private readonly inUse = new BoundedMap<string, Plan>(MAX_PLANS);
   /** The newest tree of each tenant with a plan in use: it says whose use is whose. */
   private readonly trees = new Map<string, PolicyTree>();
   private readonly counters: Counters;

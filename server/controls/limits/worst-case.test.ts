@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
-import { standIn } from "../access/stand-in.ts";
+import { routingGroupPlaceholder } from "../access/routing-group-placeholder.ts";
 import { EMPTY_VIEW } from "../../road/view.ts";
 import { affordable, dearest, demandOf, withoutOutput, worstCaseOf } from "./worst-case.ts";
 
@@ -84,7 +84,7 @@ describe("the most a call can come to", () => {
     expect(dearest(changing, of(1_000, 100))).toBe(1_200);
     expect(affordable(changing, worstCaseOf(changing, view(), { ...bounds, bodyBytes: 0, addedBytes: 0 }), "micros", 201)).toBe(100);
     expect(dearest(changing, { ...of(1_000, 100), at: NOW - 1 })).toBeNull();
-    const group = standIn(
+    const group = routingGroupPlaceholder(
       { modelId: "g" } as unknown as RoutingGroupEntry,
       [model(), changing].map((one) => ({ model: one, weight: 1 })),
       NOW,

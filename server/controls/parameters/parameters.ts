@@ -53,7 +53,7 @@ function temperature(
 ): Refusal | null {
   const { maxTemperature } = rules;
   if (maxTemperature === null || (view.temperature ?? defaultTemperature ?? DEFAULT_TEMPERATURE) <= maxTemperature) return null;
-  // A model that takes none samples as its vendor made it, and would refuse to be told.
+  // A model without sampling parameters would reject a request that sets them.
   if (view.temperature === null && !supportsSampling) return null;
   if (view.temperature !== null && rules.rejectTemperature)
     return rejected(view.names.temperature, `must be at most ${maxTemperature} in this resource group`);

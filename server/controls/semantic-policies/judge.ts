@@ -6,7 +6,7 @@ import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Call } from "../../road/call.ts";
 import type { AskModel } from "../../road/model-question.ts";
 import { type Direction, type JudgePrompt, judgePrompt, VERDICT_SCHEMA, windowsOf } from "./judge-prompt.ts";
-import { readVerdict, type Verdict } from "./verdict.ts";
+import { readJudgeVerdict, type JudgeVerdict } from "./verdict.ts";
 
 export interface JudgeParts {
   readonly ask: AskModel;
@@ -16,7 +16,7 @@ export interface JudgeParts {
 }
 
 /** What is to be judged, and for which call. */
-export interface Question {
+export interface JudgeQuestion {
   readonly call: Call;
   readonly policy: SemanticPolicyEntry;
   readonly direction: Direction;
@@ -24,15 +24,15 @@ export interface Question {
 }
 
 /** `cached`: no model was asked now, so that no row of a nested call tells of it. */
-export type Judged = Verdict & { readonly cached: boolean };
+export type Judged = JudgeVerdict & { readonly cached: boolean };
 
-const MOST_KEPT = 20_000;
+const MAX_KEPT = 20_000;
 const KEPT_MS = 3_600_000;
-const MOST_TOKENS = 1_024;
+const MAX_TOKENS = 1_024;
 
 /** Has texts judged by models of the gateway's own. A verdict on the same text by the same rule and model is not asked for twice. */
 export class Judge {
-  private readonly kept = new BoundedMap<string, { readonly verdict: Verdict; readonly until: number }>(MOST_KEPT);
+  private readonly kept = new BoundedMap<string, { readonly verdict: JudgeVerdict; readonly until: number }>(MAX_KEPT);
   /** Models that refused to be asked for a schema: they are asked in words alone. */
   private readonly plain = new BoundedMap<string, true>(1_000);
   private readonly parts: JudgeParts;
@@ -41,14 +41,14 @@ export class Judge {
     this.parts = parts;
   }
 
-  async judge(question: Question): Promise<Judged> {
+  async judge(question: JudgeQuestion): Promise<Judged> {
     const task = this.taskOf(question);
     if ("kind" in task) return task;
     return worstOf(await Promise.all(task.windows.map((window) => this.judgeWindow({ ...question, text: window }, task.model))));
   }
 
   /** The verdict where no model has to be asked for it, else null. */
-  known(question: Question): Judged | null {
+  known(question: JudgeQuestion): Judged | null {
     const task = this.taskOf(question);
     if ("kind" in task) return task;
     const verdicts = task.windows.map((window) => this.keptVerdict(keyOf({ ...question, text: window }, task.model)));
@@ -56,7 +56,7 @@ export class Judge {
   }
 
   /** Which model is to judge which pieces of the text, or why none can. */
-  private taskOf({ call, policy, text }: Question): { readonly model: ModelEntry; readonly windows: readonly string[] } | Judged {
+  private taskOf({ call, policy, text }: JudgeQuestion): { readonly model: ModelEntry; readonly windows: readonly string[] } | Judged {
     const tenant = call.scope?.tenant;
     const model = tenant === undefined ? null : judgeOf(policy, tenant, this.parts.fallbackModel);
     if (model === null) return { kind: "failed", reason: "there is no judge model", cached: true };
@@ -69,7 +69,7 @@ export class Judge {
     return known !== undefined && known.until > this.parts.clock.now() ? { ...known.verdict, cached: true } : null;
   }
 
-  private async judgeWindow(question: Question, model: ModelEntry): Promise<Judged> {
+  private async judgeWindow(question: JudgeQuestion, model: ModelEntry): Promise<Judged> {
     const key = keyOf(question, model);
     const known = this.keptVerdict(key);
     if (known !== null) return known;
@@ -78,7 +78,7 @@ export class Judge {
     return { ...verdict, cached: false };
   }
 
-  private async ask(question: Question, model: ModelEntry): Promise<Verdict> {
+  private async ask(question: JudgeQuestion, model: ModelEntry): Promise<JudgeVerdict> {
     const prompt = judgePrompt(question.policy, question.text, question.direction);
     const startedAt = performance.now();
     const plain = this.plain.get(model.id) === true;
@@ -90,28 +90,28 @@ export class Judge {
   }
 
   private async send(
-    { call, policy, direction }: Question,
+    { call, policy, direction }: JudgeQuestion,
     model: ModelEntry,
     prompt: JudgePrompt,
     plain: boolean,
     timeoutMs: number,
-  ): Promise<{ readonly verdict: Verdict; readonly unfit: boolean }> {
-    let verdict: Verdict = { kind: "failed", reason: "the judge was not asked" };
+  ): Promise<{ readonly verdict: JudgeVerdict; readonly unfit: boolean }> {
+    let verdict: JudgeVerdict = { kind: "failed", reason: "the judge was not asked" };
     const reply = await this.parts.ask(call, {
       purpose: "semantic_policy_judge",
       model,
       messages: prompt.messages,
-      outputTokens: plain ? null : MOST_TOKENS,
+      outputTokens: plain ? null : MAX_TOKENS,
       temperature: plain ? null : 0,
       schema: plain ? null : VERDICT_SCHEMA,
       timeoutMs,
       waitMs: null,
-      unkept: false,
+      hashesOnly: false,
       endsWithParent: policy.mode === "enforce",
       settled(nested, said) {
-        verdict = said.kind === "failed" ? { kind: "failed", reason: said.reason } : readVerdict(said.text, prompt.check);
+        verdict = said.kind === "failed" ? { kind: "failed", reason: said.reason } : readJudgeVerdict(said.text, prompt.check);
         nested.row.semantic_policy_id = policy.id;
-        nested.row.custom_metadata = { semantic_policy: told(policy, direction, verdict) };
+        nested.row.custom_metadata = { semantic_policy: recordedVerdict(policy, direction, verdict) };
       },
     });
     if (reply.kind === "said") return { verdict, unfit: false };
@@ -119,7 +119,7 @@ export class Judge {
   }
 }
 
-function keyOf({ call, policy, direction, text }: Question, model: ModelEntry): string {
+function keyOf({ call, policy, direction, text }: JudgeQuestion, model: ModelEntry): string {
   return sha256Hex(
     JSON.stringify([
       call.scope?.tenant.id,
@@ -140,8 +140,8 @@ function worstOf(verdicts: readonly Judged[]): Judged {
   return verdicts.find(({ kind }) => kind === "violation") ?? verdicts.find(({ kind }) => kind === "failed") ?? (verdicts[0] as Judged);
 }
 
-/** A verdict as rows tell it. */
-export function told(policy: SemanticPolicyEntry, direction: Direction, { kind, reason }: Verdict) {
+/** A verdict as rows record it. */
+export function recordedVerdict(policy: SemanticPolicyEntry, direction: Direction, { kind, reason }: JudgeVerdict) {
   return { policy_id: policy.id, policy: policy.name, direction, mode: policy.mode, action: policy.action, verdict: kind, reason };
 }
 

@@ -3,8 +3,8 @@ import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { ambiguous } from "../../road/ambiguous.ts";
-import { wordsOfPieces, wordsOfWhole } from "../../road/answers/answer-words.ts";
-import { KeptStream } from "../../road/answers/kept-stream.ts";
+import { textOfStreamedAnswer, textOfWholeAnswer } from "../../road/answers/answer-text.ts";
+import { RecordedStream } from "../../road/answers/recorded-stream.ts";
 import { abortReason, type Call } from "../../road/call.ts";
 import type { AnswerCheck, AnswerControl, RequestControl } from "../../road/control.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
@@ -15,8 +15,8 @@ import type { Conversation } from "../../road/conversation.ts";
 import type { Exchange } from "../../road/surface.ts";
 import type { Answer, StreamAnswer, WholeAnswer } from "../../road/answer.ts";
 import type { RequestView } from "../../road/view.ts";
-import { hold } from "../../road/answers/held-answer.ts";
-import { Judge, type Judged, type JudgeParts, type Question, told } from "./judge.ts";
+import { bufferAnswer } from "../../road/answers/buffered-answer.ts";
+import { Judge, type Judged, type JudgeParts, type JudgeQuestion, recordedVerdict } from "./judge.ts";
 import type { Direction } from "./judge-prompt.ts";
 
 export interface SemanticPoliciesParts extends JudgeParts {
@@ -28,7 +28,7 @@ export interface SemanticPoliciesParts extends JudgeParts {
 /** Tells the caller which policies warned, by their names. */
 const WARNINGS = "x-gw-semantic-policy-warnings";
 /** Of a stream that flows while its policies only watch. */
-const MOST_WATCHED_BYTES = 512 * 1024;
+const MAX_WATCHED_BYTES = 512 * 1024;
 
 type Policies = readonly SemanticPolicyEntry[];
 
@@ -83,28 +83,28 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
 
   private async onWhole(call: Call, conversation: Conversation, policies: Policies, answer: WholeAnswer): Promise<Answer | Refusal> {
     if (answer.failure !== null) return answer;
-    return (await this.apply(call, policies, "output", wordsOfWhole(conversation, answer.body))) ?? answer;
+    return (await this.apply(call, policies, "output", textOfWholeAnswer(conversation, answer.body))) ?? answer;
   }
 
   private async onStream(call: Call, conversation: Conversation, policies: Policies, answer: StreamAnswer): Promise<Answer | Refusal> {
     if (policies.every(({ mode }) => mode === "shadow")) return this.watched(call, conversation, policies, answer);
-    const held = await hold(call, answer, answer.idleMs ?? this.parts.idleMs);
+    const held = await bufferAnswer(call, answer, answer.idleMs ?? this.parts.idleMs);
     settle(call, streamUsage(answer));
     const given = isRefusal(held)
       ? held
-      : ((await this.apply(call, policies, "output", wordsOfPieces(conversation, held.pieces))) ?? held.answer);
+      : ((await this.apply(call, policies, "output", textOfStreamedAnswer(conversation, held.pieces))) ?? held.answer);
     return given;
   }
 
   /** Lets a stream flow and has it judged when it has ended; what is known of its text without a judge stands on its own row. */
   private watched(call: Call, conversation: Conversation, policies: Policies, answer: StreamAnswer): Answer {
-    const kept = new KeptStream(answer, MOST_WATCHED_BYTES);
-    let asked: Question[] = [];
+    const kept = new RecordedStream(answer, MAX_WATCHED_BYTES);
+    let asked: JudgeQuestion[] = [];
     call.beforeRecord.push(() => {
       if (kept.pieces === null) return;
-      const text = wordsOfPieces(conversation, kept.pieces);
+      const text = textOfStreamedAnswer(conversation, kept.pieces);
       asked = policies
-        .map((policy): Question => ({ call, policy, direction: "output", text }))
+        .map((policy): JudgeQuestion => ({ call, policy, direction: "output", text }))
         .filter((question) => !this.recalled(question));
     });
     call.whenEnded.push(() => {
@@ -162,7 +162,7 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
   }
 
   /** Judges beside the call, which may have ended by then: the row of the judge's own call tells what came of it. */
-  private watch(question: Question): void {
+  private watch(question: JudgeQuestion): void {
     const { call, policy, direction } = question;
     this.judge
       .judge(question)
@@ -179,7 +179,7 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
   }
 
   /** Tells the call's own row of a verdict that no judge has to be asked for; false where one has. */
-  private recalled(question: Question): boolean {
+  private recalled(question: JudgeQuestion): boolean {
     const verdict = this.judge.known(question);
     if (verdict !== null && verdict.kind !== "compliant") note(question.call, question.policy, question.direction, verdict);
     return verdict !== null;
@@ -204,5 +204,5 @@ function textOf(view: RequestView): string {
 
 function note({ row }: Call, policy: SemanticPolicyEntry, direction: Direction, verdict: Judged): void {
   const known = row.custom_metadata as { semantic_policies?: unknown[] } | null | undefined;
-  row.custom_metadata = { ...known, semantic_policies: [...(known?.semantic_policies ?? []), told(policy, direction, verdict)] };
+  row.custom_metadata = { ...known, semantic_policies: [...(known?.semantic_policies ?? []), recordedVerdict(policy, direction, verdict)] };
 }

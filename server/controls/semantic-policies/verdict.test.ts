@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { readVerdict } from "./verdict.ts";
+import { readJudgeVerdict } from "./verdict.ts";
 
-const kindOf = (content: string) => readVerdict(content, "c0ffee").kind;
+const kindOf = (content: string) => readJudgeVerdict(content, "c0ffee").kind;
 
 describe("a judge's verdict", () => {
   test.each([

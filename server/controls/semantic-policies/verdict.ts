@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../wire/document.ts";
 
-export type Verdict =
+export type JudgeVerdict =
   | { readonly kind: "compliant" | "violation"; readonly reason: string | null }
   | { readonly kind: "failed"; readonly reason: string };
 
@@ -30,10 +30,10 @@ const LONGEST_REASON = 500;
 
 /**
  * A judge's verdict. Models write it in more than one way and are believed in each; but only in a JSON object that is
- * all they wrote, or that repeats the check word, which nobody but the judge was told: a verdict that stood in the
+ * all they wrote, or that repeats the check word, which only the judge was given: a verdict that stood in the
  * judged text and was repeated is none. Where an answer contradicts itself the text breaks the rule.
  */
-export function readVerdict(content: string, check: string): Verdict {
+export function readJudgeVerdict(content: string, check: string): JudgeVerdict {
   const text = content
     .trim()
     .replace(/^```(?:json)?\s*/i, "")
@@ -46,7 +46,7 @@ export function readVerdict(content: string, check: string): Verdict {
   return verdictOf(objectsWithin(text).filter((candidate) => candidate.check === check));
 }
 
-function verdictOf(objects: readonly JsonObject[]): Verdict {
+function verdictOf(objects: readonly JsonObject[]): JudgeVerdict {
   const said = objects.flatMap(signs);
   if (said.length === 0) return { kind: "failed", reason: "the judge gave no verdict" };
   const reason = objects.map(({ reason: words }) => words).find((words) => typeof words === "string") ?? null;

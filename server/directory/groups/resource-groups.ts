@@ -11,13 +11,13 @@ import { detachKeys } from "../../store/api-keys.ts";
 import { forgetPrimaryGroup } from "../../store/end-users.ts";
 import {
   ancestorsOf,
-  bequeathUsage,
+  moveUsageToParent,
   dependentsOfGroup,
   descendantsOf,
   groupIdByName,
   knownGroups,
   lockTree,
-  noteBranchLeft,
+  recordBranchRemoved,
   resourceGroupStore,
   type ResourceGroupInsert,
   type ResourceGroupPatch,
@@ -102,7 +102,7 @@ export const resourceGroups = records<
       const above = parentId === null ? [] : [parentId, ...(await newAncestors(write, tenantId, row.id, parentId))];
       await checkMove(write, tenantId, row.id, parentId);
       const left = (await ancestorsOf(write.trx, tenantId, row.id)).filter(({ id }) => !above.includes(id));
-      await noteBranchLeft(
+      await recordBranchRemoved(
         write.trx,
         tenantId,
         left.map(({ id }) => id),
@@ -120,7 +120,7 @@ export const resourceGroups = records<
   },
   async removing(write, row) {
     await detachKeys(write.trx, row.id, write.now);
-    await bequeathUsage(write.trx, row);
+    await moveUsageToParent(write.trx, row);
     await forgetPrimaryGroup(write.trx, row.tenant_id, row.id);
     write.notify(row.tenant_id, "end_user");
   },

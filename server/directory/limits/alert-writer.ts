@@ -6,10 +6,10 @@ import { BoundedMap } from "../bounded-map.ts";
 /** As it is to be written. */
 export type NewAlert = Stored;
 
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 const REMEMBERED = 10_000;
 
-/** Writes alerts beside the calls that caused them: a call waits for none, and each crossing is told of once. */
+/** Writes alerts beside the calls that caused them: no call waits for one, and each threshold crossing is alerted once. */
 export class AlertWriter {
   private readonly waiting: NewAlert[] = [];
   private readonly known = new BoundedMap<string, true>(REMEMBERED);
@@ -23,7 +23,7 @@ export class AlertWriter {
 
   raise(alert: NewAlert): void {
     const crossing = `${alert.tenant_id} ${alert.crossing}`;
-    if (this.known.get(crossing) === true || this.waiting.length >= MOST_WAITING) return;
+    if (this.known.get(crossing) === true || this.waiting.length >= MAX_WAITING) return;
     this.known.set(crossing, true);
     this.waiting.push(alert);
   }

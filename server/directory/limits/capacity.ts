@@ -18,7 +18,7 @@ function limitOf(tree: PolicyTree, holderId: string, quota: Quota): number {
 }
 
 /** Whose budget the group draws on, who else does, and what is left of it for this group's branch (interface 8.1). */
-export function capacityOf(tree: PolicyTree, groupId: string): Capacity {
+export function quotaCapacityOf(tree: PolicyTree, groupId: string): Capacity {
   const above = tree.above(groupId);
   const holder = above.find((node) => tree.ownFields(node.id, "llm_limits").size > 0);
   const available = new Map<string, unknown>();
@@ -53,7 +53,7 @@ export function capacityOf(tree: PolicyTree, groupId: string): Capacity {
  * Each quota whose holder would be promised out beyond what it has, once `groupId` is as `after` has it. A holder that
  * was tightened below its promises stays over them; a change that does not add to that is let through.
  */
-export function overdrawn(before: PolicyTree, after: PolicyTree, groupId: string): FieldError[] {
+export function overcommittedQuotas(before: PolicyTree, after: PolicyTree, groupId: string): FieldError[] {
   const fields: FieldError[] = [];
   for (const quota of QUOTAS) {
     const holder = after.holderOf(groupId, quota);
@@ -64,7 +64,9 @@ export function overdrawn(before: PolicyTree, after: PolicyTree, groupId: string
     const others = claimed(after, holder.id, quota, groupId);
     fields.push({
       field: quota,
-      message: `must be at most ${shown(quota, Math.max(0, limit - others))}, which is what ${JSON.stringify(holder.name)} has not promised to others`,
+      message:
+        `must be at most ${shown(quota, Math.max(0, limit - others))}, which is what ${JSON.stringify(holder.name)} has not ` +
+        `promised to others`,
     });
   }
   return fields;

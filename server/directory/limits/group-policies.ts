@@ -8,8 +8,8 @@ import { knownModels } from "../../store/models.ts";
 import { lockTree } from "../../store/resource-groups.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
-import { capacityOf, overdrawn } from "./capacity.ts";
-import { documentOf, fieldsOf, loosened } from "./merge.ts";
+import { quotaCapacityOf, overcommittedQuotas } from "./capacity.ts";
+import { documentOf, fieldsOf, loosenedFields } from "./merge.ts";
 import type { PolicyTree } from "./policy-tree.ts";
 import { policyTreeOf } from "./policy-rows.ts";
 import { type PolicyDocument, type PolicyKind, POLICY_KINDS } from "./rules.ts";
@@ -36,7 +36,7 @@ export async function replacePolicy(write: Write, tenantId: string, of: PolicyOf
   const itemId = await checkedItem(write.trx, tenantId, of);
   const own = fieldsOf(document);
   refuseBadPatterns(own.get("system_prompt.banned_patterns") as string[] | undefined);
-  const looser = loosened(before.inherited(of.groupId, of.kind, itemId), own);
+  const looser = loosenedFields(before.inherited(of.groupId, of.kind, itemId), own);
   if (looser.length > 0) throw limitRefusal("limit_exceeds_inherited", "This would loosen what is inherited", looser);
   await writePolicy(
     write.trx,
@@ -46,7 +46,7 @@ export async function replacePolicy(write: Write, tenantId: string, of: PolicyOf
   );
   const after = await treeOf(write.trx, tenantId, of.groupId);
   if (of.kind === "llm_limits" && itemId === "") {
-    const over = overdrawn(before, after, of.groupId);
+    const over = overcommittedQuotas(before, after, of.groupId);
     if (over.length > 0) throw limitRefusal("limit_exceeds_available", "This is more than the budget holder has left", over);
   }
   const shown = (tree: PolicyTree) => ({
@@ -90,9 +90,9 @@ export async function checkMove(write: Write, tenantId: string, groupId: string,
     for (const kind of POLICY_KINDS) {
       for (const itemId of ["", ...after.itemsOf(kind)]) {
         const known = new Set(
-          loosened(before.inherited(node.id, kind, itemId), before.ownFields(node.id, kind, itemId)).map(({ field }) => field),
+          loosenedFields(before.inherited(node.id, kind, itemId), before.ownFields(node.id, kind, itemId)).map(({ field }) => field),
         );
-        const looser = loosened(after.inherited(node.id, kind, itemId), after.ownFields(node.id, kind, itemId)).filter(
+        const looser = loosenedFields(after.inherited(node.id, kind, itemId), after.ownFields(node.id, kind, itemId)).filter(
           ({ field }) => !known.has(field),
         );
         const at = `${node.name}: ${kind}${itemId === "" ? "" : ` of ${itemId}`}: `;
@@ -102,7 +102,7 @@ export async function checkMove(write: Write, tenantId: string, groupId: string,
   }
   if (fields.length > 0)
     throw limitRefusal("limit_exceeds_inherited", "There the group would hold looser values than it would inherit", fields);
-  const over = overdrawn(before, after, groupId);
+  const over = overcommittedQuotas(before, after, groupId);
   if (over.length > 0) throw limitRefusal("limit_exceeds_available", "There is not enough left of the budget it would draw on", over);
 }
 
@@ -139,7 +139,7 @@ export function llmLimitsState(tree: PolicyTree, groupId: string): LlmLimitsStat
     llm_global_limits: shape(tree.ownFields(groupId, "llm_limits")),
     inherited_llm_limits: shape(tree.inherited(groupId, "llm_limits")),
     effective_llm_limits: shape(tree.effective(groupId, "llm_limits")),
-    capacity: capacityOf(tree, groupId),
+    capacity: quotaCapacityOf(tree, groupId),
   };
 }
 

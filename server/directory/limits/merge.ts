@@ -1,5 +1,5 @@
 import type { FieldError } from "../../kernel/errors.ts";
-import { type PolicyDocument, ruleOf } from "./rules.ts";
+import { type PolicyDocument, mergeRuleOf } from "./rules.ts";
 
 /** What a document says, by `family.field`; what says nothing is not in it. */
 export type Fields = ReadonlyMap<string, unknown>;
@@ -55,7 +55,7 @@ export function merge(inherited: Fields, own: Fields): Fields {
 }
 
 function tighter(path: string, above: unknown, own: unknown): unknown {
-  const rule = ruleOf(path);
+  const rule = mergeRuleOf(path);
   switch (rule) {
     case "lowest":
       return Math.min(above as number, own as number);
@@ -77,7 +77,7 @@ function tighter(path: string, above: unknown, own: unknown): unknown {
 }
 
 /** Each field of `own` that asks for more than `inherited` leaves. */
-export function loosened(inherited: Fields, own: Fields): FieldError[] {
+export function loosenedFields(inherited: Fields, own: Fields): FieldError[] {
   const fields: FieldError[] = [];
   for (const [path, value] of own) {
     const above = inherited.get(path);
@@ -89,7 +89,7 @@ export function loosened(inherited: Fields, own: Fields): FieldError[] {
 }
 
 function looser(path: string, above: unknown, own: unknown): string | null {
-  const rule = ruleOf(path);
+  const rule = mergeRuleOf(path);
   switch (rule) {
     case "lowest":
       return (own as number) > (above as number) ? `must be at most ${above}, which is inherited` : null;

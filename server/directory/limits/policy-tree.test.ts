@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { capacityOf, overdrawn } from "./capacity.ts";
-import { documentOf, fieldsOf, loosened, merge, NOTHING } from "./merge.ts";
+import { quotaCapacityOf, overcommittedQuotas } from "./capacity.ts";
+import { documentOf, fieldsOf, loosenedFields, merge, NOTHING } from "./merge.ts";
 import { type GroupNode, PolicyTree, type StoredPolicy } from "./policy-tree.ts";
 import { cpuMs } from "../../../tests/support/cpu-time.ts";
 
 const effective = (above: object, own: object) => documentOf(merge(fieldsOf(above as never), fieldsOf(own as never)));
-const looser = (above: object, own: object) => loosened(fieldsOf(above as never), fieldsOf(own as never)).map(({ field }) => field);
+const looser = (above: object, own: object) => loosenedFields(fieldsOf(above as never), fieldsOf(own as never)).map(({ field }) => field);
 
 describe("merging, worked by hand", () => {
   test.each([
@@ -220,8 +220,8 @@ describe(`a reference of a few plain lines, over ${RUNS.toLocaleString("en")} ra
           .flatMap((j) => before.own[j]?.limit ?? []);
         const loose = value !== null && inherited.some((limit) => value > limit);
         expect(
-          loosened(old.inherited(name(i), "llm_limits"), value === null ? NOTHING : fieldsOf({ requests: { daily_limit: value } })).length >
-            0,
+          loosenedFields(old.inherited(name(i), "llm_limits"), value === null ? NOTHING : fieldsOf({ requests: { daily_limit: value } }))
+            .length > 0,
         ).toBe(loose);
 
         const holder = line(after, i)
@@ -230,9 +230,9 @@ describe(`a reference of a few plain lines, over ${RUNS.toLocaleString("en")} ra
         const sum = (w: World) => (holder === undefined ? 0 : drawersOf(w, holder).reduce((total, j) => total + (w.own[j]?.limit ?? 0), 0));
         const limit =
           holder === undefined ? Number.POSITIVE_INFINITY : Math.min(...line(after, holder).flatMap((j) => after.own[j]?.limit ?? []));
-        expect(overdrawn(old, next, name(i)).length > 0).toBe(sum(after) > limit && sum(after) > sum(before));
+        expect(overcommittedQuotas(old, next, name(i)).length > 0).toBe(sum(after) > limit && sum(after) > sum(before));
 
-        const available = (capacityOf(next, name(i)).available as { requests?: { daily_limit: number | null } }).requests?.daily_limit;
+        const available = (quotaCapacityOf(next, name(i)).available as { requests?: { daily_limit: number | null } }).requests?.daily_limit;
         const branch = new Set(after.own.flatMap((_, j) => (line(after, j).includes(i) ? [j] : [])));
         const others =
           holder === undefined

@@ -14,12 +14,12 @@ export type PolicyKind = (typeof POLICY_KINDS)[number];
  * allow. `unite`: everything anyone asks for. `nearest`: no restriction at all (a warning), so the group's own word
  * counts. A list names values from the loosest to the tightest.
  */
-export type Rule = "lowest" | "highest" | "either" | "intersect" | "unite" | "nearest" | readonly string[];
+export type MergeRule = "lowest" | "highest" | "either" | "intersect" | "unite" | "nearest" | readonly string[];
 
 const ENFORCE = ["clamp", "reject"] as const;
 
 /** Fields that are not simply a ceiling. */
-const RULES: Readonly<Record<string, Rule>> = {
+const RULES: Readonly<Record<string, MergeRule>> = {
   "budget.hard_stop": "either",
   "throughput.cooldown_seconds": "highest",
   "frequency.cooldown_seconds": "highest",
@@ -34,7 +34,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 };
 
 /** `path` is `family.field`. Media fields go by their names, because their modes are open. */
-export function ruleOf(path: string): Rule {
+export function mergeRuleOf(path: string): MergeRule {
   const known = RULES[path];
   if (known !== undefined) return known;
   const field = path.slice(path.indexOf(".") + 1);

@@ -4,7 +4,7 @@ import {
   callTotals,
   runTotal,
   type RunTotal,
-  type UsageAsked,
+  type UsageQuery,
   type UsageTotal,
   usageTotals,
 } from "../../store/usage-totals.ts";
@@ -99,7 +99,7 @@ export class UsageTruth {
   }
 
   /** The day and month of `at`. Rejects when the database is away. */
-  async ofDay(tenantId: string, at: number, asked: Omit<UsageAsked, "day">): Promise<UsageOfDay> {
+  async ofDay(tenantId: string, at: number, asked: Omit<UsageQuery, "day">): Promise<UsageOfDay> {
     return new UsageOfDay(await this.totals(tenantId, { day: utcDay(at), ...asked }));
   }
 
@@ -125,7 +125,7 @@ export class UsageTruth {
   }
 
   /** Calls that ask for the same at once share one read. */
-  private totals(tenantId: string, asked: UsageAsked): Promise<UsageTotal[]> {
+  private totals(tenantId: string, asked: UsageQuery): Promise<UsageTotal[]> {
     const key = `${tenantId} ${JSON.stringify(asked)}`;
     const under = this.loading.get(key);
     if (under !== undefined) return under;

@@ -10,7 +10,7 @@ import type { Directory, Write } from "../writes/write.ts";
 import { DEFAULT_TEXTS } from "./default-texts.ts";
 
 const RESOURCE = "notice-config";
-const MOST_NAMED = 100;
+const MAX_NAMED = 100;
 
 const digestsOf = (texts: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(texts).map(([locale, text]) => [locale, sha256Hex(text)]));
@@ -147,6 +147,6 @@ export async function noticeStatement(
     of: rows.length,
     from: window.from,
     to: window.to,
-    not_met: notMet.slice(0, MOST_NAMED).map(({ handle }) => handle),
+    not_met: notMet.slice(0, MAX_NAMED).map(({ handle }) => handle),
   };
 }

@@ -13,7 +13,7 @@ import {
   endUserGroupIdByName,
   endUserGroupStore,
   knownOf,
-  membersOf,
+  groupMembersOf,
   removeMembers,
   type EndUserGroupInsert,
   type EndUserGroupPatch,
@@ -119,7 +119,7 @@ function told(
 
 export async function listMembers(directory: Directory, tenantId: string, groupId: string, page: Page): Promise<Paged<GroupMember>> {
   await endUserGroups.get(directory, tenantId, groupId);
-  return membersOf(directory.db, tenantId, groupId, page);
+  return groupMembersOf(directory.db, tenantId, groupId, page);
 }
 
 /** Refuses with `already_bound` when all of them are direct members already. */

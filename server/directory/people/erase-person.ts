@@ -1,4 +1,4 @@
-import { accountsNamed, eraseFromApprovals, eraseKeptAnswers, eraseUpstreamTokens } from "../../store/erased-people.ts";
+import { accountsNamed, eraseFromApprovals, eraseStoredAnswers, eraseUpstreamTokens } from "../../store/erased-people.ts";
 import { tokenRef } from "../tools/oauth-tokens.ts";
 import { invalidField } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
@@ -32,7 +32,7 @@ export async function erasePerson<Subject extends NamedPerson>(
   const approvals = await eraseFromApprovals(write.trx, tenantId, known, write.now);
   for (const { principal_id: id, mcp_server_id: server } of await eraseUpstreamTokens(write.trx, tenantId, known.ids))
     write.notify(tenantId, "oauth_tokens", tokenRef({ tenantId, type: "user", id }, server));
-  await eraseKeptAnswers(write.trx, tenantId, known.ids);
+  await eraseStoredAnswers(write.trx, tenantId, known.ids);
   if (account === undefined) return { subject, gone: { account: false, approvals } };
   await endUsers.remove(write, tenantId, account.id);
   return { subject: { ...subject, gateway_user_id: account.id }, gone: { account: true, approvals } };

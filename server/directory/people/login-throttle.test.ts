@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { LoginThrottle, oneName } from "./login-throttle.ts";
+import { LoginThrottle, usernameKey } from "./login-throttle.ts";
 
 function throttle() {
   let now = 1_000_000;
@@ -60,7 +60,7 @@ test.each([
   ["\u212Aelvin", "kelvin"],
   ["ΣΣ", "σσ"],
   ["\u{10400}", "\u{10428}"],
-])("ways to write one account's name are one: %s is %s", (written, name) => expect(oneName(written)).toBe(name));
+])("ways to write one account's name are one: %s is %s", (written, name) => expect(usernameKey(written)).toBe(name));
 
 test("an attempt takes the turns of its place, or of its own where the account has logged in before", async () => {
   const held = new LoginThrottle({ now: () => 0, micros: () => 0 });

@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { placeOf } from "../../kernel/ip-address.ts";
 import { BoundedMap } from "../bounded-map.ts";
-import type { Turn } from "./portal/password-work.ts";
+import type { HashingRequester } from "./portal/password-work.ts";
 
 interface Window {
   failures: number;
@@ -17,7 +17,7 @@ const MAX_WAITING = 100;
  * What all ways to write one account's name have in common. Letter by letter, as the database compares names: for it
  * `İ` is an `i`, and a sigma at the end of a word no other than elsewhere.
  */
-export function oneName(username: string): string {
+export function usernameKey(username: string): string {
   return Array.from(username.normalize("NFC"), (letter) => String.fromCodePoint(letter.toLowerCase().codePointAt(0) ?? 0)).join("");
 }
 
@@ -49,7 +49,7 @@ export class LoginThrottle {
   async attempt(
     account: string,
     from: string,
-    run: (turn: Turn) => Promise<boolean>,
+    run: (turn: HashingRequester) => Promise<boolean>,
   ): Promise<{ ran: true } | { ran: false; retryAfter: number }> {
     const address = placeOf(from);
     const pair = JSON.stringify([account, address]);
@@ -71,7 +71,7 @@ export class LoginThrottle {
     pair: string,
     account: string,
     address: string,
-    run: (turn: Turn) => Promise<boolean>,
+    run: (turn: HashingRequester) => Promise<boolean>,
   ): Promise<{ ran: true } | { ran: false; retryAfter: number }> {
     const trusted = this.trusted.get(pair) === true;
     const waitUntil = Math.max(

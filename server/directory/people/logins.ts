@@ -12,8 +12,8 @@ import { invalidField, notFound } from "../writes/records.ts";
 import { logEntries, write, type Actor, type Directory } from "../writes/write.ts";
 import type { AdminTokens } from "./admin-tokens.ts";
 import { nextGeneration } from "./admin-users.ts";
-import { turnOf, type PasswordHashing, type Turn } from "./portal/password-work.ts";
-import { oneName, type LoginThrottle } from "./login-throttle.ts";
+import { hashingRequesterOf, type PasswordHashing, type HashingRequester } from "./portal/password-work.ts";
+import { usernameKey, type LoginThrottle } from "./login-throttle.ts";
 
 const RESOURCE = "admin-users";
 /** The reason of a refusal that the admin log has an entry of its own for. */
@@ -45,7 +45,7 @@ export interface SignIn {
 }
 
 /** Where a login comes from. */
-export interface Origin {
+export interface LoginOrigin {
   readonly address: string;
   readonly requestId: string;
 }
@@ -78,7 +78,7 @@ async function judge(
   logins: Logins,
   row: AdminUserRow | undefined,
   password: string,
-  turn: Turn,
+  turn: HashingRequester,
 ): Promise<{ signedIn: SignedInRow } | { reason: string }> {
   if (row === undefined) {
     await logins.dummyVerify(password, turn);
@@ -98,16 +98,16 @@ async function judge(
  * Retry-After. What was wrong stands in the admin log, which has an entry for each attempt that was judged. It never has
  * the username of a stranger, which may be a password typed into the wrong field.
  */
-export async function logIn(
+export async function logInAdmin(
   logins: Logins,
   kind: "tenant" | "system",
   given: { username: string; password: string; tenantId?: string | undefined },
-  origin: Origin,
+  origin: LoginOrigin,
 ): Promise<SignIn> {
   const { directory } = logins;
   // However an account is named, its failures are counted together.
   const tenantId = kind === "system" ? null : (given.tenantId ?? (await tenantOfLogin(directory, given.username)));
-  const account = JSON.stringify([kind, tenantId, oneName(given.username)]);
+  const account = JSON.stringify([kind, tenantId, usernameKey(given.username)]);
   let signIn: SignIn | undefined;
   const outcome = await logins.throttle.attempt(account, origin.address, async (turn) => {
     const row = await adminByUsername(directory.db, tenantId, given.username);
@@ -158,11 +158,11 @@ function tooMany(retryAfter: number): Refused {
 }
 
 /** Ends every token of the admin and answers a new one. Refuses a wrong current password as a field of the body. */
-export async function changePassword(
+export async function changeAdminPassword(
   logins: Logins,
   admin: Admin,
   given: { current: string; next: string },
-  origin: Origin,
+  origin: LoginOrigin,
 ): Promise<SignIn> {
   const { directory } = logins;
   const actor: Actor = { id: admin.id, username: admin.username, role: admin.role, clientIp: origin.address, requestId: origin.requestId };
@@ -170,7 +170,7 @@ export async function changePassword(
   const outcome = await logins.throttle.attempt(JSON.stringify(["change", admin.id]), origin.address, async () => {
     const row = await adminWithTenant(directory.db, admin.id);
     if (row === undefined) throw notFound("admin user");
-    if (!(await logins.verifyPassword(given.current, row.password_hash, turnOf(admin)))) {
+    if (!(await logins.verifyPassword(given.current, row.password_hash, hashingRequesterOf(admin)))) {
       await logEntries(directory.db, actor, new Date(directory.clock.now()), [
         {
           tenant_id: row.tenant_id,

@@ -3,7 +3,7 @@ import { endUserStore } from "../../store/end-users.ts";
 import { photoByAddress, putPhoto, type PhotoRow } from "../../store/end-user-photos.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
-import { barePicture } from "../pictures/picture.ts";
+import { strippedPicture } from "../pictures/picture.ts";
 import { END_USERS, notifyUser } from "./end-users.ts";
 
 /** Profile photo maximum (interface 8.7). */
@@ -15,7 +15,7 @@ const ADDRESS = "/v1/portal/photos/";
 /** Refuses what is too large or no whole picture, naming `field`; keeps what draws it. Returns the photo's address on the runtime plane. */
 export async function setPhoto(write: Write, tenantId: string, userId: string, content: Uint8Array, field: string): Promise<string> {
   if (content.byteLength > PHOTO_BYTES) throw invalidField(field, "is larger than 5 MB");
-  const picture = barePicture(content);
+  const picture = strippedPicture(content);
   if ("fault" in picture) throw invalidField(field, picture.fault);
   const before = await endUserStore.find(write.trx, tenantId, userId, "lock");
   if (before === undefined) throw notFound("end user");

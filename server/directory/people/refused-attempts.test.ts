@@ -39,7 +39,7 @@ async function entries(which?: "all"): Promise<any[]> {
   return rows.map(({ resource, client_ip, after }) => ({ resource, client_ip, ...(after as object) }));
 }
 
-test("the first attempt is told at once, those of the next ten minutes in one entry after them", async () => {
+test("the first attempt is logged at once, those of the next ten minutes in one entry after them", async () => {
   tries("1.1.1.1");
   expect(await entries()).toEqual([
     {

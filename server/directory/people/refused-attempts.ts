@@ -24,7 +24,7 @@ interface Held {
 }
 
 const WINDOW_MS = 10 * 60_000;
-const MOST_HELD = 500;
+const MAX_HELD = 500;
 
 /**
  * Refused attempts on their way to the admin log, in the memory of this process. The first of an account or address for
@@ -44,7 +44,7 @@ export class RefusedAttempts {
   note(attempt: RefusedAttempt): void {
     const { actor, reason } = attempt;
     const key = JSON.stringify([reason, actor.id, actor.id === null ? placeOf(actor.clientIp ?? "") : null]);
-    if (this.held.has(key) || this.held.size < MOST_HELD) return this.count(key, attempt);
+    if (this.held.has(key) || this.held.size < MAX_HELD) return this.count(key, attempt);
     this.count(JSON.stringify([reason]), {
       ...attempt,
       tenantId: null,

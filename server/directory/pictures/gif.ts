@@ -1,4 +1,4 @@
-import type { BarePicture } from "./bare-picture.ts";
+import type { StrippedPicture } from "./bare-picture.ts";
 
 const HEADER_BYTES = 13;
 const IMAGE = 0x2c;
@@ -23,7 +23,7 @@ function afterBlocks(file: Buffer, at: number): number | null {
 }
 
 /** A GIF of its frames and how they follow each other, up to its trailer. */
-export function bareGif(file: Buffer): BarePicture | null {
+export function strippedGif(file: Buffer): StrippedPicture | null {
   if (file.length < HEADER_BYTES) return null;
   let at = HEADER_BYTES + tableBytes(file[10] as number);
   const kept = [file.subarray(0, at)];

@@ -1,4 +1,4 @@
-import type { BarePicture } from "./bare-picture.ts";
+import type { StrippedPicture } from "./bare-picture.ts";
 
 const START = 0xd8;
 const END = 0xd9;
@@ -76,7 +76,7 @@ function bareApplication(marker: number, data: Buffer): Buffer | null {
 }
 
 /** A JPEG of only what draws it, its colours and which way up it is, up to its end. */
-export function bareJpeg(file: Buffer): BarePicture | null {
+export function strippedJpeg(file: Buffer): StrippedPicture | null {
   const kept: Buffer[] = [Buffer.from([0xff, START])];
   let size: { width: number; height: number } | null = null;
   let drawn = false;

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { animatedWebp, exif, gif, jpeg, jpegSegment, png, pngChunk, webp, webpChunk } from "../../../tests/support/pictures.ts";
-import { barePicture } from "./picture.ts";
+import { strippedPicture } from "./picture.ts";
 
 const bare = (file: Uint8Array): Buffer => {
-  const found = barePicture(file);
+  const found = strippedPicture(file);
   if ("fault" in found) throw new Error(found.fault);
   return found.content;
 };
-const faultOf = (file: Uint8Array) => (barePicture(file) as { fault?: string }).fault;
+const faultOf = (file: Uint8Array) => (strippedPicture(file) as { fault?: string }).fault;
 
 const SECRET = "at home, N 52.5200 E 13.4050";
 const HTML = "<script>alert(1)</script>";
@@ -143,7 +143,7 @@ test("whatever is done to a file, it is refused or bare: what is bare once is ba
         (bytes, { at, put, cut }) => Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + cut)]),
         file as Buffer,
       );
-      const found = barePicture(edited);
+      const found = strippedPicture(edited);
       if ("fault" in found) return;
       expect(bare(found.content)).toEqual(found.content);
     }),

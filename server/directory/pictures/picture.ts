@@ -1,23 +1,23 @@
-import type { BarePicture } from "./bare-picture.ts";
-import { bareGif } from "./gif.ts";
-import { bareJpeg } from "./jpeg.ts";
-import { barePng } from "./png.ts";
-import { bareWebp } from "./webp.ts";
+import type { StrippedPicture } from "./bare-picture.ts";
+import { strippedGif } from "./gif.ts";
+import { strippedJpeg } from "./jpeg.ts";
+import { strippedPng } from "./png.ts";
+import { strippedWebp } from "./webp.ts";
 
 /** Gives null for a file that is damaged: not one byte of it is guessed. */
-type Reduce = (file: Buffer) => BarePicture | null;
+type Reduce = (file: Buffer) => StrippedPicture | null;
 
 export type PictureType = "image/jpeg" | "image/png" | "image/webp" | "image/gif";
 
 const REDUCERS: Readonly<Record<PictureType, Reduce>> = {
-  "image/jpeg": bareJpeg,
-  "image/png": barePng,
-  "image/webp": bareWebp,
-  "image/gif": bareGif,
+  "image/jpeg": strippedJpeg,
+  "image/png": strippedPng,
+  "image/webp": strippedWebp,
+  "image/gif": strippedGif,
 };
 const NAMES: Readonly<Record<PictureType, string>> = { "image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WebP", "image/gif": "GIF" };
 /** A few kilobytes can claim a size that takes a viewer gigabytes to draw. */
-const MOST_PIXELS = 50_000_000;
+const MAX_PIXELS = 50_000_000;
 
 const starts = (bytes: Uint8Array, at: number, text: string) => text === String.fromCharCode(...bytes.subarray(at, at + text.length));
 
@@ -32,14 +32,14 @@ export function pictureType(bytes: Uint8Array): PictureType | null {
 
 /**
  * The picture without what cameras, editors and attackers put around it: places and times, comments, previews, whatever
- * stands behind its end. What draws it is copied as it is, never decoded. The fault is told as a predicate of the field.
+ * stands behind its end. What draws it is copied as it is, never decoded. The error is worded as a predicate of the field.
  */
-export function barePicture(bytes: Uint8Array): { readonly type: PictureType; readonly content: Buffer } | { readonly fault: string } {
+export function strippedPicture(bytes: Uint8Array): { readonly type: PictureType; readonly content: Buffer } | { readonly fault: string } {
   const type = pictureType(bytes);
   if (type === null) return { fault: "is no JPEG, PNG, WebP or GIF image" };
   const bare = REDUCERS[type](Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   if (bare === null || bare.width === 0 || bare.height === 0) return { fault: `is a damaged ${NAMES[type]} image` };
-  if (bare.width * bare.height > MOST_PIXELS)
-    return { fault: `has ${bare.width} × ${bare.height} pixels, and at most ${MOST_PIXELS / 1_000_000} million are taken` };
+  if (bare.width * bare.height > MAX_PIXELS)
+    return { fault: `has ${bare.width} × ${bare.height} pixels, and at most ${MAX_PIXELS / 1_000_000} million are taken` };
   return { type, content: bare.content };
 }

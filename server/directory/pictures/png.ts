@@ -1,4 +1,4 @@
-import type { BarePicture } from "./bare-picture.ts";
+import type { StrippedPicture } from "./bare-picture.ts";
 
 const SIGNATURE_BYTES = 8;
 /** Length, type and checksum around the data of a chunk. */
@@ -25,7 +25,7 @@ const DRAWING = new Set([
 ]);
 
 /** A PNG of only the chunks that draw it, up to its end. */
-export function barePng(file: Buffer): BarePicture | null {
+export function strippedPng(file: Buffer): StrippedPicture | null {
   const kept = [file.subarray(0, SIGNATURE_BYTES)];
   let size: { width: number; height: number } | null = null;
   let drawn = false;

@@ -1,4 +1,4 @@
-import type { BarePicture } from "./bare-picture.ts";
+import type { StrippedPicture } from "./bare-picture.ts";
 
 const HEADER_BYTES = 12;
 const CHUNK_HEADER_BYTES = 8;
@@ -69,7 +69,7 @@ function bareChunk({ type, data }: Chunk): Chunk | null {
 }
 
 /** A WebP of only the chunks that draw it, within the size it announces. */
-export function bareWebp(file: Buffer): BarePicture | null {
+export function strippedWebp(file: Buffer): StrippedPicture | null {
   const end = HEADER_BYTES - 4 + file.readUInt32LE(4);
   const chunks = end < HEADER_BYTES || end > file.length ? null : chunksOf(file.subarray(HEADER_BYTES, end));
   const size = chunks?.[0] === undefined ? null : sizeOf(chunks[0]);

@@ -20,7 +20,7 @@ import {
   type GuardrailConfigPatch,
   type GuardrailConfigRow,
 } from "../../store/guardrail-configs.ts";
-import { heldModel, modelIdByName } from "../../store/models.ts";
+import { lockedModel, modelIdByName } from "../../store/models.ts";
 import { invalidField, type Records, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 import { checkGroups } from "./bound-groups.ts";
@@ -107,7 +107,7 @@ async function checkGuardModels(
       continue;
     const id = (await modelIdByName(write.trx, tenantId, named)) ?? (isUuid(named) ? named : undefined);
     // Held, so that nobody deletes or renames it meanwhile; the name is that of the model as it is now.
-    const model = id === undefined ? undefined : await heldModel(write.trx, tenantId, id);
+    const model = id === undefined ? undefined : await lockedModel(write.trx, tenantId, id);
     if (model === undefined || (model.name !== named && model.id !== named))
       throw invalidField(`providers.${index}.model`, "is no model of this tenant");
     if (!model.modes.includes("chat") && !model.modes.includes("responses"))

@@ -10,7 +10,7 @@ import {
   vectorsOf,
 } from "../../store/semantic-cache-entries.ts";
 
-const MOST_OF_A_CONFIG = 100_000;
+const MAX_OF_A_CONFIG = 100_000;
 
 /** An answer as it was stored; what it holds is the business of who stored it. */
 export interface StoredAnswer {
@@ -103,7 +103,7 @@ export class StoredAnswers {
   }
 
   prune(): Promise<void> {
-    return pruneAnswers(this.db, MOST_OF_A_CONFIG);
+    return pruneAnswers(this.db, MAX_OF_A_CONFIG);
   }
 
   private now(): Date {

@@ -5,7 +5,7 @@ import type {
   SemanticPolicyUpdate,
 } from "@gatehouse/contracts/semantic-policies";
 import { uuid } from "../../kernel/ids.ts";
-import { heldModel, modelIdByName } from "../../store/models.ts";
+import { lockedModel, modelIdByName } from "../../store/models.ts";
 import { knownGroups } from "../../store/resource-groups.ts";
 import {
   grantHidden,
@@ -56,7 +56,7 @@ export async function checkJudge(
   field = "judge_model_id",
 ): Promise<void> {
   if (modelId == null) return;
-  const model = await heldModel(write.trx, tenantId, modelId);
+  const model = await lockedModel(write.trx, tenantId, modelId);
   if (model === undefined) throw invalidField(field, "is no model of this tenant");
   if (!model.modes.includes("chat") && !model.modes.includes("responses"))
     throw invalidField(field, "is a model that holds no conversation");

@@ -8,7 +8,7 @@ import {
 } from "@gatehouse/contracts/tenants";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
-import { forgetGoneTenant, isGone, isStillKept, rememberGoneTenant } from "../../store/gone-tenants.ts";
+import { forgetDeletedTenant, isTenantDeleted, hasRetainedRows, recordDeletedTenant } from "../../store/deleted-tenants.ts";
 import { tenantOfRecord, type TenantRecordTable } from "../../store/record-store.ts";
 import {
   countRecords,
@@ -72,9 +72,9 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
     if (await tenantExists(write.trx, id))
       throw new Refused(refuse("conflict", "There is already a tenant of this id.", { extra: { existing_id: id } }));
     // Whoever got the id would read what callers of the tenant before them said.
-    if (await isStillKept(write.trx, id))
+    if (await hasRetainedRows(write.trx, id))
       throw new Refused(refuse("conflict", "A tenant of this id was deleted, and its audit rows are kept under it."));
-    await forgetGoneTenant(write.trx, id);
+    await forgetDeletedTenant(write.trx, id);
     if (body.default_judge_model_id != null) throw invalidField("default_judge_model_id", "is no model of this tenant");
     return {
       id,
@@ -111,7 +111,7 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
       ...counted(counts.admin_users, "admin user"),
     ];
   },
-  removing: (write, row) => rememberGoneTenant(write.trx, row, write.now),
+  removing: (write, row) => recordDeletedTenant(write.trx, row, write.now),
   notify: (write, row) => write.notify(row.id, "tenant"),
 });
 
@@ -119,7 +119,7 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
  * The tenant a system admin means: the one named, else `default`, else the only one there is.
  * Undefined when the one named is not there, or when none is named and it could be any.
  */
-export async function tenantMeant(directory: Directory, named: string | undefined): Promise<string | undefined> {
+export async function requestedTenant(directory: Directory, named: string | undefined): Promise<string | undefined> {
   if (named !== undefined) return (await tenantExists(directory.db, named)) ? named : undefined;
   if (await tenantExists(directory.db, DEFAULT_TENANT)) return DEFAULT_TENANT;
   const [only, another] = await tenantIds(directory.db, 2);
@@ -127,12 +127,12 @@ export async function tenantMeant(directory: Directory, named: string | undefine
 }
 
 /** Whether a tenant of this id was deleted, of which something is kept. */
-export function tenantIsGone(directory: Directory, id: string): Promise<boolean> {
-  return isGone(directory.db, id);
+export function tenantIsDeleted(directory: Directory, id: string): Promise<boolean> {
+  return isTenantDeleted(directory.db, id);
 }
 
 /** The tenant a record is in, for a system admin who names only the record; undefined when there is no such record. */
-export async function tenantHolding(directory: Directory, table: TenantRecordTable, id: string): Promise<string | undefined> {
+export async function lockedTenant(directory: Directory, table: TenantRecordTable, id: string): Promise<string | undefined> {
   return (await tenantOfRecord(directory.db, table, id)) ?? undefined;
 }
 

@@ -12,7 +12,13 @@ import {
   type ApprovalRow,
 } from "../../store/approvals.ts";
 import { expireApprovals as expireRows } from "../../store/approval-upkeep.ts";
-import { approvedInSession, consumeApproval, handOnApproval, noteShown, type Redemption } from "../../store/approval-use.ts";
+import {
+  approvedInSession,
+  consumeApproval,
+  transferApproval,
+  markApprovalShown,
+  type ApprovalRedemption,
+} from "../../store/approval-use.ts";
 import type { Database } from "../../store/database.ts";
 import { notifyApprovers, notifyRequester, withdrawRequests } from "../../store/approval-notifications.ts";
 import type { Page, Paged } from "../../store/paging.ts";
@@ -102,7 +108,7 @@ async function visible(parts: Parts, tenantId: string, id: string, viewer: Viewe
   return row;
 }
 
-/** In one transaction: whoever is to be told of a change hears of it when there is one, and whoever made it may try again when there is none. */
+/** In one transaction: notifications are written exactly when the change is, and a failed change can be retried. */
 function together<T>(db: Database, work: (db: Database) => Promise<T>): Promise<T> {
   return db.isTransaction ? work(db) : db.transaction().execute(work);
 }
@@ -146,7 +152,11 @@ export async function requestApproval(parts: Parts, demand: ApprovalDemand): Pro
 }
 
 /** Redeems a token for one call: true at most once for each token, and never for another caller, tool, definition of it or arguments. */
-export async function redeemApproval(parts: Parts, token: string, redemption: Omit<Redemption, "id" | "now">): Promise<string | null> {
+export async function redeemApproval(
+  parts: Parts,
+  token: string,
+  redemption: Omit<ApprovalRedemption, "id" | "now">,
+): Promise<string | null> {
   const match = TOKEN.exec(token);
   if (match === null) return null;
   const hex = match[1] as string;
@@ -157,19 +167,23 @@ export async function redeemApproval(parts: Parts, token: string, redemption: Om
 }
 
 /** Redeems an approval the gateway itself remembers to have asked the caller for: as with its token, once, and for that call only. */
-export function redeemAsked(parts: Parts, id: string, redemption: Omit<Redemption, "id" | "now">): Promise<boolean> {
+export function redeemRequestedApproval(parts: Parts, id: string, redemption: Omit<ApprovalRedemption, "id" | "now">): Promise<boolean> {
   return consumeApproval(parts.db, { ...redemption, id, now: new Date(parts.clock.now()) });
 }
 
 /** Redeems what was approved after the caller was shown the way to it in this session; null when there is nothing. */
-export async function redeemShown(parts: Parts, session: string, redemption: Omit<Redemption, "id" | "now">): Promise<string | null> {
+export async function redeemShownApproval(
+  parts: Parts,
+  session: string,
+  redemption: Omit<ApprovalRedemption, "id" | "now">,
+): Promise<string | null> {
   const id = await approvedInSession(parts.db, { ...redemption, now: new Date(parts.clock.now()) }, session);
-  return id !== null && (await redeemAsked(parts, id, redemption)) ? id : null;
+  return id !== null && (await redeemRequestedApproval(parts, id, redemption)) ? id : null;
 }
 
 /** Notes that the caller of a session (its digest) was shown the way to the approval. */
 export function noteApprovalShown(parts: Parts, tenantId: string, id: string, session: string): Promise<void> {
-  return noteShown(parts.db, tenantId, id, session);
+  return markApprovalShown(parts.db, tenantId, id, session);
 }
 
 /** As it stands, whoever asks; null when it is not there. */
@@ -179,8 +193,8 @@ export async function findApproval(parts: Parts, tenantId: string, id: string): 
 }
 
 /** Lets the next request of the same redeemed call go on under its approval: once for each request that has had it. */
-export function continueApproval(parts: Parts, hand: Parameters<typeof handOnApproval>[1]): Promise<boolean> {
-  return handOnApproval(parts.db, hand);
+export function continueApproval(parts: Parts, hand: Parameters<typeof transferApproval>[1]): Promise<boolean> {
+  return transferApproval(parts.db, hand);
 }
 
 export async function listApprovals(
@@ -218,7 +232,7 @@ export async function pollApproval(
 }
 
 /** Ends what nobody resolved in time, or nobody used, and tells whoever asked. */
-export function expireApprovals(db: Database): Promise<void> {
+export function expireApprovalRows(db: Database): Promise<void> {
   return together(db, async (trx) => {
     for (const row of await expireRows(trx)) await notifyRequester(trx, row);
   });

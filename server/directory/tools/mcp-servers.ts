@@ -25,7 +25,7 @@ import type { IndexedTool } from "../../store/tables/tools.ts";
 import { hintOf, invalidField, namedDependents, NAMES_LOOKED_FOR, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { forgetItem } from "../limits/group-policies.ts";
-import { barePicture } from "../pictures/picture.ts";
+import { strippedPicture } from "../pictures/picture.ts";
 import { toolServerEntry, type ToolServerEntry } from "./tool-server-entry.ts";
 
 const DEFAULT_PATH = "/mcp";
@@ -163,7 +163,7 @@ export const ICON_BYTES = 64 * 1024;
 /** Refuses what is too large or no whole picture, naming `field`; keeps what draws it. */
 export async function setMcpServerIcon(write: Write, tenantId: string, id: string, content: Uint8Array, field: string): Promise<McpServer> {
   if (content.byteLength > ICON_BYTES) throw invalidField(field, "is larger than 64 KB");
-  const picture = barePicture(content);
+  const picture = strippedPicture(content);
   if ("fault" in picture) throw invalidField(field, picture.fault);
   if ((await mcpServerStore.find(write.trx, tenantId, id, "lock")) === undefined) throw notFound("tool server");
   await mcpServerStore.update(write.trx, id, {

@@ -1,24 +1,24 @@
 import { recordChange } from "../../store/config-changes.ts";
 import type { Trx } from "../../store/database.ts";
-import { grantsOfToken, insertGrant, removeGrant, tokenOfGrant, type Turn, turnGrant } from "../../store/oauth-client-grants.ts";
+import { grantsOfToken, insertGrant, removeGrant, tokenOfGrant, type GrantRotation, rotateGrant } from "../../store/oauth-client-grants.ts";
 import { lockedToken } from "../../store/oauth-tokens.ts";
 import type { Directory } from "../writes/write.ts";
-import { dropLocked, type StoredTokens, tokenRef } from "./oauth-tokens.ts";
+import { dropLockedTokens, type StoredTokens, tokenRef } from "./oauth-tokens.ts";
 
 /** For the transaction that keeps the tokens it stands for. */
-export async function keepGrant(trx: Trx, grant: Parameters<typeof insertGrant>[1]): Promise<void> {
+export async function storeGrant(trx: Trx, grant: Parameters<typeof insertGrant>[1]): Promise<void> {
   await insertGrant(trx, grant);
 }
 
 /** Turns a grant's refresh token over. `replayed` when it was not the newest; null when there is no such grant. */
-export async function turn({ db }: Pick<Directory, "db">, one: Turn): Promise<"turned" | "replayed" | null> {
-  return turnGrant(db, one);
+export async function rotateRefreshToken({ db }: Pick<Directory, "db">, one: GrantRotation): Promise<"turned" | "replayed" | null> {
+  return rotateGrant(db, one);
 }
 
 export interface EndedGrant {
   /** Whose tokens changed, as the change names them. */
   readonly ref: string;
-  /** The tokens when this was the last client of theirs and they can be opened, so that their issuer can be told. */
+  /** The tokens when this was their last client and they can be decrypted, so that they can be revoked at their issuer. */
   readonly dropped: StoredTokens | null;
 }
 
@@ -33,7 +33,7 @@ export async function endGrant(
     const row = tokenId === undefined ? undefined : await lockedToken(trx, tenantId, tokenId);
     if (row === undefined) return null;
     await removeGrant(trx, tenantId, grantId);
-    const dropped = (await grantsOfToken(trx, row.id)).length === 0 ? await dropLocked(parts, trx, row) : null;
+    const dropped = (await grantsOfToken(trx, row.id)).length === 0 ? await dropLockedTokens(parts, trx, row) : null;
     const ref = tokenRef({ tenantId, type: row.principal_type as "api_key" | "user", id: row.principal_id }, row.mcp_server_id);
     await recordChange(trx, { tenant_id: tenantId, topic: "oauth_tokens", ref });
     return { ref, dropped };

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { secretBox } from "../../kernel/secrets.ts";
-import { dropTokens, findTokens, keepTokens, listTokens, type Principal, renewTokens, type StoredTokens } from "./oauth-tokens.ts";
+import { dropTokens, findTokens, storeTokens, listTokens, type Principal, renewTokens, type StoredTokens } from "./oauth-tokens.ts";
 
 const principal: Principal = { tenantId: "t", type: "user", id: "ada" };
 const terms = {
@@ -27,12 +27,12 @@ afterAll(() => database.close());
 
 test("tokens that were stored under another key are none: they can be taken away, and connected anew", async () => {
   const under = (key: number) => ({ db: database.db, clock: systemClock(), secrets: secretBox(Buffer.alloc(32, key)) });
-  const id = await keepTokens(under(1), principal, terms, given);
+  const id = await storeTokens(under(1), principal, terms, given);
   expect(await findTokens(under(1), principal, "notes")).toMatchObject({ accessToken: "at", refreshToken: "rt" });
   expect(await findTokens(under(2), principal, "notes")).toBeNull();
   expect(await dropTokens(under(2), principal, "notes", terms.issuer, id)).toEqual({ tokens: null });
   expect(await listTokens(under(2), principal, "notes", terms.issuer)).toEqual([]);
-  await keepTokens(under(2), principal, terms, given);
+  await storeTokens(under(2), principal, terms, given);
   expect(await findTokens(under(2), principal, "notes")).toMatchObject({ accessToken: "at" });
 });
 
@@ -41,7 +41,7 @@ describe("a renewal", () => {
   const renewed = { ...given, accessToken: "renewed", refreshToken: null };
 
   async function connected(): Promise<StoredTokens> {
-    await keepTokens(parts(), principal, terms, given);
+    await storeTokens(parts(), principal, terms, given);
     return (await findTokens(parts(), principal, "notes")) as StoredTokens;
   }
 
@@ -92,7 +92,7 @@ describe("a renewal", () => {
 
   test("does not replace what was connected anew meanwhile", async () => {
     const first = await begun(await connected());
-    await keepTokens(parts(), principal, terms, { ...given, accessToken: "anew" });
+    await storeTokens(parts(), principal, terms, { ...given, accessToken: "anew" });
     first.answer("gone");
     expect(await first.result).toMatchObject({ accessToken: "anew" });
     expect(await findTokens(parts(), principal, "notes")).toMatchObject({ accessToken: "anew" });

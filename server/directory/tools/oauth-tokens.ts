@@ -4,7 +4,7 @@ import { recordChange } from "../../store/config-changes.ts";
 import type { Trx } from "../../store/database.ts";
 import {
   beginRenewal,
-  giveUpRenewal,
+  abandonRenewal,
   issuersOf,
   lockedToken,
   newestToken,
@@ -25,16 +25,16 @@ export type Principal = OAuthPrincipal;
 type Parts = Pick<Directory, "db" | "secrets" | "clock">;
 
 /** What an authorization server gave. */
-export interface GivenTokens {
+export interface IssuedTokens {
   readonly accessToken: string;
   readonly refreshToken: string | null;
   readonly scopes: readonly string[];
-  /** Milliseconds since the epoch; null when it was not told. */
+  /** Milliseconds since the epoch; null when the issuer did not say. */
   readonly expiresAt: number | null;
 }
 
 /** Tokens of a principal for one tool server, opened; lives in memory only. */
-export interface StoredTokens extends GivenTokens {
+export interface StoredTokens extends IssuedTokens {
   readonly id: string;
   readonly issuer: string;
   readonly clientId: string;
@@ -112,11 +112,11 @@ export interface TokenTerms {
 }
 
 /** Keeps what was given, in the place of what the principal had of this issuer for this server. Gives the row's id. */
-export async function keepTokens(
+export async function storeTokens(
   { db, secrets, clock }: Parts,
   principal: Principal,
   terms: TokenTerms,
-  given: GivenTokens,
+  given: IssuedTokens,
   also: (trx: Trx, id: string) => Promise<void> = async () => undefined,
 ): Promise<string> {
   return db.transaction().execute(async (trx) => {
@@ -177,17 +177,17 @@ export async function renewTokens(
   principal: Principal,
   serverId: string,
   seen: StoredTokens,
-  refresh: (now: StoredTokens) => Promise<GivenTokens | "gone" | null>,
+  refresh: (now: StoredTokens) => Promise<IssuedTokens | "gone" | null>,
 ): Promise<StoredTokens | null> {
   const { db, secrets, clock } = parts;
   const renewalId = uuid();
   const turn = await turnToRenew(parts, principal.tenantId, seen, renewalId);
   if (turn === null || !turn.isOurs) return turn?.tokens ?? null;
-  let given: GivenTokens | "gone" | null = null;
+  let given: IssuedTokens | "gone" | null = null;
   try {
     given = await refresh(turn.tokens);
   } finally {
-    if (given === null) await giveUpRenewal(db, renewalId, seen.id);
+    if (given === null) await abandonRenewal(db, renewalId, seen.id);
   }
   if (given === null) return turn.tokens;
   return db.transaction().execute(async (trx) => {
@@ -220,7 +220,7 @@ export async function renewTokens(
 }
 
 /** The issuer of that id, where the principal has tokens of it for the server. */
-export async function heldIssuer({ db }: Parts, principal: Principal, serverId: string, idpId: string): Promise<string | null> {
+export async function issuerWithTokens({ db }: Parts, principal: Principal, serverId: string, idpId: string): Promise<string | null> {
   return (await issuersOf(db, principal, serverId)).find((issuer) => issuerId(issuer) === idpId) ?? null;
 }
 
@@ -240,7 +240,7 @@ export async function listTokens({ db }: Parts, principal: Principal, serverId: 
   }));
 }
 
-/** What was there, opened, so that its issuer can be told; null where it cannot be opened. */
+/** The stored tokens, decrypted, so that they can be revoked at their issuer; null where they cannot be decrypted. */
 export interface DroppedTokens {
   readonly tokens: StoredTokens | null;
 }
@@ -263,14 +263,14 @@ export async function dropTokens(
       row.issuer !== issuer
     )
       return null;
-    const tokens = await dropLocked({ secrets }, trx, row);
+    const tokens = await dropLockedTokens({ secrets }, trx, row);
     await recordChange(trx, { tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, serverId) });
     return { tokens };
   });
 }
 
 /** For a transaction that holds the row and tells of the change itself. Null when what was there cannot be opened. */
-export async function dropLocked({ secrets }: Pick<Parts, "secrets">, trx: Trx, row: OAuthTokenRow): Promise<StoredTokens | null> {
+export async function dropLockedTokens({ secrets }: Pick<Parts, "secrets">, trx: Trx, row: OAuthTokenRow): Promise<StoredTokens | null> {
   await removeToken(trx, row.tenant_id, row.id);
   return opened(secrets, row, []);
 }

@@ -1,7 +1,7 @@
 import {
   adminClient,
-  forgetRegisteredClient,
-  keepRegisteredClient,
+  removeRegisteredClient,
+  putRegisteredClient,
   type OAuthUpstreamClientRow,
   registeredClient,
 } from "../../store/oauth-upstream-clients.ts";
@@ -17,7 +17,7 @@ export interface UpstreamClient {
 }
 
 /** What an administrator entered for a server: it wins over what the server says. */
-export interface EnteredClient {
+export interface ConfiguredClient {
   readonly issuer: string;
   /** Null: those that the server names. */
   readonly scopes: readonly string[] | null;
@@ -29,7 +29,7 @@ export function clientSecretContext(serverId: string, issuer: string, clientId: 
   return `oauth_upstream_clients.client_secret:${serverId}\n${issuer}\n${clientId}`;
 }
 
-export async function enteredClient({ db }: Pick<Parts, "db">, tenantId: string, serverId: string): Promise<EnteredClient | null> {
+export async function configuredClient({ db }: Pick<Parts, "db">, tenantId: string, serverId: string): Promise<ConfiguredClient | null> {
   const row = await adminClient(db, tenantId, serverId);
   return row === undefined ? null : { issuer: row.issuer, scopes: row.scopes };
 }
@@ -54,13 +54,13 @@ export interface Registration extends Omit<UpstreamClient, "isEntered"> {
 }
 
 /** Of two registrations made at once the first stays. */
-export async function keepRegistration(
+export async function storeRegistration(
   { db, secrets, clock }: Parts & Pick<Directory, "clock">,
   tenantId: string,
   serverId: string,
   { issuer, redirectUri, clientId, clientSecret, authMethod }: Registration,
 ): Promise<void> {
-  await keepRegisteredClient(db, {
+  await putRegisteredClient(db, {
     tenant_id: tenantId,
     mcp_server_id: serverId,
     issuer,
@@ -74,8 +74,8 @@ export async function keepRegistration(
 }
 
 /** An issuer that knows the client no more gets a new registration the next time. */
-export async function forgetRegistration({ db }: Pick<Parts, "db">, serverId: string, issuer: string, clientId: string): Promise<void> {
-  await forgetRegisteredClient(db, serverId, issuer, clientId);
+export async function deleteRegistration({ db }: Pick<Parts, "db">, serverId: string, issuer: string, clientId: string): Promise<void> {
+  await removeRegisteredClient(db, serverId, issuer, clientId);
 }
 
 function opened(secrets: Parts["secrets"], row: OAuthUpstreamClientRow): UpstreamClient {

@@ -73,13 +73,13 @@ export function hintOf(key: string): string {
   return key.length >= HINT_LENGTH * 3 ? key.slice(-HINT_LENGTH) : "****";
 }
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 /** How many names to look for, so that `namesOf` can tell whether there are more than it names. */
-export const NAMES_LOOKED_FOR = MOST_NAMED + 1;
+export const NAMES_LOOKED_FOR = MAX_NAMED + 1;
 
 /** "a, b", and of many the first with "and more". */
 export function namesOf(names: readonly string[]): string {
-  return `${names.slice(0, MOST_NAMED).join(", ")}${names.length > MOST_NAMED ? " and more" : ""}`;
+  return `${names.slice(0, MAX_NAMED).join(", ")}${names.length > MAX_NAMED ? " and more" : ""}`;
 }
 
 /** "the models a, b", and nothing for none. */

@@ -17,7 +17,7 @@ export interface RunView extends RunSummary, Trajectory {
   readonly actions_truncated: boolean;
 }
 
-const MOST_ACTIONS = 1_000;
+const MAX_ACTIONS = 1_000;
 
 export function summaryOf({ cost_micro_usd: micros, run_id: runId, ...run }: RunRow): RunSummary {
   return {
@@ -32,8 +32,8 @@ export function summaryOf({ cost_micro_usd: micros, run_id: runId, ...run }: Run
 export async function viewRun(db: Database, tenantId: string, ids: readonly string[], participant: string): Promise<RunView | null> {
   const run = await findRun(db, tenantId, ids, participant);
   if (run === undefined) return null;
-  const rows = await runActions(db, tenantId, run.root_task_id, MOST_ACTIONS + 1);
-  return { ...summaryOf(run), ...trajectoryOf(rows.slice(0, MOST_ACTIONS)), actions_truncated: rows.length > MOST_ACTIONS };
+  const rows = await runActions(db, tenantId, run.root_task_id, MAX_ACTIONS + 1);
+  return { ...summaryOf(run), ...trajectoryOf(rows.slice(0, MAX_ACTIONS)), actions_truncated: rows.length > MAX_ACTIONS };
 }
 
 export interface RunEnd {

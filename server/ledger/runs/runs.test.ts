@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { isoMicros } from "../../kernel/clock.ts";
 import { ulid } from "../../kernel/ids.ts";
-import { sweepRuns } from "../../store/run-sweep.ts";
+import { endIdleRuns } from "../../store/run-sweep.ts";
 import type { Ledger } from "../ledger.ts";
 import { callRow, temporaryDirectory, testLedger } from "../test-support.ts";
 import { runStats } from "./run-figures.ts";
@@ -79,12 +79,12 @@ const ENDS: [what: string, rows: object[], state: string][] = [
 for (const [what, rows, state] of ENDS) {
   test(`the sweep ends a silent run as ${state} when ${what}`, async () => {
     await sealed(first, ...rows.map((fields, index) => ({ timestamp: at(index), ...fields })));
-    await sweepRuns(database.db, new Date(Date.now() + 29 * 60_000));
+    await endIdleRuns(database.db, new Date(Date.now() + 29 * 60_000));
     expect((await view())?.state).toBe("open");
-    await sweepRuns(database.db, new Date(Date.now() + 31 * 60_000));
+    await endIdleRuns(database.db, new Date(Date.now() + 31 * 60_000));
     const ended = await view();
     expect([ended?.state, ended?.state_source, ended?.ended_at]).toEqual([state, "derived", ended?.last_call_at]);
-    await sweepRuns(database.db, new Date(Date.now() + 60 * 60_000));
+    await endIdleRuns(database.db, new Date(Date.now() + 60 * 60_000));
     expect(await view()).toEqual(ended);
   });
 }
@@ -96,15 +96,15 @@ test("the runs of a tenant that is gone end as well", async () => {
     db,
   );
   const state = async () => (await sql<{ state: string }>`SELECT state FROM runs WHERE tenant_id = 'gone'`.execute(db)).rows[0]?.state;
-  await sweepRuns(db, new Date(Date.now() + 29 * 60_000));
+  await endIdleRuns(db, new Date(Date.now() + 29 * 60_000));
   expect(await state()).toBe("open");
-  await sweepRuns(db, new Date(Date.now() + 31 * 60_000));
+  await endIdleRuns(db, new Date(Date.now() + 31 * 60_000));
   expect(await state()).not.toBe("open");
 });
 
 test("the tenant says how long a silence ends a run", async () => {
   await database.db.updateTable("tenants").set({ run_idle_minutes: 2 }).where("id", "=", tenant).execute();
   await sealed(first, { timestamp: at(0) });
-  await sweepRuns(database.db, new Date(Date.now() + 3 * 60_000));
+  await endIdleRuns(database.db, new Date(Date.now() + 3 * 60_000));
   expect((await view())?.state).toBe("completed");
 });

@@ -1,8 +1,8 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Database } from "../../store/database.ts";
-import { sweepRuns } from "../../store/run-sweep.ts";
+import { endIdleRuns } from "../../store/run-sweep.ts";
 
 /** Ends the runs their callers forgot to end. Idempotent, and safe in many processes at once. */
 export async function sweepIdleRuns(db: Database, clock: Clock): Promise<void> {
-  await sweepRuns(db, new Date(clock.now()));
+  await endIdleRuns(db, new Date(clock.now()));
 }

@@ -3,7 +3,7 @@ import { OWN_CALLS } from "../../store/own-calls.ts";
 import { MODEL_LISTINGS } from "../../store/run-shipping.ts";
 
 /** A pass of an agent's loop: a model call and what it led to. */
-export interface Turn {
+export interface AgentTurn {
   /** As the caller named it; null when it is inferred. */
   readonly turn_id: string | null;
   readonly turn_seq: number | null;
@@ -13,14 +13,14 @@ export interface Turn {
 }
 
 /** A phase as the caller named it. Phases are never inferred. */
-export interface Step {
+export interface AgentStep {
   readonly step_id: string | null;
   readonly step_name: string | null;
   readonly calls: number;
 }
 
 /** One call of a run, as its row tells it. */
-export interface Action {
+export interface RunAction {
   readonly id: string;
   readonly timestamp: string;
   readonly proxy_type: string | null;
@@ -46,9 +46,9 @@ export interface Action {
 }
 
 export interface Trajectory {
-  readonly turns: Turn[];
-  readonly steps: Step[];
-  readonly actions: Action[];
+  readonly turns: AgentTurn[];
+  readonly steps: AgentStep[];
+  readonly actions: RunAction[];
 }
 
 /** They ask no model, or ask one about a call of the agent: its loop goes no further by them. */
@@ -58,7 +58,7 @@ type Counted<T> = { -readonly [K in keyof T]: T[K] };
 
 const isLate = (row: AuditRow): boolean => Array.isArray(row.tags) && row.tags.includes("late");
 
-function actionOf(row: AuditRow, turn: Turn | null): Action {
+function actionOf(row: AuditRow, turn: AgentTurn | null): RunAction {
   return {
     id: row.id ?? "",
     timestamp: row.timestamp ?? "",
@@ -85,13 +85,13 @@ function actionOf(row: AuditRow, turn: Turn | null): Action {
 
 /** Turns, steps and actions of a run whose rows come in the order of its calls. */
 export function trajectoryOf(rows: readonly AuditRow[]): Trajectory {
-  const turns: Counted<Turn>[] = [];
-  const steps: Counted<Step>[] = [];
-  const named = new Map<string, Counted<Turn>>();
-  const phases = new Map<string, Counted<Step>>();
-  let inferred: { turn: Counted<Turn>; hasModelCall: boolean } | null = null;
+  const turns: Counted<AgentTurn>[] = [];
+  const steps: Counted<AgentStep>[] = [];
+  const named = new Map<string, Counted<AgentTurn>>();
+  const phases = new Map<string, Counted<AgentStep>>();
+  let inferred: { turn: Counted<AgentTurn>; hasModelCall: boolean } | null = null;
 
-  function turnOf(row: AuditRow): Counted<Turn> {
+  function turnOf(row: AuditRow): Counted<AgentTurn> {
     if (row.turn_id != null || row.turn_seq != null) {
       const key = JSON.stringify([row.turn_id ?? null, row.turn_id == null ? row.turn_seq : null]);
       let turn = named.get(key);

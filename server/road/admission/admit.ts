@@ -8,7 +8,7 @@ import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.t
 import { type SecretBox, sha256Hex } from "../../kernel/secrets.ts";
 import type { Call } from "../call.ts";
 import { type Holder, readAccessToken } from "./gateway-tokens.ts";
-import { type Presented, presentedCredential } from "./presented.ts";
+import { type RequestCredential, requestCredential } from "./request-credential.ts";
 import { joinRun } from "../record/run.ts";
 
 export interface AdmissionParts {
@@ -21,11 +21,11 @@ export interface AdmissionParts {
 }
 
 /**
- * Who may come in by a route. `group`: an API key or an end user, in a resource group. `key`: an API key in one. `user`: an
+ * The callers a route admits. `group`: an API key or an end user, in a resource group. `key`: an API key in one. `user`: an
  * end user, in a group or not. `user_or_key`: either. `anyone`: whoever names a tenant, or none. `key_or_none`: as `group`,
  * and whoever shows no credential that could be one.
  */
-export type Admits = "group" | "key" | "user" | "user_or_key" | "anyone" | "key_or_none";
+export type RouteCallers = "group" | "key" | "user" | "user_or_key" | "anyone" | "key_or_none";
 
 const CHALLENGE = { "www-authenticate": "Bearer" };
 /** Whose portal it is when nobody says. */
@@ -46,27 +46,27 @@ interface Groups {
  * Credential, tenant, resource group, run: who calls and under which policy. Null when admitted. In steady state all of
  * it is found in memory, and nothing here is awaited that need not be.
  */
-export async function admit(call: Call, admits: Admits, parts: AdmissionParts): Promise<Refusal | null> {
+export async function admit(call: Call, admits: RouteCallers, parts: AdmissionParts): Promise<Refusal | null> {
   try {
     if (admits === "anyone") return await admitAnyone(call, parts);
-    const presented = presentedCredential(call.headers, call.url);
+    const credential = requestCredential(call.headers, call.url);
     if (admits === "key_or_none")
-      return presented.kind === "missing" || presented.kind === "malformed" ? null : await admitAs(call, presented, "group", parts);
-    return await admitAs(call, presented, admits, parts);
+      return credential.kind === "missing" || credential.kind === "malformed" ? null : await admitAs(call, credential, "group", parts);
+    return await admitAs(call, credential, admits, parts);
   } catch (error) {
     // The directory is needed for a credential not seen before, and cannot be asked: not the caller's fault.
     return refuse("directory_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
   }
 }
 
-/** Admits the holder of a credential that was not presented with the request itself. May reject where `admit` does not. */
+/** Admits the holder of a credential that the request itself did not carry. May reject where `admit` does not. */
 export async function admitAs(
   call: Call,
-  presented: Presented,
-  admits: Exclude<Admits, "anyone" | "key_or_none">,
+  credential: RequestCredential,
+  admits: Exclude<RouteCallers, "anyone" | "key_or_none">,
   parts: AdmissionParts,
 ): Promise<Refusal | null> {
-  const recognised = recognise(call, presented, admits, parts);
+  const recognised = recognise(call, credential, admits, parts);
   const groups = recognised instanceof Promise ? await recognised : recognised;
   if (isRefusal(groups)) return groups;
   const { identity } = call;
@@ -103,20 +103,25 @@ async function admitAnyone(call: Call, parts: AdmissionParts): Promise<null> {
   return null;
 }
 
-function recognise(call: Call, presented: Presented, admits: Admits, parts: AdmissionParts): Groups | Refusal | Promise<Groups | Refusal> {
-  switch (presented.kind) {
+function recognise(
+  call: Call,
+  credential: RequestCredential,
+  admits: RouteCallers,
+  parts: AdmissionParts,
+): Groups | Refusal | Promise<Groups | Refusal> {
+  switch (credential.kind) {
     case "missing":
       return unauthenticated("credential_missing");
     case "malformed":
       return unauthenticated("credential_malformed");
     case "token":
       if (admits === "key") return unauthenticated("credential_of_wrong_kind");
-      return recogniseToken(call, presented.text, parts);
+      return recogniseToken(call, credential.text, parts);
     case "broker_token":
-      return recogniseBrokerToken(call, presented.text, parts);
+      return recogniseBrokerToken(call, credential.text, parts);
     case "api_key": {
       if (admits === "user") return unauthenticated("credential_of_wrong_kind");
-      const found = parts.credentials.find(sha256Hex(presented.text));
+      const found = parts.credentials.find(sha256Hex(credential.text));
       return found instanceof Promise ? found.then((key) => recogniseKey(call, key, parts)) : recogniseKey(call, found, parts);
     }
   }
@@ -161,13 +166,13 @@ async function recogniseBrokerToken(call: Call, text: string, parts: AdmissionPa
   if (claims === null) return unauthenticated("credential_expired");
   const own = `/v1/proxy/mcp/${claims.serverId}`;
   if (call.path !== own && !call.path.startsWith(`${own}/`)) return unauthenticated("credential_for_another_server");
-  const groups = await recogniseHolder(call, claims.holder, parts);
+  const groups = await identityOfHolder(call, claims.holder, parts);
   if (!isRefusal(groups) && call.identity !== null) call.identity = { ...call.identity, grantId: claims.grantId };
   return groups;
 }
 
 /** Whoever a token of the broker's was made for, as far as they are let in now. */
-export async function recogniseHolder(call: Call, holder: Holder, parts: AdmissionParts): Promise<Groups | Refusal> {
+export async function identityOfHolder(call: Call, holder: Holder, parts: AdmissionParts): Promise<Groups | Refusal> {
   if (holder.kind === "key") return recogniseKey(call, await parts.credentials.find(holder.hash), parts);
   const user = await parts.users.find(holder.tenantId, holder.userId);
   return user === null ? unauthenticated("credential_unknown") : userWithToken(call, user, holder.since);

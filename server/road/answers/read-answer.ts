@@ -1,10 +1,10 @@
-import { turn } from "../../kernel/turn.ts";
-import { readWithin } from "../../wire/read-within.ts";
+import { eventLoopBatch } from "../../kernel/event-loop-batch.ts";
+import { readUpTo } from "../../wire/read-up-to.ts";
 
 /** The largest whole answer the gateway holds in memory for one call. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-const answered = turn();
+const answered = eventLoopBatch();
 
 /** Reads an upstream's answer to its end; answers that arrive together go on together. Rejects when it breaks off or grows past the bound. */
 export async function readAnswerBody(response: Response): Promise<Uint8Array> {
@@ -20,7 +20,7 @@ export async function readAnswerBody(response: Response): Promise<Uint8Array> {
     return new Uint8Array(whole);
   }
   if (response.body === null) return new Uint8Array(0);
-  const body = await readWithin(response.body, MAX_BYTES);
+  const body = await readUpTo(response.body, MAX_BYTES);
   if (body === null) throw new Error("the answer is larger than 64 MiB");
   return body;
 }

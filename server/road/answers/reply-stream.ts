@@ -27,7 +27,7 @@ export function replyStream(
   const last = encoder.encode(writer.close());
   const codec: StreamCodec = {
     push: (piece) => piece,
-    end: () => ({ complete: true, last, told: false }),
+    end: () => ({ complete: true, last, errorReported: false }),
     begun: true,
     usage,
     outputLength: 0,

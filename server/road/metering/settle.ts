@@ -2,7 +2,7 @@ import type { MicroUsd } from "../../kernel/money.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
 import { arrivalOf, type Call } from "../call.ts";
-import { tag } from "../record/tag.ts";
+import { addTag } from "../record/add-tag.ts";
 import { costAt } from "./cost.ts";
 import { modelOf } from "../target.ts";
 
@@ -33,7 +33,7 @@ export function settle(call: Call, usage: Usage | null): void {
   row.llm_total_tokens = input + output;
   if (cacheRead > 0) row.prompt_cache_read_tokens = cacheRead;
   if (cacheWrite > 0) row.prompt_cache_write_tokens = cacheWrite;
-  if (usage?.estimated) tag(call, "usage_estimated");
+  if (usage?.estimated) addTag(call, "usage_estimated");
   let micros: MicroUsd | null = 0;
   for (const { costMicros } of failed) micros = micros === null || costMicros === null ? null : micros + costMicros;
   if (usage !== null) {

@@ -1,4 +1,4 @@
-import { believable, estimateTokens, type Usage } from "../../wire/usage.ts";
+import { plausibleUsage, estimateTokens, type Usage } from "../../wire/usage.ts";
 import type { StreamAnswer } from "../answer.ts";
 
 export function estimated(inputCharacters: number, outputCharacters: number): Usage {
@@ -15,5 +15,5 @@ export function estimated(inputCharacters: number, outputCharacters: number): Us
 
 /** What a stream consumed, as far as it got; null for one that no model gives. */
 export function streamUsage({ codec, inputCharacters }: StreamAnswer): Usage | null {
-  return believable(codec.usage) ?? (inputCharacters === null ? null : estimated(inputCharacters, codec.outputLength));
+  return plausibleUsage(codec.usage) ?? (inputCharacters === null ? null : estimated(inputCharacters, codec.outputLength));
 }

@@ -1,12 +1,12 @@
 import { concat } from "../../wire/sse-frames.ts";
 import type { StreamCodec, StreamPiece } from "../../wire/stream.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
-import { type Frame, type Framing, framingOf } from "./frames.ts";
-import { OuterStream } from "./outer-stream.ts";
+import { type Frame, type StreamFraming, framingOf } from "./frames.ts";
+import { WrappedStream } from "./wrapped-stream.ts";
 
 /** A stream in the caller's format that is looked at frame by frame. */
-export abstract class FramedStream extends OuterStream {
-  protected readonly framing: Framing;
+export abstract class FramedStream extends WrappedStream {
+  protected readonly framing: StreamFraming;
 
   constructor(inner: StreamCodec, form: OutputForm["framing"]) {
     super(inner);

@@ -19,19 +19,19 @@ export interface Frame {
 }
 
 /** How a stream is cut into frames and put together again. One for each stream. */
-export interface Framing {
+export interface StreamFraming {
   push(piece: Uint8Array): Frame[];
   /** What came behind the last whole frame. */
   rest(): Frame | null;
   write(frame: Frame): Uint8Array;
 }
 
-export function framingOf(form: "events" | "array"): Framing {
+export function framingOf(form: "events" | "array"): StreamFraming {
   return form === "events" ? new EventFraming() : new ArrayFraming();
 }
 
 /** Server-sent events. What was not changed keeps its bytes. */
-export class EventFraming implements Framing {
+export class EventFraming implements StreamFraming {
   private readonly cutter = new FrameCutter();
 
   push(piece: Uint8Array): Frame[] {
@@ -58,7 +58,7 @@ function eventFrame(bytes: Uint8Array): Frame {
 }
 
 /** One JSON array in pieces. */
-class ArrayFraming implements Framing {
+class ArrayFraming implements StreamFraming {
   private readonly cutter = new ArrayCutter();
   private open = false;
 

@@ -14,7 +14,7 @@ const LOOKED_AHEAD = 4 * 1024;
 const decoder = new TextDecoder();
 
 /** What the call's row may keep of bodies. Answers of the portal are personal, and hold tokens. */
-export function keptBodies(call: Pick<Call, "audit" | "scope">): StoreBodies {
+export function storedBodies(call: Pick<Call, "audit" | "scope">): StoreBodies {
   return call.audit.proxyType === "portal" || call.audit.proxyType === "oauth" ? "none" : (call.scope?.tenant.storeBodies ?? "none");
 }
 

@@ -1,7 +1,7 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { Call } from "../call.ts";
 
-const MOST_RUNS = 50_000;
+const MAX_RUNS = 50_000;
 const ACTIONS = new Set(["mcp", "virtual_mcp", "skill", "a2a"]);
 
 /**
@@ -9,7 +9,7 @@ const ACTIONS = new Set(["mcp", "virtual_mcp", "skill", "a2a"]);
  * turn first. Of what other processes completed nothing is known here, and then nothing is said.
  */
 export class DecidingModels {
-  private readonly last = new BoundedMap<string, string>(MOST_RUNS);
+  private readonly last = new BoundedMap<string, string>(MAX_RUNS);
 
   /** For every call, when everything else of its row is known. */
   note({ audit, row }: Call): void {

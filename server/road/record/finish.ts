@@ -5,20 +5,20 @@ import { inputTokens } from "../../wire/usage.ts";
 import type { WholeAnswer } from "../answer.ts";
 import { abortReason, type Call } from "../call.ts";
 import { routeOf } from "../target.ts";
-import { keptBodies, previewOf } from "./content.ts";
+import { storedBodies, previewOf } from "./content.ts";
 import { sanitisedHeaders } from "./headers.ts";
 import { isStranger, keepLittle } from "./stranger.ts";
 
-/** What a call came to, as its row tells it. */
-export interface Outcome {
+/** The outcome of a call, as its row records it. */
+export interface CallOutcome {
   /** Status sent to the caller. */
   readonly status: number;
   readonly errorType: string | null;
   readonly errorMessage: string | null;
 }
 
-export function outcomeOf(refusal: Refusal): Outcome {
-  // Credentials are told apart on the row only: the reason is the type there, and the caller's answer is not.
+export function callOutcome(refusal: Refusal): CallOutcome {
+  // Kinds of credential failure are distinguished on the row only: the reason is the type there, and the caller's answer is not.
   const { status } = ERRORS[refusal.code];
   return refusal.code === "unauthenticated"
     ? { status, errorType: refusal.reason ?? refusal.code, errorMessage: refusal.message }
@@ -30,7 +30,7 @@ export function outcomeOf(refusal: Refusal): Outcome {
 }
 
 /** The answer as sent: what was hashed and what may be kept of it. */
-export interface Sent {
+export interface SentAnswer {
   readonly bytes: number;
   readonly hash: string;
   readonly preview: string | null;
@@ -38,7 +38,7 @@ export interface Sent {
 }
 
 /** Completes the record: after this the row says everything it will ever say. */
-export function closeRecord(call: Call, outcome: Outcome, sent: Sent): void {
+export function closeRecord(call: Call, outcome: CallOutcome, sent: SentAnswer): void {
   const { row } = call;
   for (const tell of call.beforeRecord) tell();
   row.http_status_code = outcome.status;
@@ -65,11 +65,11 @@ export function noteRequest(call: Call): void {
   call.notedContent = requestContent;
   row.request_headers = sanitisedHeaders(call.headers.all);
   if (requestContent !== null) row.request_content_hash ??= sha256Hex(requestContent);
-  row.request_body_preview = requestContent === null ? null : previewOf(requestContent, keptBodies(call));
+  row.request_body_preview = requestContent === null ? null : previewOf(requestContent, storedBodies(call));
 }
 
 /**
- * More than one attempt is told one by one, and so is one that failed; a single one that served is told by the row's own
+ * Several attempts are recorded one by one, and so is one that failed; a single one that served is recorded by the row's own
  * fields. What a cache answered for a routing group names a member that was not asked.
  */
 export function noteAttempts(call: Call): void {
@@ -94,14 +94,14 @@ export function noteAttempts(call: Call): void {
 }
 
 /** What an answer came to. */
-export function answeredOutcome({ status, failure }: WholeAnswer): Outcome {
+export function answeredOutcome({ status, failure }: WholeAnswer): CallOutcome {
   return { status, errorType: failure === null ? null : "upstream_rejected", errorMessage: failure };
 }
 
 /** What a refusal came to: where the caller or the gateway went away meanwhile, that is why there is no answer. */
-export function refusedOutcome(call: Call, refusal: Refusal): Outcome {
+export function refusedOutcome(call: Call, refusal: Refusal): CallOutcome {
   const why = abortReason(call);
   if (why === "client_disconnected") return { status: 499, errorType: why, errorMessage: "the caller hung up before the answer" };
   if (why === "gateway_interrupted") return { status: 503, errorType: why, errorMessage: "the gateway stopped before the answer" };
-  return outcomeOf(refusal);
+  return callOutcome(refusal);
 }

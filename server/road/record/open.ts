@@ -10,8 +10,8 @@ const PRINTABLE = /^[\x20-\x7e]{1,200}$/;
 /** No version is called ff. The first is 55 characters long; those to come may say more behind what it says. */
 const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}(?:-.*)?$/;
 
-/** A claim of the caller as a row may hold it: printable and at most 200 characters, else as if it had not been made. */
-export function claim(headers: NamedHeaders, name: string): string | null {
+/** A value the caller claims, as a row may hold it: printable and at most 200 characters, else ignored. */
+export function recordableClaim(headers: NamedHeaders, name: string): string | null {
   const value = headers.get(name);
   return value !== null && PRINTABLE.test(value) ? value : null;
 }
@@ -29,7 +29,7 @@ export function openCall({ method, url, headers: given }: Arrival, ip: string, a
   const micros = clock.micros();
   const id = ulid(Math.floor(micros / 1000));
   const path = pathOf(url);
-  const correlationId = claim(headers, "x-correlation-id") ?? id;
+  const correlationId = recordableClaim(headers, "x-correlation-id") ?? id;
   const row: AuditRow = {
     id,
     timestamp: isoMicros(micros),
@@ -40,7 +40,7 @@ export function openCall({ method, url, headers: given }: Arrival, ip: string, a
     client_ip: ip,
     user_agent: headers.get("user-agent")?.slice(0, 512) ?? null,
     correlation_id: correlationId,
-    request_id: claim(headers, "x-request-id"),
+    request_id: recordableClaim(headers, "x-request-id"),
     source: "gateway",
   };
   const trace = headers.get("traceparent");

@@ -6,11 +6,11 @@ import type { Clock } from "../../kernel/clock.ts";
 const MANY = 60;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-const MOST_TENANTS = 10_000;
+const MAX_TENANTS = 10_000;
 
 /** Tells a tenant's administrators, once an hour, of a minute in which many calls in its name had no good credential. */
 export class RefusedCredentials {
-  private readonly minutes = new BoundedMap<string, { readonly minute: number; calls: number }>(MOST_TENANTS);
+  private readonly minutes = new BoundedMap<string, { readonly minute: number; calls: number }>(MAX_TENANTS);
   private readonly alerts: Pick<AlertWriter, "raise">;
   private readonly clock: Clock;
 
@@ -32,7 +32,9 @@ export class RefusedCredentials {
       alert_type: "refused_credentials",
       severity: "warning",
       title: "Many calls are refused for their credential",
-      message: `${MANY} calls in the name of this tenant were refused within a minute because they showed no good credential. Their audit rows say from where (client_ip) and why (error_type).`,
+      message:
+        `${MANY} calls in the name of this tenant were refused within a minute because they showed no good credential. Their ` +
+        `audit rows say from where (client_ip) and why (error_type).`,
       group_id: null,
       threshold_value: MANY,
       current_value: counted.calls,

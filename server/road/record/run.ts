@@ -1,7 +1,7 @@
 import { DECLARED_END_STATES, RUN_OUTCOMES } from "@gatehouse/contracts/runs";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import type { Call, Identity } from "../call.ts";
-import { claim } from "./open.ts";
+import { recordableClaim } from "./open.ts";
 
 const END_STATES: ReadonlySet<string> = new Set(DECLARED_END_STATES);
 const OUTCOMES: ReadonlySet<string> = new Set(RUN_OUTCOMES);
@@ -14,22 +14,22 @@ const CONVERSATION = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 export function joinRun(call: Call, identity: Identity, secrets: SecretBox): void {
   const { headers } = call;
   const { row } = call;
-  const runId = claim(headers, "x-gw-run-id");
+  const runId = recordableClaim(headers, "x-gw-run-id");
   row.root_task_id = runId === null ? call.id : rootTaskId(secrets, identity, runId);
   row.trace_continuity = runId === null ? "minted" : "client_asserted";
   // Whoever came with a token or a key of their own is a person the gateway knows.
   row.trace_root_kind = call.user === null ? "external_api" : "llm_user";
   call.answerHeaders["x-gw-run-id"] = runId ?? call.id;
 
-  row.turn_id = claim(headers, "x-gw-turn-id");
+  row.turn_id = recordableClaim(headers, "x-gw-turn-id");
   const seq = headers.get("x-gw-turn-seq");
   if (seq !== null && /^\d{1,9}$/.test(seq)) row.turn_seq = Number(seq);
-  row.step_id = claim(headers, "x-gw-step-id");
-  row.step_name = claim(headers, "x-gw-step-name");
+  row.step_id = recordableClaim(headers, "x-gw-step-id");
+  row.step_name = recordableClaim(headers, "x-gw-step-name");
   const endState = headers.get("x-gw-run-end");
   if (endState !== null && END_STATES.has(endState)) row.run_end_state = endState;
 
-  const session = claim(headers, "x-gw-session-id");
+  const session = recordableClaim(headers, "x-gw-session-id");
   if (session !== null) row.end_user_session_id = secrets.hmac("session", `${identity.tenantId}\n${identity.credentialId}\n${session}`);
 
   const facts: Record<string, string> = {};

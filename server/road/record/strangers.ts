@@ -35,7 +35,7 @@ interface Told {
 const MINUTE_MS = 60_000;
 const MICROS = 1_000;
 /** Addresses beyond so many in one minute are counted as one: whoever sends from all of them must not fill the memory. */
-const MOST_PLACES = 10_000;
+const MAX_PLACES = 10_000;
 const ELSEWHERE = "elsewhere";
 
 /** Callers that are nobody the gateway knows: what their calls leave on the record, and how much of it. */
@@ -59,7 +59,7 @@ export class Strangers {
   turnAway(call: Call): Refusal | null {
     const now = this.parts.clock.now();
     this.turn(now);
-    const address = this.places.has(placeOf(call.ip)) || this.places.size < MOST_PLACES ? placeOf(call.ip) : ELSEWHERE;
+    const address = this.places.has(placeOf(call.ip)) || this.places.size < MAX_PLACES ? placeOf(call.ip) : ELSEWHERE;
     let place = this.places.get(address);
     if (place === undefined) this.places.set(address, (place = { calls: 0, told: null }));
     place.calls++;

@@ -21,7 +21,7 @@ const span = (attributes: Record<string, unknown>) =>
   }) as unknown as Span;
 const context = { id: "row", rootTaskId: "run", joinedRowId: null, sessionOf: () => "session" };
 
-test.each(["full", "redacted", "none"] as const)("the chain proves what a span told, whatever is kept of it: %s", (storeBodies) => {
+test.each(["full", "redacted", "none"] as const)("the chain proves what a span reported, whatever is stored of it: %s", (storeBodies) => {
   const told = { input: `mail ada@example.com ${"x".repeat(100_000)}`, output: "it was sent" };
   const row = spanRow(span({ "gen_ai.prompt": told.input, "gen_ai.completion": told.output }), { ...context, storeBodies });
   expect(row).toMatchObject({ request_content_hash: sha256Hex(told.input), response_content_hash: sha256Hex(told.output) });
@@ -30,6 +30,6 @@ test.each(["full", "redacted", "none"] as const)("the chain proves what a span t
   );
 });
 
-test("a span that told no content has no hash of it", () => {
+test("a span without content has no content hash", () => {
   expect(spanRow(span({}), { ...context, storeBodies: "full" })).toMatchObject({ request_content_hash: null, response_content_hash: null });
 });

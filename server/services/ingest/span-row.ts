@@ -5,10 +5,10 @@ import { genAiFacts } from "../../wire/otlp/gen-ai.ts";
 import type { Span } from "../../wire/otlp/traces.ts";
 import { previewOf, type StoreBodies } from "../../road/record/content.ts";
 
-const MOST_EXTRAS = 16 * 1024;
-const MOST_TEXT = 512;
+const MAX_EXTRAS = 16 * 1024;
+const MAX_TEXT = 512;
 
-const short = (text: string | null): string | null => text?.slice(0, MOST_TEXT) ?? null;
+const short = (text: string | null): string | null => text?.slice(0, MAX_TEXT) ?? null;
 
 /** What is known of a span from elsewhere than the span. */
 export interface SpanContext {
@@ -88,7 +88,7 @@ function extras(rest: Readonly<Record<string, unknown>>, mode: StoreBodies): { a
   for (const [name, value] of Object.entries(rest)) {
     const text = previewOf(JSON.stringify(value ?? null), mode) ?? "null";
     size += name.length + text.length;
-    if (size > MOST_EXTRAS) return { attributes: kept };
+    if (size > MAX_EXTRAS) return { attributes: kept };
     try {
       kept[name] = JSON.parse(text);
     } catch {

@@ -4,19 +4,19 @@ import { readWhole } from "../../road/answers/caller-answer.ts";
 import type { Call } from "../../road/call.ts";
 import type { Conversation } from "../../road/conversation.ts";
 import type { AskModel, ModelQuestion, ModelReply } from "../../road/model-question.ts";
-import type { Nest } from "../../road/nested-call.ts";
+import type { MakeNestedCall } from "../../road/nested-call.ts";
 import { chatCodec } from "../../wire/openai/chat-codec.ts";
 import { readChatReply } from "../../wire/openai/chat-reply.ts";
 import { type ChatRequest, readChatRequest } from "../../wire/openai/chat-request.ts";
 import { ChatStream } from "../../wire/openai/chat-stream.ts";
 import type { AttemptParts } from "./attempt.ts";
 import type { Dispatch } from "./dispatch.ts";
-import { ceilingName } from "./ceiling-name.ts";
+import { maxTokensNameOf } from "./ceiling-name.ts";
 
 const encoder = new TextEncoder();
 
 /** Questions of the gateway's own, asked as a chat completion of a caller would be. */
-export function askModel(nest: Nest, dispatch: Pick<Dispatch, "converse">, providers: AttemptParts["providers"]): AskModel {
+export function askModel(nest: MakeNestedCall, dispatch: Pick<Dispatch, "converse">, providers: AttemptParts["providers"]): AskModel {
   return async (parent, question) => {
     const body = encoder.encode(JSON.stringify(bodyOf(question, providers)));
     const inbound = readChatRequest(body);
@@ -31,7 +31,7 @@ export function askModel(nest: Nest, dispatch: Pick<Dispatch, "converse">, provi
       outputTokens: question.outputTokens,
       timeoutMs: question.timeoutMs,
       waitMs: question.waitMs,
-      unkept: question.unkept,
+      hashesOnly: question.hashesOnly,
       endsWithParent: question.endsWithParent,
       send: (call: Call) => dispatch.converse(call, conversation),
       settled(call, given) {
@@ -49,7 +49,7 @@ function bodyOf({ model, messages, outputTokens, temperature, schema }: ModelQue
     model: model.name,
     messages,
     ...(temperature === null ? {} : { temperature }),
-    ...(outputTokens === null ? {} : { [ceilingName(model, providers)]: outputTokens }),
+    ...(outputTokens === null ? {} : { [maxTokensNameOf(model, providers)]: outputTokens }),
     ...(schema === null
       ? {}
       : { response_format: { type: "json_schema", json_schema: { name: schema.name, strict: true, schema: schema.schema } } }),

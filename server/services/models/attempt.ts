@@ -4,13 +4,13 @@ import type { Clock } from "../../kernel/clock.ts";
 import { type Refusal, isRefusal, reasonOf, refuse } from "../../kernel/errors.ts";
 import { headersNamed } from "../../kernel/request-headers.ts";
 import type { Provider } from "../../upstreams/providers/provider.ts";
-import { readFault } from "../../wire/openai/fault.ts";
+import { readOpenAiFault } from "../../wire/openai/fault.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
-import { believable } from "../../wire/usage.ts";
+import { plausibleUsage } from "../../wire/usage.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
 import { type AbortReason, type Call, abortReason } from "../../road/call.ts";
 import type { StreamAnswer, WholeAnswer } from "../../road/answer.ts";
-import type { Prepared } from "./errand.ts";
+import type { PreparedRequest } from "./model-request.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
 import { failureOfRefusal, failureOfStatus } from "./upstream-failure.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
@@ -22,7 +22,7 @@ export interface AttemptParts {
 
 export interface AttemptTerms {
   readonly model: ModelEntry;
-  readonly prepared: Prepared;
+  readonly prepared: PreparedRequest;
   /** Ends this attempt; is ended with the call. */
   readonly abort: AbortController;
   /** Longest silence of the provider. */
@@ -111,18 +111,18 @@ async function readWhole(
       status: response.status,
       headers: translated ? { ...headers, "content-type": "application/json" } : headers,
       body: read.body,
-      usage: believable(read.usage) ?? estimated(inputCharacters, read.outputCharacters),
+      usage: plausibleUsage(read.usage) ?? estimated(inputCharacters, read.outputCharacters),
       failure: null,
     },
   };
 }
 
-/** What the provider told instead of an answer is for the row; the caller hears of a failed provider. */
+/** The provider's error is recorded on the row; the caller is only told that the provider failed. */
 function notAnAnswer(bytes: Uint8Array): Refusal {
   const error = replyObject(bytes)?.error ?? null;
   return error === null
     ? refuse("upstream_invalid_response")
-    : refuse("upstream_error", undefined, { reason: readFault(200, { error }).message });
+    : refuse("upstream_error", undefined, { reason: readOpenAiFault(200, { error }).message });
 }
 
 /** A stream whose answer has begun is the caller's; one that fails before can still be somebody else's. */
@@ -145,7 +145,7 @@ async function beginStream(
         if (piece !== null) head.push(piece);
       }
     } catch (error) {
-      return { ...failed(brokenOff(null, abort, error), status), usage: believable(codec.usage) };
+      return { ...failed(brokenOff(null, abort, error), status), usage: plausibleUsage(codec.usage) };
     } finally {
       clearTimeout(timer);
     }
@@ -156,7 +156,7 @@ async function beginStream(
           refuse("upstream_interrupted", undefined, { reason: codec.providerError ?? "the stream ended before its answer began" }),
           status,
         ),
-        usage: believable(codec.usage),
+        usage: plausibleUsage(codec.usage),
       };
     }
   }

@@ -8,25 +8,25 @@ import { TranslatedStream } from "../../wire/conversation/translated-stream.ts";
 import { type JsonObject, isObject } from "../../wire/document.ts";
 import { withExactTools } from "../../wire/exact-tools.ts";
 import type { OutboundChanges } from "../../wire/inbound.ts";
-import { MOST_PROBLEMS } from "../../wire/openai/body-checks.ts";
+import { MAX_PROBLEMS } from "../../wire/openai/body-checks.ts";
 import type { Call } from "../../road/call.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
-import { ceilingName } from "./ceiling-name.ts";
-import type { Errand, Prepared } from "./errand.ts";
-import type { KeptSignatures } from "./kept-signatures.ts";
+import { maxTokensNameOf } from "./ceiling-name.ts";
+import type { ModelRequest, PreparedRequest } from "./model-request.ts";
+import type { SignatureCache } from "./signature-cache.ts";
 import type { Media } from "./media.ts";
 import type { ProviderTraits } from "../../upstreams/providers/traits.ts";
 import { unsampled, withDefaults } from "./sampling.ts";
 
 export interface ConversationParts extends Pick<AttemptParts, "providers"> {
-  readonly signatures: KeptSignatures;
+  readonly signatures: SignatureCache;
   readonly media: Media;
 }
 
 const encoder = new TextEncoder();
 
 /** A conversation with a model of any provider: passed as it is where the formats are the same, else translated. */
-export function conversationErrand(conversation: Conversation, parts: ConversationParts): Errand {
+export function conversationModelRequest(conversation: Conversation, parts: ConversationParts): ModelRequest {
   const { inbound, caller } = conversation;
   return {
     inputCharacters: inbound.inputCharacters,
@@ -60,7 +60,7 @@ function passing(
   { inbound, caller, passing: own, headers, statefulFields }: Conversation,
   changes: OutboundChanges,
   { keepsState }: ProviderTraits,
-): Prepared | Refusal {
+): PreparedRequest | Refusal {
   // Many compatible servers take these fields and forget them: only the vendors that keep state are trusted with them.
   if (statefulFields.length > 0 && !keepsState)
     return unsupported(
@@ -93,7 +93,7 @@ async function translating(
   changes: OutboundChanges,
   { model, codec }: TranslationTarget,
   parts: ConversationParts,
-): Promise<Prepared | Refusal> {
+): Promise<PreparedRequest | Refusal> {
   const { inbound, caller } = conversation;
   const read = caller.readRequest(inbound.exactBody);
   if ("unsupported" in read) return unsupported(read.unsupported);
@@ -106,7 +106,7 @@ async function translating(
     name: model.modelName,
     maxOutputTokens: model.maxOutputTokens,
     systemTurns: model.supportsSystemTurns,
-    maxTokensName: ceilingName(model, parts.providers),
+    maxTokensName: maxTokensNameOf(model, parts.providers),
   });
   if ("unsupported" in written)
     return unsupported(written.unsupported.map(({ feature, message }) => ({ field: caller.spelling[feature], message })));
@@ -148,7 +148,7 @@ async function translating(
   };
 }
 
-async function signedAgain(call: Call, request: ConversationRequest, signatures: KeptSignatures): Promise<ConversationRequest> {
+async function signedAgain(call: Call, request: ConversationRequest, signatures: SignatureCache): Promise<ConversationRequest> {
   const callIds = unsignedCallIds(request);
   if (callIds.length === 0) return request;
   const kept = await signatures.find(call, callIds);
@@ -156,7 +156,7 @@ async function signedAgain(call: Call, request: ConversationRequest, signatures:
 }
 
 function unsupported(fields: readonly FieldError[]): Refusal {
-  return refuse("unsupported_parameter", undefined, { fields: fields.slice(0, MOST_PROBLEMS) });
+  return refuse("unsupported_parameter", undefined, { fields: fields.slice(0, MAX_PROBLEMS) });
 }
 
 function objectOf(bytes: Uint8Array): JsonObject | null {

@@ -14,13 +14,13 @@ import { noteUpstreamModel } from "../../road/record/upstream-model.ts";
 import { attempt, type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
 import { chooseMember } from "./choose.ts";
-import { conversationErrand, type ConversationParts } from "./conversation.ts";
+import { conversationModelRequest, type ConversationParts } from "./conversation.ts";
 import type { Conversation } from "../../road/conversation.ts";
-import { embeddingsErrand } from "./embeddings.ts";
-import type { Errand, Prepared } from "./errand.ts";
+import { embeddingsModelRequest } from "./embeddings.ts";
+import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import type { CircuitRules, MemberHealth } from "./member-health.ts";
 import { residencyOf } from "./residency.ts";
-import { asksVendor, estimate, type TokenCount, tokenCountErrand } from "./token-count.ts";
+import { isCountedByProvider, estimate, type TokenCount, tokenCountModelRequest } from "./token-count.ts";
 import type { Failure } from "./upstream-failure.ts";
 
 /** Where an admitted call leaves the gateway. The call's target has been set by the access control. */
@@ -45,12 +45,12 @@ export interface DispatchParts extends AttemptParts, ConversationParts {
 const LONGEST_WAIT_MS = 10_000;
 
 export function dispatch(parts: DispatchParts): Dispatch {
-  const send = (call: Call, errand: Errand) => new Journey(call, errand, targetOfCall(call).route, parts).run();
+  const send = (call: Call, request: ModelRequest) => new Failover(call, request, targetOfCall(call).route, parts).run();
   return {
-    converse: async (call, conversation) => asAsked(call, conversation, await send(call, conversationErrand(conversation, parts))),
-    embed: (call, request) => send(call, embeddingsErrand(request, parts.providers)),
+    converse: async (call, conversation) => asAsked(call, conversation, await send(call, conversationModelRequest(conversation, parts))),
+    embed: (call, request) => send(call, embeddingsModelRequest(request, parts.providers)),
     countTokens: async (call, count) =>
-      asksVendor(targetOfCall(call).route, count, parts.providers) ? send(call, tokenCountErrand(count)) : estimate(count),
+      isCountedByProvider(targetOfCall(call).route, count, parts.providers) ? send(call, tokenCountModelRequest(count)) : estimate(count),
   };
 }
 
@@ -59,10 +59,10 @@ function targetOfCall({ target }: Call): ModelTarget {
   return target;
 }
 
-/** One call's way over the members of its route: attempts until one serves it or none is left that could. */
-class Journey {
+/** Failover of one call over the members of its route: attempts until one serves it or no candidate is left. */
+class Failover {
   private readonly call: Call;
-  private readonly errand: Errand;
+  private readonly errand: ModelRequest;
   private readonly route: Route;
   private readonly parts: DispatchParts;
   private readonly rules: CircuitRules;
@@ -72,14 +72,14 @@ class Journey {
   private readonly spent = new Set<ModelEntry>();
   private readonly tried = new Set<ModelEntry>();
   private retriesLeft: number;
-  /** What the first choice came to, of which the row tells once another is asked. */
+  /** How the first choice failed; recorded on the row once another member is tried. */
   private firstFailure: string | null = null;
   /** An attempt was made since the last wait: the next one waits before it. */
   private failedSince = false;
 
-  constructor(call: Call, errand: Errand, route: Route, parts: DispatchParts) {
+  constructor(call: Call, request: ModelRequest, route: Route, parts: DispatchParts) {
     this.call = call;
-    this.errand = errand;
+    this.errand = request;
     this.route = route;
     this.parts = parts;
     const { group } = route;
@@ -153,7 +153,7 @@ class Journey {
     return left.find(({ model }) => model.id === resort) ?? null;
   }
 
-  /** Each of them was told to stay away: the one that is back first is waited for, if that is soon. */
+  /** All of them are cooling down: waits for the one that is available first, if that is soon enough. */
   private async soonest(): Promise<RoutingMember | null> {
     const { health } = this.parts;
     const left = this.candidates.filter(({ model }) => !this.spent.has(model));
@@ -189,9 +189,9 @@ class Journey {
   }
 
   /** What the member is to be sent, with all that is needed for the call to leave; a refusal where it may not. */
-  private async readied(model: ModelEntry): Promise<Prepared | Refusal> {
-    const { call, errand, parts } = this;
-    const prepared = await errand.prepare(call, model);
+  private async readied(model: ModelEntry): Promise<PreparedRequest | Refusal> {
+    const { call, errand: request, parts } = this;
+    const prepared = await request.prepare(call, model);
     if (isRefusal(prepared)) return prepared;
     const overLimit = await parts.limits.enter(call, model);
     return overLimit ?? this.departure(model, prepared) ?? prepared;
@@ -203,8 +203,8 @@ class Journey {
     this.parts.health.inconclusive(model.id);
   }
 
-  private async ask(model: ModelEntry, prepared: Prepared): Promise<AttemptResult> {
-    const { call, errand, parts, route } = this;
+  private async ask(model: ModelEntry, prepared: PreparedRequest): Promise<AttemptResult> {
+    const { call, errand: request, parts, route } = this;
     const told: Attempt = {
       model: model.name,
       provider: model.provider.providerKey,
@@ -226,7 +226,7 @@ class Journey {
         abort: linked?.abort ?? call.abort,
         timeoutMs: this.timeoutMs,
         holdHead: grouped,
-        inputCharacters: errand.inputCharacters,
+        inputCharacters: request.inputCharacters,
       },
       parts,
     );
@@ -281,7 +281,7 @@ class Journey {
   }
 
   /** Says on the row where the call is about to go; a refusal when that could not be recorded. */
-  private departure(model: ModelEntry, prepared: Prepared): Refusal | null {
+  private departure(model: ModelEntry, prepared: PreparedRequest): Refusal | null {
     const { call, parts } = this;
     const provider = providerOf(parts.providers, model);
     if (isRefusal(provider)) return provider;
@@ -356,10 +356,10 @@ function asAsked(call: Call, conversation: Conversation, answer: Answer | Refusa
   return { ...stream, headers: { ...answer.headers, ...stream.headers } };
 }
 
-const MOST_DROPPED_CHARACTERS = 2_000;
+const MAX_DROPPED_CHARACTERS = 2_000;
 
-/** What the provider was not told is told to the caller, who asked for it. */
-function dropped(answer: Answer, prepared: Prepared): void {
+/** Reports to the caller which of its parameters were not sent to the provider. */
+function dropped(answer: Answer, prepared: PreparedRequest): void {
   if (prepared.dropped.length > 0) answer.headers["x-gw-dropped-parameters"] = listed([...new Set(prepared.dropped)]);
 }
 
@@ -368,7 +368,7 @@ function listed(names: readonly string[]): string {
   let shown = 0;
   for (let length = 0; shown < names.length; shown++) {
     length += (names[shown] as string).length + 2;
-    if (length > MOST_DROPPED_CHARACTERS) break;
+    if (length > MAX_DROPPED_CHARACTERS) break;
   }
   const more = names.length - shown;
   return [...names.slice(0, shown), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");

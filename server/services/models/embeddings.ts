@@ -1,18 +1,18 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import type { ProviderTraits } from "../../upstreams/providers/traits.ts";
-import type { Operation } from "../../wire/operation.ts";
+import type { ProviderOperation } from "../../wire/operation.ts";
 import type { JsonValue } from "../../wire/document.ts";
 import type { EmbeddingsCodec, EmbeddingsRead } from "../../wire/embeddings/embeddings-codec.ts";
 import { readEmbeddingsReply, writeEmbeddingsReply } from "../../wire/embeddings/embeddings-reply.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
-import { believableCount, estimateTokens } from "../../wire/usage.ts";
+import { plausibleCount, estimateTokens } from "../../wire/usage.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
-import type { Errand, Prepared } from "./errand.ts";
+import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
 
 /** Texts turned into vectors by a model of any provider that has such models. */
-export function embeddingsErrand(request: EmbeddingsRequest, providers: AttemptParts["providers"]): Errand {
+export function embeddingsModelRequest(request: EmbeddingsRequest, providers: AttemptParts["providers"]): ModelRequest {
   return {
     inputCharacters: request.inputCharacters,
     prepare(_call, model) {
@@ -30,12 +30,12 @@ function notEmbedded({ provider }: ModelEntry): Refusal {
 }
 
 interface Question {
-  readonly operation: Operation;
+  readonly operation: ProviderOperation;
   readonly body: string;
 }
 
 /** What a model of any provider that has such models is sent for these texts. */
-export function embeddingsQuestion(
+export function embeddingsBody(
   model: ModelEntry,
   { embeddings }: ProviderTraits,
   inputs: readonly string[],
@@ -61,7 +61,7 @@ function translated(
     : { operation: codec.operation, body: written.body };
 }
 
-function passing(request: EmbeddingsRequest, model: ModelEntry): Prepared {
+function passing(request: EmbeddingsRequest, model: ModelEntry): PreparedRequest {
   return {
     ...WHOLE,
     operation: "embeddings",
@@ -74,7 +74,7 @@ function passing(request: EmbeddingsRequest, model: ModelEntry): Prepared {
   };
 }
 
-function translating(request: EmbeddingsRequest, model: ModelEntry, codec: EmbeddingsCodec): Prepared | Refusal {
+function translating(request: EmbeddingsRequest, model: ModelEntry, codec: EmbeddingsCodec): PreparedRequest | Refusal {
   const { inputs } = request;
   if (inputs === null)
     return refuse("unsupported_parameter", undefined, {
@@ -88,7 +88,7 @@ function translating(request: EmbeddingsRequest, model: ModelEntry, codec: Embed
     whole(bytes) {
       const read = vectorsOf(codec, bytes);
       if (read === null || read.vectors.length !== inputs.length) return null;
-      const told = believableCount(read.inputTokens);
+      const told = plausibleCount(read.inputTokens);
       const tokens = told ?? estimateTokens(request.inputCharacters);
       const usage = { ...estimated(0, 0), inputUncached: tokens, estimated: told === null };
       return {

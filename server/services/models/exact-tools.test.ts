@@ -14,7 +14,7 @@ import { chatCodec } from "../../wire/openai/chat-codec.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import type { Call } from "../../road/call.ts";
 import { isRefusal } from "../../kernel/errors.ts";
-import { conversationErrand, type ConversationParts } from "./conversation.ts";
+import { conversationModelRequest, type ConversationParts } from "./conversation.ts";
 import type { Conversation } from "../../road/conversation.ts";
 
 /** Beyond 2^53: read as a number it becomes another one. */
@@ -59,7 +59,7 @@ async function prepared(inbound: InboundRequest | { readonly fields: unknown }, 
     headers: {},
     statefulFields: [],
   } as unknown as Conversation;
-  const ready = await conversationErrand(conversation, parts).prepare(
+  const ready = await conversationModelRequest(conversation, parts).prepare(
     { id: "1", row: { timestamp: "2026-01-01T00:00:00.000000Z" }, abort: new AbortController() } as Call,
     model,
   );

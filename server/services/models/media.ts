@@ -1,7 +1,7 @@
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import type { ConversationRequest, Turn } from "../../wire/conversation/request.ts";
 import type { FilePart, ImagePart, TextPart, UserPart } from "../../wire/conversation/conversation-parts.ts";
-import { readWithin } from "../../wire/read-within.ts";
+import { readUpTo } from "../../wire/read-up-to.ts";
 
 /** Fetches what a request names by address, for providers that must be given the bytes. */
 export interface Media {
@@ -11,7 +11,7 @@ export interface Media {
 
 export type FetchMedia = (url: string, abort: AbortController, timeoutMs: number) => Promise<Response>;
 
-const MOST_BYTES = 20 * 1024 * 1024;
+const MAX_BYTES = 20 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
 
 /** `fetchMedia` checks addresses and follows no redirect. */
@@ -73,7 +73,7 @@ async function fetchBytes(
     if (!/^https?:\/\//i.test(url)) return unreadable("is not an http address");
     const response = await fetchMedia(url, abort, TIMEOUT_MS);
     if (!response.ok || response.body === null) return unreadable(`answered ${response.status}`);
-    const bytes = await readWithin(response.body, MOST_BYTES);
+    const bytes = await readUpTo(response.body, MAX_BYTES);
     return bytes === null
       ? unreadable("is larger than 20 MiB")
       : { bytes, mediaType: response.headers.get("content-type")?.split(";")[0]?.trim() ?? null };

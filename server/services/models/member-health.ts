@@ -115,7 +115,7 @@ export class MemberHealth {
     this.open(state, state.cooledUntil);
   }
 
-  /** The attempt told nothing of the member: the caller left, or the request was refused for what it was. */
+  /** The attempt says nothing about the member's health: the caller left, or the request itself was refused. */
   inconclusive(modelId: string): void {
     this.stateOf(modelId).trying = false;
   }

@@ -1,14 +1,14 @@
 import type { StoredAnswers } from "../../directory/semantic-cache/stored-answers.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { AskModel } from "../../road/model-question.ts";
-import type { Nest } from "../../road/nested-call.ts";
+import type { MakeNestedCall } from "../../road/nested-call.ts";
 import { askModel } from "./ask-model.ts";
 import { type Dispatch, dispatch, type DispatchParts } from "./dispatch.ts";
 import { MemberHealth } from "./member-health.ts";
 import { SemanticCache } from "./semantic-cache/semantic-cache.ts";
 
 export interface ModelServiceOptions extends Omit<DispatchParts, "health" | "random"> {
-  readonly nest: Nest;
+  readonly nest: MakeNestedCall;
   readonly storedAnswers: StoredAnswers;
   readonly log: Log;
 }

@@ -1,9 +1,9 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import { NOTHING_SAID } from "../../wire/conversation/nothing-said.ts";
+import { DEFAULT_REQUEST } from "../../wire/conversation/default-request.ts";
 import type { ConversationRequest } from "../../wire/conversation/request.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { type AttemptParts, providerOf, targetOf } from "./attempt.ts";
-import { embeddingsQuestion } from "./embeddings.ts";
+import { embeddingsBody } from "./embeddings.ts";
 import type { ProviderTraits } from "../../upstreams/providers/traits.ts";
 
 /** What a probe of a model found. `detail` names no credential and repeats nothing the provider said. */
@@ -40,7 +40,7 @@ export async function probe(model: ModelEntry, parts: AttemptParts): Promise<Pro
 
 function questionFor(model: ModelEntry, traits: ProviderTraits) {
   if (model.modes.includes("embedding")) {
-    const question = embeddingsQuestion(model, traits, ["ping"], null);
+    const question = embeddingsBody(model, traits, ["ping"], null);
     return isRefusal(question) ? null : question;
   }
   if (!model.modes.some((mode) => mode === "chat" || mode === "responses" || mode === "completion")) return null;
@@ -56,7 +56,7 @@ function questionFor(model: ModelEntry, traits: ProviderTraits) {
 
 /** The least that every vendor takes. */
 const PING: ConversationRequest = {
-  ...NOTHING_SAID,
+  ...DEFAULT_REQUEST,
   turns: [{ role: "user", parts: [{ kind: "text", text: "ping" }] }],
   maxOutputTokens: 16,
 };

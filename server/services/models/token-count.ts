@@ -2,7 +2,7 @@ import type { JsonObject } from "../../wire/document.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
 import type { Route } from "../../road/target.ts";
 import { jsonAnswer, type WholeAnswer } from "../../road/answer.ts";
-import type { Errand } from "./errand.ts";
+import type { ModelRequest } from "./model-request.ts";
 import type { AttemptParts } from "./attempt.ts";
 
 /** How many tokens a request would be, in the caller's own format. */
@@ -15,11 +15,11 @@ export interface TokenCount {
 }
 
 /** Whether every model that may serve the call counts for itself in the caller's format. */
-export function asksVendor(route: Route, { operation }: TokenCount, providers: AttemptParts["providers"]): boolean {
+export function isCountedByProvider(route: Route, { operation }: TokenCount, providers: AttemptParts["providers"]): boolean {
   return route.members.every(({ model }) => providers[model.provider.apiFormat]?.traits.counts(model, operation) === true);
 }
 
-export function tokenCountErrand({ inbound, operation, headers }: TokenCount): Errand {
+export function tokenCountModelRequest({ inbound, operation, headers }: TokenCount): ModelRequest {
   return {
     inputCharacters: 0,
     prepare: (_call, model) => ({

@@ -16,7 +16,7 @@ import { chatCodec } from "../../wire/openai/chat-codec.ts";
 import { readChatReply } from "../../wire/openai/chat-reply.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import { ChatStream } from "../../wire/openai/chat-stream.ts";
-import type { Operation } from "../../wire/operation.ts";
+import type { ProviderOperation } from "../../wire/operation.ts";
 import { dispatch, type DispatchParts } from "./dispatch.ts";
 import { MemberHealth } from "./member-health.ts";
 import { probe } from "./probe.ts";
@@ -27,8 +27,8 @@ import { residencyOf } from "./residency.ts";
  * Its names stand for the lines that the list of formats and those of `wire/` would get.
  */
 const FORMAT = "toy" as ConversationFormat;
-const SAY = "toy" as Operation;
-const EMBED = "toy_embed" as Operation;
+const SAY = "toy" as ProviderOperation;
+const EMBED = "toy_embed" as ProviderOperation;
 
 const USAGE = { inputUncached: 3, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 2, reasoning: 0, estimated: false };
 

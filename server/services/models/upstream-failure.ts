@@ -2,16 +2,16 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { retryDelaySeconds } from "../../wire/gemini/fault.ts";
 import type { WholeAnswer } from "../../road/answer.ts";
 
-/** Where another attempt makes sense after one failed. */
-export type Again = "anywhere" | "elsewhere" | "nowhere";
+/** Where a retry makes sense after an attempt failed. */
+export type RetryScope = "anywhere" | "elsewhere" | "nowhere";
 
 /** What a failed attempt means for the call and for the member. */
 export interface Failure {
-  /** As the attempt is told of on the row. */
+  /** As the attempt is recorded on the row. */
   readonly outcome: string;
   /** What the caller gets when no other attempt is made. */
   readonly answer: WholeAnswer | Refusal;
-  readonly again: Again;
+  readonly again: RetryScope;
   /** How long to stay away from the member, milliseconds; null: as its failures add up. */
   readonly coolMs: number | null;
 }

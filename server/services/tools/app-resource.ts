@@ -8,7 +8,8 @@ import { readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import { authorizedSend } from "./authorization/authorize-server.ts";
 import type { Call } from "../../road/call.ts";
 import { answerGate } from "./answer-gate.ts";
-import { carry, type Errand } from "./carry.ts";
+import { forwardRequest } from "./forward-request.ts";
+import type { ForwardedRequest } from "./forwarded-request.ts";
 import { answerOf } from "./relay.ts";
 import type { ToolParts, ToolServiceParts } from "./tool-parts.ts";
 import { toolsOf } from "../../road/target.ts";
@@ -33,7 +34,7 @@ export function appResourceDispatch(shared: ToolServiceParts): AppResourceDispat
       logLevel: null,
       session: null,
     };
-    const errand: Errand = {
+    const request: ForwardedRequest = {
       server,
       method: "resources/read",
       params: JSON.stringify({ uri }),
@@ -46,7 +47,7 @@ export function appResourceDispatch(shared: ToolServiceParts): AppResourceDispat
       gate: (text, result) => answerGate(call, target, text, result, parts),
       edit: () => null,
     };
-    const answer = await answerOf(call, carry(call, errand, parts));
+    const answer = await answerOf(call, forwardRequest(call, request, parts));
     if (typeof answer !== "string") return answer;
     const page = appPage(readUpstreamRpc(answer)?.result, uri);
     return page === null ? refuse("not_found", "The tool server has no such app.") : described(page, call, server, parts);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { secretBox } from "../../kernel/secrets.ts";
 import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
-import { carriedOn, carryOn } from "./approval-chain.ts";
+import { continuedApproval, approvalSealer } from "./approval-chain.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
@@ -21,7 +21,7 @@ function bringing(requestState: string): ToolRequest {
 }
 
 function stateOf(owner: string): string {
-  const answer = carryOn(
+  const answer = approvalSealer(
     call,
     owner,
     "approval-1",
@@ -33,11 +33,11 @@ function stateOf(owner: string): string {
 
 test("a state is good for as long as the approval was, and for its owner only", async () => {
   const state = stateOf("owner");
-  expect(await carriedOn(call, bringing(state), "another", definition, parts)).toBeNull();
+  expect(await continuedApproval(call, bringing(state), "another", definition, parts)).toBeNull();
   now += 60_000;
-  expect(await carriedOn(call, bringing(state), "owner", definition, parts)).toBe("over");
+  expect(await continuedApproval(call, bringing(state), "owner", definition, parts)).toBe("over");
 });
 
 test("an answer that asks for nothing stays as it is", () => {
-  expect(carryOn(call, "owner", "approval-1", 60, parts)('{"result":{"content":[]}}', { content: [] })).toBeNull();
+  expect(approvalSealer(call, "owner", "approval-1", 60, parts)('{"result":{"content":[]}}', { content: [] })).toBeNull();
 });

@@ -7,20 +7,20 @@ import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
 /**
- * An approved call that is asked for input is carried on by another request: the same call again, with the answers. So
+ * An approved call that is asked for input is continued by another request: the same call again, with the answers. So
  * that the approval covers it, the state its caller is to bring back is sealed together with the approval and the call
- * it was last used by. Each such state carries one request on, and none but the very call that was approved.
+ * it was last used by. Each such state continues one request, and only the very call that was approved.
  */
 
 const PURPOSE = "mcp-approval";
 
 type Parts = Pick<ToolParts, "db" | "secrets" | "clock">;
 
-/** Seals into an answer that asks for input what carries the approval on; null leaves any other answer as it is. */
-export type CarryOn = (text: string, result: JsonObject) => string | null;
+/** Seals the approval into an answer that asks for input, so that the retry is covered; null leaves any other answer as it is. */
+export type SealApproval = (text: string, result: JsonObject) => string | null;
 
 /** `owner`: the caller, server, tool and arguments the approval is good for. `seconds`: how long the caller has to come again. */
-export function carryOn(call: Call, owner: string, approvalId: string, seconds: number, { secrets, clock }: Parts): CarryOn {
+export function approvalSealer(call: Call, owner: string, approvalId: string, seconds: number, { secrets, clock }: Parts): SealApproval {
   return (text, result) => {
     if (result.resultType !== "input_required") return null;
     const value = { approval: approvalId, call: call.id, state: result.requestState ?? null, until: clock.now() + seconds * 1000 };
@@ -31,10 +31,10 @@ export function carryOn(call: Call, owner: string, approvalId: string, seconds: 
 }
 
 /**
- * The approval a request carries on: its id, "over" when the state was used already, came too late or the tool takes
+ * The approval a request continues: its id, "over" when the state was used already, came too late or the tool takes
  * something else by now, null when the request brings no such state. The request is left with the state its server gave.
  */
-export async function carriedOn(
+export async function continuedApproval(
   call: Call,
   { message }: ToolRequest,
   owner: string,

@@ -8,13 +8,13 @@ import type { ToolRoute, ToolTarget } from "../../road/target.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { exactDigest } from "../../wire/mcp/exact-arguments.ts";
 import { memberText } from "../../wire/mcp/rpc.ts";
-import { carriedOn, carryOn, type CarryOn } from "./approval-chain.ts";
+import { continuedApproval, approvalSealer, type SealApproval } from "./approval-chain.ts";
 import { approvalNotGiven, approvalRequired } from "../../road/approval-required.ts";
-import { askedByState, canShowAddress, takeAnswer, whenDecided } from "./approval-question.ts";
-import { heldForApproval, sessionDigest } from "./approval-wait.ts";
-import type { HeldCall } from "./asked-first.ts";
+import { approvalInputRequest, canElicitUrl, takeApprovalState, awaitDecision } from "./approval-question.ts";
+import { waitForApproval, sessionDigest } from "./approval-wait.ts";
+import type { PausedCall } from "./paused-call.ts";
 import { refuseLostSession } from "./caller-session.ts";
-import { definitionNow } from "./definition-now.ts";
+import { currentDefinition } from "./current-definition.ts";
 import { definitionOf } from "./offered-definitions.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
@@ -23,9 +23,9 @@ import type { ToolRequest } from "./tool-request.ts";
 export interface ToolAction {
   readonly action: Action;
   /** What carries the approval on in answers that ask a stateless caller for input; null where nothing does. */
-  carriedBy(approvalId: string | null): CarryOn | null;
+  carriedBy(approvalId: string | null): SealApproval | null;
   /** What a caller whose call waits for an approval is told: at once, or on its own stream until the approval is given. */
-  whileHeld(held: HeldPassage<ToolServerSend>, then: (passage: Passage<ToolServerSend>) => void): WholeAnswer | Refusal | HeldCall;
+  whileHeld(held: HeldPassage<ToolServerSend>, then: (passage: Passage<ToolServerSend>) => void): WholeAnswer | Refusal | PausedCall;
 }
 
 /** `name` is the tool as its server knows it. */
@@ -45,22 +45,24 @@ export function toolAction(
   const plain = actionOn(target, name, given);
   const { required } = plain.approval;
   const owner = ownerOf(call, request, server.id, name, given);
-  const definition = () => definitionNow(call, request, target, name, parts);
-  const shows = required && canShowAddress(call, request, route.virtual?.id ?? server.id, parts);
-  const answered = state ? takeAnswer(request, owner, parts) : null;
+  const definition = () => currentDefinition(call, request, target, name, parts);
+  const shows = required && canElicitUrl(call, request, route.virtual?.id ?? server.id, parts);
+  const answered = state ? takeApprovalState(request, owner, parts) : null;
   const proof: ApprovalProof = {
     ready: () => refuseLostSession(call, request, route, target, parts),
     ...(answered === null
       ? {}
-      : // What was refused to be opened is told as to any other client.
-        { asked: () => whenDecided(call, server.url, answered.id, parts, answered.declined ? 0 : undefined) }),
-    ...(state && answered === null ? { continued: () => carriedOn(call, request, owner, definition, parts) } : {}),
+      : // A declined page gets the same answer as any other client.
+        { asked: () => awaitDecision(call, server.url, answered.id, parts, answered.declined ? 0 : undefined) }),
+    ...(state && answered === null ? { continued: () => continuedApproval(call, request, owner, definition, parts) } : {}),
     session: stateless || !shows ? null : sessionDigest(parts, call.headers.get("mcp-session-id") ?? ""),
   };
   const pending = (approval: Approval): WholeAnswer | Refusal => {
     if (answered !== null)
-      return answered.declined ? approvalRequired(approval) : askedByState(call, request, owner, approval, answered.round + 1, parts);
-    return shows && stateless ? askedByState(call, request, owner, approval, 0, parts) : approvalRequired(approval);
+      return answered.declined
+        ? approvalRequired(approval)
+        : approvalInputRequest(call, request, owner, approval, answered.round + 1, parts);
+    return shows && stateless ? approvalInputRequest(call, request, owner, approval, 0, parts) : approvalRequired(approval);
   };
   return {
     action: {
@@ -70,7 +72,7 @@ export function toolAction(
       approval: { ...plain.approval, definitionDigest: definition, proof },
     },
     carriedBy: (approvalId) =>
-      approvalId === null || !stateless ? null : carryOn(call, owner, approvalId, access.approvalTimeoutSeconds, parts),
+      approvalId === null || !stateless ? null : approvalSealer(call, owner, approvalId, access.approvalTimeoutSeconds, parts),
     whileHeld({ approval, redeem }, then) {
       if (approval?.status !== "pending") return approvalNotGiven(approval);
       if (!shows || stateless || answered !== null) return pending(approval);
@@ -82,7 +84,7 @@ export function toolAction(
       };
       return {
         kind: "held",
-        ask: heldForApproval(call, request, server.url, approval, redeemed, parts),
+        ask: waitForApproval(call, request, server.url, approval, redeemed, parts),
         headers: { "x-gw-approval-id": approval.id },
       };
     },

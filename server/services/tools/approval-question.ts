@@ -2,14 +2,14 @@ import type { Approval } from "@gatehouse/contracts/approvals";
 import { findApproval } from "../../directory/tools/approvals.ts";
 import type { Refusal } from "../../kernel/errors.ts";
 import { isObject } from "../../wire/document.ts";
-import { showsAddresses } from "../../wire/mcp/elicitation.ts";
+import { supportsUrlElicitation } from "../../wire/mcp/elicitation.ts";
 import { edited, resultText } from "../../wire/mcp/rpc.ts";
 import { baseUrl } from "./authorization/authorization-parts.ts";
 import { sealEnvelope } from "../../road/admission/envelope.ts";
 import type { Call } from "../../road/call.ts";
 import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { SESSION_PURPOSE } from "./caller-session.ts";
-import { departure } from "../../road/outlet.ts";
+import { recordTarget } from "../../road/outlet.ts";
 import { approvalData, approvalRequired } from "../../road/approval-required.ts";
 import { sealed, unsealed, upstreamSession } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
@@ -30,12 +30,12 @@ const META_DATA = "dev.gatehouse/approval";
 const WAIT_MS = 40_000;
 const LOOK_MS = 500;
 /** Below the ten rounds after which the official client gives up: the last of them ends with how to come back. */
-const MOST_ROUNDS = 8;
+const MAX_ROUNDS = 8;
 /** The page is worth reading for a while after the time has run out. */
 const PAGE_MS = 86_400_000;
 
 /** The question itself, as `elicitation/create` has it. */
-export function addressOf(
+export function approvalElicitation(
   call: Call,
   approval: Approval,
   { authorization, secrets }: Pick<ToolParts, "authorization" | "secrets">,
@@ -50,25 +50,27 @@ export function addressOf(
   return {
     mode: "url",
     url: `${baseUrl(authorization, call)}/v1/portal/approvals/${approval.id}/page?ticket=${ticket}`,
-    message: `${approval.capability_name} of ${approval.server_name} needs approval. Open the page to see how it stands, or hand it to somebody who may decide. The call goes on once it is approved.`,
+    message:
+      `${approval.capability_name} of ${approval.server_name} needs approval. Open the page to see how it stands, or hand it ` +
+      `to somebody who may decide. The call goes on once it is approved.`,
   };
 }
 
-/** Whether the client behind the request can be asked to open an address, and would be told of it. */
-export function canShowAddress(call: Call, request: ToolRequest, servedAs: string, parts: Pick<ToolParts, "secrets">): boolean {
+/** Whether the client behind the request supports URL elicitation, and would be notified of its completion. */
+export function canElicitUrl(call: Call, request: ToolRequest, servedAs: string, parts: Pick<ToolParts, "secrets">): boolean {
   if (request.message?.kind !== "request") return false;
-  if (request.envelope !== null) return showsAddresses(request.envelope.capabilities);
+  if (request.envelope !== null) return supportsUrlElicitation(request.envelope.capabilities);
   const token = call.headers.get("mcp-session-id");
   if (token === null || call.headers.get("accept")?.includes("text/event-stream") !== true) return false;
   const owner = `${principalOf(call)}\n${servedAs}`;
   const shows = upstreamSession(parts.secrets, owner, token)?.shows.addresses;
   if (shows !== undefined) return shows;
   const session = unsealed(parts.secrets, SESSION_PURPOSE, owner, token);
-  return session !== null && isObject(session.capabilities) && showsAddresses(session.capabilities);
+  return session !== null && isObject(session.capabilities) && supportsUrlElicitation(session.capabilities);
 }
 
 /** The question to a stateless client. From the second round on the address was shown already, and the client just comes again. */
-export function askedByState(
+export function approvalInputRequest(
   call: Call,
   { message }: ToolRequest,
   owner: string,
@@ -76,10 +78,12 @@ export function askedByState(
   round: number,
   parts: ToolParts,
 ): WholeAnswer | Refusal {
-  if (round >= MOST_ROUNDS) return approvalRequired(approval);
+  if (round >= MAX_ROUNDS) return approvalRequired(approval);
   const result = {
     resultType: "input_required",
-    ...(round > 0 ? {} : { inputRequests: { [QUESTION]: { method: "elicitation/create", params: addressOf(call, approval, parts) } } }),
+    ...(round > 0
+      ? {}
+      : { inputRequests: { [QUESTION]: { method: "elicitation/create", params: approvalElicitation(call, approval, parts) } } }),
     requestState: sealed(parts.secrets, PURPOSE, owner, { approval: approval.id, round }),
     _meta: { [META_DATA]: { code: "approval_required", ...approvalData(approval) } },
   };
@@ -91,7 +95,7 @@ export function askedByState(
 }
 
 /** The approval a stateless client comes again for. The request is left without what was the gateway's alone; null when it brings no such state. */
-export function takeAnswer(
+export function takeApprovalState(
   { message }: ToolRequest,
   owner: string,
   { secrets }: Pick<ToolParts, "secrets">,
@@ -109,7 +113,7 @@ export function takeAnswer(
 }
 
 /** The approval once it is decided, or as it stands when the caller has waited long enough or gone; null when it is not there. */
-export async function whenDecided(
+export async function awaitDecision(
   call: Call,
   url: string,
   id: string,
@@ -117,7 +121,7 @@ export async function whenDecided(
   waitMs = WAIT_MS,
 ): Promise<Approval | Refusal | null> {
   // Whatever becomes of this process meanwhile, the call is on the record.
-  const unrecorded = departure(call, url, null, parts);
+  const unrecorded = recordTarget(call, url, null, parts);
   if (unrecorded !== null) return unrecorded;
   const until = performance.now() + waitMs;
   for (;;) {

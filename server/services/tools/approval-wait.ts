@@ -3,9 +3,9 @@ import { findApproval, noteApprovalShown } from "../../directory/tools/approvals
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import { approvalNotGiven, approvalRequired } from "../../road/approval-required.ts";
-import { addressOf } from "./approval-question.ts";
-import { departure } from "../../road/outlet.ts";
-import { shownAddress } from "./shown-address.ts";
+import { approvalElicitation } from "./approval-question.ts";
+import { recordTarget } from "../../road/outlet.ts";
+import { urlElicitation } from "./url-elicitation.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
@@ -19,7 +19,7 @@ export function sessionDigest({ secrets }: Pick<ToolParts, "secrets">, session: 
  * wait that long sends the call again in the same session. `redeem` gives a refusal when the approval is no longer good
  * for this call.
  */
-export async function* heldForApproval(
+export async function* waitForApproval(
   call: Call,
   request: ToolRequest,
   url: string,
@@ -29,7 +29,7 @@ export async function* heldForApproval(
 ): AsyncGenerator<string, Refusal | null> {
   const tenantId = call.identity?.tenantId ?? "";
   // Whatever becomes of this process meanwhile, the call is on the record.
-  const unrecorded = departure(call, url, null, parts);
+  const unrecorded = recordTarget(call, url, null, parts);
   if (unrecorded !== null) return unrecorded;
   const look = async () => {
     const found = await findApproval(parts, tenantId, approval.id);
@@ -37,10 +37,10 @@ export async function* heldForApproval(
   };
   try {
     await noteApprovalShown(parts, tenantId, approval.id, sessionDigest(parts, call.headers.get("mcp-session-id") ?? ""));
-    return yield* shownAddress(
+    return yield* urlElicitation(
       call,
       request,
-      { ...addressOf(call, approval, parts), elicitationId: approval.id },
+      { ...approvalElicitation(call, approval, parts), elicitationId: approval.id },
       look,
       () => approvalRequired(approval),
       parts,

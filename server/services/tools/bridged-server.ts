@@ -5,7 +5,7 @@ import { withoutExecution } from "../../wire/mcp/bridge.ts";
 import { edited } from "../../wire/mcp/rpc.ts";
 import { answerGate, answersContent } from "./answer-gate.ts";
 import { isRefusal } from "../../kernel/errors.ts";
-import { carry } from "./carry.ts";
+import { forwardRequest } from "./forward-request.ts";
 import { openChanges } from "./changes.ts";
 import { offeredTools } from "./offered-tools.ts";
 import { carriedCapabilities, type SynthesizedServer } from "./synthesized.ts";
@@ -30,8 +30,8 @@ export function bridgedServer(call: Call, request: ToolRequest, target: ToolTarg
       const opened = await openChanges(call, server, filter, sender, parts);
       return isRefusal(opened) ? opened : [opened];
     },
-    carry: (message, sender, session) =>
-      carry(
+    forward: (message, sender, session) =>
+      forwardRequest(
         call,
         {
           server,

@@ -1,4 +1,4 @@
-import type { NotedSession, Said } from "../../directory/tools/session-notes.ts";
+import type { SessionCredential, SessionStatus } from "../../directory/tools/session-state.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import type { Call } from "../../road/call.ts";
@@ -13,25 +13,25 @@ export const SESSION_PURPOSE = "mcp-session";
 /** A session the gateway made for a caller of the handshake dialect. */
 export interface CallerSession {
   readonly value: JsonObject;
-  readonly noted: NotedSession;
+  readonly noted: SessionCredential;
   /** By which it is known beside its own text, which is a credential. */
   readonly name: string;
-  readonly said: Said;
+  readonly said: SessionStatus;
 }
 
 /** The session the call belongs to, at a server (by id) that the gateway itself shows; a refusal when there is none. */
 export async function callerSession(
   call: Call,
   serverId: string,
-  { secrets, notes }: Pick<ToolParts, "secrets" | "notes">,
+  { secrets, sessionState }: Pick<ToolParts, "secrets" | "sessionState">,
 ): Promise<CallerSession | Refusal> {
   const token = call.headers.get("mcp-session-id");
   if (token === null) return refuse("session_required");
   const value = unsealed(secrets, SESSION_PURPOSE, `${principalOf(call)}\n${serverId}`, token);
   if (value === null) return refuse("session_not_found");
   const noted = { tenantId: call.identity?.tenantId ?? "", token };
-  const said = await notes.said(noted);
-  return said.ended ? refuse("session_not_found") : { value, noted, said, name: notes.nameOf(noted) };
+  const said = await sessionState.statusOf(noted);
+  return said.ended ? refuse("session_not_found") : { value, noted, said, name: sessionState.nameOf(noted) };
 }
 
 /** Refuses a call that will not get anywhere in its session, before it costs anything that is good once. */

@@ -1,16 +1,16 @@
 import { idIn, memberText, type RpcId, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
-type Parts = Pick<ToolParts, "memory" | "notes" | "secrets">;
+type Parts = Pick<ToolParts, "memory" | "sessionState" | "secrets">;
 
 /** "1" and 1 are two ids. */
 const keyOf = (session: string, id: RpcId) => `${session}\n${JSON.stringify(id)}`;
 
-/** The session's own text is a credential of its caller, so it stands nowhere. The id is told in clear, so that few have to be compared. */
+/** The session's own text is a credential of its caller, so it is never published. The id is published in clear, so that few have to be compared. */
 const markOf = ({ secrets }: Pick<Parts, "secrets">, key: string) => secrets.hmac("mcp-cancelled", key);
 
 /** Of longer ids every request under way would have to be looked at. */
-const MOST_CHARACTERS = 200;
+const MAX_CHARACTERS = 200;
 
 /** Lets a `notifications/cancelled` of the session end the request, whichever process it comes to, until what this returns is called. */
 export function cancellableRequest({ memory }: Pick<Parts, "memory">, session: string, id: RpcId, abort: AbortController): () => void {
@@ -28,8 +28,8 @@ export async function cancelRequest(parts: Parts, session: string, { document, p
   const key = keyOf(session, id);
   const here = parts.memory.underWay.get(key);
   if (here !== undefined) here.abort("client_disconnected");
-  else if (String(id).length <= MOST_CHARACTERS)
-    await parts.notes.tellCancelled(`${markOf(parts, key)} ${JSON.stringify(id)}`).catch(() => undefined);
+  else if (String(id).length <= MAX_CHARACTERS)
+    await parts.sessionState.tellCancelled(`${markOf(parts, key)} ${JSON.stringify(id)}`).catch(() => undefined);
 }
 
 /** Ends a request that is under way here and was cancelled at another process. */

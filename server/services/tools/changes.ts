@@ -1,21 +1,21 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
-import type { Sender } from "../../wire/mcp/bridge.ts";
-import { type ChangeFilter, readFilter, tellable, tellsOf, writeFilter } from "../../wire/mcp/changes.ts";
+import type { McpSender } from "../../wire/mcp/bridge.ts";
+import { type ChangeFilter, readFilter, supportedChanges, isWantedChange, writeFilter } from "../../wire/mcp/changes.ts";
 import { META } from "../../wire/mcp/dialect.ts";
 import { answers } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
-import { askServer, sessionOwner } from "./ask-server.ts";
+import { openExchange, sessionOwner } from "./server-exchange.ts";
 import type { Asked } from "./exchange.ts";
-import { departure } from "../../road/outlet.ts";
+import { recordTarget } from "../../road/outlet.ts";
 import { type AskSubscription, subscribe, unsubscribe } from "./resource-subscriptions.ts";
 import { joinFeed } from "./session-feed.ts";
 import { pooledSession, versionOf } from "./session-pool.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { finalMessage } from "./upstream-messages.ts";
 
-/** What one server tells of its changes, in whichever dialect it does, as notifications without marks of either. */
+/** The change notifications of one server, in whichever dialect it speaks, without what is particular to either. */
 export interface Changes {
   /** What of the wish the server grants. */
   readonly honoured: ChangeFilter;
@@ -30,7 +30,7 @@ export async function openChanges(
   call: Call,
   server: ToolServerEntry,
   filter: ChangeFilter,
-  sender: Sender,
+  sender: McpSender,
   parts: ToolParts,
 ): Promise<Changes | Refusal> {
   return server.dialect === "stateless"
@@ -42,37 +42,37 @@ async function statelessChanges(
   call: Call,
   server: ToolServerEntry,
   filter: ChangeFilter,
-  sender: Sender,
+  sender: McpSender,
   parts: ToolParts,
 ): Promise<Changes | Refusal> {
-  const wanted = { ...tellable(filter, server.capabilities), logs: false };
+  const wanted = { ...supportedChanges(filter, server.capabilities), logs: false };
   if (!asksForSomething(wanted)) return silence(call);
   const params = JSON.stringify({ notifications: writeFilter(wanted) });
-  const asked = await askServer(
+  const exchange = await openExchange(
     call,
     server,
     { method: "subscriptions/listen", params, capability: null, arguments: undefined, sender: { ...sender, logLevel: null }, id: "listen" },
     parts,
   );
-  if (isRefusal(asked)) return asked;
-  const first = await asked.messages.next().catch(() => null);
+  if (isRefusal(exchange)) return exchange;
+  const first = await exchange.messages.next().catch(() => null);
   const acknowledged = first?.value?.value;
   if (acknowledged?.method !== "notifications/subscriptions/acknowledged" || !isObject(acknowledged.params)) {
-    asked.abort.abort("not_listened_to");
+    exchange.abort.abort("not_listened_to");
     return silence(call);
   }
   return {
     honoured: readFilter(acknowledged.params.notifications) ?? NOTHING,
-    notifications: told(asked, wanted),
-    close: () => asked.abort.abort("nobody_listens"),
+    notifications: told(exchange, wanted),
+    close: () => exchange.abort.abort("nobody_listens"),
   };
 }
 
-async function* told(asked: Asked, wanted: ChangeFilter): AsyncGenerator<JsonObject, void> {
+async function* told(exchange: Asked, wanted: ChangeFilter): AsyncGenerator<JsonObject, void> {
   try {
-    for await (const { value } of asked.messages) {
-      if (answers(value, asked.id)) return;
-      if (tellsOf(wanted, value)) yield unmarked(value);
+    for await (const { value } of exchange.messages) {
+      if (answers(value, exchange.id)) return;
+      if (isWantedChange(wanted, value)) yield unmarked(value);
     }
   } catch {
     // It broke off, or is no longer wanted: either way there is nothing more to tell.
@@ -91,12 +91,12 @@ async function handshakeChanges(
   call: Call,
   server: ToolServerEntry,
   filter: ChangeFilter,
-  sender: Sender,
+  sender: McpSender,
   parts: ToolParts,
 ): Promise<Changes | Refusal> {
   const credentials = await parts.credentials.headersFor(call, server);
   if (isRefusal(credentials)) return credentials;
-  const unrecorded = departure(call, server.url, null, parts);
+  const unrecorded = recordTarget(call, server.url, null, parts);
   if (unrecorded !== null) return unrecorded;
   const join = async () => {
     const session = await pooledSession(
@@ -110,9 +110,9 @@ async function handshakeChanges(
       parts,
     );
     if (isRefusal(session)) return session;
-    const wanted = tellable(filter, session.capabilities);
+    const wanted = supportedChanges(filter, session.capabilities);
     const joined = asksForSomething(wanted)
-      ? await joinFeed(session, server, credentials, (message) => tellsOf(wanted, message), call.abort.signal, parts)
+      ? await joinFeed(session, server, credentials, (message) => isWantedChange(wanted, message), call.abort.signal, parts)
       : null;
     return { session, wanted, joined };
   };
@@ -147,18 +147,25 @@ async function handshakeChanges(
 }
 
 async function* wantedOf(heard: AsyncGenerator<JsonObject, void>, filter: ChangeFilter): AsyncGenerator<JsonObject, void> {
-  for await (const message of heard) if (tellsOf(filter, message)) yield message;
+  for await (const message of heard) if (isWantedChange(filter, message)) yield message;
 }
 
 /**
  * Whether the server took it. That is for everybody who listens in the session, also when the call it is asked in is over
  * by then: its row tells of its own request, and nothing begins for it any more.
  */
-async function takes(call: Call, server: ToolServerEntry, method: string, uri: string, sender: Sender, parts: ToolParts): Promise<boolean> {
+async function takes(
+  call: Call,
+  server: ToolServerEntry,
+  method: string,
+  uri: string,
+  sender: McpSender,
+  parts: ToolParts,
+): Promise<boolean> {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort("upstream_timeout"), server.timeoutMs);
   try {
-    const asked = await askServer(
+    const exchange = await openExchange(
       { ...call, abort, row: { ...call.row } },
       server,
       {
@@ -171,9 +178,9 @@ async function takes(call: Call, server: ToolServerEntry, method: string, uri: s
       },
       { ...parts, begin: () => undefined },
     );
-    if (isRefusal(asked)) return false;
-    const answer = await finalMessage(asked.messages, asked.id).catch(() => null);
-    asked.end();
+    if (isRefusal(exchange)) return false;
+    const answer = await finalMessage(exchange.messages, exchange.id).catch(() => null);
+    exchange.end();
     return isObject(answer?.value.result);
   } catch {
     return false;

@@ -4,18 +4,18 @@ import type { JsonObject } from "../../wire/document.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
 const WAIT_MS = 600_000;
-/** Of the requests this gateway makes: an answer to any other is nobody's. */
+/** Of the requests this gateway makes: an answer to any other is ignored. */
 const OWN_ID = /^gw-[0-9A-Z]{26}(?:-[0-9a-f]{32})?$/;
 
 const markOf = ({ secrets }: Pick<ToolParts, "secrets">, id: string) => secrets.hmac("mcp-own-question", id).slice(0, 32);
 
 /** The id of a request this gateway makes itself in a session that is another's: a tool server's own ids never look like it. */
-export function ownQuestionId(parts: Pick<ToolParts, "secrets">): string {
+export function gatewayRequestId(parts: Pick<ToolParts, "secrets">): string {
   const id = `gw-${ulid()}`;
   return `${id}-${markOf(parts, id)}`;
 }
 
-export function isOwnQuestion(parts: Pick<ToolParts, "secrets">, id: unknown): id is string {
+export function isGatewayRequestId(parts: Pick<ToolParts, "secrets">, id: unknown): id is string {
   if (typeof id !== "string" || id.length !== 62 || !OWN_ID.test(id)) return false;
   return timingSafeEqual(Buffer.from(id.slice(30)), Buffer.from(markOf(parts, id.slice(0, 29))));
 }
@@ -23,8 +23,8 @@ export function isOwnQuestion(parts: Pick<ToolParts, "secrets">, id: unknown): i
 const keyOf = (session: string, id: string) => `${session}\n${id}`;
 
 /** The caller's answer to a request of this id in this session, whichever process it comes to; null when none comes. */
-export function clientAnswer(
-  { memory, letters, secrets }: ToolParts,
+export function awaitClientAnswer(
+  { memory, processMessages, secrets }: ToolParts,
   session: string,
   id: string,
   signal: AbortSignal,
@@ -40,16 +40,16 @@ export function clientAnswer(
     };
     const gone = () => done(null);
     const timer = setTimeout(gone, WAIT_MS);
-    const stop = letters.wait(recipientOf(secrets, key), (letter) => done(letter as JsonObject));
+    const stop = processMessages.wait(recipientOf(secrets, key), (message) => done(message as JsonObject));
     signal.addEventListener("abort", gone, { once: true });
     memory.clientAnswers.set(key, done);
     if (signal.aborted) gone();
   });
 }
 
-/** Hands an answer to who waits for it, here or in another process. */
-export async function takeClientAnswer(
-  { memory, letters, secrets }: ToolParts,
+/** Delivers an answer to the exchange that waits for it, here or in another process. */
+export async function deliverClientAnswer(
+  { memory, processMessages, secrets }: ToolParts,
   session: string,
   id: string,
   answer: JsonObject,
@@ -57,7 +57,7 @@ export async function takeClientAnswer(
   const key = keyOf(session, id);
   const waiting = memory.clientAnswers.get(key);
   if (waiting !== undefined) waiting(answer);
-  else if (OWN_ID.test(id)) await letters.send(recipientOf(secrets, key), answer);
+  else if (OWN_ID.test(id)) await processMessages.send(recipientOf(secrets, key), answer);
 }
 
 /** The session's own text is a credential of its caller, so it stands nowhere. */

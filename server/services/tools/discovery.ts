@@ -6,7 +6,7 @@ import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { isStatelessVersion, META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
-import { MOST_PAGES, nextCursor } from "../../wire/mcp/paging.ts";
+import { MAX_PAGES, nextCursor } from "../../wire/mcp/paging.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
 import { listedTools } from "../../wire/mcp/tool-definitions.ts";
 import { statelessParams } from "../../wire/mcp/bridge.ts";
@@ -14,7 +14,7 @@ import { describeServer, type ServerAuthorization } from "./authorization/descri
 import { pooledSession, sessionHeaders } from "./session-pool.ts";
 import { endSession } from "./session-farewells.ts";
 import type { PooledSession } from "./exchange.ts";
-import { toolMemory } from "./tool-memory.ts";
+import { toolServerState } from "./tool-server-state.ts";
 import { finalMessage, isEventStream, upstreamMessages } from "./upstream-messages.ts";
 
 /** What a discovery came to. Only a conclusive one says what the server is; the others say nothing of its dialect. */
@@ -134,7 +134,7 @@ class Probe {
     return pooledSession(
       this.server,
       { owner: "discovery", capabilities: {}, clientInfo: CLIENT, headers: this.credential() },
-      { send: inTime, memory: toolMemory() },
+      { send: inTime, memory: toolServerState() },
     );
   }
 
@@ -185,7 +185,7 @@ class Probe {
       if (capabilities[capability] === undefined) return [];
       const pages: JsonValue[][] = [];
       let params: JsonObject = {};
-      while (pages.length < MOST_PAGES) {
+      while (pages.length < MAX_PAGES) {
         const answer = await ask(method, params);
         // Part of a list would tell of everything else that it is gone.
         if (!isObject(answer) || !Array.isArray(answer[member])) return null;

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
-import type { LetterBox } from "../../directory/tools/letter-box.ts";
-import { goOn } from "./held-exchanges.ts";
+import type { ProcessMessages } from "../../directory/tools/process-messages.ts";
+import { resumeExchange } from "./held-exchanges.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
-type Take = Parameters<LetterBox["wait"]>[1];
+type Take = Parameters<ProcessMessages["wait"]>[1];
 
 /** Letters of a process whose database is there for so many of them. */
-function letters(there: number) {
+function processMessages(there: number) {
   const waiting = new Map<string, Take>();
   let sent = 0;
-  const box: Pick<LetterBox, "wait" | "send"> = {
+  const box: Pick<ProcessMessages, "wait" | "send"> = {
     wait(recipient, take) {
       waiting.set(recipient, take);
       return () => void waiting.delete(recipient);
@@ -19,22 +19,22 @@ function letters(there: number) {
       if (typeof replyTo === "string") waiting.get(replyTo)?.({ id: 1, serverInfo: null });
     },
   };
-  return { waiting, parts: { memory: { held: new Map() }, letters: box } as unknown as ToolParts };
+  return { waiting, parts: { memory: { held: new Map() }, processMessages: box } as unknown as ToolParts };
 }
 
 test("whoever cannot ask for an exchange waits for nothing", async () => {
-  const { waiting, parts } = letters(0);
-  await expect(goOn(parts, "held", "{}", new AbortController().signal)).rejects.toThrow("the database is away");
+  const { waiting, parts } = processMessages(0);
+  await expect(resumeExchange(parts, "held", "{}", new AbortController().signal)).rejects.toThrow("the database is away");
   expect(waiting.size).toBe(0);
 });
 
 test("an exchange another process holds breaks off when it can be told nothing more", async () => {
-  const { waiting, parts } = letters(1);
-  const asked = await goOn(parts, "held", "{}", new AbortController().signal);
-  if (asked === null) throw new Error("nobody held the exchange");
-  const next = asked.messages.next();
-  await asked.respond("{}");
+  const { waiting, parts } = processMessages(1);
+  const exchange = await resumeExchange(parts, "held", "{}", new AbortController().signal);
+  if (exchange === null) throw new Error("nobody held the exchange");
+  const next = exchange.messages.next();
+  await exchange.respond("{}");
   expect((await next).done).toBe(true);
-  asked.end();
+  exchange.end();
   expect(waiting.size).toBe(0);
 });

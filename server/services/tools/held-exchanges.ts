@@ -1,57 +1,57 @@
 import { ulid, uuid } from "../../kernel/ids.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { answers, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
-import { giveUp } from "./ask-server.ts";
+import { cancelExchange } from "./server-exchange.ts";
 import type { Asked } from "./exchange.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
 
 const HELD_MS = 300_000;
-const MOST_HELD = 1_000;
+const MAX_HELD = 1_000;
 /** How long another process may take to say that it holds an exchange. */
 const FOUND_MS = 3_000;
 
 const holderOf = (id: string) => `held ${id}`;
 
-/** The exchange waits, in this process, for whichever process its caller comes to. Null when too many are held already. */
-export function hold({ memory, letters }: Pick<ToolParts, "memory" | "letters">, asked: Asked): string | null {
-  if (memory.held.size >= MOST_HELD) return null;
+/** Holds the exchange in this process, for whichever process its caller's retry reaches. Null when too many are held already. */
+export function holdExchange({ memory, processMessages }: Pick<ToolParts, "memory" | "processMessages">, exchange: Asked): string | null {
+  if (memory.held.size >= MAX_HELD) return null;
   const id = uuid();
-  asked.detach();
+  exchange.detach();
   const over = () => {
     memory.held.delete(id);
     alone();
-    asked.end();
+    exchange.end();
   };
   const timer = setTimeout(() => {
-    giveUp(asked, "the input never came");
+    cancelExchange(exchange, "the input never came");
     over();
   }, HELD_MS);
   timer.unref?.();
-  const alone = letters.wait(holderOf(id), (letter) => {
-    const { replyTo } = letter;
+  const alone = processMessages.wait(holderOf(id), (instruction) => {
+    const { replyTo } = instruction;
     // Only the first to come goes on with it.
     const comes = typeof replyTo === "string";
-    if (comes && !memory.held.delete(id)) return void letters.send(replyTo, { over: true }).catch(() => undefined);
-    if (letter.over === true) over();
-    else if (typeof letter.say === "string") void asked.respond(letter.say);
+    if (comes && !memory.held.delete(id)) return void processMessages.send(replyTo, { over: true }).catch(() => undefined);
+    if (instruction.over === true) over();
+    else if (typeof instruction.say === "string") void exchange.respond(instruction.say);
     if (!comes) return;
     clearTimeout(timer);
-    void forward(asked, (message) => letters.send(replyTo, message)).finally(over);
+    void forward(exchange, (message) => processMessages.send(replyTo, message)).finally(over);
   });
-  memory.held.set(id, { asked, timer, alone });
+  memory.held.set(id, { asked: exchange, timer, alone });
   return id;
 }
 
 /** What the server says goes to the process the caller has come to. */
-async function forward(asked: Asked, send: (letter: JsonObject) => Promise<void>): Promise<void> {
+async function forward(exchange: Asked, send: (instruction: JsonObject) => Promise<void>): Promise<void> {
   try {
     // The gateway counts its own requests in a session.
-    await send({ id: asked.id as number, serverInfo: asked.serverInfo });
+    await send({ id: exchange.id as number, serverInfo: exchange.serverInfo });
     for (;;) {
-      const { done, value } = await asked.messages.next();
+      const { done, value } = await exchange.messages.next();
       await send(done === true ? { over: true } : { text: value.text });
-      if (done === true || answers(value.value, asked.id)) return;
+      if (done === true || answers(value.value, exchange.id)) return;
     }
   } catch {
     await send({ over: true }).catch(() => undefined);
@@ -59,8 +59,8 @@ async function forward(asked: Asked, send: (letter: JsonObject) => Promise<void>
 }
 
 /** Goes on with a held exchange, once: `say` is the answer to what its server asked. Null when nobody holds it (any more). */
-export async function goOn(
-  parts: Pick<ToolParts, "memory" | "letters">,
+export async function resumeExchange(
+  parts: Pick<ToolParts, "memory" | "processMessages">,
   id: string,
   say: string,
   signal: AbortSignal,
@@ -74,7 +74,12 @@ export async function goOn(
   return held.asked;
 }
 
-async function elsewhere({ letters }: Pick<ToolParts, "letters">, id: string, say: string, signal: AbortSignal): Promise<Asked | null> {
+async function elsewhere(
+  { processMessages }: Pick<ToolParts, "processMessages">,
+  id: string,
+  say: string,
+  signal: AbortSignal,
+): Promise<Asked | null> {
   const replyTo = `reply ${ulid()}`;
   const came: JsonObject[] = [];
   const abort = new AbortController();
@@ -82,8 +87,8 @@ async function elsewhere({ letters }: Pick<ToolParts, "letters">, id: string, sa
   if (signal.aborted) follow();
   signal.addEventListener("abort", follow, { once: true });
   let wake: () => void = () => undefined;
-  const stop = letters.wait(replyTo, (letter) => {
-    came.push(letter as JsonObject);
+  const stop = processMessages.wait(replyTo, (instruction) => {
+    came.push(instruction as JsonObject);
     wake();
   });
   const next = (withinMs: number) =>
@@ -104,7 +109,7 @@ async function elsewhere({ letters }: Pick<ToolParts, "letters">, id: string, sa
     detach();
   };
   try {
-    await letters.send(holderOf(id), { say, replyTo });
+    await processMessages.send(holderOf(id), { say, replyTo });
   } catch (error) {
     leave();
     throw error;
@@ -117,10 +122,10 @@ async function elsewhere({ letters }: Pick<ToolParts, "letters">, id: string, sa
   let finished = false;
   async function* messages(): AsyncGenerator<UpstreamMessage, void> {
     for (;;) {
-      const letter = await next(HELD_MS);
-      const text = letter?.text;
+      const instruction = await next(HELD_MS);
+      const text = instruction?.text;
       const value = typeof text === "string" ? readUpstreamRpc(text) : null;
-      finished = letter?.over === true || (value !== null && answers(value, found?.id as RpcId));
+      finished = instruction?.over === true || (value !== null && answers(value, found?.id as RpcId));
       if (typeof text !== "string" || value === null) return;
       yield { text, value };
     }
@@ -128,7 +133,7 @@ async function elsewhere({ letters }: Pick<ToolParts, "letters">, id: string, sa
   const end = () => {
     leave();
     abort.abort("exchange_over");
-    if (!finished) void letters.send(holderOf(id), { over: true }).catch(() => undefined);
+    if (!finished) void processMessages.send(holderOf(id), { over: true }).catch(() => undefined);
   };
   return {
     messages: messages(),
@@ -139,6 +144,6 @@ async function elsewhere({ letters }: Pick<ToolParts, "letters">, id: string, sa
     detach,
     end,
     // What cannot be said breaks the exchange off, as it does between this process and a server.
-    respond: (text) => letters.send(holderOf(id), { say: text }).catch(() => abort.abort("exchange_over")),
+    respond: (text) => processMessages.send(holderOf(id), { say: text }).catch(() => abort.abort("exchange_over")),
   };
 }

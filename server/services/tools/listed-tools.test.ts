@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { knownTool, rememberTools } from "./listed-tools.ts";
-import { toolMemory } from "./tool-memory.ts";
+import { toolServerState } from "./tool-server-state.ts";
 
 const server = { id: "mcp-1", tools: new Map() } as unknown as ToolServerEntry;
 const page = (from: number, count: number) =>
   Array.from({ length: count }, (_, at) => ({ name: `tool ${from + at}`, inputSchema: { type: "object" } }));
 
 test("a later page adds to the first, and a server with other tools in every list fills no memory", () => {
-  const memory = toolMemory();
+  const memory = toolServerState();
   rememberTools(memory, server, page(0, 10));
   expect(rememberTools(memory, server, page(10, 10)).size).toBe(20);
   expect(knownTool(memory, server, "tool 0")).not.toBeNull();

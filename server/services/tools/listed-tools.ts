@@ -4,22 +4,26 @@ import { isObject, type JsonObject, type JsonValue } from "../../wire/document.t
 import { isForModel, showsApps } from "../../wire/mcp/apps.ts";
 import { type ListedTool, listedTools } from "../../wire/mcp/tool-definitions.ts";
 import type { ToolTarget } from "../../road/target.ts";
-import type { ToolMemory } from "./tool-parts.ts";
+import type { ToolServerState } from "./tool-parts.ts";
 
 /** Of one server. Beyond, what it listed before is forgotten: some name their tools anew in every list. */
-const MOST_TOOLS = 10_000;
+const MAX_TOOLS = 10_000;
 
 /** Remembers tools as a server has just listed them, and gives all that are known; a later page adds to the first. */
-export function rememberTools(memory: ToolMemory, server: ToolServerEntry, tools: readonly JsonValue[]): ReadonlyMap<string, ListedTool> {
+export function rememberTools(
+  memory: ToolServerState,
+  server: ToolServerEntry,
+  tools: readonly JsonValue[],
+): ReadonlyMap<string, ListedTool> {
   const before = memory.listed.get(server.id);
-  const kept = before === undefined || before.size + tools.length > MOST_TOOLS ? [] : before;
+  const kept = before === undefined || before.size + tools.length > MAX_TOOLS ? [] : before;
   const known = new Map([...kept, ...listedTools(tools).map((tool) => [tool.name, tool] as const)]);
   memory.listed.set(server.id, known);
   return known;
 }
 
 /** A tool as last listed through the gateway, else as last discovered. */
-export function knownTool(memory: ToolMemory, server: ToolServerEntry, name: string): ListedTool | null {
+export function knownTool(memory: ToolServerState, server: ToolServerEntry, name: string): ListedTool | null {
   return memory.listed.get(server.id)?.get(name) ?? (server.tools.get(name) as ListedTool | undefined) ?? null;
 }
 
@@ -29,7 +33,7 @@ export function knownTool(memory: ToolMemory, server: ToolServerEntry, name: str
  * that is not known; one that shows no apps is not shown the tools that are for apps alone.
  */
 export function filteredList(
-  memory: ToolMemory,
+  memory: ToolServerState,
   { server, access }: ToolTarget,
   result: JsonObject,
   asClient: boolean,

@@ -1,8 +1,8 @@
-import type { NotedSession, SessionNotes } from "../../directory/tools/session-notes.ts";
+import type { SessionCredential, SessionState } from "../../directory/tools/session-state.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
-import type { Sender } from "../../wire/mcp/bridge.ts";
-import { type ChangeFilter, readFilter, together, writeFilter } from "../../wire/mcp/changes.ts";
+import type { McpSender } from "../../wire/mcp/bridge.ts";
+import { type ChangeFilter, readFilter, mergeFilters, writeFilter } from "../../wire/mcp/changes.ts";
 import { DEFAULT_LOG_LEVEL, logsAt, META } from "../../wire/mcp/dialect.ts";
 import { resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
@@ -14,10 +14,10 @@ import { frameOf, KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, SENDER } from "./rpc-str
 import type { ToolParts } from "./tool-parts.ts";
 
 /** Opens what a synthesized server can tell of its changes: one for each server behind it that can be reached. */
-export type OpenChanges = (filter: ChangeFilter, sender: Sender) => Promise<readonly Changes[] | Refusal>;
+export type OpenChanges = (filter: ChangeFilter, sender: McpSender) => Promise<readonly Changes[] | Refusal>;
 
 /** `subscriptions/listen`: what is granted first, then each change under the id of the request. */
-export async function* listened(message: RpcMessage, sender: Sender, open: OpenChanges): Relay {
+export async function* subscriptionStream(message: RpcMessage, sender: McpSender, open: OpenChanges): Relay {
   const filter = readFilter(message.params.notifications);
   if (filter === null) return refuse("rpc_invalid_params", "params.notifications must say what to listen for.");
   const members = await open(filter, sender);
@@ -27,7 +27,7 @@ export async function* listened(message: RpcMessage, sender: Sender, open: OpenC
     yield JSON.stringify({
       jsonrpc: "2.0",
       method: "notifications/subscriptions/acknowledged",
-      params: { notifications: writeFilter(together(members.map(({ honoured }) => honoured))), _meta: mark },
+      params: { notifications: writeFilter(mergeFilters(members.map(({ honoured }) => honoured))), _meta: mark },
     });
     for await (const change of merged(members)) {
       const params = isObject(change.params) ? change.params : {};
@@ -42,12 +42,12 @@ export async function* listened(message: RpcMessage, sender: Sender, open: OpenC
 /** The stream a session of the handshake dialect hears changes on: of all lists, and of the resources it subscribed to; and of the logs. */
 export function sessionStream(
   call: Call,
-  session: NotedSession,
-  sender: Sender,
+  session: SessionCredential,
+  sender: McpSender,
   open: OpenChanges,
-  { notes }: Pick<ToolParts, "notes">,
+  { sessionState }: Pick<ToolParts, "sessionState">,
 ): Answer {
-  const changes = sessionChanges(call, session, sender, open, notes);
+  const changes = sessionChanges(call, session, sender, open, sessionState);
   const upstream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -73,13 +73,13 @@ export function sessionStream(
 /** Begins anew, behind the caller's back, whenever the session subscribes to something else; ends with the session. */
 async function* sessionChanges(
   call: Call,
-  session: NotedSession,
-  sender: Sender,
+  session: SessionCredential,
+  sender: McpSender,
   open: OpenChanges,
-  notes: SessionNotes,
+  sessionState: SessionState,
 ): AsyncGenerator<JsonObject, void> {
   let resubscribe: () => void = () => undefined;
-  const following = await notes.follow(session, () => resubscribe());
+  const following = await sessionState.follow(session, () => resubscribe());
   try {
     while (!following.ended()) {
       const other = new Promise<void>((resolve) => {
@@ -93,7 +93,7 @@ async function* sessionChanges(
         for (const member of members) member.close();
       });
       try {
-        for await (const change of merged(members)) if (await isWanted(change, session, notes)) yield change;
+        for await (const change of merged(members)) if (await isWanted(change, session, sessionState)) yield change;
       } finally {
         for (const member of members) member.close();
       }
@@ -105,14 +105,14 @@ async function* sessionChanges(
 }
 
 /** Of logs, what the session's caller asked for by now. */
-async function isWanted({ method, params }: JsonObject, session: NotedSession, notes: SessionNotes): Promise<boolean> {
+async function isWanted({ method, params }: JsonObject, session: SessionCredential, sessionState: SessionState): Promise<boolean> {
   return (
     method !== "notifications/message" ||
-    logsAt(isObject(params) ? params.level : undefined, (await notes.said(session)).level ?? DEFAULT_LOG_LEVEL)
+    logsAt(isObject(params) ? params.level : undefined, (await sessionState.statusOf(session)).level ?? DEFAULT_LOG_LEVEL)
   );
 }
 
-/** Of all of them, as they come. One is read on only when what it told was taken. */
+/** Merges them all, as they come. Each is read on only when its last notification was taken. */
 async function* merged(members: readonly Changes[]): AsyncGenerator<JsonObject, void> {
   const pending = new Map(members.map((member) => [member, read(member)]));
   while (pending.size > 0) {

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { Dialect } from "../../wire/mcp/dialect.ts";
 import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
 import { abortReason, type Call } from "../../road/call.ts";
-import { tag } from "../../road/record/tag.ts";
+import { addTag } from "../../road/record/add-tag.ts";
 import { type Answer, ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { frameOf, KEEP_ALIVE_MS, keptAlive, SENDER } from "./rpc-stream.ts";
 
@@ -40,7 +40,7 @@ export function wholeAnswer(call: Call, text: string, dialect: Dialect, headers:
 }
 
 /** Of a notification or an answer: nothing is said to it. */
-export function accepted(): WholeAnswer {
+export function acceptedAnswer(): WholeAnswer {
   return ownAnswer(202, {});
 }
 
@@ -52,12 +52,12 @@ export function errorOf(call: Call, text: string): JsonObject | null {
 /** The error a message tells of; a tool's own failure is no error of the protocol, and is tagged on the row. */
 export function errorIn(call: Call, value: JsonObject): JsonObject | null {
   if (isObject(value.error)) return value.error;
-  if (isObject(value.result) && value.result.isError === true) tag(call, "tool_error");
+  if (isObject(value.result) && value.result.isError === true) addTag(call, "tool_error");
   return null;
 }
 
 /** Gives the caller one answer when nothing comes before it, else a stream that ends with it. */
-export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promise<Answer | Refusal> {
+export async function relayAnswer(call: Call, relay: Relay, dialect: Dialect): Promise<Answer | Refusal> {
   const first = await next(call, relay);
   if (first.done === true) return typeof first.value === "string" ? wholeAnswer(call, first.value, dialect) : first.value;
   const state: { last: Uint8Array | null; failed: Refusal | null } = { last: null, failed: null };
@@ -76,7 +76,7 @@ export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promi
           return;
         }
         if (typeof step.value === "string") {
-          if (errorOf(call, step.value) !== null) tag(call, "rpc_error");
+          if (errorOf(call, step.value) !== null) addTag(call, "rpc_error");
           state.last = frameOf(step.value);
         } else state.failed = step.value;
         controller.close();
@@ -90,7 +90,7 @@ export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promi
   const codec: StreamCodec = {
     ...UNMETERED,
     push: (piece) => piece,
-    end: () => ({ complete: state.last !== null, last: state.last, told: false }),
+    end: () => ({ complete: state.last !== null, last: state.last, errorReported: false }),
   };
   call.row.proxy_subtype = "sse_stream";
   return {

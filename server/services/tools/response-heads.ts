@@ -1,14 +1,14 @@
 import type { RequestHeaders } from "../../kernel/request-headers.ts";
 import { isObject } from "../../wire/document.ts";
 import { showsApps } from "../../wire/mcp/apps.ts";
-import { showsAddresses } from "../../wire/mcp/elicitation.ts";
-import type { ClientShows } from "./session-token.ts";
+import { supportsUrlElicitation } from "../../wire/mcp/elicitation.ts";
+import type { ClientSupport } from "./session-token.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
 /** What the client of an `initialize` can show; of any other message nothing is known. */
-export function begins(message: ToolRequest["message"]): ClientShows {
+export function begins(message: ToolRequest["message"]): ClientSupport {
   const capabilities = message?.method === "initialize" && isObject(message.params.capabilities) ? message.params.capabilities : {};
-  return { apps: showsApps(capabilities), addresses: showsAddresses(capabilities) };
+  return { apps: showsApps(capabilities), addresses: supportsUrlElicitation(capabilities) };
 }
 
 export function isJson(response: Response): boolean {

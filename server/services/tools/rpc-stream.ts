@@ -69,7 +69,11 @@ export class RpcStream implements StreamCodec {
       const answer = rest.byteLength === 0 ? null : this.answerIn(rest);
       if (answer !== "withheld") this.last = answer;
     }
-    return { complete: this.refusal === null && (this.last !== null || this.id === null || this.numbered), last: this.last, told: false };
+    return {
+      complete: this.refusal === null && (this.last !== null || this.id === null || this.numbered),
+      last: this.last,
+      errorReported: false,
+    };
   }
 
   /** What is not the answer that is waited for: on a stream that is read on any answer, on others one under another id. */

@@ -36,7 +36,7 @@ export function endAllSessions(kept: KeptSessions): Promise<void> {
 }
 
 /** As long as clients may come back the next day. */
-const MOST_IDLE_MS = 86_400_000;
+const MAX_IDLE_MS = 86_400_000;
 
 /** Ends those in which nothing has gone on for a day: many clients leave without a word. */
 export async function endIdleSessions(kept: KeptSessions, now = performance.now()): Promise<void> {
@@ -47,7 +47,7 @@ export async function endIdleSessions(kept: KeptSessions, now = performance.now(
     if (
       session !== undefined &&
       !isRefusal(session) &&
-      now - session.usedAt > MOST_IDLE_MS &&
+      now - session.usedAt > MAX_IDLE_MS &&
       session.exchanges.size === 0 &&
       !feeds.has(key)
     )

@@ -10,13 +10,13 @@ import type { Listener, SessionFeed } from "./exchange.ts";
 
 const HEAD_MS = 86_400_000;
 /** How long a server's refusal is waited for. */
-const MOST_WAIT_MS = 250;
+const MAX_WAIT_MS = 250;
 /**
  * A listener that does not listen is let go before what waits for it grows: so many messages, or characters of them.
- * What waits already is not kept again: told once or often, a change is to be looked at once.
+ * A notification that is waiting already is not queued again: one is enough to make the listener look.
  */
-const MOST_WAITING = 1_000;
-const MOST_WAITING_CHARACTERS = 1024 * 1024;
+const MAX_WAITING = 1_000;
+const MAX_WAITING_CHARACTERS = 1024 * 1024;
 
 /**
  * Joins the feed of a session, which is opened when there is none; null when its server has no such stream. Only what
@@ -45,7 +45,7 @@ export async function joinFeed(
       if (over || waiting.has(text) || !wanted(value)) return;
       waiting.set(text, value);
       characters += text.length;
-      over = waiting.size > MOST_WAITING || characters > MOST_WAITING_CHARACTERS;
+      over = waiting.size > MAX_WAITING || characters > MAX_WAITING_CHARACTERS;
       wake();
     },
     ended() {
@@ -65,7 +65,7 @@ export async function joinFeed(
   // Whoever hung up before it came to this.
   if (signal.aborted) leave();
   // Some servers send not even the head before there is something to tell.
-  if (!(await Promise.race([feed.open, new Promise<true>((resolve) => setTimeout(() => resolve(true), MOST_WAIT_MS))]))) {
+  if (!(await Promise.race([feed.open, new Promise<true>((resolve) => setTimeout(() => resolve(true), MAX_WAIT_MS))]))) {
     leave();
     return null;
   }

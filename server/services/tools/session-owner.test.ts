@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import { authorizationMemory } from "./authorization/authorization-memory.ts";
+import { authorizationCache } from "./authorization/authorization-cache.ts";
 import { openCall } from "../../road/record/open.ts";
-import { sessionOwner } from "./ask-server.ts";
+import { sessionOwner } from "./server-exchange.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
 test("whoever shows a token of their own goes on while the database is away: what is kept is not looked for", async () => {
@@ -12,7 +12,7 @@ test("whoever shows a token of their own goes on while the database is away: wha
       throw new Error("away");
     },
   };
-  const parts = { authorization: { db, memory: authorizationMemory() } } as unknown as ToolParts;
+  const parts = { authorization: { db, memory: authorizationCache() } } as unknown as ToolParts;
   const callWith = (headers: Record<string, string>) => {
     const request = new Request("http://gateway/v1/proxy/mcp/mcp-1", {
       method: "POST",

@@ -4,7 +4,7 @@ import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { pooledSession } from "./session-pool.ts";
 import { endAllSessions, endIdleSessions } from "./session-farewells.ts";
 import type { PooledSession } from "./exchange.ts";
-import { toolMemory } from "./tool-memory.ts";
+import { toolServerState } from "./tool-server-state.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -20,7 +20,7 @@ test("a session in which nothing went on for a day is ended at its server, and o
         )
       : new Response(null, { status: 202 });
   };
-  const kept = { send, memory: toolMemory() };
+  const kept = { send, memory: toolServerState() };
   const server = { id: "mcp-1", url: "https://tools.example/mcp", timeoutMs: 1_000 } as ToolServerEntry;
   const sessionOf = (owner: string) =>
     pooledSession(server, { owner, capabilities: {}, clientInfo: null, headers: {} }, kept) as Promise<PooledSession>;
@@ -37,7 +37,7 @@ test("a session in which nothing went on for a day is ended at its server, and o
 
 test("a server that does not answer keeps nobody from stopping for more than two seconds", async () => {
   const send: ToolServerSend = () => new Promise(() => undefined);
-  const kept = { send, memory: toolMemory() };
+  const kept = { send, memory: toolServerState() };
   void pooledSession(
     { id: "mcp-1", url: "https://tools.example/mcp", timeoutMs: 60_000 } as ToolServerEntry,
     { owner: "one", capabilities: {}, clientInfo: null, headers: {} },

@@ -10,14 +10,14 @@ import { isObject, type JsonObject } from "../../wire/document.ts";
 const text = new TextDecoder();
 
 /** What the client that began a session can show: the interfaces of apps, and addresses to open. */
-export interface ClientShows {
+export interface ClientSupport {
   readonly apps: boolean;
   readonly addresses: boolean;
 }
 
 const MAC = /^[0-9a-f]{64}$/;
 
-const KINDS: Readonly<Record<string, ClientShows>> = {
+const KINDS: Readonly<Record<string, ClientSupport>> = {
   p: { apps: false, addresses: false },
   a: { apps: true, addresses: false },
   u: { apps: false, addresses: true },
@@ -25,7 +25,7 @@ const KINDS: Readonly<Record<string, ClientShows>> = {
 };
 
 /** A session of the tool server itself, passed on. */
-export function passedSession(secrets: SecretBox, owner: string, upstreamId: string, { apps, addresses }: ClientShows): string {
+export function passedSession(secrets: SecretBox, owner: string, upstreamId: string, { apps, addresses }: ClientSupport): string {
   const id = Buffer.from(upstreamId).toString("base64url");
   const kind = addresses ? (apps ? "b" : "u") : apps ? "a" : "p";
   return `${kind}.${id}.${secrets.hmac("mcp-session", `${kind}\n${owner}\n${id}`)}`;
@@ -36,7 +36,7 @@ export function upstreamSession(
   secrets: SecretBox,
   owner: string,
   token: string,
-): { readonly id: string; readonly shows: ClientShows } | null {
+): { readonly id: string; readonly shows: ClientSupport } | null {
   const [kind = "", id, mac] = token.split(".");
   const shows = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
   if (shows === undefined || id === undefined || mac === undefined || !MAC.test(mac)) return null;

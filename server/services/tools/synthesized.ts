@@ -1,26 +1,26 @@
-import type { NotedSession } from "../../directory/tools/session-notes.ts";
+import type { SessionCredential } from "../../directory/tools/session-state.ts";
 import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
-import { carriedClientCapabilities, type Sender, withoutTasks } from "../../wire/mcp/bridge.ts";
+import { carriedClientCapabilities, type McpSender, withoutTasks } from "../../wire/mcp/bridge.ts";
 import { isTaskMethod } from "../../wire/mcp/capability.ts";
 import {
   DEFAULT_LOG_LEVEL,
-  goneFromStateless,
+  isHandshakeOnly,
   HANDSHAKE_VERSIONS,
   isLogLevel,
   META,
-  newInStateless,
+  isStatelessOnly,
   STATELESS_VERSION,
 } from "../../wire/mcp/dialect.ts";
 import { errorText, resultText, type RpcId, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../../road/call.ts";
 import { type Answer, ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { callerSession, SESSION_PURPOSE } from "./caller-session.ts";
-import { takeClientAnswer } from "./client-answers.ts";
-import { listened, type OpenChanges, sessionStream } from "./listen.ts";
-import { accepted, type Relay, relayed, wholeAnswer } from "./relay.ts";
+import { deliverClientAnswer } from "./client-answers.ts";
+import { subscriptionStream, type OpenChanges, sessionStream } from "./listen.ts";
+import { acceptedAnswer, type Relay, relayAnswer, wholeAnswer } from "./relay.ts";
 import { cancellableRequest, cancelRequest } from "./cancellation.ts";
 import { sealed } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
@@ -37,14 +37,19 @@ export interface SynthesizedServer {
   readonly capabilities: JsonObject;
   readonly instructions: string | null;
   /** Carries a request there, and the answer back. `session` is null of a stateless caller. */
-  carry(message: RpcMessage, sender: Sender, session: string | null): Relay;
+  forward(message: RpcMessage, sender: McpSender, session: string | null): Relay;
   readonly changes: OpenChanges;
 }
 
 /** Characters. */
 const LONGEST_URI = 2_048;
 
-export async function serve(call: Call, request: ToolRequest, server: SynthesizedServer, parts: ToolParts): Promise<Answer | Refusal> {
+export async function serveSynthesized(
+  call: Call,
+  request: ToolRequest,
+  server: SynthesizedServer,
+  parts: ToolParts,
+): Promise<Answer | Refusal> {
   return request.envelope === null ? serveHandshake(call, request, server, parts) : serveStateless(call, request, server);
 }
 
@@ -52,7 +57,7 @@ async function serveStateless(call: Call, { message, envelope }: ToolRequest, se
   if (message === null || envelope === null) return refuse("method_not_allowed", undefined, { headers: { allow: "POST" } });
   if (envelope.version !== STATELESS_VERSION)
     return refuse("rpc_unsupported_version", undefined, { extra: { supported: [STATELESS_VERSION], requested: envelope.version } });
-  if (message.kind !== "request") return accepted();
+  if (message.kind !== "request") return acceptedAnswer();
   const { id } = message;
   if (message.method === "server/discover") {
     const result = {
@@ -66,17 +71,17 @@ async function serveStateless(call: Call, { message, envelope }: ToolRequest, se
     };
     return wholeAnswer(call, resultText(id, JSON.stringify(result)), "stateless");
   }
-  if (goneFromStateless(message.method ?? "") || isTaskMethod(message.method)) return refuse("rpc_method_not_found");
-  const sender: Sender = {
+  if (isHandshakeOnly(message.method ?? "") || isTaskMethod(message.method)) return refuse("rpc_method_not_found");
+  const sender: McpSender = {
     version: envelope.version,
     capabilities: carriedClientCapabilities(envelope.capabilities),
     clientInfo: envelope.clientInfo,
     logLevel: envelope.logLevel,
     session: null,
   };
-  return relayed(
+  return relayAnswer(
     call,
-    message.method === "subscriptions/listen" ? listened(message, sender, server.changes) : server.carry(message, sender, null),
+    message.method === "subscriptions/listen" ? subscriptionStream(message, sender, server.changes) : server.forward(message, sender, null),
     "stateless",
   );
 }
@@ -96,7 +101,7 @@ async function serveHandshake(
     return refuse("rpc_invalid_request", `MCP-Protocol-Version is none of those with sessions: ${HANDSHAKE_VERSIONS.join(", ")}.`);
   const { value, noted, said, name } = session;
   const { token } = noted;
-  const sender: Sender = {
+  const sender: McpSender = {
     version: String(value.version),
     capabilities: carriedClientCapabilities(isObject(value.capabilities) ? value.capabilities : {}),
     clientInfo: isObject(value.client) ? value.client : null,
@@ -105,48 +110,48 @@ async function serveHandshake(
   };
   if (message === null) {
     if (call.method === "GET") return sessionStream(call, noted, sender, server.changes, parts);
-    return (await unnoted(() => parts.notes.end(noted))) ?? ownAnswer(204, {});
+    return (await unnoted(() => parts.sessionState.end(noted))) ?? ownAnswer(204, {});
   }
   if (message.kind === "response") {
-    await takeClientAnswer(parts, token, String(message.id), exactValue(message.document.text()) as JsonObject);
-    return accepted();
+    await deliverClientAnswer(parts, token, String(message.id), exactValue(message.document.text()) as JsonObject);
+    return acceptedAnswer();
   }
   if (message.kind === "notification") {
     if (message.method === "notifications/cancelled") await cancelRequest(parts, token, message);
-    return accepted();
+    return acceptedAnswer();
   }
-  if (isTaskMethod(message.method) || newInStateless(message.method)) return wholeAnswer(call, notServed(message.id), "handshake");
+  if (isTaskMethod(message.method) || isStatelessOnly(message.method)) return wholeAnswer(call, methodNotServed(message.id), "handshake");
   const empty = () => wholeAnswer(call, resultText(message.id, "{}"), "handshake");
   if (message.method === "ping") return empty();
   if (message.method === "logging/setLevel") {
     const { level } = message.params;
     if (!isLogLevel(level)) return refuse("rpc_invalid_params", "params.level must be one of the protocol's log levels.");
-    return (await unnoted(() => parts.notes.setLogLevel(noted, level))) ?? empty();
+    return (await unnoted(() => parts.sessionState.setLogLevel(noted, level))) ?? empty();
   }
   if (
     (message.method === "resources/subscribe" || message.method === "resources/unsubscribe") &&
     !(isObject(server.capabilities.resources) && server.capabilities.resources.subscribe === true)
   )
-    return wholeAnswer(call, notServed(message.id), "handshake");
+    return wholeAnswer(call, methodNotServed(message.id), "handshake");
   if (message.method === "resources/subscribe" || message.method === "resources/unsubscribe")
     return (await subscribed(message, noted, parts)) ?? empty();
   call.whenEnded.push(cancellableRequest(parts, token, message.id ?? "", call.abort));
-  return relayed(call, cancellable(call, server.carry(message, sender, token)), "handshake");
+  return relayAnswer(call, cancellable(call, server.forward(message, sender, token)), "handshake");
 }
 
 /** A refusal when it cannot be done. */
 async function subscribed(
   { method, params }: RpcMessage,
-  noted: NotedSession,
-  { notes }: Pick<ToolParts, "notes">,
+  noted: SessionCredential,
+  { sessionState }: Pick<ToolParts, "sessionState">,
 ): Promise<Refusal | null> {
   const uri = String(params.uri);
   if (uri.length > LONGEST_URI || !isStorableText(uri))
     return refuse("rpc_invalid_params", `params.uri must be an address of at most ${LONGEST_URI} characters.`);
   let taken = true;
   const lost = await unnoted(async () => {
-    if (method === "resources/unsubscribe") await notes.unsubscribe(noted, uri);
-    else taken = await notes.subscribe(noted, uri);
+    if (method === "resources/unsubscribe") await sessionState.unsubscribe(noted, uri);
+    else taken = await sessionState.subscribe(noted, uri);
   });
   return lost ?? (taken ? null : refuse("rpc_invalid_params", "The session subscribes to too many resources."));
 }
@@ -180,7 +185,7 @@ function initialized(call: Call, message: RpcMessage, server: SynthesizedServer,
     client: isObject(clientInfo) ? clientInfo : null,
     at: parts.clock.now(),
   });
-  parts.notes.begun({ tenantId: call.identity?.tenantId ?? "", token });
+  parts.sessionState.sessionStarted({ tenantId: call.identity?.tenantId ?? "", token });
   const result = {
     protocolVersion: version,
     capabilities: server.capabilities,
@@ -191,7 +196,7 @@ function initialized(call: Call, message: RpcMessage, server: SynthesizedServer,
 }
 
 /** An error of this dialect leaves with 200: a 404 would end the session. */
-export function notServed(id: RpcId | null): string {
+export function methodNotServed(id: RpcId | null): string {
   return errorText(id, { code: -32601, message: "This method is not served here." });
 }
 

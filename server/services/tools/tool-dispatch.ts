@@ -7,17 +7,17 @@ import type { ToolRoute } from "../../road/target.ts";
 import { isObject } from "../../wire/document.ts";
 import { readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import type { Answer } from "../../road/answer.ts";
-import type { CarryOn } from "./approval-chain.ts";
+import type { SealApproval } from "./approval-chain.ts";
 import { toolAction } from "./approval-gate.ts";
 import type { Passage } from "../../road/outlet.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
-import { askedFirst } from "./asked-first.ts";
+import { pausedCallStream } from "./paused-call.ts";
 import { bridgedServer } from "./bridged-server.ts";
 import { knownTool } from "./listed-tools.ts";
 import { refuseOrigin } from "./origin.ts";
-import { pass } from "./pass.ts";
+import { passThrough } from "./pass-through.ts";
 import type { Relay } from "./relay.ts";
-import { serve, type SynthesizedServer } from "./synthesized.ts";
+import { serveSynthesized, type SynthesizedServer } from "./synthesized.ts";
 import type { ToolParts, ToolServiceParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 import { virtualServer } from "./virtual-server.ts";
@@ -40,7 +40,7 @@ export function toolDispatch(shared: ToolServiceParts): ToolDispatch {
       const connecting = await connectGate(looking, call, request, target);
       if (connecting !== null)
         return "kind" in connecting && connecting.kind === "held"
-          ? askedFirst(call, connecting, () => gated(call, request, route, shared, looking))
+          ? pausedCallStream(call, connecting, () => gated(call, request, route, shared, looking))
           : connecting;
     }
     return gated(call, request, route, shared, looking);
@@ -68,7 +68,7 @@ async function gated(
     later = given;
   });
   if (!("kind" in held) || held.kind !== "held") return held;
-  return askedFirst(call, held, () => {
+  return pausedCallStream(call, held, () => {
     if (later === null) throw new Error("a held call went on without its approval");
     return onwards(call, request, route, null, reached(call, route, shared, later));
   });
@@ -85,11 +85,12 @@ async function onwards(
   call: Call,
   request: ToolRequest,
   route: ToolRoute,
-  carryOn: CarryOn | null,
+  carryOn: SealApproval | null,
   parts: ToolParts,
 ): Promise<Answer | Refusal> {
   const [target] = route.targets;
-  if (route.virtual !== null) return serve(call, request, carrying(virtualServer(call, route.virtual, route, parts), carryOn), parts);
+  if (route.virtual !== null)
+    return serveSynthesized(call, request, carrying(virtualServer(call, route.virtual, route, parts), carryOn), parts);
   if (target === undefined) throw new Error("a call to a tool server has none");
   const { dialect } = target.server;
   const spoken =
@@ -99,22 +100,22 @@ async function onwards(
         ? "stateless"
         : "handshake";
   if (request.subPath !== null && request.message === null)
-    return (call.method === "GET" ? null : refuseUnreadable(route)) ?? pass(call, request, target, parts);
+    return (call.method === "GET" ? null : refuseUnreadable(route)) ?? passThrough(call, request, target, parts);
   if (dialect === null || dialect === spoken || request.subPath !== null)
     return request.message === null && dialect === "stateless"
       ? refuse("method_not_allowed", undefined, { headers: { allow: "POST" } })
-      : pass(call, request, target, parts, carryOn);
-  return serve(call, request, carrying(bridgedServer(call, request, target, parts), carryOn), parts);
+      : passThrough(call, request, target, parts, carryOn);
+  return serveSynthesized(call, request, carrying(bridgedServer(call, request, target, parts), carryOn), parts);
 }
 
 /** The server with answers that ask for input changed so that the approval goes on with them. */
-function carrying(server: SynthesizedServer, carryOn: CarryOn | null): SynthesizedServer {
+function carrying(server: SynthesizedServer, carryOn: SealApproval | null): SynthesizedServer {
   return carryOn === null
     ? server
-    : { ...server, carry: (message, sender, session) => carriedAnswer(server.carry(message, sender, session), carryOn) };
+    : { ...server, forward: (message, sender, session) => carriedAnswer(server.forward(message, sender, session), carryOn) };
 }
 
-async function* carriedAnswer(relay: Relay, carryOn: CarryOn): Relay {
+async function* carriedAnswer(relay: Relay, carryOn: SealApproval): Relay {
   const answer = yield* relay;
   const result = typeof answer === "string" ? readUpstreamRpc(answer)?.result : undefined;
   return typeof answer === "string" && isObject(result) ? (carryOn(answer, result) ?? answer) : answer;

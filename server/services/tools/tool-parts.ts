@@ -1,6 +1,6 @@
 import type { BoundedMap } from "../../directory/bounded-map.ts";
-import type { LetterBox } from "../../directory/tools/letter-box.ts";
-import type { SessionNotes } from "../../directory/tools/session-notes.ts";
+import type { ProcessMessages } from "../../directory/tools/process-messages.ts";
+import type { SessionState } from "../../directory/tools/session-state.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import type { ListedTool } from "../../wire/mcp/tool-definitions.ts";
@@ -18,11 +18,11 @@ export interface ToolParts extends Pick<Directory, "db" | "secrets" | "clock"> {
   readonly begin: (call: Call) => void;
   readonly credentials: UpstreamCredentials;
   readonly origins: OriginRules;
-  readonly memory: ToolMemory;
+  readonly memory: ToolServerState;
   /** For servers that are reached in their callers' names. */
   readonly authorization: ServerAuthorizationParts;
-  readonly letters: LetterBox;
-  readonly notes: SessionNotes;
+  readonly processMessages: ProcessMessages;
+  readonly sessionState: SessionState;
   /** For what is asked in mid-flight. */
   readonly gates: Gates;
 }
@@ -38,8 +38,8 @@ export interface OriginRules {
   readonly loopback: boolean;
 }
 
-/** What this process remembers between calls. All of it can be lost without a wrong answer. */
-export interface ToolMemory {
+/** State of this process between calls. All of it can be lost without a wrong answer. */
+export interface ToolServerState {
   /** Tools as last listed through the gateway, by server. */
   readonly listed: BoundedMap<string, ReadonlyMap<string, ListedTool>>;
   /** Definitions of tools as JSON, by their digest: kept while the tenant has guardrails that look at them. */

@@ -1,7 +1,7 @@
 import type { Directory } from "../../directory/writes/write.ts";
-import { LetterBox } from "../../directory/tools/letter-box.ts";
+import { ProcessMessages } from "../../directory/tools/process-messages.ts";
 import { recordDiscovery } from "../../directory/tools/mcp-servers.ts";
-import { SessionNotes } from "../../directory/tools/session-notes.ts";
+import { SessionState } from "../../directory/tools/session-state.ts";
 import { type Actor, write } from "../../directory/writes/write.ts";
 import type { Job } from "../../kernel/job.ts";
 import type { Refusal } from "../../kernel/errors.ts";
@@ -15,17 +15,17 @@ import type { RequestView } from "../../road/view.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { diffTools } from "../../wire/mcp/tool-definitions.ts";
 import { type AppResourceDispatch, appResourceDispatch } from "./app-resource.ts";
-import { authorizationMemory, forgetAuthorization } from "./authorization/authorization-memory.ts";
+import { authorizationCache, clearAuthorization } from "./authorization/authorization-cache.ts";
 import type { AuthorizationParts } from "./authorization/authorization-parts.ts";
-import { challenged } from "./authorization/challenged.ts";
+import { withChallenge } from "./authorization/with-challenge.ts";
 import { connectedDiscovery } from "./authorization/discover-connected.ts";
 import { type OAuthDispatch, oauthDispatch } from "./authorization/oauth-dispatch.ts";
 import { cancelMarked } from "./cancellation.ts";
 import { toolServerDiscovery } from "./discovery.ts";
-import { Listeners } from "./listeners.ts";
+import { ChangeStreams } from "./change-streams.ts";
 import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./session-farewells.ts";
 import { toolDispatch } from "./tool-dispatch.ts";
-import { toolMemory } from "./tool-memory.ts";
+import { toolServerState } from "./tool-server-state.ts";
 import type { OriginRules, ToolServiceParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 import { recordedCredentials } from "./upstream-credentials.ts";
@@ -44,7 +44,7 @@ export interface ToolServiceOptions extends AdmissionParts {
   readonly outletTo: (send: ToolServerSend) => Outlet<ToolServerSend>;
   readonly begin: (call: Call) => void;
   readonly directory: Directory;
-  readonly connection: Parameters<typeof SessionNotes.open>[0]["connection"];
+  readonly connection: Parameters<typeof SessionState.open>[0]["connection"];
   /** For what no call asks: discovery, the ends of sessions, issuers of tokens. A call is given its servers by the outlet. */
   readonly send: ToolServerSend;
   readonly log: Log;
@@ -66,9 +66,9 @@ const IDLE_SESSIONS_ENDED_MS = 600_000;
 export async function openTools(options: ToolServiceOptions) {
   const { gates, begin, directory, send, log, secrets, clock } = options;
   const { db } = directory;
-  const memory = toolMemory((session) => void endSession(session, send));
+  const memory = toolServerState((session) => void endSession(session, send));
   const kept = { send, memory };
-  const notes = await SessionNotes.open({
+  const sessionState = await SessionState.open({
     connection: options.connection,
     secrets,
     log,
@@ -88,11 +88,11 @@ export async function openTools(options: ToolServiceOptions) {
     origins: options.origins,
     memory,
     authorization,
-    letters: new LetterBox(db, secrets, log),
-    notes,
+    processMessages: new ProcessMessages(db, secrets, log),
+    sessionState,
   };
   const dispatch = toolDispatch(parts);
-  const listeners = new Listeners(gates);
+  const listeners = new ChangeStreams(gates);
   const tools: ToolService = {
     async call(call, request, view) {
       const answer = await dispatch(call, request);
@@ -102,7 +102,7 @@ export async function openTools(options: ToolServiceOptions) {
     },
     oauth: oauthDispatch({ ...authorization, begin, origins: options.origins }),
     appResource: appResourceDispatch(parts),
-    challenged: (refusal, call) => challenged(refusal, call, authorization),
+    challenged: (refusal, call) => withChallenge(refusal, call, authorization),
   };
   const jobs: Job[] = [
     { name: "check_listeners", everyMs: LISTENERS_CHECKED_MS, run: () => listeners.check() },
@@ -112,13 +112,13 @@ export async function openTools(options: ToolServiceOptions) {
     tools,
     jobs,
     /** What the tokens of somebody were kept for changed; without a name, those of everybody. */
-    forgetTokens(tenantId?: string, ref?: Parameters<typeof forgetAuthorization>[2]): void {
+    forgetTokens(tenantId?: string, ref?: Parameters<typeof clearAuthorization>[2]): void {
       if (tenantId === undefined || ref === undefined) authorization.memory.tokens.clear();
-      else forgetAuthorization(authorization.memory, tenantId, ref);
+      else clearAuthorization(authorization.memory, tenantId, ref);
     },
     async close(): Promise<void> {
       await endAllSessions(kept);
-      await notes.stop();
+      await sessionState.stop();
     },
   };
 }
@@ -143,6 +143,6 @@ function authorizationOf({
     (tenantId, serverId, error) => log.warn("connected_discovery_failed", { tenant_id: tenantId, server_id: serverId, error }),
   );
   const { credentials, users, tokens, snapshots, secrets, clock } = admission;
-  const memory = authorizationMemory();
+  const memory = authorizationCache();
   return { db: directory.db, secrets, clock, send, credentials, users, tokens, snapshots, publicUrl, allowPrivate, memory, discovery };
 }

@@ -4,7 +4,7 @@ import { REFUSED } from "../../wire/mcp/rpc.ts";
 import { EMPTY_VIEW, type RequestView } from "../../road/view.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
-/** What a server is told that waits for an answer which a guardrail blocked. */
+/** The error for a server that waits for an answer which a guardrail blocked. */
 const WITHHELD = { code: REFUSED, message: "The answer was withheld: a guardrail blocked it." };
 
 /**

@@ -50,14 +50,14 @@ export async function* upstreamMessages(response: Response, place: StreamPlace |
 const RETRY_MS = 1_000;
 const LEAST_RETRY_MS = 10;
 /** A server that sends the same again and again is not followed for ever. */
-const MOST_PARTS = 1_000;
-const MOST_RETRY_MS = 30_000;
+const MAX_PARTS = 1_000;
+const MAX_RETRY_MS = 30_000;
 
 function notePlace(event: string, place: StreamPlace): void {
   const id = /^id: ?(.*)$/m.exec(event)?.[1]?.trim();
   if (id !== undefined && id !== "") place.lastEventId = id;
   const retry = /^retry: ?(\d+)\s*$/m.exec(event)?.[1];
-  if (retry !== undefined) place.retryMs = Math.min(Math.max(Number(retry), LEAST_RETRY_MS), MOST_RETRY_MS);
+  if (retry !== undefined) place.retryMs = Math.min(Math.max(Number(retry), LEAST_RETRY_MS), MAX_RETRY_MS);
 }
 
 /**
@@ -72,7 +72,7 @@ export async function* messagesToAnswer(
 ): AsyncGenerator<UpstreamMessage, void> {
   const place: StreamPlace = { lastEventId: null, retryMs: null };
   let part: Response | null = response;
-  for (let parts = 0; part !== null && parts < MOST_PARTS; parts++) {
+  for (let parts = 0; part !== null && parts < MAX_PARTS; parts++) {
     try {
       for await (const message of upstreamMessages(part, place)) {
         yield message;

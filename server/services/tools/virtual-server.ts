@@ -2,25 +2,25 @@ import type { VirtualServerEntry } from "../../directory/tools/tool-server-entry
 import { mayUseTool } from "../../directory/tools/tool-access.ts";
 import { refuse, isRefusal } from "../../kernel/errors.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
-import { type ChangeFilter, tellable } from "../../wire/mcp/changes.ts";
-import { type Sender, statelessResult, withoutExecution } from "../../wire/mcp/bridge.ts";
+import { type ChangeFilter, supportedChanges } from "../../wire/mcp/changes.ts";
+import { type McpSender, statelessResult, withoutExecution } from "../../wire/mcp/bridge.ts";
 import { memberOf, namespacedItem, namespacedResult, namespacedUri } from "../../wire/mcp/namespace.ts";
 import { edited, errorText, type RpcMessage, resultText } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
 import type { ToolRoute, ToolTarget } from "../../road/target.ts";
 import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
-import { tag } from "../../road/record/tag.ts";
+import { addTag } from "../../road/record/add-tag.ts";
 import { answerGate } from "./answer-gate.ts";
-import { carry } from "./carry.ts";
+import { forwardRequest } from "./forward-request.ts";
 import { type Changes, openChanges } from "./changes.ts";
-import { keptChanges } from "./kept-changes.ts";
+import { reconnectingChanges } from "./reconnecting-changes.ts";
 import { offeredTools } from "./offered-tools.ts";
 import type { Relay } from "./relay.ts";
 import { sealed, unsealed } from "./session-token.ts";
-import { carriedCapabilities, notServed, type SynthesizedServer } from "./synthesized.ts";
+import { carriedCapabilities, methodNotServed, type SynthesizedServer } from "./synthesized.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
-import { wholeList } from "./whole-list.ts";
+import { completeList } from "./complete-list.ts";
 
 type ListKind = "tools" | "prompts" | "resources" | "resourceTemplates";
 const LISTS: Readonly<Record<string, ListKind>> = {
@@ -50,7 +50,7 @@ export function virtualServer(call: Call, virtual: VirtualServerEntry, route: To
     capabilities: capabilitiesOf(route.targets),
     instructions: virtual.description,
     changes: (filter, sender) => memberChanges(call, route.targets, filter, sender, parts),
-    carry(message, sender, session) {
+    forward(message, sender, session) {
       const kind = LISTS[message.method ?? ""];
       if (kind !== undefined) return list(call, kind, message, sender, session, route.targets, parts);
       if (message.method === "completion/complete") return completed(call, message, sender, session, route.targets, parts);
@@ -69,7 +69,7 @@ export function virtualServer(call: Call, virtual: VirtualServerEntry, route: To
 
 // oxlint-disable-next-line require-yield -- a relay without anything before its answer
 async function* notThere({ id }: RpcMessage): Relay {
-  return notServed(id);
+  return methodNotServed(id);
 }
 
 function capabilitiesOf(targets: readonly ToolTarget[]): JsonObject {
@@ -89,7 +89,7 @@ function memberChanges(
   call: Call,
   targets: readonly ToolTarget[],
   filter: ChangeFilter,
-  sender: Sender,
+  sender: McpSender,
   parts: ToolParts,
 ): Promise<Changes[]> {
   return Promise.all(
@@ -103,9 +103,9 @@ function memberChanges(
       // The others are open already: one that fails in another way than to refuse must not leave them behind.
       const opened = await open().catch(() => null);
       const first = opened === null || isRefusal(opened) ? null : opened;
-      if (first === null) tag(call, "member_unavailable");
-      const promised = first?.honoured ?? tellable(wish, server.capabilities);
-      return namespacedChanges(slug ?? "", keptChanges(first, promised, open, call.abort.signal));
+      if (first === null) addTag(call, "member_unavailable");
+      const promised = first?.honoured ?? supportedChanges(wish, server.capabilities);
+      return namespacedChanges(slug ?? "", reconnectingChanges(first, promised, open, call.abort.signal));
     }),
   );
 }
@@ -128,7 +128,7 @@ interface Delegation {
   readonly target: ToolTarget;
   readonly capability: NonNullable<ToolRoute["capability"]>;
   readonly message: RpcMessage;
-  readonly sender: Sender;
+  readonly sender: McpSender;
   readonly session: string | null;
 }
 
@@ -141,7 +141,7 @@ const REFERENCES: Readonly<Record<string, readonly ["prompt" | "resource", "name
 async function* completed(
   call: Call,
   message: RpcMessage,
-  sender: Sender,
+  sender: McpSender,
   session: string | null,
   targets: readonly ToolTarget[],
   parts: ToolParts,
@@ -186,7 +186,7 @@ async function* delegate(call: Call, { edits: own, target, capability, message, 
     parsed.requestState = inner;
   }
   const params = edited(given ?? "{}", edits);
-  return yield* carry(
+  return yield* forwardRequest(
     call,
     {
       server: target.server,
@@ -230,7 +230,7 @@ async function* list(
   call: Call,
   kind: ListKind,
   message: RpcMessage,
-  sender: Sender,
+  sender: McpSender,
   session: string | null,
   targets: readonly ToolTarget[],
   parts: ToolParts,
@@ -250,7 +250,7 @@ async function* list(
         ...listed.map((item) => namespacedItem(slug ?? "", kind, kind === "tools" && session === null ? withoutExecution(item) : item)),
       );
   });
-  if (unavailable.length > 0) tag(call, "member_unavailable");
+  if (unavailable.length > 0) addTag(call, "member_unavailable");
   const result = JSON.stringify({ [kind]: items, ...(unavailable.length > 0 ? { _meta: { [UNAVAILABLE]: unavailable } } : {}) });
   return resultText(message.id, session === null ? statelessResult(message.method ?? "", result, null) : result);
 }
@@ -261,10 +261,10 @@ async function memberList(
   kind: ListKind,
   method: string,
   target: ToolTarget,
-  sender: Sender,
+  sender: McpSender,
   parts: ToolParts,
 ): Promise<JsonObject[] | null> {
-  const pages = await wholeList(call, method, target.server, sender, parts);
+  const pages = await completeList(call, method, target.server, sender, parts);
   if (!Array.isArray(pages)) return null;
   const items: JsonObject[] = [];
   for (const result of pages) {

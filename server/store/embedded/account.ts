@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { EmbeddedPostgresError } from "./error.ts";
 
 /** The operating system user PostgreSQL runs as; undefined is our own, the only one possible unless we are root. */
-export interface Account {
+export interface OsAccount {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
@@ -23,32 +23,33 @@ function numberOf(flag: string, name: string): number {
 }
 
 /** PostgreSQL refuses to run as root: the first unprivileged user this machine has. */
-export function unprivilegedAccount(): Account {
+export function unprivilegedAccount(): OsAccount {
   for (const name of CANDIDATES) {
     const uid = numberOf("-u", name);
     const gid = numberOf("-g", name);
     if (uid > 0 && gid >= 0) return { name, uid, gid };
   }
   throw new EmbeddedPostgresError(
-    `started as root, but this machine has none of the users ${CANDIDATES.join(", ")} for the embedded PostgreSQL to run as: add one, or set DATABASE_URL`,
+    `started as root, but this machine has none of the users ${CANDIDATES.join(", ")} for the embedded PostgreSQL to run ` +
+      `as: add one, or set DATABASE_URL`,
   );
 }
 
-export interface Outcome {
+export interface CommandResult {
   readonly ok: boolean;
   readonly output: string;
 }
 
 /** How a child is spawned as that user; its working directory is one that every user may enter. */
-export function asAccount(account: Account | undefined) {
+export function asAccount(account: OsAccount | undefined) {
   return { cwd: "/", env: { ...CHILD_ENVIRONMENT }, ...(account === undefined ? {} : { uid: account.uid, gid: account.gid }) };
 }
 
-export function runAs(account: Account | undefined, command: string, args: readonly string[], input = ""): Outcome {
+export function runAs(account: OsAccount | undefined, command: string, args: readonly string[], input = ""): CommandResult {
   const { status, signal, stdout, stderr, error } = spawnSync(command, [...args], { ...asAccount(account), input, encoding: "utf8" });
   return { ok: status === 0, output: [error?.message, stdout, stderr, signal].filter(Boolean).join("\n").trim() };
 }
 
-export function canEnter(account: Account | undefined, directory: string): boolean {
+export function canEnter(account: OsAccount | undefined, directory: string): boolean {
   return runAs(account, "/bin/sh", ["-c", 'cd "$1"', "sh", directory]).ok;
 }

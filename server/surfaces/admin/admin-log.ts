@@ -5,10 +5,10 @@ import { listAdminLog } from "../../directory/writes/admin-log.ts";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { exportChain, verifyChain } from "../../ledger/chains.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { listed } from "./resource.ts";
 
-export const adminLogOperations: readonly Operation[] = [
+export const adminLogOperations: readonly AdminOperation[] = [
   operation({
     tag: "Admin log",
     access: "audit:read",
@@ -17,7 +17,8 @@ export const adminLogOperations: readonly Operation[] = [
     path: "/v1/admin/admin-log",
     summary: "List who changed what",
     description:
-      "Newest first. Every write and every login has an entry; entries cannot be changed or removed. A system admin who names no tenant sees all of them.",
+      "Newest first. Every write and every login has an entry; entries cannot be changed or removed. A system admin who " +
+      "names no tenant sees all of them.",
     query: adminLogQuery,
     answer: { status: 200, about: "One page of them", schema: listOf("entries", adminLogEntry) },
     run: (call) => listed("entries", call, (page) => listAdminLog(call.services.directory, call.tenantOrAll, call.query, page)),
@@ -30,7 +31,8 @@ export const adminLogOperations: readonly Operation[] = [
     path: "/v1/admin/admin-log/verify",
     summary: "Verify the admin log",
     description:
-      "It stands in one chain, sealed and signed like the audit rows. For a tenant's admin only the place of the others' entries is checked.",
+      "It stands in one chain, sealed and signed like the audit rows. For a tenant's admin only the place of the others' " +
+      "entries is checked.",
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
     run: (call) => verifyChain(call.services.directory.db, ADMIN_CHAIN, { tenantId: call.tenantOrAll ?? undefined }),
   }),

@@ -2,9 +2,9 @@ import { adminUser, adminUserCreate, adminUserQuery, adminUserUpdate } from "@ga
 import { listOf } from "@gatehouse/contracts/conventions";
 import { SYSTEM_ROLE } from "@gatehouse/contracts/roles";
 import { adminUsers } from "../../directory/people/admin-users.ts";
-import { tenantMeant } from "../../directory/tenants/tenants.ts";
+import { requestedTenant } from "../../directory/tenants/tenants.ts";
 import { invalidField } from "../../directory/writes/records.ts";
-import { operation, type AdminCall, type Operation } from "./operation.ts";
+import { operation, type AdminCall, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
 
 const PATH = "/v1/admin/admin-users";
@@ -18,12 +18,12 @@ async function homeOf(call: AdminCall<unknown, { role?: string | undefined }>): 
     if (call.tenantOrAll !== null) throw invalidField("tenant_id", "does not go with the role system_admin");
     return null;
   }
-  const tenantId = call.tenantOrAll ?? (await tenantMeant(call.services.directory, undefined));
+  const tenantId = call.tenantOrAll ?? (await requestedTenant(call.services.directory, undefined));
   if (tenantId === undefined) throw invalidField("tenant_id", "is required");
   return tenantId;
 }
 
-export const adminUserOperations: readonly Operation[] = [
+export const adminUserOperations: readonly AdminOperation[] = [
   operation({
     ...reading,
     method: "GET",

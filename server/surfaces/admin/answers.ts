@@ -1,15 +1,15 @@
-import { Refused, statusOf, type Refusal, unforeseen } from "../../kernel/errors.ts";
+import { Refused, httpStatusOf, type Refusal, internalErrorOf } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 
 const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
 
-export function jsonAnswer(status: number, value: unknown): Response {
+export function adminJsonAnswer(status: number, value: unknown): Response {
   return status === 204 ? new Response(null, { status, headers: HEADERS }) : Response.json(value, { status, headers: HEADERS });
 }
 
 /** The one place where a refusal becomes an answer of the control plane: `{detail, code, fields?, ...}`. */
 export function refusalAnswer(refusal: Refusal): Response {
-  const status = statusOf(refusal);
+  const status = httpStatusOf(refusal);
   const body = {
     detail: refusal.message,
     code: refusal.code,
@@ -25,5 +25,5 @@ export function refusalAnswer(refusal: Refusal): Response {
 export function errorAnswer(error: unknown, log: Log, where: { method: string; path: string; requestId: string }): Response {
   if (error instanceof Refused) return refusalAnswer(error.refusal);
   log.error("admin_request_failed", { ...where, error: error instanceof Error ? error : new Error(String(error)) });
-  return refusalAnswer(unforeseen(error));
+  return refusalAnswer(internalErrorOf(error));
 }

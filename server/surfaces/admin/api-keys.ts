@@ -10,7 +10,7 @@ import {
 import { listOf } from "@gatehouse/contracts/conventions";
 import { createApiKey, getApiKey, listApiKeys, revokeApiKey, rotateApiKey, updateApiKey } from "../../directory/credentials/api-keys.ts";
 import { resourceGroups } from "../../directory/groups/resource-groups.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
 
 const PATH = "/v1/admin/api-keys";
@@ -20,7 +20,7 @@ const page = { status: 200, about: "One page of them", schema: listOf("api_keys"
 const reading = { tag: "API keys", access: "keys:read", reach: "one" } as const;
 const writing = { tag: "API keys", access: "keys:write", reach: "one" } as const;
 
-export const apiKeyOperations: readonly Operation[] = [
+export const apiKeyOperations: readonly AdminOperation[] = [
   operation({
     ...reading,
     method: "GET",

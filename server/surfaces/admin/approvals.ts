@@ -2,7 +2,7 @@ import { approval, approvalQuery, approvalResolution, approvedApproval, rejected
 import { listOf } from "@gatehouse/contracts/conventions";
 import { approveApproval, getApproval, listApprovals, rejectApproval, type Resolver } from "../../directory/tools/approvals.ts";
 import type { Write } from "../../directory/writes/write.ts";
-import { type AdminCall, operation, type Operation } from "./operation.ts";
+import { type AdminCall, operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
 
 const PATH = "/v1/admin/approvals";
@@ -17,7 +17,7 @@ const resolving = {
   body: approvalResolution,
 } as const;
 
-export const approvalOperations: readonly Operation[] = [
+export const approvalOperations: readonly AdminOperation[] = [
   operation({
     ...reading,
     method: "GET",

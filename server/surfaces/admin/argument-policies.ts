@@ -11,14 +11,14 @@ import { bindingResult, unbindingResult } from "@gatehouse/contracts/group-model
 import { argumentPolicies, bindArgumentPolicy, unbindArgumentPolicy } from "../../directory/policies/argument-policies.ts";
 import { checkStoredPolicy } from "../../controls/argument-policies/stored-policy.ts";
 import { idsToUnbind } from "./ids-to-unbind.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, resource } from "./resource.ts";
 
 const PATH = "/v1/admin/argument-policies";
 const TAG = "Argument policies";
 const writing = { tag: TAG, access: "policies:write", reach: "one", subject: "argument_policies" } as const;
 
-export const argumentPolicyOperations: readonly Operation[] = [
+export const argumentPolicyOperations: readonly AdminOperation[] = [
   ...resource({
     path: PATH,
     key: "argument_policies",
@@ -34,7 +34,8 @@ export const argumentPolicyOperations: readonly Operation[] = [
     read: argumentPolicy,
     notes: {
       create:
-        "Judges the arguments of the calls that models generate to one tool, before the caller gets them. Holds for the groups it is bound to and those below them.",
+        "Judges the arguments of the calls that models generate to one tool, before the caller gets them. Holds for the groups " +
+        "it is bound to and those below them.",
       update: "What the body leaves out stays as it is. Another analyzer drops what belonged to the one before.",
     },
   }),
@@ -44,7 +45,8 @@ export const argumentPolicyOperations: readonly Operation[] = [
     path: `${PATH}/{id}/groups`,
     summary: "Bind an argument policy to groups",
     description:
-      "Adds the groups; when all are bound already, 409 already_bound. A policy that held for every group holds for the bound ones alone from then on.",
+      "Adds the groups; when all are bound already, 409 already_bound. A policy that held for every group holds for the " +
+      "bound ones alone from then on.",
     body: argumentPolicyGroups,
     answer: { status: 200, about: "What was bound", schema: bindingResult },
     run: (call) => call.write((write) => bindArgumentPolicy(write, call.tenantId, idOf(call), call.body.group_ids)),

@@ -3,13 +3,13 @@ import { listChains } from "../../ledger/chain-facts.ts";
 import { exportChain, verifyChain } from "../../ledger/chains.ts";
 import { listSigningKeys } from "../../ledger/signing-keys.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 
 const PATH = "/v1/admin/audit";
 const ONE = `${PATH}/chains/{chain_id}`;
 const common = { tag: "Audit", textParams: ["chain_id"] } as const;
 
-export const auditChainOperations: readonly Operation[] = [
+export const auditChainOperations: readonly AdminOperation[] = [
   operation({
     ...common,
     access: "audit:read",
@@ -18,7 +18,8 @@ export const auditChainOperations: readonly Operation[] = [
     path: `${PATH}/chains`,
     summary: "List the audit chains",
     description:
-      "One for each data directory that audit rows were written from. A chain without a writer has no record: rows name it, and its verification finds them.",
+      "One for each data directory that audit rows were written from. A chain without a writer has no record: rows name it, " +
+      "and its verification finds them.",
     answer: { status: 200, about: "All of them", schema: auditChains },
     async run(call) {
       const chains = await listChains(call.services.directory.db);
@@ -33,7 +34,8 @@ export const auditChainOperations: readonly Operation[] = [
     path: `${ONE}/verify`,
     summary: "Verify an audit chain",
     description:
-      "A chain holds the rows of all tenants, and every row is hashed whoever asks: the verdict is the same for a tenant's admin, whom no finding tells the id of another's row.",
+      "A chain holds the rows of all tenants, and every row is hashed whoever asks: the verdict is the same for a tenant's " +
+      "admin, whom no finding tells the id of another's row.",
     body: verifyRange,
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
     async run(call) {
@@ -61,7 +63,8 @@ export const auditChainOperations: readonly Operation[] = [
     path: `${ONE}/export`,
     summary: "Export an audit chain",
     description:
-      "JSON lines of rows, checkpoints and public keys, which `gatehouse audit verify` reads. In a tenant's export, rows of others are their place in the chain, and say so where their content does not give their hash.",
+      "JSON lines of rows, checkpoints and public keys, which `gatehouse audit verify` reads. In a tenant's export, rows of " +
+      "others are their place in the chain, and say so where their content does not give their hash.",
     answer: { status: 200, about: "JSON lines", media: "application/jsonl" },
     run: (call) =>
       streamedAnswer(

@@ -1,13 +1,13 @@
 import { signedInAdmin, type Admin } from "../../directory/people/logins.ts";
-import { tenantHolding, tenantIsGone, tenantMeant } from "../../directory/tenants/tenants.ts";
+import { lockedTenant, tenantIsDeleted, requestedTenant } from "../../directory/tenants/tenants.ts";
 import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
-import type { Operation } from "./operation.ts";
+import type { AdminOperation } from "./operation.ts";
 import type { AdminServices } from "./services.ts";
 
 const BEARER = /^Bearer +(\S+) *$/i;
 
 /** Who calls, when the operation asks for someone; refuses whoever is not signed in. */
-export async function signedInCaller(services: AdminServices, request: Request, { access }: Operation): Promise<Admin | null> {
+export async function signedInCaller(services: AdminServices, request: Request, { access }: AdminOperation): Promise<Admin | null> {
   if (access === "anyone") return null;
   const given = request.headers.get("authorization");
   const token = BEARER.exec(given ?? "")?.[1];
@@ -18,7 +18,7 @@ export async function signedInCaller(services: AdminServices, request: Request, 
 }
 
 /** Why somebody may not perform the operation, whatever it is about; null: they may. */
-export function lackOf(admin: Admin | null, { access }: Operation): Refusal | null {
+export function lackOf(admin: Admin | null, { access }: AdminOperation): Refusal | null {
   if (admin === null || access === "anyone" || access === "signed_in") return null;
   if (access === "system") return admin.tenantId === null ? null : refuse("forbidden", "Only a system admin may do this.");
   return admin.permissions.has(access) ? null : refuse("forbidden", `This needs the permission ${access}.`);
@@ -34,7 +34,7 @@ export interface NamedTenant {
 export async function tenantOfCall(
   services: AdminServices,
   admin: Admin | null,
-  operation: Operation,
+  operation: AdminOperation,
   params: Readonly<Record<string, string>>,
   named: NamedTenant,
 ): Promise<string | null> {
@@ -49,12 +49,12 @@ export async function tenantOfCall(
   }
   if (name === undefined && operation.reach === "any") return null;
   if (name === undefined && operation.subject !== undefined && params.id !== undefined) {
-    const holder = await tenantHolding(services.directory, operation.subject, params.id);
+    const holder = await lockedTenant(services.directory, operation.subject, params.id);
     if (holder !== undefined) return holder;
   }
-  const meant = await tenantMeant(services.directory, name);
+  const meant = await requestedTenant(services.directory, name);
   if (meant !== undefined) return meant;
-  if (name !== undefined && operation.goneToo === true && (await tenantIsGone(services.directory, name))) return name;
+  if (name !== undefined && operation.goneToo === true && (await tenantIsDeleted(services.directory, name))) return name;
   if (name !== undefined) throw new Refused(refuse("not_found", "There is no such tenant."));
   throw unclear("is required, because there is no tenant `default` and not just one");
 }

@@ -3,7 +3,7 @@ import { listOf } from "@gatehouse/contracts/conventions";
 import { model } from "@gatehouse/contracts/models";
 import { catalogEntry as readEntry, listCatalog } from "../../directory/models/catalog/catalog.ts";
 import { importCatalogEntry } from "../../directory/models/catalog/import.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { listed } from "./resource.ts";
 
 const PATH = "/v1/admin/llm-catalog";
@@ -14,7 +14,7 @@ const textParams = ["catalog_id"];
 const nowOf = (call: { readonly services: { readonly directory: { readonly clock: { now(): number } } } }) =>
   new Date(call.services.directory.clock.now());
 
-export const catalogOperations: readonly Operation[] = [
+export const catalogOperations: readonly AdminOperation[] = [
   operation({
     tag,
     access: "models:read",
@@ -23,7 +23,8 @@ export const catalogOperations: readonly Operation[] = [
     path: PATH,
     summary: "List the model catalog",
     description:
-      "The models of known providers, with the prices in force. It is the same for all tenants. A price that is null is unpriced, and a flag that is null is not known.",
+      "The models of known providers, with the prices in force. It is the same for all tenants. A price that is null is " +
+      "unpriced, and a flag that is null is not known.",
     query: catalogQuery,
     answer: { status: 200, about: "One page of them", schema: listOf("entries", catalogEntry) },
     run: (call) => listed("entries", call, (page) => listCatalog(call.query, page, nowOf(call))),
@@ -47,7 +48,8 @@ export const catalogOperations: readonly Operation[] = [
     path: `${ONE}/import`,
     summary: "Import a catalog entry as a model",
     description:
-      "The model has the entry's prices and facts. The record of its provider is made when the tenant has none; it has no key until one is set, there or on the model.",
+      "The model has the entry's prices and facts. The record of its provider is made when the tenant has none; it has no " +
+      "key until one is set, there or on the model.",
     textParams,
     body: catalogImport,
     answer: { status: 201, about: "The model made", schema: model },

@@ -2,20 +2,24 @@ import { listOf, pageQuery } from "@gatehouse/contracts/conventions";
 import { erasureEvent, erasureRequest } from "@gatehouse/contracts/data-erasure";
 import { erasePerson } from "../../directory/people/erase-person.ts";
 import { eraseDataSubject, listErasures } from "../../ledger/erasure.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { listed } from "./resource.ts";
 
 const PATH = "/v1/admin/data-erasure";
 const common = { tag: "Data erasure", access: "data:erasure", path: PATH, goneToo: true } as const;
 
-export const dataErasureOperations: readonly Operation[] = [
+export const dataErasureOperations: readonly AdminOperation[] = [
   operation({
     ...common,
     reach: "one",
     method: "POST",
     summary: "Erase a data subject",
     description:
-      "Content and direct identifiers go from audit rows, from rows still in a journal and from runs. The hash-chained layer stays and verifies as before. An end user that is named by id or username goes whole: account, photo, second factor, keys, memberships, notifications, feedback, tokens for tool servers, and what approvals hold of them. The event is append-only and sealed in the admin log. A system admin may name a tenant that was deleted: its rows are kept as long as its retention says.",
+      "Content and direct identifiers go from audit rows, from rows still in a journal and from runs. The hash-chained layer " +
+      "stays and verifies as before. An end user that is named by id or username goes whole: account, photo, second factor, " +
+      "keys, memberships, notifications, feedback, tokens for tool servers, and what approvals hold of them. The event is " +
+      "append-only and sealed in the admin log. A system admin may name a tenant that was deleted: its rows are kept as long " +
+      "as its retention says.",
     body: erasureRequest,
     answer: { status: 201, about: "What was erased", schema: erasureEvent },
     run: (call) =>

@@ -1,6 +1,6 @@
 import { errorBody, tenantIdOfCaller } from "@gatehouse/contracts/conventions";
 import { z } from "zod";
-import type { Operation } from "./operation.ts";
+import type { AdminOperation } from "./operation.ts";
 
 type Json = Record<string, unknown>;
 
@@ -10,7 +10,7 @@ export function paramsOf(path: string): string[] {
 }
 
 /** The OpenAPI 3.1 document of the operations, made from the same schemas that check the requests. */
-export function openApiDocument(operations: readonly Operation[]): object {
+export function openApiDocument(operations: readonly AdminOperation[]): object {
   const components: Json = {};
   const error = schemaOf(errorBody, "output", components);
   const paths: Record<string, Json> = {};
@@ -25,8 +25,10 @@ export function openApiDocument(operations: readonly Operation[]): object {
       title: "Gatehouse control plane",
       version: "1",
       description:
-        "Log in at `/v1/admin-users/system/login` or `/v1/admin-users/tenant/login` and send the `access_token` as `Authorization: Bearer`. " +
-        "A tenant's admin is held to their tenant. A system admin names the tenant as `tenant_id` in the query or the body, or as `X-Tenant-ID`; " +
+        "Log in at `/v1/admin-users/system/login` or `/v1/admin-users/tenant/login` and send the `access_token` as " +
+        "`Authorization: Bearer`. " +
+        "A tenant's admin is held to their tenant. A system admin names the tenant as `tenant_id` in the query or the body, or " +
+        "as `X-Tenant-ID`; " +
         "without it the record in the path decides, else the tenant `default`, else the only tenant there is. " +
         "Errors are `{detail, code}`; a 400 names each field, and a 409 of a duplicate carries `existing_id`.",
     },
@@ -37,7 +39,7 @@ export function openApiDocument(operations: readonly Operation[]): object {
   };
 }
 
-function describe(operation: Operation, components: Json, error: Json): Json {
+function describe(operation: AdminOperation, components: Json, error: Json): Json {
   const { answer } = operation;
   const open = operation.access === "anyone";
   const content =
@@ -62,7 +64,7 @@ function describe(operation: Operation, components: Json, error: Json): Json {
   };
 }
 
-function requestBody(operation: Operation, components: Json): Json {
+function requestBody(operation: AdminOperation, components: Json): Json {
   if (operation.upload !== undefined) {
     const schema = {
       type: "object",
@@ -78,11 +80,11 @@ function requestBody(operation: Operation, components: Json): Json {
   return { requestBody: { required, content: { "application/json": { schema: schemaOf(schema, "input", components) } } } };
 }
 
-function operationId({ method, path }: Operation): string {
+function operationId({ method, path }: AdminOperation): string {
   return `${method.toLowerCase()}${path.replaceAll(/[^A-Za-z0-9]+/g, "_")}`.replace(/_$/, "");
 }
 
-function parameters(operation: Operation, components: Json): Json[] {
+function parameters(operation: AdminOperation, components: Json): Json[] {
   const inPath = paramsOf(operation.path).map((name) => ({
     name,
     in: "path",
@@ -102,7 +104,7 @@ function parameters(operation: Operation, components: Json): Json[] {
 }
 
 /** The schema with the `tenant_id` that every operation on a tenant's records takes. */
-export function withTenant<T extends z.ZodObject | undefined>(operation: Pick<Operation, "reach">, schema: T): T | z.ZodObject {
+export function withTenant<T extends z.ZodObject | undefined>(operation: Pick<AdminOperation, "reach">, schema: T): T | z.ZodObject {
   if (operation.reach === "none") return schema;
   return (schema ?? z.strictObject({})).safeExtend({ tenant_id: tenantIdOfCaller });
 }

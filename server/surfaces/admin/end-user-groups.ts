@@ -33,7 +33,7 @@ import {
   unbindFromResourceGroups,
 } from "../../directory/people/end-user-groups.ts";
 import { idsToUnbind } from "./ids-to-unbind.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed, resource } from "./resource.ts";
 
 const PATH = "/v1/admin/end-user-groups";
@@ -57,7 +57,7 @@ const boundGroups = z
 const groupsNamed = (body: { resource_group_ids?: string[] | undefined; group_ids?: string[] | undefined }) =>
   body.resource_group_ids ?? body.group_ids ?? [];
 
-const memberOperations: readonly Operation[] = [
+const memberOperations: readonly AdminOperation[] = [
   operation({
     ...reading,
     method: "GET",
@@ -103,7 +103,7 @@ const memberOperations: readonly Operation[] = [
   }),
 ];
 
-const bindingOperations: readonly Operation[] = [
+const bindingOperations: readonly AdminOperation[] = [
   operation({
     ...reading,
     method: "GET",
@@ -174,7 +174,7 @@ const bindingOperations: readonly Operation[] = [
   }),
 ];
 
-export const endUserGroupOperations: readonly Operation[] = [
+export const endUserGroupOperations: readonly AdminOperation[] = [
   ...resource({
     path: PATH,
     key: "end_user_groups",

@@ -15,7 +15,7 @@ import { PHOTO_BYTES, setPhoto } from "../../directory/people/photos.ts";
 import { refuse, Refused, isRefusal } from "../../kernel/errors.ts";
 import { readBody } from "../../road/read-body.ts";
 import { formFile } from "../../wire/form-file.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
 
@@ -28,7 +28,7 @@ const record = { status: 200, about: "The record as it is now", schema: endUser 
 /** Room for the form around a photo. */
 const FORM_BYTES = PHOTO_BYTES + 64 * 1024;
 
-export const endUserOperations: readonly Operation[] = [
+export const endUserOperations: readonly AdminOperation[] = [
   operation({
     ...reading,
     method: "GET",
@@ -62,7 +62,8 @@ export const endUserOperations: readonly Operation[] = [
     path: PATH,
     summary: "Create an end user",
     description:
-      "With `send_welcome_email` the user is told of their account by mail; `welcome_email_sent` says whether the mail server took it. The user is made either way.",
+      "With `send_welcome_email` the user is told of their account by mail; `welcome_email_sent` says whether the mail " +
+      "server took it. The user is made either way.",
     body: endUserCreate,
     answer: { status: 201, about: "The record made", schema: madeEndUser },
     async run(call) {

@@ -11,7 +11,7 @@ import {
 } from "@gatehouse/contracts/group-models";
 import { bindGroupModels, listGroupModels, setGroupModelVisibility, unbindGroupModels } from "../../directory/groups/group-models.ts";
 import { idsToUnbind } from "./ids-to-unbind.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
 
 const PATH = "/v1/admin/resource-groups/{id}/llm-models";
@@ -20,7 +20,7 @@ const common = { tag: "Models of a group", reach: "one", subject: "resource_grou
 const modelsNamed = (body: { model_ids?: string[] | undefined; llm_model_ids?: string[] | undefined }) =>
   body.model_ids ?? body.llm_model_ids ?? [];
 
-export const groupModelOperations: readonly Operation[] = [
+export const groupModelOperations: readonly AdminOperation[] = [
   operation({
     ...common,
     access: "groups:read",
@@ -40,7 +40,8 @@ export const groupModelOperations: readonly Operation[] = [
     path: PATH,
     summary: "Bind models to a group",
     description:
-      "Binds those that are not bound yet; when all are, 409 already_bound. The virtual model of a routing group may be bound too: that shows it in the group, and each of its members must be bound on its own.",
+      "Binds those that are not bound yet; when all are, 409 already_bound. The virtual model of a routing group may be " +
+      "bound too: that shows it in the group, and each of its members must be bound on its own.",
     body: modelIds,
     answer: { status: 200, about: "What was bound", schema: bindingResult },
     run: (call) => call.write((write) => bindGroupModels(write, call.tenantId, idOf(call), modelsNamed(call.body))),

@@ -23,13 +23,14 @@ import {
   type PolicyOf,
 } from "../../directory/limits/group-policies.ts";
 import type { PolicyDocument, PolicyKind } from "../../directory/limits/rules.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { idOf } from "./resource.ts";
 
 const GROUP = "/v1/admin/resource-groups/{id}";
 const common = { tag: "Limits and governance", reach: "one", subject: "resource_groups" } as const;
 const REPLACES =
-  "Replaces the document whole: what the body leaves out sets nothing. A value looser than what is inherited is refused with limit_exceeds_inherited, and nothing is changed.";
+  "Replaces the document whole: what the body leaves out sets nothing. A value looser than what is inherited is refused " +
+  "with limit_exceeds_inherited, and nothing is changed.";
 
 interface DocumentSpec {
   /** Behind the group's path; a last part in braces is the item it refines. */
@@ -44,7 +45,7 @@ interface DocumentSpec {
 }
 
 /** PATCH and GET of one document. The group's own LLM limits answer with their capacity as well (interface 8.1). */
-function documentOperations({ path, what, kind, patch, member, item }: DocumentSpec): Operation[] {
+function documentOperations({ path, what, kind, patch, member, item }: DocumentSpec): AdminOperation[] {
   const own = kind === "llm_limits" && item === undefined;
   const answer = {
     status: 200,
@@ -94,7 +95,7 @@ function documentOperations({ path, what, kind, patch, member, item }: DocumentS
   ];
 }
 
-export const groupPolicyOperations: readonly Operation[] = [
+export const groupPolicyOperations: readonly AdminOperation[] = [
   ...documentOperations({
     path: "llm-global-limits",
     what: "a group's LLM limits",
@@ -185,7 +186,8 @@ export const groupPolicyOperations: readonly Operation[] = [
     path: `${GROUP}/consumption`,
     summary: "What is used of each quota a group draws on",
     description:
-      "The group's own quotas and those above it, with the groups that used them. From the usage totals, which lag calls by less than a second.",
+      "The group's own quotas and those above it, with the groups that used them. From the usage totals, which lag calls by " +
+      "less than a second.",
     answer: { status: 200, about: "Each quota with its use in the window that is open", schema: consumption },
     run: (call) => consumptionOf(call.services.directory, call.tenantId, idOf(call)),
   }),

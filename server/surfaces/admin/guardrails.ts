@@ -10,13 +10,13 @@ import {
 import { guardrailConfigs } from "../../directory/policies/guardrail-configs.ts";
 import { problemsOf } from "../../controls/guardrails/surface-guard.ts";
 import { tryGuardrail } from "../../controls/guardrails/trial.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, resource } from "./resource.ts";
 
 const PATH = "/v1/admin/guardrails/configs";
 const configs = guardrailConfigs(problemsOf);
 
-export const guardrailOperations: readonly Operation[] = [
+export const guardrailOperations: readonly AdminOperation[] = [
   ...resource({
     path: PATH,
     key: "configs",
@@ -43,7 +43,8 @@ export const guardrailOperations: readonly Operation[] = [
     subject: "guardrail_configs",
     summary: "Try a guardrail configuration on a text",
     description:
-      "Says what would be found in the text on one surface, and what would become of it. Nothing is recorded, and no engine is asked. A configuration that is switched off is tried as if it were on.",
+      "Says what would be found in the text on one surface, and what would become of it. Nothing is recorded, and no engine " +
+      "is asked. A configuration that is switched off is tried as if it were on.",
     body: guardrailTrial,
     answer: { status: 200, about: "What was found", schema: guardrailTrialResult },
     run: async (call): Promise<GuardrailTrialResult> =>

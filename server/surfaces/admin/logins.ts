@@ -1,6 +1,6 @@
 import { accessToken, changePassword, signedInAdmin, systemLogin, tenantLogin, type SignedInAdmin } from "@gatehouse/contracts/logins";
-import { changePassword as change, logIn, type Admin, type SignIn } from "../../directory/people/logins.ts";
-import { operation, type Operation } from "./operation.ts";
+import { changeAdminPassword as change, logInAdmin, type Admin, type SignIn } from "../../directory/people/logins.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 
 const PATH = "/v1/admin-users";
 const common = { tag: "Logins", reach: "none" } as const;
@@ -20,7 +20,7 @@ function tokenAnswer(signIn: SignIn): unknown {
   return { access_token: signIn.token, token_type: "bearer", expires_in: signIn.expiresIn, user: shown(signIn.admin) };
 }
 
-export const loginOperations: readonly Operation[] = [
+export const loginOperations: readonly AdminOperation[] = [
   operation({
     ...common,
     access: "anyone",
@@ -33,7 +33,7 @@ export const loginOperations: readonly Operation[] = [
     async run(call) {
       const { username, password, tenant_id } = call.body;
       const tenantId = tenant_id ?? call.request.headers.get("x-tenant-id") ?? undefined;
-      return tokenAnswer(await logIn(call.services.logins, "tenant", { username, password, tenantId }, call.origin));
+      return tokenAnswer(await logInAdmin(call.services.logins, "tenant", { username, password, tenantId }, call.origin));
     },
   }),
   operation({
@@ -45,7 +45,7 @@ export const loginOperations: readonly Operation[] = [
     description: "Every failure is the same 401. After some failures: 429 with Retry-After.",
     body: systemLogin,
     answer: signedIn,
-    run: async (call) => tokenAnswer(await logIn(call.services.logins, "system", call.body, call.origin)),
+    run: async (call) => tokenAnswer(await logInAdmin(call.services.logins, "system", call.body, call.origin)),
   }),
   operation({
     ...common,

@@ -1,13 +1,13 @@
 import { mcpOAuthClient, mcpOAuthClientWrite } from "@gatehouse/contracts/mcp-oauth";
-import { getEnteredClient, putEnteredClient, removeEnteredClient } from "../../directory/tools/entered-clients.ts";
-import { operation, type Operation } from "./operation.ts";
+import { getConfiguredClient, putConfiguredClient, removeConfiguredClient } from "../../directory/tools/configured-clients.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { idOf } from "./resource.ts";
 
 const PATH = "/v1/admin/mcp-servers/{id}/oauth-client";
 const common = { tag: "Tool servers", reach: "one", subject: "mcp_servers", textParams: ["id"], path: PATH } as const;
 const NOTE = "Only needed where the authorization server neither registers clients by itself nor takes client metadata documents.";
 
-export const mcpOAuthClientOperations: readonly Operation[] = [
+export const mcpOAuthClientOperations: readonly AdminOperation[] = [
   operation({
     ...common,
     access: "tools:read",
@@ -15,7 +15,7 @@ export const mcpOAuthClientOperations: readonly Operation[] = [
     summary: "Show the client the gateway is at a tool server's authorization server",
     description: NOTE,
     answer: { status: 200, about: "The client", schema: mcpOAuthClient },
-    run: (call) => getEnteredClient(call.services.directory, call.tenantId, idOf(call)),
+    run: (call) => getConfiguredClient(call.services.directory, call.tenantId, idOf(call)),
   }),
   operation({
     ...common,
@@ -25,7 +25,7 @@ export const mcpOAuthClientOperations: readonly Operation[] = [
     description: `${NOTE} Replaces the one that is there. Its issuer wins over those the tool server names.`,
     body: mcpOAuthClientWrite,
     answer: { status: 200, about: "The client", schema: mcpOAuthClient },
-    run: (call) => call.write((write) => putEnteredClient(write, call.tenantId, idOf(call), call.body)),
+    run: (call) => call.write((write) => putConfiguredClient(write, call.tenantId, idOf(call), call.body)),
   }),
   operation({
     ...common,
@@ -33,6 +33,6 @@ export const mcpOAuthClientOperations: readonly Operation[] = [
     method: "DELETE",
     summary: "Take the entered client of a tool server away",
     answer: { status: 204, about: "It is gone" },
-    run: (call) => call.write((write) => removeEnteredClient(write, call.tenantId, idOf(call))),
+    run: (call) => call.write((write) => removeConfiguredClient(write, call.tenantId, idOf(call))),
   }),
 ];

@@ -27,7 +27,7 @@ import { readBody } from "../../road/read-body.ts";
 import { isRefusal, refuse, Refused } from "../../kernel/errors.ts";
 import { formFile } from "../../wire/form-file.ts";
 import { diffTools } from "../../wire/mcp/tool-definitions.ts";
-import { type AdminCall, operation, type Operation } from "./operation.ts";
+import { type AdminCall, operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed, resource } from "./resource.ts";
 
 const PATH = "/v1/admin/mcp-servers";
@@ -53,7 +53,7 @@ const generic = resource({
   .filter(({ method }) => method !== "POST")
   .map((one) => ({ ...one, textParams: ["id"] }));
 
-export const mcpServerOperations: readonly Operation[] = [
+export const mcpServerOperations: readonly AdminOperation[] = [
   ...generic,
   operation({
     tag: "Tool servers",
@@ -63,7 +63,8 @@ export const mcpServerOperations: readonly Operation[] = [
     path: PATH,
     summary: "Register a tool server",
     description:
-      "One record for each base_url and mcp_endpoint_path: a second is answered 409 with existing_id. What the server is and offers is discovered at once; `discovery` tells what came of it.",
+      "One record for each base_url and mcp_endpoint_path: a second is answered 409 with existing_id. What the server is and " +
+      "offers is discovered at once; `discovery` tells what came of it.",
     body: mcpServerCreate,
     answer: { status: 201, about: "The record made", schema: mcpServer },
     async run(call) {
@@ -78,7 +79,8 @@ export const mcpServerOperations: readonly Operation[] = [
     path: `${PATH}/{id}/refresh-capabilities`,
     summary: "Discover again what a tool server offers",
     description:
-      "Keeps a snapshot, and tells how the tools differ from those before. What is inconclusive changes nothing. A server behind OAuth answers who shows it a token of its own: give one as `access_token`.",
+      "Keeps a snapshot, and tells how the tools differ from those before. What is inconclusive changes nothing. A server " +
+      "behind OAuth answers who shows it a token of its own: give one as `access_token`.",
     body: refreshBody,
     answer: { status: 200, about: "What was found", schema: refreshResult },
     async run(call) {

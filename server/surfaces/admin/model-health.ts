@@ -4,7 +4,7 @@ import { probedModels } from "../../directory/models/probed-models.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { probe } from "../../services/models/probe.ts";
 import { invalidFields, refuse, Refused } from "../../kernel/errors.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { idOf } from "./resource.ts";
 import type { AdminServices } from "./services.ts";
 
@@ -13,7 +13,7 @@ const PATH = "/v1/admin/llms";
 const AT_ONCE = 8;
 const probing = { tag: "Models", access: "models:write", reach: "one" } as const;
 
-export const modelHealthOperations: readonly Operation[] = [
+export const modelHealthOperations: readonly AdminOperation[] = [
   operation({
     ...probing,
     method: "POST",

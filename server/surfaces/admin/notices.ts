@@ -5,13 +5,13 @@ import {
   noticeStatement as statementOf,
   setNoticeConfig,
 } from "../../directory/notices/notice-configs.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 
 const PATH = "/v1/admin/notice-config";
 const reading = { tag: "AI notice", access: "compliance:read", reach: "one" } as const;
 const writing = { tag: "AI notice", access: "compliance:write", reach: "one" } as const;
 
-export const noticeOperations: readonly Operation[] = [
+export const noticeOperations: readonly AdminOperation[] = [
   operation({
     ...reading,
     method: "GET",
@@ -28,7 +28,8 @@ export const noticeOperations: readonly Operation[] = [
     path: PATH,
     summary: "Set the AI notice",
     description:
-      "Of the tenant, or of one AI system. Each save is sealed in the admin log's chain, an exemption as a declaration of its own. Showing no notice needs an exemption that is asserted.",
+      "Of the tenant, or of one AI system. Each save is sealed in the admin log's chain, an exemption as a declaration of " +
+      "its own. Showing no notice needs an exemption that is asserted.",
     body: noticeConfigPut,
     answer: { status: 200, about: "The configuration as it is now", schema: noticeConfig },
     run: (call) => call.write((write) => setNoticeConfig(write, call.tenantId, call.body)),

@@ -1,6 +1,6 @@
 import type { Permission } from "@gatehouse/contracts/roles";
 import type { z } from "zod";
-import type { Admin, Origin } from "../../directory/people/logins.ts";
+import type { Admin, LoginOrigin } from "../../directory/people/logins.ts";
 import type { TenantRecordTable } from "../../directory/tenants/tenants.ts";
 import type { Actor, Write } from "../../directory/writes/write.ts";
 import type { AdminServices } from "./services.ts";
@@ -19,7 +19,7 @@ export interface AdminCall<Query, Body> {
   /** Throws for an operation that anyone may call. */
   readonly admin: Admin;
   readonly actor: Actor;
-  readonly origin: Origin;
+  readonly origin: LoginOrigin;
   readonly request: Request;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
@@ -34,7 +34,7 @@ export interface AdminCall<Query, Body> {
   writeHashed<T>(password: string | undefined, work: (write: Write) => Promise<T>): Promise<T>;
 }
 
-export interface Answer {
+export interface AdminAnswer {
   readonly status: number;
   /** What it is, for the document. */
   readonly about: string;
@@ -63,17 +63,17 @@ interface OperationShape<Query, Body, Run> {
   readonly body?: Body;
   /** Instead of a body: the part of a form that carries a file. */
   readonly upload?: string;
-  readonly answer: Answer;
+  readonly answer: AdminAnswer;
   readonly run: Run;
 }
 
-export type Operation = OperationShape<z.ZodObject, z.ZodObject, (call: AdminCall<unknown, unknown>) => Promise<unknown>>;
+export type AdminOperation = OperationShape<z.ZodObject, z.ZodObject, (call: AdminCall<unknown, unknown>) => Promise<unknown>>;
 
 type NoQuery = z.ZodObject<Record<never, never>>;
 
 /** Types `run` by the schemas of query and body. What it returns is the JSON answer, or a Response to be sent as it is. */
 export function operation<Query extends z.ZodObject = NoQuery, Body extends z.ZodObject = NoQuery>(
   spec: OperationShape<Query, Body, (call: AdminCall<z.output<Query>, z.output<Body>>) => Promise<unknown>>,
-): Operation {
-  return spec as unknown as Operation;
+): AdminOperation {
+  return spec as unknown as AdminOperation;
 }

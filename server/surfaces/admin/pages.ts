@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 
 const common = { tag: "This page", access: "anyone", reach: "none", method: "GET" } as const;
 
 const STYLED =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'";
 
-function staticPage(path: string, file: string, media: string, summary: string): Operation {
+function staticPage(path: string, file: string, media: string, summary: string): AdminOperation {
   const text = readFileSync(new URL(`./docs/${file}`, import.meta.url), "utf8");
   return operation({
     ...common,
@@ -25,7 +26,7 @@ function staticPage(path: string, file: string, media: string, summary: string):
   });
 }
 
-function healthPage(path: string, media: string, summary: string): Operation {
+function healthPage(path: string, media: string, summary: string): AdminOperation {
   return operation({
     ...common,
     tag: "Health",
@@ -36,7 +37,7 @@ function healthPage(path: string, media: string, summary: string): Operation {
   });
 }
 
-export const pageOperations: readonly Operation[] = [
+export const pageOperations: readonly AdminOperation[] = [
   operation({
     ...common,
     path: "/",

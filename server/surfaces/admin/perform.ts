@@ -1,19 +1,19 @@
 import { z } from "zod";
 import { LOGIN_FAILED, type Admin } from "../../directory/people/logins.ts";
 import { logEntries, write, type Actor } from "../../directory/writes/write.ts";
-import { type Refusal, refuse, Refused, statusOf } from "../../kernel/errors.ts";
+import { type Refusal, refuse, Refused, httpStatusOf } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { placeOf } from "../../kernel/ip-address.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import { check, readQuery } from "../../wire/strict-input.ts";
-import { jsonAnswer } from "./answers.ts";
+import { adminJsonAnswer } from "./answers.ts";
 import { lackOf, signedInCaller, tenantOfCall } from "./caller.ts";
 import { withTenant } from "./document.ts";
 import { readJsonBody } from "./input.ts";
-import type { AdminCall, Operation } from "./operation.ts";
+import type { AdminCall, AdminOperation } from "./operation.ts";
 import type { AdminServices } from "./services.ts";
 
-export interface Arrival {
+export interface AdminArrival {
   readonly request: Request;
   readonly params: Readonly<Record<string, string>>;
   /** Address of the caller. */
@@ -25,12 +25,12 @@ export interface Arrival {
  * Makes an operation answer: caller, permission, path, query, body, tenant, and then the operation itself. The answering
  * function throws `Refused`.
  */
-export function performer(services: AdminServices, operation: Operation): (arrival: Arrival) => Promise<Response> {
+export function performer(services: AdminServices, operation: AdminOperation): (arrival: AdminArrival) => Promise<Response> {
   // Made once, because a schema is compiled at its first use. A probe or a scraper of an open page may send what it likes.
   const page = operation.access === "anyone" && operation.query === undefined;
   const querySchema = page ? undefined : (withTenant(operation, operation.query) ?? NOTHING);
   const bodySchema = operation.body === undefined ? undefined : withTenant(operation, operation.body);
-  const perform = async (arrival: Arrival, admin: Admin | null): Promise<Response> => {
+  const perform = async (arrival: AdminArrival, admin: Admin | null): Promise<Response> => {
     const { request, params } = arrival;
     const lack = lackOf(admin, operation);
     if (lack !== null) throw new Refused(lack);
@@ -50,7 +50,7 @@ export function performer(services: AdminServices, operation: Operation): (arriv
     const header = operation.reach === "none" ? undefined : (request.headers.get("x-tenant-id") ?? undefined);
     const tenant = await tenantOfCall(services, admin, operation, params, { query: query.tenantId, body: body.tenantId, header });
     const result = await operation.run(callOf(services, operation, arrival, { admin, tenant, query: query.rest, body: body.rest }));
-    return result instanceof Response ? result : jsonAnswer(operation.answer.status, result);
+    return result instanceof Response ? result : adminJsonAnswer(operation.answer.status, result);
   };
   return async (arrival) => {
     let admin: Admin | null = null;
@@ -71,15 +71,15 @@ export function performer(services: AdminServices, operation: Operation): (arriv
  */
 async function tellRefused(
   services: AdminServices,
-  operation: Operation,
-  arrival: Arrival,
+  operation: AdminOperation,
+  arrival: AdminArrival,
   admin: Admin | null,
   refusal: Refusal,
 ): Promise<void> {
   const reason = refusal.reason ?? refusal.code;
   services.refused(reason);
   if (operation.method === "GET" && (admin !== null || operation.access === "anyone")) return;
-  if (reason === LOGIN_FAILED || reason === "not_bound" || statusOf(refusal) === 409) return;
+  if (reason === LOGIN_FAILED || reason === "not_bound" || httpStatusOf(refusal) === 409) return;
   if (admin !== null && refusal.code === "forbidden") return logForbidden(services, operation, arrival, admin, refusal.message);
   services.attempts.note({
     actor: actorOf(admin, arrival),
@@ -95,8 +95,8 @@ async function tellRefused(
  */
 async function logForbidden(
   { directory }: AdminServices,
-  operation: Operation,
-  arrival: Arrival,
+  operation: AdminOperation,
+  arrival: AdminArrival,
   admin: Admin,
   reason: string,
 ): Promise<void> {
@@ -112,7 +112,7 @@ async function logForbidden(
   ]);
 }
 
-function actorOf(admin: Admin | null, { address, requestId }: Pick<Arrival, "address" | "requestId">): Actor {
+function actorOf(admin: Admin | null, { address, requestId }: Pick<AdminArrival, "address" | "requestId">): Actor {
   return { id: admin?.id ?? null, username: admin?.username ?? null, role: admin?.role ?? null, clientIp: address, requestId };
 }
 
@@ -120,7 +120,7 @@ const NOTHING = z.strictObject({});
 const NO_INPUT = { tenantId: undefined, rest: {} };
 
 function splitTenant(
-  operation: Operation,
+  operation: AdminOperation,
   input: Record<string, unknown>,
 ): { tenantId: string | undefined; rest: Record<string, unknown> } {
   if (operation.reach === "none") return { tenantId: undefined, rest: input };
@@ -130,8 +130,8 @@ function splitTenant(
 
 function callOf(
   services: AdminServices,
-  operation: Operation,
-  arrival: Arrival,
+  operation: AdminOperation,
+  arrival: AdminArrival,
   found: { admin: Admin | null; tenant: string | null; query: unknown; body: unknown },
 ): AdminCall<unknown, unknown> {
   const { request, params, address, requestId } = arrival;

@@ -2,9 +2,9 @@ import { proxyLogExport, proxyLogPage, proxyLogQuery } from "@gatehouse/contract
 import { exportRows } from "../../ledger/export-rows.ts";
 import { queryRows } from "../../ledger/query.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 
-export const proxyLogOperations: readonly Operation[] = [
+export const proxyLogOperations: readonly AdminOperation[] = [
   operation({
     tag: "Audit",
     access: "proxy:logs:read",
@@ -13,7 +13,8 @@ export const proxyLogOperations: readonly Operation[] = [
     path: "/v1/admin/proxy-logs/query",
     summary: "Query audit rows",
     description:
-      "Body previews need proxy:logs:read_bodies as well; without it they are null and bodies_withheld is true. A system admin who names no tenant sees all rows.",
+      "Body previews need proxy:logs:read_bodies as well; without it they are null and bodies_withheld is true. A system " +
+      "admin who names no tenant sees all rows.",
     body: proxyLogQuery,
     answer: { status: 200, about: "One page of rows", schema: proxyLogPage },
     run(call) {

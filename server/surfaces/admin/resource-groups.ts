@@ -7,7 +7,7 @@ import {
   resourceGroupUpdate,
 } from "@gatehouse/contracts/resource-groups";
 import { groupAncestors, groupDescendants, groupHierarchy as hierarchyOf, resourceGroups } from "../../directory/groups/resource-groups.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, resource } from "./resource.ts";
 
 const PATH = "/v1/admin/resource-groups";
@@ -15,7 +15,7 @@ const reading = { method: "GET", tag: "Resource groups", access: "groups:read", 
 
 const line = (groups: unknown[]) => ({ resource_groups: groups, total: groups.length });
 
-export const resourceGroupOperations: readonly Operation[] = [
+export const resourceGroupOperations: readonly AdminOperation[] = [
   ...resource({
     path: PATH,
     key: "resource_groups",

@@ -3,7 +3,7 @@ import type { Permission } from "@gatehouse/contracts/roles";
 import type { z } from "zod";
 import type { TenantRecordTable } from "../../directory/tenants/tenants.ts";
 import type { Records } from "../../directory/writes/records.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { listAnswer, pageOf } from "./paging.ts";
 
 interface ResourceSpec<Query extends z.ZodObject, Create extends z.ZodObject, Update extends z.ZodObject> {
@@ -31,7 +31,7 @@ type AreaOf<P> = P extends `${infer Area}:write` ? Area : never;
 /** List, create, read, update and delete of a resource that belongs to a tenant. */
 export function resource<Query extends z.ZodObject, Create extends z.ZodObject, Update extends z.ZodObject>(
   spec: ResourceSpec<Query, Create, Update>,
-): Operation[] {
+): AdminOperation[] {
   const { path, noun, tag, records, table } = spec;
   const one = `${spec.article ?? "a"} ${noun}`;
   const reading = { tag, access: `${spec.area}:read` as Permission, reach: "one" } as const;

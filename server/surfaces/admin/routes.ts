@@ -18,7 +18,7 @@ import { mcpServerOperations } from "./mcp-servers.ts";
 import { modelHealthOperations } from "./model-health.ts";
 import { modelOperations } from "./models.ts";
 import { noticeOperations } from "./notices.ts";
-import type { Operation } from "./operation.ts";
+import type { AdminOperation } from "./operation.ts";
 import { pageOperations } from "./pages.ts";
 import { providerOperations } from "./providers.ts";
 import { proxyLogOperations } from "./proxy-logs.ts";
@@ -32,7 +32,7 @@ import { tenantOperations } from "./tenants.ts";
 import { virtualServerOperations } from "./virtual-servers.ts";
 
 /** Every route of the control plane. */
-export const OPERATIONS: readonly Operation[] = [
+export const OPERATIONS: readonly AdminOperation[] = [
   ...loginOperations,
   ...tenantOperations,
   ...adminUserOperations,

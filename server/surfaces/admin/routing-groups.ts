@@ -1,7 +1,7 @@
 import { listOf } from "@gatehouse/contracts/conventions";
 import { routingGroup, routingGroupCreate, routingGroupQuery, routingGroupUpdate } from "@gatehouse/contracts/routing-groups";
 import { routingGroups } from "../../directory/models/routing-groups.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
 
 const PATH = "/v1/admin/llm-router/routing-groups";
@@ -10,7 +10,7 @@ const ONE = { path: `${PATH}/{id}`, textParams: ["id"] } as const;
 const reading = { tag: "Routing groups", access: "models:read", reach: "one" } as const;
 const writing = { tag: "Routing groups", access: "models:write", reach: "one" } as const;
 
-export const routingGroupOperations: readonly Operation[] = [
+export const routingGroupOperations: readonly AdminOperation[] = [
   operation({
     ...reading,
     method: "GET",
@@ -26,8 +26,10 @@ export const routingGroupOperations: readonly Operation[] = [
     path: PATH,
     summary: "Create a routing group",
     description:
-      "A virtual model: callers put its id or its name in `model`, and one of its members serves the call. Models become members by their routing_group_id. " +
-      "Neither its id nor its name may be that of a model or of another group. It widens no access: a member serves only callers it is granted to.",
+      "A virtual model: callers put its id or its name in `model`, and one of its members serves the call. Models become " +
+      "members by their routing_group_id. " +
+      "Neither its id nor its name may be that of a model or of another group. It widens no access: a member serves only " +
+      "callers it is granted to.",
     body: routingGroupCreate,
     answer: { status: 201, about: "The record made", schema: routingGroup },
     run: (call) => call.write((write) => routingGroups.create(write, call.tenantId, call.body)),

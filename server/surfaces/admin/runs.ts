@@ -8,7 +8,7 @@ import {
 import { resourceGroups } from "../../directory/groups/resource-groups.ts";
 import { invalidFields } from "../../kernel/errors.ts";
 import { listRuns, runStats, runTimeseries, runWindow, type RunWindow } from "../../ledger/runs/run-figures.ts";
-import { operation, type AdminCall, type Operation } from "./operation.ts";
+import { operation, type AdminCall, type AdminOperation } from "./operation.ts";
 import { listAnswer, pageOf } from "./paging.ts";
 import { idOf } from "./resource.ts";
 
@@ -16,7 +16,7 @@ const PATH = "/v1/admin/ai-systems/{id}/runs";
 const common = { tag: "Runs", access: "assurance:read", reach: "one", subject: "resource_groups", method: "GET" } as const;
 
 /** Hours of ten years: more would be a mistake. */
-const MOST_WINDOW_MS = 3_660 * 86_400_000;
+const MAX_WINDOW_MS = 3_660 * 86_400_000;
 
 /** Refuses an AI System that is not there: it is a resource group of the tenant. */
 async function known<Query>(call: AdminCall<Query, unknown>): Promise<string> {
@@ -28,17 +28,18 @@ function windowOf(call: AdminCall<{ from?: string | undefined; to?: string | und
   const window = runWindow(call.query, call.services.directory.clock.now());
   const span = Date.parse(window.to) - Date.parse(window.from);
   if (span <= 0) throw invalidFields("invalid_query", [{ field: "to", message: "must be after from" }]);
-  if (span > MOST_WINDOW_MS) throw invalidFields("invalid_query", [{ field: "from", message: "must be within ten years of to" }]);
+  if (span > MAX_WINDOW_MS) throw invalidFields("invalid_query", [{ field: "from", message: "must be within ten years of to" }]);
   return window;
 }
 
-export const runOperations: readonly Operation[] = [
+export const runOperations: readonly AdminOperation[] = [
   operation({
     ...common,
     path: PATH,
     summary: "List the runs of an AI System",
     description:
-      "Newest first. An AI System is a resource group seen as an agent or application; these are the runs of its own calls, without those of groups below it.",
+      "Newest first. An AI System is a resource group seen as an agent or application; these are the runs of its own calls, " +
+      "without those of groups below it.",
     query: runQuery,
     answer: { status: 200, about: "One page of them", schema: runPage },
     async run(call) {
@@ -53,7 +54,8 @@ export const runOperations: readonly Operation[] = [
     path: `${PATH}/stats`,
     summary: "Figures of the runs that started in a window",
     description:
-      "Cost, trajectory length, errors, states and reported outcomes, and how far each rests on what the gateway saw. The window begins with the hour `from` is in.",
+      "Cost, trajectory length, errors, states and reported outcomes, and how far each rests on what the gateway saw. The " +
+      "window begins with the hour `from` is in.",
     query: windowQuery,
     answer: { status: 200, about: "Over the whole window", schema: statsSchema },
     async run(call) {

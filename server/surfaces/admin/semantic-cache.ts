@@ -10,14 +10,14 @@ import {
   semanticCacheInvalidation,
 } from "@gatehouse/contracts/semantic-cache";
 import { bindSemanticCache, invalidateSemanticCache, semanticCacheConfigs } from "../../directory/semantic-cache/configs.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, resource } from "./resource.ts";
 
 const PATH = "/v1/admin/semantic-cache/configs";
 const TAG = "Semantic cache";
 const writing = { tag: TAG, access: "policies:write", reach: "one", subject: "semantic_cache_configs" } as const;
 
-export const semanticCacheOperations: readonly Operation[] = [
+export const semanticCacheOperations: readonly AdminOperation[] = [
   ...resource({
     path: PATH,
     key: "configs",
@@ -32,7 +32,8 @@ export const semanticCacheOperations: readonly Operation[] = [
     read: semanticCacheConfig,
     notes: {
       create:
-        "Holds for the groups it is bound to and those below them; where several do, the nearest counts. Answers are given again only to callers under the same policies, for the same model, and for requests that ask the same.",
+        "Holds for the groups it is bound to and those below them; where several do, the nearest counts. Answers are given " +
+        "again only to callers under the same policies, for the same model, and for requests that ask the same.",
       remove: "Its stored answers go with it.",
     },
   }),

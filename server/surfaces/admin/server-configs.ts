@@ -6,10 +6,10 @@ import {
   serverConfigUpdate,
 } from "@gatehouse/contracts/server-configs";
 import { effectiveServerConfigs, serverConfigs } from "../../directory/tools/server-configs.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, resource } from "./resource.ts";
 
-export const serverConfigOperations: readonly Operation[] = [
+export const serverConfigOperations: readonly AdminOperation[] = [
   ...resource({
     path: "/v1/admin/server-configs",
     key: "server_configs",

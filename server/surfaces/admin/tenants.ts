@@ -2,14 +2,14 @@ import { listOf } from "@gatehouse/contracts/conventions";
 import { tenant, tenantCreate, tenantPut, tenantQuery, tenantStats, tenantUpdate } from "@gatehouse/contracts/tenants";
 import { tenants, tenantStats as statsOf } from "../../directory/tenants/tenants.ts";
 import { invalidField } from "../../directory/writes/records.ts";
-import { operation, type Operation } from "./operation.ts";
+import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
 
 const PATH = "/v1/admin/tenants";
 const ONE = `${PATH}/{id}`;
 const common = { tag: "Tenants", access: "system", reach: "none", textParams: ["id"] } as const;
 
-export const tenantOperations: readonly Operation[] = [
+export const tenantOperations: readonly AdminOperation[] = [
   operation({
     ...common,
     method: "GET",
@@ -25,7 +25,8 @@ export const tenantOperations: readonly Operation[] = [
     path: PATH,
     summary: "Create a tenant",
     description:
-      "Its retention is 30 days for bodies and 400 for rows and runs, bodies redacted, unless the body says otherwise. The id of a deleted tenant is a 409 while audit rows are kept under it.",
+      "Its retention is 30 days for bodies and 400 for rows and runs, bodies redacted, unless the body says otherwise. The " +
+      "id of a deleted tenant is a 409 while audit rows are kept under it.",
     body: tenantCreate,
     answer: { status: 201, about: "The record made", schema: tenant },
     run: (call) => call.write((write) => tenants.create(write, null, call.body)),
@@ -68,7 +69,8 @@ export const tenantOperations: readonly Operation[] = [
     path: ONE,
     summary: "Delete a tenant",
     description:
-      "Refused with in_use while it has groups, providers, models, active keys or users. Its audit rows stay for as long as its retention says.",
+      "Refused with in_use while it has groups, providers, models, active keys or users. Its audit rows stay for as long as " +
+      "its retention says.",
     answer: { status: 204, about: "Gone" },
     run: (call) => call.write((write) => tenants.remove(write, null, idOf(call))),
   }),

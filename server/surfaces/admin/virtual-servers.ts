@@ -1,9 +1,9 @@
 import { virtualServer, virtualServerCreate, virtualServerQuery, virtualServerUpdate } from "@gatehouse/contracts/virtual-servers";
 import { virtualServers } from "../../directory/tools/virtual-servers.ts";
-import type { Operation } from "./operation.ts";
+import type { AdminOperation } from "./operation.ts";
 import { resource } from "./resource.ts";
 
-export const virtualServerOperations: readonly Operation[] = resource({
+export const virtualServerOperations: readonly AdminOperation[] = resource({
   path: "/v1/admin/virtual-servers",
   key: "virtual_servers",
   noun: "virtual server",

@@ -1,4 +1,4 @@
-import type { TraceInlet } from "../../services/ingest/trace-inlet.ts";
+import type { TraceIngest } from "../../services/ingest/trace-ingest.ts";
 import type { Surface } from "../../road/surface.ts";
 import { jsonAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
@@ -9,12 +9,12 @@ import { type DecodedTraces, decodeTraces } from "../../wire/otlp/traces.ts";
 import { messageOf } from "../llm/refusals.ts";
 
 /** Of one request: what is more is better sent in two. */
-const MOST_SPANS = 10_000;
+const MAX_SPANS = 10_000;
 
 const encoder = new TextEncoder();
 
 /** POST /v1/ingest/otel/v1/traces: OTLP over HTTP in JSON. Errors carry a google.rpc.Status body, as the protocol says. */
-export function otelTraces(inlet: TraceInlet): Surface {
+export function otelTraces(inlet: TraceIngest): Surface {
   return {
     refusal: (refusal) => ({
       headers: { "content-type": "application/json" },
@@ -26,7 +26,7 @@ export function otelTraces(inlet: TraceInlet): Surface {
         return refuse("unsupported_media_type", "Send OTLP as application/json; protobuf is not taken here.");
       const decoded = decode(body ?? new Uint8Array());
       if (isRefusal(decoded)) return decoded;
-      if (decoded.spans.length > MOST_SPANS) return refuse("body_too_large", `A request may hold at most ${MOST_SPANS} spans.`);
+      if (decoded.spans.length > MAX_SPANS) return refuse("body_too_large", `A request may hold at most ${MAX_SPANS} spans.`);
       return {
         view: EMPTY_VIEW,
         async answer(inbound) {

@@ -6,7 +6,7 @@ import type { ToolRequest } from "../../services/tools/tool-request.ts";
 import { toolView } from "../../services/tools/tool-view.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import { capabilityOf, isTaskMethod } from "../../wire/mcp/capability.ts";
-import { envelopeOf, goneFromStateless, isStatelessVersion } from "../../wire/mcp/dialect.ts";
+import { envelopeOf, isHandshakeOnly, isStatelessVersion } from "../../wire/mcp/dialect.ts";
 import { headerMismatch } from "../../wire/mcp/headers.ts";
 import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
 import { rememberRpcId, rpcRefusals } from "./rpc-refusals.ts";
@@ -63,7 +63,7 @@ function readRequest(call: Call, target: ToolRequest["target"], subPath: string 
   const envelope = message.kind === "response" ? null : envelopeOf(message, spoken);
   if (typeof envelope === "string") return refuse("rpc_invalid_params", envelope);
   // What a dialect does not have needs no params: that it is not there is said further on.
-  const gone = envelope !== null && goneFromStateless(message.method ?? "");
+  const gone = envelope !== null && isHandshakeOnly(message.method ?? "");
   const named = message.method === null || gone ? null : capabilityOf(message.method, message.params);
   // No virtual server has tasks: which one is missing says nothing.
   const capability = typeof named === "string" && target.kind === "virtual" && isTaskMethod(message.method) ? null : named;

@@ -5,7 +5,7 @@ import type { Surface } from "../../road/surface.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { messagesCodec } from "../../wire/messages/messages-codec.ts";
 import { readMessagesReply } from "../../wire/messages/messages-reply.ts";
-import { checkVersion, type MessagesRequest, readMessagesRequest } from "../../wire/messages/messages-request.ts";
+import { versionProblems, type MessagesRequest, readMessagesRequest } from "../../wire/messages/messages-request.ts";
 import { MessagesStream } from "../../wire/messages/messages-stream.ts";
 import { conversationExchange, vendorHeaders } from "../llm/conversation.ts";
 import { messagesRefusals } from "./refusals.ts";
@@ -40,6 +40,6 @@ export function readInbound(call: Call, body: Uint8Array | null, options: { maxT
   if (version === null) return refuse("invalid_header", undefined, { fields: [{ field: "anthropic-version", message: "is required" }] });
   const inbound = readMessagesRequest(body ?? new Uint8Array(0), { ...options, version });
   if ("fields" in inbound) return invalidRequest(inbound.fields);
-  const problems = checkVersion(inbound.body, version);
+  const problems = versionProblems(inbound.body, version);
   return problems.length > 0 ? refuse("invalid_body", undefined, { fields: problems }) : inbound;
 }

@@ -6,24 +6,24 @@ import { type Answer, ownAnswer } from "../../road/answer.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { EMPTY_VIEW } from "../../road/view.ts";
 import { PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
-import { scopesOf } from "../../wire/oauth/challenge.ts";
+import { parseScopes } from "../../wire/oauth/challenge.ts";
 import { consentPage } from "./pages.ts";
 import { jsonRefusals, pageRefusals } from "./oauth-refusals.ts";
 
 /** The OAuth broker's operations (interface 4.5), each a surface over the service of tool servers. */
-export const resourceMetadata = operation("resource_metadata");
-export const serverMetadata = operation("server_metadata");
-export const clientMetadata = operation("client_metadata");
-export const authorize = operation("authorize", pageRefusals);
-export const decide = operation("decide", pageRefusals);
-export const callback = operation("callback", pageRefusals);
-export const token = operation("token");
-export const revoke = operation("revoke");
-export const register = operation("register");
-export const listTokens = operation("list_tokens");
-export const deleteToken = operation("delete_token");
+export const oauthResourceMetadata = operation("resource_metadata");
+export const oauthServerMetadata = operation("server_metadata");
+export const oauthClientMetadata = operation("client_metadata");
+export const oauthAuthorize = operation("authorize", pageRefusals);
+export const oauthDecide = operation("decide", pageRefusals);
+export const oauthCallback = operation("callback", pageRefusals);
+export const oauthToken = operation("token");
+export const oauthRevoke = operation("revoke");
+export const oauthRegister = operation("register");
+export const oauthListTokens = operation("list_tokens");
+export const oauthDeleteToken = operation("delete_token");
 
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 const BROKER_PATH = /^(?:\/\.well-known\/[\w-]+)?\/v1\/proxy\/oauth\/([^/]+)\/([^/]+)(?:\/tokens\/([^/]+))?/;
 const SERVER_PATH = /^(?:\/\.well-known\/[\w-]+)?\/v1\/proxy\/mcp\/([^/]+)/;
 
@@ -51,7 +51,7 @@ function noteFlow({ row }: Call, { operation: step, query, form }: BrokerRequest
   const grant = form.get("grant_type") ?? "";
   if (step === "authorize" || step === "decide" || step === "callback") row.oauth_flow_type = "authorization_code";
   else if (step === "token" && GRANTS.has(grant)) row.oauth_flow_type = grant;
-  const asked = step === "authorize" || step === "token" ? scopesOf(query.get("scope") ?? form.get("scope")) : [];
+  const asked = step === "authorize" || step === "token" ? parseScopes(query.get("scope") ?? form.get("scope")) : [];
   if (asked.length > 0) row.oauth_scope = asked.join(" ").slice(0, LONGEST_SCOPE);
 }
 
@@ -75,7 +75,7 @@ function readRequest(
   const found = BROKER_PATH.exec(call.path) ?? SERVER_PATH.exec(call.path);
   const serverId = found?.[1] ?? "";
   call.row.server_id = serverId.slice(0, 200);
-  if (body !== null && body.byteLength > MOST_BYTES) return refuse("body_too_large", "The request body is larger than the broker accepts.");
+  if (body !== null && body.byteLength > MAX_BYTES) return refuse("body_too_large", "The request body is larger than the broker accepts.");
   const text = body === null ? "" : new TextDecoder().decode(body);
   const type = headers.get("content-type")?.toLowerCase() ?? "";
   return {

@@ -1,6 +1,6 @@
 import { type Approval, approvalResolution } from "@gatehouse/contracts/approvals";
 import { approveApproval, findApproval, rejectApproval } from "../../directory/tools/approvals.ts";
-import { logIn, logInWithCode, type SignedIn } from "../../directory/people/portal/portal-logins.ts";
+import { logInPortalUser, logInWithCode, type PortalSession } from "../../directory/people/portal/portal-logins.ts";
 import type { Call } from "../../road/call.ts";
 import { openEnvelope } from "../../road/admission/envelope.ts";
 import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
@@ -94,8 +94,8 @@ async function shown({ services, call, params }: Asked): Promise<{ approval: App
   return { approval, ticket, tenantId };
 }
 
-async function signIn({ services, origin }: Asked, tenantId: string, form: URLSearchParams): Promise<SignedIn> {
-  const first = await logIn(
+async function signIn({ services, origin }: Asked, tenantId: string, form: URLSearchParams): Promise<PortalSession> {
+  const first = await logInPortalUser(
     services.logins,
     tenantId,
     { username: form.get("username") ?? "", password: form.get("password") ?? "" },
@@ -127,11 +127,14 @@ function decidePage(approval: Approval, ticket: string): WholeAnswer {
     field("password", "Password", 'type="password" autocomplete="current-password" required') +
     field("code", "Code of your authenticator, if you use one", 'inputmode="numeric" autocomplete="one-time-code"') +
     field("note", "Note", 'maxlength="4000"');
-  const form = `<form method="post" action="${decideAddress(ticket)}">${fields}<button class="main" name="decision" value="approve">Approve</button><button name="decision" value="reject">Reject</button></form>`;
+  const form =
+    `<form method="post" action="${decideAddress(ticket)}">${fields}<button class="main" name="decision" ` +
+    `value="approve">Approve</button><button name="decision" value="reject">Reject</button></form>`;
   return written(
     page(
       "Decide on a tool call",
-      `${factsOf(approval)}<p>Sign in to show that you may decide. Nobody decides on what they asked for themselves. The arguments of the call stand in the portal.</p>${form}`,
+      `${factsOf(approval)}<p>Sign in to show that you may decide. Nobody decides on what they asked for themselves. The ` +
+        `arguments of the call stand in the portal.</p>${form}`,
     ),
   );
 }
@@ -143,7 +146,10 @@ function factsOf({
   created_at: created,
   expires_at: expires,
 }: Approval): string {
-  return `<p><strong>${escaped(who)}</strong> asks to call <code>${escaped(name)}</code> of <strong>${escaped(server)}</strong>.</p><p>Asked ${moment(created)}, good until ${moment(expires)}.</p>`;
+  return (
+    `<p><strong>${escaped(who)}</strong> asks to call <code>${escaped(name)}</code> of ` +
+    `<strong>${escaped(server)}</strong>.</p><p>Asked ${moment(created)}, good until ${moment(expires)}.</p>`
+  );
 }
 
 const moment = (iso: string) => `<time datetime="${escaped(iso)}">${escaped(`${iso.slice(0, 16).replace("T", " ")} UTC`)}</time>`;

@@ -6,8 +6,8 @@ import {
   secondFactorDisable,
   secondFactorLogin,
 } from "@gatehouse/contracts/portal";
-import { changePassword, logIn, logInWithCode, type SignedIn } from "../../directory/people/portal/portal-logins.ts";
-import { register } from "../../directory/people/portal/registration.ts";
+import { changePortalPassword, logInPortalUser, logInWithCode, type PortalSession } from "../../directory/people/portal/portal-logins.ts";
+import { registerEndUser } from "../../directory/people/portal/registration.ts";
 import {
   beginSecondFactor,
   confirmSecondFactor,
@@ -35,7 +35,7 @@ function noteUser(call: Call, { id, username }: Person): void {
   call.row.subject_id = id;
 }
 
-function tokenAnswer({ user, token, expiresIn }: SignedIn): unknown {
+function tokenAnswer({ user, token, expiresIn }: PortalSession): unknown {
   const { id, username, email, display_name, is_verified, metadata } = user;
   return {
     access_token: token,
@@ -55,7 +55,7 @@ export const authRoutes: readonly PortalRoute[] = [
     maxBodyBytes: REGISTRATION_BYTES,
     async run({ services, call, body, origin }) {
       try {
-        const user = await register(services.logins, call.tenant?.id ?? null, body, origin);
+        const user = await registerEndUser(services.logins, call.tenant?.id ?? null, body, origin);
         noteUser(call, user);
         return portalAnswer(201, {
           id: user.id,
@@ -78,7 +78,7 @@ export const authRoutes: readonly PortalRoute[] = [
     name: "login",
     body: portalLogin,
     async run({ services, call, body, origin }) {
-      const outcome = await logIn(services.logins, call.tenant?.id ?? null, body, origin);
+      const outcome = await logInPortalUser(services.logins, call.tenant?.id ?? null, body, origin);
       noteUser(call, outcome.user);
       if ("tempToken" in outcome)
         return { requires_2fa: true, temp_token: outcome.tempToken, user: { id: outcome.user.id, username: outcome.user.username } };
@@ -114,7 +114,7 @@ export const authRoutes: readonly PortalRoute[] = [
     run: async ({ services, who, body, origin }) => ({
       success: true,
       ...(tokenAnswer(
-        await changePassword(services.logins, who, { current: body.current_password, next: body.new_password }, origin),
+        await changePortalPassword(services.logins, who, { current: body.current_password, next: body.new_password }, origin),
       ) as object),
     }),
   }),

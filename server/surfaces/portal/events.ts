@@ -5,7 +5,7 @@ import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-
 
 const KEEP_ALIVE_MS = 15_000;
 /** A reader so far behind has lost its connection or its mind: it is let go, and comes back with a resync. */
-const MOST_WAITING = 256;
+const MAX_WAITING = 256;
 
 const encoder = new TextEncoder();
 const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
@@ -51,7 +51,7 @@ function openStream(request: PortalRequest<unknown, unknown>): ReadableStream<Ui
         const send = (frame: Uint8Array) => {
           // The portal may have gone while it was asked whether it may stay.
           if (!open) return;
-          if ((controller.desiredSize ?? 0) < -MOST_WAITING) end();
+          if ((controller.desiredSize ?? 0) < -MAX_WAITING) end();
           else controller.enqueue(frame);
         };
         let sent = Promise.resolve();

@@ -2,7 +2,7 @@ import { groupFilterQuery, inheritedQuery } from "@gatehouse/contracts/portal";
 import { portalServers, type PortalServer } from "../../controls/access/portal-servers.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
-import { foreign, scopeOf, scopesOf } from "./portal-scopes.ts";
+import { fromOtherTenant, scopeOf, lookupScopesOf } from "./portal-scopes.ts";
 
 const SERVERS = "/v1/portal/servers";
 
@@ -43,7 +43,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     path: `${SERVERS}/:config_id`,
     name: "server",
     async run(request) {
-      const servers = (await scopesOf(request)).flatMap((scope) => portalServers(scope, true));
+      const servers = (await lookupScopesOf(request)).flatMap((scope) => portalServers(scope, true));
       return servers.find(({ id }) => id === request.params.config_id) ?? refuse("not_found", "There is no such server.");
     },
   }),
@@ -59,7 +59,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     path: "/v1/portal/knowledgebases",
     name: "knowledgebases",
     query: groupFilterQuery,
-    run: async (request) => foreign(request, request.query.group_id) ?? { collections: [], total: 0 },
+    run: async (request) => fromOtherTenant(request, request.query.group_id) ?? { collections: [], total: 0 },
   }),
   portalOperation({
     method: "GET",

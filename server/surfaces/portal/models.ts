@@ -3,7 +3,7 @@ import { arrivalOf } from "../../road/call.ts";
 import { portalModels } from "../../controls/access/portal-models.ts";
 import { refuse, isRefusal } from "../../kernel/errors.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
-import { scopeOf, scopesOf } from "./portal-scopes.ts";
+import { scopeOf, lookupScopesOf } from "./portal-scopes.ts";
 
 export const modelRoutes: readonly PortalRoute[] = [
   portalOperation({
@@ -35,7 +35,7 @@ export const modelRoutes: readonly PortalRoute[] = [
     path: "/v1/portal/models/:model_id",
     name: "model",
     async run(request) {
-      const models = (await scopesOf(request)).flatMap((scope) => portalModels(scope, arrivalOf(request.call)));
+      const models = (await lookupScopesOf(request)).flatMap((scope) => portalModels(scope, arrivalOf(request.call)));
       return models.find(({ id }) => id === request.params.model_id) ?? refuse("model_not_found");
     },
   }),

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { EndUserIdentity } from "../../directory/end-user-cache.ts";
-import type { Admits } from "../../road/admission/admit.ts";
+import type { RouteCallers } from "../../road/admission/admit.ts";
 import type { Call } from "../../road/call.ts";
 import type { GovernedRoute } from "../../road/road.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
@@ -35,7 +35,7 @@ interface Spec<Query, Body, Run> {
   /** As the audit row's proxy_subtype. */
   readonly name: string;
   /** `user` when left out. */
-  readonly admits?: Admits;
+  readonly admits?: RouteCallers;
   /** Told on the row as is_auth_event. */
   readonly isAuth?: true;
   readonly query?: Query;

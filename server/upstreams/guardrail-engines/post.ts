@@ -2,7 +2,7 @@ import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/ou
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { type EngineQuestion, type EngineVerdict, failed } from "../../wire/guardrail-engine.ts";
 
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 export type Posted = { readonly body: JsonObject } | { readonly verdict: EngineVerdict };
 
@@ -40,7 +40,7 @@ async function readText({ body }: Response): Promise<string | null> {
   let size = 0;
   for await (const piece of body ?? []) {
     size += piece.byteLength;
-    if (size > MOST_BYTES) return null;
+    if (size > MAX_BYTES) return null;
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString("utf8");

@@ -1,6 +1,6 @@
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { Refusal } from "../../kernel/errors.ts";
-import type { Operation } from "../../wire/operation.ts";
+import type { ProviderOperation } from "../../wire/operation.ts";
 import type { ProviderTraits } from "./traits.ts";
 
 /** Where a model is served: what the snapshot knows of it, the credential opened. Lives in memory only. */
@@ -16,7 +16,7 @@ export interface ProviderTarget {
 }
 
 export interface ProviderRequest {
-  readonly operation: Operation;
+  readonly operation: ProviderOperation;
   /** In the provider's own format. */
   readonly body: string;
   readonly stream: boolean;
@@ -39,6 +39,6 @@ export interface ProviderReply {
 export interface Provider {
   readonly traits: ProviderTraits;
   /** Address an operation goes to, without credentials: the audit row's target_url. */
-  url(target: ProviderTarget, operation: Operation, stream: boolean): string;
+  url(target: ProviderTarget, operation: ProviderOperation, stream: boolean): string;
   send(target: ProviderTarget, request: ProviderRequest): Promise<ProviderReply | Refusal>;
 }

@@ -1,8 +1,8 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
-import { readWithin } from "../../wire/read-within.ts";
+import { readUpTo } from "../../wire/read-up-to.ts";
 
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** An answer the gateway needs itself; a refusal when it broke off, took too long, grew past 16 MiB or is no JSON object. */
 export async function readJson(response: Response, timeoutMs: number): Promise<{ readonly body: JsonObject } | Refusal> {
@@ -10,7 +10,7 @@ export async function readJson(response: Response, timeoutMs: number): Promise<{
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), timeoutMs);
   try {
-    const bytes = await readWithin(response.body, MOST_BYTES, late.signal);
+    const bytes = await readUpTo(response.body, MAX_BYTES, late.signal);
     if (late.signal.aborted) return refuse("upstream_timeout");
     const value: unknown =
       bytes === null ? null : JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));

@@ -2,7 +2,7 @@ import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import type { ProviderReply, ProviderRequest, ProviderTarget } from "./provider.ts";
 import { blanked, secretsOf } from "../blanked.ts";
-import type { Operation } from "../../wire/operation.ts";
+import type { ProviderOperation } from "../../wire/operation.ts";
 
 /**
  * Headers of a call: the provider record's over the caller's, and what the gateway has to say itself over both. `own`
@@ -26,7 +26,7 @@ export function outboundHeaders(
   return headers;
 }
 
-export interface Departure {
+export interface OutgoingRequest {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: string;
@@ -37,14 +37,14 @@ export interface Departure {
 /** Asks the vendor once; what the network did becomes a refusal. */
 export async function send(
   outbound: Outbound,
-  { url, headers, body, requestIdHeaders }: Departure,
+  { url, headers, body, requestIdHeaders }: OutgoingRequest,
   { abort, timeoutMs }: Pick<ProviderRequest, "abort" | "timeoutMs">,
 ): Promise<ProviderReply | Refusal> {
   try {
     const response = blanked(await outbound.fetch(url, { method: "POST", headers, body, abort, timeoutMs }), secretsOf(headers));
     return { response, requestId: requestIdOf(response, requestIdHeaders) };
   } catch (error) {
-    return refusalOf(error);
+    return outboundRefusal(error);
   }
 }
 
@@ -56,15 +56,15 @@ function requestIdOf({ headers }: Response, names: readonly string[]): string | 
   return null;
 }
 
-/** What a call that brought no answer failed of. */
-export function refusalOf(error: unknown): Refusal {
+/** The refusal for a call that got no answer. */
+export function outboundRefusal(error: unknown): Refusal {
   if (error instanceof OutboundTimeout) return refuse("upstream_timeout");
   if (error instanceof OutboundDenied) return refuse("upstream_address_denied");
   return refuse("upstream_unreachable", undefined, { reason: reasonOf(error) });
 }
 
-/** The provider's format has no such operation: the model is filed under a mode it does not serve. */
-export function notServed(target: ProviderTarget, operation: Operation): Refusal {
+/** The provider's format has no such operation: the model is configured with a mode it does not serve. */
+export function operationNotServed(target: ProviderTarget, operation: ProviderOperation): Refusal {
   return refuse("model_mode_mismatch", undefined, { reason: `a provider of format ${target.apiFormat} has no operation ${operation}` });
 }
 

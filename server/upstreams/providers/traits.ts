@@ -1,6 +1,6 @@
 import type { ConversationFormat, ProviderCodec } from "../../wire/conversation/codec.ts";
 import type { EmbeddingsCodec } from "../../wire/embeddings/embeddings-codec.ts";
-import type { Operation } from "../../wire/operation.ts";
+import type { ProviderOperation } from "../../wire/operation.ts";
 
 /** What of a model says how its provider is spoken to. */
 export interface ServedModel {
@@ -21,13 +21,13 @@ export interface ProviderTraits {
   /** What OpenAI's clients ask for as embeddings: taken as it is, translated, or refused. */
   readonly embeddings: "passes" | EmbeddingsCodec | "refused";
   /** Whether the provider counts a model's tokens itself, in the format of the operation's callers. */
-  counts(model: ServedModel, operation: Operation): boolean;
+  counts(model: ServedModel, operation: ProviderOperation): boolean;
   /** Whether an answer of this type, in lower case, to a request for a stream is one. */
-  isStream(operation: Operation, contentType: string): boolean;
+  isStream(operation: ProviderOperation, contentType: string): boolean;
   /** Answers from within the gateway: nothing leaves it, whatever region is asked for. */
   readonly local: boolean;
 }
 
-export function isEventStream(_operation: Operation, contentType: string): boolean {
+export function isEventStream(_operation: ProviderOperation, contentType: string): boolean {
   return contentType.startsWith("text/event-stream");
 }

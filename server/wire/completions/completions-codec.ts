@@ -3,11 +3,11 @@ import { questionIn } from "../conversation/question.ts";
 import { completionsAnswerTexts } from "./completions-answer-texts.ts";
 import type { JsonObject } from "../document.ts";
 import { stopsOf } from "../openai/chat-request-reader.ts";
-import { readFault, writeFault } from "../openai/fault.ts";
+import { readOpenAiFault, writeOpenAiFault } from "../openai/fault.ts";
 import { filledOf, numberOf, stringOf, wholeOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, ReadReport } from "../openai/read-report.ts";
-import { CompletionsStreamReader, readReply } from "./completions-reader.ts";
-import { CompletionsStreamWriter, writeReply } from "./completions-writer.ts";
+import { CompletionsStreamReader, readCompletionsAnswer } from "./completions-reader.ts";
+import { CompletionsStreamWriter, writeCompletionsAnswer } from "./completions-writer.ts";
 
 /** Members that are read, or that mean nothing beside the call itself. */
 const READ: ReadonlySet<string> = new Set([
@@ -114,10 +114,10 @@ export const completionsCodec: ConversationCodec = {
   },
   readRequest,
   writeRequest: () => ({ unsupported: [{ feature: "messages", message: "this model only completes a text: it takes no conversation" }] }),
-  readReply,
-  writeReply,
+  readReply: readCompletionsAnswer,
+  writeReply: writeCompletionsAnswer,
   streamReader: () => new CompletionsStreamReader(),
   streamWriter: (context) => new CompletionsStreamWriter(context),
-  readFault,
-  writeFault,
+  readFault: readOpenAiFault,
+  writeFault: writeOpenAiFault,
 };

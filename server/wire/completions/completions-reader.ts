@@ -1,11 +1,11 @@
 import type { ConversationReply } from "../conversation/reply.ts";
 import type { JsonObject, JsonValue } from "../document.ts";
-import { readReply as readChatReply } from "../openai/chat-reply-reader.ts";
+import { readChatAnswer as readChatReply } from "../openai/chat-reply-reader.ts";
 import { ChatStreamReader } from "../openai/chat-stream-reader.ts";
 import { objectsOf, stringOf } from "../openai/loose-fields.ts";
 
 /** A whole completion; null when it is not one. */
-export function readReply(body: JsonObject): ConversationReply | null {
+export function readCompletionsAnswer(body: JsonObject): ConversationReply | null {
   return Array.isArray(body.choices) ? readChatReply({ ...body, choices: asChat(body.choices, "message") }) : null;
 }
 

@@ -1,6 +1,6 @@
 import { listOf, objectOf, stringOf } from "../openai/loose-fields.ts";
 import { replyObject, tellsFailure } from "../openai/reply-object.ts";
-import { usageOf } from "../openai/usage.ts";
+import { readChatUsage } from "../openai/usage.ts";
 import type { Usage } from "../usage.ts";
 
 /** What governance reads of a whole completion; null when the bytes are no JSON object, or tell of a failure. */
@@ -9,5 +9,5 @@ export function readCompletionsReply(bytes: Uint8Array): { usage: Usage | null; 
   if (body === null || tellsFailure(body, "choices")) return null;
   let outputCharacters = 0;
   for (const choice of listOf(body.choices)) outputCharacters += stringOf(objectOf(choice)?.text)?.length ?? 0;
-  return { usage: usageOf(body.usage), outputCharacters };
+  return { usage: readChatUsage(body.usage), outputCharacters };
 }

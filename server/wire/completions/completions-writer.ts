@@ -1,13 +1,13 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent, ConversationReply, StopReason } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
-import { writeFault } from "../openai/fault.ts";
-import { usageMember } from "../openai/usage.ts";
+import { writeOpenAiFault } from "../openai/fault.ts";
+import { chatUsageMember } from "../openai/usage.ts";
 import { lineJson } from "../sse-frames.ts";
 import type { Usage } from "../usage.ts";
 
 /** A whole completion. The format shows texts and refusals, which are texts here; reasoning has no place in it. */
-export function writeReply(reply: ConversationReply, context: ReplyContext): JsonObject {
+export function writeCompletionsAnswer(reply: ConversationReply, context: ReplyContext): JsonObject {
   const body: JsonObject = {
     id: reply.id ?? `cmpl-${context.callId}`,
     object: "text_completion",
@@ -18,7 +18,7 @@ export function writeReply(reply: ConversationReply, context: ReplyContext): Jso
       return { text, index, logprobs: null, finish_reason: finishReason(stop) };
     }),
   };
-  if (reply.usage !== null) body.usage = usageMember(reply.usage);
+  if (reply.usage !== null) body.usage = chatUsageMember(reply.usage);
   return body;
 }
 
@@ -52,14 +52,14 @@ export class CompletionsStreamWriter implements StreamWriter {
         this.usage = event.usage;
         return "";
       case "fault":
-        return `data: ${lineJson(writeFault(event.fault))}\n\n`;
+        return `data: ${lineJson(writeOpenAiFault(event.fault))}\n\n`;
       default:
         return "";
     }
   }
 
   close(): string {
-    const usage = this.context.includeUsage && this.usage !== null ? this.chunk([], usageMember(this.usage)) : "";
+    const usage = this.context.includeUsage && this.usage !== null ? this.chunk([], chatUsageMember(this.usage)) : "";
     return `${usage}data: [DONE]\n\n`;
   }
 

@@ -1,6 +1,6 @@
 import type { AnswerTexts } from "../answer-texts.ts";
 import type { FieldProblem, JsonObject } from "../document.ts";
-import type { Question } from "./question.ts";
+import type { CacheQuestion } from "./question.ts";
 import type { ConversationEvent, ConversationReply, ProviderFault } from "./reply.ts";
 import type { ConversationRequest, Feature } from "./request.ts";
 
@@ -89,7 +89,7 @@ export interface CallerCodec {
   /** How the answers of the format hold their texts. */
   readonly answerTexts: AnswerTexts;
   /** The last words of a request's user, apart from the rest; null where it does not end in a text of theirs. */
-  question(body: JsonObject): Question | null;
+  question(body: JsonObject): CacheQuestion | null;
   /** `body` has passed this format's own checks (its InboundRequest). */
   readRequest(body: JsonObject): RequestRead;
   writeReply(reply: ConversationReply, context: ReplyContext): JsonObject;

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 
 /** A request's last words, and everything around them with their place marked. */
-export interface Question {
+export interface CacheQuestion {
   readonly question: string;
   readonly rest: JsonValue;
 }
@@ -9,12 +9,12 @@ export interface Question {
 const HOLDERS = ["content", "parts", "text"] as const;
 
 /** `member` is where the format holds the conversation. Null where that does not end in a text of its user. */
-export function questionIn(body: JsonObject, member: string): Question | null {
+export function questionIn(body: JsonObject, member: string): CacheQuestion | null {
   const split = last(body[member]);
   return split === null ? null : { question: split.question, rest: { ...body, [member]: split.rest } };
 }
 
-function last(value: JsonValue | undefined): Question | null {
+function last(value: JsonValue | undefined): CacheQuestion | null {
   if (typeof value === "string") return { question: value, rest: null };
   if (Array.isArray(value)) {
     const split = last(value.at(-1));

@@ -13,7 +13,10 @@ export interface PicturePart {
 
 /** What stands for a picture in a format whose answers have no place for one. */
 export function pictureNote(mediaType: string): string {
-  return `[The model made a picture (${mediaType}), which this format has no place for. Ask for it over chat completions or in the model's own format.]`;
+  return (
+    `[The model made a picture (${mediaType}), which this format has no place for. Ask for it over chat completions or in ` +
+    `the model's own format.]`
+  );
 }
 
 export type ReplyPart = AssistantPart | PicturePart;

@@ -44,9 +44,9 @@ export class TranslatedStream implements StreamCodec {
     const { events, complete } = this.reader.end();
     const rest = this.write(events);
     if (!complete || this.providerError !== null)
-      return { complete: false, last: rest, told: this.providerError !== null && !this.enclosed };
+      return { complete: false, last: rest, errorReported: this.providerError !== null && !this.enclosed };
     const closing = encoder.encode(this.writer.close());
-    return { complete: true, last: rest === null ? closing : Buffer.concat([rest, closing]), told: false };
+    return { complete: true, last: rest === null ? closing : Buffer.concat([rest, closing]), errorReported: false };
   }
 
   private write(events: readonly ConversationEvent[]): StreamPiece {

@@ -10,7 +10,7 @@ import type {
 } from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import { toolInput } from "../messages/tool-input.ts";
-import { audioBlock, documentBlock, imageBlock } from "./media.ts";
+import { converseAudioBlock, converseDocumentBlock, converseImageBlock } from "./media.ts";
 import { type ModelFamily, modelFamily } from "./model-family.ts";
 import type { RequestReport } from "./request-report.ts";
 import { ToolUseIds } from "./tool-use-ids.ts";
@@ -29,7 +29,7 @@ const isBlank = (text: string): boolean => text.trim() === "";
  * The conversation in Bedrock's two lists. Its rules: roles alternate, no text is blank, all results of one turn's calls
  * stand together at the front of the next turn, and only some models know cache points.
  */
-export function writeMessages(request: ConversationRequest, model: string, report: RequestReport): WrittenMessages {
+export function writeConverseMessages(request: ConversationRequest, model: string, report: RequestReport): WrittenMessages {
   return new MessageWriter(modelFamily(model), report).write(request);
 }
 
@@ -113,11 +113,11 @@ class MessageWriter {
       case "text":
         return { text: part.text };
       case "image":
-        return imageBlock(part, this.report);
+        return converseImageBlock(part, this.report);
       case "file":
-        return documentBlock(part, this.documents, this.report);
+        return converseDocumentBlock(part, this.documents, this.report);
       case "audio":
-        return audioBlock(part, this.report);
+        return converseAudioBlock(part, this.report);
     }
   }
 

@@ -1,6 +1,6 @@
 import type { ConversationRequest, Effort, Reasoning } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
-import { adaptiveEffort, budgetOf, continuesWithoutThinking, effortOf, forcesCall, LEAST_BUDGET } from "../messages/claude-thinking.ts";
+import { adaptiveEffort, budgetOf, continuesWithoutThinking, effortOf, forcesCall, MIN_BUDGET } from "../messages/claude-thinking.ts";
 import { thinkingStyle } from "./model-family.ts";
 import type { RequestReport } from "./request-report.ts";
 
@@ -19,7 +19,7 @@ export interface WrittenReasoning {
 const ANSWER_TOKENS = 4096;
 
 /** How much the model is to reason, in the fields of its family; models that cannot be told reason as they do. */
-export function writeReasoning(
+export function writeConverseReasoning(
   request: ConversationRequest,
   target: { readonly name: string; readonly maxOutputTokens: number | null },
   report: RequestReport,
@@ -61,7 +61,7 @@ function budgeted(
   const asked = budgetOf(reasoning);
   const ceiling = request.maxOutputTokens ?? mostTokens ?? asked + ANSWER_TOKENS;
   const budget = Math.min(asked, ceiling - 1);
-  if (budget < LEAST_BUDGET || continuesWithoutThinking(request)) {
+  if (budget < MIN_BUDGET || continuesWithoutThinking(request)) {
     report.drop("reasoning");
     return unchanged;
   }

@@ -1,9 +1,9 @@
 import type { ConversationReply } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
-import { stopOf } from "./stop.ts";
-import { mintedToolUseId } from "./tool-use-ids.ts";
-import { usageOf } from "./usage.ts";
+import { converseStop } from "./stop.ts";
+import { newToolUseId } from "./tool-use-ids.ts";
+import { readConverseUsage } from "./usage.ts";
 
 /** A whole answer; null when the body is none. What only Bedrock's own tools put into it is left out. */
 export function readConverseReply(body: JsonObject): ConversationReply | null {
@@ -14,11 +14,11 @@ export function readConverseReply(body: JsonObject): ConversationReply | null {
     const part = partOf(block, parts.length);
     if (part !== null) parts.push(part);
   }
-  const { reason, stopSequence, stopDetail } = stopOf(
+  const { reason, stopSequence, stopDetail } = converseStop(
     body,
     parts.some(({ kind }) => kind === "tool_call"),
   );
-  return { id: null, candidates: [{ index: 0, parts, stop: reason, stopSequence, stopDetail }], usage: usageOf(body.usage) };
+  return { id: null, candidates: [{ index: 0, parts, stop: reason, stopSequence, stopDetail }], usage: readConverseUsage(body.usage) };
 }
 
 function partOf(block: JsonValue, position: number): AssistantPart | null {
@@ -42,7 +42,7 @@ function textPart(text: string): AssistantPart | null {
 function toolCall(toolUse: JsonObject, position: number): AssistantPart | null {
   // Called and answered by Bedrock itself: nothing the caller could answer.
   if (toolUse.type === "server_tool_use" || typeof toolUse.name !== "string") return null;
-  const id = typeof toolUse.toolUseId === "string" && toolUse.toolUseId !== "" ? toolUse.toolUseId : mintedToolUseId(position);
+  const id = typeof toolUse.toolUseId === "string" && toolUse.toolUseId !== "" ? toolUse.toolUseId : newToolUseId(position);
   return { kind: "tool_call", id, name: toolUse.name, arguments: JSON.stringify(isObject(toolUse.input) ? toolUse.input : {}) };
 }
 

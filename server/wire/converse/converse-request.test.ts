@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { NOTHING_SAID } from "../conversation/nothing-said.ts";
+import { DEFAULT_REQUEST } from "../conversation/default-request.ts";
 import type { ConversationRequest, Tool, Turn } from "../conversation/request.ts";
 import type { AssistantPart, UserPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
@@ -14,7 +14,7 @@ const NOVA = "us.amazon.nova-2-lite-v1:0";
 const LLAMA = "meta.llama3-3-70b-instruct-v1:0";
 
 function request(given: Partial<ConversationRequest> = {}): ConversationRequest {
-  return { ...NOTHING_SAID, turns: [{ role: "user", parts: [{ kind: "text", text: "Hello" }] }], ...given };
+  return { ...DEFAULT_REQUEST, turns: [{ role: "user", parts: [{ kind: "text", text: "Hello" }] }], ...given };
 }
 
 function write(given: Partial<ConversationRequest>, model = CLAUDE, maxOutputTokens: number | null = null) {

@@ -4,25 +4,25 @@ import type { TextPart } from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import { sampledOtherwise } from "../messages/claude-thinking.ts";
 import { outputSchema } from "../messages/output-schema.ts";
-import { writeMessages } from "./converse-messages.ts";
-import { type WrittenReasoning, writeReasoning } from "./converse-reasoning.ts";
-import { writeTools } from "./converse-tools.ts";
+import { writeConverseMessages } from "./converse-messages.ts";
+import { type WrittenReasoning, writeConverseReasoning } from "./converse-reasoning.ts";
+import { writeConverseTools } from "./converse-tools.ts";
 import { modelFamily } from "./model-family.ts";
 import { RequestReport } from "./request-report.ts";
 
 /** Said where a caller wants any JSON: there is no mode for it, and a schema that any object meets is refused. */
 const JSON_ONLY: TextPart = { kind: "text", text: "Answer with a single valid JSON object and with nothing before or behind it." };
-const MOST_CACHE_POINTS = 4;
+const MAX_CACHE_POINTS = 4;
 
 /** The body of Converse and ConverseStream alike: which of the two it is, and the model, stand in the address. */
 export function writeConverseRequest(request: ConversationRequest, target: TargetModel): RequestWritten {
   const report = new RequestReport();
   refuseAndDrop(request, report);
   const asked = request.output?.kind === "json" ? { ...request, instructions: [...request.instructions, JSON_ONLY] } : request;
-  const { system, messages, called } = writeMessages(asked, target.name, report);
+  const { system, messages, called } = writeConverseMessages(asked, target.name, report);
   if (messages.length === 0) report.refuse("messages", "at least one message must hold a text or a file");
-  const { toolConfig, claudeToolChoice } = writeTools(request, target.name, called, report);
-  const reasoning = writeReasoning(request, target, report);
+  const { toolConfig, claudeToolChoice } = writeConverseTools(request, target.name, called, report);
+  const reasoning = writeConverseReasoning(request, target, report);
   const inferenceConfig = inference(request, reasoning, report);
   const fields = {
     ...reasoning.fields,
@@ -107,7 +107,7 @@ function trimCachePoints(body: JsonObject): boolean {
     if (Array.isArray(list)) lists.push(list as JsonObject[]);
   for (const message of body.messages as JsonObject[]) lists.push(message.content as JsonObject[]);
   const isPoint = (block: JsonObject) => block.cachePoint !== undefined;
-  let surplus = lists.flat().filter(isPoint).length - MOST_CACHE_POINTS;
+  let surplus = lists.flat().filter(isPoint).length - MAX_CACHE_POINTS;
   const trimmed = surplus > 0;
   for (const list of lists) {
     for (let at = 0; surplus > 0 && at < list.length;) {

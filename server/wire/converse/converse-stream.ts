@@ -3,9 +3,9 @@ import type { ConversationEvent } from "../conversation/reply.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import { EventStreamCutter, type EventStreamMessage, NotAnEventStream } from "./event-stream.ts";
 import { streamFault } from "./fault.ts";
-import { stopOf } from "./stop.ts";
-import { mintedToolUseId } from "./tool-use-ids.ts";
-import { usageOf } from "./usage.ts";
+import { converseStop } from "./stop.ts";
+import { newToolUseId } from "./tool-use-ids.ts";
+import { readConverseUsage } from "./usage.ts";
 
 interface OpenPart {
   readonly part: number;
@@ -59,7 +59,7 @@ export class ConverseStreamReader implements StreamReader {
       return;
     }
     if (name === "metadata") {
-      const usage = usageOf(payload.usage);
+      const usage = readConverseUsage(payload.usage);
       if (usage !== null) events.push({ kind: "usage", usage });
       return;
     }
@@ -105,7 +105,7 @@ export class ConverseStreamReader implements StreamReader {
     const part = this.parts++;
     this.calledTools = true;
     this.open.set(index, { part, type: "tool_call", filled: false, signature: "", redacted: false });
-    const id = typeof toolUse.toolUseId === "string" && toolUse.toolUseId !== "" ? toolUse.toolUseId : mintedToolUseId(part);
+    const id = typeof toolUse.toolUseId === "string" && toolUse.toolUseId !== "" ? toolUse.toolUseId : newToolUseId(part);
     events.push({ kind: "part_start", candidate: 0, part, type: "tool_call", id, name: toolUse.name });
   }
 
@@ -162,6 +162,6 @@ export class ConverseStreamReader implements StreamReader {
     this.start(events);
     for (const index of [...this.open.keys()]) this.close(index, events);
     this.stopped = true;
-    events.push({ kind: "stop", candidate: 0, ...stopOf(payload, this.calledTools) });
+    events.push({ kind: "stop", candidate: 0, ...converseStop(payload, this.calledTools) });
   }
 }

@@ -17,7 +17,12 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
  * The tools on offer. Bedrock wants them also where the conversation only looks back on calls, knows no choice "none",
  * and takes a forced choice from one place only.
  */
-export function writeTools(request: ConversationRequest, model: string, called: ReadonlySet<string>, report: RequestReport): WrittenTools {
+export function writeConverseTools(
+  request: ConversationRequest,
+  model: string,
+  called: ReadonlySet<string>,
+  report: RequestReport,
+): WrittenTools {
   const family = modelFamily(model);
   const choice = request.toolChoice;
   const offered = offeredTools(request.tools, choice);

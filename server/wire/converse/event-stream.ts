@@ -18,7 +18,7 @@ export class NotAnEventStream extends Error {}
 /** Prelude (8), its checksum (4) and the closing checksum (4). */
 const LEAST_BYTES = 16;
 /** The protocol's own bound is 16 MiB of payload and 128 KiB of headers; without one an upstream could fill the memory. */
-const MOST_BYTES = 17 * 1024 * 1024;
+const MAX_BYTES = 17 * 1024 * 1024;
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
@@ -54,7 +54,7 @@ export class EventStreamCutter {
     this.wanted = 4;
     while (bytes.byteLength - at >= 4) {
       const length = view.getUint32(at);
-      if (length < LEAST_BYTES || length > MOST_BYTES) throw new NotAnEventStream(`an event of ${length} bytes was announced`);
+      if (length < LEAST_BYTES || length > MAX_BYTES) throw new NotAnEventStream(`an event of ${length} bytes was announced`);
       if (bytes.byteLength - at < length) {
         this.wanted = length;
         break;

@@ -49,7 +49,7 @@ const AUDIO: Readonly<Record<string, string>> = {
 };
 
 /** Null when it cannot be sent; the report says why. */
-export function imageBlock({ source, mediaType }: ImagePart, report: RequestReport): JsonObject | null {
+export function converseImageBlock({ source, mediaType }: ImagePart, report: RequestReport): JsonObject | null {
   const written = sourceOf(source, "image", report);
   if (written === null) return null;
   const format = lookUp(IMAGES, mediaType) ?? imageFormat(source);
@@ -70,7 +70,7 @@ function imageFormat(source: MediaSource): string | null {
 }
 
 /** Null when it cannot be sent; the report says why. `names` are those of the request's documents so far, none of which may stand twice, each with the number it was last told apart by. */
-export function documentBlock(file: FilePart, names: Map<string, number>, report: RequestReport): JsonObject | null {
+export function converseDocumentBlock(file: FilePart, names: Map<string, number>, report: RequestReport): JsonObject | null {
   const { source, mediaType, name } = file;
   const written = "text" in source ? { bytes: Buffer.from(source.text, "utf8").toString("base64") } : sourceOf(source, "file", report);
   if (written === null) return null;
@@ -107,7 +107,7 @@ function documentName(name: string | null, names: Map<string, number>): string {
   return unique;
 }
 
-export function audioBlock({ base64, mediaType }: AudioPart, report: RequestReport): JsonObject | null {
+export function converseAudioBlock({ base64, mediaType }: AudioPart, report: RequestReport): JsonObject | null {
   const format = lookUp(AUDIO, mediaType);
   if (format === null) {
     report.refuse("audio", `this model's provider does not take audio as ${mediaType}`);
@@ -121,7 +121,8 @@ function sourceOf(source: MediaSource, feature: "image" | "file", report: Reques
   if ("url" in source && source.url.startsWith("s3://")) return { s3Location: { uri: source.url } };
   report.refuse(
     feature,
-    `this model's provider takes ${feature === "image" ? "an image" : "a document"} as base64 data or as an s3:// address, not ${"url" in source ? "from the web" : "by a file id"}`,
+    `this model's provider takes ${feature === "image" ? "an image" : "a document"} as base64 data or as an s3:// address, ` +
+      `not ${"url" in source ? "from the web" : "by a file id"}`,
   );
   return null;
 }

@@ -1,5 +1,5 @@
 import type { Feature } from "../conversation/request.ts";
-import { MOST_PROBLEMS } from "../openai/body-checks.ts";
+import { MAX_PROBLEMS } from "../openai/body-checks.ts";
 
 /** What a request being written turns out to lose, or to need and not to get. */
 export class RequestReport {
@@ -14,7 +14,7 @@ export class RequestReport {
   /** Its loss would change what the caller gets. */
   refuse(feature: Feature, message: string): void {
     if (
-      this.unsupported.length < MOST_PROBLEMS &&
+      this.unsupported.length < MAX_PROBLEMS &&
       !this.unsupported.some((problem) => problem.feature === feature && problem.message === message)
     )
       this.unsupported.push({ feature, message });

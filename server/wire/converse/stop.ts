@@ -24,14 +24,14 @@ const DETAILED = new Set([
   "malformed_model_output",
 ]);
 
-export interface Stop {
+export interface ConverseStop {
   readonly reason: StopReason;
   readonly stopSequence: string | null;
   readonly stopDetail: string | null;
 }
 
 /** Why the model stopped, from an answer or a stream's `messageStop`: both carry the same two members. */
-export function stopOf(body: JsonObject, calledTools: boolean): Stop {
+export function converseStop(body: JsonObject, calledTools: boolean): ConverseStop {
   const said = typeof body.stopReason === "string" ? body.stopReason : "";
   const extra = body.additionalModelResponseFields;
   const sequence = isObject(extra) && typeof extra.stop_sequence === "string" ? extra.stop_sequence : null;

@@ -5,7 +5,7 @@ const ACCEPTED = /^[A-Za-z0-9_-]{1,64}$/;
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 24);
 
 /** For a call that came without an id: the same for the same place in the answer. */
-export function mintedToolUseId(position: number): string {
+export function newToolUseId(position: number): string {
   return `call_${digest(`part ${position}`)}`;
 }
 

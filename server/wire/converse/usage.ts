@@ -1,8 +1,8 @@
 import { isObject, type JsonValue } from "../document.ts";
-import { believable, count, type Usage } from "../usage.ts";
+import { plausibleUsage, count, type Usage } from "../usage.ts";
 
 /** The `usage` member of an answer or of a stream's metadata; null when it is not one. Input excludes what was cached. */
-export function usageOf(value: JsonValue | undefined): Usage | null {
+export function readConverseUsage(value: JsonValue | undefined): Usage | null {
   if (!isObject(value) || (typeof value.inputTokens !== "number" && typeof value.outputTokens !== "number")) return null;
   const written = { hour: 0, all: 0 };
   for (const detail of Array.isArray(value.cacheDetails) ? value.cacheDetails : []) {
@@ -11,7 +11,7 @@ export function usageOf(value: JsonValue | undefined): Usage | null {
     if (detail.ttl === "1h") written.hour += count(detail.inputTokens);
   }
   const writes = Math.max(count(value.cacheWriteInputTokens), written.all);
-  return believable({
+  return plausibleUsage({
     inputUncached: count(value.inputTokens),
     cacheRead: count(value.cacheReadInputTokens),
     cacheWrite: writes - written.hour,

@@ -1,10 +1,10 @@
 import type { JsonValue } from "../document.ts";
-import type { Operation } from "../operation.ts";
+import type { ProviderOperation } from "../operation.ts";
 
 /** Vectors of texts in a provider's own format. Pure, no I/O, never throws. */
 export interface EmbeddingsCodec {
   /** What the body is sent as. */
-  readonly operation: Operation;
+  readonly operation: ProviderOperation;
   /** `dimensions` null: as many as the model gives by itself. */
   write(model: string, inputs: readonly string[], dimensions: number | null): EmbeddingsWritten;
   /** The vectors in the order of the texts; null when the answer is none. */

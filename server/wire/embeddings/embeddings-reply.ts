@@ -1,5 +1,5 @@
 import { isObject } from "../document.ts";
-import { usageOf } from "../openai/usage.ts";
+import { readChatUsage } from "../openai/usage.ts";
 import type { Usage } from "../usage.ts";
 
 /** What governance reads of an embeddings answer; null when the bytes are not one. */
@@ -10,7 +10,7 @@ export function readEmbeddingsReply(bytes: Uint8Array): { readonly usage: Usage 
   } catch {
     return null;
   }
-  return isObject(body) && Array.isArray(body.data) ? { usage: usageOf(body.usage), outputCharacters: 0 } : null;
+  return isObject(body) && Array.isArray(body.data) ? { usage: readChatUsage(body.usage), outputCharacters: 0 } : null;
 }
 
 /** An embeddings answer in OpenAI's shape. */

@@ -1,9 +1,9 @@
 import type { ConversationEvent } from "../conversation/reply.ts";
 import type { Signature } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
-import { mintCallId } from "./call-ids.ts";
+import { newGeminiCallId } from "./call-ids.ts";
 import { readGeminiFault } from "./fault.ts";
-import { detailOf, readFinish } from "./finish-reasons.ts";
+import { detailOf, readGeminiStop } from "./finish-reasons.ts";
 import { member, numberIn, objectIn, objectsIn, textIn } from "./members.ts";
 import { Grounding } from "./grounding.ts";
 import { readMedia } from "./media.ts";
@@ -77,7 +77,7 @@ export class AnswerReader {
         complete = false;
         continue;
       }
-      const { reason, detail } = readFinish(finish, state.message, state.calls > 0);
+      const { reason, detail } = readGeminiStop(finish, state.message, state.calls > 0);
       events.push({ kind: "stop", candidate: state.index, reason, stopSequence: null, stopDetail: detail });
     }
     return { events, complete };
@@ -130,7 +130,7 @@ export class AnswerReader {
     const args = JSON.stringify(objectIn(call, "args") ?? {});
     const told = textIn(call, "id");
     // Without an id of the answer, two answers could call the same tool at the same place: the arguments tell most apart.
-    const id = told === null || told === "" ? mintCallId(this.id ?? args, state.index, state.calls, name) : told;
+    const id = told === null || told === "" ? newGeminiCallId(this.id ?? args, state.index, state.calls, name) : told;
     state.calls++;
     return [...this.close(state), ...this.whole(state, { type: "tool_call", id, name }, args, signature)];
   }

@@ -10,11 +10,11 @@ import type {
   UserPart,
 } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
-import { mintCallId } from "./call-ids.ts";
-import type { Findings } from "./findings.ts";
+import { newGeminiCallId } from "./call-ids.ts";
+import type { GeminiReadReport } from "./read-report.ts";
 import { readMedia } from "./media.ts";
 import { listIn, member, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
-import { OpenCalls } from "./open-calls.ts";
+import { PendingToolCalls } from "./pending-tool-calls.ts";
 import { readResponse } from "./tool-results.ts";
 
 const ASSISTANT = new Set(["text", "thought", "thoughtSignature", "functionCall"]);
@@ -23,12 +23,12 @@ const SERVER_SIDE = ["executableCode", "codeExecutionResult", "toolCall", "toolR
 
 /** Reads `contents` into turns. Calls without ids get one of their place, and results find their call by id, or name and order. */
 export class ContentReader {
-  private readonly findings: Findings;
+  private readonly findings: GeminiReadReport;
   private readonly pictures = new OwnPictures();
-  private openCalls = new OpenCalls();
+  private openCalls = new PendingToolCalls();
   private afterUser = false;
 
-  constructor(findings: Findings) {
+  constructor(findings: GeminiReadReport) {
     this.findings = findings;
   }
 
@@ -55,7 +55,7 @@ export class ContentReader {
       return [{ role: "user", parts: read.every(({ kind }) => kind === "tool_result") ? read : this.pictures.before(read) }];
     }
     // Calls of an earlier exchange that were never answered are not what later results speak of.
-    if (this.afterUser) this.openCalls = new OpenCalls();
+    if (this.afterUser) this.openCalls = new PendingToolCalls();
     this.afterUser = false;
     const read = parts.flatMap(([part, at], i) => this.assistantPart(part, at, turn, i));
     return read.length === 0 ? [] : [{ role: "assistant", parts: read }];
@@ -83,7 +83,7 @@ export class ContentReader {
     const call = objectIn(part, "functionCall");
     const name = call === null ? null : textIn(call, "name");
     if (call !== null && name !== null) {
-      const id = textIn(call, "id") || mintCallId(turn, place, name);
+      const id = textIn(call, "id") || newGeminiCallId(turn, place, name);
       this.openCalls.add(id, name);
       return [{ kind: "tool_call", id, name, arguments: JSON.stringify(objectIn(call, "args") ?? {}), ...signature }];
     }
@@ -117,7 +117,7 @@ export class ContentReader {
         this.findings.refuse(`${at}.parts[${i}]`, "sounds cannot be a tool's result for the provider of this model");
       else if (nested !== null) media.push(nested);
     }
-    const callId = this.openCalls.answer(told, name) ?? told ?? mintCallId(turn, place, name ?? "");
+    const callId = this.openCalls.answer(told, name) ?? told ?? newGeminiCallId(turn, place, name ?? "");
     return { kind: "tool_result", callId, toolName: name, content: [{ kind: "text", text }, ...media], isError };
   }
 }

@@ -1,6 +1,6 @@
 import type { Feature, Turn } from "../conversation/request.ts";
 import type { ToolResultPart, UserPart } from "../conversation/conversation-parts.ts";
-import { resultsTogether } from "../conversation/results-together.ts";
+import { groupToolResults } from "../conversation/group-tool-results.ts";
 import type { JsonObject, JsonValue } from "../document.ts";
 import { writeAssistantPart } from "./assistant-writer.ts";
 import { writeMedia } from "./media.ts";
@@ -31,7 +31,7 @@ export class ContentWriter {
   private readonly contents: Content[] = [];
 
   write(turns: readonly Turn[], model: string): JsonValue[] {
-    for (const turn of resultsTogether(turns)) {
+    for (const turn of groupToolResults(turns)) {
       if (turn.role === "assistant") this.assistant(turn);
       else if (turn.role === "user") this.user(turn);
     }

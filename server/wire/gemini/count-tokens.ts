@@ -1,6 +1,6 @@
 import { type FieldProblem, isObject, JsonDocument } from "../document.ts";
 import type { OutboundChanges } from "../inbound.ts";
-import { membersOf } from "../json-members.ts";
+import { jsonMembersOf } from "../json-members.ts";
 import { GeminiRequest } from "./gemini-request.ts";
 import { member, spellingIn } from "./members.ts";
 import { qualifiedModel } from "./model-name.ts";
@@ -24,7 +24,7 @@ export function readCountTokensRequest(bytes: Uint8Array, model: string): Gemini
   if (!isObject(whole)) return { fields: [{ field: name, message: "must be an object" }] };
   if (member(outer.value, "contents") !== undefined) return { fields: [{ field: "contents", message: `may not stand beside ${name}` }] };
   const source = outer.text();
-  const place = membersOf(source).find((each) => each.name === name);
+  const place = jsonMembersOf(source).find((each) => each.name === name);
   const inner = JsonDocument.read(encoder.encode(place === undefined ? "{}" : source.slice(place.valueStart, place.valueEnd)));
   const at = (field: string) => (field === "" ? name : `${name}.${field}`);
   if (!(inner instanceof JsonDocument)) return { fields: [{ field: at(inner.field), message: inner.message }] };

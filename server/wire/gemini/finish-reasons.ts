@@ -1,6 +1,6 @@
 import type { StopReason } from "../conversation/reply.ts";
 
-/** What a `finishReason` means; STOP stands for tool calls too, which only the parts tell. */
+/** What a `chatFinishReason` means; STOP stands for tool calls too, which only the parts tell. */
 const MEANING: Readonly<Record<string, StopReason>> = {
   STOP: "end",
   MAX_TOKENS: "length",
@@ -32,14 +32,14 @@ const SPELLED: Readonly<Record<StopReason, string>> = {
   malformed: "MALFORMED_FUNCTION_CALL",
 };
 
-export interface Stop {
+export interface GeminiStop {
   readonly reason: StopReason;
   /** The provider's word for it, with its explanation behind a colon; null where the reason says it all. */
   readonly detail: string | null;
 }
 
 /** A reason nobody knows yet is an end, named in the detail. */
-export function readFinish(finishReason: string, message: string | null, calledTools: boolean): Stop {
+export function readGeminiStop(finishReason: string, message: string | null, calledTools: boolean): GeminiStop {
   const reason = Object.hasOwn(MEANING, finishReason) ? (MEANING[finishReason] as StopReason) : "end";
   if (finishReason === "STOP") return { reason: calledTools ? "tool_call" : "end", detail: null };
   if (reason === "length" || reason === "pause") return { reason, detail: null };
@@ -50,8 +50,8 @@ export function detailOf(word: string, message: string | null): string {
   return message === null || message === "" ? word : `${word}: ${message}`;
 }
 
-/** A detail that `readFinish` made gives back the very reason and message it was made of. */
-export function writeFinish(reason: StopReason, detail: string | null): { finishReason: string; finishMessage?: string } {
+/** A detail that `readGeminiStop` made gives back the very reason and message it was made of. */
+export function writeGeminiStop(reason: StopReason, detail: string | null): { finishReason: string; finishMessage?: string } {
   if (detail === null || detail === "") return { finishReason: SPELLED[reason] };
   const [, word = "", message] = /^([A-Z_]+)(?:: ([\s\S]+))?$/.exec(detail) ?? [];
   const meaning = Object.hasOwn(MEANING, word) ? MEANING[word] : undefined;

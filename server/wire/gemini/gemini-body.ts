@@ -13,7 +13,7 @@ export function bodyIn(data: string): JsonObject | null {
 }
 
 /** A frame that is no event but the bare text of a JSON body; null for every other. */
-export function bare(frame: string): string | null {
+export function bareJsonFrame(frame: string): string | null {
   const text = frame.trim();
   return text.startsWith("{") || text.startsWith("[") ? text : null;
 }

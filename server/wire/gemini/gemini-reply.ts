@@ -13,11 +13,11 @@ export function readGeminiReply(bytes: Uint8Array): { usage: Usage | null; outpu
     return null;
   }
   if (!isObject(body) || member(body, "error") !== undefined) return null;
-  return { usage: withSearches(body, readGeminiUsage(member(body, "usageMetadata"))), outputCharacters: outputLength(body) };
+  return { usage: withSearches(body, readGeminiUsage(member(body, "usageMetadata"))), outputCharacters: geminiOutputLength(body) };
 }
 
 /** Length of all texts and tool arguments in an answer or a piece of one, thoughts included: they are billed. */
-export function outputLength(body: JsonObject): number {
+export function geminiOutputLength(body: JsonObject): number {
   let length = 0;
   for (const candidate of objectsIn(body, "candidates")) {
     const content = objectIn(candidate, "content");

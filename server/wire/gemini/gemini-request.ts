@@ -6,7 +6,7 @@ import { visitToolTexts } from "../tool-texts.ts";
 import { listIn, numberIn, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
 import { geminiProblems } from "./request-check.ts";
 import { contentSlots, roleOf, textSlot } from "./texts.ts";
-import { toolNames, withoutTools } from "./tool-list.ts";
+import { geminiToolNames, withoutTools } from "./tool-list.ts";
 
 /** What the address of a generateContent call says: the format keeps it out of the body. */
 export interface GeminiAddress {
@@ -70,7 +70,7 @@ export class GeminiRequest implements InboundRequest {
   }
 
   get tools(): readonly string[] {
-    return toolNames(this.body);
+    return geminiToolNames(this.body);
   }
 
   removeTools(names: ReadonlySet<string>): void {

@@ -3,11 +3,11 @@ import { FrameCutter, concat, frameData, isWholeEvent } from "../sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { ArrayCutter, elementData } from "./array-cutter.ts";
-import { outputLength } from "./gemini-reply.ts";
+import { geminiOutputLength } from "./gemini-reply.ts";
 import { Grounding } from "./grounding.ts";
 import { member, objectIn, objectsIn, textIn } from "./members.ts";
 import { readGeminiUsage } from "./usage.ts";
-import { bare, bodyIn } from "./gemini-body.ts";
+import { bareJsonFrame, bodyIn } from "./gemini-body.ts";
 
 const decoder = new TextDecoder();
 
@@ -49,7 +49,7 @@ abstract class PassingStream implements StreamCodec {
     return {
       complete: this.finished && this.providerError === null && whole,
       last: parts.length === 0 ? null : concat(parts),
-      told: this.errorFramed && whole,
+      errorReported: this.errorFramed && whole,
     };
   }
 
@@ -89,7 +89,7 @@ abstract class PassingStream implements StreamCodec {
     const usage = readGeminiUsage(member(body, "usageMetadata"));
     if (usage !== null) this.lastUsage = usage;
     this.grounding.read(body);
-    const length = outputLength(body);
+    const length = geminiOutputLength(body);
     this.outputLength += length;
     if (length > 0) this.begun = true;
     const feedback = objectIn(body, "promptFeedback");
@@ -141,7 +141,7 @@ export class GeminiStream extends PassingStream {
 
   /** An error may also come bare, without the framing of events. */
   protected dataOf(frame: string): string | null {
-    return frameData(frame) ?? bare(frame);
+    return frameData(frame) ?? bareJsonFrame(frame);
   }
 }
 

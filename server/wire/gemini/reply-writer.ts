@@ -3,7 +3,7 @@ import type { Candidate, ConversationReply, PicturePart, ReplyPart } from "../co
 import { isObject, type JsonObject } from "../document.ts";
 import type { Usage } from "../usage.ts";
 import { argumentsOf, writeAssistantPart } from "./assistant-writer.ts";
-import { writeFinish } from "./finish-reasons.ts";
+import { writeGeminiStop } from "./finish-reasons.ts";
 import { member, objectIn } from "./members.ts";
 import { writeGeminiUsage } from "./usage.ts";
 
@@ -57,5 +57,5 @@ function writeCandidate(candidate: Candidate, visible: boolean): JsonObject {
   const withheld = parts.length === 0 && (stop === "filtered" || stop === "refusal");
   // Clients look at the first part without asking whether there is one.
   const content = { parts: parts.length === 0 ? [{ text: "" }] : parts, role: "model" };
-  return { ...(withheld ? {} : { content }), ...writeFinish(stop, stopDetail), index: candidate.index };
+  return { ...(withheld ? {} : { content }), ...writeGeminiStop(stop, stopDetail), index: candidate.index };
 }

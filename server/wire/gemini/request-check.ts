@@ -1,7 +1,7 @@
 import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../document.ts";
 import { member, snakeName, spellingIn } from "./members.ts";
 
-const MOST_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 
 const TOP = ["systemInstruction", "generationConfig", "toolConfig", "cachedContent", "safetySettings"];
 const CONFIG = ["maxOutputTokens", "candidateCount"];
@@ -41,7 +41,7 @@ export function geminiProblems(body: JsonObject): FieldProblem[] {
     if (temperature !== undefined && typeof temperature !== "number") check.add(`${at}.temperature`, "must be a number");
     for (const name of CONFIG) check.wholeNumber(config, name, at);
   });
-  return check.problems.slice(0, MOST_PROBLEMS);
+  return check.problems.slice(0, MAX_PROBLEMS);
 }
 
 class Check {
@@ -69,7 +69,7 @@ class Check {
       return;
     }
     for (const [i, item] of value.entries()) {
-      if (this.problems.length >= MOST_PROBLEMS) return;
+      if (this.problems.length >= MAX_PROBLEMS) return;
       if (isObject(item)) visit(item, `${at}[${i}]`);
       else this.add(`${at}[${i}]`, "must be an object");
     }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { NOTHING_SAID } from "../conversation/nothing-said.ts";
+import { DEFAULT_REQUEST } from "../conversation/default-request.ts";
 import type { ConversationRequest, Turn } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { geminiCodec } from "./gemini-codec.ts";
@@ -9,7 +9,7 @@ const fixture = (name: string): JsonObject => JSON.parse(readFileSync(new URL(`f
 const TARGET = { name: "gemini-3-flash", maxOutputTokens: null };
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-const BARE: ConversationRequest = { ...NOTHING_SAID, turns: [{ role: "user", parts: [{ kind: "text", text: "Hi" }] }] };
+const BARE: ConversationRequest = { ...DEFAULT_REQUEST, turns: [{ role: "user", parts: [{ kind: "text", text: "Hi" }] }] };
 
 const user = (text: string): Turn => ({ role: "user", parts: [{ kind: "text", text }] });
 const gemini = (value: string) => ({ family: "gemini" as const, value });

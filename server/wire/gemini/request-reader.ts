@@ -1,9 +1,9 @@
 import type { RequestRead } from "../conversation/codec.ts";
 import type { JsonObject } from "../document.ts";
 import { ContentReader } from "./content-reader.ts";
-import { Findings } from "./findings.ts";
+import { GeminiReadReport } from "./read-report.ts";
 import { member, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
-import { readSettings, readToolChoice, readTools } from "./settings-reader.ts";
+import { readGeminiSettings, readGeminiToolChoice, readGeminiTools } from "./settings-reader.ts";
 
 const KNOWN = new Set(["model", "contents", "systemInstruction", "tools", "toolConfig", "generationConfig"]);
 /** State that lies with Google, which an answer would have to go on from. */
@@ -14,7 +14,7 @@ const STATEFUL = ["cachedContent", "continuationToken"];
  * `stream` is false here: who knows the address sets it.
  */
 export function readGeminiConversation(body: JsonObject): RequestRead {
-  const findings = new Findings();
+  const findings = new GeminiReadReport();
   for (const name of STATEFUL) {
     if (member(body, name) !== undefined) findings.refuse(spellingIn(body, name), "names state that only Google holds");
   }
@@ -26,10 +26,10 @@ export function readGeminiConversation(body: JsonObject): RequestRead {
       return text === null || text === "" ? [] : [{ kind: "text" as const, text }];
     }),
     turns: new ContentReader(findings).turns(body),
-    tools: readTools(body, findings),
-    toolChoice: readToolChoice(body, findings),
+    tools: readGeminiTools(body, findings),
+    toolChoice: readGeminiToolChoice(body, findings),
     parallelToolCalls: null,
-    ...readSettings(body, findings),
+    ...readGeminiSettings(body, findings),
     endUser: null,
     stream: false,
   };

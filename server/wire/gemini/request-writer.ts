@@ -3,9 +3,9 @@ import type { ConversationRequest, Feature, OutputFormat, Tool, ToolChoice } fro
 import type { TextPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { ContentWriter, type Unsupported } from "./content-writer.ts";
-import { writeThinking } from "./thinking.ts";
+import { writeGeminiThinking } from "./thinking.ts";
 
-const MOST_STOPS = 5;
+const MAX_STOPS = 5;
 const INT32 = 2 ** 31;
 const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
 
@@ -28,7 +28,7 @@ export function writeGeminiConversation(request: ConversationRequest, target: Ta
   }
   const config = settings(request);
   if (request.reasoning !== null) {
-    const thinking = writeThinking(request.reasoning, target.name);
+    const thinking = writeGeminiThinking(request.reasoning, target.name);
     if (thinking === null) dropped.add("reasoning");
     else config.thinkingConfig = thinking;
   }
@@ -38,7 +38,7 @@ export function writeGeminiConversation(request: ConversationRequest, target: Ta
 
 function refusals(request: ConversationRequest): Unsupported[] {
   const found: Unsupported[] = [];
-  if (request.stop.length > MOST_STOPS) found.push({ feature: "stop", message: `may hold at most ${MOST_STOPS} sequences for this model` });
+  if (request.stop.length > MAX_STOPS) found.push({ feature: "stop", message: `may hold at most ${MAX_STOPS} sequences for this model` });
   if (request.logprobs !== null) found.push({ feature: "logprobs", message: "cannot be brought back from the provider of this model" });
   const strange = request.tools.find(({ name }) => !TOOL_NAME.test(name));
   if (strange !== undefined)

@@ -1,9 +1,9 @@
 import type { ConversationRequest, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
 import { isObject, type JsonObject } from "../document.ts";
-import type { Findings } from "./findings.ts";
+import type { GeminiReadReport } from "./read-report.ts";
 import { booleanIn, camelName, member, numberIn, objectIn, objectsIn, spellingIn, textIn, textsIn } from "./members.ts";
 import { jsonSchemaOf } from "./schema.ts";
-import { readThinking } from "./thinking.ts";
+import { readGeminiThinking } from "./thinking.ts";
 
 type Settings = Pick<
   ConversationRequest,
@@ -22,13 +22,14 @@ type Settings = Pick<
 >;
 
 const CONFIG = new Set(
-  "temperature topP topK maxOutputTokens stopSequences seed presencePenalty frequencyPenalty candidateCount responseLogprobs logprobs responseMimeType responseSchema responseJsonSchema responseModalities thinkingConfig speechConfig".split(
-    " ",
-  ),
+  (
+    "temperature topP topK maxOutputTokens stopSequences seed presencePenalty frequencyPenalty candidateCount " +
+    "responseLogprobs logprobs responseMimeType responseSchema responseJsonSchema responseModalities thinkingConfig speechConfig"
+  ).split(" "),
 );
 const DECLARATION = new Set(["name", "description", "parameters", "parametersJsonSchema"]);
 
-export function readSettings(body: JsonObject, findings: Findings): Settings {
+export function readGeminiSettings(body: JsonObject, findings: GeminiReadReport): Settings {
   const config = objectIn(body, "generationConfig") ?? {};
   const at = `${spellingIn(body, "generationConfig")}.`;
   findings.dropOthers(config, CONFIG, at);
@@ -49,11 +50,11 @@ export function readSettings(body: JsonObject, findings: Findings): Settings {
     candidates: numberIn(config, "candidateCount"),
     logprobs: booleanIn(config, "responseLogprobs") === true ? (numberIn(config, "logprobs") ?? 0) : null,
     output: readOutput(config, at, findings),
-    reasoning: thinking === null ? null : readThinking(thinking),
+    reasoning: thinking === null ? null : readGeminiThinking(thinking),
   };
 }
 
-function readOutput(config: JsonObject, at: string, findings: Findings): OutputFormat | null {
+function readOutput(config: JsonObject, at: string, findings: GeminiReadReport): OutputFormat | null {
   const mediaType = textIn(config, "responseMimeType");
   const jsonSchema = objectIn(config, "responseJsonSchema");
   const ownSchema = objectIn(config, "responseSchema");
@@ -68,7 +69,7 @@ function readOutput(config: JsonObject, at: string, findings: Findings): OutputF
 }
 
 /** Functions are read; tools that Google itself would run are refused, because nobody else runs them. */
-export function readTools(body: JsonObject, findings: Findings): Tool[] {
+export function readGeminiTools(body: JsonObject, findings: GeminiReadReport): Tool[] {
   return objectsIn(body, "tools").flatMap((tool, i) => {
     for (const [key, value] of Object.entries(tool)) {
       if (camelName(key) === "functionDeclarations" || value === null || value === undefined) continue;
@@ -84,7 +85,7 @@ export function readTools(body: JsonObject, findings: Findings): Tool[] {
   });
 }
 
-export function readToolChoice(body: JsonObject, findings: Findings): ToolChoice | null {
+export function readGeminiToolChoice(body: JsonObject, findings: GeminiReadReport): ToolChoice | null {
   const config = objectIn(body, "toolConfig");
   if (config === null) return null;
   findings.dropOthers(config, new Set(["functionCallingConfig"]), `${spellingIn(body, "toolConfig")}.`);

@@ -3,7 +3,7 @@ import type { ConversationEvent } from "../conversation/reply.ts";
 import { withExactTools } from "../exact-tools.ts";
 import { FrameCutter, frameData, FrameTooLarge } from "../sse-frames.ts";
 import { AnswerReader } from "./answer-reader.ts";
-import { bare, bodyIn } from "./gemini-body.ts";
+import { bareJsonFrame, bodyIn } from "./gemini-body.ts";
 
 const decoder = new TextDecoder();
 
@@ -35,7 +35,7 @@ export class GeminiStreamReader implements StreamReader {
 
   private frame(frame: string): ConversationEvent[] {
     if (this.broken) return [];
-    const data = frameData(frame) ?? bare(frame);
+    const data = frameData(frame) ?? bareJsonFrame(frame);
     if (data === null || data.trim() === "" || data.trim() === "[DONE]") return [];
     const body = bodyIn(data);
     return body === null
@@ -45,7 +45,7 @@ export class GeminiStreamReader implements StreamReader {
 
   /** What the provider left without a blank line behind it: an event, or the torn beginning of one. */
   private last(rest: string): ConversationEvent[] {
-    const data = frameData(rest) ?? bare(rest);
+    const data = frameData(rest) ?? bareJsonFrame(rest);
     return data === null || bodyIn(data) === null ? [] : this.frame(rest);
   }
 

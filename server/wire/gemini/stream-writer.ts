@@ -6,7 +6,7 @@ import { lineJson } from "../sse-frames.ts";
 import type { Usage } from "../usage.ts";
 import { thoughtSignature, writeAssistantPart } from "./assistant-writer.ts";
 import { writeGeminiFault } from "./fault.ts";
-import { writeFinish } from "./finish-reasons.ts";
+import { writeGeminiStop } from "./finish-reasons.ts";
 import { envelope, isMalformedCall, MALFORMED, pictureMember, showsThoughts } from "./reply-writer.ts";
 
 type PartStart = ConversationEvent & { kind: "part_start" };
@@ -23,7 +23,7 @@ interface Stop {
 }
 
 /** How bodies are put behind one another: as events, or as elements of one array. */
-export interface Framing {
+export interface GeminiFraming {
   frame(body: JsonObject): string;
   /** Behind the last body of a complete answer. */
   close(): string;
@@ -39,7 +39,7 @@ export function geminiSseWriter(context: ReplyContext): StreamWriter {
  */
 export class GeminiStreamWriter implements StreamWriter {
   private readonly context: ReplyContext;
-  private readonly framing: Framing;
+  private readonly framing: GeminiFraming;
   private readonly visible: boolean;
   private readonly open = new Map<string, OpenPart>();
   private readonly stops = new Map<number, Stop>();
@@ -47,7 +47,7 @@ export class GeminiStreamWriter implements StreamWriter {
   private id: string | null = null;
   private usage: Usage | null = null;
 
-  constructor(context: ReplyContext, framing: Framing) {
+  constructor(context: ReplyContext, framing: GeminiFraming) {
     this.context = context;
     this.framing = framing;
     this.visible = showsThoughts(context.request);
@@ -126,7 +126,7 @@ export class GeminiStreamWriter implements StreamWriter {
 
   private last(index: number, told: Stop): JsonObject {
     const broken = told.reason === "tool_call" && this.malformed.has(index);
-    const finish = broken ? writeFinish(MALFORMED.stop, MALFORMED.stopDetail) : writeFinish(told.reason, told.detail);
+    const finish = broken ? writeGeminiStop(MALFORMED.stop, MALFORMED.stopDetail) : writeGeminiStop(told.reason, told.detail);
     // Without a part here, the official client forgets the whole answer in its chats.
     return { content: { parts: [{ text: "" }], role: "model" }, ...finish, index };
   }

@@ -28,7 +28,7 @@ const BUDGET: Readonly<Record<Effort, number>> = {
 const THINKS = 2.5;
 const TAKES_LEVELS = 3;
 
-export function readThinking(config: JsonObject): Reasoning {
+export function readGeminiThinking(config: JsonObject): Reasoning {
   const level = textIn(config, "thinkingLevel")?.toUpperCase() ?? "";
   return {
     effort: Object.hasOwn(EFFORT, level) ? (EFFORT[level] as Effort) : null,
@@ -38,7 +38,7 @@ export function readThinking(config: JsonObject): Reasoning {
 }
 
 /** Null for a model that does not think: it would refuse the whole request. A level and a budget may not stand together. */
-export function writeThinking(reasoning: Reasoning, model: string): JsonObject | null {
+export function writeGeminiThinking(reasoning: Reasoning, model: string): JsonObject | null {
   const generation = generationOf(model);
   if (generation === null || generation < THINKS) return null;
   const config: JsonObject = {};

@@ -4,7 +4,7 @@ import { camelName, listIn, objectIn, objectsIn, spellingIn, textIn, textsIn } f
 const nameOf = (declaration: JsonValue): string | null => (isObject(declaration) ? textIn(declaration, "name") : null);
 
 /** Names of all tools offered: each function by its name, each server-side tool by the name of its member. */
-export function toolNames(body: JsonObject): string[] {
+export function geminiToolNames(body: JsonObject): string[] {
   return objectsIn(body, "tools").flatMap((tool) => {
     const functions = spellingIn(tool, "functionDeclarations");
     return Object.keys(tool).flatMap((key) => {
@@ -21,7 +21,7 @@ export function toolNames(body: JsonObject): string[] {
  * were changed. A caller who allowed only tools that are gone may call none.
  */
 export function withoutTools(body: JsonObject, names: ReadonlySet<string>): string[] {
-  if (!toolNames(body).some((name) => names.has(name))) return [];
+  if (!geminiToolNames(body).some((name) => names.has(name))) return [];
   const tools = spellingIn(body, "tools");
   const kept = objectsIn(body, "tools").flatMap((tool) => without(tool, names));
   if (kept.length === 0) delete body[tools];

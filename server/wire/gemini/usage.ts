@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../document.ts";
-import { audioOf, believable, count, inputTokens, type Usage } from "../usage.ts";
+import { audioOf, plausibleUsage, count, inputTokens, type Usage } from "../usage.ts";
 import { numberIn, objectsIn, textIn } from "./members.ts";
 
 /**
@@ -15,7 +15,7 @@ export function readGeminiUsage(value: unknown): Usage | null {
   const reasoning = told("thoughtsTokenCount");
   const inputUncached = prompt - cacheRead + told("toolUsePromptTokenCount");
   const freshAudio = Math.max(0, audioIn(value, "promptTokensDetails") - audioIn(value, "cacheTokensDetails"));
-  return believable({
+  return plausibleUsage({
     inputUncached,
     cacheRead,
     cacheWrite: 0,

@@ -51,7 +51,7 @@ export function withoutExecution(tool: JsonObject): JsonObject {
   return rest;
 }
 
-export interface Sender {
+export interface McpSender {
   readonly version: string;
   readonly capabilities: JsonObject;
   readonly clientInfo: JsonObject | null;
@@ -61,7 +61,7 @@ export interface Sender {
 }
 
 /** `params` of a handshake request for a stateless server. */
-export function statelessParams(params: string | null, sender: Omit<Sender, "session">): string {
+export function statelessParams(params: string | null, sender: Omit<McpSender, "session">): string {
   const given = params ?? "{}";
   const own: JsonObject = {
     [META.version]: sender.version,

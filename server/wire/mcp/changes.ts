@@ -41,7 +41,7 @@ export function writeFilter({ tools, prompts, resources, uris }: ChangeFilter): 
 }
 
 /** What of it a server of these capabilities can tell. */
-export function tellable(filter: ChangeFilter, capabilities: Readonly<Record<string, unknown>>): ChangeFilter {
+export function supportedChanges(filter: ChangeFilter, capabilities: Readonly<Record<string, unknown>>): ChangeFilter {
   const can = (name: string, what: string) => isObject(capabilities[name]) && capabilities[name][what] === true;
   return {
     tools: filter.tools && can("tools", "listChanged"),
@@ -52,7 +52,7 @@ export function tellable(filter: ChangeFilter, capabilities: Readonly<Record<str
   };
 }
 
-export function together(filters: readonly ChangeFilter[]): ChangeFilter {
+export function mergeFilters(filters: readonly ChangeFilter[]): ChangeFilter {
   return {
     tools: filters.some(({ tools }) => tools),
     prompts: filters.some(({ prompts }) => prompts),
@@ -63,7 +63,7 @@ export function together(filters: readonly ChangeFilter[]): ChangeFilter {
 }
 
 /** That all of it may have changed. */
-export function allOf(filter: ChangeFilter): JsonObject[] {
+export function changeNotifications(filter: ChangeFilter): JsonObject[] {
   const lists = Object.entries(METHODS).filter(([, list]) => filter[list]);
   return [
     ...lists.map(([method]) => ({ jsonrpc: "2.0", method })),
@@ -72,7 +72,7 @@ export function allOf(filter: ChangeFilter): JsonObject[] {
 }
 
 /** Whether a message tells of a change that is wanted. An update of a part of a resource counts for the resource. */
-export function tellsOf(filter: ChangeFilter, message: JsonObject): boolean {
+export function isWantedChange(filter: ChangeFilter, message: JsonObject): boolean {
   const list = METHODS[message.method as keyof typeof METHODS] as "tools" | "prompts" | "resources" | undefined;
   if (list !== undefined) return filter[list];
   if (message.method === "notifications/message") return filter.logs;

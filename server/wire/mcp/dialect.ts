@@ -49,12 +49,12 @@ export function envelopeOf(message: RpcMessage, versionHeader: string | null): E
 const GONE_FROM_STATELESS = new Set(["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]);
 
 /** Whether only the handshake dialect has the method. */
-export function goneFromStateless(method: string): boolean {
+export function isHandshakeOnly(method: string): boolean {
   return GONE_FROM_STATELESS.has(method);
 }
 
 /** Whether only the stateless dialect has the method. */
-export function newInStateless(method: string | null): boolean {
+export function isStatelessOnly(method: string | null): boolean {
   return method === "server/discover" || method === "subscriptions/listen";
 }
 

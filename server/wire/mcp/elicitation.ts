@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../document.ts";
 
 /** Whether a client with these capabilities can be asked to open an address. An elicitation without modes is a form. */
-export function showsAddresses(capabilities: JsonObject): boolean {
+export function supportsUrlElicitation(capabilities: JsonObject): boolean {
   return isObject(capabilities.elicitation) && capabilities.elicitation.url !== undefined;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { JsonObject, JsonValue } from "../document.ts";
 import { handshakeParams, handshakeResult, statelessParams, statelessResult } from "./bridge.ts";
-import { readFilter, tellsOf, writeFilter } from "./changes.ts";
+import { readFilter, isWantedChange, writeFilter } from "./changes.ts";
 import { RequestHeaders } from "../../kernel/request-headers.ts";
 import { META } from "./dialect.ts";
 import { fromHeaderValue, headerValue, saysArgument } from "./headers.ts";
@@ -245,9 +245,10 @@ test("a filter of changes is read as it was written, and lets nothing else by", 
       (filter) => {
         expect(readFilter(writeFilter(filter))).toEqual(filter);
         for (const list of ["tools", "prompts", "resources"] as const)
-          expect(tellsOf(filter, { method: `notifications/${list}/list_changed` })).toBe(filter[list]);
-        for (const uri of filter.uris) expect(tellsOf(filter, { method: "notifications/resources/updated", params: { uri } })).toBe(true);
-        expect(tellsOf(filter, { method: "notifications/message", params: { uri: filter.uris[0] ?? "" } })).toBe(false);
+          expect(isWantedChange(filter, { method: `notifications/${list}/list_changed` })).toBe(filter[list]);
+        for (const uri of filter.uris)
+          expect(isWantedChange(filter, { method: "notifications/resources/updated", params: { uri } })).toBe(true);
+        expect(isWantedChange(filter, { method: "notifications/message", params: { uri: filter.uris[0] ?? "" } })).toBe(false);
       },
     ),
   );

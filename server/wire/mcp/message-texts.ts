@@ -1,4 +1,4 @@
-import { afterNumber, isWhole, Respelled, startsNumber, textOf } from "../json-leaves.ts";
+import { afterNumber, isWhole, Respelled, startsNumber, jsonStringAt } from "../json-leaves.ts";
 import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json-members.ts";
 
 /** Members whose values are the protocol's own or no text: names of kinds, addresses, bytes, times, what only programs read. */
@@ -58,10 +58,10 @@ export function replaceMessageTexts(message: string, change: (text: string) => s
     if (code === QUOTE) {
       end = afterString(message, at);
       if (level?.object === true && level.name === null) {
-        level.name = textOf(message, at, end);
+        level.name = jsonStringAt(message, at, end);
         if (level.free && !level.wordless) respelled.say(at, end, level.name, change(level.name));
       } else if (!within(level, false).wordless) {
-        const text = textOf(message, at, end);
+        const text = jsonStringAt(message, at, end);
         respelled.say(at, end, text, change(text));
       }
     } else if (startsNumber(code)) {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../document.ts";
 
 /** A list that goes on for longer is not followed: whoever asks for it whole did not get it. */
-export const MOST_PAGES = 500;
+export const MAX_PAGES = 500;
 
 /** Where a list goes on; null where it ends, which some servers say with an empty text. */
 export function nextCursor({ nextCursor: cursor }: JsonObject): string | null {

@@ -1,6 +1,6 @@
 import { exactValue, rawJson } from "../../kernel/exact-numbers.ts";
 import { isObject, JsonDocument, type JsonObject } from "../document.ts";
-import { editMembers, membersOf } from "../json-members.ts";
+import { editMembers, jsonMembersOf } from "../json-members.ts";
 import { isNestedDeeper } from "../nesting.ts";
 import { repeatedName } from "../repeated-name.ts";
 
@@ -41,7 +41,7 @@ export interface RpcMessage {
 }
 
 /** Far beyond what anybody means, and far below where walking a value fails. */
-const MOST_LEVELS = 1_000;
+const MAX_LEVELS = 1_000;
 
 /** Code of the gateway's own refusals, which are no faults of the protocol. */
 export const REFUSED = 4031;
@@ -74,7 +74,7 @@ export function readRpc(bytes: Uint8Array): RpcMessage | RpcProblem {
   const id = typeof value.id === "number" && !Number.isInteger(value.id) ? null : idIn(document.memberText("id"), value.id);
   const invalid = (message: string): RpcProblem => ({ code: -32600, message, id });
   if (value.jsonrpc !== "2.0") return invalid('`jsonrpc` must be "2.0".');
-  if (isNestedDeeper(document.text(), MOST_LEVELS)) return invalid(`The body is nested more than ${MOST_LEVELS} levels deep.`);
+  if (isNestedDeeper(document.text(), MAX_LEVELS)) return invalid(`The body is nested more than ${MAX_LEVELS} levels deep.`);
   const twice = repeatedName(document.text());
   if (twice !== null) return invalid(`The name ${JSON.stringify(twice)} stands twice in one object.`);
   if (value.method === undefined && (value.result !== undefined || value.error !== undefined))
@@ -140,11 +140,11 @@ export function errorText(id: RpcId | null, error: { readonly code: number; read
 
 /** The source text of one member of an object written as text; null when it is not there. */
 export function memberText(object: string, name: string): string | null {
-  const member = membersOf(object).find((candidate) => candidate.name === name);
+  const member = jsonMembersOf(object).find((candidate) => candidate.name === name);
   return member === undefined ? null : object.slice(member.valueStart, member.valueEnd);
 }
 
 /** The object with some of its members said differently and everything else spelled as it was; null takes a member out. */
 export function edited(object: string, edits: Readonly<Record<string, string | null>>): string {
-  return editMembers(object, membersOf(object), new Map(Object.entries(edits)));
+  return editMembers(object, jsonMembersOf(object), new Map(Object.entries(edits)));
 }

@@ -3,10 +3,10 @@ import type { ConversationRequest, Effort, Reasoning, ToolChoice } from "../conv
 /** How a Claude is told to think. `budget`: by a number of tokens; `adaptive`: as it sees fit, by effort. */
 export type ClaudeThinking = "none" | "budget" | "adaptive";
 
-export const LEAST_BUDGET = 1024;
+export const MIN_BUDGET = 1024;
 
 const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = {
-  minimal: LEAST_BUDGET,
+  minimal: MIN_BUDGET,
   low: 2048,
   medium: 8192,
   high: 16_384,
@@ -44,7 +44,7 @@ export function adaptiveEffort(reasoning: Reasoning): string | null {
 export function budgetOf(reasoning: Reasoning): number {
   const { budgetTokens } = reasoning;
   const effort = effortOf(reasoning);
-  return budgetTokens !== null && budgetTokens > 0 ? budgetTokens : effort === "none" ? LEAST_BUDGET : BUDGETS[effort];
+  return budgetTokens !== null && budgetTokens > 0 ? budgetTokens : effort === "none" ? MIN_BUDGET : BUDGETS[effort];
 }
 
 /** Whether the model must call a tool: Claude refuses to think then, and the call is what the caller insists on. */

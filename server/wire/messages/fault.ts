@@ -31,7 +31,7 @@ export function errorTypeOf(status: number): string {
  * Reads an error body, or the data of an error event, for which `status` is null. The code is the vendor's detailed
  * one where it gives it (a spent budget has the type of any rate limit), else its type.
  */
-export function readFault(status: number | null, body: JsonObject | null): ProviderFault {
+export function readMessagesFault(status: number | null, body: JsonObject | null): ProviderFault {
   const error = isObject(body?.error) ? body.error : {};
   const type = typeof error.type === "string" ? error.type : null;
   const detail = isObject(error.details) && typeof error.details.error_code === "string" ? error.details.error_code : null;
@@ -41,7 +41,7 @@ export function readFault(status: number | null, body: JsonObject | null): Provi
 }
 
 /** The vendor's envelope. Its request id is for the surface to fill in. */
-export function writeFault(fault: ProviderFault): JsonObject {
+export function writeMessagesFault(fault: ProviderFault): JsonObject {
   const own = fault.code !== null && STATUSES[fault.code] !== undefined ? fault.code : null;
   const message = fault.param === null || fault.message.startsWith(fault.param) ? fault.message : `${fault.param}: ${fault.message}`;
   return { type: "error", error: { type: own ?? errorTypeOf(fault.status), message }, request_id: null };

@@ -1,7 +1,7 @@
 import type { FieldProblem } from "../document.ts";
 
 /** What a reading of a request found that no other format can say. */
-export interface Losses {
+export interface MessagesReadReport {
   readonly dropped: Set<string>;
   readonly unsupported: FieldProblem[];
 }

@@ -1,12 +1,12 @@
 import type { ConversationCodec } from "../conversation/codec.ts";
 import { questionIn } from "../conversation/question.ts";
 import { messagesAnswerTexts } from "./messages-answer-texts.ts";
-import { readFault, writeFault } from "./fault.ts";
-import { readRequest } from "./read-request.ts";
-import { readReply, writeReply } from "./reply-translation.ts";
+import { readMessagesFault, writeMessagesFault } from "./fault.ts";
+import { readMessagesConversation } from "./read-request.ts";
+import { readMessagesAnswer, writeMessagesAnswer } from "./reply-translation.ts";
 import { MessagesStreamReader } from "./stream-reader.ts";
 import { MessagesStreamWriter } from "./stream-writer.ts";
-import { writeRequest } from "./write-request.ts";
+import { writeMessagesConversation } from "./write-request.ts";
 
 /** The Anthropic Messages API. */
 export const messagesCodec: ConversationCodec = {
@@ -39,12 +39,12 @@ export const messagesCodec: ConversationCodec = {
     system_turn: "messages[].role: system",
     messages: "messages",
   },
-  readRequest,
-  writeRequest,
-  readReply,
-  writeReply,
+  readRequest: readMessagesConversation,
+  writeRequest: writeMessagesConversation,
+  readReply: readMessagesAnswer,
+  writeReply: writeMessagesAnswer,
   streamReader: () => new MessagesStreamReader(),
   streamWriter: (context) => new MessagesStreamWriter(context),
-  readFault,
-  writeFault,
+  readFault: readMessagesFault,
+  writeFault: writeMessagesFault,
 };

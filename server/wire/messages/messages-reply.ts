@@ -1,7 +1,7 @@
 import { isObject, type JsonValue } from "../document.ts";
 import { tellsFailure } from "../openai/reply-object.ts";
 import type { Usage } from "../usage.ts";
-import { usageOf } from "./usage.ts";
+import { readMessagesUsage } from "./usage.ts";
 
 /** What governance reads of a whole message; null when the bytes are no JSON object, or tell of a failure. */
 export function readMessagesReply(bytes: Uint8Array): { usage: Usage | null; outputCharacters: number } | null {
@@ -14,7 +14,7 @@ export function readMessagesReply(bytes: Uint8Array): { usage: Usage | null; out
   if (!isObject(body) || tellsFailure(body, "content")) return null;
   let outputCharacters = 0;
   if (Array.isArray(body.content)) for (const block of body.content) outputCharacters += blockLength(block);
-  return { usage: usageOf(body.usage), outputCharacters };
+  return { usage: readMessagesUsage(body.usage), outputCharacters };
 }
 
 function blockLength(block: JsonValue): number {

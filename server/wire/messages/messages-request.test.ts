@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { estimateInputTokens } from "./estimate.ts";
-import { checkVersion, type MessagesReading, readMessagesRequest } from "./messages-request.ts";
+import { versionProblems, type MessagesReading, readMessagesRequest } from "./messages-request.ts";
 
 const encoder = new TextEncoder();
 const fixture = (name: string): string => readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), "utf8");
@@ -309,15 +309,17 @@ describe("a Messages request that cannot be served", () => {
         { role: "assistant", content: [{ type: "document" }, { type: "text", text: "w", citations: [{}] }] },
       ],
     };
-    expect(checkVersion(refused, "2023-06-01")).toEqual([]);
-    expect(checkVersion(refused, "2026-10-21").map(({ field }) => field)).toEqual([
+    expect(versionProblems(refused, "2023-06-01")).toEqual([]);
+    expect(versionProblems(refused, "2026-10-21").map(({ field }) => field)).toEqual([
       "temperature",
       "top_p",
       "messages[0].content[0].citations",
       "messages[0].content[2].content[0].citations",
       "messages[1].content[0]",
     ]);
-    expect(checkVersion({ temperature: 1 }, "2026-10-21")).toEqual([{ field: "temperature", message: "Extra inputs are not permitted" }]);
+    expect(versionProblems({ temperature: 1 }, "2026-10-21")).toEqual([
+      { field: "temperature", message: "Extra inputs are not permitted" },
+    ]);
     expect(fieldsOf(body({ temperature: 1 }), { maxTokensRequired: true, version: "2026-10-21" })).toEqual(["temperature"]);
   });
 });

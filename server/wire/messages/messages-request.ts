@@ -2,12 +2,12 @@ import { definitionTexts } from "../definition-texts.ts";
 import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
 import { withExactTools } from "../exact-tools.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
-import { checkVersion, refusesSampling } from "./messages-version.ts";
+import { versionProblems, refusesSampling } from "./messages-version.ts";
 import { requestProblems } from "./request-checks.ts";
 import { textSlots } from "./text-slots.ts";
 import { definitionsBetween, removeToolsBetween, toolsBetween } from "./tools-between.ts";
 
-export { checkVersion };
+export { versionProblems };
 
 /** What names the tools of servers that the vendor asks; an older version of its feature offers all of them with no tool that says so. */
 const TOOL_SERVERS = "mcp_toolset";
@@ -24,7 +24,7 @@ export function readMessagesRequest(bytes: Uint8Array, reading: MessagesReading)
   const document = JsonDocument.read(bytes);
   if (!(document instanceof JsonDocument)) return { fields: [document] };
   const fields = requestProblems(document.value, !reading.maxTokensRequired);
-  if (reading.version !== undefined) fields.push(...checkVersion(document.value, reading.version));
+  if (reading.version !== undefined) fields.push(...versionProblems(document.value, reading.version));
   return fields.length > 0 ? { fields } : new MessagesRequest(document, reading);
 }
 

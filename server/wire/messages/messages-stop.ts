@@ -1,7 +1,7 @@
 import type { StopReason } from "../conversation/reply.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 
-export interface Stop {
+export interface MessagesStop {
   readonly reason: StopReason;
   readonly stopSequence: string | null;
   readonly stopDetail: string | null;
@@ -33,7 +33,7 @@ const WORDS: Readonly<Record<StopReason, string>> = {
 const WINDOW = "model_context_window_exceeded";
 
 /** Reads the three members that say why a message stopped. */
-export function readStop(holder: JsonObject): Stop {
+export function readMessagesStop(holder: JsonObject): MessagesStop {
   const word = holder.stop_reason;
   const reason = (typeof word === "string" ? REASONS[word] : undefined) ?? "end";
   return {
@@ -50,7 +50,7 @@ function detailOf(details: JsonValue | undefined): string | null {
 }
 
 /** `content` corrects providers who end every answer alike: with a call in it, or with a refusal in its own words. */
-export function writeStop(stop: Stop, content: { readonly called: boolean; readonly refused: boolean }): JsonObject {
+export function writeMessagesStop(stop: MessagesStop, content: { readonly called: boolean; readonly refused: boolean }): JsonObject {
   let { reason } = stop;
   if (reason === "end" && content.refused) reason = "refusal";
   else if (reason === "end" && content.called) reason = "tool_call";

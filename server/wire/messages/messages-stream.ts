@@ -3,7 +3,7 @@ import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.
 import { concat, frameData, isWholeEvent } from "../sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import { type Usage, withOutputSince } from "../usage.ts";
-import { laterUsage, usageOf } from "./usage.ts";
+import { mergeMessagesUsage, readMessagesUsage } from "./usage.ts";
 
 const decoder = new TextDecoder();
 const TELLING = /"(?:message_\w+|error|usage)"|\r/;
@@ -25,7 +25,7 @@ export class MessagesStream implements StreamCodec, FrameReader {
   providerError: string | null = null;
 
   get usage(): Usage | null {
-    const told = usageOf(this.counts);
+    const told = readMessagesUsage(this.counts);
     // The start tells of the first token only; the rest is told at the end, which a torn answer has not.
     return told === null || this.finished ? told : withOutputSince(told, this.outputLength);
   }
@@ -43,7 +43,7 @@ export class MessagesStream implements StreamCodec, FrameReader {
     // Half an event helps nobody; a whole one goes on only behind an answer that had ended.
     if (isWholeEvent(rest) && this.keep(rest) && (this.finished || this.providerError !== null))
       this.closing = this.closing === null ? rest : concat([this.closing, rest]);
-    return { complete: this.finished && this.providerError === null, last: this.closing, told: this.providerError !== null };
+    return { complete: this.finished && this.providerError === null, last: this.closing, errorReported: this.providerError !== null };
   }
 
   passes(): boolean {
@@ -67,7 +67,7 @@ export class MessagesStream implements StreamCodec, FrameReader {
     if (!isObject(event)) return true;
     switch (event.type) {
       case "message_start":
-        if (isObject(event.message)) this.counts = laterUsage(this.counts, event.message.usage);
+        if (isObject(event.message)) this.counts = mergeMessagesUsage(this.counts, event.message.usage);
         return true;
       case "content_block_start":
         // An empty text says nothing yet; every other block is already part of the answer.
@@ -78,7 +78,7 @@ export class MessagesStream implements StreamCodec, FrameReader {
         this.outputLength += deltaLength(event.delta);
         return true;
       case "message_delta":
-        this.counts = laterUsage(this.counts, event.usage);
+        this.counts = mergeMessagesUsage(this.counts, event.usage);
         if (isObject(event.delta) && typeof event.delta.stop_reason === "string") this.begun = this.finished = true;
         return true;
       case "message_stop":

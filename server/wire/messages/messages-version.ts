@@ -9,7 +9,7 @@ export function refusesSampling(version: string | undefined): boolean {
 }
 
 /** What the version named in the `anthropic-version` header does not accept of a body, in the vendor's own words. */
-export function checkVersion(body: JsonObject, version: string): FieldProblem[] {
+export function versionProblems(body: JsonObject, version: string): FieldProblem[] {
   if (!refusesSampling(version)) return [];
   const problems: FieldProblem[] = [];
   for (const field of ["temperature", "top_p", "top_k"]) {

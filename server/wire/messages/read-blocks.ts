@@ -9,7 +9,7 @@ import type {
   UserPart,
 } from "../conversation/conversation-parts.ts";
 import { type JsonObject, type JsonValue, isObject } from "../document.ts";
-import type { Losses } from "./losses.ts";
+import type { MessagesReadReport } from "./losses.ts";
 
 const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
@@ -25,7 +25,7 @@ function* blocksOf(content: JsonValue | undefined, path: string): Generator<[Jso
   else if (Array.isArray(content)) for (const [i, block] of content.entries()) if (isObject(block)) yield [block, `${path}[${i}]`];
 }
 
-export function readTextParts(content: JsonValue | undefined, path: string, losses: Losses): TextPart[] {
+export function readTextParts(content: JsonValue | undefined, path: string, losses: MessagesReadReport): TextPart[] {
   const parts: TextPart[] = [];
   for (const [block, at] of blocksOf(content, path)) {
     if (block.type === "text") parts.push(...textPart(block));
@@ -34,7 +34,7 @@ export function readTextParts(content: JsonValue | undefined, path: string, loss
   return parts;
 }
 
-export function readUserParts(content: JsonValue | undefined, path: string, losses: Losses): UserPart[] {
+export function readUserParts(content: JsonValue | undefined, path: string, losses: MessagesReadReport): UserPart[] {
   const parts: UserPart[] = [];
   for (const [block, at] of blocksOf(content, path)) {
     if (block.type === "tool_result") parts.push(toolResultPart(block, at, losses));
@@ -43,7 +43,7 @@ export function readUserParts(content: JsonValue | undefined, path: string, loss
   return parts;
 }
 
-export function readAssistantParts(content: JsonValue | undefined, path: string, losses: Losses): AssistantPart[] {
+export function readAssistantParts(content: JsonValue | undefined, path: string, losses: MessagesReadReport): AssistantPart[] {
   const parts: AssistantPart[] = [];
   for (const [block, at] of blocksOf(content, path)) {
     const part = assistantPart(block, at);
@@ -91,7 +91,7 @@ function textPart(block: JsonObject): TextPart[] {
   return typeof block.text === "string" ? [{ kind: "text", text: block.text, ...cacheOf(block) }] : [];
 }
 
-function contentParts(block: JsonObject, path: string, losses: Losses): (TextPart | ImagePart | FilePart)[] {
+function contentParts(block: JsonObject, path: string, losses: MessagesReadReport): (TextPart | ImagePart | FilePart)[] {
   if (block.type === "text") return textPart(block);
   if (block.type === "image") {
     const source = mediaSource(block.source);
@@ -103,7 +103,7 @@ function contentParts(block: JsonObject, path: string, losses: Losses): (TextPar
   return [];
 }
 
-function documentParts(block: JsonObject, path: string, losses: Losses): (TextPart | FilePart)[] {
+function documentParts(block: JsonObject, path: string, losses: MessagesReadReport): (TextPart | FilePart)[] {
   if (isObject(block.citations) && block.citations.enabled === true) {
     losses.unsupported.push({ field: `${path}.citations`, message: "citations cannot be asked of this model" });
   }
@@ -117,7 +117,11 @@ function documentParts(block: JsonObject, path: string, losses: Losses): (TextPa
   return context ? [{ kind: "text", text: context }, file] : [file];
 }
 
-function documentSource(value: JsonValue | undefined, path: string, losses: Losses): Pick<FilePart, "source" | "mediaType"> | null {
+function documentSource(
+  value: JsonValue | undefined,
+  path: string,
+  losses: MessagesReadReport,
+): Pick<FilePart, "source" | "mediaType"> | null {
   if (!isObject(value)) return null;
   if (value.type === "text" && typeof value.data === "string")
     return { source: { text: value.data }, mediaType: textOf(value.media_type) ?? "text/plain" };
@@ -139,7 +143,7 @@ function mediaSource(value: JsonValue | undefined): { source: MediaSource; media
   return null;
 }
 
-function toolResultPart(block: JsonObject, path: string, losses: Losses): ToolResultPart {
+function toolResultPart(block: JsonObject, path: string, losses: MessagesReadReport): ToolResultPart {
   const content: (TextPart | ImagePart | FilePart)[] = [];
   for (const [inner, at] of blocksOf(block.content, `${path}.content`)) content.push(...contentParts(inner, at, losses));
   return {
@@ -152,7 +156,7 @@ function toolResultPart(block: JsonObject, path: string, losses: Losses): ToolRe
   };
 }
 
-function refuse(block: JsonObject, path: string, losses: Losses): void {
+function refuse(block: JsonObject, path: string, losses: MessagesReadReport): void {
   losses.unsupported.push({
     field: `${path}.type`,
     message: `${JSON.stringify(block.type ?? null)} blocks cannot be translated for this model`,

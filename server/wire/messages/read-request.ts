@@ -11,7 +11,7 @@ import {
 } from "../conversation/request.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import { cacheOf, readAssistantParts, readTextParts, readUserParts } from "./read-blocks.ts";
-import type { Losses } from "./losses.ts";
+import type { MessagesReadReport } from "./losses.ts";
 
 /** What the neutral form takes up. `model` and `model_id` have chosen the model by now. */
 const PLACED: ReadonlySet<string> = new Set([
@@ -45,8 +45,8 @@ const numberOf = (value: unknown): number | null => (typeof value === "number" &
 const isNothing = (value: unknown): boolean => value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 
 /** Reads a Messages body that its own checks have passed. */
-export function readRequest(body: JsonObject): RequestRead {
-  const losses: Losses = { dropped: new Set(), unsupported: [] };
+export function readMessagesConversation(body: JsonObject): RequestRead {
+  const losses: MessagesReadReport = { dropped: new Set(), unsupported: [] };
   for (const [name, value] of Object.entries(body)) {
     if (PLACED.has(name) || isNothing(value)) continue;
     const reason = NEEDED[name];
@@ -81,7 +81,7 @@ export function readRequest(body: JsonObject): RequestRead {
   return losses.unsupported.length > 0 ? { unsupported: losses.unsupported } : { request, dropped: [...losses.dropped] };
 }
 
-function readTurns(messages: JsonValue | undefined, losses: Losses): Turn[] {
+function readTurns(messages: JsonValue | undefined, losses: MessagesReadReport): Turn[] {
   const turns: Turn[] = [];
   if (!Array.isArray(messages)) return turns;
   for (const [i, message] of messages.entries()) {
@@ -95,7 +95,7 @@ function readTurns(messages: JsonValue | undefined, losses: Losses): Turn[] {
   return turns;
 }
 
-function readTools(tools: JsonValue | undefined, losses: Losses): Tool[] {
+function readTools(tools: JsonValue | undefined, losses: MessagesReadReport): Tool[] {
   const read: Tool[] = [];
   if (!Array.isArray(tools)) return read;
   for (const [i, tool] of tools.entries()) {
@@ -129,7 +129,7 @@ function readToolChoice(value: JsonValue | undefined): [ToolChoice | null, boole
   return [null, parallel];
 }
 
-function readOutput(config: JsonValue | undefined, losses: Losses): OutputFormat | null {
+function readOutput(config: JsonValue | undefined, losses: MessagesReadReport): OutputFormat | null {
   if (!isObject(config)) return null;
   for (const [name, value] of Object.entries(config))
     if (name !== "format" && name !== "effort" && !isNothing(value)) losses.dropped.add(`output_config.${name}`);

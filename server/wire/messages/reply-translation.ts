@@ -3,12 +3,12 @@ import type { ConversationReply } from "../conversation/reply.ts";
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import { message, replyBlock } from "./message-members.ts";
-import { readStop, writeStop } from "./messages-stop.ts";
+import { readMessagesStop, writeMessagesStop } from "./messages-stop.ts";
 import { assistantPart } from "./read-blocks.ts";
-import { usageMember, usageOf } from "./usage.ts";
+import { messagesUsageMember, readMessagesUsage } from "./usage.ts";
 
 /** Reads a whole message; null when the body is none. Blocks of the vendor's own tools are left out. */
-export function readReply(body: JsonObject): ConversationReply | null {
+export function readMessagesAnswer(body: JsonObject): ConversationReply | null {
   if (!Array.isArray(body.content)) return null;
   const parts: AssistantPart[] = [];
   for (const block of body.content) {
@@ -16,16 +16,16 @@ export function readReply(body: JsonObject): ConversationReply | null {
     const part = assistantPart(block, `${String(body.id ?? "")}_${parts.length}`);
     if (part !== null) parts.push(part);
   }
-  const { reason, stopSequence, stopDetail } = readStop(body);
+  const { reason, stopSequence, stopDetail } = readMessagesStop(body);
   return {
     id: typeof body.id === "string" ? body.id : null,
     candidates: [{ index: 0, parts, stop: reason, stopSequence, stopDetail }],
-    usage: usageOf(body.usage),
+    usage: readMessagesUsage(body.usage),
   };
 }
 
 /** Writes a whole message. The format has room for one candidate: the first. */
-export function writeReply(reply: ConversationReply, context: ReplyContext): JsonObject {
+export function writeMessagesAnswer(reply: ConversationReply, context: ReplyContext): JsonObject {
   const candidate = reply.candidates[0];
   const parts = candidate?.parts ?? [];
   const content: JsonObject[] = [];
@@ -33,9 +33,9 @@ export function writeReply(reply: ConversationReply, context: ReplyContext): Jso
     const block = replyBlock(part);
     if (block !== null) content.push(block);
   }
-  const stop = writeStop(
+  const stop = writeMessagesStop(
     { reason: candidate?.stop ?? "end", stopSequence: candidate?.stopSequence ?? null, stopDetail: candidate?.stopDetail ?? null },
     { called: parts.some(({ kind }) => kind === "tool_call"), refused: parts.some(({ kind }) => kind === "refusal") },
   );
-  return message(reply.id, context, content, stop, usageMember(reply.usage));
+  return message(reply.id, context, content, stop, messagesUsageMember(reply.usage));
 }

@@ -1,7 +1,7 @@
 import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../document.ts";
 
 /** Enough to act on; a body that is wrong everywhere is not listed whole. */
-const MOST_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 
 const absent = (value: unknown): value is null | undefined => value === null || value === undefined;
 
@@ -33,7 +33,7 @@ export function requestProblems(body: JsonObject, counting: boolean): FieldProbl
   const { messages } = body;
   if (!Array.isArray(messages) || messages.length === 0) problems.push({ field: "messages", message: "must be a non-empty array" });
   else {
-    for (let i = 0; i < messages.length && problems.length < MOST_PROBLEMS; i++) {
+    for (let i = 0; i < messages.length && problems.length < MAX_PROBLEMS; i++) {
       const message = messages[i] as JsonValue;
       if (!isObject(message)) problems.push({ field: `messages[${i}]`, message: "must be an object" });
       else {
@@ -42,7 +42,7 @@ export function requestProblems(body: JsonObject, counting: boolean): FieldProbl
       }
     }
   }
-  return problems.slice(0, MOST_PROBLEMS);
+  return problems.slice(0, MAX_PROBLEMS);
 }
 
 function toolProblems(tools: JsonValue | undefined, problems: FieldProblem[]): void {
@@ -63,7 +63,7 @@ function contentProblems(content: JsonValue | undefined, path: string, problems:
     problems.push({ field: path, message: "must be a string or an array of blocks" });
     return;
   }
-  for (let i = 0; i < content.length && problems.length < MOST_PROBLEMS; i++) {
+  for (let i = 0; i < content.length && problems.length < MAX_PROBLEMS; i++) {
     const block = content[i] as JsonValue;
     if (!isObject(block)) problems.push({ field: `${path}[${i}]`, message: "must be an object" });
     else if (typeof block.type !== "string") problems.push({ field: `${path}[${i}].type`, message: "must be a string" });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { TargetModel } from "../conversation/codec.ts";
-import { NOTHING_SAID } from "../conversation/nothing-said.ts";
+import { DEFAULT_REQUEST } from "../conversation/default-request.ts";
 import type { ConversationRequest, Turn } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { messagesCodec } from "./messages-codec.ts";
@@ -12,7 +12,7 @@ const TARGET: TargetModel = { name: "claude-opus-5-5", maxOutputTokens: null };
 const COUNTS: TargetModel = { name: "claude-sonnet-4-5", maxOutputTokens: null };
 const HARD = { effort: "high", budgetTokens: null, visible: null } as const;
 
-const BARE: ConversationRequest = { ...NOTHING_SAID, turns: [{ role: "user", parts: [{ kind: "text", text: "Hi" }] }] };
+const BARE: ConversationRequest = { ...DEFAULT_REQUEST, turns: [{ role: "user", parts: [{ kind: "text", text: "Hi" }] }] };
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 const EXPECTED: Record<string, ConversationRequest> = {

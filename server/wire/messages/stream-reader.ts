@@ -3,10 +3,10 @@ import type { ConversationEvent, ProviderFault } from "../conversation/reply.ts"
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import { withExactTools } from "../exact-tools.ts";
 import { FrameCutter, frameData, FrameTooLarge } from "../sse-frames.ts";
-import { readFault } from "./fault.ts";
-import { readStop } from "./messages-stop.ts";
+import { readMessagesFault } from "./fault.ts";
+import { readMessagesStop } from "./messages-stop.ts";
 import { callIdAt } from "./read-blocks.ts";
-import { laterUsage, usageOf } from "./usage.ts";
+import { mergeMessagesUsage, readMessagesUsage } from "./usage.ts";
 
 const decoder = new TextDecoder();
 
@@ -67,7 +67,7 @@ export class MessagesStreamReader implements StreamReader {
 
   private event(event: JsonObject): void {
     if (event.type === "error") {
-      this.fail(readFault(null, event));
+      this.fail(readMessagesFault(null, event));
       return;
     }
     if (event.type === "message_stop") this.closed = true;
@@ -109,8 +109,8 @@ export class MessagesStreamReader implements StreamReader {
   }
 
   private count(more: JsonValue | undefined): void {
-    const merged = laterUsage(this.counts, more);
-    const usage = merged === this.counts ? null : usageOf(merged);
+    const merged = mergeMessagesUsage(this.counts, more);
+    const usage = merged === this.counts ? null : readMessagesUsage(merged);
     this.counts = merged;
     if (usage !== null) this.events.push({ kind: "usage", usage });
   }
@@ -202,7 +202,7 @@ export class MessagesStreamReader implements StreamReader {
     if (this.stopped) return;
     if (!this.started) this.start({});
     for (const index of [...this.blocks.keys()]) this.close(index);
-    const { reason, stopSequence, stopDetail } = readStop(holder);
+    const { reason, stopSequence, stopDetail } = readMessagesStop(holder);
     this.stopped = true;
     this.events.push({ kind: "stop", candidate: 0, reason, stopSequence, stopDetail });
   }

@@ -4,9 +4,9 @@ import type { JsonObject } from "../document.ts";
 import { lineJson } from "../sse-frames.ts";
 import type { Usage } from "../usage.ts";
 import { message, NOT_STOPPED, textBlock, toolUseBlock } from "./message-members.ts";
-import { writeFault } from "./fault.ts";
-import { type Stop, writeStop } from "./messages-stop.ts";
-import { closingUsageMember, usageMember } from "./usage.ts";
+import { writeMessagesFault } from "./fault.ts";
+import { type MessagesStop, writeMessagesStop } from "./messages-stop.ts";
+import { finalMessagesUsageMember, messagesUsageMember } from "./usage.ts";
 
 type PartStart = Extract<ConversationEvent, { kind: "part_start" }>;
 type PartGrowth = Extract<ConversationEvent, { kind: "delta" | "signature" }>;
@@ -32,7 +32,7 @@ export class MessagesStreamWriter implements StreamWriter {
   private readonly partAt = new Map<number, Part>();
   private started = false;
   private blocks = 0;
-  private stop: Stop = { reason: "end", stopSequence: null, stopDetail: null };
+  private stop: MessagesStop = { reason: "end", stopSequence: null, stopDetail: null };
   private usage: Usage | null = null;
   private called = false;
   private refused = false;
@@ -53,7 +53,7 @@ export class MessagesStreamWriter implements StreamWriter {
         this.stop = event;
         return "";
       case "fault":
-        return frame("error", writeFault(event.fault));
+        return frame("error", writeMessagesFault(event.fault));
       case "part_start":
         return this.start(null) + this.begin(event);
       case "picture": {
@@ -77,10 +77,10 @@ export class MessagesStreamWriter implements StreamWriter {
     let out = this.start(null);
     for (const part of this.parts) part.ended = true;
     out += this.advance();
-    const delta = { ...writeStop(this.stop, { called: this.called, refused: this.refused }), container: null };
+    const delta = { ...writeMessagesStop(this.stop, { called: this.called, refused: this.refused }), container: null };
     return (
       out +
-      frame("message_delta", { type: "message_delta", delta, usage: closingUsageMember(this.usage) }) +
+      frame("message_delta", { type: "message_delta", delta, usage: finalMessagesUsageMember(this.usage) }) +
       frame("message_stop", { type: "message_stop" })
     );
   }
@@ -88,7 +88,10 @@ export class MessagesStreamWriter implements StreamWriter {
   private start(id: string | null): string {
     if (this.started) return "";
     this.started = true;
-    return frame("message_start", { type: "message_start", message: message(id, this.context, [], NOT_STOPPED, usageMember(this.usage)) });
+    return frame("message_start", {
+      type: "message_start",
+      message: message(id, this.context, [], NOT_STOPPED, messagesUsageMember(this.usage)),
+    });
   }
 
   private begin(start: PartStart): string {

@@ -34,7 +34,7 @@ export function toolsBetween(body: JsonObject): JsonObject[] {
   return blocks.map(addedBy).filter((tool) => tool !== null);
 }
 
-/** Takes the blocks out whose tool `isGone`, and messages in which nothing else stood. Whether there was one. */
+/** Takes the blocks out whose tool `isTenantDeleted`, and messages in which nothing else stood. Whether there was one. */
 export function removeToolsBetween(body: JsonObject, isGone: (tool: JsonValue) => boolean): boolean {
   let changed = false;
   const left = (blocks: JsonValue[]): JsonValue[] => {

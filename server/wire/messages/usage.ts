@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from "../document.ts";
-import { believable, cacheWriteTokens, count, type Usage } from "../usage.ts";
+import { plausibleUsage, cacheWriteTokens, count, type Usage } from "../usage.ts";
 
 /** The `usage` member of a message; null when it is not one. Its input count leaves the cache out. */
-export function usageOf(value: unknown): Usage | null {
+export function readMessagesUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
   if (typeof value.input_tokens !== "number" && typeof value.output_tokens !== "number") return null;
   const split = isObject(value.cache_creation) ? value.cache_creation : {};
@@ -13,7 +13,7 @@ export function usageOf(value: unknown): Usage | null {
   const output = count(value.output_tokens);
   const details = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
   const webSearches = isObject(value.server_tool_use) ? count(value.server_tool_use.web_search_requests) : 0;
-  return believable({
+  return plausibleUsage({
     inputUncached: count(value.input_tokens),
     cacheRead: count(value.cache_read_input_tokens),
     cacheWrite: cacheWriteShort + unexplained,
@@ -29,7 +29,7 @@ export function usageOf(value: unknown): Usage | null {
  * A stream tells its usage twice: whole at the start, and at the end what changed, as totals of the whole answer. So a
  * later member replaces an earlier one, and one that is absent or null leaves it.
  */
-export function laterUsage(known: JsonObject | null, more: unknown): JsonObject | null {
+export function mergeMessagesUsage(known: JsonObject | null, more: unknown): JsonObject | null {
   if (!isObject(more)) return known;
   const merged: JsonObject = { ...known };
   for (const [name, value] of Object.entries(more)) if (value !== null && value !== undefined) merged[name] = value;
@@ -39,7 +39,7 @@ export function laterUsage(known: JsonObject | null, more: unknown): JsonObject 
 const NOTHING: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
 
 /** The `usage` of a whole message, all counts 0 where the provider told none: clients read it without looking. */
-export function usageMember(usage: Usage | null): JsonObject {
+export function messagesUsageMember(usage: Usage | null): JsonObject {
   const known = usage ?? NOTHING;
   return {
     input_tokens: known.inputUncached,
@@ -56,7 +56,7 @@ export function usageMember(usage: Usage | null): JsonObject {
 }
 
 /** The `usage` of the frame that ends a stream. The vendor leaves the split of cache writes out; it is told only where all would be taken for short ones. */
-export function closingUsageMember(usage: Usage | null): JsonObject {
-  const { cache_creation: split, service_tier: _tier, speed: _speed, inference_geo: _geo, ...rest } = usageMember(usage);
+export function finalMessagesUsageMember(usage: Usage | null): JsonObject {
+  const { cache_creation: split, service_tier: _tier, speed: _speed, inference_geo: _geo, ...rest } = messagesUsageMember(usage);
   return usage !== null && usage.cacheWriteHour > 0 ? { ...rest, cache_creation: split } : rest;
 }

@@ -23,7 +23,7 @@ export function isProblem(written: Written): written is { readonly problem: stri
   return typeof written.problem === "string";
 }
 
-export function imageBlock(part: ImagePart): Written {
+export function messagesImageBlock(part: ImagePart): Written {
   const { source } = part;
   if ("fileId" in source) return fileReference("image", source.fileId);
   const data = "url" in source ? DATA_URL.exec(source.url) : null;
@@ -39,7 +39,7 @@ function imageType(type: string | null): string | null {
   return lower === "image/jpg" ? "image/jpeg" : lower;
 }
 
-export function documentBlock(part: FilePart): Written {
+export function messagesDocumentBlock(part: FilePart): Written {
   const block = (source: JsonObject): JsonObject => ({ type: "document", source, ...(part.name === null ? {} : { title: part.name }) });
   const { source } = part;
   if ("text" in source) return block({ type: "text", media_type: "text/plain", data: source.text });

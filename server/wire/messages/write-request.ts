@@ -4,18 +4,18 @@ import type { TextPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { forcesCall, sampledOtherwise } from "./claude-thinking.ts";
 import { outputSchema } from "./output-schema.ts";
-import { writeThinking } from "./write-thinking.ts";
-import { cacheControl, contentOf, type Shortfall, textBlocks, writeTurns } from "./write-turns.ts";
+import { writeMessagesThinking } from "./write-thinking.ts";
+import { cacheControl, contentOf, type MessagesWriteReport, textBlocks, writeTurns } from "./write-turns.ts";
 
-const MOST_CACHE_MARKS = 4;
+const MAX_CACHE_MARKS = 4;
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,128}$/;
 /** The vendor refuses user ids that look like an address of a person. */
 const MAIL_ADDRESS = /@/;
 const JSON_ONLY: TextPart = { kind: "text", text: "Answer with a single valid JSON object and with nothing before or behind it." };
 
 /** Writes a request as a Messages body for the model. */
-export function writeRequest(request: ConversationRequest, target: TargetModel): RequestWritten {
-  const shortfall: Shortfall = { dropped: new Set(), unsupported: [] };
+export function writeMessagesConversation(request: ConversationRequest, target: TargetModel): RequestWritten {
+  const shortfall: MessagesWriteReport = { dropped: new Set(), unsupported: [] };
   reportUnsaid(request, shortfall);
 
   const turns = writeTurns(request.turns, target.systemTurns ?? true, shortfall);
@@ -26,7 +26,7 @@ export function writeRequest(request: ConversationRequest, target: TargetModel):
   const system = textBlocks(instructions);
 
   const tools = writeTools(request, shortfall);
-  const { ceiling, thinking, effort, fixedSampling } = writeThinking(request, target, shortfall.dropped);
+  const { ceiling, thinking, effort, fixedSampling } = writeMessagesThinking(request, target, shortfall.dropped);
   const unsampled = fixedSampling ? sampledOtherwise(request) : [];
   for (const feature of unsampled) shortfall.dropped.add(feature);
   const outputConfig = writeOutputConfig(effort, request.output);
@@ -53,7 +53,7 @@ export function writeRequest(request: ConversationRequest, target: TargetModel):
   return { body, dropped: [...shortfall.dropped] };
 }
 
-function reportUnsaid(request: ConversationRequest, { dropped, unsupported }: Shortfall): void {
+function reportUnsaid(request: ConversationRequest, { dropped, unsupported }: MessagesWriteReport): void {
   if (request.candidates !== null && request.candidates > 1)
     unsupported.push({ feature: "candidates", message: "this model's provider gives one answer at a time" });
   if (request.logprobs !== null) unsupported.push({ feature: "logprobs", message: "this model's provider gives no log probabilities" });
@@ -70,7 +70,7 @@ function reportUnsaid(request: ConversationRequest, { dropped, unsupported }: Sh
   if (request.output?.kind === "json") dropped.add("output");
 }
 
-function writeTools(request: ConversationRequest, shortfall: Shortfall): JsonObject {
+function writeTools(request: ConversationRequest, shortfall: MessagesWriteReport): JsonObject {
   const { toolChoice: choice } = request;
   const offered = choice?.kind === "subset" ? request.tools.filter(({ name }) => choice.names.includes(name)) : request.tools;
   if (offered.length === 0) {
@@ -137,7 +137,7 @@ function trimCacheMarks(body: JsonObject): boolean {
   look(body.tools);
   look(body.system);
   look(body.messages);
-  const surplus = marked.slice(0, -MOST_CACHE_MARKS);
+  const surplus = marked.slice(0, -MAX_CACHE_MARKS);
   for (const block of surplus) delete block.cache_control;
   return surplus.length > 0;
 }

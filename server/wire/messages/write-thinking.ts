@@ -1,7 +1,7 @@
 import type { TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, Feature, Reasoning } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
-import { adaptiveEffort, budgetOf, claudeThinking, continuesWithoutThinking, forcesCall, LEAST_BUDGET } from "./claude-thinking.ts";
+import { adaptiveEffort, budgetOf, claudeThinking, continuesWithoutThinking, forcesCall, MIN_BUDGET } from "./claude-thinking.ts";
 
 /** The vendor requires a ceiling; every model it serves can write this much. */
 const FALLBACK_CEILING = 4096;
@@ -19,7 +19,7 @@ export interface WrittenThinking {
  * How much the model is to think, as it takes it: which of the two ways a Claude knows depends on its version. Other
  * models that are served in this format are told what the caller said.
  */
-export function writeThinking(request: ConversationRequest, target: TargetModel, dropped: Set<Feature>): WrittenThinking {
+export function writeMessagesThinking(request: ConversationRequest, target: TargetModel, dropped: Set<Feature>): WrittenThinking {
   const { reasoning } = request;
   const ceiling = request.maxOutputTokens ?? target.maxOutputTokens ?? FALLBACK_CEILING;
   const unsaid: WrittenThinking = { ceiling, thinking: null, effort: null, fixedSampling: false };
@@ -39,7 +39,7 @@ export function writeThinking(request: ConversationRequest, target: TargetModel,
 
   const effort = style === null && reasoning.effort !== null ? adaptiveEffort(reasoning) : null;
   const room = roomFor(
-    Math.max(LEAST_BUDGET, budgetOf(reasoning)),
+    Math.max(MIN_BUDGET, budgetOf(reasoning)),
     ceiling,
     request.maxOutputTokens === null && target.maxOutputTokens === null,
   );
@@ -56,5 +56,5 @@ const countsTokens = ({ budgetTokens }: Reasoning): boolean => budgetTokens !== 
 function roomFor(budget: number, ceiling: number, mayRaise: boolean): { ceiling: number; budget: number } | null {
   if (budget < ceiling) return { ceiling, budget };
   if (mayRaise) return { ceiling: budget + FALLBACK_CEILING, budget };
-  return ceiling > LEAST_BUDGET ? { ceiling, budget: ceiling - 1 } : null;
+  return ceiling > MIN_BUDGET ? { ceiling, budget: ceiling - 1 } : null;
 }

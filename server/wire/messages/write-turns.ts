@@ -11,10 +11,10 @@ import type {
 import type { JsonObject } from "../document.ts";
 import { ToolIds } from "./tool-ids.ts";
 import { toolInput } from "./tool-input.ts";
-import { documentBlock, imageBlock, isProblem, type Written } from "./write-media.ts";
+import { messagesDocumentBlock, messagesImageBlock, isProblem, type Written } from "./write-media.ts";
 
 /** What a writing could not say. */
-export interface Shortfall {
+export interface MessagesWriteReport {
   readonly dropped: Set<Feature>;
   readonly unsupported: { readonly feature: Feature; readonly message: string }[];
 }
@@ -36,7 +36,7 @@ export interface WrittenTurns {
  * stands directly behind a user message and before an assistant's or the end. `systemTurns`: whether the model takes
  * system messages inside a conversation at all.
  */
-export function writeTurns(turns: readonly Turn[], systemTurns: boolean, shortfall: Shortfall): WrittenTurns {
+export function writeTurns(turns: readonly Turn[], systemTurns: boolean, shortfall: MessagesWriteReport): WrittenTurns {
   const messages: Message[] = [];
   const instructions: TextPart[] = [];
   const ids = new ToolIds();
@@ -109,7 +109,7 @@ function resultsFirst(blocks: JsonObject[]): JsonObject[] {
   return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
 }
 
-function userBlock(part: UserPart, ids: ToolIds, shortfall: Shortfall): JsonObject[] {
+function userBlock(part: UserPart, ids: ToolIds, shortfall: MessagesWriteReport): JsonObject[] {
   if (part.kind === "tool_result") return [resultBlock(part, ids, shortfall)];
   if (part.kind === "audio") {
     shortfall.unsupported.push({ feature: "audio", message: "this model's provider takes no audio" });
@@ -118,9 +118,9 @@ function userBlock(part: UserPart, ids: ToolIds, shortfall: Shortfall): JsonObje
   return contentBlock(part, shortfall);
 }
 
-function contentBlock(part: TextPart | ImagePart | FilePart, shortfall: Shortfall): JsonObject[] {
+function contentBlock(part: TextPart | ImagePart | FilePart, shortfall: MessagesWriteReport): JsonObject[] {
   if (part.kind === "text") return textBlock(part);
-  const written: Written = part.kind === "image" ? imageBlock(part) : documentBlock(part);
+  const written: Written = part.kind === "image" ? messagesImageBlock(part) : messagesDocumentBlock(part);
   if (isProblem(written)) {
     shortfall.unsupported.push({ feature: part.kind, message: written.problem });
     return [];
@@ -128,7 +128,7 @@ function contentBlock(part: TextPart | ImagePart | FilePart, shortfall: Shortfal
   return [{ ...written, ...cacheControl(part.cache) }];
 }
 
-function resultBlock(part: ToolResultPart, ids: ToolIds, shortfall: Shortfall): JsonObject {
+function resultBlock(part: ToolResultPart, ids: ToolIds, shortfall: MessagesWriteReport): JsonObject {
   const content = part.content.flatMap((inner) => contentBlock(inner, shortfall));
   return {
     type: "tool_result",

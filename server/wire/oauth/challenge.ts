@@ -35,6 +35,6 @@ export function writeChallenge({ error, scope, resourceMetadata }: Challenge): s
 }
 
 /** The scopes of a space-separated list, each once, in order; what is no scope is left out. */
-export function scopesOf(list: string | null | undefined): string[] {
+export function parseScopes(list: string | null | undefined): string[] {
   return [...new Set((list ?? "").split(" ").filter((scope) => /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/.test(scope)))].slice(0, 100);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { cpuMs } from "../../../tests/support/cpu-time.ts";
 import fc from "fast-check";
-import { readChallenge, scopesOf, writeChallenge } from "./challenge.ts";
+import { readChallenge, parseScopes, writeChallenge } from "./challenge.ts";
 import { authorizationServerUrls, covers, readAuthorizationServer, resourceMetadataUrls } from "./metadata.ts";
 import { challengeOf, isChallenge, newVerifier } from "./pkce.ts";
 
@@ -38,7 +38,7 @@ describe("challenges", () => {
   });
 
   test("scopes are each once and nothing but scopes", () => {
-    expect(scopesOf('read write read  a"b \u00e4 c\\d')).toEqual(["read", "write"]);
+    expect(parseScopes('read write read  a"b \u00e4 c\\d')).toEqual(["read", "write"]);
   });
 });
 

@@ -3,7 +3,7 @@ import { type FieldProblem, isObject, type JsonObject } from "../document.ts";
 const absent = (value: unknown): boolean => value === null || value === undefined;
 
 /** More say nothing new, and the list goes back to the caller. */
-export const MOST_PROBLEMS = 20;
+export const MAX_PROBLEMS = 20;
 
 /** The checks OpenAI's endpoints share. They run on every call and stop at what governance reads. */
 export class BodyChecks {
@@ -49,12 +49,12 @@ export class BodyChecks {
     this.add(field, least === 0 ? "must be a whole number" : `must be a whole number of at least ${least}`);
   }
 
-  /** A list of objects, each of which `toolName` can name. */
+  /** A list of objects, each of which `openAiToolName` can name. */
   tools(field: string): void {
     const tools = this.body[field];
     if (absent(tools)) return;
     if (!Array.isArray(tools)) return this.add(field, "must be an array");
-    for (let i = 0; i < tools.length && this.fields.length < MOST_PROBLEMS; i++) {
+    for (let i = 0; i < tools.length && this.fields.length < MAX_PROBLEMS; i++) {
       const tool: unknown = tools[i];
       if (!isObject(tool)) this.add(`${field}[${i}]`, "must be an object");
       else if (!absent(tool.name) && typeof tool.name !== "string") this.add(`${field}[${i}].name`, "must be a string");

@@ -3,7 +3,7 @@ import type { AssistantPart, CacheHint, ImagePart } from "../conversation/conver
 import type { JsonObject } from "../document.ts";
 import { cacheHint } from "./chat-content-reader.ts";
 import { sourceOfUrl } from "./data-url.ts";
-import { filledOf, listOf, objectOf, objectsOf, textOf } from "./loose-fields.ts";
+import { filledOf, listOf, objectOf, objectsOf, textOrJson } from "./loose-fields.ts";
 
 /** What an assistant message says in its texts, in order: reasoning first, as vendors mean it. */
 export function assistantTexts(message: JsonObject): AssistantPart[] {
@@ -49,7 +49,7 @@ function thinkingText(thinking: unknown): string | null {
 
 /** JSON text of a call's arguments, which some servers send as an object; a call without any has the empty object. */
 export function argumentsText(value: unknown): string {
-  const text = textOf(value);
+  const text = textOrJson(value);
   return text === null || isNothing(text) ? "{}" : text;
 }
 
@@ -62,7 +62,7 @@ function isNothing(args: string): boolean {
 /** The pictures of a message or of a piece of one, as OpenRouter gives them. */
 export function pictures(message: JsonObject): PicturePart[] {
   return [...objectsOf(message.images)].flatMap(([image]) => {
-    const from = sourceOfUrl(textOf(objectOf(image.image_url)?.url) ?? "");
+    const from = sourceOfUrl(textOrJson(objectOf(image.image_url)?.url) ?? "");
     return from !== null && "base64" in from.source
       ? [{ kind: "picture", mediaType: from.mediaType ?? "image/png", base64: from.source.base64 }]
       : [];
@@ -77,7 +77,7 @@ export function ownPictures(message: JsonObject, field: string): (readonly [Imag
     ...among.map(([part, i]) => [part, `${field}.content[${i}]`] as const),
   ];
   return places.flatMap(([image, place]) => {
-    const found = sourceOfUrl(textOf(objectOf(image.image_url)?.url) ?? "");
+    const found = sourceOfUrl(textOrJson(objectOf(image.image_url)?.url) ?? "");
     return found === null || ("url" in found.source && found.source.url === "") ? [] : [[{ kind: "image", ...found }, place] as const];
   });
 }

@@ -1,9 +1,9 @@
 import type { ConversationEvent } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
-import { mintCallId } from "./call-id.ts";
+import { newCallId } from "./call-id.ts";
 import { argumentsText, contentPieces, pictures } from "./chat-assistant-reader.ts";
-import { stopReason } from "./chat-stop.ts";
-import { filledOf, objectOf, objectsOf, textOf, wholeOf } from "./loose-fields.ts";
+import { chatStopReason } from "./chat-stop.ts";
+import { filledOf, objectOf, objectsOf, textOrJson, wholeOf } from "./loose-fields.ts";
 
 type TextKind = "text" | "reasoning" | "refusal";
 
@@ -60,7 +60,7 @@ export class CandidateReader {
     this.stopped = true;
     this.endText();
     for (const call of this.calls) this.endCall(call);
-    const reason = stopReason(finish, { calls: this.calls.some(({ part }) => part !== null), refusal: this.refused });
+    const reason = chatStopReason(finish, { calls: this.calls.some(({ part }) => part !== null), refusal: this.refused });
     this.emit({
       kind: "stop",
       candidate: this.index,
@@ -103,11 +103,11 @@ export class CandidateReader {
         candidate: this.index,
         part: call.part,
         type: "tool_call",
-        id: call.id ?? mintCallId(this.answerId, this.index, call.place),
+        id: call.id ?? newCallId(this.answerId, this.index, call.place),
         name,
       });
     }
-    call.held += textOf(called.arguments) ?? "";
+    call.held += textOrJson(called.arguments) ?? "";
     // What may yet turn out to say nothing waits.
     if (call.part === null || call.held === "" || (!call.filled && "null".startsWith(call.held.trim()))) return;
     call.filled = true;

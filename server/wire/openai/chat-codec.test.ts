@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { Candidate, ConversationEvent, ConversationReply } from "../conversation/reply.ts";
-import { NOTHING_SAID } from "../conversation/nothing-said.ts";
+import { DEFAULT_REQUEST } from "../conversation/default-request.ts";
 import type { ConversationRequest, Turn } from "../conversation/request.ts";
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
@@ -21,7 +21,7 @@ const hello = { role: "user" as const, parts: [{ kind: "text" as const, text: "h
 describe("a chat request is the conversation it means, and is written as it came", () => {
   const expected: Record<string, ConversationRequest> = {
     "request-multipart.json": {
-      ...NOTHING_SAID,
+      ...DEFAULT_REQUEST,
       instructions: [{ kind: "text", text: "Answer in one word." }],
       turns: [
         {
@@ -46,7 +46,7 @@ describe("a chat request is the conversation it means, and is written as it came
       stop: ["END", "\n"],
     },
     "request-tools.json": {
-      ...NOTHING_SAID,
+      ...DEFAULT_REQUEST,
       turns: [
         { role: "user", parts: [{ kind: "text", text: "Weather in Oslo and Rome?" }] },
         {
@@ -73,7 +73,7 @@ describe("a chat request is the conversation it means, and is written as it came
       stream: true,
     },
     "request-schema.json": {
-      ...NOTHING_SAID,
+      ...DEFAULT_REQUEST,
       turns: [
         { role: "user", parts: [{ kind: "text", text: "Oslo as JSON." }] },
         { role: "assistant", parts: [{ kind: "refusal", text: "I cannot." }] },
@@ -405,11 +405,11 @@ describe("what a chat request asks for and other formats cannot say", () => {
   });
 });
 
-const NOTHING_SAID_WITH_HELLO = { ...NOTHING_SAID, turns: [hello] };
+const NOTHING_SAID_WITH_HELLO = { ...DEFAULT_REQUEST, turns: [hello] };
 
 describe("what other formats ask for and chat cannot say", () => {
   const write = (request: Partial<ConversationRequest>) =>
-    chatCodec.writeRequest({ ...NOTHING_SAID, turns: [hello], ...request }, { name: "m", maxOutputTokens: null });
+    chatCodec.writeRequest({ ...DEFAULT_REQUEST, turns: [hello], ...request }, { name: "m", maxOutputTokens: null });
   test("is dropped where that does no harm", () => {
     expect(write({ topK: 5, instructions: [{ kind: "text", text: "x", cache: { ttl: "1h" } }] })).toMatchObject({
       dropped: ["cache", "top_k"],
@@ -517,7 +517,7 @@ describe("what other formats ask for and chat cannot say", () => {
       [responsesCodec, { reasoning: { effort } }],
     ] as const) {
       const written = codec.writeRequest(
-        { ...NOTHING_SAID, turns: [hello], reasoning: { effort: "none", budgetTokens: 0, visible: null } },
+        { ...DEFAULT_REQUEST, turns: [hello], reasoning: { effort: "none", budgetTokens: 0, visible: null } },
         { name, maxOutputTokens: null },
       );
       if (effort === undefined) {

@@ -1,13 +1,13 @@
 import type { ConversationCodec } from "../conversation/codec.ts";
 import { questionIn } from "../conversation/question.ts";
 import { chatAnswerTexts } from "./chat-answer-texts.ts";
-import { readReply } from "./chat-reply-reader.ts";
-import { writeReply } from "./chat-reply-writer.ts";
-import { readRequest } from "./chat-request-reader.ts";
-import { writeRequest } from "./chat-request-writer.ts";
+import { readChatAnswer } from "./chat-reply-reader.ts";
+import { writeChatAnswer } from "./chat-reply-writer.ts";
+import { readChatConversation } from "./chat-request-reader.ts";
+import { writeChatConversation } from "./chat-request-writer.ts";
 import { ChatStreamReader } from "./chat-stream-reader.ts";
 import { ChatStreamWriter } from "./chat-stream-writer.ts";
-import { readFault, writeFault } from "./fault.ts";
+import { readOpenAiFault, writeOpenAiFault } from "./fault.ts";
 
 /** OpenAI Chat Completions, and the many servers that resemble it. */
 export const chatCodec: ConversationCodec = {
@@ -39,12 +39,12 @@ export const chatCodec: ConversationCodec = {
     system_turn: "messages[].role",
     messages: "messages",
   },
-  readRequest,
-  writeRequest,
-  readReply,
-  writeReply,
+  readRequest: readChatConversation,
+  writeRequest: writeChatConversation,
+  readReply: readChatAnswer,
+  writeReply: writeChatAnswer,
   streamReader: () => new ChatStreamReader(),
   streamWriter: (context) => new ChatStreamWriter(context),
-  readFault,
-  writeFault,
+  readFault: readOpenAiFault,
+  writeFault: writeOpenAiFault,
 };

@@ -2,7 +2,7 @@ import { OwnPictures } from "../conversation/own-pictures.ts";
 import type { Turn } from "../conversation/request.ts";
 import type { TextPart, ToolResultPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
-import { mintCallId } from "./call-id.ts";
+import { newCallId } from "./call-id.ts";
 import { assistantTexts, functionCalls, ownPictures } from "./chat-assistant-reader.ts";
 import { contentParts, textParts } from "./chat-content-reader.ts";
 import { filledOf, objectOf, objectsOf } from "./loose-fields.ts";
@@ -12,7 +12,7 @@ import { NOT_ELSEWHERE, type ReadReport } from "./read-report.ts";
  * The messages of a chat as turns. System messages before all others are the instructions; the results of calls made
  * together stand in one user turn, because other vendors demand it.
  */
-export function readMessages(messages: unknown, report: ReadReport): { instructions: TextPart[]; turns: Turn[] } {
+export function readChatMessages(messages: unknown, report: ReadReport): { instructions: TextPart[]; turns: Turn[] } {
   const instructions: TextPart[] = [];
   const turns: Turn[] = [];
   const pictures = new OwnPictures();
@@ -60,7 +60,7 @@ function callsOf(message: JsonObject, field: string, place: number, report: Read
   for (const [call, i] of objectsOf(message.tool_calls)) {
     if (objectOf(call.function) === null) report.refuse(`${field}.tool_calls[${i}]`, `${NOT_ELSEWHERE}: only function calls have one`);
   }
-  return functionCalls(message, (i) => mintCallId("messages", place, i));
+  return functionCalls(message, (i) => newCallId("messages", place, i));
 }
 
 function toolResult(message: JsonObject, field: string, report: ReadReport): ToolResultPart {

@@ -1,6 +1,6 @@
 import type { ConversationRequest } from "../conversation/request.ts";
 import type { AssistantPart, FilePart, ImagePart, TextPart, ToolResultPart, UserPart } from "../conversation/conversation-parts.ts";
-import { resultsTogether } from "../conversation/results-together.ts";
+import { groupToolResults } from "../conversation/group-tool-results.ts";
 import type { JsonObject } from "../document.ts";
 import { callIdWithin } from "./call-id.ts";
 import { dataUrl } from "./data-url.ts";
@@ -12,10 +12,10 @@ import type { WriteReport } from "./write-report.ts";
 const idOf = (id: string): string => callIdWithin(40, id);
 
 /** Turns as chat messages. One turn may become several: each tool result is a message of its own. */
-export function writeMessages(request: ConversationRequest, report: WriteReport): JsonObject[] {
+export function writeChatMessages(request: ConversationRequest, report: WriteReport): JsonObject[] {
   const messages: JsonObject[] = [];
   if (request.instructions.length > 0) messages.push({ role: "system", content: content(request.instructions, report) });
-  for (const turn of resultsTogether(request.turns)) {
+  for (const turn of groupToolResults(request.turns)) {
     if (turn.role === "system") messages.push({ role: "system", content: content(turn.parts, report) });
     else if (turn.role === "assistant") messages.push(assistantMessage(turn.parts, report));
     else messages.push(...userMessages(turn.parts, report));

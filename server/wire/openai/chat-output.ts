@@ -1,7 +1,7 @@
 import { listOf, objectOf } from "./loose-fields.ts";
 
 /** Length of what a model wrote into a message or a piece of one: texts, reasoning, refusals, arguments of tool calls. */
-export function outputLength(message: unknown): number {
+export function chatOutputLength(message: unknown): number {
   const object = objectOf(message);
   if (object === null) return 0;
   let length = lengthOfContent(object.content);

@@ -1,23 +1,23 @@
 import type { Candidate, ConversationReply } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
-import { mintCallId } from "./call-id.ts";
+import { newCallId } from "./call-id.ts";
 import { assistantTexts, functionCalls, pictures } from "./chat-assistant-reader.ts";
-import { stopReason } from "./chat-stop.ts";
+import { chatStopReason } from "./chat-stop.ts";
 import { filledOf, objectOf, objectsOf, wholeOf } from "./loose-fields.ts";
-import { usageOf } from "./usage.ts";
+import { readChatUsage } from "./usage.ts";
 
 /** A whole chat completion, of OpenAI or of a server that resembles it; null when it is not one. */
-export function readReply(body: JsonObject): ConversationReply | null {
+export function readChatAnswer(body: JsonObject): ConversationReply | null {
   if (!Array.isArray(body.choices)) return null;
   const id = filledOf(body.id);
   const candidates: Candidate[] = [];
   for (const [choice, place] of objectsOf(body.choices)) {
     const message = objectOf(choice.message) ?? {};
     const index = wholeOf(choice.index) ?? place;
-    const calls = functionCalls(message, (call) => mintCallId(id, index, call));
+    const calls = functionCalls(message, (call) => newCallId(id, index, call));
     const parts = [...assistantTexts(message), ...pictures(message), ...calls];
     const stopSequence = filledOf(choice.stop_reason);
-    const stop = stopReason(choice.finish_reason, { calls: calls.length > 0, refusal: parts.some(({ kind }) => kind === "refusal") });
+    const stop = chatStopReason(choice.finish_reason, { calls: calls.length > 0, refusal: parts.some(({ kind }) => kind === "refusal") });
     candidates.push({
       index,
       parts,
@@ -26,5 +26,5 @@ export function readReply(body: JsonObject): ConversationReply | null {
       stopDetail: filledOf(choice.stop_detail),
     });
   }
-  return { id, candidates, usage: usageOf(body.usage ?? objectOf(body.x_groq)?.usage) };
+  return { id, candidates, usage: readChatUsage(body.usage ?? objectOf(body.x_groq)?.usage) };
 }

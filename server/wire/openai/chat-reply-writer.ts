@@ -1,15 +1,15 @@
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { Candidate, ConversationReply, PicturePart } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
-import { finishReason, refusalNote } from "./chat-stop.ts";
+import { chatFinishReason, refusalNote } from "./chat-stop.ts";
 import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
-import { usageMember } from "./usage.ts";
+import { chatUsageMember } from "./usage.ts";
 
 /**
  * A whole chat completion. Beside OpenAI's own members a message may carry `reasoning_content`, as most servers of this
  * format do, `images` as OpenRouter gives them, and a choice `stop_detail`: what the provider said about a refusal, a filter or a call it could not form.
  */
-export function writeReply(reply: ConversationReply, context: ReplyContext): JsonObject {
+export function writeChatAnswer(reply: ConversationReply, context: ReplyContext): JsonObject {
   const body: JsonObject = {
     id: reply.id ?? `chatcmpl-${context.callId}`,
     object: "chat.completion",
@@ -17,7 +17,7 @@ export function writeReply(reply: ConversationReply, context: ReplyContext): Jso
     model: context.model,
     choices: reply.candidates.map(choiceMember),
   };
-  if (reply.usage !== null) body.usage = usageMember(reply.usage);
+  if (reply.usage !== null) body.usage = chatUsageMember(reply.usage);
   return body;
 }
 
@@ -50,7 +50,7 @@ function choiceMember(candidate: Candidate): JsonObject {
     index: candidate.index,
     message,
     logprobs: null,
-    finish_reason: finishReason(
+    finish_reason: chatFinishReason(
       candidate.stop,
       candidate.parts.some(({ kind }) => kind === "refusal"),
     ),

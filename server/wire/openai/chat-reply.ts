@@ -1,14 +1,14 @@
 import type { Usage } from "../usage.ts";
-import { outputLength } from "./chat-output.ts";
+import { chatOutputLength } from "./chat-output.ts";
 import { listOf, objectOf } from "./loose-fields.ts";
 import { replyObject, tellsFailure } from "./reply-object.ts";
-import { usageOf } from "./usage.ts";
+import { readChatUsage } from "./usage.ts";
 
 /** What governance reads of a whole chat completion; null when the bytes are no JSON object, or tell of a failure. */
 export function readChatReply(bytes: Uint8Array): { usage: Usage | null; outputCharacters: number } | null {
   const body = replyObject(bytes);
   if (body === null || tellsFailure(body, "choices")) return null;
   let outputCharacters = 0;
-  for (const choice of listOf(body.choices)) outputCharacters += outputLength(objectOf(choice)?.message);
-  return { usage: usageOf(body.usage ?? objectOf(body.x_groq)?.usage), outputCharacters };
+  for (const choice of listOf(body.choices)) outputCharacters += chatOutputLength(objectOf(choice)?.message);
+  return { usage: readChatUsage(body.usage ?? objectOf(body.x_groq)?.usage), outputCharacters };
 }

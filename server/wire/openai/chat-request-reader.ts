@@ -1,7 +1,7 @@
 import type { RequestRead } from "../conversation/codec.ts";
 import type { JsonObject } from "../document.ts";
-import { readMessages } from "./chat-messages-reader.ts";
-import { readEffort, readOutputFormat, readToolChoice, readTools } from "./function-tools.ts";
+import { readChatMessages } from "./chat-messages-reader.ts";
+import { readEffort, readOutputFormat, readFunctionToolChoice, readFunctionTools } from "./function-tools.ts";
 import { booleanOf, filledOf, listOf, numberOf, objectOf, stringOf, wholeOf } from "./loose-fields.ts";
 import { NOT_ELSEWHERE, ReadReport } from "./read-report.ts";
 
@@ -47,15 +47,15 @@ const REFUSED: Readonly<Record<string, string>> = {
 const functionOf = (tool: JsonObject) => objectOf(tool.function);
 
 /** A chat completion request as a conversation. `body` has passed `readChatRequest`. */
-export function readRequest(body: JsonObject): RequestRead {
+export function readChatConversation(body: JsonObject): RequestRead {
   const report = new ReadReport();
-  const { instructions, turns } = readMessages(body.messages, report);
+  const { instructions, turns } = readChatMessages(body.messages, report);
   const effort = readEffort(body.reasoning_effort, "reasoning_effort", report);
   const request = {
     instructions,
     turns,
-    tools: readTools(body.tools, functionOf, report),
-    toolChoice: readToolChoice(body.tool_choice, functionOf, report),
+    tools: readFunctionTools(body.tools, functionOf, report),
+    toolChoice: readFunctionToolChoice(body.tool_choice, functionOf, report),
     parallelToolCalls: booleanOf(body.parallel_tool_calls),
     maxOutputTokens: wholeOf(body.max_completion_tokens) ?? wholeOf(body.max_tokens),
     temperature: numberOf(body.temperature),

@@ -1,14 +1,14 @@
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
 import type { JsonObject, JsonValue } from "../document.ts";
-import { writeMessages } from "./chat-messages-writer.ts";
+import { writeChatMessages } from "./chat-messages-writer.ts";
 import { effortFor } from "./reasoning-effort.ts";
 import { WriteReport } from "./write-report.ts";
 
 /** A conversation as a chat completion request; a streamed one asks for its usage, which metering stands on. */
-export function writeRequest(request: ConversationRequest, target: TargetModel): RequestWritten {
+export function writeChatConversation(request: ConversationRequest, target: TargetModel): RequestWritten {
   const report = new WriteReport();
-  const body: JsonObject = { model: target.name, messages: writeMessages(request, report) };
+  const body: JsonObject = { model: target.name, messages: writeChatMessages(request, report) };
   if (request.turns.length === 0 && request.instructions.length === 0) report.refuse("messages", "there must be at least one message");
 
   if (request.tools.length > 0) {

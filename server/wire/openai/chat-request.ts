@@ -1,9 +1,9 @@
 import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { visitToolTexts } from "../tool-texts.ts";
-import { BodyChecks, MOST_PROBLEMS } from "./body-checks.ts";
+import { BodyChecks, MAX_PROBLEMS } from "./body-checks.ts";
 import { objectOf } from "./loose-fields.ts";
-import { toolNames, toolsWithout } from "./offered-tools.ts";
+import { openAiToolNames, toolsWithout } from "./offered-tools.ts";
 import { OpenAiRequest } from "./openai-request.ts";
 import { type TextVisitor, visitArguments, visitEvery, visitTexts } from "./text-places.ts";
 import { TextMeasure } from "./text-measure.ts";
@@ -22,7 +22,7 @@ export class ChatRequest extends OpenAiRequest {
   }
 
   override get tools(): readonly string[] {
-    const names = [...super.tools, ...toolNames(this.body.functions)];
+    const names = [...super.tools, ...openAiToolNames(this.body.functions)];
     if (isObject(this.body.web_search_options)) names.push(WEB_SEARCH);
     return names;
   }
@@ -114,7 +114,7 @@ function visitPrediction(body: JsonObject, visit: TextVisitor): void {
 /** One pass: checked and measured together. */
 function checkMessages(messages: unknown, checks: BodyChecks, measure: TextMeasure): void {
   if (!Array.isArray(messages) || messages.length === 0) return checks.add("messages", "must be a non-empty array");
-  for (let i = 0; i < messages.length && checks.fields.length < MOST_PROBLEMS; i++) {
+  for (let i = 0; i < messages.length && checks.fields.length < MAX_PROBLEMS; i++) {
     const message: unknown = messages[i];
     if (!isObject(message)) checks.add(`messages[${i}]`, "must be an object");
     else if (typeof message.role !== "string") checks.add(`messages[${i}].role`, "must be a string");

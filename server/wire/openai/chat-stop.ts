@@ -1,7 +1,7 @@
 import type { Candidate, StopReason } from "../conversation/reply.ts";
 
 /** Why a model stopped, from `finish_reason` and what the answer holds: some servers say `stop` whatever it was. */
-export function stopReason(finish: unknown, holds: { readonly calls: boolean; readonly refusal: boolean }): StopReason {
+export function chatStopReason(finish: unknown, holds: { readonly calls: boolean; readonly refusal: boolean }): StopReason {
   switch (finish) {
     case "length":
     case "max_tokens":
@@ -15,7 +15,7 @@ export function stopReason(finish: unknown, holds: { readonly calls: boolean; re
   }
 }
 
-export function finishReason(stop: StopReason, refusalShown: boolean): string {
+export function chatFinishReason(stop: StopReason, refusalShown: boolean): string {
   switch (stop) {
     case "length":
       return "length";

@@ -2,9 +2,9 @@ import type { ConversationEvent } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { CandidateReader } from "./chat-candidate-reader.ts";
 import { EventReader } from "./event-reader.ts";
-import { readFault, statusOf } from "./fault.ts";
+import { readOpenAiFault, statusOfFault } from "./fault.ts";
 import { filledOf, objectOf, objectsOf, wholeOf } from "./loose-fields.ts";
-import { usageOf } from "./usage.ts";
+import { readChatUsage } from "./usage.ts";
 
 /** The chunks of a streamed chat completion, of OpenAI or of a server that resembles it. */
 export class ChatStreamReader extends EventReader {
@@ -14,7 +14,7 @@ export class ChatStreamReader extends EventReader {
 
   protected read(chunk: JsonObject): void {
     const error = objectOf(chunk.error) ?? (filledOf(chunk.error) === null && chunk.object !== "error" ? null : chunk);
-    if (error !== null) return this.fault(readFault(statusOf(error), chunk));
+    if (error !== null) return this.fault(readOpenAiFault(statusOfFault(error), chunk));
     this.id ??= filledOf(chunk.id);
     for (const [choice, place] of objectsOf(chunk.choices)) {
       this.start();
@@ -24,7 +24,7 @@ export class ChatStreamReader extends EventReader {
         this.candidates.set(index, (candidate = new CandidateReader(index, this.id, (event: ConversationEvent) => this.emit(event))));
       candidate.read(choice);
     }
-    const usage = usageOf(chunk.usage ?? objectOf(chunk.x_groq)?.usage);
+    const usage = readChatUsage(chunk.usage ?? objectOf(chunk.x_groq)?.usage);
     if (usage !== null) {
       this.start();
       this.emit({ kind: "usage", usage });

@@ -3,11 +3,11 @@ import type { ConversationEvent } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { lineJson } from "../sse-frames.ts";
 import type { Usage } from "../usage.ts";
-import { finishReason, refusalNote } from "./chat-stop.ts";
+import { chatFinishReason, refusalNote } from "./chat-stop.ts";
 import { imageMember } from "./chat-reply-writer.ts";
-import { writeFault } from "./fault.ts";
+import { writeOpenAiFault } from "./fault.ts";
 import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
-import { usageMember } from "./usage.ts";
+import { chatUsageMember } from "./usage.ts";
 
 interface Written {
   /** Kinds of its parts, by number. */
@@ -61,7 +61,7 @@ export class ChatStreamWriter implements StreamWriter {
           index: event.candidate,
           delta: {},
           logprobs: null,
-          finish_reason: finishReason(event.reason, kinds.includes("refusal")),
+          finish_reason: chatFinishReason(event.reason, kinds.includes("refusal")),
         };
         if (event.stopSequence !== null) end.stop_reason = event.stopSequence;
         if (event.stopDetail !== null) end.stop_detail = event.stopDetail;
@@ -71,14 +71,14 @@ export class ChatStreamWriter implements StreamWriter {
         this.usage = event.usage;
         return "";
       case "fault":
-        return `data: ${lineJson(writeFault(event.fault))}\n\n`;
+        return `data: ${lineJson(writeOpenAiFault(event.fault))}\n\n`;
       default:
         return "";
     }
   }
 
   close(): string {
-    const usage = this.context.includeUsage && this.usage !== null ? this.chunk([], usageMember(this.usage)) : "";
+    const usage = this.context.includeUsage && this.usage !== null ? this.chunk([], chatUsageMember(this.usage)) : "";
     return `${usage}data: [DONE]\n\n`;
   }
 

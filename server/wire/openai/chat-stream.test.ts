@@ -79,7 +79,12 @@ describe("a chat stream on its way through", () => {
   test("a stream torn in the middle of an event is torn, and the half is not sent", () => {
     const whole = FRAMES.slice(0, 3).join("");
     for (const half of ['data: {"id":"c","choi', "data: [DON", "<html>Bad gateway</html>", "null"]) {
-      expect(run(new ChatStream({ hideUsage: true }), whole + half, 9)).toEqual({ out: whole, complete: false, last: null, told: false });
+      expect(run(new ChatStream({ hideUsage: true }), whole + half, 9)).toEqual({
+        out: whole,
+        complete: false,
+        last: null,
+        errorReported: false,
+      });
     }
     expect(run(new ChatStream({ hideUsage: true }), `${whole}${frame(chunk({}, "stop"))}data: {"id":"c","us`, 9)).toMatchObject({
       complete: true,

@@ -1,4 +1,4 @@
-import { outputLength } from "./chat-output.ts";
+import { chatOutputLength } from "./chat-output.ts";
 import { type Choice, ChunkStream, type ChunkStreamOptions } from "./chunk-stream.ts";
 
 /** A chat completion stream on its way through. */
@@ -8,6 +8,6 @@ export class ChatStream extends ChunkStream {
   }
 
   protected lengthOf(choice: Choice): number {
-    return outputLength(choice.delta);
+    return chatOutputLength(choice.delta);
   }
 }

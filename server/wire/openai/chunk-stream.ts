@@ -3,7 +3,7 @@ import { concat, frameData, isWholeEvent } from "../sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { filledOf } from "./loose-fields.ts";
-import { usageOf } from "./usage.ts";
+import { readChatUsage } from "./usage.ts";
 
 const DONE = "[DONE]";
 /** All that governance acts on stands in one of these members, or is the closing frame. */
@@ -66,7 +66,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
     return {
       complete: ended && this.providerError === null,
       last: kept === null ? this.closing : this.closing === null ? kept : concat([this.closing, kept]),
-      told: this.providerError !== null,
+      errorReported: this.providerError !== null,
     };
   }
 
@@ -113,7 +113,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
       return true;
     }
     const usage = (chunk as { usage?: unknown }).usage ?? x_groq?.usage;
-    if (usage !== undefined && usage !== null) this.usage = usageOf(usage) ?? this.usage;
+    if (usage !== undefined && usage !== null) this.usage = readChatUsage(usage) ?? this.usage;
     if (!Array.isArray(choices)) return true;
     for (const [place, choice] of (choices as (Choice | null)[]).entries()) {
       if (choice === null || typeof choice !== "object") continue;

@@ -8,7 +8,7 @@ const NOTHING_SAID = "The provider reported an error and did not say what it was
  * What OpenAI and the servers that resemble it say about a failure: an `error` object, an `error` text, the members of
  * one at the top (vLLM), or `detail` (Mistral, FastAPI).
  */
-export function readFault(status: number, body: JsonObject | null): ProviderFault {
+export function readOpenAiFault(status: number, body: JsonObject | null): ProviderFault {
   const error = objectOf(body?.error) ?? body ?? {};
   return {
     status,
@@ -27,12 +27,12 @@ export function errorObject({ status, message, code, param }: ProviderFault): Js
   return { message, type: typeFor(status), param, code };
 }
 
-export function writeFault(fault: ProviderFault): JsonObject {
+export function writeOpenAiFault(fault: ProviderFault): JsonObject {
   return { error: errorObject(fault) };
 }
 
 /** The status an error would have come with, where it came inside a stream. */
-export function statusOf(error: JsonObject): number {
+export function statusOfFault(error: JsonObject): number {
   const { code } = error;
   if (typeof code === "number" && Number.isInteger(code) && code >= 400 && code < 600) return code;
   const words = `${String(code ?? "")} ${String(error.type ?? "")}`;

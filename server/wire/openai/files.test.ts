@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { NOTHING_SAID } from "../conversation/nothing-said.ts";
+import { DEFAULT_REQUEST } from "../conversation/default-request.ts";
 import type { FilePart } from "../conversation/conversation-parts.ts";
 import { geminiCodec } from "../gemini/gemini-codec.ts";
 import { messagesCodec } from "../messages/messages-codec.ts";
@@ -17,7 +17,7 @@ const file = (given: Partial<FilePart>): FilePart => ({
 });
 
 function written(part: FilePart): unknown[] {
-  const request = { ...NOTHING_SAID, turns: [{ role: "user" as const, parts: [part, { kind: "text" as const, text: "Sum it up." }] }] };
+  const request = { ...DEFAULT_REQUEST, turns: [{ role: "user" as const, parts: [part, { kind: "text" as const, text: "Sum it up." }] }] };
   const [chat, responses] = [chatCodec, responsesCodec].map((codec) => codec.writeRequest(request, TARGET) as { body: any });
   return [chat?.body.messages[0].content[0], responses?.body.input[0].content[0]];
 }

@@ -2,13 +2,13 @@ import { EFFORTS, type Effort, type OutputFormat, type Tool, type ToolChoice } f
 import type { JsonObject } from "../document.ts";
 import { cacheHint } from "./chat-content-reader.ts";
 import { booleanOf, filledOf, objectOf, objectsOf, stringOf } from "./loose-fields.ts";
-import { toolName } from "./offered-tools.ts";
+import { openAiToolName } from "./offered-tools.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "./read-report.ts";
 
 /** Where a format keeps the members of a function tool: chat inside `function`, Responses in the tool itself. */
 export type ToolBody = (tool: JsonObject) => JsonObject | null;
 
-export function readTools(tools: unknown, bodyOf: ToolBody, report: ReadReport): Tool[] {
+export function readFunctionTools(tools: unknown, bodyOf: ToolBody, report: ReadReport): Tool[] {
   const read: Tool[] = [];
   for (const [tool, i] of objectsOf(tools)) {
     const body = tool.type === undefined || tool.type === "function" ? bodyOf(tool) : null;
@@ -27,7 +27,7 @@ export function readTools(tools: unknown, bodyOf: ToolBody, report: ReadReport):
   return read;
 }
 
-export function readToolChoice(choice: unknown, bodyOf: ToolBody, report: ReadReport): ToolChoice | null {
+export function readFunctionToolChoice(choice: unknown, bodyOf: ToolBody, report: ReadReport): ToolChoice | null {
   if (choice === undefined || choice === null) return null;
   if (choice === "auto" || choice === "none" || choice === "required") return { kind: choice };
   if (choice === "any") return { kind: "required" };
@@ -40,7 +40,7 @@ export function readToolChoice(choice: unknown, bodyOf: ToolBody, report: ReadRe
     const allowed = objectOf(object.allowed_tools) ?? object;
     const names: string[] = [];
     for (const [tool] of objectsOf(allowed.tools)) {
-      const name = tool.type === "function" ? toolName(tool) : null;
+      const name = tool.type === "function" ? openAiToolName(tool) : null;
       if (name === null) report.refuse("tool_choice", `${NOT_ELSEWHERE}: only function tools can be allowed`);
       else names.push(name);
     }

@@ -42,7 +42,7 @@ export function* objectsOf(value: unknown): Generator<[JsonObject, number]> {
 }
 
 /** A string, or any other JSON value written as one; null when there is none. */
-export function textOf(value: unknown): string | null {
+export function textOrJson(value: unknown): string | null {
   if (typeof value === "string") return value;
   return value === undefined || value === null ? null : JSON.stringify(value);
 }

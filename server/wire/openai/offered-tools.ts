@@ -2,7 +2,7 @@ import { isObject, type JsonValue } from "../document.ts";
 import { filledOf, listOf, objectOf } from "./loose-fields.ts";
 
 /** The name of a tool definition, or of what a tool choice points at: a built-in tool is known by its type. */
-export function toolName(tool: unknown): string | null {
+export function openAiToolName(tool: unknown): string | null {
   const object = objectOf(tool);
   if (object === null) return null;
   return (
@@ -11,13 +11,13 @@ export function toolName(tool: unknown): string | null {
 }
 
 /** Names in order; a group of tools gives its own name and those of its tools. */
-export function toolNames(tools: unknown): string[] {
+export function openAiToolNames(tools: unknown): string[] {
   const names: string[] = [];
   for (const tool of listOf(tools)) {
-    const name = toolName(tool);
+    const name = openAiToolName(tool);
     if (name !== null) names.push(name);
     const nested = objectOf(tool)?.tools;
-    if (nested !== undefined) names.push(...toolNames(nested));
+    if (nested !== undefined) names.push(...openAiToolNames(nested));
   }
   return names;
 }
@@ -27,7 +27,7 @@ export function toolsWithout(tools: unknown, names: ReadonlySet<string>): JsonVa
   let changed = false;
   const kept: JsonValue[] = [];
   for (const tool of listOf(tools) as JsonValue[]) {
-    if (names.has(toolName(tool) ?? "")) {
+    if (names.has(openAiToolName(tool) ?? "")) {
       changed = true;
       continue;
     }
@@ -41,7 +41,7 @@ export function toolsWithout(tools: unknown, names: ReadonlySet<string>): JsonVa
 /** What becomes of a tool choice when tools are taken away; undefined leaves the choice to the model. */
 export function choiceWithout(choice: JsonValue | undefined, names: ReadonlySet<string>): JsonValue | undefined {
   if (!isObject(choice)) return choice;
-  if (choice.type !== "allowed_tools") return names.has(toolName(choice) ?? "") ? undefined : choice;
+  if (choice.type !== "allowed_tools") return names.has(openAiToolName(choice) ?? "") ? undefined : choice;
   const inner = objectOf(choice.allowed_tools);
   const kept = toolsWithout((inner ?? choice).tools, names);
   if (kept === null) return choice;

@@ -3,7 +3,7 @@ import type { JsonDocument, JsonObject } from "../document.ts";
 import type { InboundRequest, MemberNames, OutboundChanges, TextSlot } from "../inbound.ts";
 import { fileSlots } from "../text-documents.ts";
 import { numberOf, stringOf, wholeOf } from "./loose-fields.ts";
-import { choiceWithout, toolNames, toolsWithout } from "./offered-tools.ts";
+import { choiceWithout, openAiToolNames, toolsWithout } from "./offered-tools.ts";
 import { PlacedText, type TextVisitor } from "./text-places.ts";
 import { TextMeasure } from "./text-measure.ts";
 
@@ -102,7 +102,7 @@ export abstract class OpenAiRequest implements InboundRequest {
   }
 
   get tools(): readonly string[] {
-    return toolNames(this.body.tools);
+    return openAiToolNames(this.body.tools);
   }
 
   removeTools(names: ReadonlySet<string>): void {

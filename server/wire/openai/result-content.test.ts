@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { NOTHING_SAID } from "../conversation/nothing-said.ts";
+import { DEFAULT_REQUEST } from "../conversation/default-request.ts";
 import type { ToolResultPart } from "../conversation/conversation-parts.ts";
 import { responsesCodec } from "../responses/responses-codec.ts";
 import { chatCodec } from "./chat-codec.ts";
@@ -13,7 +13,7 @@ test.each([
 ])("the result %j of a tool (failed: %p) reads %j in OpenAI's formats", (text, isError, expected) => {
   const content: ToolResultPart["content"] = text === "" ? [] : [{ kind: "text", text }];
   const request = {
-    ...NOTHING_SAID,
+    ...DEFAULT_REQUEST,
     turns: [{ role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: null, content, isError }] }],
   } as const;
   const target = { name: "m", maxOutputTokens: null };

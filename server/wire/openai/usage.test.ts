@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { usageOf } from "./usage.ts";
+import { readChatUsage } from "./usage.ts";
 
 describe("the usage member of a completion", () => {
   test("counts every input token in one class, and reasoning within the output", () => {
     expect(
-      usageOf({
+      readChatUsage({
         prompt_tokens: 100,
         completion_tokens: 40,
         total_tokens: 140,
@@ -16,7 +16,7 @@ describe("the usage member of a completion", () => {
 
   test("counts reasoning as output for vendors who tell it beside the completion, as their total says", () => {
     expect(
-      usageOf({
+      readChatUsage({
         prompt_tokens: 10120,
         completion_tokens: 1499,
         total_tokens: 14428,
@@ -25,7 +25,7 @@ describe("the usage member of a completion", () => {
       }),
     ).toMatchObject({ inputUncached: 9992, cacheRead: 128, output: 4308, reasoning: 2809 });
     expect(
-      usageOf({
+      readChatUsage({
         prompt_tokens: 14,
         completion_tokens: 2,
         total_tokens: 333,
@@ -35,19 +35,19 @@ describe("the usage member of a completion", () => {
   });
 
   test("counts as reasoning what a total has more, where nothing but the three counts is told", () => {
-    expect(usageOf({ completion_tokens: 1, prompt_tokens: 9, total_tokens: 103 })).toMatchObject({
+    expect(readChatUsage({ completion_tokens: 1, prompt_tokens: 9, total_tokens: 103 })).toMatchObject({
       inputUncached: 9,
       output: 94,
       reasoning: 93,
     });
-    expect(usageOf({ completion_tokens: 4, prompt_tokens: 9, total_tokens: 13 })).toMatchObject({ output: 4, reasoning: 0 });
-    expect(usageOf({ completion_tokens: 4, prompt_tokens: 9, total_tokens: 9 })).toMatchObject({ output: 4, reasoning: 0 });
-    expect(usageOf({ completion_tokens: 4, prompt_tokens: 9, total_tokens: 113, cache_read_input_tokens: 100 })).toMatchObject({
+    expect(readChatUsage({ completion_tokens: 4, prompt_tokens: 9, total_tokens: 13 })).toMatchObject({ output: 4, reasoning: 0 });
+    expect(readChatUsage({ completion_tokens: 4, prompt_tokens: 9, total_tokens: 9 })).toMatchObject({ output: 4, reasoning: 0 });
+    expect(readChatUsage({ completion_tokens: 4, prompt_tokens: 9, total_tokens: 113, cache_read_input_tokens: 100 })).toMatchObject({
       output: 4,
       reasoning: 0,
     });
     expect(
-      usageOf({ completion_tokens: 4, prompt_tokens: 9, total_tokens: 113, completion_tokens_details: { reasoning_tokens: 3 } }),
+      readChatUsage({ completion_tokens: 4, prompt_tokens: 9, total_tokens: 113, completion_tokens_details: { reasoning_tokens: 3 } }),
     ).toMatchObject({ output: 4, reasoning: 3 });
   });
 
@@ -58,20 +58,20 @@ describe("the usage member of a completion", () => {
       { cached_tokens: 10 },
       { prompt_tokens_details: null, cached_tokens: 10 },
     ]) {
-      expect(usageOf({ prompt_tokens: 19, completion_tokens: 21, total_tokens: 40, ...told })).toMatchObject({
+      expect(readChatUsage({ prompt_tokens: 19, completion_tokens: 21, total_tokens: 40, ...told })).toMatchObject({
         inputUncached: 9,
         cacheRead: 10,
         output: 21,
       });
     }
     expect(
-      usageOf({ prompt_tokens: 19, completion_tokens: 21, prompt_tokens_details: { cached_tokens: 3 }, cached_tokens: 10 }),
+      readChatUsage({ prompt_tokens: 19, completion_tokens: 21, prompt_tokens_details: { cached_tokens: 3 }, cached_tokens: 10 }),
     ).toMatchObject({ cacheRead: 3 });
   });
 
   test("never counts more than there is, whatever a server says", () => {
     expect(
-      usageOf({
+      readChatUsage({
         prompt_tokens: 10,
         completion_tokens: 2,
         prompt_tokens_details: { cached_tokens: 99, cache_write_tokens: 99 },
@@ -79,9 +79,9 @@ describe("the usage member of a completion", () => {
       }),
     ).toMatchObject({ inputUncached: 0, cacheRead: 10, cacheWrite: 0, output: 2, reasoning: 2 });
     expect(
-      usageOf({ prompt_tokens: 3, completion_tokens: null, prompt_tokens_details: null, completion_tokens_details: "x" }),
+      readChatUsage({ prompt_tokens: 3, completion_tokens: null, prompt_tokens_details: null, completion_tokens_details: "x" }),
     ).toMatchObject({ inputUncached: 3, output: 0, reasoning: 0 });
-    expect(usageOf(null)).toBeNull();
-    expect(usageOf({ input_tokens: 3 })).toBeNull();
+    expect(readChatUsage(null)).toBeNull();
+    expect(readChatUsage({ input_tokens: 3 })).toBeNull();
   });
 });

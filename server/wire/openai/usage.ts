@@ -1,8 +1,8 @@
 import type { JsonObject } from "../document.ts";
-import { audioOf, believable, cacheWriteTokens, count, inputTokens, type Usage } from "../usage.ts";
+import { audioOf, plausibleUsage, cacheWriteTokens, count, inputTokens, type Usage } from "../usage.ts";
 
 /** The `usage` member of a chat completion or embedding; null when it is not one. Cached counts are parts of the prompt. */
-export function usageOf(value: unknown): Usage | null {
+export function readChatUsage(value: unknown): Usage | null {
   if (typeof value !== "object" || value === null) return null;
   const usage = value as Record<string, unknown>;
   if (typeof usage.prompt_tokens !== "number") return null;
@@ -18,7 +18,7 @@ export function usageOf(value: unknown): Usage | null {
   const output = completion + beside;
   const reasoning = Math.min(Math.max(toldReasoning, beside), output);
   const inputUncached = prompt - cacheRead - cacheWrite;
-  return believable({
+  return plausibleUsage({
     inputUncached,
     cacheRead,
     cacheWrite,
@@ -45,7 +45,7 @@ function detailsOf(value: unknown): Record<string, unknown> {
 }
 
 /** The `usage` member of a chat completion or a completion. */
-export function usageMember(usage: Usage): JsonObject {
+export function chatUsageMember(usage: Usage): JsonObject {
   const prompt = inputTokens(usage);
   return {
     prompt_tokens: prompt,

@@ -1,5 +1,5 @@
 import type { Feature } from "../conversation/request.ts";
-import { MOST_PROBLEMS } from "./body-checks.ts";
+import { MAX_PROBLEMS } from "./body-checks.ts";
 
 /** What the writing of a request has to say about it beside the body. */
 export class WriteReport {
@@ -7,10 +7,7 @@ export class WriteReport {
   private readonly droppedFeatures = new Set<Feature>();
 
   refuse(feature: Feature, message: string): void {
-    if (
-      this.unsupported.length < MOST_PROBLEMS &&
-      !this.unsupported.some((other) => other.feature === feature && other.message === message)
-    )
+    if (this.unsupported.length < MAX_PROBLEMS && !this.unsupported.some((other) => other.feature === feature && other.message === message))
       this.unsupported.push({ feature, message });
   }
 

@@ -1,7 +1,7 @@
 /** Attributes of OTLP in JSON (AnyValue) as plain values. 64-bit integers may be texts or numbers. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
-const MOST_DEPTH = 16;
+const MAX_DEPTH = 16;
 
 export const attributesOf = (list: unknown): Attributes => membersOf(list, 0);
 
@@ -12,7 +12,7 @@ function membersOf(list: unknown, depth: number): Attributes {
 }
 
 function plain(value: unknown, depth: number): unknown {
-  if (typeof value !== "object" || value === null || depth > MOST_DEPTH) return null;
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return null;
   const any = value as Record<string, unknown>;
   if (typeof any.stringValue === "string") return any.stringValue;
   if (typeof any.boolValue === "boolean") return any.boolValue;
@@ -32,7 +32,7 @@ function integer(value: unknown): number | string | null {
   return Number.isSafeInteger(number) ? number : String(value);
 }
 
-export function textOf(attributes: Attributes, ...names: readonly string[]): string | null {
+export function textAttribute(attributes: Attributes, ...names: readonly string[]): string | null {
   for (const name of names) {
     const value = attributes[name];
     if (typeof value === "string" && value !== "") return value;
@@ -41,7 +41,7 @@ export function textOf(attributes: Attributes, ...names: readonly string[]): str
 }
 
 /** A count: an integer from 0. */
-export function countOf(attributes: Attributes, ...names: readonly string[]): number | null {
+export function countAttribute(attributes: Attributes, ...names: readonly string[]): number | null {
   for (const name of names) {
     const value = attributes[name];
     if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;

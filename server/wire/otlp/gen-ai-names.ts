@@ -1,4 +1,4 @@
-import { type Attributes, textOf } from "./attributes.ts";
+import { type Attributes, textAttribute } from "./attributes.ts";
 
 /** Names of operations before the conventions had them: Traceloop's, and OpenInference's span kinds. */
 export const OLD_OPERATIONS: Readonly<Record<string, string>> = {
@@ -16,9 +16,9 @@ export const OLD_OPERATIONS: Readonly<Record<string, string>> = {
 const PROVIDERS: Readonly<Record<string, string>> = { xai: "x_ai", gemini: "gcp.gemini", vertex_ai: "gcp.vertex_ai" };
 
 export function providerOf(attributes: Attributes): string | null {
-  const current = textOf(attributes, "gen_ai.provider.name");
+  const current = textAttribute(attributes, "gen_ai.provider.name");
   if (current !== null) return current;
-  const old = textOf(attributes, "gen_ai.system", "llm.provider", "llm.system");
-  if (old === null) return textOf(attributes, "server.address");
+  const old = textAttribute(attributes, "gen_ai.system", "llm.provider", "llm.system");
+  if (old === null) return textAttribute(attributes, "server.address");
   return PROVIDERS[old] ?? old.replace(/^az\.ai\./, "azure.ai.");
 }

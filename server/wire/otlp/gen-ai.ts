@@ -1,5 +1,5 @@
-import { believableCount } from "../usage.ts";
-import { type Attributes, countOf, textOf } from "./attributes.ts";
+import { plausibleCount } from "../usage.ts";
+import { type Attributes, countAttribute, textAttribute } from "./attributes.ts";
 import type { Span } from "./traces.ts";
 import { OLD_OPERATIONS, providerOf } from "./gen-ai-names.ts";
 
@@ -66,22 +66,22 @@ function numberOf(attributes: Attributes, ...names: string[]): number | null {
 
 /** Sums of what nobody could have used would be more than the totals of a run or a group can hold. */
 function tokensOf(attributes: Attributes, ...names: readonly string[]): number | null {
-  return believableCount(countOf(attributes, ...names));
+  return plausibleCount(countAttribute(attributes, ...names));
 }
 
 export function genAiFacts(span: Span): GenAiFacts {
   const { attributes, resource } = span;
-  const mcpMethod = textOf(attributes, "mcp.method.name");
-  const a2aMethod = textOf(attributes, "a2a.method.name");
-  const old = textOf(attributes, "llm.request.type", "openinference.span.kind");
-  const named = textOf(attributes, "gen_ai.operation.name") ?? (old === null ? null : (OLD_OPERATIONS[old] ?? null));
+  const mcpMethod = textAttribute(attributes, "mcp.method.name");
+  const a2aMethod = textAttribute(attributes, "a2a.method.name");
+  const old = textAttribute(attributes, "llm.request.type", "openinference.span.kind");
+  const named = textAttribute(attributes, "gen_ai.operation.name") ?? (old === null ? null : (OLD_OPERATIONS[old] ?? null));
   const aboutModels = Object.keys(attributes).some((name) => name.startsWith("gen_ai.") || name.startsWith("llm."));
   // Before operations had names a span with a model and usage was the call of the model.
   const inference =
     named === null
       ? mcpMethod === null &&
         a2aMethod === null &&
-        textOf(attributes, "gen_ai.request.model", "gen_ai.response.model", "llm.model_name") !== null
+        textAttribute(attributes, "gen_ai.request.model", "gen_ai.response.model", "llm.model_name") !== null
       : INFERENCE.has(named);
   const kind =
     (named !== null && TOOL_OPERATIONS.has(named)) || mcpMethod !== null
@@ -91,15 +91,15 @@ export function genAiFacts(span: Span): GenAiFacts {
         : named !== null || aboutModels
           ? "llm"
           : null;
-  const requested = textOf(attributes, "gen_ai.request.model", "llm.model_name");
-  const failed = span.statusCode === 2 || textOf(attributes, "error.type") !== null;
+  const requested = textAttribute(attributes, "gen_ai.request.model", "llm.model_name");
+  const failed = span.statusCode === 2 || textAttribute(attributes, "error.type") !== null;
   return {
     kind,
     operation: named ?? mcpMethod ?? a2aMethod ?? (inference ? "chat" : "span"),
     inference,
     provider: kind === null ? null : providerOf(attributes),
     modelRequested: requested,
-    modelUsed: textOf(attributes, "gen_ai.response.model") ?? requested,
+    modelUsed: textAttribute(attributes, "gen_ai.response.model") ?? requested,
     promptTokens: inference
       ? tokensOf(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "llm.usage.prompt_tokens")
       : null,
@@ -117,14 +117,14 @@ export function genAiFacts(span: Span): GenAiFacts {
       ? tokensOf(attributes, "gen_ai.usage.cache_write.input_tokens", "gen_ai.usage.cache_creation.input_tokens")
       : null,
     temperature: numberOf(attributes, "gen_ai.request.temperature"),
-    maxTokens: countOf(attributes, "gen_ai.request.max_tokens"),
+    maxTokens: countAttribute(attributes, "gen_ai.request.max_tokens"),
     streaming: typeof attributes["gen_ai.request.stream"] === "boolean" ? attributes["gen_ai.request.stream"] : null,
-    responseId: textOf(attributes, "gen_ai.response.id"),
-    conversation: textOf(attributes, "gen_ai.conversation.id", "session.id"),
-    agent: textOf(attributes, "gen_ai.agent.name", "gen_ai.agent.id") ?? textOf(resource, "service.name"),
-    tool: textOf(attributes, "gen_ai.tool.name", "tool.name"),
+    responseId: textAttribute(attributes, "gen_ai.response.id"),
+    conversation: textAttribute(attributes, "gen_ai.conversation.id", "session.id"),
+    agent: textAttribute(attributes, "gen_ai.agent.name", "gen_ai.agent.id") ?? textAttribute(resource, "service.name"),
+    tool: textAttribute(attributes, "gen_ai.tool.name", "tool.name"),
     mcpMethod,
-    errorType: failed ? (textOf(attributes, "error.type") ?? span.exception?.type ?? "error") : null,
+    errorType: failed ? (textAttribute(attributes, "error.type") ?? span.exception?.type ?? "error") : null,
     input: contentOf(attributes, INPUT),
     output: contentOf(attributes, OUTPUT),
     rest: Object.fromEntries(

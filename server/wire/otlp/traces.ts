@@ -1,4 +1,4 @@
-import { type Attributes, attributesOf, textOf } from "./attributes.ts";
+import { type Attributes, attributesOf, textAttribute } from "./attributes.ts";
 
 /** A span as it was told: ids in lower case, times in nanoseconds. */
 export interface Span {
@@ -83,18 +83,18 @@ function id(value: unknown, length: number): string | null {
 }
 
 /** The last nanosecond of a signed 64-bit count. */
-const MOST_NANOS = 2n ** 63n - 1n;
+const MAX_NANOS = 2n ** 63n - 1n;
 
 function nanos(value: unknown): bigint | null {
   if (typeof value === "number" ? !Number.isInteger(value) || value < 0 : typeof value !== "string" || !/^\d{1,20}$/.test(value))
     return null;
   const count = BigInt(value as string | number);
-  return count > MOST_NANOS ? null : count;
+  return count > MAX_NANOS ? null : count;
 }
 
 function exceptionOf(events: unknown): Span["exception"] {
   const event = list(events).find(({ name }) => name === "exception");
   if (event === undefined) return null;
   const attributes = attributesOf(event.attributes);
-  return { type: textOf(attributes, "exception.type"), message: textOf(attributes, "exception.message") };
+  return { type: textAttribute(attributes, "exception.type"), message: textAttribute(attributes, "exception.message") };
 }

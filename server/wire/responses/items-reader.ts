@@ -2,7 +2,7 @@ import { OwnPictures } from "../conversation/own-pictures.ts";
 import type { Turn } from "../conversation/request.ts";
 import type { AssistantPart, TextPart, ToolResultPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
-import { mintCallId } from "../openai/call-id.ts";
+import { newCallId } from "../openai/call-id.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "../openai/read-report.ts";
 import { inputParts } from "./content-reader.ts";
@@ -30,7 +30,7 @@ export function readItems(input: unknown, report: ReadReport): { instructions: T
     const field = `input[${i}]`;
     if (isMessage(item) && item.role === "assistant") say(messageParts(item.content));
     else if (item.type === "reasoning") say([reasoningPart(item)]);
-    else if (item.type === "function_call") say([callPart(item, () => mintCallId("input", i))]);
+    else if (item.type === "function_call") say([callPart(item, () => newCallId("input", i))]);
     else if (item.type === "function_call_output") {
       assistant = null;
       const result = toolResult(item, field, report);

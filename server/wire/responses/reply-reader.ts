@@ -1,20 +1,20 @@
 import type { ConversationReply, ReplyPart, StopReason } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
-import { mintCallId } from "../openai/call-id.ts";
+import { newCallId } from "../openai/call-id.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
 import { callPart, messageParts, picturePart, reasoningPart } from "./output-item-reader.ts";
-import { usageOf } from "./usage.ts";
+import { readResponsesUsage } from "./usage.ts";
 
 /** A whole response; null when it is not one, or not one that has come to an end of its own. */
-export function readReply(body: JsonObject): ConversationReply | null {
+export function readResponsesAnswer(body: JsonObject): ConversationReply | null {
   if (!Array.isArray(body.output) || (body.status !== undefined && body.status !== "completed" && body.status !== "incomplete"))
     return null;
   const id = filledOf(body.id);
   const parts = outputParts(body.output, id);
   return {
     id,
-    candidates: [{ index: 0, parts, stop: stopReason(body, parts), stopSequence: null, stopDetail: null }],
-    usage: usageOf(body.usage),
+    candidates: [{ index: 0, parts, stop: responsesStopReason(body, parts), stopSequence: null, stopDetail: null }],
+    usage: readResponsesUsage(body.usage),
   };
 }
 
@@ -27,7 +27,7 @@ export function outputParts(output: unknown, id: string | null): ReplyPart[] {
       item.type === "reasoning"
         ? reasoningPart(item)
         : item.type === "function_call"
-          ? callPart(item, () => mintCallId(id, place))
+          ? callPart(item, () => newCallId(id, place))
           : picturePart(item);
     if (part !== null) parts.push(part);
   }
@@ -35,7 +35,7 @@ export function outputParts(output: unknown, id: string | null): ReplyPart[] {
 }
 
 /** Why it ended, from the ended response and the parts it had. */
-export function stopReason(response: JsonObject, parts: readonly { readonly kind: string }[]): StopReason {
+export function responsesStopReason(response: JsonObject, parts: readonly { readonly kind: string }[]): StopReason {
   const refused = parts.some(({ kind }) => kind === "refusal");
   if (response.status === "incomplete")
     return objectOf(response.incomplete_details)?.reason !== "content_filter" ? "length" : refused ? "refusal" : "filtered";

@@ -6,7 +6,7 @@ import { outputItems } from "./output-items.ts";
 import { ending, isCut, responseObject } from "./response-object.ts";
 
 /** A whole response. The format knows one answer: further candidates are left out. */
-export function writeReply(reply: ConversationReply, context: ReplyContext): JsonObject {
+export function writeResponsesAnswer(reply: ConversationReply, context: ReplyContext): JsonObject {
   const candidate = reply.candidates[0] ?? { index: 0, parts: [], stop: "end" as const, stopSequence: null, stopDetail: null };
   const refused = candidate.parts.some(({ kind }) => kind === "refusal");
   const note = refusalNote(candidate);

@@ -1,7 +1,7 @@
 import type { RequestRead } from "../conversation/codec.ts";
 import type { ConversationRequest, Reasoning } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
-import { readEffort, readOutputFormat, readToolChoice, readTools } from "../openai/function-tools.ts";
+import { readEffort, readOutputFormat, readFunctionToolChoice, readFunctionTools } from "../openai/function-tools.ts";
 import { booleanOf, filledOf, listOf, numberOf, objectOf, wholeOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, ReadReport } from "../openai/read-report.ts";
 import { readItems } from "./items-reader.ts";
@@ -38,7 +38,7 @@ const REFUSED: ReadonlySet<string> = new Set(["context_management", "moderation"
 const itself = (tool: JsonObject) => tool;
 
 /** A Responses request as a conversation. `body` has passed `readResponsesRequest`. */
-export function readRequest(body: JsonObject): RequestRead {
+export function readResponsesConversation(body: JsonObject): RequestRead {
   const report = new ReadReport();
   for (const field of statefulFields(body)) report.refuse(field, "needs a provider that stores responses, and this model's does not");
   const { instructions, turns } = readItems(body.input, report);
@@ -47,8 +47,8 @@ export function readRequest(body: JsonObject): RequestRead {
   const request: ConversationRequest = {
     instructions: own === null ? instructions : [{ kind: "text", text: own }, ...instructions],
     turns,
-    tools: readTools(body.tools, itself, report),
-    toolChoice: readToolChoice(body.tool_choice, itself, report),
+    tools: readFunctionTools(body.tools, itself, report),
+    toolChoice: readFunctionToolChoice(body.tool_choice, itself, report),
     parallelToolCalls: booleanOf(body.parallel_tool_calls),
     maxOutputTokens: wholeOf(body.max_output_tokens),
     temperature: numberOf(body.temperature),

@@ -9,7 +9,7 @@ import { writeItems } from "./items-writer.ts";
  * A conversation as a Responses request. The provider is told to store nothing: the conversation is whole in the
  * request, and what its reasoning needs to be sent back comes sealed in the answer.
  */
-export function writeRequest(request: ConversationRequest, target: TargetModel): RequestWritten {
+export function writeResponsesConversation(request: ConversationRequest, target: TargetModel): RequestWritten {
   const report = new WriteReport();
   const body: JsonObject = { model: target.name };
   if (request.instructions.length > 0) body.instructions = request.instructions.map(({ text }) => text).join("\n");

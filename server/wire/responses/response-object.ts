@@ -2,7 +2,7 @@ import type { ReplyContext } from "../conversation/codec.ts";
 import type { StopReason } from "../conversation/reply.ts";
 import type { JsonObject, JsonValue } from "../document.ts";
 import type { Usage } from "../usage.ts";
-import { usageMember } from "./usage.ts";
+import { responsesUsageMember } from "./usage.ts";
 
 /** What the caller asked for and the answer repeats, with the vendor's own value where the caller said nothing. */
 const REPEATED: Readonly<Record<string, JsonValue>> = {
@@ -51,7 +51,7 @@ export function responseObject(state: ResponseState, context: ReplyContext): Jso
       ...(typeof request.reasoning === "object" ? (request.reasoning as JsonObject | null) : null),
     },
     store: false,
-    usage: state.usage === null ? null : usageMember(state.usage),
+    usage: state.usage === null ? null : responsesUsageMember(state.usage),
     user: request.user ?? null,
   };
   if (state.status === "completed") body.completed_at = context.created;

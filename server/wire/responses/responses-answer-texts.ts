@@ -45,7 +45,9 @@ function eventContents(event: JsonObject, type: string, contents: ContentsList):
   const item = objectOf(event.item);
   const part = objectOf(event.part);
   const annotation = objectOf(event.annotation);
-  const channel = `${output}.${String(event.content_index ?? event.summary_index ?? event.command_index ?? 0)}.${type.replace(/\.(?:delta|done)$/, "")}`;
+  const channel =
+    `${output}.${String(event.content_index ?? event.summary_index ?? event.command_index ?? 0)}.` +
+    `${type.replace(/\.(?:delta|done)$/, "")}`;
   if (response !== null) {
     outputContents(response, contents);
     // What ends the response ends all its texts; what opens it says none yet.

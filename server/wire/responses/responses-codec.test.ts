@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { Candidate, ConversationEvent, ConversationReply } from "../conversation/reply.ts";
-import { NOTHING_SAID } from "../conversation/nothing-said.ts";
+import { DEFAULT_REQUEST } from "../conversation/default-request.ts";
 import type { ConversationRequest } from "../conversation/request.ts";
 import type { AssistantPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
@@ -42,7 +42,7 @@ const said = (text: string): AssistantPart => ({ kind: "text", text });
 describe("a Responses request is the conversation it means, and is written as it came", () => {
   const expected: Record<string, ConversationRequest> = {
     "request-multipart.json": {
-      ...NOTHING_SAID,
+      ...DEFAULT_REQUEST,
       instructions: [{ kind: "text", text: "Answer in one word." }],
       turns: [
         {
@@ -62,7 +62,7 @@ describe("a Responses request is the conversation it means, and is written as it
       output: { kind: "schema", name: "place", description: "A place.", schema: SCHEMA, strict: true },
     },
     "request-tools.json": {
-      ...NOTHING_SAID,
+      ...DEFAULT_REQUEST,
       turns: [
         { role: "user", parts: [{ kind: "text", text: "Weather in Oslo and Rome?" }] },
         { role: "assistant", parts: [SEALED, said("I look."), ...CALLS] },
@@ -425,7 +425,7 @@ describe("what a Responses request asks for and other formats cannot say", () =>
 describe("what other formats ask for and Responses cannot say", () => {
   const hello = { role: "user" as const, parts: [{ kind: "text" as const, text: "hi" }] };
   const write = (request: Partial<ConversationRequest>) =>
-    responsesCodec.writeRequest({ ...NOTHING_SAID, turns: [hello], ...request }, { name: "m", maxOutputTokens: null });
+    responsesCodec.writeRequest({ ...DEFAULT_REQUEST, turns: [hello], ...request }, { name: "m", maxOutputTokens: null });
   test("is dropped where that does no harm", () => {
     expect(write({ topK: 5, seed: 1, presencePenalty: 1, frequencyPenalty: 0 })).toMatchObject({
       dropped: ["seed", "top_k", "presence_penalty"],

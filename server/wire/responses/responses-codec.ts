@@ -1,11 +1,11 @@
 import type { ConversationCodec } from "../conversation/codec.ts";
 import { questionIn } from "../conversation/question.ts";
 import { responsesAnswerTexts } from "./responses-answer-texts.ts";
-import { readFault, writeFault } from "../openai/fault.ts";
-import { readReply } from "./reply-reader.ts";
-import { writeReply } from "./reply-writer.ts";
-import { readRequest } from "./request-reader.ts";
-import { writeRequest } from "./request-writer.ts";
+import { readOpenAiFault, writeOpenAiFault } from "../openai/fault.ts";
+import { readResponsesAnswer } from "./reply-reader.ts";
+import { writeResponsesAnswer } from "./reply-writer.ts";
+import { readResponsesConversation } from "./request-reader.ts";
+import { writeResponsesConversation } from "./request-writer.ts";
 import { ResponsesStreamReader } from "./stream-reader.ts";
 import { ResponsesStreamWriter } from "./stream-writer.ts";
 
@@ -39,12 +39,12 @@ export const responsesCodec: ConversationCodec = {
     system_turn: "input[].role",
     messages: "input",
   },
-  readRequest,
-  writeRequest,
-  readReply,
-  writeReply,
+  readRequest: readResponsesConversation,
+  writeRequest: writeResponsesConversation,
+  readReply: readResponsesAnswer,
+  writeReply: writeResponsesAnswer,
   streamReader: () => new ResponsesStreamReader(),
   streamWriter: (context) => new ResponsesStreamWriter(context),
-  readFault,
-  writeFault,
+  readFault: readOpenAiFault,
+  writeFault: writeOpenAiFault,
 };

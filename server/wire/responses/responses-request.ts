@@ -2,9 +2,9 @@ import { definitionTexts } from "../definition-texts.ts";
 import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { visitToolTexts } from "../tool-texts.ts";
-import { BodyChecks, MOST_PROBLEMS } from "../openai/body-checks.ts";
+import { BodyChecks, MAX_PROBLEMS } from "../openai/body-checks.ts";
 import { objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
-import { toolNames, toolsWithout } from "../openai/offered-tools.ts";
+import { openAiToolNames, toolsWithout } from "../openai/offered-tools.ts";
 import { OpenAiRequest } from "../openai/openai-request.ts";
 import { type TextVisitor, visitMembers, visitTexts } from "../openai/text-places.ts";
 
@@ -24,7 +24,7 @@ export class ResponsesRequest extends OpenAiRequest {
   /** Items of the input can bring tools along as well. */
   override get tools(): readonly string[] {
     const names = [...super.tools];
-    for (const [item] of objectsOf(this.body.input)) if (Array.isArray(item.tools)) names.push(...toolNames(item.tools));
+    for (const [item] of objectsOf(this.body.input)) if (Array.isArray(item.tools)) names.push(...openAiToolNames(item.tools));
     return names;
   }
 
@@ -109,7 +109,7 @@ function checkInput(body: JsonObject, checks: BodyChecks): void {
   if (typeof input === "string") return;
   if (!Array.isArray(input)) return checks.add("input", "must be a string or an array of items");
   if (input.length === 0 && !stored) checks.add("input", "must not be empty");
-  for (let i = 0; i < input.length && checks.fields.length < MOST_PROBLEMS; i++) {
+  for (let i = 0; i < input.length && checks.fields.length < MAX_PROBLEMS; i++) {
     const item: unknown = input[i];
     if (!isObject(item)) checks.add(`input[${i}]`, "must be an object");
     else if (item.type !== undefined && item.type !== null && typeof item.type !== "string")

@@ -39,7 +39,7 @@ export class ResponsesStream implements StreamCodec, FrameReader {
     return {
       complete: this.finished && this.providerError === null,
       last: this.closing.length === 0 ? null : concat(this.closing),
-      told: this.providerError !== null,
+      errorReported: this.providerError !== null,
     };
   }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../document.ts";
-import { objectsOf, textOf } from "../openai/loose-fields.ts";
+import { objectsOf, textOrJson } from "../openai/loose-fields.ts";
 
 /** As ids of items are made here. Whatever was signed of such reasoning is kept by the call it led to, and the rest goes to no vendor. */
 const OWN_REASONING = /^rs_[0-9A-HJKMNP-TV-Z]{26}\d{2,}$/;
@@ -14,6 +14,6 @@ export function statefulFields(body: JsonObject): string[] {
     if (body[name] !== undefined && body[name] !== null) fields.push(name);
   for (const name of ["store", "background"]) if (body[name] === true) fields.push(name);
   for (const [item, i] of objectsOf(body.input))
-    if (item.type === "item_reference" && !OWN_REASONING.test(textOf(item.id) ?? "")) fields.push(`input[${i}]`);
+    if (item.type === "item_reference" && !OWN_REASONING.test(textOrJson(item.id) ?? "")) fields.push(`input[${i}]`);
   return fields;
 }

@@ -1,13 +1,13 @@
 import type { ConversationEvent, PicturePart, ReplyPart } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
-import { mintCallId } from "../openai/call-id.ts";
+import { newCallId } from "../openai/call-id.ts";
 import { EventReader } from "../openai/event-reader.ts";
-import { readFault, statusOf } from "../openai/fault.ts";
+import { readOpenAiFault, statusOfFault } from "../openai/fault.ts";
 import { filledOf, objectOf, stringOf, wholeOf } from "../openai/loose-fields.ts";
 import { picturePart } from "./output-item-reader.ts";
-import { outputParts, stopReason } from "./reply-reader.ts";
+import { outputParts, responsesStopReason } from "./reply-reader.ts";
 import { ItemReader, type PartSink } from "./stream-item-reader.ts";
-import { usageOf } from "./usage.ts";
+import { readResponsesUsage } from "./usage.ts";
 
 /** The events of a streamed response. */
 export class ResponsesStreamReader extends EventReader implements PartSink {
@@ -23,8 +23,8 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
     if (type === "error" || (type === "" && event.error !== undefined && event.error !== null)) {
       const error = objectOf(event.error) ?? event;
       return this.fault(
-        readFault(
-          statusOf({ ...error, type: error === event ? undefined : error.type }),
+        readOpenAiFault(
+          statusOfFault({ ...error, type: error === event ? undefined : error.type }),
           error === event ? { ...event, type: undefined } : event,
         ),
       );
@@ -41,7 +41,7 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
       case "response.failed":
       case "response.cancelled": {
         const error = objectOf(response?.error) ?? {};
-        return this.fault(readFault(statusOf(error), { error }));
+        return this.fault(readOpenAiFault(statusOfFault(error), { error }));
       }
       case "response.output_item.added":
         return this.item(event).added(objectOf(event.item) ?? {});
@@ -95,7 +95,7 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
     let item = this.items.get(key);
     if (item === undefined) {
       const place = wholeOf(event.output_index) ?? this.items.size;
-      this.items.set(key, (item = new ItemReader(this, () => mintCallId(this.id, place))));
+      this.items.set(key, (item = new ItemReader(this, () => newCallId(this.id, place))));
     }
     return item;
   }
@@ -111,9 +111,9 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
     for (const item of this.items.values()) item.end();
     // A server that streams nothing but the end has its whole answer there.
     if (this.kinds.length === 0) for (const part of outputParts(response.output, this.id)) this.whole(part);
-    const usage = usageOf(response.usage);
+    const usage = readResponsesUsage(response.usage);
     if (usage !== null) this.emit({ kind: "usage", usage });
-    this.emit({ kind: "stop", candidate: 0, reason: stopReason(response, this.kinds), stopSequence: null, stopDetail: null });
+    this.emit({ kind: "stop", candidate: 0, reason: responsesStopReason(response, this.kinds), stopSequence: null, stopDetail: null });
     this.ended = true;
     this.closed = true;
   }

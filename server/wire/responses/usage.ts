@@ -1,10 +1,10 @@
 import type { JsonObject } from "../document.ts";
 import { objectOf, objectsOf } from "../openai/loose-fields.ts";
-import { believable, cacheWriteTokens, count, inputTokens, type Usage } from "../usage.ts";
+import { plausibleUsage, cacheWriteTokens, count, inputTokens, type Usage } from "../usage.ts";
 
 /** Of a whole response: its `usage` member, and the searches among its output. Null when it tells none. */
 export function usageOfResponse(response: JsonObject): Usage | null {
-  const usage = usageOf(response.usage);
+  const usage = readResponsesUsage(response.usage);
   const webSearches = [
     ...objectsOf(response.output).filter(
       ([item]) => item.type === "web_search_call" && (objectOf(item.action)?.type ?? "search") === "search",
@@ -14,7 +14,7 @@ export function usageOfResponse(response: JsonObject): Usage | null {
 }
 
 /** The `usage` member of a response; null when it is not one. Cached counts are parts of the input. */
-export function usageOf(value: unknown): Usage | null {
+export function readResponsesUsage(value: unknown): Usage | null {
   const usage = objectOf(value);
   if (usage === null || typeof usage.input_tokens !== "number") return null;
   const input = count(usage.input_tokens);
@@ -23,7 +23,7 @@ export function usageOf(value: unknown): Usage | null {
   const cacheWrite = Math.min(count(details?.cache_write_tokens), input - cacheRead);
   const output = count(usage.output_tokens);
   const reasoning = Math.min(count(objectOf(usage.output_tokens_details)?.reasoning_tokens), output);
-  return believable({
+  return plausibleUsage({
     inputUncached: input - cacheRead - cacheWrite,
     cacheRead,
     cacheWrite,
@@ -34,7 +34,7 @@ export function usageOf(value: unknown): Usage | null {
   });
 }
 
-export function usageMember(usage: Usage): JsonObject {
+export function responsesUsageMember(usage: Usage): JsonObject {
   const input = inputTokens(usage);
   return {
     input_tokens: input,

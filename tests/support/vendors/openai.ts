@@ -1,4 +1,4 @@
-import { type Asked, ARGUMENT_PIECES, events, type Scene, SIGNATURE, sceneOf, THOUGHT, TOOL, USAGE, VECTORS } from "./scene.ts";
+import { type RequestedFeatures, ARGUMENT_PIECES, events, type Scene, SIGNATURE, sceneOf, THOUGHT, TOOL, USAGE, VECTORS } from "./scene.ts";
 import { has, listOf, type Loose } from "./loose.ts";
 
 /** OpenAI's API and that of Azure, whose paths end the same. */
@@ -28,7 +28,7 @@ function fault(status: number): Response {
 const chatUsage = { prompt_tokens: USAGE.input, completion_tokens: USAGE.output, total_tokens: USAGE.input + USAGE.output };
 const argumentsText = JSON.stringify(TOOL.arguments);
 
-function askedOfChat(body: Loose): Asked {
+function askedOfChat(body: Loose): RequestedFeatures {
   const messages = listOf(body.messages);
   return {
     model: body.model,
@@ -104,7 +104,7 @@ function embeddings(body: Loose): Response {
   return Response.json({ object: "list", data, model: body.model, usage: { prompt_tokens: 6, total_tokens: 6 } });
 }
 
-function askedOfResponses(body: Loose): Asked {
+function askedOfResponses(body: Loose): RequestedFeatures {
   const items = listOf(body.input);
   return {
     model: body.model,

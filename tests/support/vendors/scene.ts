@@ -16,7 +16,7 @@ export const COUNTED = 42;
 export const USAGE = { input: 20, output: 8 } as const;
 
 /** What a request asked for, as its format says it. */
-export interface Asked {
+export interface RequestedFeatures {
   readonly model: string;
   readonly tools: boolean;
   readonly toolResult: boolean;
@@ -30,7 +30,7 @@ export type Scene =
   | { readonly kind: "fault"; readonly status: 400 | 429 | 500 };
 
 /** A model whose name ends in a status answers with it. */
-export function sceneOf(asked: Asked): Scene {
+export function sceneOf(asked: RequestedFeatures): Scene {
   const status = /-(400|429|500)$/.exec(asked.model)?.[1];
   if (status !== undefined) return { kind: "fault", status: Number(status) as 400 | 429 | 500 };
   if (asked.toolResult) return { kind: "text", pieces: ["It is ", "4 degrees."] };

@@ -1,6 +1,6 @@
 import { APICallError, generateText, jsonSchema, type LanguageModel, Output, streamText, tool } from "ai";
 import type { Feature } from "./matrix.ts";
-import { ANSWER_SCHEMA, PIXEL, PROMPT, type Sdk, TOOL_DESCRIPTION, TOOL_NAME, TOOL_SCHEMA, told } from "./sdk.ts";
+import { ANSWER_SCHEMA, PIXEL, PROMPT, type Sdk, TOOL_DESCRIPTION, TOOL_NAME, TOOL_SCHEMA, sdkAnswer } from "./sdk.ts";
 
 /** The AI SDK over one of its provider packages. */
 export function aiSdk(modelOf: (name: string) => LanguageModel): Sdk {
@@ -15,7 +15,7 @@ export function aiSdk(modelOf: (name: string) => LanguageModel): Sdk {
       };
       if (!stream) {
         const { text, toolCalls } = await generateText(asked);
-        return told(text, callOf(toolCalls));
+        return sdkAnswer(text, callOf(toolCalls));
       }
       let failure: unknown;
       const result = streamText({
@@ -26,7 +26,7 @@ export function aiSdk(modelOf: (name: string) => LanguageModel): Sdk {
       });
       await result.consumeStream();
       if (failure !== undefined) throw failure;
-      return told(await result.text, callOf(await result.toolCalls));
+      return sdkAnswer(await result.text, callOf(await result.toolCalls));
     },
   };
 }

@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import AnthropicZero from "anthropic-sdk-0";
 import type { Feature } from "./matrix.ts";
-import { ANSWER_SCHEMA, PIXEL, PROMPT, type Sdk, TOOL_DESCRIPTION, TOOL_NAME, TOOL_SCHEMA, told } from "./sdk.ts";
+import { ANSWER_SCHEMA, PIXEL, PROMPT, type Sdk, TOOL_DESCRIPTION, TOOL_NAME, TOOL_SCHEMA, sdkAnswer } from "./sdk.ts";
 
 /** The client of today, which sends a bearer key and the newest version of the API. */
 export function anthropicOne(client: Anthropic): Sdk {
@@ -43,5 +43,5 @@ function toldBy({
 }) {
   const call = content.find(({ type }) => type === "tool_use");
   const text = content.map((block) => (block.type === "text" ? block.text : "")).join("");
-  return told(text, call === undefined ? null : { name: call.name ?? "", arguments: call.input });
+  return sdkAnswer(text, call === undefined ? null : { name: call.name ?? "", arguments: call.input });
 }

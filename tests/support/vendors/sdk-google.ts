@@ -1,6 +1,6 @@
 import { ApiError, type GenerateContentParameters, type GoogleGenAI } from "@google/genai";
 import type { Feature } from "./matrix.ts";
-import { ANSWER_SCHEMA, PIXEL, PROMPT, type Sdk, TOOL_DESCRIPTION, TOOL_NAME, TOOL_SCHEMA, told } from "./sdk.ts";
+import { ANSWER_SCHEMA, PIXEL, PROMPT, type Sdk, TOOL_DESCRIPTION, TOOL_NAME, TOOL_SCHEMA, sdkAnswer } from "./sdk.ts";
 
 export function googleGenai(client: GoogleGenAI): Sdk {
   return {
@@ -12,7 +12,7 @@ export function googleGenai(client: GoogleGenAI): Sdk {
         : [await client.models.generateContent(asked)];
       const parts = answers.flatMap((answer) => answer.candidates?.[0]?.content?.parts ?? []);
       const call = parts.find(({ functionCall }) => functionCall !== undefined)?.functionCall;
-      return told(
+      return sdkAnswer(
         parts.map(({ text }) => text ?? "").join(""),
         call === undefined ? null : { name: call.name ?? "", arguments: call.args },
       );

@@ -1,6 +1,6 @@
 import { ChatOpenAI } from "@langchain/openai";
 import { HumanMessage } from "langchain";
-import { ANSWER_SCHEMA, PIXEL_URL, PROMPT, type Sdk, TOOL_DESCRIPTION, TOOL_NAME, TOOL_SCHEMA, told } from "./sdk.ts";
+import { ANSWER_SCHEMA, PIXEL_URL, PROMPT, type Sdk, TOOL_DESCRIPTION, TOOL_NAME, TOOL_SCHEMA, sdkAnswer } from "./sdk.ts";
 
 export function langchain(baseURL: string, apiKey: string): Sdk {
   return {
@@ -29,7 +29,7 @@ export function langchain(baseURL: string, apiKey: string): Sdk {
         for await (const chunk of await runnable.stream([message]))
           answer = answer === null ? chunk : (answer as typeof chunk).concat(chunk);
       const call = answer?.tool_calls?.[0];
-      return told(answer?.text, call === undefined ? null : { name: call.name, arguments: call.args });
+      return sdkAnswer(answer?.text, call === undefined ? null : { name: call.name, arguments: call.args });
     },
   };
 }

@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import type { Feature } from "./matrix.ts";
-import { ANSWER_SCHEMA, parsed, PIXEL_URL, PROMPT, type Sdk, TOOL_DESCRIPTION, TOOL_NAME, TOOL_SCHEMA, told } from "./sdk.ts";
+import { ANSWER_SCHEMA, parsed, PIXEL_URL, PROMPT, type Sdk, TOOL_DESCRIPTION, TOOL_NAME, TOOL_SCHEMA, sdkAnswer } from "./sdk.ts";
 
 const statusOf = (error: unknown) => (error instanceof OpenAI.APIError ? (error.status ?? null) : null);
 
@@ -14,7 +14,7 @@ export function openaiChat(client: OpenAI): Sdk {
         : await client.chat.completions.create(asked);
       const message = answer.choices[0]?.message;
       const call = message?.tool_calls?.[0];
-      return told(message?.content, call?.type === "function" ? parsed(call.function.name, call.function.arguments) : null);
+      return sdkAnswer(message?.content, call?.type === "function" ? parsed(call.function.name, call.function.arguments) : null);
     },
   };
 }
@@ -47,7 +47,7 @@ export function openaiResponses(client: OpenAI): Sdk {
       const asked = { model, input: [responsesMessage(feature)], ...responsesOptions(feature) };
       const answer = stream ? await client.responses.stream(asked).finalResponse() : await client.responses.create(asked);
       const call = (answer.output as OpenAI.Responses.ResponseOutputItem[]).find((item) => item.type === "function_call");
-      return told(answer.output_text, parsed(call?.name, call?.arguments));
+      return sdkAnswer(answer.output_text, parsed(call?.name, call?.arguments));
     },
   };
 }
@@ -76,10 +76,10 @@ export function openaiCompletions(client: OpenAI): Sdk {
     statusOf,
     async ask(model, _feature, stream) {
       const asked = { model, prompt: PROMPT };
-      if (!stream) return told((await client.completions.create(asked)).choices[0]?.text);
+      if (!stream) return sdkAnswer((await client.completions.create(asked)).choices[0]?.text);
       let text = "";
       for await (const chunk of await client.completions.create({ ...asked, stream: true })) text += chunk.choices[0]?.text ?? "";
-      return told(text);
+      return sdkAnswer(text);
     },
   };
 }

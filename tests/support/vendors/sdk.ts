@@ -22,19 +22,19 @@ export const ANSWER_SCHEMA = {
 export const TOOL_NAME: string = TOOL.name;
 
 /** What a client's user gets of an answer, whatever the client calls it. */
-export interface Told {
+export interface SdkAnswer {
   readonly text: string;
   readonly tool: { readonly name: string; readonly arguments: unknown } | null;
 }
 
 /** An official client, unchanged but for base URL and key. */
 export interface Sdk {
-  ask(model: string, feature: Feature, stream: boolean): Promise<Told>;
+  ask(model: string, feature: Feature, stream: boolean): Promise<SdkAnswer>;
   /** The HTTP status of an error of the client's own class; null for any other. */
   statusOf(error: unknown): number | null;
 }
 
-export function told(text: string | null | undefined, tool: { name: string; arguments: unknown } | null = null): Told {
+export function sdkAnswer(text: string | null | undefined, tool: { name: string; arguments: unknown } | null = null): SdkAnswer {
   return { text: text ?? "", tool };
 }
 

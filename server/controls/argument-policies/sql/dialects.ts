@@ -32,8 +32,8 @@ const READS = new Set([
 const WRITE_NODES = new Set(["Insert", "Update", "Delete", "Merge"]);
 
 /** Bounds within which the parser is quick and its tree shallow; measured with a wide margin. */
-const MOST_TOKENS = 8_000;
-const MOST_OPERATORS = 300;
+const MAX_TOKENS = 8_000;
+const MAX_OPERATORS = 300;
 const DEEPEST_BRACKETS = 40;
 /** The parser doubles its time with each call within a call of T-SQL. */
 const DEEPEST_CALLS = (dialect: Dialect) => (dialect === "mssql" ? 11 : 24);
@@ -104,7 +104,7 @@ function namesOf(tokens: readonly Token[]): string[] {
 }
 
 function bound(tokens: readonly Token[], dialect: Dialect): string | null {
-  if (tokens.length > MOST_TOKENS) return "The SQL is too long to be analysed.";
+  if (tokens.length > MAX_TOKENS) return "The SQL is too long to be analysed.";
   const calls: boolean[] = [];
   let operators = 0;
   for (const [index, { kind, text }] of tokens.entries()) {
@@ -113,7 +113,7 @@ function bound(tokens: readonly Token[], dialect: Dialect): string | null {
     if (opens) calls.push(before?.kind === "word" || before?.kind === "name");
     else if (kind === "symbol" && (text === ")" || text === "]" || text === "}")) calls.pop();
     else if ((kind === "symbol" && text !== "," && text !== "." && text !== ";") || (kind === "word" && CHAINING.has(text))) operators++;
-    if (operators > MOST_OPERATORS || calls.length > DEEPEST_BRACKETS) return "The SQL is too involved to be analysed.";
+    if (operators > MAX_OPERATORS || calls.length > DEEPEST_BRACKETS) return "The SQL is too involved to be analysed.";
     if (opens && calls.filter(Boolean).length > DEEPEST_CALLS(dialect)) return "The SQL is too involved to be analysed.";
   }
   return null;

@@ -64,11 +64,11 @@ const DDL =
 const OPAQUE = new Set(["DoStmt", "CallStmt", "ExecuteStmt", "LoadStmt", "FetchStmt", "CreateFunctionStmt"]);
 
 /** More pieces than this make trees so deep that walking them could exhaust the stack. */
-const MOST_PIECES = 12_000;
+const MAX_PIECES = 12_000;
 
 /** Analyses PostgreSQL with PostgreSQL's own grammar. `trusted` are functions that only read, lower case, with schema where there is one. */
 export function analysePostgres(sql: string, trusted: ReadonlySet<string>): SqlFacts {
-  if (sql.length > MOST_PIECES && piecesIn(sql) > MOST_PIECES) return unread("The SQL is too long to be analysed.");
+  if (sql.length > MAX_PIECES && piecesIn(sql) > MAX_PIECES) return unread("The SQL is too long to be analysed.");
   const parsed = parsePostgres(sql);
   if (!parsed.ok) return unread(parsed.why);
   if (parsed.statements.length === 0) return unread("The SQL holds no statement.");

@@ -1,6 +1,6 @@
 import { BoundedMap } from "../../../directory/bounded-map.ts";
-import { ownCopy } from "../../../kernel/own-copy.ts";
-import { type Analyzer, type Findings, unreadable } from "../analyzer.ts";
+import { detachedString } from "../../../kernel/detached-string.ts";
+import { type Analyzer, type AnalyzerResult, unreadable } from "../analyzer.ts";
 import type { SqlDialect } from "../argument-policy.ts";
 import { analyseDialect } from "./dialects.ts";
 import type { SqlFacts } from "./facts.ts";
@@ -10,7 +10,7 @@ import { mayName } from "./table-names.ts";
 
 const LONGEST = 64 * 1024;
 /** Programs ask the same statements again and again, and what one says depends on nothing but its text. */
-const MOST_REMEMBERED = 500;
+const MAX_REMEMBERED = 500;
 const LONGEST_REMEMBERED = 2 * 1024;
 
 /** SQL of one dialect. It is one layer of a defence: what it lets through still meets the rights of the database's role. */
@@ -18,7 +18,7 @@ export function sqlAnalyzer(dialect: SqlDialect, readFunctions: readonly string[
   const trusted = new Set(readFunctions.map((name) => name.toLowerCase()));
   const analyse = (statement: string) =>
     findings(dialect === "postgres" ? analysePostgres(statement, trusted) : analyseDialect(statement, dialect, trusted));
-  const remembered = new BoundedMap<string, Findings>(MOST_REMEMBERED);
+  const remembered = new BoundedMap<string, AnalyzerResult>(MAX_REMEMBERED);
   return {
     prepare: dialect === "postgres" ? loadPostgresParser : loadDialectParser,
     inspect(value) {
@@ -30,13 +30,13 @@ export function sqlAnalyzer(dialect: SqlDialect, readFunctions: readonly string[
       if (known !== undefined) return known;
       const found = analyse(value);
       // What could not be read may be for want of the parser.
-      if (found.unparseable === null && value.length <= LONGEST_REMEMBERED) remembered.set(ownCopy(value), found);
+      if (found.unparseable === null && value.length <= LONGEST_REMEMBERED) remembered.set(detachedString(value), found);
       return found;
     },
   };
 }
 
-function findings(facts: SqlFacts): Findings {
+function findings(facts: SqlFacts): AnalyzerResult {
   return {
     unparseable: facts.unparseable,
     holds(denyIf, values) {

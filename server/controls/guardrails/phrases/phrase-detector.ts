@@ -1,7 +1,7 @@
-import { type Detector, type Found, WINDOW } from "../detector.ts";
-import type { Check } from "../finding.ts";
-import { plain } from "../beginnings.ts";
-import { firstLetters } from "../first-letters.ts";
+import { type Detector, type DetectedSpan, WINDOW } from "../detector.ts";
+import type { GuardrailCheck } from "../finding.ts";
+import { normalisedPrefix } from "../prefix-sets.ts";
+import { patternPrefixes } from "../pattern-prefixes.ts";
 import { phraseStarts } from "./phrase-starts.ts";
 
 /** A turn of phrase that says something of the intent of a text. */
@@ -33,7 +33,7 @@ const newNode = (): Node => ({ next: new Map(), signals: [] });
  * Finds signals. Only the first letters of each word are looked at, unless a signal begins with them; the best scored
  * signal at a place is its finding.
  */
-export function phraseDetector(check: Check, signals: readonly Signal[]): Detector {
+export function phraseDetector(check: GuardrailCheck, signals: readonly Signal[]): Detector {
   const root = newNode();
   const begins = new Set<string>();
   const sorted = signals.map((signal) => ({
@@ -41,13 +41,13 @@ export function phraseDetector(check: Check, signals: readonly Signal[]): Detect
     compiled: { name: signal.name, score: signal.score, pattern: new RegExp(signal.pattern, "iuy") },
   }));
   sorted.sort((a, b) => b.score - a.score);
-  for (const { pattern, begins: letters, compiled } of sorted) {
-    for (const start of letters ?? firstLetters(pattern)) {
+  for (const { pattern, begins: processMessages, compiled } of sorted) {
+    for (const start of processMessages ?? patternPrefixes(pattern)) {
       if (start === "") throw new Error(`a signal of ${check} may begin with anything: ${pattern.slice(0, 60)}`);
       begins.add(start);
       let node = root;
       for (let i = 0; i < start.length; i++) {
-        const code = plain(start.charCodeAt(i));
+        const code = normalisedPrefix(start.charCodeAt(i));
         let next = node.next.get(code);
         if (next === undefined) node.next.set(code, (next = newNode()));
         node = next;
@@ -57,10 +57,10 @@ export function phraseDetector(check: Check, signals: readonly Signal[]): Detect
   }
   const eachStart = phraseStarts(begins);
 
-  const best = (text: string, start: number): Found | null => {
-    let found: Found | null = null;
-    let node = root.next.get(plain(text.charCodeAt(start)));
-    for (let at = start; node !== undefined; node = node.next.get(plain(text.charCodeAt(++at)))) {
+  const best = (text: string, start: number): DetectedSpan | null => {
+    let found: DetectedSpan | null = null;
+    let node = root.next.get(normalisedPrefix(text.charCodeAt(start)));
+    for (let at = start; node !== undefined; node = node.next.get(normalisedPrefix(text.charCodeAt(++at)))) {
       for (const { name, score, pattern } of node.signals) {
         if (found !== null && found.score >= score) break;
         pattern.lastIndex = start;
@@ -76,7 +76,7 @@ export function phraseDetector(check: Check, signals: readonly Signal[]): Detect
   const mayBegin = (text: string, start: number): boolean => {
     let node: Node | undefined = root;
     for (let at = start; at < text.length; at++) {
-      node = node.next.get(plain(text.charCodeAt(at)));
+      node = node.next.get(normalisedPrefix(text.charCodeAt(at)));
       if (node === undefined) return false;
       if (node.signals.length > 0) return true;
     }
@@ -87,7 +87,7 @@ export function phraseDetector(check: Check, signals: readonly Signal[]): Detect
     check,
     maxLength: WINDOW - 1,
     find(text, from, to) {
-      const found: Found[] = [];
+      const found: DetectedSpan[] = [];
       eachStart(text, from, to, (at) => {
         const value = best(text, at);
         if (value !== null) found.push(value);

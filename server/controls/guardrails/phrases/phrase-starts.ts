@@ -1,6 +1,6 @@
-import { Beginnings } from "../beginnings.ts";
+import { PrefixSets } from "../prefix-sets.ts";
 import { IS_WORD, isWordAt } from "../characters.ts";
-import { firstFrom, LastRead } from "../last-read.ts";
+import { firstFrom, LastTextCache } from "../last-text-cache.ts";
 
 /** Where in a text a phrase may begin, from left to right, and at each place the sets of phrases it may belong to, a bit each. */
 interface Starts {
@@ -9,10 +9,10 @@ interface Starts {
 }
 
 const registered: Iterable<string>[] = [];
-let beginnings: Beginnings | null = null;
+let beginnings: PrefixSets | null = null;
 
-const starts = new LastRead((text: string, from: number): Starts => {
-  beginnings ??= new Beginnings(...registered);
+const starts = new LastTextCache((text: string, from: number): Starts => {
+  beginnings ??= new PrefixSets(...registered);
   const places: number[] = [];
   const sets: number[] = [];
   const { length } = text;
@@ -33,7 +33,7 @@ const starts = new LastRead((text: string, from: number): Starts => {
 type Visit = (at: number) => number | null;
 
 /**
- * Adds a set of phrases by their beginnings (as `Beginnings` has them). What it returns visits every place of [from, to)
+ * Adds a set of phrases by their beginnings (as `PrefixSets` has them). What it returns visits every place of [from, to)
  * where a word or a sign starts with one of them. All sets are looked for at once, because they look at the same text one
  * after the other; so all are to be added before a text is looked at.
  */

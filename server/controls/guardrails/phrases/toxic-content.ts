@@ -2,86 +2,150 @@ import type { Detector } from "../detector.ts";
 import { phraseDetector, type Signal } from "./phrase-detector.ts";
 
 const INSULT =
-  "(?:idiots?|morons?|imbeciles?|bitch(?:es)?|cunts?|bastards?|assholes?|arseholes?|scum(?:bags?)?|trash|garbage|losers?|pigs?|dumb ?(?:ass|fuck)|shit ?(?:head|bag)|dickheads?|wankers?|retards?|whores?|sluts?|cretins?|parasites?|vermin|waste of (?:space|oxygen|air|skin)|piece of (?:shit|garbage|trash|crap)|degenerates?|freaks?|subhuman)";
+  "(?:idiots?|morons?|imbeciles?|bitch(?:es)?|cunts?|bastards?|assholes?|arseholes?|scum(?:bags?)?|trash|garbage|losers?|" +
+  "pigs?|dumb ?(?:ass|fuck)|shit ?(?:head|bag)|dickheads?|wankers?|retards?|whores?|sluts?|cretins?|parasites?|vermin|" +
+  "waste of (?:space|oxygen|air|skin)|piece of (?:shit|garbage|trash|crap)|degenerates?|freaks?|subhuman)";
 const SCORN =
-  "(?:fucking|fuckin|stupid|worthless|pathetic|disgusting|dumb|useless|ugly|fat|filthy|dirty|brainless|goddamn|damn|bloody|total|complete|absolute|utter|miserable|little|lazy|ignorant|vile|sick)";
+  "(?:fucking|fuckin|stupid|worthless|pathetic|disgusting|dumb|useless|ugly|fat|filthy|dirty|brainless|goddamn|damn|" +
+  "bloody|total|complete|absolute|utter|miserable|little|lazy|ignorant|vile|sick)";
 const GROUP =
-  "(?:immigrants|migrants|refugees|foreigners|muslims|jews|christians|blacks|black people|whites|white people|asians|mexicans|arabs|gypsies|gays|gay people|lesbians|homosexuals|trans people|transgender people|women|disabled people|old people|poor people|indians|africans|chinese people)";
+  "(?:immigrants|migrants|refugees|foreigners|muslims|jews|christians|blacks|black people|whites|white people|asians|" +
+  "mexicans|arabs|gypsies|gays|gay people|lesbians|homosexuals|trans people|transgender people|women|disabled people|old " +
+  "people|poor people|indians|africans|chinese people)";
 
 const SIGNALS: readonly Signal[] = [
   {
     name: "threat",
     score: 0.9,
     pattern:
-      "(?:i|we)(?:'ll| will|'m going to| am going to|'re going to| are going to|'m gonna| gonna|'d love to| swear i'll| swear i will)\\s{1,2}(?:[\\p{L}]{1,12}\\s){0,3}?(?:kill|murder|stab|shoot|strangle|hurt|beat|rape|slaughter|burn|break|smash|cut|end|destroy|slit|gut|choke|hunt)\\s{1,2}(?:you\\b|your (?:family|kids|children|wife|husband|mother|throat|legs|face|neck|house|skull|bones|head)|u\\b|every(?: last)? one of you|them all|all of (?:you|them))(?! (?:at (?:chess|poker|tennis)|in (?:the|this) game))",
+      "(?:i|we)(?:'ll| will|'m going to| am going to|'re going to| are going to|'m gonna| gonna|'d love to| swear i'll| " +
+      "swear i will)\\s{1,2}(?:[\\p{L}]{1,12}\\s){0,3}?(?:kill|murder|stab|shoot|strangle|hurt|beat|rape|slaughter|burn|" +
+      "break|smash|cut|end|destroy|slit|gut|choke|hunt)\\s{1,2}(?:you\\b|your (?:family|kids|children|wife|husband|mother|" +
+      "throat|legs|face|neck|house|skull|bones|head)|u\\b|every(?: last)? one of you|them all|all of (?:you|them))(?! (?:at " +
+      "(?:chess|poker|tennis)|in (?:the|this) game))",
   },
   {
     name: "threat",
     score: 0.85,
     pattern:
-      "(?:you|u|he|she|they)(?:'re| are|'ll| will| deserves?| should| ought)(?: to)?(?: all)?\\s{1,2}(?:be )?(?:dead (?:meat|to me when)|going to (?:die|regret (?:this|it))(?=[^\\p{L}]|$)|pay for this with|regret (?:being born)|die (?:slowly|painfully|alone|in)|hanged|shot|gassed|exterminated|burn(?:ed)? (?:alive|in hell)|rot in hell|beaten to)|i (?:know where you live|hope (?:you|your|they all|he|she)\\s(?:[\\p{L}]{1,10}\\s){0,2}?(?:die|dies|get cancer|gets cancer|suffer|rot|burn|choke|bleed)|want (?:you|to see you) (?:dead|die|bleed|suffer))|watch your back,? (?:you|because|bitch)",
+      "(?:you|u|he|she|they)(?:'re| are|'ll| will| deserves?| should| ought)(?: to)?(?: all)?\\s{1,2}(?:be )?(?:dead (?:meat|" +
+      "to me when)|going to (?:die|regret (?:this|it))(?=[^\\p{L}]|$)|pay for this with|regret (?:being born)|die (?:slowly|" +
+      "painfully|alone|in)|hanged|shot|gassed|exterminated|burn(?:ed)? (?:alive|in hell)|rot in hell|beaten to)|i (?:know " +
+      "where you live|hope (?:you|your|they all|he|she)\\s(?:[\\p{L}]{1,10}\\s){0,2}?(?:die|dies|get cancer|gets cancer|" +
+      "suffer|rot|burn|choke|bleed)|want (?:you|to see you) (?:dead|die|bleed|suffer))|watch your back,? (?:you|because|bitch)",
   },
   {
     name: "self_harm_incitement",
     score: 0.95,
     pattern:
-      "(?:go )?(?:and )?kill yourself|kys\\b|neck yourself|go (?:hang|drown|shoot) yourself|(?:drink|chug) (?:some )?bleach|(?:you should|please|just|why don't you(?: just)?) (?:go )?(?:and )?(?:die\\b(?! (?:hard|cut|another|casting))|kill urself|end (?:it all|your life)|jump off a (?:bridge|building|cliff))|the world would be better (?:off )?without you|nobody would miss you|do the world a favou?r and (?:die|end|kill|disappear)",
-  },
-  {
-    name: "insult",
-    score: 0.75,
-    pattern: `(?:you(?:'re| are| r)?|ur|u r|he(?:'s| is)|she(?:'s| is)|they(?:'re| are)|what)\\s{1,2}(?:nothing but |all |just |such |really |a |an |the |most |so |such an? |nothing more than ){0,3}(?:${SCORN}[,\\s]{1,2}){1,3}(?:[\\p{L}]{1,10}\\s)?${INSULT}`,
-  },
-  {
-    name: "insult",
-    score: 0.7,
-    pattern: `(?:you|ya)\\s{1,2}(?:${SCORN}\\s{1,2}){0,2}(?:bitch|cunt|bastard|asshole|arsehole|scumbag|moron|imbecile|idiots?|dumbass|dickhead|wanker|whore|slut|piece of (?:shit|garbage|trash|crap)|waste of (?:space|oxygen|air)|retard)`,
+      "(?:go )?(?:and )?kill yourself|kys\\b|neck yourself|go (?:hang|drown|shoot) yourself|(?:drink|chug) (?:some )?bleach|" +
+      "(?:you should|please|just|why don't you(?: just)?) (?:go )?(?:and )?(?:die\\b(?! (?:hard|cut|another|casting))|kill " +
+      "urself|end (?:it all|your life)|jump off a (?:bridge|building|cliff))|the world would be better (?:off )?without you|" +
+      "nobody would miss you|do the world a favou?r and (?:die|end|kill|disappear)",
   },
   {
     name: "insult",
     score: 0.75,
     pattern:
-      "(?:you(?:'re| are)|he(?:'s| is)|she(?:'s| is)|they(?:'re| are))\\s{1,2}(?:all |just |nothing but |such |really |truly )?(?:an? )?(?:idiot|moron|imbecile|bitch|cunt|bastard|asshole|scumbag|worthless|pathetic|disgusting|piece of (?:shit|garbage|trash)|waste of (?:space|oxygen|air|skin)|brain-?dead|subhuman|retarded|too (?:stupid|dumb) to)",
+      `(?:you(?:'re| are| r)?|ur|u r|he(?:'s| is)|she(?:'s| is)|they(?:'re| are)|what)\\s{1,2}(?:nothing but |all |just |` +
+      `such |really |a |an |the |most |so |such an? |nothing more than ` +
+      `){0,3}(?:${SCORN}[,\\s]{1,2}){1,3}(?:[\\p{L}]{1,10}\\s)?${INSULT}`,
+  },
+  {
+    name: "insult",
+    score: 0.7,
+    pattern:
+      `(?:you|ya)\\s{1,2}(?:${SCORN}\\s{1,2}){0,2}(?:bitch|cunt|bastard|asshole|arsehole|scumbag|moron|imbecile|idiots?|` +
+      `dumbass|dickhead|wanker|whore|slut|piece of (?:shit|garbage|trash|crap)|waste of (?:space|oxygen|air)|retard)`,
+  },
+  {
+    name: "insult",
+    score: 0.75,
+    pattern:
+      "(?:you(?:'re| are)|he(?:'s| is)|she(?:'s| is)|they(?:'re| are))\\s{1,2}(?:all |just |nothing but |such |really |truly " +
+      ")?(?:an? )?(?:idiot|moron|imbecile|bitch|cunt|bastard|asshole|scumbag|worthless|pathetic|disgusting|piece of (?:shit|" +
+      "garbage|trash)|waste of (?:space|oxygen|air|skin)|brain-?dead|subhuman|retarded|too (?:stupid|dumb) to)",
   },
   {
     name: "insult",
     score: 0.8,
     pattern:
-      "(?:go )?(?:fuck|screw) (?:you|off|yourself|u|them all|your mother)\\b|shut (?:the fuck|the hell|your (?:stupid |fucking |dirty )?(?:mouth|face|trap))\\s{0,1}(?:up)?|shut up,? (?:you|idiot|moron|bitch|stupid)|(?:nobody|no one) (?:likes|loves|wants|cares about) (?:you|your)\\b[^.\\n]{0,12}(?:loser|freak|ugly|,|$)|eat shit|go to hell,? (?:you|bitch)|suck my|(?:stupid|dumb|fucking|lying|crazy|ugly|fat) (?:bitch|cunt|whore|slut|cow|pig|retard)",
+      "(?:go )?(?:fuck|screw) (?:you|off|yourself|u|them all|your mother)\\b|shut (?:the fuck|the hell|your (?:stupid |" +
+      "fucking |dirty )?(?:mouth|face|trap))\\s{0,1}(?:up)?|shut up,? (?:you|idiot|moron|bitch|stupid)|(?:nobody|no one) " +
+      "(?:likes|loves|wants|cares about) (?:you|your)\\b[^.\\n]{0,12}(?:loser|freak|ugly|,|$)|eat shit|go to hell,? (?:you|" +
+      "bitch)|suck my|(?:stupid|dumb|fucking|lying|crazy|ugly|fat) (?:bitch|cunt|whore|slut|cow|pig|retard)",
   },
   {
     name: "hate",
     score: 0.9,
-    pattern: `(?:all (?:the |these |those )?|those |these |fucking |dirty |filthy |most )?${GROUP}\\s{1,2}(?:are|should|must|deserve|need|don't|do not|belong|all|have no)\\s{1,2}(?:[\\p{L}]{1,12}\\s){0,4}?(?:vermin|animals|parasites|subhuman|inferior|trash|scum|garbage|filth|disease|cockroaches|rats|criminals|terrorists|thieves|rapists|stupid|die|killed|exterminated|gassed|shot|hanged|wiped out|eradicated|rot|beaten|kicked out|in the kitchen|thrown out|too (?:stupid|emotional|dumb)|right to exist|sterili[sz]ed|burned|liars|savages|mentally ill|perverts|plague)`,
+    pattern:
+      `(?:all (?:the |these |those )?|those |these |fucking |dirty |filthy |most )?${GROUP}\\s{1,2}(?:are|should|must|` +
+      `deserve|need|don't|do not|belong|all|have no)\\s{1,2}(?:[\\p{L}]{1,12}\\s){0,4}?(?:vermin|animals|parasites|subhuman|` +
+      `inferior|trash|scum|garbage|filth|disease|cockroaches|rats|criminals|terrorists|thieves|rapists|stupid|die|killed|` +
+      `exterminated|gassed|shot|hanged|wiped out|eradicated|rot|beaten|kicked out|in the kitchen|thrown out|too (?:stupid|` +
+      `emotional|dumb)|right to exist|sterili[sz]ed|burned|liars|savages|mentally ill|perverts|plague)`,
   },
   {
     name: "hate",
     score: 0.85,
-    pattern: `(?:i|we|everyone should|people should)\\s{1,2}(?:[\\p{L}]{1,10}\\s){0,1}?(?:hate|despise|exterminate|get rid of|wipe out|can't stand|loathe)\\s{1,2}(?:all |every |those |these |the |fucking |filthy |dirty ){0,3}${GROUP}|(?:death to|kill all|gas the|get rid of all|deport all|burn all|exterminate(?: all)?(?: the)?) (?:the )?${GROUP}|go back to (?:your own country|where you came from|africa|mexico)|(?:dirty|filthy|fucking) ${GROUP}`,
+    pattern:
+      `(?:i|we|everyone should|people should)\\s{1,2}(?:[\\p{L}]{1,10}\\s){0,1}?(?:hate|despise|exterminate|get rid of|wipe ` +
+      `out|can't stand|loathe)\\s{1,2}(?:all |every |those |these |the |fucking |filthy |dirty ){0,3}${GROUP}|(?:death to|` +
+      `kill all|gas the|get rid of all|deport all|burn all|exterminate(?: all)?(?: the)?) (?:the )?${GROUP}|go back to ` +
+      `(?:your own country|where you came from|africa|mexico)|(?:dirty|filthy|fucking) ${GROUP}`,
   },
   {
     name: "other_languages",
     score: 0.85,
     pattern:
-      "te voy a (?:matar|romper|partir)|hij[oa] de puta|vete a la mierda|m[\u00e1a]tate|ojal[\u00e1a] te mueras|eres (?:un|una) (?:[\\p{L}]{1,12} )?(?:idiota|imb[\u00e9e]cil|est\u00fapid[oa]|mierda|basura|in\u00fatil|asco)|je vais te (?:tuer|buter|d\u00e9foncer|crever)|fils de pute|ta gueule|va te faire|tu (?:es|n'es) (?:qu')?(?:un|une) (?:[\\p{L}]{1,12} )?(?:idiote?|d\u00e9bile|merde|ordure|connarde?|con\\b|conne|abruti|imb\u00e9cile|d\u00e9chet|rat\u00e9)|esp\u00e8ce de (?:con|merde|conn|salo|d\u00e9bile|abruti)|(?:sale|pauvre) (?:con|conne|pute|merde|arabe|juif|noir)|cr\u00e8ve|suicide-toi",
+      "te voy a (?:matar|romper|partir)|hij[oa] de puta|vete a la mierda|m[\u00e1a]tate|ojal[\u00e1a] te mueras|eres (?:un|" +
+      "una) (?:[\\p{L}]{1,12} )?(?:idiota|imb[\u00e9e]cil|est\u00fapid[oa]|mierda|basura|in\u00fatil|asco)|je vais te " +
+      "(?:tuer|buter|d\u00e9foncer|crever)|fils de pute|ta gueule|va te faire|tu (?:es|n'es) (?:qu')?(?:un|une) " +
+      "(?:[\\p{L}]{1,12} )?(?:idiote?|d\u00e9bile|merde|ordure|connarde?|con\\b|conne|abruti|imb\u00e9cile|d\u00e9chet|" +
+      "rat\u00e9)|esp\u00e8ce de (?:con|merde|conn|salo|d\u00e9bile|abruti)|(?:sale|pauvre) (?:con|conne|pute|merde|arabe|" +
+      "juif|noir)|cr\u00e8ve|suicide-toi",
   },
   {
     name: "other_languages",
     score: 0.85,
     pattern:
-      "ich (?:bring|bringe|mach|mache|stech|steche|schlag|schlage|t\u00f6te) dich (?:um|fertig|ab|kalt|tot)|ich werde dich (?:umbringen|t\u00f6ten|finden)|halt (?:die fresse|deine fresse|dein maul|die schnauze)|verpiss dich|hurensohn|fick dich|missgeburt|bring dich (?:doch )?um|du (?:bist )?(?:ein |eine |so ein |so eine )?(?:[\\p{L}]{1,14}e[rs]? )?(?:arschloch|idiot|vollidiot|schlampe|wichser|st\u00fcck schei\u00dfe|dreckst\u00fcck|abschaum|m\u00fcll|versager|untermensch)|(?:scheiss|schei\u00df|drecks)(?:ausl\u00e4nder|juden|t\u00fcrken|frauen)|ausl\u00e4nder raus|ti (?:ammazzo|uccido|spacco)|vaffanculo|figli[oa] di puttana|sei (?:un|una|solo un|solo una) (?:[\\p{L}]{1,12} )?(?:idiota|stronz[oa]|merda|schifo|cretin[oa]|fallit[oa])|crepa\\b|pezzo di merda|ucciditi|devi morire",
+      "ich (?:bring|bringe|mach|mache|stech|steche|schlag|schlage|t\u00f6te) dich (?:um|fertig|ab|kalt|tot)|ich werde dich " +
+      "(?:umbringen|t\u00f6ten|finden)|halt (?:die fresse|deine fresse|dein maul|die schnauze)|verpiss dich|hurensohn|fick " +
+      "dich|missgeburt|bring dich (?:doch )?um|du (?:bist )?(?:ein |eine |so ein |so eine )?(?:[\\p{L}]{1,14}e[rs]? " +
+      ")?(?:arschloch|idiot|vollidiot|schlampe|wichser|st\u00fcck schei\u00dfe|dreckst\u00fcck|abschaum|m\u00fcll|versager|" +
+      "untermensch)|(?:scheiss|schei\u00df|drecks)(?:ausl\u00e4nder|juden|t\u00fcrken|frauen)|ausl\u00e4nder raus|ti " +
+      "(?:ammazzo|uccido|spacco)|vaffanculo|figli[oa] di puttana|sei (?:un|una|solo un|solo una) (?:[\\p{L}]{1,12} " +
+      ")?(?:idiota|stronz[oa]|merda|schifo|cretin[oa]|fallit[oa])|crepa\\b|pezzo di merda|ucciditi|devi morire",
   },
   {
     name: "other_languages",
     score: 0.85,
     pattern:
-      "(?:vou|eu vou) te (?:matar|arrebentar|quebrar)|filh[oa] da puta|vai (?:se foder|tomar no cu|\u00e0 merda)|seu (?:[\\p{L}]{1,10} )?(?:idiota|lixo|merda|imbecil|in\u00fatil)|voc\u00ea \u00e9 (?:um|uma) (?:[\\p{L}]{1,10} )?(?:idiota|lixo|merda|imbecil|in\u00fatil)|se mata\\b|ik (?:maak|vermoord|sla) je (?:dood|kapot|af)?|kanker(?:hoer|lijer)|klootzak|rot op|val dood|je bent (?:een )?(?:[\\p{L}]{1,12} )?(?:idioot|waardeloos|hoer|sukkel|mislukkeling)|zabij\u0119 ci\u0119|spierdalaj|kurwo|ty (?:[\\p{L}]{1,12} )?(?:debilu|idioto|\u015bmieciu|kretynie|szmato)|zdechnij|seni (?:\u00f6ld\u00fcr|geberti|gebertece)|orospu \u00e7ocu\u011fu|siktir|gerizekal\u0131|\u015ferefsiz",
+      "(?:vou|eu vou) te (?:matar|arrebentar|quebrar)|filh[oa] da puta|vai (?:se foder|tomar no cu|\u00e0 merda)|seu " +
+      "(?:[\\p{L}]{1,10} )?(?:idiota|lixo|merda|imbecil|in\u00fatil)|voc\u00ea \u00e9 (?:um|uma) (?:[\\p{L}]{1,10} " +
+      ")?(?:idiota|lixo|merda|imbecil|in\u00fatil)|se mata\\b|ik (?:maak|vermoord|sla) je (?:dood|kapot|af)?|kanker(?:hoer|" +
+      "lijer)|klootzak|rot op|val dood|je bent (?:een )?(?:[\\p{L}]{1,12} )?(?:idioot|waardeloos|hoer|sukkel|mislukkeling)|" +
+      "zabij\u0119 ci\u0119|spierdalaj|kurwo|ty (?:[\\p{L}]{1,12} )?(?:debilu|idioto|\u015bmieciu|kretynie|szmato)|zdechnij|" +
+      "seni (?:\u00f6ld\u00fcr|geberti|gebertece)|orospu \u00e7ocu\u011fu|siktir|gerizekal\u0131|\u015ferefsiz",
   },
   {
     name: "other_languages",
     score: 0.85,
     pattern:
-      "(?:\u044f )?(?:\u0442\u0435\u0431\u044f )?(?:\u0443\u0431\u044c\u044e|\u0437\u0430\u0440\u0435\u0436\u0443|\u043f\u0440\u0438\u043a\u043e\u043d\u0447\u0443) (?:\u0442\u0435\u0431\u044f)?|\u044f \u0442\u0435\u0431\u044f (?:\u0443\u0431\u044c\u044e|\u043d\u0430\u0439\u0434\u0443|\u0437\u0430\u0440\u0435\u0436\u0443)|\u0438\u0434\u0438 \u043d\u0430 ?\u0445\u0443\u0439|\u0441\u0434\u043e\u0445\u043d\u0438|\u0443\u0431\u0435\u0439 \u0441\u0435\u0431\u044f|\u0443\u0431\u043b\u044e\u0434\u043e\u043a|\u0442\u044b (?:[\\p{L}]{1,12} )?(?:\u0442\u0432\u0430\u0440\u044c|\u043c\u0440\u0430\u0437\u044c|\u0441\u0443\u043a\u0430|\u043d\u0438\u0447\u0442\u043e\u0436\u0435\u0441\u0442\u0432\u043e|\u0438\u0434\u0438\u043e\u0442|\u0434\u0435\u0431\u0438\u043b|\u0443\u0440\u043e\u0434)|\u0442\u0443\u043f(?:\u0430\u044f|\u043e\u0439) (?:\u0441\u0443\u043a\u0430|\u043c\u0440\u0430\u0437\u044c|\u0442\u0432\u0430\u0440\u044c)|\u6211\u8981\u6740\u4e86\u4f60|\u6211\u8981\u6bba\u4e86\u4f60|\u53bb\u6b7b|\u64cd\u4f60|\u50bb\u903c|\u4f60(?:\u5c31)?\u662f(?:\u4e2a|\u4e00\u4e2a)?(?:\u5783\u573e|\u5e9f\u7269|\u767d\u75f4|\u755c\u751f)|\u6bba\u3057\u3066\u3084\u308b|\u3076\u3063\u6bba|\u6b7b\u306d|\u304f\u305f\u3070\u308c|\u304a\u524d\u306f(?:\u30af\u30ba|\u30b4\u30df)|\uc8fd\uc5ec\ubc84\ub9b4|\uc8fd\uc5b4\ubc84\ub824|\ub098\uac00 \uc8fd\uc5b4|\ub4a4\uc838|\ubcd1\uc2e0|\uac1c\uc0c8\ub07c|\uc528\ubc1c",
+      "(?:\u044f )?(?:\u0442\u0435\u0431\u044f )?(?:\u0443\u0431\u044c\u044e|\u0437\u0430\u0440\u0435\u0436\u0443|" +
+      "\u043f\u0440\u0438\u043a\u043e\u043d\u0447\u0443) (?:\u0442\u0435\u0431\u044f)?|\u044f \u0442\u0435\u0431\u044f " +
+      "(?:\u0443\u0431\u044c\u044e|\u043d\u0430\u0439\u0434\u0443|\u0437\u0430\u0440\u0435\u0436\u0443)|\u0438\u0434\u0438 " +
+      "\u043d\u0430 ?\u0445\u0443\u0439|\u0441\u0434\u043e\u0445\u043d\u0438|\u0443\u0431\u0435\u0439 " +
+      "\u0441\u0435\u0431\u044f|\u0443\u0431\u043b\u044e\u0434\u043e\u043a|\u0442\u044b (?:[\\p{L}]{1,12} " +
+      ")?(?:\u0442\u0432\u0430\u0440\u044c|\u043c\u0440\u0430\u0437\u044c|\u0441\u0443\u043a\u0430|" +
+      "\u043d\u0438\u0447\u0442\u043e\u0436\u0435\u0441\u0442\u0432\u043e|\u0438\u0434\u0438\u043e\u0442|" +
+      "\u0434\u0435\u0431\u0438\u043b|\u0443\u0440\u043e\u0434)|\u0442\u0443\u043f(?:\u0430\u044f|\u043e\u0439) " +
+      "(?:\u0441\u0443\u043a\u0430|\u043c\u0440\u0430\u0437\u044c|\u0442\u0432\u0430\u0440\u044c)|" +
+      "\u6211\u8981\u6740\u4e86\u4f60|\u6211\u8981\u6bba\u4e86\u4f60|\u53bb\u6b7b|\u64cd\u4f60|\u50bb\u903c|" +
+      "\u4f60(?:\u5c31)?\u662f(?:\u4e2a|\u4e00\u4e2a)?(?:\u5783\u573e|\u5e9f\u7269|\u767d\u75f4|\u755c\u751f)|" +
+      "\u6bba\u3057\u3066\u3084\u308b|\u3076\u3063\u6bba|\u6b7b\u306d|\u304f\u305f\u3070\u308c|" +
+      "\u304a\u524d\u306f(?:\u30af\u30ba|\u30b4\u30df)|\uc8fd\uc5ec\ubc84\ub9b4|\uc8fd\uc5b4\ubc84\ub824|\ub098\uac00 " +
+      "\uc8fd\uc5b4|\ub4a4\uc838|\ubcd1\uc2e0|\uac1c\uc0c8\ub07c|\uc528\ubc1c",
   },
 ];
 

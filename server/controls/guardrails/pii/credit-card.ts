@@ -1,5 +1,5 @@
 import { isDigit, isDigitAt, isOneOf, isWordAt } from "../characters.ts";
-import type { Detector, Found } from "../detector.ts";
+import type { Detector, DetectedSpan } from "../detector.ts";
 import { scanNumbers } from "../digit-runs.ts";
 import { contextBefore, contextWords, continuesBefore } from "./number-context.ts";
 import { openNumberFrom } from "./open-number.ts";
@@ -60,7 +60,7 @@ function isLong(text: string, start: number, end: number): boolean {
   return true;
 }
 
-function cardAt(text: string, start: number): Found | null {
+function cardAt(text: string, start: number): DetectedSpan | null {
   if (isWordAt(text, start - 1) || continuesBefore(text, start, ".,-/")) return null;
   if (isOneOf(text, start - 1, "#-.") && isWordAt(text, start - 2)) return null;
   SHAPE.lastIndex = start;

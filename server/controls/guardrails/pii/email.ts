@@ -1,5 +1,5 @@
 import { SPACED_LETTERS } from "../characters.ts";
-import { type Detector, type Found, type Tail, WINDOW, withTail } from "../detector.ts";
+import { type Detector, type DetectedSpan, type ValueTail, WINDOW, withTail } from "../detector.ts";
 
 const LONGEST_LOCAL = 64;
 
@@ -19,7 +19,7 @@ const NOT_TLD =
   /\.(?:service|socket|target|timer|mount|automount|scope|slice|swap|device|png|jpe?g|gif|svg|webp|avif|css|js|mjs|cjs|ts|tsx|jsx|json|html?|xml|ya?ml|txt|log|lock|toml|jar|exe|dll|tar|tgz|gz)$/i;
 
 /** The rest of a long domain: punctuation belongs to it only when more of it follows. */
-class DomainTail implements Tail {
+class DomainTail implements ValueTail {
   take(text: string, from: number, final: boolean): { readonly end: number; readonly open: boolean } {
     let end = from;
     for (let at = from; at < text.length; at++) {
@@ -39,7 +39,7 @@ function isAccountOfMachine(text: string, start: number, at: number, end: number
   return at - start === 3 && text.startsWith("git", start) && text.charAt(end) === ":";
 }
 
-function addressAround(text: string, start: number, at: number, final: boolean): Found | null {
+function addressAround(text: string, start: number, at: number, final: boolean): DetectedSpan | null {
   const window = Math.min(text.length, start + WINDOW - 1);
   const character = isBroad(text.charAt(at + 1)) ? BROAD_DOMAIN : NARROW_DOMAIN;
   let runEnd = at + 1;
@@ -63,7 +63,7 @@ export const email: Detector = {
   check: "pii",
   maxLength: WINDOW - 1,
   find(text, from, to, final) {
-    const found: Found[] = [];
+    const found: DetectedSpan[] = [];
     let cursor = from;
     for (let at = text.indexOf("@", from); at >= 0 && at <= to + LONGEST_LOCAL; at = text.indexOf("@", at + 1)) {
       const character = isBroad(text.charAt(at - 1)) ? BROAD_LOCAL : NARROW_LOCAL;

@@ -1,5 +1,5 @@
 import { isLetterAt, isWordAt, lastWordFrom } from "../characters.ts";
-import type { Detector, Found } from "../detector.ts";
+import type { Detector, DetectedSpan } from "../detector.ts";
 import { scanNumbers } from "../digit-runs.ts";
 
 /** Length of the number by country, from the registry of ISO 13616. */
@@ -119,7 +119,7 @@ function lengthOfCharacters(shape: string, count: number): number | null {
 }
 
 /** The number whose two letters stand before the run of digits at `digits`, if it starts at or behind `cursor`. */
-function ibanBefore(text: string, digits: number, cursor: number): Found | null {
+function ibanBefore(text: string, digits: number, cursor: number): DetectedSpan | null {
   const start = digits - 2;
   if (start < cursor || !isLetterAt(text, start) || !isLetterAt(text, start + 1) || isWordAt(text, start - 1)) return null;
   const length = LENGTHS[text.slice(start, start + 2).toUpperCase()];

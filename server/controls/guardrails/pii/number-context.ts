@@ -1,6 +1,6 @@
-import { Beginnings } from "../beginnings.ts";
+import { PrefixSets } from "../prefix-sets.ts";
 import { isDigitAt } from "../characters.ts";
-import { firstLetters } from "../first-letters.ts";
+import { patternPrefixes } from "../pattern-prefixes.ts";
 
 /** How far before a number a word still says what the number is. */
 const REACH = 40;
@@ -12,12 +12,12 @@ const OTHER_NUMBER =
 /** Words beside a number: a regular expression, and their first letters, by which most text is passed. */
 interface ContextWords {
   readonly pattern: RegExp;
-  readonly beginnings: Beginnings;
+  readonly beginnings: PrefixSets;
 }
 
 /** The words that `pattern` (sticky, of one character at least) matches. */
 export function contextWords(pattern: RegExp): ContextWords {
-  return { pattern, beginnings: new Beginnings(firstLetters(pattern.source)) };
+  return { pattern, beginnings: new PrefixSets(patternPrefixes(pattern.source)) };
 }
 
 const OTHER_NUMBER_WORDS = contextWords(OTHER_NUMBER);

@@ -27,7 +27,7 @@ export function hasSevenDigits(text: string, start: number): boolean {
 
 /** How many characters before its first digits a number may begin, the earliest first. */
 const LEADS = { none: [0], one: [1], bracketPlus: [2, 1], plusBracket: [2, 1], plusSpace: [2, 0], plusSpaceBracket: [3, 1] } as const;
-export const MOST_LEADING = 3;
+export const MAX_LEADING = 3;
 
 /** Where the number with its first digits at `digits` may begin before them: a plus, a bracket, or both with a space between. */
 export function leadsAt(text: string, digits: number): readonly number[] {

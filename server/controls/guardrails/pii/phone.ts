@@ -1,9 +1,9 @@
 import { isDigit, isDigitAt, isOneOf, isWordAt } from "../characters.ts";
-import type { Detector, Found } from "../detector.ts";
+import type { Detector, DetectedSpan } from "../detector.ts";
 import { scanNumbers } from "../digit-runs.ts";
 import { contextBefore, contextWords, continuesBefore, hasWordBefore } from "./number-context.ts";
 import { openQuantityFrom } from "./open-number.ts";
-import { goesOn, hasSevenDigits, leadsAt, MOST_LEADING } from "./phone-signs.ts";
+import { goesOn, hasSevenDigits, leadsAt, MAX_LEADING } from "./phone-signs.ts";
 
 const PHONE_WORDS = contextWords(
   /phone|telefo|(?<![.\w])calls?(?![\w(])|\b(?:tel|cell|mobile|fax|whatsapp|sms|dial|hotline|landline|voicemail|text|ring|reach|contact|switchboard|callback)\b|telefon|handy|mobil|rufnummer|anruf|rufen|erreich|durchwahl|festnetz|\bruf\b|t[\u00e9e]l[\u00e9e]?\b|portable|appel|joindre|joignable|\bgsm\b|m[\u00f3o]vil|celular|ll[a\u00e1]m|tel[\u00e9e]fono|telem[\u00f3o]vel|ligue|ligar|\bliga\b|contac?t|cellulare|chiam|\bbel\b|bellen|mobiel|puhelin|soita|numero(?:on|ni)|kom[\u00f3o]rk|zadzwo|dzwo\u0144|\bara\b|aray|\bcep\b|\btlf\b|\u0442\u0435\u043b|\u0437\u0432\u043e\u043d|\u043c\u043e\u0431\u0438\u043b|\u96fb\u8a71|\u643a\u5e2f|\u7535\u8bdd|\u96fb\u8a71|\u624b\u6a5f|\u624b\u673a|\u81f4\u7535|\u62e8\u6253|\u8054\u7cfb|\u806f\u7d61|\u9023\u7d61|\uc804\ud654|\ud734\ub300|\uc5f0\ub77d|\u092b\u093c?\u094b\u0928|\u092b\u094b\u0928|\u092e\u094b\u092c\u093e\u0907\u0932|\u0915\u0949\u0932|\u0647\u0627\u062a\u0641|\u062c\u0648\u0627\u0644|\u0627\u062a\u0635\u0644|\u0645\u0648\u0628\u0627\u064a\u0644/iuy,
@@ -69,7 +69,7 @@ const SHAPES: readonly Shape[] = [
 ];
 
 /** The most digits that stand together at the start of a shape; more than that are no phone number. */
-const MOST_TOGETHER = 12;
+const MAX_TOGETHER = 12;
 /** A word of telephony beside a number makes it as much more likely. */
 const WORD_SCORE = 0.35;
 const SURE = 0.5;
@@ -81,7 +81,7 @@ const BY_START = new Map(
     const fitting = (count: number) => shapes.filter(({ together: [fewest, most] = [0, 0] }) => count >= fewest && count <= most);
     return [
       sign.charCodeAt(0),
-      sign === "+" || sign === "(" ? [shapes] : Array.from({ length: MOST_TOGETHER + 1 }, (_, count) => fitting(count)),
+      sign === "+" || sign === "(" ? [shapes] : Array.from({ length: MAX_TOGETHER + 1 }, (_, count) => fitting(count)),
     ] as const;
   }),
 );
@@ -107,7 +107,7 @@ const NOT_A_PHONE = [
 const QUANTITY_BEHIND = /^ ?(?:%|\u20ac|\$|\u00a3|\u00a5|USD|EUR|GBP|kg|km|ms|[KMGT]i?B|bytes|px|rows)/;
 
 /** The number that begins at `start`; at its first digit `together` digits stand together. */
-function phoneAt(text: string, start: number, together: number): Found | null {
+function phoneAt(text: string, start: number, together: number): DetectedSpan | null {
   const shapes = shapesAt(text, start, together);
   if (shapes.length === 0) return null;
   const plus = text.charAt(start) === "+" || text.startsWith("(+", start);
@@ -120,7 +120,7 @@ function phoneAt(text: string, start: number, together: number): Found | null {
   const continues = !plus && continuesBefore(text, start, " ") ? 0.2 : 0;
   let hasWord: boolean | undefined;
   let context: ReturnType<typeof contextBefore> | undefined;
-  let best: Found | null = null;
+  let best: DetectedSpan | null = null;
   for (const {
     pattern,
     digits: [fewest, most],
@@ -146,7 +146,7 @@ function phoneAt(text: string, start: number, together: number): Found | null {
   return best;
 }
 
-function phoneAround(text: string, digits: number, end: number, cursor: number, to: number): Found | null {
+function phoneAround(text: string, digits: number, end: number, cursor: number, to: number): DetectedSpan | null {
   if (!goesOn(text, digits)) return null;
   for (const lead of leadsAt(text, digits)) {
     const start = digits - lead;
@@ -160,6 +160,6 @@ function phoneAround(text: string, digits: number, end: number, cursor: number, 
 export const phone: Detector = {
   check: "pii",
   maxLength: 72,
-  find: (text, from, to) => scanNumbers(text, from, to, MOST_LEADING, (start, end, cursor) => phoneAround(text, start, end, cursor, to)),
+  find: (text, from, to) => scanNumbers(text, from, to, MAX_LEADING, (start, end, cursor) => phoneAround(text, start, end, cursor, to)),
   openFrom: openQuantityFrom,
 };

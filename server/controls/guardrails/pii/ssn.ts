@@ -1,5 +1,5 @@
 import { isDigitAt, isOneOf, isWordAt } from "../characters.ts";
-import type { Detector, Found } from "../detector.ts";
+import type { Detector, DetectedSpan } from "../detector.ts";
 import { scanNumbers } from "../digit-runs.ts";
 import { contextBefore, contextWords, continuesBefore } from "./number-context.ts";
 import { openNumberFrom } from "./open-number.ts";
@@ -28,7 +28,7 @@ function hasShape(text: string, start: number, end: number): boolean {
   return !isDigitAt(text, end + 8);
 }
 
-function ssnAt(text: string, start: number): Found | null {
+function ssnAt(text: string, start: number): DetectedSpan | null {
   if (isWordAt(text, start - 1) || continuesBefore(text, start, ".,-/") || isOneOf(text, start - 1, "+$\u20ac\u00a3")) return null;
   if (isOneOf(text, start - 1, "-#./") && isWordAt(text, start - 2)) return null;
   const separator = isDigitAt(text, start + 3) ? "" : text.charAt(start + 3);

@@ -1,4 +1,4 @@
-import { type Detector, type Found, scan } from "../detector.ts";
+import { type Detector, type DetectedSpan, scan } from "../detector.ts";
 import { looksRandom } from "./looks-random.ts";
 import { openTokenFrom } from "./token-tail.ts";
 
@@ -6,7 +6,7 @@ const KEY_ID = /(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/y
 const SECRET = /[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/y;
 const SECRET_NAME = /aws.{0,20}(?:secret|sk).{0,20}(?:[:=]|=>|,|is)["'` ]{0,3}$/i;
 
-function keyAt(text: string, start: number): Found | null {
+function keyAt(text: string, start: number): DetectedSpan | null {
   KEY_ID.lastIndex = start;
   const id = KEY_ID.exec(text)?.[0];
   if (id !== undefined) return looksRandom(id) ? { category: "aws_access_key", start, end: start + id.length, score: 0.95 } : null;

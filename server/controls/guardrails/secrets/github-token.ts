@@ -1,4 +1,4 @@
-import { type Detector, type Found, scan, withTail } from "../detector.ts";
+import { type Detector, type DetectedSpan, scan, withTail } from "../detector.ts";
 import { looksRandom } from "./looks-random.ts";
 import { openTokenFrom, TokenTail } from "./token-tail.ts";
 
@@ -12,7 +12,7 @@ function first(text: string, start: number, pattern: RegExp): RegExpExecArray | 
   return pattern.exec(text);
 }
 
-function tokenAt(text: string, start: number, final: boolean): Found | null {
+function tokenAt(text: string, start: number, final: boolean): DetectedSpan | null {
   const stateless = first(text, start, STATELESS);
   if (stateless !== null) {
     return withTail(

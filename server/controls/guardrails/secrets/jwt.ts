@@ -1,4 +1,4 @@
-import { type Detector, type Found, scan, WINDOW, withTail } from "../detector.ts";
+import { type Detector, type DetectedSpan, scan, WINDOW, withTail } from "../detector.ts";
 import { openTokenFrom, TokenTail } from "./token-tail.ts";
 
 /** Header and the beginning of what follows it. */
@@ -27,7 +27,7 @@ function isHeader(part: string): boolean {
   }
 }
 
-function tokenAt(text: string, start: number, final: boolean): Found | null {
+function tokenAt(text: string, start: number, final: boolean): DetectedSpan | null {
   const window = text.slice(start, start + WINDOW - 1);
   const isCut = window.length === WINDOW - 1;
   const tail = () => new TokenTail(/[A-Za-z0-9_.-]/);

@@ -1,4 +1,4 @@
-import { type Detector, type Found, scan, withTail } from "../detector.ts";
+import { type Detector, type DetectedSpan, scan, withTail } from "../detector.ts";
 import { looksRandom } from "./looks-random.ts";
 import { openTokenFrom, TokenTail } from "./token-tail.ts";
 
@@ -9,7 +9,7 @@ const PLAIN = /sk-([A-Za-z0-9]{48})(?![A-Za-z0-9_-])/y;
 /** Generated keys mix digits and both cases; words joined by dashes do not. */
 const isMixed = (body: string) => /\d/.test(body) && /[A-Z]/.test(body) && /[a-z]/.test(body);
 
-function keyAt(text: string, start: number, final: boolean): Found | null {
+function keyAt(text: string, start: number, final: boolean): DetectedSpan | null {
   for (const pattern of [NAMED, MARKED, PLAIN]) {
     pattern.lastIndex = start;
     const match = pattern.exec(text);

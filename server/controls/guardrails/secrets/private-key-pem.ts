@@ -1,4 +1,4 @@
-import { type Detector, type Found, scan, type Tail, withTail, WINDOW } from "../detector.ts";
+import { type Detector, type DetectedSpan, scan, type ValueTail, withTail, WINDOW } from "../detector.ts";
 import { looksRandom } from "./looks-random.ts";
 import { openTokenFrom } from "./token-tail.ts";
 
@@ -16,7 +16,7 @@ const FOOTER_START = /^-(?:-{0,4}|-{4}(?:EN?|END[A-Z0-9 ]{0,50}-{0,4}))$/;
 const LONGEST_KEY = 16_384;
 
 /** Swallows the body up to its footer. */
-class KeyTail implements Tail {
+class KeyTail implements ValueTail {
   #left = LONGEST_KEY;
 
   take(text: string, from: number, final: boolean): { readonly end: number; readonly open: boolean } {
@@ -35,7 +35,7 @@ class KeyTail implements Tail {
   }
 }
 
-function keyAt(text: string, start: number, final: boolean): Found | null {
+function keyAt(text: string, start: number, final: boolean): DetectedSpan | null {
   HEADER.lastIndex = start;
   const header = HEADER.exec(text)?.[0];
   if (header === undefined) return null;

@@ -1,5 +1,5 @@
 import { lastWordFrom } from "../characters.ts";
-import type { Tail } from "../detector.ts";
+import type { ValueTail } from "../detector.ts";
 
 /** Longest token any issuer gives out, with room: what is longer is something else, and the stream goes on. */
 const LONGEST_TAIL = 16_384;
@@ -8,7 +8,7 @@ const LONGEST_TAIL = 16_384;
 const LONGEST_OPEN = 127;
 
 /** Follows a token while its characters last. */
-export class TokenTail implements Tail {
+export class TokenTail implements ValueTail {
   readonly #character: RegExp;
   #left = LONGEST_TAIL;
 

@@ -105,7 +105,7 @@ export async function catalogEntry(id: string, now: Date): Promise<CatalogEntry>
 }
 
 /** Which provider a model is asked of, as far as it says whose prices hold. */
-export interface AskedProvider {
+export interface CatalogLookup {
   readonly provider_key: string;
   readonly api_format: string;
   readonly base_url: string | null;
@@ -122,7 +122,7 @@ const MAKERS: readonly (readonly [RegExp, string])[] = [
  * What the catalog knows of a model by what its provider calls it: the provider's own entry, or, where the provider is
  * not in the catalog, that of the model's maker. Null for a model it does not know.
  */
-export async function catalogFacts(asked: AskedProvider, modelNames: readonly string[], now: Date): Promise<CatalogEntry | null> {
+export async function catalogFacts(asked: CatalogLookup, modelNames: readonly string[], now: Date): Promise<CatalogEntry | null> {
   const format = providerFormat(asked.api_format)?.catalog ?? "maker";
   if (format === "none") return null;
   const { prices } = await load();

@@ -2,7 +2,7 @@ import type { EndUserRow } from "../../../store/end-users.ts";
 import { backupCodeHash, takeStep, useBackupCode } from "../../../store/second-factors.ts";
 import type { Directory } from "../../writes/write.ts";
 import { readBackupCode } from "./backup-codes.ts";
-import { turnOf, type PasswordHashing } from "./password-work.ts";
+import { hashingRequesterOf, type PasswordHashing } from "./password-work.ts";
 import { stepOfCode } from "./totp.ts";
 
 interface CodeCheckParts {
@@ -13,7 +13,7 @@ interface CodeCheckParts {
 /** Binds a sealed secret to its user. */
 export const totpSealContext = (userId: string) => `end_users.totp:${userId}`;
 
-/** A right code is used up by this: of many who present it at once, one is told true. */
+/** A right code is consumed: of many concurrent checks of it, one succeeds. */
 export async function totpIsRight({ directory }: CodeCheckParts, user: EndUserRow, code: string): Promise<boolean> {
   const secret = directory.secrets.openOrNull(user.totp_secret_sealed, totpSealContext(user.id));
   if (secret === null) return false;
@@ -25,7 +25,7 @@ async function backupCodeIsRight({ directory, hashing }: CodeCheckParts, user: E
   const read = readBackupCode(code);
   if (read === null) return false;
   const hash = await backupCodeHash(directory.db, user.id, read.slot);
-  if (hash === undefined || !(await hashing.verifyCode(read.text, hash, turnOf(user)))) return false;
+  if (hash === undefined || !(await hashing.verifyCode(read.text, hash, hashingRequesterOf(user)))) return false;
   return useBackupCode(directory.db, user.id, read.slot, new Date(directory.clock.now()));
 }
 

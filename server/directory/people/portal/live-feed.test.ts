@@ -5,7 +5,7 @@ import { jsonLog } from "../../../kernel/log.ts";
 import { openDatabase } from "../../../store/database.ts";
 import { LiveFeed, type FeedEvent } from "./live-feed.ts";
 
-test("whoever leaves when they are told keeps nobody from being told", async () => {
+test("a listener that leaves while it is notified keeps no other from being notified", async () => {
   const database = await testDatabase();
   const log = jsonLog("error");
   const connection = openDatabase(database.url, { log, max: 2 });

@@ -14,9 +14,9 @@ import { readNotification } from "./notifications.ts";
 
 const CHANNEL = "gatehouse_portal";
 /** A person with more open portals than this loses the oldest. */
-const MOST_FOR_A_USER = 10;
+const MAX_FOR_A_USER = 10;
 
-/** Something that happened, one and the same for everybody who is told the same of it. `resync`: something may have been missed. */
+/** An event, one object for everybody who gets the same of it. `resync`: something may have been missed. */
 export interface FeedEvent {
   readonly name: "notification" | "alert" | "approval" | "resync";
   readonly data: unknown;
@@ -42,7 +42,7 @@ interface Told {
  * connection listens for all open portals.
  */
 export class LiveFeed {
-  /** Sets, because whoever is told may leave in that moment, and the next is to be told all the same. */
+  /** Sets, because a listener may leave while it is notified, and the next is to be notified all the same. */
   private readonly followers = new Map<string, Map<string, Set<Follower>>>();
   private readonly channel: Channel;
   private stopped = false;
@@ -54,8 +54,8 @@ export class LiveFeed {
       parts.connection,
       CHANNEL,
       {
-        heard: (payload) => void this.pass(payload).catch((error: Error) => parts.log.warn("portal_event_lost", { error })),
-        listening: (again) => {
+        received: (payload) => void this.pass(payload).catch((error: Error) => parts.log.warn("portal_event_lost", { error })),
+        connected: (again) => {
           if (again) this.tellAll({ name: "resync", data: {} });
         },
       },
@@ -86,7 +86,7 @@ export class LiveFeed {
     users.set(follower.userId, portals);
     portals.add(follower);
     const [oldest] = portals;
-    if (portals.size > MOST_FOR_A_USER) oldest?.end();
+    if (portals.size > MAX_FOR_A_USER) oldest?.end();
     if (this.stopped) follower.end();
     return () => {
       portals.delete(follower);

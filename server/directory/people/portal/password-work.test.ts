@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Refused } from "../../../kernel/errors.ts";
-import { inTurn, type Turn } from "./password-work.ts";
+import { queuedHashing, type HashingRequester } from "./password-work.ts";
 
 test("slow hashes run one at a time, and one too many is refused with when to come again", async () => {
   let running = 0;
@@ -12,7 +12,7 @@ test("slow hashes run one at a time, and one too many is refused with when to co
     running--;
     return true;
   };
-  const work = inTurn({
+  const work = queuedHashing({
     hashPassword: async () => "",
     verifyPassword: slow,
     dummyVerify: slow,
@@ -33,7 +33,7 @@ test("slow hashes run one at a time, and one too many is refused with when to co
 
 test("a hash that fails holds nobody up", async () => {
   const fail = async () => Promise.reject(new Error("no memory"));
-  const work = inTurn({
+  const work = queuedHashing({
     hashPassword: fail,
     verifyPassword: async () => true,
     dummyVerify: async () => false,
@@ -54,14 +54,14 @@ describe("a storm", () => {
       await new Promise<void>((resolve) => release.push(resolve));
       return true;
     };
-    const work = inTurn({
+    const work = queuedHashing({
       hashPassword: async () => "",
       verifyPassword,
       dummyVerify: async () => false,
       hashCode: async () => "",
       verifyCode: async () => true,
     });
-    const ask = (who: string, turn: Turn) =>
+    const ask = (who: string, turn: HashingRequester) =>
       work.verifyPassword(who, "", turn).then(
         () => "done",
         (error: Refused) => error.refusal.code,
@@ -77,8 +77,8 @@ describe("a storm", () => {
     };
     return { ask, finish, order };
   }
-  const from = (of: string): Turn => ({ of, known: false });
-  const friend = (of: string): Turn => ({ of, known: true });
+  const from = (of: string): HashingRequester => ({ of, known: false });
+  const friend = (of: string): HashingRequester => ({ of, known: true });
 
   test("from one place takes the turns of that place, and a full queue makes room for others at its cost", async () => {
     const { ask, finish, order } = slow();

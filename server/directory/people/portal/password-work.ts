@@ -1,7 +1,7 @@
 import { refuse, Refused } from "../../../kernel/errors.ts";
 
-/** Whose work it is. */
-export interface Turn {
+/** Who the hashing is done for. */
+export interface HashingRequester {
   /** All that is of one of these shares its turns. */
   readonly of: string;
   /** Somebody who has shown who they are, now or from there before. */
@@ -9,20 +9,20 @@ export interface Turn {
 }
 
 export interface PasswordHashing {
-  hashPassword(password: string, turn?: Turn): Promise<string>;
-  verifyPassword(password: string, hash: string, turn?: Turn): Promise<boolean>;
+  hashPassword(password: string, turn?: HashingRequester): Promise<string>;
+  verifyPassword(password: string, hash: string, turn?: HashingRequester): Promise<boolean>;
   /** Takes as long as a verification and is never true. */
-  dummyVerify(password?: string, turn?: Turn): Promise<boolean>;
+  dummyVerify(password?: string, turn?: HashingRequester): Promise<boolean>;
   /** Bcrypt, of the short texts that backup codes are. */
-  hashCode(code: string, turn?: Turn): Promise<string>;
-  verifyCode(code: string, hash: string, turn?: Turn): Promise<boolean>;
+  hashCode(code: string, turn?: HashingRequester): Promise<string>;
+  verifyCode(code: string, hash: string, turn?: HashingRequester): Promise<boolean>;
 }
 
 /** Of somebody who has shown who they are. */
-export const turnOf = ({ id }: { readonly id: string }): Turn => ({ of: id, known: true });
+export const hashingRequesterOf = ({ id }: { readonly id: string }): HashingRequester => ({ of: id, known: true });
 
-const MOST_WAITING = 64;
-const ANYBODY: Turn = { of: "", known: false };
+const MAX_WAITING = 64;
+const ANYBODY: HashingRequester = { of: "", known: false };
 
 interface Job {
   run(): Promise<void>;
@@ -38,7 +38,7 @@ class Waiting {
   /** False when there is no room. Whoever has the most waiting gives way to who has less. */
   add(of: string, job: Job): boolean {
     const own = this.lines.get(of) ?? [];
-    if (this.count >= MOST_WAITING) {
+    if (this.count >= MAX_WAITING) {
       const longest = [...this.lines.values()].reduce<Job[]>((most, line) => (line.length > most.length ? line : most), []);
       if (longest.length <= own.length + 1) return false;
       longest.pop()?.refuse();
@@ -73,7 +73,7 @@ class Waiting {
  * A storm from one place takes the turns of that place, and a storm from everywhere those of strangers: every second
  * turn is of somebody who is known.
  */
-export function inTurn(hashing: PasswordHashing): PasswordHashing {
+export function queuedHashing(hashing: PasswordHashing): PasswordHashing {
   const known = new Waiting();
   const strangers = new Waiting();
   const otherThan = (one: Waiting) => (one === known ? strangers : known);
@@ -94,7 +94,7 @@ export function inTurn(hashing: PasswordHashing): PasswordHashing {
     isRunning = false;
   }
 
-  function queued<T>({ of, known: isKnown }: Turn = ANYBODY, hash: () => Promise<T>): Promise<T> {
+  function queued<T>({ of, known: isKnown }: HashingRequester = ANYBODY, hash: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const refuseIt = () =>
         reject(new Refused(refuse("too_many_logins", "Too many logins at once. Try again shortly.", { headers: { "retry-after": "1" } })));

@@ -4,9 +4,9 @@ import type { EndUserCache } from "../../end-user-cache.ts";
 import { invalidField } from "../../writes/records.ts";
 import { write, type Actor, type Directory } from "../../writes/write.ts";
 import { END_USERS, nextTokenGeneration, notifyUser } from "../end-users.ts";
-import { oneName, type LoginThrottle } from "../login-throttle.ts";
+import { usernameKey, type LoginThrottle } from "../login-throttle.ts";
 import { codeIsRight } from "./code-check.ts";
-import { turnOf, type PasswordHashing } from "./password-work.ts";
+import { hashingRequesterOf, type PasswordHashing } from "./password-work.ts";
 import type { PortalTokens } from "./portal-tokens.ts";
 import type { RegistrationThrottle } from "./registration-throttle.ts";
 
@@ -20,36 +20,36 @@ export interface PortalLogins {
 }
 
 /** Who acts, and from where. */
-export interface Origin {
+export interface PortalOrigin {
   readonly address: string;
   readonly requestId: string;
 }
 
-export interface SignedIn {
+export interface PortalSession {
   readonly user: EndUserRow;
   readonly token: string;
   readonly expiresIn: number;
 }
 
 /** The right password was given, and a code is still owed. */
-export interface CodeOwed {
+export interface SecondFactorRequired {
   readonly user: EndUserRow;
   readonly tempToken: string;
 }
 
 /** By id alone: the admin log is kept whole, and a person may ask to be forgotten. */
-export function userActor(user: Pick<EndUserRow, "id">, origin: Origin): Actor {
+export function userActor(user: Pick<EndUserRow, "id">, origin: PortalOrigin): Actor {
   return { id: user.id, username: null, role: "end_user", clientIp: null, requestId: origin.requestId };
 }
 
 /** One and the same 401 to the caller, whatever was wrong; the reason is for the audit row. */
 const wrong = (reason: string) => new Refused(refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" }, reason }));
 
-export function tooMany(retryAfter: number): Refused {
+export function tooManyAttempts(retryAfter: number): Refused {
   return new Refused(refuse("too_many_logins", undefined, { headers: { "retry-after": String(retryAfter) } }));
 }
 
-async function signedIn(logins: PortalLogins, user: EndUserRow, at?: number): Promise<SignedIn> {
+async function signedIn(logins: PortalLogins, user: EndUserRow, at?: number): Promise<PortalSession> {
   return { user, token: await logins.tokens.issue(user, at), expiresIn: logins.tokens.expirySeconds };
 }
 
@@ -57,7 +57,7 @@ async function signedIn(logins: PortalLogins, user: EndUserRow, at?: number): Pr
  * Null when the user was given another password or second factor, or shut out, while what they presented was being
  * verified, which takes long enough: a change under way is waited for. The token is of the moment before, so that a later one ends it.
  */
-async function completed(logins: PortalLogins, verified: EndUserRow): Promise<SignedIn | null> {
+async function completed(logins: PortalLogins, verified: EndUserRow): Promise<PortalSession | null> {
   const at = logins.directory.clock.now();
   const user = await noteLogin(logins.directory.db, verified, new Date(at));
   return user === undefined ? null : signedIn(logins, user, at);
@@ -67,13 +67,13 @@ async function completed(logins: PortalLogins, verified: EndUserRow): Promise<Si
  * Throws the same 401 whatever was wrong, after the same work, and `too_many_logins` with Retry-After; `inactive_user`
  * only to whoever knows the password. A null tenant is one that is not there.
  */
-export async function logIn(
+export async function logInPortalUser(
   logins: PortalLogins,
   tenantId: string | null,
   given: { username: string; password: string },
-  origin: Origin,
-): Promise<SignedIn | CodeOwed> {
-  const account = JSON.stringify(["portal", tenantId, oneName(given.username)]);
+  origin: PortalOrigin,
+): Promise<PortalSession | SecondFactorRequired> {
+  const account = JSON.stringify(["portal", tenantId, usernameKey(given.username)]);
   let reason = "unknown_user";
   let found: EndUserRow | undefined;
   const outcome = await logins.throttle.attempt(account, origin.address, async (turn) => {
@@ -89,7 +89,7 @@ export async function logIn(
     found = user;
     return true;
   });
-  if (!outcome.ran) throw tooMany(outcome.retryAfter);
+  if (!outcome.ran) throw tooManyAttempts(outcome.retryAfter);
   if (found === undefined) throw wrong(reason);
   if (!found.is_active) throw new Refused(refuse("inactive_user"));
   if (found.totp_enabled) return { user: found, tempToken: await logins.tokens.issueSecondStep(found) };
@@ -99,7 +99,11 @@ export async function logIn(
 }
 
 /** The second step: a code of the authenticator or a backup code, each good once. */
-export async function logInWithCode(logins: PortalLogins, given: { tempToken: string; code: string }, origin: Origin): Promise<SignedIn> {
+export async function logInWithCode(
+  logins: PortalLogins,
+  given: { tempToken: string; code: string },
+  origin: PortalOrigin,
+): Promise<PortalSession> {
   const step = await logins.tokens.verifySecondStep(given.tempToken);
   if (step === null) throw wrong("temp_token_invalid");
   let found: EndUserRow | undefined;
@@ -110,7 +114,7 @@ export async function logInWithCode(logins: PortalLogins, given: { tempToken: st
     found = user;
     return true;
   });
-  if (!outcome.ran) throw tooMany(outcome.retryAfter);
+  if (!outcome.ran) throw tooManyAttempts(outcome.retryAfter);
   if (found === undefined) throw wrong("wrong_code");
   if (!found.is_active) throw new Refused(refuse("inactive_user"));
   const login = await completed(logins, found);
@@ -122,7 +126,7 @@ export async function logInWithCode(logins: PortalLogins, given: { tempToken: st
 export async function reauthenticate(
   logins: PortalLogins,
   userId: string,
-  origin: Origin,
+  origin: PortalOrigin,
   judge: () => Promise<boolean>,
 ): Promise<boolean> {
   let right = false;
@@ -130,7 +134,7 @@ export async function reauthenticate(
     right = await judge();
     return right;
   });
-  if (!outcome.ran) throw tooMany(outcome.retryAfter);
+  if (!outcome.ran) throw tooManyAttempts(outcome.retryAfter);
   return right;
 }
 
@@ -141,20 +145,20 @@ export async function userRow(logins: PortalLogins, tenantId: string, userId: st
 }
 
 /** Ends every token of the user and answers a new one. A wrong current password is refused as a field of the body. */
-export async function changePassword(
+export async function changePortalPassword(
   logins: PortalLogins,
   who: { tenantId: string; userId: string },
   given: { current: string; next: string },
-  origin: Origin,
-): Promise<SignedIn> {
+  origin: PortalOrigin,
+): Promise<PortalSession> {
   const before = await userRow(logins, who.tenantId, who.userId);
   if (
     !(await reauthenticate(logins, who.userId, origin, () =>
-      logins.hashing.verifyPassword(given.current, before.password_hash, turnOf(before)),
+      logins.hashing.verifyPassword(given.current, before.password_hash, hashingRequesterOf(before)),
     ))
   )
     throw invalidField("current_password", "is wrong");
-  const passwordHash = await logins.hashing.hashPassword(given.next, turnOf(before));
+  const passwordHash = await logins.hashing.hashPassword(given.next, hashingRequesterOf(before));
   const changed = await write(logins.directory, userActor(before, origin), async (change) => {
     const row = await endUserStore.find(change.trx, who.tenantId, who.userId, "lock");
     if (row === undefined) throw wrong("credential_unknown");

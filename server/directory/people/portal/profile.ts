@@ -7,7 +7,7 @@ import type { EndUserIdentity } from "../../end-user-cache.ts";
 import { write } from "../../writes/write.ts";
 import { END_USERS, endUsers, notifyUser } from "../end-users.ts";
 import { setPhoto } from "../photos.ts";
-import { userActor, type Origin, type PortalLogins } from "./portal-logins.ts";
+import { userActor, type PortalOrigin, type PortalLogins } from "./portal-logins.ts";
 
 /** A user's own record, without what only administrators read. */
 export type Profile = Pick<
@@ -55,7 +55,7 @@ export async function updateProfile(
   logins: PortalLogins,
   identity: EndUserIdentity,
   body: ProfileUpdate,
-  origin: Origin,
+  origin: PortalOrigin,
 ): Promise<Profile> {
   const user = await write(logins.directory, userActor(identity, origin), (change) =>
     endUsers.update(change, identity.tenant_id, identity.id, body),
@@ -64,7 +64,7 @@ export async function updateProfile(
   return profileOf(user, identity);
 }
 
-export function setOwnPhoto(logins: PortalLogins, identity: EndUserIdentity, content: Uint8Array, origin: Origin): Promise<string> {
+export function setOwnPhoto(logins: PortalLogins, identity: EndUserIdentity, content: Uint8Array, origin: PortalOrigin): Promise<string> {
   return write(logins.directory, userActor(identity, origin), (change) =>
     setPhoto(change, identity.tenant_id, identity.id, content, "file"),
   );
@@ -96,7 +96,7 @@ export async function choosePrimaryGroup(
   logins: PortalLogins,
   identity: EndUserIdentity,
   groupId: string,
-  origin: Origin,
+  origin: PortalOrigin,
 ): Promise<{ primary_group_id: string; previous_primary_group_id: string | null }> {
   if (!identity.group_ids.includes(groupId)) throw new Refused(refuse("forbidden", "You are not in this resource group."));
   const previous = primaryOf(identity);

@@ -3,7 +3,7 @@ import { placeOf } from "../../../kernel/ip-address.ts";
 import { BoundedMap } from "../../bounded-map.ts";
 
 const WINDOW_MS = 10 * 60_000;
-const MOST_IN_WINDOW = 60;
+const MAX_IN_WINDOW = 60;
 const MAX_ADDRESSES = 20_000;
 
 /**
@@ -24,7 +24,7 @@ export class RegistrationThrottle {
     const now = this.clock.now();
     const held = this.windows.get(address);
     const window = held !== undefined && held.endsAt > now ? held : { tries: 0, endsAt: now + WINDOW_MS };
-    if (window.tries >= MOST_IN_WINDOW) return Math.ceil((window.endsAt - now) / 1000);
+    if (window.tries >= MAX_IN_WINDOW) return Math.ceil((window.endsAt - now) / 1000);
     window.tries++;
     this.windows.set(address, window);
     return null;

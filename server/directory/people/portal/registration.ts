@@ -9,7 +9,7 @@ import { pictureType } from "../../pictures/picture.ts";
 import { setPhoto } from "../photos.ts";
 import { invalidField } from "../../writes/records.ts";
 import { write, type Actor } from "../../writes/write.ts";
-import type { Origin, PortalLogins } from "./portal-logins.ts";
+import type { PortalOrigin, PortalLogins } from "./portal-logins.ts";
 
 function photoOf(body: Registration): Uint8Array | null {
   if (body.photo_base64 === undefined) return null;
@@ -26,7 +26,12 @@ function photoOf(body: Registration): Uint8Array | null {
  * A user who registers themselves: in no resource group and unverified, until an administrator says otherwise. Throws
  * `too_many_registrations` with Retry-After before anything is looked up. A null tenant is one that is not there.
  */
-export async function register(logins: PortalLogins, tenantId: string | null, body: Registration, origin: Origin): Promise<EndUser> {
+export async function registerEndUser(
+  logins: PortalLogins,
+  tenantId: string | null,
+  body: Registration,
+  origin: PortalOrigin,
+): Promise<EndUser> {
   const { directory, hashing, registrations } = logins;
   const retryAfter = registrations.enter(origin.address);
   if (retryAfter !== null)

@@ -6,8 +6,8 @@ import { write, type Write } from "../../writes/write.ts";
 import { END_USERS, notifyUser } from "../end-users.ts";
 import { newBackupCodes, readBackupCode } from "./backup-codes.ts";
 import { codeIsRight, totpIsRight, totpSealContext } from "./code-check.ts";
-import { turnOf } from "./password-work.ts";
-import { reauthenticate, userActor, userRow, type Origin, type PortalLogins } from "./portal-logins.ts";
+import { hashingRequesterOf } from "./password-work.ts";
+import { reauthenticate, userActor, userRow, type PortalOrigin, type PortalLogins } from "./portal-logins.ts";
 import { newTotpSecret, otpauthUrl } from "./totp.ts";
 
 interface Who {
@@ -28,7 +28,7 @@ export async function secondFactorStatus(
 async function changeFactor(
   logins: PortalLogins,
   who: Who,
-  origin: Origin,
+  origin: PortalOrigin,
   action: string,
   patchOf: (row: EndUserRow, change: Write) => Promise<EndUserPatch>,
 ): Promise<void> {
@@ -57,13 +57,15 @@ const wrongState = (message: string) => new Refused(refuse("two_factor_state", m
 export async function beginSecondFactor(
   logins: PortalLogins,
   who: Who,
-  origin: Origin,
+  origin: PortalOrigin,
 ): Promise<{ secret: string; otpauth_url: string; backup_codes: string[] }> {
   const user = await userRow(logins, who.tenantId, who.userId);
   if (user.totp_enabled) throw wrongState("Two-factor login is on already. Switch it off first.");
   const secret = newTotpSecret();
   const codes = newBackupCodes();
-  const hashes = await Promise.all(codes.map((code) => logins.hashing.hashCode(readBackupCode(code)?.text ?? "", turnOf(user))));
+  const hashes = await Promise.all(
+    codes.map((code) => logins.hashing.hashCode(readBackupCode(code)?.text ?? "", hashingRequesterOf(user))),
+  );
   const sealed = logins.directory.secrets.seal(secret, totpSealContext(user.id));
   await changeFactor(logins, who, origin, "begin_2fa", async (row, change) => {
     if (row.totp_enabled) throw wrongState("Two-factor login is on already. Switch it off first.");
@@ -73,7 +75,7 @@ export async function beginSecondFactor(
   return { secret, otpauth_url: otpauthUrl(secret, user.username), backup_codes: codes };
 }
 
-export async function confirmSecondFactor(logins: PortalLogins, who: Who, code: string, origin: Origin): Promise<void> {
+export async function confirmSecondFactor(logins: PortalLogins, who: Who, code: string, origin: PortalOrigin): Promise<void> {
   const user = await userRow(logins, who.tenantId, who.userId);
   if (user.totp_enabled || user.totp_secret_sealed === null)
     throw wrongState(user.totp_enabled ? "Two-factor login is on already." : "Begin with /auth/2fa/setup.");
@@ -90,12 +92,13 @@ export async function disableSecondFactor(
   logins: PortalLogins,
   who: Who,
   given: { code?: string | undefined; password?: string | undefined },
-  origin: Origin,
+  origin: PortalOrigin,
 ): Promise<void> {
   const user = await userRow(logins, who.tenantId, who.userId);
   const { code, password } = given;
   const right = await reauthenticate(logins, who.userId, origin, async () => {
-    if (password !== undefined && !(await logins.hashing.verifyPassword(password, user.password_hash, turnOf(user)))) return false;
+    if (password !== undefined && !(await logins.hashing.verifyPassword(password, user.password_hash, hashingRequesterOf(user))))
+      return false;
     return code === undefined || (await codeIsRight(logins, user, code));
   });
   if (!right) throw invalidField(code === undefined ? "password" : "code", "is wrong, or was used before");

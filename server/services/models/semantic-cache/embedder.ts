@@ -5,11 +5,11 @@ import { isObject } from "../../../wire/document.ts";
 import { EmbeddingsRequest, readEmbeddingsRequest } from "../../../wire/embeddings/embeddings-request.ts";
 import type { Call } from "../../../road/call.ts";
 import type { Dispatch } from "../dispatch.ts";
-import type { Nest } from "../../../road/nested-call.ts";
+import type { MakeNestedCall } from "../../../road/nested-call.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
 import { quantised } from "./vectors.ts";
 
-const MOST_KEPT = 2_000;
+const MAX_KEPT = 2_000;
 /** An embedding that takes longer than this costs more than it can save. */
 const TIMEOUT_MS = 3_000;
 
@@ -17,11 +17,11 @@ const encoder = new TextEncoder();
 
 /** Turns questions into vectors by a model of the gateway's own, each as a nested call. */
 export class Embedder {
-  private readonly kept = new BoundedMap<string, Int8Array>(MOST_KEPT);
-  private readonly nest: Nest;
+  private readonly kept = new BoundedMap<string, Int8Array>(MAX_KEPT);
+  private readonly nest: MakeNestedCall;
   private readonly models: Pick<Dispatch, "embed">;
 
-  constructor(nest: Nest, models: Pick<Dispatch, "embed">) {
+  constructor(nest: MakeNestedCall, models: Pick<Dispatch, "embed">) {
     this.nest = nest;
     this.models = models;
   }

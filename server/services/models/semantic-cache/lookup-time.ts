@@ -2,7 +2,7 @@
 const LOOKUP_MS = 250;
 
 /** Null when it takes too long. */
-export async function soon<T>(work: Promise<T | null>): Promise<T | null> {
+export async function withinLookupTime<T>(work: Promise<T | null>): Promise<T | null> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(() => resolve(null), LOOKUP_MS);

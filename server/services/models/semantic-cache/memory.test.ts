@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { StoredAnswers, StoredVector } from "../../../directory/semantic-cache/stored-answers.ts";
-import { Spaces } from "./spaces.ts";
+import { VectorIndex } from "./vector-index.ts";
 import { cosine, quantised } from "./vectors.ts";
 import { WeighedMap } from "./weighed-map.ts";
 
@@ -75,7 +75,7 @@ describe("a space of questions", () => {
 
   test("gives the nearest that is near enough, and none that is over", async () => {
     const { stored } = database([entry("1", [1, 0]), entry("2", [1, 0.2]), entry("3", [1, 0.05], 5)]);
-    const spaces = new Spaces(stored, () => 10);
+    const spaces = new VectorIndex(stored, () => 10);
     expect((await spaces.nearest(of, "s", quantised([1, 0.19]), 0.9))?.found.id).toBe("2");
     expect((await spaces.nearest(of, "s", quantised([1, 0.05]), 0.9))?.found.id).toBe("1");
     expect(await spaces.nearest(of, "s", quantised([0, 1]), 0.9)).toBeNull();
@@ -85,7 +85,7 @@ describe("a space of questions", () => {
     const rows = [entry("1", [1, 0])];
     let now = 10;
     const { stored, asked } = database(rows);
-    const spaces = new Spaces(stored, () => now);
+    const spaces = new VectorIndex(stored, () => now);
     const find = async () => (await spaces.nearest(of, "s", quantised([0, 1]), 0.9))?.found.id ?? null;
     expect(await find()).toBeNull();
     rows.push(entry("2", [0, 1]));
@@ -98,7 +98,7 @@ describe("a space of questions", () => {
 
   test("of another generation, tenant or name is another", async () => {
     const { stored, asked } = database([]);
-    const spaces = new Spaces(stored, () => 10);
+    const spaces = new VectorIndex(stored, () => 10);
     for (const [where, name] of [
       [of, "s"],
       [{ ...of, generation: "h" }, "s"],

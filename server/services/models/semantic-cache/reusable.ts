@@ -3,7 +3,7 @@ import type { ConversationReply } from "../../../wire/conversation/reply.ts";
 import type { Call } from "../../../road/call.ts";
 import type { Conversation } from "../../../road/conversation.ts";
 
-const MOST_REQUEST_BYTES = 1024 * 1024;
+const MAX_REQUEST_BYTES = 1024 * 1024;
 
 /**
  * Whether an answer given before may answer this request. Not where the caller asks for variety (several answers, a
@@ -11,7 +11,7 @@ const MOST_REQUEST_BYTES = 1024 * 1024;
  * again, or where a name stands twice: its provider may have answered the other of the two than the key is made of.
  */
 export function mayReuse(call: Call, { inbound, caller, statefulFields }: Conversation, cache: SemanticCacheEntry): boolean {
-  if ((call.row.request_size_bytes ?? 0) > MOST_REQUEST_BYTES || inbound.opaque || statefulFields.length > 0) return false;
+  if ((call.row.request_size_bytes ?? 0) > MAX_REQUEST_BYTES || inbound.opaque || statefulFields.length > 0) return false;
   if (inbound.candidates !== 1 || (inbound.temperature ?? 0) > cache.maxTemperature) return false;
   if (inbound.repeatedName !== null) return false;
   const read = caller.readRequest(inbound.body);
@@ -20,7 +20,7 @@ export function mayReuse(call: Call, { inbound, caller, statefulFields }: Conver
 }
 
 /** Whether an answer is one that may be given again: a single one that came to its own end and says something. */
-export function mayKeep(reply: ConversationReply, cache: SemanticCacheEntry): boolean {
+export function mayStore(reply: ConversationReply, cache: SemanticCacheEntry): boolean {
   const [only, another] = reply.candidates;
   if (only === undefined || another !== undefined || reply.usage === null || reply.usage.estimated) return false;
   const ended = only.stop === "end" || only.stop === "stop_sequence" || (only.stop === "tool_call" && cache.includeTools);

@@ -8,17 +8,17 @@ import type { Log } from "../../../kernel/log.ts";
 import type { ConversationReply } from "../../../wire/conversation/reply.ts";
 import { inputTokens } from "../../../wire/usage.ts";
 import type { Call } from "../../../road/call.ts";
-import type { Nest } from "../../../road/nested-call.ts";
+import type { MakeNestedCall } from "../../../road/nested-call.ts";
 import type { Conversation } from "../../../road/conversation.ts";
 import type { Dispatch } from "../dispatch.ts";
 import type { Answer } from "../../../road/answer.ts";
 import { cacheKeys, type CacheKeys } from "./cache-key.ts";
 import { Embedder } from "./embedder.ts";
-import { passing } from "./kept-reply.ts";
-import { soon } from "./lookup-time.ts";
+import { recordAnswer } from "./recorded-answer.ts";
+import { withinLookupTime } from "./lookup-time.ts";
 import { replayed } from "./replay.ts";
-import { mayKeep, mayReuse } from "./reusable.ts";
-import { Spaces } from "./spaces.ts";
+import { mayStore, mayReuse } from "./reusable.ts";
+import { VectorIndex } from "./vector-index.ts";
 import { WeighedMap } from "./weighed-map.ts";
 import { modelOf } from "../../../road/target.ts";
 
@@ -26,14 +26,14 @@ export interface SemanticCacheParts {
   readonly stored: StoredAnswers;
   readonly clock: Clock;
   readonly log: Log;
-  readonly nest: Nest;
+  readonly nest: MakeNestedCall;
   /** The way to the models without a cache before it. */
   readonly models: Dispatch;
 }
 
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 /** Answers being written at once; when the database falls behind, this process alone gives the others again. */
-const MOST_STORING = 200;
+const MAX_STORING = 200;
 
 /** One call's dealings with the cache. */
 interface Lookup {
@@ -52,15 +52,15 @@ interface Lookup {
  */
 export class SemanticCache {
   private readonly parts: SemanticCacheParts;
-  private readonly answers = new WeighedMap<StoredAnswer>(MOST_BYTES);
-  private readonly spaces: Spaces;
+  private readonly answers = new WeighedMap<StoredAnswer>(MAX_BYTES);
+  private readonly spaces: VectorIndex;
   private readonly embedder: Embedder;
   private readonly configs = new WeakMap<GroupScope, { readonly cache: SemanticCacheEntry | null }>();
   private readonly storing = new Set<Promise<void>>();
 
   constructor(parts: SemanticCacheParts) {
     this.parts = parts;
-    this.spaces = new Spaces(parts.stored, () => parts.clock.now());
+    this.spaces = new VectorIndex(parts.stored, () => parts.clock.now());
     this.embedder = new Embedder(parts.nest, parts.models);
   }
 
@@ -109,7 +109,7 @@ export class SemanticCache {
     if (cache.semantic === null || keys.near === null) return null;
     lookup.vector = await this.embedder.vectorOf(lookup.call, cache.semantic.model, keys.near.question);
     if (lookup.vector === null) return null;
-    const nearest = await soon(this.spaces.nearest(lookup.of, keys.near.space, lookup.vector, cache.semantic.threshold));
+    const nearest = await withinLookupTime(this.spaces.nearest(lookup.of, keys.near.space, lookup.vector, cache.semantic.threshold));
     if (nearest === null) return null;
     const stored = await this.fetched(lookup, `id ${nearest.found.id}`, () => this.parts.stored.byId(lookup.of, nearest.found));
     return stored === null || !this.young(stored, cache.semantic.ttl)
@@ -134,7 +134,7 @@ export class SemanticCache {
       if (held.until > this.parts.clock.now()) return held;
       this.answers.delete(key);
     }
-    const stored = await soon(fetch());
+    const stored = await withinLookupTime(fetch());
     if (stored !== null) this.hold(key, stored);
     return stored;
   }
@@ -166,12 +166,12 @@ export class SemanticCache {
   private keep(lookup: Lookup, answer: Answer): Answer {
     if (answer.status !== 200) return answer;
     const { call } = lookup;
-    const kept = passing(lookup.conversation, answer);
+    const kept = recordAnswer(lookup.conversation, answer);
     call.whenEnded.push((errorType) => {
       if (errorType !== null || !call.answerReusable || touched(call)) return;
       try {
         const reply = kept.reply();
-        if (reply !== null && mayKeep(reply, lookup.cache)) this.store(lookup, reply);
+        if (reply !== null && mayStore(reply, lookup.cache)) this.store(lookup, reply);
       } catch (error) {
         this.failed(call, error);
       }
@@ -197,7 +197,7 @@ export class SemanticCache {
       this.hold(memoryKey(of, `id ${id}`), { ...stored, until });
       this.spaces.add(of, semantic.space, { id, vector: semantic.vector, until });
     }
-    if (this.storing.size >= MOST_STORING) return;
+    if (this.storing.size >= MAX_STORING) return;
     const written = this.parts.stored.store(of, of.generation, {
       id,
       at: now,

@@ -1,7 +1,7 @@
 import type { Directory } from "../../../directory/writes/write.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
 import type { AdmissionParts } from "../../../road/admission/admit.ts";
-import type { AuthorizationMemory } from "./authorization-memory.ts";
+import type { AuthorizationCache } from "./authorization-cache.ts";
 
 export interface ConnectedDiscovery {
   /**
@@ -18,7 +18,7 @@ export interface AuthorizationParts extends Pick<Directory, "db" | "secrets" | "
   readonly publicUrl: string | null;
   /** Whether addresses of this machine and network may be asked, and without TLS. */
   readonly allowPrivate: boolean;
-  readonly memory: AuthorizationMemory;
+  readonly memory: AuthorizationCache;
   readonly discovery: ConnectedDiscovery;
 }
 

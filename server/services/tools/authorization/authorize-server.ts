@@ -2,15 +2,15 @@ import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry
 import type { StoredTokens } from "../../../directory/tools/oauth-tokens.ts";
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
-import { readChallenge, scopesOf, writeChallenge } from "../../../wire/oauth/challenge.ts";
+import { readChallenge, parseScopes, writeChallenge } from "../../../wire/oauth/challenge.ts";
 import type { Call } from "../../../road/call.ts";
 import { baseUrl } from "./authorization-parts.ts";
-import { askAgain } from "./authorization-memory.ts";
+import { refetchAuthorization } from "./authorization-cache.ts";
 import { callerToken } from "./caller-token.ts";
 import { connectLink } from "./connect-link.ts";
 import { principalOfIdentity } from "./principal.ts";
 import { metadataUrl, protectedServer } from "./protected-servers.ts";
-import { heldTokens, renewedTokens, usableTokens } from "./token-keeper.ts";
+import { storedTokens, renewedTokens, renewedIfNeeded } from "./token-renewal.ts";
 import { toolsOf } from "../../../road/target.ts";
 import type { ServerAuthorizationParts } from "./authorization-parts.ts";
 
@@ -28,7 +28,7 @@ export function authorizedSend(parts: ServerAuthorizationParts, call: Call, serv
     const own = callerToken(server, call);
     let stored: StoredTokens | null = null;
     if (own === null) {
-      const usable = await usableTokens(parts, principal, server, call.identity.grantId);
+      const usable = await renewedIfNeeded(parts, principal, server, call.identity.grantId);
       if (isRefusal(usable)) return usable;
       if (usable === null) return authorizationRequired(parts, call, server);
       stored = usable;
@@ -54,10 +54,10 @@ export function authorizedSend(parts: ServerAuthorizationParts, call: Call, serv
     const challenge = readChallenge(response.headers.get("www-authenticate"));
     if (response.status === 403 && challenge?.error !== "insufficient_scope") return response;
     void response.body?.cancel().catch(() => undefined);
-    if (response.status === 401 && own === null) askAgain(parts.memory, server, token);
+    if (response.status === 401 && own === null) refetchAuthorization(parts.memory, server, token);
     return response.status === 401
-      ? authorizationRequired(parts, call, server, scopesOf(challenge?.scope))
-      : scopeRequired(parts, call, server, scopesOf(challenge?.scope));
+      ? authorizationRequired(parts, call, server, parseScopes(challenge?.scope))
+      : scopeRequired(parts, call, server, parseScopes(challenge?.scope));
   };
 }
 
@@ -81,7 +81,7 @@ async function scopeRequired(
   const held =
     call.identity === null || callerToken(server, call) !== null
       ? null
-      : await heldTokens(parts, principalOfIdentity(call.identity), server);
+      : await storedTokens(parts, principalOfIdentity(call.identity), server);
   return required(parts, call, server, "upstream_scope_required", [...new Set([...(held?.scopes ?? []), ...wanted])]);
 }
 

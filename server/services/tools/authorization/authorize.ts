@@ -1,6 +1,6 @@
 import { type Refusal, isRefusal, refuse } from "../../../kernel/errors.ts";
 import { looksLikeApiKey, sha256Hex } from "../../../kernel/secrets.ts";
-import { scopesOf } from "../../../wire/oauth/challenge.ts";
+import { parseScopes } from "../../../wire/oauth/challenge.ts";
 import { challengeOf, isChallenge, newVerifier } from "../../../wire/oauth/pkce.ts";
 import { admitAs } from "../../../road/admission/admit.ts";
 import type { Call } from "../../../road/call.ts";
@@ -9,15 +9,24 @@ import type { Broker } from "./broker.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import { bridgedClient, mayRedirect } from "./clients.ts";
 import { readConnectTicket } from "./connect-link.ts";
-import { type Proven, type Wanted, forgottenMark, isBrowser, newBrowserMark, openWanted, sealFlow, sealWanted } from "./flow.ts";
-import { holderOf } from "./holder.ts";
+import {
+  type ProvenPrincipal,
+  type RequestedAuthorization,
+  expiredBrowserBinding,
+  isSameBrowser,
+  newBrowserBinding,
+  openRequestedAuthorization,
+  sealFlow,
+  sealRequestedAuthorization,
+} from "./flow.ts";
+import { requestHolder } from "./holder.ts";
 import { principalOfIdentity } from "./principal.ts";
 import { toolServerUrl } from "./protected-servers.ts";
 import { callbackUrl, upstreamClient } from "./upstream-clients.ts";
 import { withQuery } from "./with-query.ts";
 import { scopesToAsk } from "./scopes-to-ask.ts";
 
-const MOST_STATE = 4_096;
+const MAX_STATE = 4_096;
 
 /** A browser arrives: sent by a client of the broker, by a link to connect an account, or by a client of the issuer's own. */
 export async function authorize(
@@ -47,9 +56,9 @@ export async function authorize(
   const state = query.get("state");
   const back = (error: string, why: string): BrokerAnswer => ({
     kind: "redirect",
-    to: withQuery(redirectUri, { error, error_description: why, state: state?.slice(0, MOST_STATE) ?? null, iss: broker.broker }),
+    to: withQuery(redirectUri, { error, error_description: why, state: state?.slice(0, MAX_STATE) ?? null, iss: broker.broker }),
   });
-  if (state !== null && state.length > MOST_STATE) return back("invalid_request", "state is too long");
+  if (state !== null && state.length > MAX_STATE) return back("invalid_request", "state is too long");
   if (query.get("response_type") !== "code") return back("unsupported_response_type", "response_type must be code");
   const challenge = query.get("code_challenge") ?? "";
   if (query.get("code_challenge_method") !== "S256" || !isChallenge(challenge))
@@ -64,7 +73,7 @@ export async function authorize(
     redirectUri,
     state,
     challenge,
-    scope: scopesOf(query.get("scope")).join(" "),
+    scope: parseScopes(query.get("scope")).join(" "),
   });
 }
 
@@ -78,17 +87,17 @@ async function connectSender(
   broker: Broker,
   { query, scope }: BrokerRequest,
 ): Promise<BrokerAnswer | Refusal> {
-  const proven = holderOf(call);
+  const proven = requestHolder(call);
   if (proven === null || call.identity === null) return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" } });
   if (scope?.tools.has(broker.id) !== true) return refuse("tool_server_not_allowed");
-  const { cookie, browser } = newBrowserMark(broker);
-  const wanted: Wanted = {
+  const { cookie, browser } = newBrowserBinding(broker);
+  const wanted: RequestedAuthorization = {
     kind: "connect",
     tenantId: proven.tenantId,
     type: proven.type,
     id: proven.id,
     name: call.identity.username ?? call.identity.credentialName,
-    scope: scopesOf(query.get("scope")).join(" "),
+    scope: parseScopes(query.get("scope")).join(" "),
   };
   const answer = await toIssuer(parts, broker, wanted, proven, browser);
   if (isRefusal(answer) || answer.kind !== "redirect") return answer;
@@ -116,8 +125,8 @@ function straight(broker: Broker, query: URLSearchParams): string {
   });
 }
 
-function asked(parts: AuthorizationParts, broker: Broker, wanted: Wanted, problem: string | null = null): BrokerAnswer {
-  const { cookie, browser } = newBrowserMark(broker);
+function asked(parts: AuthorizationParts, broker: Broker, wanted: RequestedAuthorization, problem: string | null = null): BrokerAnswer {
+  const { cookie, browser } = newBrowserBinding(broker);
   const scopes = scopesToAsk(broker, wanted.scope);
   return {
     kind: "consent",
@@ -127,7 +136,7 @@ function asked(parts: AuthorizationParts, broker: Broker, wanted: Wanted, proble
     scopes,
     provider: new URL(broker.at.issuer).host,
     key: wanted.kind === "client" ? { name: null, required: false } : { name: wanted.name, required: true },
-    request: sealWanted(parts, broker, wanted, browser),
+    request: sealRequestedAuthorization(parts, broker, wanted, browser),
     action: `${broker.broker}/authorize`,
     cookie,
     problem,
@@ -135,7 +144,7 @@ function asked(parts: AuthorizationParts, broker: Broker, wanted: Wanted, proble
 }
 
 /** The person has answered: on to the issuer, or back. */
-export async function decide(
+export async function decideConsent(
   parts: AuthorizationParts,
   call: Call,
   broker: Broker,
@@ -143,12 +152,12 @@ export async function decide(
 ): Promise<BrokerAnswer | Refusal> {
   const { origin } = new URL(broker.broker);
   const from = call.headers.get("origin");
-  const opened = openWanted(parts, broker, form.get("request") ?? "");
-  if (opened === null || (from !== null && from !== origin && from !== "null") || !isBrowser(call, opened.browser))
+  const opened = openRequestedAuthorization(parts, broker, form.get("request") ?? "");
+  if (opened === null || (from !== null && from !== origin && from !== "null") || !isSameBrowser(call, opened.browser))
     return refuse("oauth_answer_refused");
   const { wanted, browser } = opened;
   if (form.get("decision") !== "allow") {
-    const cookie = forgottenMark(broker, browser);
+    const cookie = expiredBrowserBinding(broker, browser);
     return wanted.kind === "client"
       ? { kind: "redirect", to: withQuery(wanted.redirectUri, { error: "access_denied", state: wanted.state, iss: broker.broker }), cookie }
       : { kind: "page", title: "Not connected", text: "Nothing was connected. You may close this page.", cookie };
@@ -166,8 +175,8 @@ export async function decide(
 async function toIssuer(
   parts: AuthorizationParts,
   broker: Broker,
-  wanted: Wanted,
-  proven: Proven | null,
+  wanted: RequestedAuthorization,
+  proven: ProvenPrincipal | null,
   browser: string,
 ): Promise<BrokerAnswer | Refusal> {
   const client = await upstreamClient(parts, broker.tenantId, broker.id, broker.at, broker.broker);
@@ -191,7 +200,7 @@ async function toIssuer(
 }
 
 /** Null when no key was given; a text says what is wrong with it. */
-async function provenBy(parts: AuthorizationParts, call: Call, broker: Broker, key: string): Promise<Proven | string | null> {
+async function provenBy(parts: AuthorizationParts, call: Call, broker: Broker, key: string): Promise<ProvenPrincipal | string | null> {
   if (key === "") return null;
   const refused = looksLikeApiKey(key) ? await admitAs(call, { kind: "api_key", text: key }, "group", parts) : refuse("unauthenticated");
   const { identity, scope } = call;

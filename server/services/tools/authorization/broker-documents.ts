@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../../wire/document.ts";
-import { enteredClient } from "../../../directory/tools/oauth-upstream-clients.ts";
+import { configuredClient } from "../../../directory/tools/oauth-upstream-clients.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker, BrokeredServer } from "./broker.ts";
 import { brokerUrl, toolServerUrl } from "./protected-servers.ts";
@@ -65,5 +65,5 @@ export function passesRegistrations(at: Broker["at"]): boolean {
 
 /** Whether the gateway can be a client there on behalf of clients that are known by a document. */
 export async function takesClientDocuments(parts: Pick<AuthorizationParts, "db">, { tenantId, id, at }: Broker): Promise<boolean> {
-  return at.registrationEndpoint !== null || at.clientDocuments || (await enteredClient(parts, tenantId, id))?.issuer === at.issuer;
+  return at.registrationEndpoint !== null || at.clientDocuments || (await configuredClient(parts, tenantId, id))?.issuer === at.issuer;
 }

@@ -5,7 +5,7 @@ import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
 import type { Call } from "../../../road/call.ts";
 import { type AuthorizationParts, baseUrl } from "./authorization-parts.ts";
 import { authorizationServer, brokerUrl, protectedServer } from "./protected-servers.ts";
-import type { ProtectedServer } from "./authorization-memory.ts";
+import type { ProtectedServer } from "./authorization-cache.ts";
 
 /** The server a request to the broker is about. */
 export interface BrokeredServer {

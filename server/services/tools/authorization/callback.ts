@@ -1,30 +1,30 @@
-import { keepTokens, type Principal, tokenRef } from "../../../directory/tools/oauth-tokens.ts";
+import { storeTokens, type Principal, tokenRef } from "../../../directory/tools/oauth-tokens.ts";
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
-import { forgetAuthorization } from "./authorization-memory.ts";
+import { clearAuthorization } from "./authorization-cache.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import { withQuery } from "./with-query.ts";
 import type { Broker } from "./broker.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import { sealCode } from "./codes.ts";
-import { type Flow, forgottenMark, isBrowser, openFlow } from "./flow.ts";
-import { askTokens } from "./token-endpoint.ts";
+import { type Flow, expiredBrowserBinding, isSameBrowser, openFlow } from "./flow.ts";
+import { requestTokens } from "./token-endpoint.ts";
 import { callbackUrl, upstreamClient } from "./upstream-clients.ts";
 
 /** The browser comes back from the issuer. */
-export async function callback(
+export async function handleIssuerCallback(
   parts: AuthorizationParts,
   call: Call,
   broker: Broker,
   { query }: BrokerRequest,
 ): Promise<BrokerAnswer | Refusal> {
   const flow = openFlow(parts, broker, query.get("state") ?? "");
-  if (flow === null || !isBrowser(call, flow.browser)) return refuse("oauth_answer_refused");
+  if (flow === null || !isSameBrowser(call, flow.browser)) return refuse("oauth_answer_refused");
   const iss = query.get("iss");
-  // Another issuer's answer, or one whose issuer cannot be told: nothing of it is shown or used.
+  // Another issuer's answer, or one whose issuer is unknown: nothing of it is shown or used.
   if (iss === null ? broker.at.namesItself : iss !== broker.at.issuer)
     return refuse("oauth_answer_refused", undefined, { reason: iss === null ? "iss_missing" : "iss_mismatch" });
-  const cookie = forgottenMark(broker, flow.browser);
+  const cookie = expiredBrowserBinding(broker, flow.browser);
   const code = query.get("code");
   const { wanted } = flow;
   if (code === null || query.get("error") !== null) {
@@ -72,8 +72,8 @@ async function connected(
     resource: broker.says.resource,
   };
   const principal: Principal = { tenantId: wanted.tenantId, type: wanted.type, id: wanted.id };
-  await keepTokens(parts, principal, terms, exchanged.tokens);
-  forgetAuthorization(parts.memory, principal.tenantId, tokenRef(principal, broker.id));
+  await storeTokens(parts, principal, terms, exchanged.tokens);
+  clearAuthorization(parts.memory, principal.tenantId, tokenRef(principal, broker.id));
   await parts.discovery.learn(broker.tenantId, broker.id, exchanged.tokens.accessToken);
   return {
     kind: "page",
@@ -93,7 +93,7 @@ export async function exchangeCode(
   const client = await upstreamClient(parts, broker.tenantId, broker.id, broker.at, broker.broker);
   if (isRefusal(client)) return client;
   if (client.clientId !== flow.clientId) return { invalid: "invalid_client" };
-  return askTokens(
+  return requestTokens(
     parts.send,
     broker.at,
     client,

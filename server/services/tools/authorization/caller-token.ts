@@ -3,7 +3,7 @@ import { looksLikeApiKey } from "../../../kernel/secrets.ts";
 import { isObject, type JsonObject } from "../../../wire/document.ts";
 import { covers } from "../../../wire/oauth/metadata.ts";
 import type { Call } from "../../../road/call.ts";
-import { presentedCredential } from "../../../road/admission/presented.ts";
+import { requestCredential } from "../../../road/admission/request-credential.ts";
 import { looksLikeAccessToken } from "../../../road/admission/gateway-tokens.ts";
 
 /**
@@ -14,7 +14,7 @@ export function callerToken(server: Pick<ToolServerEntry, "url">, { headers, url
   const header = headers.get("authorization");
   if (header === null || !/^bearer \S+$/i.test(header)) return null;
   const token = header.slice(7);
-  const credential = presentedCredential(headers, url);
+  const credential = requestCredential(headers, url);
   // What lets the caller in here is for this gateway alone.
   if (looksLikeApiKey(token) || looksLikeAccessToken(token) || ("text" in credential && credential.text === token)) return null;
   return isPortalToken(token) || isMeantForAnother(token, server.url) ? null : token;

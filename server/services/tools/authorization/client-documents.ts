@@ -1,17 +1,17 @@
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
-import { askJson, mayUseUrl } from "./ask-json.ts";
-import { remembered } from "./authorization-memory.ts";
+import { requestJson, mayUseUrl } from "./request-json.ts";
+import { cachedLookup } from "./authorization-cache.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import { isLoopback } from "./upstream-clients.ts";
-import type { DocumentClient } from "./authorization-memory.ts";
+import type { DocumentClient } from "./authorization-cache.ts";
 
 /** A client that is known by the address of a document about it. */
 
 type Parts = Pick<AuthorizationParts, "send" | "memory" | "clock" | "allowPrivate">;
 
 const KEPT_MS = 300_000;
-const MOST_BYTES = 16 * 1024;
-const MOST_AT_ONCE = 16;
+const MAX_BYTES = 16 * 1024;
+const MAX_AT_ONCE = 16;
 
 /** Whether a client id is the address of such a document. */
 export function isDocumentAddress(clientId: string, allowPrivate: boolean): boolean {
@@ -23,12 +23,12 @@ export function isDocumentAddress(clientId: string, allowPrivate: boolean): bool
 
 /** Reads the document of a client. Anybody may name one, so it is fetched within narrow bounds. */
 export async function documentClient(parts: Parts, clientId: string): Promise<DocumentClient | Refusal> {
-  return remembered(parts.memory.documents, clientId, parts.clock, KEPT_MS, async () => {
+  return cachedLookup(parts.memory.documents, clientId, parts.clock, KEPT_MS, async () => {
     const unusable = (why: string) => refuse("oauth_invalid_client", "The client's metadata document cannot be used.", { reason: why });
     const { memory } = parts;
-    if (memory.fetching >= MOST_AT_ONCE) return unusable("too many documents are being fetched");
+    if (memory.fetching >= MAX_AT_ONCE) return unusable("too many documents are being fetched");
     memory.fetching++;
-    const answer = await askJson(parts.send, { url: clientId, maxBytes: MOST_BYTES }).finally(() => memory.fetching--);
+    const answer = await requestJson(parts.send, { url: clientId, maxBytes: MAX_BYTES }).finally(() => memory.fetching--);
     if (isRefusal(answer)) return unusable(answer.reason ?? answer.message);
     const { body, status } = answer;
     if (status !== 200 || body === null) return unusable(`it was answered ${status}`);

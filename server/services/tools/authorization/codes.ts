@@ -2,14 +2,14 @@ import type { JsonObject } from "../../../wire/document.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
 import { openEnvelope, sealEnvelope } from "../../../road/admission/envelope.ts";
-import type { Flow, Wanted } from "./flow.ts";
+import type { Flow, RequestedAuthorization } from "./flow.ts";
 
 /**
  * A code of the gateway's: the issuer's own, sealed together with who may redeem it. It is good once because the
  * issuer's is, which nobody but the gateway can redeem.
  */
 export interface BridgedCode extends Pick<Flow, "proven" | "verifier" | "clientId" | "scopes"> {
-  readonly wanted: Pick<Extract<Wanted, { kind: "client" }>, "clientHash" | "redirectUri" | "challenge">;
+  readonly wanted: Pick<Extract<RequestedAuthorization, { kind: "client" }>, "clientHash" | "redirectUri" | "challenge">;
   readonly code: string;
 }
 

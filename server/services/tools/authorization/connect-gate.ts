@@ -4,10 +4,10 @@ import { isObject, type JsonObject } from "../../../wire/document.ts";
 import { resultText } from "../../../wire/mcp/rpc.ts";
 import type { Call } from "../../../road/call.ts";
 import { type ToolTarget, toolsOf } from "../../../road/target.ts";
-import { departure } from "../../../road/outlet.ts";
-import { canShowAddress } from "../approval-question.ts";
-import type { HeldCall } from "../asked-first.ts";
-import { shownAddress } from "../shown-address.ts";
+import { recordTarget } from "../../../road/outlet.ts";
+import { canElicitUrl } from "../approval-question.ts";
+import type { PausedCall } from "../paused-call.ts";
+import { urlElicitation } from "../url-elicitation.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import type { ToolRequest } from "../tool-request.ts";
 import { ownAnswer, type WholeAnswer } from "../../../road/answer.ts";
@@ -16,7 +16,7 @@ import type { ServerAuthorizationParts } from "./authorization-parts.ts";
 import { callerToken } from "./caller-token.ts";
 import { openEnvelope, sealEnvelope } from "../../../road/admission/envelope.ts";
 import { principalOfIdentity } from "./principal.ts";
-import { usableTokens } from "./token-keeper.ts";
+import { renewedIfNeeded } from "./token-renewal.ts";
 
 /** The key the gateway's own question stands under among input requests. */
 const QUESTION = "gateway_connect";
@@ -32,18 +32,18 @@ export async function connectGate(
   call: Call,
   request: ToolRequest,
   { server }: ToolTarget,
-): Promise<WholeAnswer | HeldCall | Refusal | null> {
+): Promise<WholeAnswer | PausedCall | Refusal | null> {
   const { authorization: parts, begin } = tools;
   const { identity } = call;
   if (server.authType !== "oauth" || identity === null) return null;
   // To look at what the caller may show can mean to renew it.
-  const unrecorded = departure(call, server.url, null, { begin });
+  const unrecorded = recordTarget(call, server.url, null, { begin });
   if (unrecorded !== null) return unrecorded;
   const answered = takeAnswer(parts, request);
   if (callerToken(server, call) !== null) return null;
-  let usable: Awaited<ReturnType<typeof usableTokens>>;
+  let usable: Awaited<ReturnType<typeof renewedIfNeeded>>;
   try {
-    usable = await usableTokens(parts, principalOfIdentity(identity), server, identity.grantId);
+    usable = await renewedIfNeeded(parts, principalOfIdentity(identity), server, identity.grantId);
   } catch (error) {
     return refuse("directory_unavailable", "What the caller may show the tool server cannot be looked up just now.", {
       reason: reasonOf(error),
@@ -57,7 +57,7 @@ export async function connectGate(
   const canShow =
     (envelope !== null || server.dialect !== null) &&
     MAY_ASK.has(message?.method ?? "") &&
-    canShowAddress(call, request, toolsOf(call)?.virtual?.id ?? server.id, tools);
+    canElicitUrl(call, request, toolsOf(call)?.virtual?.id ?? server.id, tools);
   if (message === null || !canShow || refusal.code !== "upstream_authorization_required" || answered === "declined") return refusal;
   call.row.proxy_subtype = "upstream_authorization_required";
   const question = {
@@ -67,12 +67,12 @@ export async function connectGate(
   } as const;
   if (envelope === null) {
     const look = async () => {
-      const found = await usableTokens(parts, principalOfIdentity(identity), server, identity.grantId);
+      const found = await renewedIfNeeded(parts, principalOfIdentity(identity), server, identity.grantId);
       return found === null ? "wait" : isRefusal(found) ? found : null;
     };
     return {
       kind: "held",
-      ask: shownAddress(call, request, { ...question, elicitationId: ulid() }, look, () => refusal, tools),
+      ask: urlElicitation(call, request, { ...question, elicitationId: ulid() }, look, () => refusal, tools),
       headers: {},
     };
   }

@@ -1,7 +1,7 @@
 import type { Principal } from "../../../directory/tools/oauth-tokens.ts";
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import { isObject } from "../../../wire/document.ts";
-import { scopesOf } from "../../../wire/oauth/challenge.ts";
+import { parseScopes } from "../../../wire/oauth/challenge.ts";
 import type { Call } from "../../../road/call.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import { baseUrl } from "./authorization-parts.ts";
@@ -53,5 +53,5 @@ export function readConnectTicket(
   if (!isObject(value ?? undefined) || value === null) return null;
   const { tenantId, type, id, name, scope } = value;
   if (typeof tenantId !== "string" || (type !== "api_key" && type !== "user") || typeof id !== "string") return null;
-  return { principal: { tenantId, type, id }, name: String(name), scopes: scopesOf(String(scope)) };
+  return { principal: { tenantId, type, id }, name: String(name), scopes: parseScopes(String(scope)) };
 }

@@ -2,7 +2,7 @@ import type { IdentityProvider } from "@gatehouse/contracts/mcp-oauth";
 import { issuerId } from "../../../directory/tools/issuer-id.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
 import { isRefusal } from "../../../kernel/errors.ts";
-import { askIssuer, askServer } from "./protected-servers.ts";
+import { discoverFromIssuer, discoverFromServer } from "./protected-servers.ts";
 
 /** What a server and its issuers say of how to authorize, and whether the gateway could. */
 export interface ServerAuthorization {
@@ -15,12 +15,12 @@ export interface ServerAuthorization {
   readonly identity_providers: IdentityProvider[];
 }
 
-const MOST_ISSUERS = 5;
+const MAX_ISSUERS = 5;
 
 /** Asks both. Nothing of it is kept. */
 export async function describeServer(send: ToolServerSend, allowPrivate: boolean, url: string): Promise<ServerAuthorization> {
   const parts = { send, allowPrivate };
-  const says = await askServer(parts, url);
+  const says = await discoverFromServer(parts, url);
   if (isRefusal(says))
     return {
       resource: null,
@@ -30,7 +30,7 @@ export async function describeServer(send: ToolServerSend, allowPrivate: boolean
       problem: says.reason ?? says.message,
       identity_providers: [],
     };
-  const providers = await Promise.all(says.issuers.slice(0, MOST_ISSUERS).map((issuer) => describeIssuer(parts, issuer)));
+  const providers = await Promise.all(says.issuers.slice(0, MAX_ISSUERS).map((issuer) => describeIssuer(parts, issuer)));
   return {
     resource: says.resource,
     resource_metadata_url: says.metadataUrl,
@@ -45,7 +45,7 @@ async function describeIssuer(
   parts: { readonly send: ToolServerSend; readonly allowPrivate: boolean },
   issuer: string,
 ): Promise<IdentityProvider> {
-  const at = await askIssuer(parts, issuer);
+  const at = await discoverFromIssuer(parts, issuer);
   const named = { issuer, idp_server_id: issuerId(issuer) };
   if (isRefusal(at))
     return {

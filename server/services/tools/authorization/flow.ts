@@ -8,7 +8,7 @@ import type { Holder } from "../../../road/admission/gateway-tokens.ts";
 import { openEnvelope, sealEnvelope } from "../../../road/admission/envelope.ts";
 
 /** What a client asked to be authorized for, or a link offered. Travels sealed through the browser and back. */
-export type Wanted =
+export type RequestedAuthorization =
   | {
       readonly kind: "client";
       readonly clientHash: string;
@@ -28,7 +28,7 @@ export type Wanted =
     };
 
 /** Who it is for, once they have shown it. */
-export interface Proven {
+export interface ProvenPrincipal {
   readonly holder: Holder;
   readonly tenantId: string;
   readonly type: "api_key" | "user";
@@ -37,8 +37,8 @@ export interface Proven {
 
 /** On the way to the issuer and back: everything the way back is checked against. */
 export interface Flow {
-  readonly wanted: Wanted;
-  readonly proven: Proven | null;
+  readonly wanted: RequestedAuthorization;
+  readonly proven: ProvenPrincipal | null;
   readonly verifier: string;
   readonly clientId: string;
   readonly scopes: readonly string[];
@@ -51,14 +51,14 @@ const STATE_MS = 900_000;
 type Parts = Pick<AuthorizationParts, "secrets" | "clock">;
 
 /** A cookie that only this browser has, and what a sealed text holds of it. */
-export function newBrowserMark(broker: Pick<Broker, "broker">): { cookie: string; browser: string } {
+export function newBrowserBinding(broker: Pick<Broker, "broker">): { cookie: string; browser: string } {
   const mark = randomBytes(24).toString("base64url");
   const flow = randomBytes(6).toString("hex");
   return { cookie: cookieOf(broker, flow, mark, CONSENT_MS + STATE_MS), browser: `${flow}.${sha256Hex(mark)}` };
 }
 
 /** Whether the request comes from the browser that was marked. */
-export function isBrowser({ headers }: Pick<Call, "headers">, browser: string): boolean {
+export function isSameBrowser({ headers }: Pick<Call, "headers">, browser: string): boolean {
   const [flow, hash] = browser.split(".");
   const name = `gw_oauth_${flow}=`;
   return (headers.get("cookie") ?? "")
@@ -66,26 +66,37 @@ export function isBrowser({ headers }: Pick<Call, "headers">, browser: string): 
     .some((cookie) => cookie.trim().startsWith(name) && sha256Hex(cookie.trim().slice(name.length)) === hash);
 }
 
-export function forgottenMark(broker: Pick<Broker, "broker">, browser: string): string {
+export function expiredBrowserBinding(broker: Pick<Broker, "broker">, browser: string): string {
   return cookieOf(broker, browser.split(".")[0] as string, "", 0);
 }
 
 function cookieOf({ broker }: Pick<Broker, "broker">, flow: string, value: string, ms: number): string {
   const { pathname, protocol } = new URL(broker);
   // Lax: the way back from the issuer is a navigation that another site began.
-  return `gw_oauth_${flow}=${value}; Path=${pathname}; Max-Age=${Math.floor(ms / 1000)}; HttpOnly; SameSite=Lax${protocol === "https:" ? "; Secure" : ""}`;
+  return (
+    `gw_oauth_${flow}=${value}; Path=${pathname}; Max-Age=${Math.floor(ms / 1000)}; HttpOnly; ` +
+    `SameSite=Lax${protocol === "https:" ? "; Secure" : ""}`
+  );
 }
 
-export function sealWanted({ secrets, clock }: Parts, { owner }: Pick<Broker, "owner">, wanted: Wanted, browser: string): string {
+export function sealRequestedAuthorization(
+  { secrets, clock }: Parts,
+  { owner }: Pick<Broker, "owner">,
+  wanted: RequestedAuthorization,
+  browser: string,
+): string {
   return sealEnvelope(secrets, "consent", owner, { wanted: { ...wanted } as JsonObject, browser }, clock.now() + CONSENT_MS);
 }
 
-export function openWanted(
+export function openRequestedAuthorization(
   { secrets, clock }: Parts,
   { owner }: Pick<Broker, "owner">,
   text: string,
-): { wanted: Wanted; browser: string } | null {
-  return openEnvelope(secrets, "consent", owner, text, clock.now()) as unknown as { wanted: Wanted; browser: string } | null;
+): { wanted: RequestedAuthorization; browser: string } | null {
+  return openEnvelope(secrets, "consent", owner, text, clock.now()) as unknown as {
+    wanted: RequestedAuthorization;
+    browser: string;
+  } | null;
 }
 
 export function sealFlow({ secrets, clock }: Parts, { owner }: Pick<Broker, "owner">, flow: Flow): string {

@@ -1,18 +1,18 @@
 import { issuerId } from "../../../directory/tools/issuer-id.ts";
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { Call } from "../../../road/call.ts";
-import { departure } from "../../../road/outlet.ts";
+import { recordTarget } from "../../../road/outlet.ts";
 import { refuseHost } from "../origin.ts";
 import type { ToolParts } from "../tool-parts.ts";
-import { authorize, decide } from "./authorize.ts";
+import { authorize, decideConsent } from "./authorize.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import { type Broker, brokeredServer, brokerOf } from "./broker.ts";
 import { resourceDocument, serverDocument, takesClientDocuments } from "./broker-documents.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
-import { callback } from "./callback.ts";
-import { deleteOwnToken, ownAccount, ownTokens, revoke } from "./own-tokens.ts";
+import { handleIssuerCallback } from "./callback.ts";
+import { deleteOwnToken, ownTokenAccount, ownTokens, revokeToken } from "./own-tokens.ts";
 import { registerClient } from "./register-client.ts";
-import { token } from "./token.ts";
+import { exchangeToken } from "./token.ts";
 import { clientDocumentUrl, ownClientMetadata } from "./upstream-clients.ts";
 
 export type OAuthDispatch = (call: Call, request: BrokerRequest) => Promise<BrokerAnswer | Refusal>;
@@ -23,10 +23,10 @@ export function oauthDispatch(parts: AuthorizationParts & Pick<ToolParts, "begin
     const stranger = refuseHost(call, parts.origins);
     if (stranger !== null) return stranger;
     // Any of them may have to ask the server or its issuer.
-    const unrecorded = departure(call, call.path, null, parts);
+    const unrecorded = recordTarget(call, call.path, null, parts);
     if (unrecorded !== null) return unrecorded;
     call.row.target_url = null;
-    const account = await ownAccount(parts, call, request);
+    const account = await ownTokenAccount(parts, call, request);
     if (account !== null) {
       call.row.target_url = account.issuer;
       return request.operation === "list_tokens" ? ownTokens(parts, call, account) : deleteOwnToken(parts, call, account, request);
@@ -66,13 +66,13 @@ async function answer(parts: AuthorizationParts, call: Call, broker: Broker, req
     case "authorize":
       return authorize(parts, call, broker, request);
     case "decide":
-      return decide(parts, call, broker, request);
+      return decideConsent(parts, call, broker, request);
     case "callback":
-      return callback(parts, call, broker, request);
+      return handleIssuerCallback(parts, call, broker, request);
     case "token":
-      return token(parts, call, broker, request);
+      return exchangeToken(parts, call, broker, request);
     case "revoke":
-      return revoke(parts, call, broker, request);
+      return revokeToken(parts, call, broker, request);
     case "register":
       return registerClient(parts, broker, request);
     case "list_tokens":

@@ -1,42 +1,42 @@
 import { findOAuthServer } from "../../../directory/tools/oauth-servers.ts";
-import { dropTokens, heldIssuer, listTokens, type StoredTokens, tokenRef } from "../../../directory/tools/oauth-tokens.ts";
+import { dropTokens, issuerWithTokens, listTokens, type StoredTokens, tokenRef } from "../../../directory/tools/oauth-tokens.ts";
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { isUuid } from "../../../kernel/ids.ts";
 import { endGrant } from "../../../directory/tools/oauth-grants.ts";
 import type { Call } from "../../../road/call.ts";
-import { forgetAuthorization } from "./authorization-memory.ts";
+import { clearAuthorization } from "./authorization-cache.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import { looksLikeAccessToken, looksLikeRefreshToken, readAccessToken, readRefreshToken } from "../../../road/admission/gateway-tokens.ts";
-import { passed, passForm } from "./pass-form.ts";
+import { forwardedAnswer, forwardForm } from "./forward-form.ts";
 import { principalOfIdentity } from "./principal.ts";
 import { authorizationServer } from "./protected-servers.ts";
 import { revokeTokens } from "./token-endpoint.ts";
 import { clientOfTokens } from "./upstream-clients.ts";
 
 /** Where somebody's account is. */
-export interface Account {
+export interface TokenAccount {
   readonly tenantId: string;
   readonly id: string;
   readonly issuer: string;
 }
 
 /** Where the caller has tokens, as far as that is known without asking the server and its issuer: they may be away. */
-export async function ownAccount(
+export async function ownTokenAccount(
   parts: AuthorizationParts,
   call: Call,
   { operation, serverId, idpId }: BrokerRequest,
-): Promise<Account | null> {
+): Promise<TokenAccount | null> {
   if (call.identity === null || idpId === null || (operation !== "list_tokens" && operation !== "delete_token")) return null;
   const server = await findOAuthServer(parts, serverId);
   if (server === null || server.tenantId !== call.identity.tenantId) return null;
-  const issuer = await heldIssuer(parts, principalOfIdentity(call.identity), serverId, idpId);
+  const issuer = await issuerWithTokens(parts, principalOfIdentity(call.identity), serverId, idpId);
   return issuer === null ? null : { tenantId: server.tenantId, id: server.id, issuer };
 }
 
 /** What the caller has of this issuer for this server: no token is shown. */
-export async function ownTokens(parts: AuthorizationParts, call: Call, { id, issuer }: Account): Promise<BrokerAnswer | Refusal> {
+export async function ownTokens(parts: AuthorizationParts, call: Call, { id, issuer }: TokenAccount): Promise<BrokerAnswer | Refusal> {
   if (call.identity === null) return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" } });
   const tokens = await listTokens(parts, principalOfIdentity(call.identity), id, issuer);
   return { kind: "json", status: 200, body: { tokens, total: tokens.length } };
@@ -46,7 +46,7 @@ export async function ownTokens(parts: AuthorizationParts, call: Call, { id, iss
 export async function deleteOwnToken(
   parts: AuthorizationParts,
   call: Call,
-  account: Account,
+  account: TokenAccount,
   { recordId }: BrokerRequest,
 ): Promise<BrokerAnswer | Refusal> {
   if (call.identity === null) return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" } });
@@ -54,13 +54,13 @@ export async function deleteOwnToken(
     ? await dropTokens(parts, principalOfIdentity(call.identity), account.id, account.issuer, recordId as string)
     : null;
   if (dropped === null) return refuse("not_found", "There are no such tokens.");
-  forgetAuthorization(parts.memory, account.tenantId, tokenRef(principalOfIdentity(call.identity), account.id));
+  clearAuthorization(parts.memory, account.tenantId, tokenRef(principalOfIdentity(call.identity), account.id));
   if (dropped.tokens !== null) await giveUp(parts, account, dropped.tokens);
   return { kind: "json", status: 204, body: null };
 }
 
-/** A client gives up what it was given (RFC 7009). Whether there was anything is not told. */
-export async function revoke(
+/** Revokes a client's token (RFC 7009). The answer does not say whether it existed. */
+export async function revokeToken(
   parts: AuthorizationParts,
   call: Call,
   broker: Broker,
@@ -71,22 +71,26 @@ export async function revoke(
   const done: BrokerAnswer = { kind: "json", status: 200, body: {} };
   if (!looksLikeAccessToken(presented) && !looksLikeRefreshToken(presented)) {
     if (broker.at.revocationEndpoint === null) return done;
-    const answer = await passForm(parts, call, broker.at.revocationEndpoint, form, {});
+    const answer = await forwardForm(parts, call, broker.at.revocationEndpoint, form, {});
     if (isRefusal(answer)) return answer;
     // Nothing more need be said to that (RFC 7009).
-    return answer.body === null && answer.status >= 200 && answer.status < 300 ? done : passed(answer);
+    return answer.body === null && answer.status >= 200 && answer.status < 300 ? done : forwardedAnswer(answer);
   }
   const now = parts.clock.now();
   const claims = readAccessToken(parts.secrets, presented, now) ?? readRefreshToken(parts.secrets, presented, now);
   if (claims === null || claims.serverId !== broker.id) return done;
   const ended = await endGrant(parts, broker.tenantId, claims.grantId);
-  if (ended !== null) forgetAuthorization(parts.memory, broker.tenantId, ended.ref);
+  if (ended !== null) clearAuthorization(parts.memory, broker.tenantId, ended.ref);
   if (ended?.dropped != null) await giveUp(parts, broker, ended.dropped);
   return done;
 }
 
 /** Tokens and the client they were given to are shown to their own issuer, through whichever broker they are given up. */
-async function giveUp(parts: AuthorizationParts, { tenantId, id }: Pick<Account, "tenantId" | "id">, tokens: StoredTokens): Promise<void> {
+async function giveUp(
+  parts: AuthorizationParts,
+  { tenantId, id }: Pick<TokenAccount, "tenantId" | "id">,
+  tokens: StoredTokens,
+): Promise<void> {
   const client = await clientOfTokens(parts, tenantId, id, tokens);
   const at = client === null ? null : await authorizationServer(parts, tokens.issuer);
   if (client !== null && at !== null && !isRefusal(at)) await revokeTokens(parts.send, at, client, tokens);

@@ -1,12 +1,12 @@
 import { issuerId } from "../../../directory/tools/issuer-id.ts";
-import { enteredClient } from "../../../directory/tools/oauth-upstream-clients.ts";
+import { configuredClient } from "../../../directory/tools/oauth-upstream-clients.ts";
 import type { ToolServerEntry } from "../../../directory/tools/tool-server-entry.ts";
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { STATELESS_VERSION } from "../../../wire/mcp/dialect.ts";
 import { mirroredHeaders } from "../../../wire/mcp/headers.ts";
 import { requestText } from "../../../wire/mcp/rpc.ts";
 import { statelessParams } from "../../../wire/mcp/bridge.ts";
-import { readChallenge, scopesOf } from "../../../wire/oauth/challenge.ts";
+import { readChallenge, parseScopes } from "../../../wire/oauth/challenge.ts";
 import {
   type AuthorizationServer,
   authorizationServerUrls,
@@ -14,10 +14,10 @@ import {
   readResourceMetadata,
   resourceMetadataUrls,
 } from "../../../wire/oauth/metadata.ts";
-import { askJson, mayUseUrl } from "./ask-json.ts";
-import { keyOfServer, remembered } from "./authorization-memory.ts";
+import { requestJson, mayUseUrl } from "./request-json.ts";
+import { keyOfServer, cachedLookup } from "./authorization-cache.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
-import type { ProtectedServer } from "./authorization-memory.ts";
+import type { ProtectedServer } from "./authorization-cache.ts";
 
 type Parts = Pick<AuthorizationParts, "send" | "memory" | "clock" | "allowPrivate">;
 /** `tenantId` as well: an admin's own word on the issuer wins over the server's. */
@@ -31,9 +31,9 @@ export async function protectedServer(
   tenantId: string,
   server: Pick<ToolServerEntry, "id" | "url">,
 ): Promise<ProtectedServer | Refusal> {
-  return remembered(parts.memory.servers, keyOfServer(server), parts.clock, KEPT_MS, async () => {
-    const told = await askServer(parts, server.url);
-    const byAdmin = await enteredClient(parts, tenantId, server.id);
+  return cachedLookup(parts.memory.servers, keyOfServer(server), parts.clock, KEPT_MS, async () => {
+    const told = await discoverFromServer(parts, server.url);
+    const byAdmin = await configuredClient(parts, tenantId, server.id);
     if (byAdmin === null) return told;
     const scopes = byAdmin.scopes ?? (isRefusal(told) ? [] : told.scopes);
     // An admin who names the issuer need not have a server that does.
@@ -44,7 +44,7 @@ export async function protectedServer(
 }
 
 /** Asks the server itself: its challenge names the document, else it is looked for where it may stand. */
-export async function askServer(parts: Pick<Parts, "send" | "allowPrivate">, url: string): Promise<ProtectedServer | Refusal> {
+export async function discoverFromServer(parts: Pick<Parts, "send" | "allowPrivate">, url: string): Promise<ProtectedServer | Refusal> {
   const mayUse = mayUseUrl(parts.allowPrivate);
   const body = requestText(
     0,
@@ -56,7 +56,7 @@ export async function askServer(parts: Pick<Parts, "send" | "allowPrivate">, url
       logLevel: null,
     }),
   );
-  const probe = await askJson(parts.send, {
+  const probe = await requestJson(parts.send, {
     url,
     method: "POST",
     headers: {
@@ -71,7 +71,7 @@ export async function askServer(parts: Pick<Parts, "send" | "allowPrivate">, url
   const named = challenge?.resourceMetadata ?? null;
   let why = "the tool server has no protected resource metadata";
   for (const at of new Set([...(named !== null && mayUse(named) ? [named] : []), ...resourceMetadataUrls(url)])) {
-    const answer = await askJson(parts.send, { url: at });
+    const answer = await requestJson(parts.send, { url: at });
     if (isRefusal(answer) || answer.status !== 200) continue;
     const metadata = readResourceMetadata(answer.body, url);
     if (typeof metadata === "string") {
@@ -83,7 +83,7 @@ export async function askServer(parts: Pick<Parts, "send" | "allowPrivate">, url
       why = `the document at ${at} names no authorization server that may be asked`;
       continue;
     }
-    const wanted = scopesOf(challenge?.scope);
+    const wanted = parseScopes(challenge?.scope);
     return { resource: metadata.resource, issuers, scopes: wanted.length > 0 ? wanted : metadata.scopes, metadataUrl: at };
   }
   return refuse("upstream_auth_failed", "The tool server does not say how to authorize for it.", { reason: why });
@@ -91,14 +91,17 @@ export async function askServer(parts: Pick<Parts, "send" | "allowPrivate">, url
 
 /** What the issuer says of itself, kept for five minutes. */
 export async function authorizationServer(parts: Parts, issuer: string): Promise<AuthorizationServer | Refusal> {
-  return remembered(parts.memory.issuers, issuer, parts.clock, KEPT_MS, () => askIssuer(parts, issuer));
+  return cachedLookup(parts.memory.issuers, issuer, parts.clock, KEPT_MS, () => discoverFromIssuer(parts, issuer));
 }
 
-export async function askIssuer(parts: Pick<Parts, "send" | "allowPrivate">, issuer: string): Promise<AuthorizationServer | Refusal> {
+export async function discoverFromIssuer(
+  parts: Pick<Parts, "send" | "allowPrivate">,
+  issuer: string,
+): Promise<AuthorizationServer | Refusal> {
   const mayUse = mayUseUrl(parts.allowPrivate);
   let why = "it has no metadata document";
   for (const url of authorizationServerUrls(issuer)) {
-    const answer = await askJson(parts.send, { url });
+    const answer = await requestJson(parts.send, { url });
     if (isRefusal(answer) || answer.status !== 200) continue;
     const metadata = readAuthorizationServer(answer.body, issuer, mayUse);
     if (typeof metadata !== "string") return metadata;

@@ -1,25 +1,25 @@
 import type { UpstreamClient } from "../../../directory/tools/oauth-upstream-clients.ts";
-import type { GivenTokens } from "../../../directory/tools/oauth-tokens.ts";
+import type { IssuedTokens } from "../../../directory/tools/oauth-tokens.ts";
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
-import { scopesOf } from "../../../wire/oauth/challenge.ts";
+import { parseScopes } from "../../../wire/oauth/challenge.ts";
 import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
-import { askJson } from "./ask-json.ts";
+import { requestJson } from "./request-json.ts";
 
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 /** Longest text of a token that is kept. */
-const MOST_TOKEN = 32_768;
+const MAX_TOKEN = 32_768;
 /** Whoever says that a token lives for longer means that it does not end; no date can say more than some millennia. */
-const MOST_SECONDS = 3_155_760_000;
+const MAX_SECONDS = 3_155_760_000;
 /** What says that the same request may be answered later, and nothing of what was presented. */
 const LATER_STATUSES = new Set([408, 425, 429]);
 const LATER_WORDS = new Set(["temporarily_unavailable", "server_error", "slow_down"]);
 
 /** What came of asking for tokens: `invalid` when what was presented (code, refresh token, client) is good no more. */
-export type TokenAnswer = { readonly tokens: GivenTokens } | { readonly invalid: string } | Refusal;
+export type TokenAnswer = { readonly tokens: IssuedTokens } | { readonly invalid: string } | Refusal;
 
 /** Asks the token endpoint as the client that we are there. `now` in milliseconds since the epoch. */
-export async function askTokens(
+export async function requestTokens(
   send: ToolServerSend,
   at: AuthorizationServer,
   client: UpstreamClient,
@@ -28,7 +28,7 @@ export async function askTokens(
   now: number,
 ): Promise<TokenAnswer> {
   const { headers, fields } = authenticated(client);
-  const answer = await askJson(send, {
+  const answer = await requestJson(send, {
     url: at.tokenEndpoint,
     method: "POST",
     headers: { ...FORM, ...headers },
@@ -45,17 +45,17 @@ export async function askTokens(
       });
     return { invalid: body.error.slice(0, 100) };
   }
-  if (status !== 200 || body === null || typeof token !== "string" || token === "" || token.length > MOST_TOKEN)
+  if (status !== 200 || body === null || typeof token !== "string" || token === "" || token.length > MAX_TOKEN)
     return refuse("upstream_invalid_response", "The authorization server gave no token.", { reason: `it answered ${status}` });
   if (typeof body.token_type !== "string" || body.token_type.toLowerCase() !== "bearer")
     return refuse("upstream_invalid_response", "The authorization server gave a token that is no bearer token.");
-  const seconds = typeof body.expires_in === "number" && body.expires_in > 0 ? Math.min(body.expires_in, MOST_SECONDS) : null;
+  const seconds = typeof body.expires_in === "number" && body.expires_in > 0 ? Math.min(body.expires_in, MAX_SECONDS) : null;
   return {
     tokens: {
       accessToken: token,
-      refreshToken: typeof body.refresh_token === "string" && body.refresh_token.length <= MOST_TOKEN ? body.refresh_token : null,
-      // What is not told is what was asked for (RFC 6749, 5.1).
-      scopes: typeof body.scope === "string" ? scopesOf(body.scope) : asked,
+      refreshToken: typeof body.refresh_token === "string" && body.refresh_token.length <= MAX_TOKEN ? body.refresh_token : null,
+      // Scopes that are not reported are those requested (RFC 6749, 5.1).
+      scopes: typeof body.scope === "string" ? parseScopes(body.scope) : asked,
       expiresAt: seconds === null ? null : now + seconds * 1000,
     },
   };
@@ -66,12 +66,12 @@ export async function revokeTokens(
   send: ToolServerSend,
   at: AuthorizationServer,
   client: UpstreamClient,
-  tokens: Pick<GivenTokens, "accessToken" | "refreshToken">,
+  tokens: Pick<IssuedTokens, "accessToken" | "refreshToken">,
 ): Promise<void> {
   if (at.revocationEndpoint === null) return;
   const { headers, fields } = authenticated(client);
   const [token, hint] = tokens.refreshToken === null ? [tokens.accessToken, "access_token"] : [tokens.refreshToken, "refresh_token"];
-  await askJson(send, {
+  await requestJson(send, {
     url: at.revocationEndpoint,
     method: "POST",
     headers: { ...FORM, ...headers },

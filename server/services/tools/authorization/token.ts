@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { keepTokens, type Principal, tokenRef } from "../../../directory/tools/oauth-tokens.ts";
-import { endGrant, keepGrant, turn } from "../../../directory/tools/oauth-grants.ts";
+import { storeTokens, type Principal, tokenRef } from "../../../directory/tools/oauth-tokens.ts";
+import { endGrant, storeGrant, rotateRefreshToken } from "../../../directory/tools/oauth-grants.ts";
 import { uuid } from "../../../kernel/ids.ts";
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
 import { challengeOf } from "../../../wire/oauth/pkce.ts";
-import { recogniseHolder } from "../../../road/admission/admit.ts";
+import { identityOfHolder } from "../../../road/admission/admit.ts";
 import type { Call } from "../../../road/call.ts";
-import { forgetAuthorization } from "./authorization-memory.ts";
+import { clearAuthorization } from "./authorization-cache.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
@@ -21,13 +21,13 @@ import {
   refreshToken,
   type RefreshClaims,
 } from "../../../road/admission/gateway-tokens.ts";
-import { passed, passForm } from "./pass-form.ts";
-import { holderOf } from "./holder.ts";
+import { forwardedAnswer, forwardForm } from "./forward-form.ts";
+import { requestHolder } from "./holder.ts";
 import { toolServerUrl } from "./protected-servers.ts";
 import { callbackUrl } from "./upstream-clients.ts";
 
 /** A client redeems a code or a refresh token. */
-export async function token(
+export async function exchangeToken(
   parts: AuthorizationParts,
   call: Call,
   broker: Broker,
@@ -43,8 +43,8 @@ export async function token(
   const code = grantType === "authorization_code" ? openCode(parts, broker, form.get("code") ?? "") : null;
   const isOurs = code !== null || clientId.startsWith("gwc_") || looksLikeRefreshToken(refresh) || /^https?:/.test(clientId);
   if (!isOurs) {
-    const answer = await passForm(parts, call, broker.at.tokenEndpoint, form, { resource: broker.says.resource });
-    return isRefusal(answer) ? answer : passed(answer);
+    const answer = await forwardForm(parts, call, broker.at.tokenEndpoint, form, { resource: broker.says.resource });
+    return isRefusal(answer) ? answer : forwardedAnswer(answer);
   }
   const resource = toolServerUrl(broker.base, broker.id);
   if (form.getAll("resource").some((wanted) => wanted.replace(/\/$/, "") !== resource)) return refuse("oauth_invalid_target");
@@ -58,7 +58,7 @@ export async function token(
   const verifier = form.get("code_verifier") ?? "";
   if (!/^[\w.~-]{43,128}$/.test(verifier) || challengeOf(verifier) !== code.wanted.challenge)
     return refuse("oauth_invalid_grant", undefined, { reason: "code_verifier" });
-  const holder = holderOf(call);
+  const holder = requestHolder(call);
   const { proven } = code;
   const who = proven ?? holder;
   if (who === null)
@@ -89,10 +89,10 @@ export async function token(
     redirectUri: callbackUrl(broker.broker),
     resource: broker.says.resource,
   };
-  await keepTokens(parts, principal, terms, exchanged.tokens, (trx, tokenId) =>
-    keepGrant(trx, { id: grantId, tenant_id: principal.tenantId, token_id: tokenId, client_hash: claims.clientHash, nonce }),
+  await storeTokens(parts, principal, terms, exchanged.tokens, (trx, tokenId) =>
+    storeGrant(trx, { id: grantId, tenant_id: principal.tenantId, token_id: tokenId, client_hash: claims.clientHash, nonce }),
   );
-  forgetAuthorization(parts.memory, principal.tenantId, tokenRef(principal, broker.id));
+  clearAuthorization(parts.memory, principal.tenantId, tokenRef(principal, broker.id));
   await parts.discovery.learn(broker.tenantId, broker.id, exchanged.tokens.accessToken);
   return given(parts, claims);
 }
@@ -108,15 +108,15 @@ async function refreshed(
   if (claims === null || claims.serverId !== broker.id || claims.clientHash !== sha256Hex(clientId) || claims.tenantId !== broker.tenantId)
     return refuse("oauth_invalid_grant");
   // With tokens that nobody takes any more a client would never learn that it has to authorize anew.
-  const holder = await recogniseHolder(call, claims.holder, parts);
+  const holder = await identityOfHolder(call, claims.holder, parts);
   if (isRefusal(holder))
     return refuse("oauth_invalid_grant", undefined, { reason: `whoever it was made for is not let in: ${holder.reason ?? holder.code}` });
   const nextNonce = newNonce();
-  const turned = await turn(parts, { tenantId: claims.tenantId, grantId: claims.grantId, nonce: claims.nonce, nextNonce });
+  const turned = await rotateRefreshToken(parts, { tenantId: claims.tenantId, grantId: claims.grantId, nonce: claims.nonce, nextNonce });
   if (turned === "replayed") {
     // Whoever has the newest token may be a thief.
     const ended = await endGrant(parts, claims.tenantId, claims.grantId);
-    if (ended !== null) forgetAuthorization(parts.memory, claims.tenantId, ended.ref);
+    if (ended !== null) clearAuthorization(parts.memory, claims.tenantId, ended.ref);
     return refuse("oauth_invalid_grant", undefined, { reason: "a refresh token was used twice: its grant has ended" });
   }
   if (turned === null) return refuse("oauth_invalid_grant", undefined, { reason: "the grant has ended" });

@@ -1,7 +1,7 @@
-import { keepRegistration, knownClient, type UpstreamClient } from "../../../directory/tools/oauth-upstream-clients.ts";
+import { storeRegistration, knownClient, type UpstreamClient } from "../../../directory/tools/oauth-upstream-clients.ts";
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { AuthorizationServer } from "../../../wire/oauth/metadata.ts";
-import { askJson } from "./ask-json.ts";
+import { requestJson } from "./request-json.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 
 type Parts = Pick<AuthorizationParts, "db" | "secrets" | "clock" | "send">;
@@ -77,7 +77,7 @@ async function register(
       : at.tokenAuthMethods.includes("client_secret_post")
         ? "client_secret_post"
         : "none";
-  const answer = await askJson(parts.send, {
+  const answer = await requestJson(parts.send, {
     url: at.registrationEndpoint as string,
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -92,7 +92,7 @@ async function register(
   const secret = typeof body.client_secret === "string" ? body.client_secret : null;
   const authMethod =
     secret === null ? "none" : typeof body.token_endpoint_auth_method === "string" ? body.token_endpoint_auth_method : wanted;
-  await keepRegistration(parts, tenantId, serverId, {
+  await storeRegistration(parts, tenantId, serverId, {
     issuer: at.issuer,
     redirectUri: callbackUrl(broker),
     clientId: body.client_id,

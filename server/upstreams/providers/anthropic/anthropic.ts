@@ -1,13 +1,13 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
 import type { Provider, ProviderTarget } from "../provider.ts";
-import type { Operation } from "../../../wire/operation.ts";
-import { notServed, outboundHeaders, send, withoutSlash } from "../send.ts";
+import type { ProviderOperation } from "../../../wire/operation.ts";
+import { operationNotServed, outboundHeaders, send, withoutSlash } from "../send.ts";
 import { anthropicTraits } from "./traits.ts";
 
 /** What the gateway's own translations are written in, and what a caller means who names no version. */
 const ANTHROPIC_VERSION = "2023-06-01";
 
-const PATHS: Readonly<Partial<Record<Operation, string>>> = { messages: "/messages", count_tokens: "/messages/count_tokens" };
+const PATHS: Readonly<Partial<Record<ProviderOperation, string>>> = { messages: "/messages", count_tokens: "/messages/count_tokens" };
 
 /** Anthropic's Messages API, of the vendor or of any server that speaks it. */
 export function anthropicProvider(outbound: Outbound): Provider {
@@ -15,7 +15,7 @@ export function anthropicProvider(outbound: Outbound): Provider {
     traits: anthropicTraits,
     url,
     async send(target, request) {
-      if (PATHS[request.operation] === undefined) return notServed(target, request.operation);
+      if (PATHS[request.operation] === undefined) return operationNotServed(target, request.operation);
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { "x-api-key": target.apiKey });
       headers["anthropic-version"] ??= ANTHROPIC_VERSION;
       return send(
@@ -27,7 +27,7 @@ export function anthropicProvider(outbound: Outbound): Provider {
   };
 }
 
-function url(target: ProviderTarget, operation: Operation): string {
+function url(target: ProviderTarget, operation: ProviderOperation): string {
   const base = withoutSlash(target.baseUrl);
   return `${base.endsWith("/v1") ? base : `${base}/v1`}${PATHS[operation] ?? ""}`;
 }

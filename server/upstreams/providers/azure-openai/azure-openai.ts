@@ -1,8 +1,8 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
 import { OPENAI_PATHS } from "../openai/openai.ts";
 import type { Provider, ProviderTarget } from "../provider.ts";
-import type { Operation } from "../../../wire/operation.ts";
-import { notServed, outboundHeaders, send, withoutSlash } from "../send.ts";
+import type { ProviderOperation } from "../../../wire/operation.ts";
+import { operationNotServed, outboundHeaders, send, withoutSlash } from "../send.ts";
 import { azureOpenaiTraits } from "./traits.ts";
 
 /** The last version of the API that was dated; the form without a date needs none. */
@@ -14,7 +14,7 @@ export function azureOpenaiProvider(outbound: Outbound): Provider {
     traits: azureOpenaiTraits,
     url,
     async send(target, request) {
-      if (OPENAI_PATHS[request.operation] === undefined) return notServed(target, request.operation);
+      if (OPENAI_PATHS[request.operation] === undefined) return operationNotServed(target, request.operation);
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { "api-key": target.apiKey });
       return send(
         outbound,
@@ -31,7 +31,7 @@ export function azureOpenaiProvider(outbound: Outbound): Provider {
 }
 
 /** A base_url that names a deployment is of the dated form: `…/openai/deployments/{name}`, with `?api-version=` or without. */
-function url(target: ProviderTarget, operation: Operation): string {
+function url(target: ProviderTarget, operation: ProviderOperation): string {
   const path = OPENAI_PATHS[operation] ?? "";
   const [address = "", query] = target.baseUrl.split("?", 2);
   const base = withoutSlash(address);

@@ -2,9 +2,9 @@ import { type Refusal, refuse } from "../../../kernel/errors.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
 import type { JsonObject } from "../../../wire/document.ts";
 import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
-import type { Operation } from "../../../wire/operation.ts";
+import type { ProviderOperation } from "../../../wire/operation.ts";
 import { sendEach } from "../send-each.ts";
-import { notServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
+import { operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
 import { readBedrockCredential, signedHeaders } from "./credentials.ts";
 import { bedrockTraits } from "./traits.ts";
 
@@ -22,7 +22,7 @@ export function bedrockProvider(outbound: Outbound, clock: { now(): number }): P
     traits: bedrockTraits,
     url,
     async send(target, request) {
-      if (method(request.operation, request.stream) === null) return notServed(target, request.operation);
+      if (method(request.operation, request.stream) === null) return operationNotServed(target, request.operation);
       if (request.operation === "bedrock_embed") return embed(request, (body) => sendBody(target, request, body));
       return sendBody(target, request, request.body);
     },
@@ -46,12 +46,12 @@ async function embed(
   return { response: Response.json(answers), requestId: sent.requestId };
 }
 
-function method(operation: Operation, stream: boolean): string | null {
+function method(operation: ProviderOperation, stream: boolean): string | null {
   if (operation === "converse") return stream ? "converse-stream" : "converse";
   return operation === "bedrock_embed" ? "invoke" : null;
 }
 
-function url(target: ProviderTarget, operation: Operation, stream: boolean): string {
+function url(target: ProviderTarget, operation: ProviderOperation, stream: boolean): string {
   // Ids hold colons and ARNs hold slashes: both belong to one segment of the path.
   return `${withoutSlash(target.baseUrl)}/model/${pathSegment(target.modelName)}/${method(operation, stream) ?? ""}`;
 }

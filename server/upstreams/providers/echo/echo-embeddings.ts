@@ -4,7 +4,7 @@ import { estimateTokens } from "../../../wire/usage.ts";
 import type { ProviderReply } from "../provider.ts";
 
 const DIMENSIONS = 64;
-const MOST_DIMENSIONS = 4096;
+const MAX_DIMENSIONS = 4096;
 const BLOCK = 16;
 
 interface EmbeddingsBody {
@@ -18,9 +18,9 @@ export function echoEmbeddings(model: string, text: string, id: string): Provide
   const body = JSON.parse(text) as EmbeddingsBody;
   const inputs = inputsOf(body.input);
   const dimensions = body.dimensions ?? DIMENSIONS;
-  if (dimensions > MOST_DIMENSIONS) {
+  if (dimensions > MAX_DIMENSIONS) {
     const error = {
-      message: `echo gives vectors of at most ${MOST_DIMENSIONS} numbers`,
+      message: `echo gives vectors of at most ${MAX_DIMENSIONS} numbers`,
       type: "invalid_request_error",
       param: "dimensions",
       code: null,

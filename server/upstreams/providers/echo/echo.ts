@@ -1,6 +1,6 @@
 import { estimateTokens } from "../../../wire/usage.ts";
 import type { Provider, ProviderReply } from "../provider.ts";
-import { notServed } from "../send.ts";
+import { operationNotServed } from "../send.ts";
 import { echoEmbeddings } from "./echo-embeddings.ts";
 import { echoTraits } from "./traits.ts";
 
@@ -14,7 +14,7 @@ export function echoProvider(clock: { now(): number }): Provider {
     url: (_target, operation) => `echo:${operation === "chat" ? "chat/completions" : operation}`,
     async send(target, { operation, body, stream }) {
       if (operation === "embeddings") return echoEmbeddings(target.modelName, body, digest(body));
-      if (operation !== "chat") return notServed(target, operation);
+      if (operation !== "chat") return operationNotServed(target, operation);
       return chat(target.modelName, body, stream, clock.now());
     },
   };

@@ -1,7 +1,7 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
 import type { Provider, ProviderTarget } from "../provider.ts";
-import type { Operation } from "../../../wire/operation.ts";
-import { notServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
+import type { ProviderOperation } from "../../../wire/operation.ts";
+import { operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
 import { geminiTraits } from "./traits.ts";
 
 /** Google's Gemini API, with its own key. */
@@ -11,7 +11,7 @@ export function geminiProvider(outbound: Outbound): Provider {
     url,
     async send(target, request) {
       const { operation, stream } = request;
-      if (geminiMethod(operation, stream) === null) return notServed(target, operation);
+      if (geminiMethod(operation, stream) === null) return operationNotServed(target, operation);
       // Never in the query, where addresses are logged.
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { "x-goog-api-key": target.apiKey });
       return send(
@@ -24,7 +24,7 @@ export function geminiProvider(outbound: Outbound): Provider {
 }
 
 /** The method behind the model's name; null for what this format does not have. */
-export function geminiMethod(operation: Operation, stream: boolean): string | null {
+export function geminiMethod(operation: ProviderOperation, stream: boolean): string | null {
   switch (operation) {
     case "gemini":
       return stream ? ":streamGenerateContent?alt=sse" : ":generateContent";
@@ -39,7 +39,7 @@ export function geminiMethod(operation: Operation, stream: boolean): string | nu
   }
 }
 
-function url(target: ProviderTarget, operation: Operation, stream: boolean): string {
+function url(target: ProviderTarget, operation: ProviderOperation, stream: boolean): string {
   const base = withoutSlash(target.baseUrl);
   const versioned = /\/v\d\w*$/.test(base) ? base : `${base}/v1beta`;
   // A tuned model's name says itself that it is one.

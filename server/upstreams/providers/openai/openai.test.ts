@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { fakeVendor, vendorRequest, vendorTarget } from "../../../../tests/support/fake-vendor.ts";
 import { outbound } from "../../../runtime/outbound.ts";
 import type { ProviderReply } from "../provider.ts";
-import type { Operation } from "../../../wire/operation.ts";
+import type { ProviderOperation } from "../../../wire/operation.ts";
 import { openaiProvider } from "./openai.ts";
 
 const vendor = fakeVendor(() => Response.json({ ok: true }, { headers: { "x-request-id": "req_9" } }));
@@ -14,7 +14,7 @@ test.each([
   ["responses", "/v1/responses"],
   ["completions", "/v1/completions"],
   ["embeddings", "/v1/embeddings"],
-] as const)("%s goes to %s, bytes as they are", async (operation: Operation, path) => {
+] as const)("%s goes to %s, bytes as they are", async (operation: ProviderOperation, path) => {
   const target = vendorTarget("openai", { baseUrl: `${vendor.origin}/v1/` });
   const reply = (await provider.send(
     target,

@@ -1,11 +1,11 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
 import type { Provider, ProviderTarget } from "../provider.ts";
-import type { Operation } from "../../../wire/operation.ts";
-import { notServed, outboundHeaders, send, withoutSlash } from "../send.ts";
+import type { ProviderOperation } from "../../../wire/operation.ts";
+import { operationNotServed, outboundHeaders, send, withoutSlash } from "../send.ts";
 import { openaiTraits } from "./traits.ts";
 
 /** Paths of OpenAI's API under its version segment. */
-export const OPENAI_PATHS: Readonly<Partial<Record<Operation, string>>> = {
+export const OPENAI_PATHS: Readonly<Partial<Record<ProviderOperation, string>>> = {
   chat: "/chat/completions",
   responses: "/responses",
   completions: "/completions",
@@ -14,12 +14,12 @@ export const OPENAI_PATHS: Readonly<Partial<Record<Operation, string>>> = {
 
 /** Any server that speaks OpenAI's API: the vendor itself, vLLM, Ollama, Groq, Mistral and the rest. */
 export function openaiProvider(outbound: Outbound): Provider {
-  const url = (target: ProviderTarget, operation: Operation) => `${withoutSlash(target.baseUrl)}${OPENAI_PATHS[operation] ?? ""}`;
+  const url = (target: ProviderTarget, operation: ProviderOperation) => `${withoutSlash(target.baseUrl)}${OPENAI_PATHS[operation] ?? ""}`;
   return {
     traits: openaiTraits,
     url,
     async send(target, request) {
-      if (OPENAI_PATHS[request.operation] === undefined) return notServed(target, request.operation);
+      if (OPENAI_PATHS[request.operation] === undefined) return operationNotServed(target, request.operation);
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}` });
       return send(
         outbound,

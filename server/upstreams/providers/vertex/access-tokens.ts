@@ -3,7 +3,7 @@ import { importPKCS8, SignJWT } from "jose";
 import { type Refusal, refuse } from "../../../kernel/errors.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
 import { readJson } from "../read-json.ts";
-import { refusalOf } from "../send.ts";
+import { outboundRefusal } from "../send.ts";
 import type { ServiceAccount } from "./service-account.ts";
 
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
@@ -89,7 +89,7 @@ export class AccessTokens {
       const seconds = typeof answer.expires_in === "number" ? answer.expires_in : ASSERTION_SECONDS;
       return { value: answer.access_token, freshUntil: now + seconds * 1000 - EARLY_MS };
     } catch (error) {
-      return refusalOf(error);
+      return outboundRefusal(error);
     }
   }
 }

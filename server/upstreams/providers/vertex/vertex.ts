@@ -3,9 +3,9 @@ import type { Outbound } from "../../../runtime/outbound.ts";
 import { JsonDocument, type JsonObject } from "../../../wire/document.ts";
 import { geminiMethod } from "../gemini/gemini.ts";
 import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
-import type { Operation } from "../../../wire/operation.ts";
+import type { ProviderOperation } from "../../../wire/operation.ts";
 import { sendEach } from "../send-each.ts";
-import { notServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
+import { operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
 import { AccessTokens } from "./access-tokens.ts";
 import { batchReply, predictBodies } from "./embeddings.ts";
 import { readServiceAccount } from "./service-account.ts";
@@ -42,11 +42,12 @@ export function vertexProvider(outbound: Outbound, clock: { now(): number }): Pr
     traits: vertexTraits,
     url,
     async send(target, request) {
-      if (methodOf(request.operation, request.stream) === null) return notServed(target, request.operation);
+      if (methodOf(request.operation, request.stream) === null) return operationNotServed(target, request.operation);
       if (placeOf(target).project === null) {
         return refuse("upstream_error", "The Vertex provider's base_url must name the Google Cloud project.", {
           reason:
-            "the credential is no service account key, so the project must stand in the base_url (/v1/projects/{project}/locations/{location})",
+            "the credential is no service account key, so the project must stand in the base_url " +
+            "(/v1/projects/{project}/locations/{location})",
         });
       }
       if (request.operation === "gemini_embed") return embed(request, (body) => sendBody(target, request, body));
@@ -55,9 +56,12 @@ export function vertexProvider(outbound: Outbound, clock: { now(): number }): Pr
   };
 }
 
-function url(target: ProviderTarget, operation: Operation, stream: boolean): string {
+function url(target: ProviderTarget, operation: ProviderOperation, stream: boolean): string {
   const { origin, project, location } = placeOf(target);
-  return `${origin}/v1/projects/${pathSegment(project ?? "-")}/locations/${pathSegment(location)}/publishers/${modelPath(target, operation)}${methodOf(operation, stream) ?? ""}`;
+  return (
+    `${origin}/v1/projects/${pathSegment(project ?? "-")}/locations/${pathSegment(location)}/publishers/` +
+    `${modelPath(target, operation)}${methodOf(operation, stream) ?? ""}`
+  );
 }
 
 interface Place {
@@ -83,11 +87,11 @@ function placeOf(target: ProviderTarget): Place {
   };
 }
 
-function isClaude(operation: Operation): boolean {
+function isClaude(operation: ProviderOperation): boolean {
   return operation === "messages" || operation === "count_tokens";
 }
 
-function modelPath({ modelName }: ProviderTarget, operation: Operation): string {
+function modelPath({ modelName }: ProviderTarget, operation: ProviderOperation): string {
   // Counting for Claude is a model of its own, and the body says which one is meant.
   if (operation === "count_tokens") return "anthropic/models/count-tokens";
   const name = modelName.split("/").at(-1) as string;
@@ -95,7 +99,7 @@ function modelPath({ modelName }: ProviderTarget, operation: Operation): string 
   return `${isClaude(operation) ? "anthropic" : "google"}/models/${pathSegment(name).replaceAll("%40", "@")}`;
 }
 
-function methodOf(operation: Operation, stream: boolean): string | null {
+function methodOf(operation: ProviderOperation, stream: boolean): string | null {
   if (operation === "messages") return stream ? ":streamRawPredict" : ":rawPredict";
   if (operation === "count_tokens") return ":rawPredict";
   return operation === "gemini_embed" ? ":predict" : geminiMethod(operation, stream);

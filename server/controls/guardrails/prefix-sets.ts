@@ -1,0 +1,70 @@
+const SPACE = 32;
+const SLOTS_BITS = 15;
+
+/** Sets that share a table: each has a bit that says a beginning is whole, and eight bits higher one that it goes on. */
+const MAX_SETS = 8;
+const WHOLE = (1 << MAX_SETS) - 1;
+
+/** In lower case, white space as a space: what the first letters of phrases are compared by. */
+const PLAIN = Uint16Array.from({ length: 65_536 }, (_, code) => {
+  if (code < SPACE) return SPACE;
+  return String.fromCharCode(code).toLowerCase().charCodeAt(0);
+});
+
+/** The character as the beginnings of phrases are compared by: lower case, control characters as a space. */
+export function normalisedPrefix(code: number): number {
+  return PLAIN[code] ?? SPACE;
+}
+
+function mixed(hash: number, code: number): number {
+  return Math.imul(hash ^ code, 0x9e3779b1);
+}
+
+/**
+ * Up to eight sets of beginnings that cost one look-up for each character they are asked about, all together, and no
+ * allocation: a table of the first characters, and one of the hashes of all that is longer. Two hashes may meet, so that
+ * now and then it says yes where no beginning stands; it never says no where one does.
+ */
+export class PrefixSets {
+  readonly #first = new Uint16Array(65_536);
+  readonly #longer = new Uint16Array(1 << SLOTS_BITS);
+
+  constructor(...sets: readonly Iterable<string>[]) {
+    if (sets.length > MAX_SETS) throw new Error(`at most ${MAX_SETS} sets of beginnings`);
+    const first = new Uint16Array(65_536);
+    sets.forEach((beginnings, set) => {
+      for (const text of beginnings) {
+        const code = normalisedPrefix(text.charCodeAt(0));
+        const state = (length: number) => (text.length === length ? 1 : 1 << MAX_SETS) << set;
+        first[code] = (first[code] ?? 0) | state(1);
+        let hash = code;
+        for (let i = 1; i < text.length; i++) {
+          hash = mixed(hash, normalisedPrefix(text.charCodeAt(i)));
+          const slot = hash >>> (32 - SLOTS_BITS);
+          this.#longer[slot] = (this.#longer[slot] ?? 0) | state(i + 1);
+        }
+      }
+    });
+    for (let code = 0; code < first.length; code++) this.#first[code] = first[normalisedPrefix(code)] ?? 0;
+  }
+
+  /** The sets, a bit each, of which one may stand at `at`, or the text ends before that is known. */
+  standingAt(text: string, at: number): number {
+    const code = text.charCodeAt(at);
+    let state = this.#first[code] ?? 0;
+    let whole = state & WHOLE;
+    let open = (state >> MAX_SETS) & ~whole;
+    if (open === 0) return whole;
+    const { length } = text;
+    const longer = this.#longer;
+    let hash = PLAIN[code] ?? 0;
+    for (let next = at + 1; open !== 0; next++) {
+      if (next >= length) return whole | open;
+      hash = mixed(hash, PLAIN[text.charCodeAt(next)] ?? 0);
+      state = longer[hash >>> (32 - SLOTS_BITS)] ?? 0;
+      whole |= state & open;
+      open &= (state >> MAX_SETS) & ~whole;
+    }
+    return whole;
+  }
+}

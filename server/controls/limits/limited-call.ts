@@ -1,0 +1,37 @@
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import type { Call } from "../../road/call.ts";
+import type { RequestView } from "../../road/view.ts";
+import type { Demand, Reservation } from "./counters.ts";
+import type { CallPlan } from "./plan.ts";
+import type { WorstCase } from "./worst-case.ts";
+
+/** One call being admitted, or being routed to a member of its routing group. */
+export interface LimitedCall {
+  /** Of what is to be held. */
+  readonly id: string;
+  readonly call: Call;
+  /** Null where nothing of the request may be changed any more. */
+  readonly view: RequestView | null;
+  /** Null of a call to a tool server. */
+  readonly model: ModelEntry | null;
+  readonly plan: CallPlan;
+  readonly worst: WorstCase | null;
+  readonly toolCalls: number;
+  outputTokens: number;
+  demand: Demand;
+  /** Goes before the calls that wait, and waits no longer than `ms`; `lender` gives up what it holds first. Null: a caller's own call. */
+  readonly ahead: { readonly ms: number; readonly lender: Call | null } | null;
+}
+
+/** What a call to a routing group may come to at any of its members, and what it holds at the one being tried. */
+export interface RoutedReservation {
+  readonly arriving: LimitedCall;
+  reservation: Reservation | null;
+  /** Attempts that were made before it was entered. */
+  attemptsBefore: number;
+  /** Held beside what the call holds: what attempts used that failed, so that it covers one more. */
+  readonly again: Reservation[];
+  /** Attempts whose use is held again. */
+  coveredAttempts: number;
+  tries: number;
+}

@@ -1,0 +1,91 @@
+import type { McpOAuthClient, McpOAuthClientWrite } from "@gatehouse/contracts/mcp-oauth";
+import { mcpServerStore } from "../../store/mcp-servers.ts";
+import { adminClient, type OAuthUpstreamClientRow, removeAdminClient, replaceAdminClient } from "../../store/oauth-upstream-clients.ts";
+import { invalidField, notFound } from "../writes/records.ts";
+import type { Directory, Write } from "../writes/write.ts";
+import { issuerId } from "./issuer-id.ts";
+import { mcpServers } from "./mcp-servers.ts";
+import { serverRef } from "./oauth-tokens.ts";
+import { clientSecretContext } from "./oauth-upstream-clients.ts";
+
+function read(row: OAuthUpstreamClientRow): McpOAuthClient {
+  return {
+    mcp_server_id: row.mcp_server_id,
+    issuer: row.issuer,
+    client_id: row.client_id,
+    has_client_secret: row.client_secret_sealed !== null,
+    token_endpoint_auth_method: row.auth_method,
+    scopes: row.scopes,
+    idp_server_id: issuerId(row.issuer),
+    created_at: row.created_at.toISOString(),
+  };
+}
+
+/** Throws a `not_found` refusal, as the others do. */
+export async function getConfiguredClient(directory: Directory, tenantId: string, serverId: string): Promise<McpOAuthClient> {
+  await mcpServers.get(directory, tenantId, serverId);
+  return read(there(await adminClient(directory.db, tenantId, serverId)));
+}
+
+/** Puts it in the place of one that is there. */
+export async function putConfiguredClient(
+  write: Write,
+  tenantId: string,
+  serverId: string,
+  body: McpOAuthClientWrite,
+): Promise<McpOAuthClient> {
+  await holdServer(write, tenantId, serverId);
+  const secret = body.client_secret ?? null;
+  const method = body.token_endpoint_auth_method ?? (secret === null ? "none" : "client_secret_basic");
+  if ((method === "none") !== (secret === null))
+    throw invalidField("token_endpoint_auth_method", secret === null ? "needs a client_secret" : "may not be none with a client_secret");
+  const before = await adminClient(write.trx, tenantId, serverId);
+  await replaceAdminClient(write.trx, {
+    tenant_id: tenantId,
+    mcp_server_id: serverId,
+    issuer: body.issuer,
+    client_id: body.client_id,
+    client_secret_sealed:
+      secret === null ? null : write.directory.secrets.seal(secret, clientSecretContext(serverId, body.issuer, body.client_id)),
+    auth_method: method,
+    scopes: body.scopes ?? null,
+    created_at: write.now,
+  });
+  const row = await adminClient(write.trx, tenantId, serverId);
+  if (row === undefined) throw new Error("an OAuth client is not there after it was written");
+  const after = read(row);
+  changed(
+    write,
+    tenantId,
+    serverId,
+    before === undefined ? { action: "create", after } : { action: "update", before: read(before), after },
+  );
+  return after;
+}
+
+export async function removeConfiguredClient(write: Write, tenantId: string, serverId: string): Promise<void> {
+  await holdServer(write, tenantId, serverId);
+  const before = there(await adminClient(write.trx, tenantId, serverId));
+  await removeAdminClient(write.trx, tenantId, serverId);
+  changed(write, tenantId, serverId, { action: "delete", before: read(before) });
+}
+
+/** One administrator at a time says what a server's client is. */
+async function holdServer(write: Write, tenantId: string, serverId: string): Promise<void> {
+  if ((await mcpServerStore.find(write.trx, tenantId, serverId, "lock")) === undefined) throw notFound("tool server");
+}
+
+function there(row: OAuthUpstreamClientRow | undefined): OAuthUpstreamClientRow {
+  if (row === undefined) throw notFound("OAuth client of this tool server");
+  return row;
+}
+
+function changed(
+  write: Write,
+  tenantId: string,
+  serverId: string,
+  change: { readonly action: "create" | "update" | "delete"; readonly before?: McpOAuthClient; readonly after?: McpOAuthClient },
+): void {
+  write.notify(tenantId, "oauth_tokens", serverRef(serverId));
+  write.log({ tenant_id: tenantId, resource: "mcp-oauth-clients", resource_id: serverId, ...change });
+}

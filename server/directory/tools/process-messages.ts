@@ -1,0 +1,60 @@
+import { exactValue } from "../../kernel/exact-numbers.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { SecretBox } from "../../kernel/secrets.ts";
+import type { Database } from "../../store/database.ts";
+import { takeProcessMessages, writeProcessMessage } from "../../store/process-messages.ts";
+
+type ProcessMessage = Readonly<Record<string, unknown>>;
+
+const EVERY_MS = 100;
+const CONTEXT = "tool_letters";
+
+/**
+ * Messages between processes about exchanges with tool servers that one of them holds. They go through the database,
+ * which is polled only while something in this process waits for one.
+ */
+export class ProcessMessages {
+  private readonly waiting = new Map<string, (message: ProcessMessage) => void>();
+  private readonly db: Database;
+  private readonly secrets: SecretBox;
+  private readonly log: Log;
+  private timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(db: Database, secrets: SecretBox, log: Log) {
+    this.db = db;
+    this.secrets = secrets;
+    this.log = log;
+  }
+
+  /** Gives every message for the recipient to `take`, until the returned function is called. */
+  wait(recipient: string, take: (message: ProcessMessage) => void): () => void {
+    this.waiting.set(recipient, take);
+    this.timer ??= setTimeout(() => void this.look(), EVERY_MS);
+    return () => {
+      if (this.waiting.get(recipient) === take) this.waiting.delete(recipient);
+    };
+  }
+
+  /** Rejects when the database cannot be reached. */
+  async send(recipient: string, message: ProcessMessage): Promise<void> {
+    await writeProcessMessage(this.db, recipient, this.secrets.seal(JSON.stringify(message), `${CONTEXT}\n${recipient}`));
+  }
+
+  private async look(): Promise<void> {
+    try {
+      for (const { recipient, body } of await takeProcessMessages(this.db, [...this.waiting.keys()])) this.give(recipient, body);
+    } catch (error) {
+      this.log.warn("tool_letters_unread", { error: error as Error });
+    }
+    this.timer = this.waiting.size > 0 ? setTimeout(() => void this.look(), EVERY_MS) : null;
+  }
+
+  /** A message that cannot be read or handled keeps no other from its recipient: they are taken out of the table together. */
+  private give(recipient: string, body: string): void {
+    try {
+      this.waiting.get(recipient)?.(exactValue(this.secrets.open(body, `${CONTEXT}\n${recipient}`)) as ProcessMessage);
+    } catch (error) {
+      this.log.warn("tool_letter_unread", { error: error as Error });
+    }
+  }
+}

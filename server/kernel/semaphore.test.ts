@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { semaphore } from "./semaphore.ts";
+
+const LIMITS = { most: 3, mostOfOne: 2, waitMs: 60_000 };
+
+/** Whether the place has been given by now. */
+async function given(place: Promise<unknown>): Promise<boolean> {
+  return (await Promise.race([place, Promise.resolve("none yet")])) !== "none yet";
+}
+
+test("one key leaves room for others, and all together are bounded", async () => {
+  const enter = semaphore(LIMITS);
+  const leave = await enter("slow");
+  await enter("slow");
+  const third = enter("slow");
+  expect(await given(third)).toBe(false);
+  const leaveOther = await enter("other");
+  expect(leaveOther).not.toBeNull();
+  const late = enter("late");
+  expect(await given(late)).toBe(false);
+  leaveOther?.();
+  expect(await late).not.toBeNull();
+  expect(await given(third)).toBe(false);
+  leave?.();
+  expect(await third).not.toBeNull();
+});
+
+test("who waits too long gets none, and takes none away", async () => {
+  const enter = semaphore({ ...LIMITS, most: 1, waitMs: 1 });
+  const leave = await enter("a");
+  expect(await enter("b")).toBeNull();
+  leave?.();
+  expect(await enter("c")).not.toBeNull();
+});

@@ -1,0 +1,34 @@
+import { looksLikeJwt } from "../../directory/people/portal/portal-tokens.ts";
+import { looksLikeAccessToken } from "./gateway-tokens.ts";
+import type { NamedHeaders } from "../../kernel/request-headers.ts";
+import { looksLikeApiKey } from "../../kernel/secrets.ts";
+
+export type RequestCredential =
+  | { readonly kind: "api_key" | "token" | "broker_token"; readonly text: string }
+  | { readonly kind: "missing" | "malformed" };
+
+/**
+ * The credential of a request (interface 5.1): an API key in any of the forms the vendors' clients send one, then
+ * a token in X-Gateway-Authorization, then a bearer that is a token or one of the broker's. A bearer that is none of
+ * these is somebody else's.
+ */
+export function requestCredential(headers: NamedHeaders, url: string): RequestCredential {
+  const own = headers.get("x-api-key");
+  if (own !== null && looksLikeApiKey(own)) return { kind: "api_key", text: own };
+  const bearer = bearerOf(headers.get("authorization"));
+  if (bearer !== null && looksLikeApiKey(bearer)) return { kind: "api_key", text: bearer };
+  // One in the query goes no further: rows and logs hold paths only.
+  const inQuery = url.includes("key=") ? new URL(url).searchParams.get("key") : null;
+  const candidates = [own, bearer, headers.get("api-key"), headers.get("x-goog-api-key"), inQuery].filter((text) => text !== null);
+  const key = candidates.find(looksLikeApiKey);
+  if (key !== undefined) return { kind: "api_key", text: key };
+  const gateway = headers.get("x-gateway-authorization");
+  if (gateway === null && bearer !== null && looksLikeAccessToken(bearer)) return { kind: "broker_token", text: bearer };
+  const token = gateway === null ? bearer : (bearerOf(gateway) ?? "");
+  if (token !== null && looksLikeJwt(token)) return { kind: "token", text: token };
+  return { kind: candidates.length === 0 && gateway === null ? "missing" : "malformed" };
+}
+
+function bearerOf(header: string | null): string | null {
+  return header !== null && /^bearer /i.test(header) ? header.slice(7).trim() : null;
+}

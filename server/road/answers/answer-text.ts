@@ -1,0 +1,98 @@
+import type { AnswerTexts } from "../../wire/answer-texts.ts";
+import type { ConversationEvent, ConversationReply } from "../../wire/conversation/reply.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import { replyObject } from "../../wire/openai/reply-object.ts";
+import { outputFormOf } from "../output/answer-formats.ts";
+import { framingOf } from "../output/frames.ts";
+import { BufferedToolCall } from "../output/buffered-tool-calls.ts";
+import type { Conversation } from "../conversation.ts";
+import { readPieces, readWhole } from "./caller-answer.ts";
+
+/** Every text in a whole answer, what it says to tools included; null when it cannot be read. */
+export function textOfWholeAnswer(conversation: Conversation, bytes: Uint8Array): string | null {
+  const reply = readWhole(conversation, bytes);
+  const body = replyObject(bytes);
+  if (reply === null || body === null) return null;
+  const told = new ToldWords(outputFormOf(conversation).texts);
+  told.add(body, true);
+  return joined(textOfReply(reply), told);
+}
+
+/** The same of an answer that came in pieces, whole or not. */
+export function textOfStreamedAnswer(conversation: Conversation, pieces: readonly Uint8Array[]): string {
+  const { texts, framing } = outputFormOf(conversation);
+  const told = new ToldWords(texts);
+  const frames = framingOf(framing);
+  for (const piece of pieces) for (const { body } of frames.push(piece)) if (body !== null) told.add(body, false);
+  const last = frames.rest()?.body ?? null;
+  if (last !== null) told.add(last, false);
+  return joined(textOfEvents(readPieces(conversation, pieces).events), told);
+}
+
+function textOfReply(reply: ConversationReply): string {
+  return reply.candidates
+    .flatMap(({ parts }) =>
+      parts.map((part) => (part.kind === "tool_call" ? `${part.name} ${part.arguments}` : part.kind === "picture" ? "" : part.text)),
+    )
+    .join("\n\n");
+}
+
+function textOfEvents(events: readonly ConversationEvent[]): string {
+  const parts = new Map<string, string>();
+  for (const event of events) {
+    if (event.kind !== "part_start" && event.kind !== "delta") continue;
+    const name = `${event.candidate} ${event.part}`;
+    const said = event.kind === "delta" ? event.text : event.type === "tool_call" ? `${event.name} ` : "";
+    parts.set(name, (parts.get(name) ?? "") + said);
+  }
+  return [...parts.values()].join("\n\n");
+}
+
+/** What an answer says in its own format: more than any format has in common, such as what hosted tools print and transcripts. */
+class ToldWords {
+  private readonly texts: AnswerTexts;
+  private readonly channels = new Map<string, string>();
+  private readonly calls = new Map<string, BufferedToolCall>();
+  private readonly wholes = new Set<string>();
+
+  constructor(texts: AnswerTexts) {
+    this.texts = texts;
+  }
+
+  add(body: JsonObject, whole: boolean): void {
+    const { pieces, wholes, calls } = this.texts.contents(body, whole);
+    for (const { channel, holder, key } of pieces) this.channels.set(channel, (this.channels.get(channel) ?? "") + String(holder[key]));
+    for (const { holder, key } of wholes) this.wholes.add(String(holder[key]));
+    for (const piece of calls) {
+      const call = this.calls.get(piece.channel) ?? new BufferedToolCall();
+      this.calls.set(piece.channel, call);
+      call.add(piece);
+    }
+  }
+
+  get words(): readonly string[] {
+    return [
+      ...this.channels.values(),
+      ...[...this.calls.values()].map(({ name, arguments: given }) => `${name ?? ""} ${given}`),
+      ...this.wholes,
+    ];
+  }
+}
+
+/** `text`, and behind it what does not stand in it. */
+function joined(text: string, { words }: ToldWords): string {
+  const said = [text];
+  let known = withoutSpace(text);
+  for (const word of words) {
+    const bare = withoutSpace(word);
+    if (known.includes(bare)) continue;
+    said.push(word);
+    known += bare;
+  }
+  return said.filter((part) => part !== "").join("\n\n");
+}
+
+/** Formats differ in where they begin a new part and how they write JSON. */
+function withoutSpace(text: string): string {
+  return text.replaceAll(/\s+/g, "");
+}

@@ -1,0 +1,71 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { type AbortReason, abortReason, type Call } from "../call.ts";
+import { readOut } from "../stream-out.ts";
+import type { StreamAnswer } from "../answer.ts";
+
+/** A streamed answer that was taken in whole before any of it is given. */
+export interface BufferedAnswer {
+  readonly pieces: readonly Uint8Array[];
+  /** The same stream, to be given from its beginning; it ends as the provider's did. */
+  readonly answer: StreamAnswer;
+}
+
+/** A stream longer than this is not held in memory. */
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/** Takes a stream in to its end, or to where it broke off. A refusal where the call ended meanwhile or the answer grew too long. */
+export async function bufferAnswer(call: Call, answer: StreamAnswer, idleMs: number): Promise<BufferedAnswer | Refusal> {
+  const { codec, upstream } = answer;
+  const pieces = [...answer.head];
+  let bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
+  let broken: unknown = null;
+  while (codec.closed !== true) {
+    const timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), idleMs);
+    try {
+      const { done, value } = await upstream.read();
+      if (done) break;
+      const piece = codec.push(value);
+      const refusal = answer.refusal?.(false) ?? null;
+      if (refusal !== null) {
+        void upstream.cancel().catch(() => undefined);
+        return refusal;
+      }
+      if (piece === null) continue;
+      pieces.push(piece);
+      bytes += piece.byteLength;
+      if (bytes <= MAX_BYTES) continue;
+      void upstream.cancel().catch(() => undefined);
+      return refuse("upstream_invalid_response", "The answer is too long to be judged before it is given.");
+    } catch (error) {
+      broken = error;
+      break;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  if (codec.closed === true) void readOut(upstream);
+  const why = abortReason(call);
+  if (why !== null) return why === "upstream_timeout" ? refuse("upstream_timeout") : refuse("upstream_interrupted");
+  const end = broken === null ? codec.end() : null;
+  const refusal = answer.refusal?.(true) ?? null;
+  if (refusal !== null) return refusal;
+  const all = end?.last == null ? pieces : [...pieces, end.last];
+  const given = {
+    push: () => null,
+    end: () => end ?? { complete: false, last: null, errorReported: false },
+    begun: codec.begun,
+    usage: codec.usage,
+    outputLength: codec.outputLength,
+    providerError: codec.providerError,
+  };
+  return { pieces: all, answer: { ...answer, head: pieces, codec: given, upstream: endedLike(broken) } };
+}
+
+function endedLike(broken: unknown): ReadableStreamDefaultReader<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      if (broken === null) controller.close();
+      else controller.error(broken);
+    },
+  }).getReader();
+}

@@ -1,0 +1,36 @@
+import type { StreamEnding, StreamPiece } from "../../wire/stream.ts";
+import { WrappedStream } from "../output/wrapped-stream.ts";
+import type { StreamAnswer } from "../answer.ts";
+
+/** Records what passes through a stream, so that it can be read once it has ended. The stream is not changed. */
+export class RecordedStream extends WrappedStream {
+  private readonly most: number;
+  private readonly kept: Uint8Array[] = [];
+  private bytes = 0;
+
+  /** `most`: bytes; of a longer answer nothing is kept. */
+  constructor(answer: StreamAnswer, most: number) {
+    super(answer.codec);
+    this.most = most;
+    for (const piece of answer.head) this.pass(piece);
+  }
+
+  /** Null when the answer was too long. */
+  get pieces(): readonly Uint8Array[] | null {
+    return this.bytes > this.most ? null : this.kept;
+  }
+
+  end(): StreamEnding {
+    const end = this.inner.end();
+    this.pass(end.last);
+    return end;
+  }
+
+  pass(piece: StreamPiece): StreamPiece {
+    if (piece === null) return null;
+    this.bytes += piece.byteLength;
+    if (this.bytes <= this.most) this.kept.push(piece);
+    else this.kept.length = 0;
+    return piece;
+  }
+}

@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import { systemClock } from "../../kernel/clock.ts";
+import type { Call } from "../../road/call.ts";
+import type { Span } from "../../wire/otlp/traces.ts";
+import { rowCarriedBy, traceIngest, type TraceIngestParts } from "./trace-ingest.ts";
+
+const CALL = { rowId: "row", rootTaskId: "run" };
+const client = (spanId: string, parentSpanId: string | null = null) => ({ traceId: "t", spanId, parentSpanId, kind: 3 }) as Span;
+
+test("the span of a model call is the call its HTTP span made, and one of another kind is not", () => {
+  const inner = { ...client("inner"), kind: 1 } as Span;
+  const carried = rowCarriedBy([client("model"), client("http", "model"), inner, client("other", "inner")], {
+    gatewayCalls: new Map([
+      ["t/http", CALL],
+      ["t/other", CALL],
+    ]),
+  });
+  expect([...carried]).toEqual([
+    ["t/http", CALL],
+    ["t/other", CALL],
+    ["t/model", CALL],
+  ]);
+});
+
+test("a batch that tells of one call over and over is looked through once", () => {
+  let looks = 0;
+  const spans = Array.from({ length: 1_000 }, () => ({
+    ...client("http", "nobody"),
+    get spanId() {
+      return (looks++, "http");
+    },
+  }));
+  rowCarriedBy(spans, { gatewayCalls: new Map([["t/http", CALL]]) });
+  expect(looks).toBeLessThan(10_000);
+});
+
+test("a span that is sent again while its row is on the way is taken when the row is stored, and not when it is lost", async () => {
+  const rows: PromiseWithResolvers<void>[] = [];
+  const seal = () => {
+    rows.push(Promise.withResolvers<void>());
+    return (rows.at(-1) as PromiseWithResolvers<void>).promise;
+  };
+  const nothingKnown = { transformQuery: (query: unknown) => query, compileQuery: () => ({}), executeQuery: async () => ({ rows: [] }) };
+  const secrets = { hmac: () => "h".repeat(64) };
+  const inlet = traceIngest({
+    db: { getExecutor: () => nothingKnown },
+    ledger: { accepting: () => true, seal },
+    secrets,
+    clock: systemClock(),
+    shipped: async () => true,
+  } as unknown as TraceIngestParts);
+  const call = {
+    identity: { tenantId: "t", credentialId: "k" },
+    scope: { groupId: "g", tenant: { storeBodies: "none" } },
+    row: {},
+  } as unknown as Call;
+  const span = {
+    ...client("s"),
+    name: "",
+    startNanos: 1n,
+    endNanos: 2n,
+    attributes: {},
+    resource: {},
+    scope: null,
+    statusCode: 0,
+    statusMessage: null,
+    exception: null,
+  };
+  const lookedUp = () => new Promise(setImmediate);
+
+  const lost = [inlet.accept(call, [span]), inlet.accept(call, [span])];
+  await lookedUp();
+  rows[0]?.reject(new Error("the journal is full"));
+  expect(await Promise.all(lost)).toMatchObject([{ code: "ledger_unavailable" }, { code: "ledger_unavailable" }]);
+  const stored = [inlet.accept(call, [span]), inlet.accept(call, [span])];
+  await lookedUp();
+  rows[1]?.resolve();
+  expect(await Promise.all(stored)).toEqual([{ recorded: 1 }, { recorded: 0 }]);
+  expect(rows).toHaveLength(2);
+});

@@ -1,0 +1,119 @@
+import { BoundedMap } from "../../directory/bounded-map.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { ulid } from "../../kernel/ids.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { SecretBox } from "../../kernel/secrets.ts";
+import type { CallLedger } from "../../ledger/ledger.ts";
+import { knownSpans, type KnownSpans } from "../../ledger/span-lookup.ts";
+import type { Span } from "../../wire/otlp/traces.ts";
+import type { Call } from "../../road/call.ts";
+import { rootTaskId } from "../../road/record/run.ts";
+import { spanRow } from "./span-row.ts";
+
+export interface TraceIngestParts {
+  readonly db: Parameters<typeof knownSpans>[0];
+  readonly ledger: CallLedger;
+  readonly secrets: SecretBox;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether what this process has recorded so far is in the database; false when it cannot be there soon. */
+  readonly shipped: () => Promise<boolean>;
+}
+
+/** Takes spans into the ledger, each as one row, however often it is sent. */
+export interface TraceIngest {
+  /** Resolves when the rows of all spans are stored. The refusal is one the sender may try again after. */
+  accept(call: Call, spans: readonly Span[]): Promise<{ readonly recorded: number } | Refusal>;
+}
+
+/** Spans sealed of late, which may not be in the database yet. */
+const REMEMBERED = 100_000;
+
+const keyOf = (span: Pick<Span, "traceId" | "spanId">): string => `${span.traceId}/${span.spanId}`;
+
+export function traceIngest(parts: TraceIngestParts): TraceIngest {
+  const recent = new BoundedMap<string, Promise<void>>(REMEMBERED);
+  const again = () => refuse("ledger_unavailable", undefined, { headers: { "retry-after": "1" } });
+
+  return {
+    async accept(call, spans) {
+      const { identity, scope } = call;
+      if (identity === null || scope === null) return refuse("unauthenticated");
+      if (!parts.ledger.accepting()) return again();
+      // What the gateway carried itself must be there to be joined.
+      if (!(await parts.shipped())) return again();
+      let known: KnownSpans;
+      try {
+        known = await knownSpans(parts.db, identity.tenantId, identity.credentialId, spans);
+      } catch (error) {
+        parts.log.warn("spans_not_taken", { call_id: call.id, error: error as Error });
+        return again();
+      }
+      const carried = rowCarriedBy(spans, known);
+      const stored: Promise<void>[] = [];
+      let recorded = 0;
+      for (const span of spans) {
+        const key = `${identity.tenantId}/${keyOf(span)}`;
+        if (known.reported.has(keyOf(span))) continue;
+        const told = recent.get(key);
+        if (told !== undefined) {
+          // Its row may be on the way yet, of a request whose sender gave up waiting.
+          stored.push(told);
+          continue;
+        }
+        const own = carried.get(keyOf(span)) ?? null;
+        const row = spanRow(span, {
+          id: ulid(parts.clock.now()),
+          rootTaskId: own?.rootTaskId ?? known.runs.get(span.traceId) ?? rootTaskId(parts.secrets, identity, span.traceId),
+          joinedRowId: own?.rowId ?? null,
+          storeBodies: scope.tenant.storeBodies,
+          sessionOf: (conversation) => parts.secrets.hmac("session", `${identity.tenantId}\n${identity.credentialId}\n${conversation}`),
+        });
+        Object.assign(row, {
+          tenant_id: identity.tenantId,
+          api_key_id: call.row.api_key_id,
+          api_key_name: call.row.api_key_name,
+          resource_group_id: scope.groupId,
+          gateway_user_id: identity.userId,
+          gateway_user_username: identity.username,
+          subject_id: call.row.subject_id,
+          subject_kind: call.row.subject_kind,
+          client_ip: call.ip,
+          user_agent: call.row.user_agent,
+          correlation_id: call.row.correlation_id,
+        });
+        const sealed = parts.ledger.seal(row).catch((error: unknown) => {
+          recent.delete(key);
+          throw error;
+        });
+        recent.set(key, sealed);
+        stored.push(sealed);
+        recorded++;
+      }
+      const results = await Promise.allSettled(stored);
+      return results.every(({ status }) => status === "fulfilled") ? { recorded } : again();
+    },
+  };
+}
+
+/**
+ * The gateway's own call each span tells of: the one with its ids, or that of the span it made to send it, as the HTTP
+ * span below a model call's.
+ */
+export function rowCarriedBy(spans: readonly Span[], known: Pick<KnownSpans, "gatewayCalls">): KnownSpans["gatewayCalls"] {
+  const carried = new Map(known.gatewayCalls);
+  if (carried.size === 0) return carried;
+  const told = new Map(spans.map((span) => [keyOf(span), span]));
+  for (const span of spans) {
+    const own = known.gatewayCalls.get(keyOf(span));
+    if (own !== undefined && span.parentSpanId !== null && span.kind === CLIENT) {
+      const parent = told.get(keyOf({ traceId: span.traceId, spanId: span.parentSpanId }));
+      if (parent?.kind === CLIENT) carried.set(keyOf(parent), own);
+    }
+  }
+  return carried;
+}
+
+/** Kind of a span that waits for a remote answer; two such under one another are one call. */
+const CLIENT = 3;

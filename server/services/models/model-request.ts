@@ -1,0 +1,41 @@
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import type { Refusal } from "../../kernel/errors.ts";
+import type { ProviderOperation } from "../../wire/operation.ts";
+import type { StreamCodec } from "../../wire/stream.ts";
+import type { Usage } from "../../wire/usage.ts";
+import type { Call } from "../../road/call.ts";
+
+/** A request to a provider, which can be encoded in whatever format the chosen model's provider speaks. */
+export interface ModelRequest {
+  /** For one attempt at one model. A refusal means that this model cannot serve it, so that a retry is useless. */
+  prepare(call: Call, model: ModelEntry): PreparedRequest | Refusal | Promise<PreparedRequest | Refusal>;
+  /** Length of the input, for an estimate when the provider reports no usage. */
+  readonly inputCharacters: number;
+}
+
+/** A request in a provider's format, and how its answer becomes the caller's. */
+export interface PreparedRequest {
+  readonly operation: ProviderOperation;
+  readonly body: string;
+  readonly stream: boolean;
+  /** Headers of the caller that this vendor acts on. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** A new one for each answer; null when the answer is not streamed. */
+  streamCodec(): StreamCodec | null;
+  /** Content type of a streamed answer as the caller gets it; null passes the provider's. */
+  readonly streamType: string | null;
+  /** A whole successful answer; null when the bytes are not one. */
+  whole(bytes: Uint8Array): WholeAnswerReading | null;
+  /** The provider's refusal in the caller's shape; null passes its bytes. */
+  refusal(status: number, bytes: Uint8Array, headers: Headers): Uint8Array | null;
+  /** Parameters of the caller's request that were not sent to the provider, by the caller's own names. */
+  readonly dropped: readonly string[];
+}
+
+export interface WholeAnswerReading {
+  readonly body: Uint8Array;
+  /** Null when the provider reported none. */
+  readonly usage: Usage | null;
+  /** Null where output is not counted in tokens. */
+  readonly outputCharacters: number;
+}

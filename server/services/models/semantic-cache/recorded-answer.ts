@@ -1,0 +1,36 @@
+import type { ConversationReply } from "../../../wire/conversation/reply.ts";
+import { replyOfEvents } from "../../../wire/conversation/reply-events.ts";
+import { readPieces, readWhole } from "../../../road/answers/caller-answer.ts";
+import { RecordedStream } from "../../../road/answers/recorded-stream.ts";
+import type { Conversation } from "../../../road/conversation.ts";
+import type { Answer, WholeAnswer } from "../../../road/answer.ts";
+
+/** An answer longer than this passes without being kept. */
+const MAX_BYTES = 512 * 1024;
+
+/** An answer that is recorded while it is sent to the caller, so that it can be stored once it has ended. */
+export interface RecordedAnswer {
+  readonly answer: Answer;
+  /** Null when it cannot be replayed: it is too long or cannot be read, or its provider reported no usage. */
+  reply(): ConversationReply | null;
+}
+
+export function recordAnswer(conversation: Conversation, answer: Answer): RecordedAnswer {
+  if (answer.kind === "whole") return { answer, reply: () => wholeReply(conversation, answer) };
+  const kept = new RecordedStream(answer, MAX_BYTES);
+  return { answer: { ...answer, codec: kept }, reply: () => streamedReply(conversation, kept) };
+}
+
+function wholeReply(conversation: Conversation, { failure, usage, body }: WholeAnswer): ConversationReply | null {
+  if (failure !== null || usage === null || usage.estimated || body.byteLength > MAX_BYTES) return null;
+  const reply = readWhole(conversation, body);
+  return reply === null ? null : { ...reply, usage: reply.usage ?? usage };
+}
+
+function streamedReply(conversation: Conversation, { pieces, usage }: RecordedStream): ConversationReply | null {
+  if (pieces === null || usage === null || usage.estimated) return null;
+  const { events, complete } = readPieces(conversation, pieces);
+  const reply = complete ? replyOfEvents(events) : null;
+  // Usage is hidden from a caller who did not ask for it, and known all the same.
+  return reply === null ? null : { ...reply, usage: reply.usage ?? usage };
+}

@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import { authorizationCache, cachedLookup } from "./authorization-cache.ts";
+
+let now = 0;
+const clock = { now: () => now, micros: () => now * 1000 };
+type Found = { readonly name: string } | Refusal;
+
+/** Something to find under one key, found when told. */
+function world() {
+  const { documents } = authorizationCache();
+  const asked: PromiseWithResolvers<Found>[] = [];
+  const find = () => {
+    const one = Promise.withResolvers<Found>();
+    asked.push(one);
+    return one.promise as Promise<never>;
+  };
+  return { documents, asked, look: () => cachedLookup(documents, "key", clock, 1_000, find) as Promise<Found> };
+}
+
+test("many who come at once ask once, also of what fails only after long", async () => {
+  const { asked, look } = world();
+  const all = Promise.all([look(), look(), look()]);
+  now += 60_000;
+  asked[0]?.resolve(refuse("upstream_timeout"));
+  expect((await all).map((found) => "code" in found && found.code)).toEqual(["upstream_timeout", "upstream_timeout", "upstream_timeout"]);
+  await look();
+  expect(asked.length).toBe(1);
+  now += 6_000;
+  void look();
+  expect(asked.length).toBe(2);
+});
+
+test("what was forgotten while it was looked for is not brought back, and what threw is looked for again", async () => {
+  const { documents, asked, look } = world();
+  const first = look();
+  documents.delete("key");
+  const second = look();
+  asked[0]?.resolve({ name: "old" });
+  asked[1]?.resolve({ name: "new" });
+  expect([await first, await second, await look()]).toEqual([{ name: "old" }, { name: "new" }, { name: "new" }]);
+  documents.delete("key");
+  const third = look();
+  asked[2]?.reject(new Error("away"));
+  await expect(third).rejects.toThrow("away");
+  void look();
+  expect(asked.length).toBe(4);
+});

@@ -1,0 +1,73 @@
+import { reasonOf, type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
+import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
+import { isObject, type JsonObject } from "../../../wire/document.ts";
+import { readUpTo } from "../../../wire/read-up-to.ts";
+
+export interface JsonResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Null where the body is no JSON object. */
+  readonly body: JsonObject | null;
+  /** The body as it came, where it is one. */
+  readonly text: string;
+}
+
+export interface JsonRequest {
+  readonly url: string;
+  readonly method?: "GET" | "POST";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly maxBytes?: number;
+}
+
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 256 * 1024;
+
+/** Asks an authorization server. What it answers is bounded in size and time, and redirects are not followed. */
+export async function requestJson(
+  send: ToolServerSend,
+  { url, method = "GET", headers = {}, body, maxBytes = MAX_BYTES }: JsonRequest,
+): Promise<JsonResponse | Refusal> {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort("upstream_timeout"), TIMEOUT_MS);
+  try {
+    const response = await send({
+      url,
+      method,
+      headers: { accept: "application/json", ...headers },
+      abort,
+      timeoutMs: TIMEOUT_MS,
+      ...(body === undefined ? {} : { body }),
+    });
+    if (isRefusal(response))
+      return refuse(response.code, "The authorization server of the tool server could not be asked.", {
+        reason: `${new URL(url).origin}: ${response.message} ${response.reason ?? ""}`.trim(),
+      });
+    const bytes = response.body === null ? new Uint8Array(0) : await readUpTo(response.body, maxBytes);
+    const text = bytes === null ? "" : new TextDecoder().decode(bytes);
+    const object = parsed(text);
+    return { status: response.status, headers: response.headers, body: object, text: object === null ? "" : text };
+  } catch (error) {
+    return refuse("upstream_interrupted", "The authorization server of the tool server broke off its answer.", { reason: reasonOf(error) });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function parsed(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether an address that somebody else named may be asked or shown to a browser. */
+export function mayUseUrl(allowPrivate: boolean): (url: string) => boolean {
+  return (url) => {
+    if (!URL.canParse(url)) return false;
+    const { protocol, username, password, hash } = new URL(url);
+    return (protocol === "https:" || (protocol === "http:" && allowPrivate)) && username === "" && password === "" && hash === "";
+  };
+}

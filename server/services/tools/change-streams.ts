@@ -1,0 +1,65 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { StreamAnswer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import type { Gates } from "../../road/gates.ts";
+import { toolsOf } from "../../road/target.ts";
+import type { RequestView } from "../../road/view.ts";
+
+interface Listener {
+  readonly call: Call;
+  readonly view: RequestView;
+  readonly end: (refusal: Refusal) => void;
+}
+
+const AT_ONCE = 50;
+
+/**
+ * Open streams of change notifications, which have no end of their own: each is closed once its caller would no longer be
+ * admitted to it.
+ */
+export class ChangeStreams {
+  private readonly open = new Set<Listener>();
+  private readonly gates: Gates;
+
+  constructor(gates: Gates) {
+    this.gates = gates;
+  }
+
+  /** The stream as it goes out for as long as its caller is let in. */
+  follow(call: Call, view: RequestView, answer: StreamAnswer): StreamAnswer {
+    let ended: Refusal | null = null;
+    const listener: Listener = {
+      call,
+      view,
+      end(refusal) {
+        ended = refusal;
+        call.abort.abort(refusal.code);
+      },
+    };
+    this.open.add(listener);
+    call.whenEnded.push(() => this.open.delete(listener));
+    return { ...answer, refusal: (over) => ended ?? answer.refusal?.(over) ?? null };
+  }
+
+  /** Ends the streams of those who would not be let in now. */
+  async check(): Promise<void> {
+    let looked = 0;
+    for (const listener of this.open) {
+      // Calls are not to wait for all of them.
+      if (++looked % AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+      const refusal = await this.accessRefusal(listener);
+      if (refusal !== null) {
+        this.open.delete(listener);
+        listener.end(refusal);
+      }
+    }
+  }
+
+  private async accessRefusal({ call, view }: Listener): Promise<Refusal | null> {
+    const { refusal, now } = await this.gates.readmit(call, "group", view);
+    if (refusal !== null) return refusal;
+    if (now.target.kind !== "tool") return null;
+    const still = new Set(now.target.targets.map(({ server }) => server.id));
+    return toolsOf(call)?.targets.every(({ server }) => still.has(server.id)) === false ? refuse("tool_server_not_allowed") : null;
+  }
+}

@@ -1,0 +1,70 @@
+import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import { type Refusal, isRefusal } from "../../kernel/errors.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import type { McpSender } from "../../wire/mcp/bridge.ts";
+import { MAX_PAGES, nextCursor } from "../../wire/mcp/paging.ts";
+import type { Call } from "../../road/call.ts";
+import { forwardRequest } from "./forward-request.ts";
+import type { Relay } from "./relay.ts";
+import type { ToolParts } from "./tool-parts.ts";
+
+/** The result of every page; a refusal or null (the server gave none) when not all could be had. `page` gives one. */
+export async function allPages(
+  page: (cursor: string | null, number: number) => Promise<{ readonly result: JsonObject } | Refusal | null>,
+): Promise<JsonObject[] | Refusal | null> {
+  const results: JsonObject[] = [];
+  let cursor: string | null = null;
+  while (results.length < MAX_PAGES) {
+    const had = await page(cursor, results.length);
+    if (had === null || isRefusal(had)) return had;
+    results.push(had.result);
+    cursor = nextCursor(had.result);
+    if (cursor === null) return results;
+  }
+  return null;
+}
+
+/** What the gateway asks a server to list, in the server's own dialect, whole; as of `allPages`. */
+export function completeList(
+  call: Call,
+  method: string,
+  server: ToolServerEntry,
+  sender: McpSender,
+  parts: ToolParts,
+): Promise<JsonObject[] | Refusal | null> {
+  return allPages(async (cursor, number) => {
+    const parsed: JsonObject = cursor === null ? {} : { cursor };
+    const relay = forwardRequest(
+      call,
+      {
+        server,
+        method,
+        params: JSON.stringify(parsed),
+        parsed,
+        capability: null,
+        id: `${method} ${number}`,
+        dialect: server.dialect ?? "handshake",
+        sender,
+        session: null,
+        gate: async () => null,
+        edit: () => null,
+      },
+      parts,
+    );
+    const answer = await last(relay);
+    if (typeof answer !== "string") return answer;
+    const { result } = JSON.parse(answer) as JsonObject;
+    return isObject(result) ? { result } : null;
+  });
+}
+
+async function last(relay: Relay): Promise<string | Refusal | null> {
+  try {
+    for (;;) {
+      const step = await relay.next();
+      if (step.done === true) return step.value;
+    }
+  } catch {
+    return null;
+  }
+}

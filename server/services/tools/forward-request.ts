@@ -1,0 +1,359 @@
+import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
+import { exactValue } from "../../kernel/exact-numbers.ts";
+import { ulid } from "../../kernel/ids.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { logsAt } from "../../wire/mcp/dialect.ts";
+import { supportsUrlElicitation } from "../../wire/mcp/elicitation.ts";
+import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
+import { answers, edited, errorText, idIn, memberText, requestText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
+import type { Call } from "../../road/call.ts";
+import { type ServerRequest, openExchange, cancelExchange } from "./server-exchange.ts";
+import type { Asked } from "./exchange.ts";
+import { gated } from "./forwarded-answer.ts";
+import type { ForwardedRequest } from "./forwarded-request.ts";
+import { awaitClientAnswer } from "./client-answers.ts";
+import { resumeExchange, holdExchange } from "./held-exchanges.ts";
+import type { Relay } from "./relay.ts";
+import { sealed, unsealed } from "./session-token.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import { principalOf } from "../../road/principal.ts";
+import type { UpstreamMessage } from "./upstream-messages.ts";
+
+/** Bounds how often a server may ask for further input. */
+const MAX_ROUNDS = 8;
+/** Questions of one exchange that its caller has yet to answer: each is waited for, and looked for in the database, for minutes. */
+const MAX_QUESTIONS = 16;
+
+const INPUT_CAPABILITY: Readonly<Record<string, string>> = {
+  "elicitation/create": "elicitation",
+  "sampling/createMessage": "sampling",
+  "roots/list": "roots",
+};
+
+/** Forwards the request, and the messages of the server back to the caller. */
+export async function* forwardRequest(call: Call, request: ForwardedRequest, parts: ToolParts): Relay {
+  const ask: ServerRequest = {
+    method: request.method,
+    params: request.params,
+    capability: request.capability,
+    arguments: request.parsed.arguments,
+    sender: request.sender,
+    id: request.id,
+  };
+  const resumed = request.dialect === "stateless" && request.server.dialect !== "stateless" ? await resume(call, request, parts) : null;
+  if (resumed !== null && "answer" in resumed) return resumed.answer;
+  let exchange: Asked | Refusal = resumed ?? (await openExchange(call, request.server, ask, parts));
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    if (isRefusal(exchange)) return exchange;
+    let final: UpstreamMessage | Refusal | string | null = null;
+    try {
+      final = yield* untilFinal(call, request, exchange, parts);
+    } finally {
+      // A text is the caller's answer while the exchange is held: it goes on when the caller comes again.
+      if (typeof final !== "string") exchange.end();
+    }
+    if (typeof final === "string") return final;
+    if (isRefusal(final)) return final;
+    if (final === null) return refuse("upstream_interrupted", "The tool server ended its answer before it was whole.");
+    const { result } = final.value;
+    if (request.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required")
+      return openFirst(call, request, final, parts) ?? gated(request, exchange, final);
+    const responses = yield* askedOfClient(call, request, exactly(memberText(final.text, "result")).inputRequests, parts);
+    if ("refusal" in responses) return responses.refusal;
+    const params = edited(request.params ?? "{}", {
+      inputResponses: JSON.stringify(responses.given),
+      ...(result.requestState === undefined ? {} : { requestState: JSON.stringify(result.requestState) }),
+    });
+    exchange = await openExchange(call, request.server, { ...ask, params, id: `${String(request.id)}/${round + 2}` }, parts);
+  }
+  return refuse("upstream_invalid_response", "The tool server asked for input again and again.");
+}
+
+/** What comes before the answer, and the answer; a text is one that is already the caller's. */
+async function* untilFinal(
+  call: Call,
+  request: ForwardedRequest,
+  exchange: Asked,
+  parts: ToolParts,
+): AsyncGenerator<string, UpstreamMessage | Refusal | string | null> {
+  // Questions the caller has not answered yet, by the ids the server gave them.
+  const questions = new Map<string, { readonly id: string; readonly over: AbortController }>();
+  let answeredAt = 0;
+  for (;;) {
+    // Not `for await`: an exchange that is held must not be closed by leaving the loop.
+    const next = await withinSilence(exchange, request.server.timeoutMs, () =>
+      questions.size > 0 ? Number.POSITIVE_INFINITY : answeredAt,
+    );
+    if (next === "silent") return refuse("upstream_timeout", "The tool server did not answer in time.");
+    const { done, value: message } = next;
+    if (done === true || message === undefined) return null;
+    if (answers(message.value, exchange.id)) return message;
+    const { method } = message.value;
+    if (typeof method !== "string") continue;
+    const id = idIn(memberText(message.text, "id"), message.value.id);
+    if (message.value.id === undefined) {
+      const takenBack =
+        method === "notifications/cancelled" && isObject(message.value.params)
+          ? idIn(memberText(memberText(message.text, "params") ?? "{}", "requestId"), message.value.params.requestId)
+          : null;
+      const question = takenBack === null ? undefined : questions.get(JSON.stringify(takenBack));
+      if (question !== undefined) {
+        questions.delete(JSON.stringify(takenBack));
+        question.over.abort();
+        yield requestText(null, method, JSON.stringify({ ...(message.value.params as JsonObject), requestId: question.id }));
+      } else if (takenBack === null && isForCaller(request, method, message.value)) yield message.text;
+    } else if (method === "ping") await exchange.respond(resultText(id, "{}"));
+    else if (request.dialect === "stateless") return heldAnswer(call, request, exchange, id, exactly(message.text), parts);
+    else {
+      // The server need not wait for the answer, so what it says meanwhile is read on.
+      const key = JSON.stringify(id);
+      // One id names one question for as long as it is open.
+      if (questions.has(key)) continue;
+      const over = new AbortController();
+      const question =
+        questions.size < MAX_QUESTIONS
+          ? questionFor(request, method, memberText(message.text, "params"), AbortSignal.any([exchange.abort.signal, over.signal]), parts)
+          : refuse("input_not_supported", "The client has enough to answer.");
+      const respond = (answer: Given) =>
+        exchange.respond(
+          "refusal" in answer
+            ? errorText(id, { code: -32601, message: answer.refusal.message })
+            : JSON.stringify({ ...answer.given, jsonrpc: "2.0", id }),
+        );
+      if (isRefusal(question)) await respond({ refusal: question });
+      else {
+        questions.set(key, { id: question.id, over });
+        void question.given.then((answer) => {
+          // What was taken back, or is over, is not answered.
+          if (over.signal.aborted || exchange.abort.signal.aborted) return undefined;
+          questions.delete(key);
+          answeredAt = performance.now();
+          return respond(answer);
+        });
+        yield question.text;
+      }
+    }
+  }
+}
+
+/** The next message, unless the server is silent for too long: then the exchange is over. It may be until `excused`. */
+async function withinSilence(
+  exchange: Asked,
+  timeoutMs: number,
+  excused: () => number,
+): Promise<IteratorResult<UpstreamMessage, void> | "silent"> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const since = performance.now();
+  const silence = new Promise<"silent">((resolve) => {
+    const look = () => {
+      const left = Math.max(since, excused()) + timeoutMs - performance.now();
+      if (left > 0) timer = setTimeout(look, Math.min(left, timeoutMs));
+      else resolve("silent");
+    };
+    timer = setTimeout(look, timeoutMs);
+  });
+  try {
+    const message = exchange.messages.next();
+    message.catch(() => undefined);
+    const first = await Promise.race([message, silence]);
+    if (first === "silent") {
+      cancelExchange(exchange, "no answer came in time");
+      exchange.abort.abort("upstream_timeout");
+    }
+    return first;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** On the stream of a stateless request there is only what belongs to that request. Logs are for who asked for them: a session may be shared with others who asked for more. */
+function isForCaller({ dialect, sender }: ForwardedRequest, method: string, message: JsonObject): boolean {
+  if (method !== "notifications/message") return dialect === "handshake" || method === "notifications/progress";
+  const level = isObject(message.params) ? message.params.level : undefined;
+  return sender.logLevel !== null && logsAt(level, sender.logLevel);
+}
+
+/** What the caller gave; its own members are the caller's, so they stand apart from a refusal's. */
+type Given = { readonly given: JsonObject } | { readonly refusal: Refusal };
+
+/** A request that is to go out on the caller's own stream, and what the caller answers. */
+function questionFor(
+  request: ForwardedRequest,
+  method: string,
+  params: string | null,
+  signal: AbortSignal,
+  parts: ToolParts,
+): { readonly id: string; readonly text: string; readonly given: Promise<Given> } | Refusal {
+  const needed = INPUT_CAPABILITY[method];
+  if (request.session === null || needed === undefined || request.sender.capabilities[needed] === undefined)
+    return refuse("input_not_supported");
+  const id = `gw-${ulid()}`;
+  const given = awaitClientAnswer(parts, request.session, id, signal).then((answer) =>
+    answer === null ? { refusal: refuse("input_not_supported", "The input the tool server asked for never came.") } : { given: answer },
+  );
+  return { id, text: requestText(id, method, params), given };
+}
+
+/** With every digit it came with: what people and servers tell each other is handed on as it is. */
+function exactly(text: string | null): JsonObject {
+  return exactValue(text ?? "{}") as JsonObject;
+}
+
+/** A question to open an address has an id of its own in the handshake dialect only. */
+function identified(params: JsonValue): JsonValue {
+  return isObject(params) && params.mode === "url" ? { elicitationId: ulid(), ...params } : params;
+}
+
+async function* askedOfClient(
+  call: Call,
+  forwarded: ForwardedRequest,
+  requests: JsonValue | undefined,
+  parts: ToolParts,
+): AsyncGenerator<string, Given> {
+  const responses: JsonObject = {};
+  for (const [key, request] of Object.entries(isObject(requests) ? requests : {})) {
+    if (!isObject(request) || typeof request.method !== "string")
+      return { refusal: refuse("upstream_invalid_response", "The tool server asked for input in a way that cannot be read.") };
+    const question = questionFor(
+      forwarded,
+      request.method,
+      request.params === undefined ? null : JSON.stringify(identified(request.params)),
+      call.abort.signal,
+      parts,
+    );
+    if (isRefusal(question)) return { refusal: question };
+    yield question.text;
+    const answer = await question.given;
+    if ("refusal" in answer) return answer;
+    if (answer.given.result === undefined) return { refusal: refuse("input_not_supported", notGiven(answer.given.error)) };
+    responses[key] = answer.given.result;
+  }
+  return { given: responses };
+}
+
+function notGiven(error: JsonValue | undefined): string {
+  const why = isObject(error) && typeof error.message === "string" ? ` ${error.message.slice(0, 300)}` : "";
+  return `The client did not give the input the tool server asked for.${why}`;
+}
+
+function stateOwner(call: Call, request: ForwardedRequest): string {
+  return `${principalOf(call)}\n${request.server.id}\n${request.method}\n${requestDigest(request.params)}`;
+}
+
+/** A request of a handshake server as the stateless dialect asks it: the exchange waits, the caller is to come again. */
+function heldAnswer(
+  call: Call,
+  forwarded: ForwardedRequest,
+  exchange: Asked,
+  id: RpcId | null,
+  request: JsonObject,
+  parts: ToolParts,
+): string {
+  const needed = INPUT_CAPABILITY[String(request.method)];
+  if (needed === undefined || forwarded.sender.capabilities[needed] === undefined) {
+    // The server need not wait for an answer that will never come.
+    void exchange.respond(errorText(id, { code: -32601, message: "The client cannot be asked for this." })).then(() => exchange.end());
+    return errorText(
+      forwarded.id,
+      needed === undefined
+        ? { code: -32603, message: "The tool server asked for something that no client of this dialect can be asked for." }
+        : {
+            code: -32021,
+            message: `The tool server needs a client with the capability ${needed}.`,
+            data: { requiredCapabilities: { [needed]: {} } },
+          },
+    );
+  }
+  const held = holdExchange(parts, exchange);
+  if (held === null) exchange.end();
+  if (held === null) return errorText(forwarded.id, { code: -32603, message: "Too many exchanges wait for input just now." });
+  const input = JSON.stringify({ method: request.method, ...(request.params === undefined ? {} : { params: request.params }) });
+  return asking(
+    forwarded,
+    input,
+    sealed(parts.secrets, "mcp-held", stateOwner(call, forwarded), { held, request: JSON.stringify(id), input }),
+  );
+}
+
+/** `input`: JSON text of what the caller is asked. */
+function asking({ id }: ForwardedRequest, input: string, requestState: string): string {
+  return resultText(
+    id,
+    `{"resultType":"input_required","inputRequests":{"input":${input}},"requestState":${JSON.stringify(requestState)}}`,
+  );
+}
+
+/** A handshake server says so by this error; the stateless dialect has a question for it. */
+const OPEN_FIRST = -32042;
+
+/** What a stateless caller is asked to open before its server answers; null where that is not what the server said, or nothing the caller can do. */
+function openFirst(call: Call, request: ForwardedRequest, { value: { error } }: UpstreamMessage, parts: ToolParts): string | null {
+  if (
+    request.dialect !== "stateless" ||
+    request.server.dialect === "stateless" ||
+    !isObject(error) ||
+    error.code !== OPEN_FIRST ||
+    !supportsUrlElicitation(request.sender.capabilities)
+  )
+    return null;
+  const links = isObject(error.data) && Array.isArray(error.data.elicitations) ? error.data.elicitations.filter(isObject) : [];
+  const inputRequests = Object.fromEntries(
+    links.flatMap(({ url, message }, at) =>
+      typeof url === "string"
+        ? [[`open_${at}`, { method: "elicitation/create", params: { mode: "url", url, message: String(message ?? "") } }]]
+        : [],
+    ),
+  );
+  if (Object.keys(inputRequests).length === 0) return null;
+  return resultText(
+    request.id,
+    JSON.stringify({
+      resultType: "input_required",
+      inputRequests,
+      requestState: sealed(parts.secrets, "mcp-held", stateOwner(call, request), { open: true }),
+    }),
+  );
+}
+
+/**
+ * Resumes the held exchange a retry belongs to with the caller's answer, or gives the answer for the caller; null when it
+ * is no retry, or one that starts anew.
+ */
+async function resume(
+  call: Call,
+  request: ForwardedRequest,
+  parts: ToolParts,
+): Promise<Asked | { readonly answer: string | Refusal } | null> {
+  const { requestState } = request.parsed;
+  if (requestState === undefined) return null;
+  const state = typeof requestState === "string" ? unsealed(parts.secrets, "mcp-held", stateOwner(call, request), requestState) : null;
+  if (typeof requestState !== "string" || state === null)
+    return { answer: errorText(request.id, { code: -32602, message: "requestState is not what was given for this request." }) };
+  const { inputResponses } = exactly(request.params);
+  if (state.open === true) {
+    const declined =
+      isObject(inputResponses) && Object.values(inputResponses).some((given) => isObject(given) && given.action !== "accept");
+    return declined ? { answer: refuse("input_not_supported", "The client did not open what the tool server asked for.") } : null;
+  }
+  const response = isObject(inputResponses) ? inputResponses.input : undefined;
+  // Who comes without the answer is asked again.
+  if (response === undefined) return { answer: asking(request, String(state.input), requestState) };
+  const unrecorded = beginResumed(call, request, parts);
+  if (unrecorded !== null) return { answer: errorText(request.id, { code: -32603, message: unrecorded.message }) };
+  const say = `{"jsonrpc":"2.0","id":${String(state.request)},"result":${JSON.stringify(response)}}`;
+  return (
+    (await resumeExchange(parts, String(state.held), say, call.abort.signal)) ?? {
+      answer: errorText(request.id, { code: -32603, message: "The exchange that waited for this input is over. Start again." }),
+    }
+  );
+}
+
+function beginResumed(call: Call, request: ForwardedRequest, parts: ToolParts): Refusal | null {
+  call.row.target_url = request.server.url;
+  try {
+    parts.begin(call);
+    return null;
+  } catch (error) {
+    return refuse("audit_unavailable", undefined, { reason: reasonOf(error) });
+  }
+}

@@ -1,0 +1,264 @@
+import { restrictsTools } from "../../directory/tools/tool-access.ts";
+import { type Refusal, isRefusal, reasonOf, refuse } from "../../kernel/errors.ts";
+import { exactValue } from "../../kernel/exact-numbers.ts";
+import { headersNamed } from "../../kernel/request-headers.ts";
+import { type JsonObject, isObject } from "../../wire/document.ts";
+import { APPS_HOST } from "../../wire/mcp/apps.ts";
+import { mirroredHeaders } from "../../wire/mcp/headers.ts";
+import { unclearMessage } from "./unclear-message.ts";
+import { type RpcId, answers, messagesIn, readUpstreamRpc } from "../../wire/mcp/rpc.ts";
+import { paramMismatch, writeParamHeaders } from "../../wire/mcp/param-headers.ts";
+import { type AbortReason, type Call, abortReason } from "../../road/call.ts";
+import type { ToolTarget } from "../../road/target.ts";
+import { noteRequest } from "../../road/record/finish.ts";
+import { addTag } from "../../road/record/add-tag.ts";
+import { readAnswerBody } from "../../road/answers/read-answer.ts";
+import type { Answer } from "../../road/answer.ts";
+import type { SealApproval } from "./approval-chain.ts";
+import { cancelRequest } from "./cancellation.ts";
+import { isGatewayRequestId, deliverClientAnswer } from "./client-answers.ts";
+import { recordTarget } from "../../road/outlet.ts";
+import { knownTool } from "./listed-tools.ts";
+import { offeredToolsText } from "./offered-tools.ts";
+import { answerGate, answersContent, mustBeRead } from "./answer-gate.ts";
+import { type JudgeAnswer, judgedStream } from "./judged-stream.ts";
+import { acceptedAnswer, errorIn } from "./relay.ts";
+import { KEEP_ALIVE, KEEP_ALIVE_MS, RpcStream, SENDER, keptAlive, untilAnswered } from "./rpc-stream.ts";
+import { passedSession, upstreamSession } from "./session-token.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import { principalOf } from "../../road/principal.ts";
+import type { ToolRequest } from "./tool-request.ts";
+import { refusesCredential } from "./upstream-credentials.ts";
+import { isEventStream } from "./upstream-messages.ts";
+import { noteUpstreamId } from "./upstream-request-id.ts";
+import { begins, isJson, paramHeadersOf } from "./response-heads.ts";
+
+/** Headers of the caller the protocol speaks of; those that mirror the body are added beside them. */
+const PASSED = ["accept", "content-type", "mcp-protocol-version", "last-event-id"] as const;
+const ANSWERED = ["content-type", "retry-after", "allow", "mcp-protocol-version"] as const;
+
+/**
+ * Sends a request on in the dialect it came in, byte for byte, and passes the answer on likewise. What governance
+ * changes is said here: session ids are bound to the caller, and lists lose what the caller may not use.
+ */
+export async function passThrough(
+  call: Call,
+  request: ToolRequest,
+  target: ToolTarget,
+  parts: ToolParts,
+  carryOn: SealApproval | null = null,
+): Promise<Answer | Refusal> {
+  const { server } = target;
+  const { message } = request;
+  const owner = `${principalOf(call)}\n${server.id}`;
+  const credentials = await parts.credentials.headersFor(call, server);
+  if (isRefusal(credentials)) return credentials;
+  const headers: Record<string, string> = { ...headersNamed(PASSED, call.headers), ...credentials };
+  // Nothing is known of a handshake client without a session.
+  let client: JsonObject | null = request.envelope?.capabilities ?? null;
+  let shows = begins(message);
+  const token = call.headers.get("mcp-session-id");
+  if (token !== null && request.envelope === null) {
+    const session = upstreamSession(parts.secrets, owner, token);
+    if (session === null) return refuse("session_not_found");
+    headers["mcp-session-id"] = session.id;
+    shows = session.shows;
+    client = shows.apps ? APPS_HOST : {};
+    if (message?.kind === "response" && isGatewayRequestId(parts, message.id)) {
+      await deliverClientAnswer(parts, token, message.id, exactValue(message.document.text()) as JsonObject);
+      return acceptedAnswer();
+    }
+    // The server may know nothing yet of what the gateway holds.
+    if (message?.method === "notifications/cancelled") await cancelRequest(parts, token, message);
+  }
+  if (request.envelope !== null && message?.method != null) {
+    const mirrored =
+      message.method === "tools/call" && request.capability !== null
+        ? (knownTool(parts.memory, server, request.capability.name)?.params ?? [])
+        : [];
+    const mismatch = paramMismatch(mirrored, message.params.arguments, call.headers);
+    if (mismatch !== null) return refuse("rpc_header_mismatch", mismatch);
+    Object.assign(
+      headers,
+      mirroredHeaders(request.envelope.version, message.method, request.capability, {
+        ...writeParamHeaders(mirrored, message.params.arguments),
+        ...paramHeadersOf(call.headers),
+      }),
+    );
+  }
+  // Touched members are written anew, and nothing else.
+  const body = message === null ? request.body : message.document.text();
+  const url = request.subPath === null ? server.url : `${server.baseUrl}${request.subPath}`;
+  const unrecorded = recordTarget(call, url, body, parts);
+  if (unrecorded !== null) return unrecorded;
+  const { method } = call;
+  const asked = parts.send({
+    url,
+    method,
+    headers,
+    abort: call.abort,
+    timeoutMs: server.timeoutMs,
+    ...(body === null || method === "GET" ? {} : { body: typeof body === "string" ? body : new TextDecoder().decode(body) }),
+  });
+  noteRequest(call);
+  const response = await asked;
+  if (isRefusal(response)) return response;
+  noteUpstreamId(call, response);
+  const refused = refusesCredential(response) ? await parts.credentials.refused(call, server, response) : null;
+  if (refused !== null) return refused;
+  if (response.status >= 300 && response.status < 400)
+    return refuse("upstream_invalid_response", "The tool server answered with a redirect, which is not followed.");
+  if (response.status >= 500 && !isJson(response)) {
+    await response.body?.cancel().catch(() => undefined);
+    return refuse("upstream_error", `The tool server failed (HTTP ${response.status}).`);
+  }
+  const own = response.headers.get("mcp-session-id");
+  const answered = {
+    ...headersNamed(ANSWERED, response.headers),
+    ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own, shows) }),
+  };
+  const edit: JudgeAnswer = async (answer) => {
+    const { result } = answer.value;
+    if (message?.method === "tools/list" || (message === null && isObject(result) && Array.isArray(result.tools)))
+      return offeredToolsText(call, target, answer, client, parts);
+    // On a stream that is read on it is not known what was asked.
+    if ((message !== null && !answersContent(request)) || result === undefined) return null;
+    const verdict = await answerGate(call, target, answer.text, result, parts);
+    if ((typeof verdict !== "string" && verdict !== null) || !isObject(result)) return verdict;
+    return carryOn?.(verdict ?? answer.text, result) ?? verdict;
+  };
+  if (response.ok && isEventStream(response) && response.body !== null)
+    return stream(
+      call,
+      message?.id ?? null,
+      response.body,
+      answered,
+      edit,
+      message?.method === "subscriptions/listen" ? Number.POSITIVE_INFINITY : server.timeoutMs,
+    );
+  return whole(call, response, answered, edit, {
+    id: message?.id ?? null,
+    unread: ifUnreadable(call, request, target, parts),
+    timeoutMs: server.timeoutMs,
+  });
+}
+
+/** What becomes of an answer that is no message of the protocol. */
+interface Unread {
+  /** Why the caller does not get it; null lets it pass. */
+  readonly why: string | null;
+  /** Somebody had to look at it. */
+  readonly held: boolean;
+}
+
+function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: ToolTarget, parts: Pick<ToolParts, "gates">): Unread {
+  const { message, subPath } = request;
+  const isList = message?.method === "tools/list";
+  if ((answersContent(request) && mustBeRead(call, parts)) || (isList && parts.gates.enforces(call, "mcp_registration")))
+    return { why: "The tool server's answer cannot be read, so the guardrails of this resource group could not look at it.", held: true };
+  const held = isList ? restrictsTools(access) : answersContent(request) && Object.values(limits).some((limit) => limit !== null);
+  // Below its own path a server may answer what it likes, as long as nothing has to be looked at.
+  return {
+    why: held || (message?.kind === "request" && subPath === null) ? "The tool server's answer is no message of the protocol." : null,
+    held,
+  };
+}
+
+function stream(
+  call: Call,
+  id: RpcId | null,
+  body: ReadableStream<Uint8Array>,
+  headers: Record<string, string>,
+  edit: JudgeAnswer,
+  timeoutMs: number,
+): Answer {
+  call.row.proxy_subtype = "sse_stream";
+  const { body: judged, verdicts } = judgedStream(body, edit);
+  const codec = new RpcStream(id, (answer) => {
+    if (errorIn(call, answer.value) !== null) addTag(call, "rpc_error");
+    const verdict = verdicts.get(answer.text);
+    // An answer nobody has judged is nobody's to have; an error holds nothing that is judged.
+    return verdict === undefined && answer.value.result !== undefined ? refuse("internal_error") : (verdict ?? null);
+  });
+  // A stream behind no request, or one of changes, is silent until something happens.
+  const tooSilent = () => {
+    if (id !== null && !codec.asked) call.abort.abort("upstream_timeout" satisfies AbortReason);
+  };
+  return {
+    kind: "stream",
+    status: 200,
+    headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" },
+    upstream: keptAlive(untilAnswered(judged, codec), KEEP_ALIVE_MS, { ms: timeoutMs, over: tooSilent }),
+    codec,
+    head: id === null ? [KEEP_ALIVE] : [],
+    inputCharacters: null,
+    sender: SENDER,
+    refusal: (ended) => (ended ? codec.refusal : null),
+  };
+}
+
+interface Awaited {
+  readonly id: RpcId | null;
+  readonly unread: Unread;
+  readonly timeoutMs: number;
+}
+
+async function whole(
+  call: Call,
+  response: Response,
+  headers: Record<string, string>,
+  edit: JudgeAnswer,
+  { id, unread, timeoutMs }: Awaited,
+): Promise<Answer | Refusal> {
+  let bytes: Uint8Array;
+  const timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
+  try {
+    bytes = await readAnswerBody(response);
+  } catch (error) {
+    return abortReason(call) === "upstream_timeout"
+      ? refuse("upstream_timeout", "The tool server did not answer in time.")
+      : refuse("upstream_interrupted", "The tool server broke off its answer.", { reason: reasonOf(error) });
+  } finally {
+    clearTimeout(timer);
+  }
+  const text = bytes.byteLength > 0 ? new TextDecoder().decode(bytes) : null;
+  // Whatever it is called: a client may read it all the same.
+  const answer = text === null || id === null ? text : answerIn(text, id);
+  const value = answer === null ? null : readUpstreamRpc(answer);
+  if (text !== null && value === null) {
+    // 202 says that there is no answer, and of a refusal the status is what counts.
+    if (unread.why !== null && response.ok && response.status !== 202) return refuse("upstream_invalid_response", unread.why);
+    if (unread.held) bytes = new Uint8Array(0);
+  }
+  const unclear = value === null || answer === null ? null : unclearMessage(answer, value);
+  if (unclear !== null) return unclear;
+  const error = value === null ? null : errorIn(call, value);
+  if (value !== null) noteServerVersion(call, value.result);
+  const changed = value === null || answer === null || value.result === undefined ? null : await edit({ text: answer, value });
+  if (changed !== null && typeof changed !== "string") return changed;
+  const failure =
+    error !== null
+      ? `error ${String(error.code)}: ${String(error.message).slice(0, 300)}`
+      : response.status >= 400
+        ? `the tool server answered ${response.status}`
+        : null;
+  return {
+    kind: "whole",
+    status: response.status,
+    headers,
+    body: changed === null && (value === null || answer === text) ? bytes : new TextEncoder().encode(changed ?? answer ?? ""),
+    usage: null,
+    failure,
+  };
+}
+
+/** The message of a whole answer; of a list the one that answers, null when none does. */
+function answerIn(text: string, id: RpcId): string | null {
+  const messages = messagesIn(text);
+  return messages.length === 1 ? (messages[0] ?? null) : (messages.find((message) => answers(readUpstreamRpc(message) ?? {}, id)) ?? null);
+}
+
+function noteServerVersion(call: Call, result: unknown): void {
+  if (call.row.mcp_method !== "initialize" || !isObject(result) || !isObject(result.serverInfo)) return;
+  if (typeof result.serverInfo.version === "string") call.row.server_version = result.serverInfo.version.slice(0, 200);
+}

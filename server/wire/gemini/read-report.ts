@@ -1,0 +1,28 @@
+import type { FieldProblem, JsonObject } from "../document.ts";
+import { camelName } from "./members.ts";
+
+/** What a reader of a request could not put into the neutral form, by the caller's own names. */
+export class GeminiReadReport {
+  readonly unsupported: FieldProblem[] = [];
+  private readonly lost = new Set<string>();
+
+  get dropped(): readonly string[] {
+    return [...this.lost];
+  }
+
+  /** The field means nothing elsewhere, and its loss does no harm. */
+  drop(field: string): void {
+    this.lost.add(field);
+  }
+
+  refuse(field: string, message: string): void {
+    this.unsupported.push({ field, message });
+  }
+
+  /** Reports every member of an object that is not one of `known` (in camelCase). */
+  dropOthers(object: JsonObject, known: ReadonlySet<string>, at: string): void {
+    for (const [key, value] of Object.entries(object)) {
+      if (value !== undefined && value !== null && !known.has(camelName(key))) this.drop(`${at}${key}`);
+    }
+  }
+}

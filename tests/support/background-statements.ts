@@ -1,0 +1,20 @@
+/**
+ * Statements of what runs beside the calls and would run without them: following configuration, shipping the ledger,
+ * hearing of erasures, and the workers of every few seconds. What a call would read of keys, policies, models and servers
+ * matches none of them.
+ */
+export const BACKGROUND_STATEMENTS = new RegExp(
+  [
+    "config_changes|config_version",
+    "audit_|usage_hourly|tool_results_hourly",
+    "admin_log_(?:head|checkpoints)",
+    "count\\(\\*\\) AS total FROM data_erasures",
+    "^UPDATE approvals SET status = 'expired'",
+    "^\\s*UPDATE runs\\b",
+    "^UPDATE api_keys k SET last_used_at",
+    "^UPDATE alerts SET resolved",
+    "^DELETE FROM semantic_cache_entries",
+    "^\\s*(?:begin|commit|rollback|set )",
+  ].join("|"),
+  "i",
+);
