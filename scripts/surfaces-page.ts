@@ -1,4 +1,4 @@
-import { providers } from "../server/drivers.ts";
+import { providerDrivers } from "../server/drivers.ts";
 import { systemClock } from "../server/kernel/clock.ts";
 import { outbound } from "../server/runtime/outbound.ts";
 import type { ConversationFormat } from "../server/wire/conversation/codec.ts";
@@ -20,7 +20,7 @@ const FORMAT_NAMES: Readonly<Partial<Record<ConversationFormat, string>>> = { ge
 const nameOf = (format: ConversationFormat): string => FORMAT_NAMES[format] ?? format;
 
 // Nothing is sent: only what is known of each format is asked.
-const SERVED = providers(outbound({ allowPrivate: false }), systemClock());
+const SERVED = providerDrivers(outbound({ allowPrivate: false }), systemClock());
 
 function way({ apiFormat, modelName, modes }: (typeof PROVIDERS)[number], surface: SurfaceName): string {
   const { format } = SERVED[apiFormat].traits.codecFor({ modelName, modes, provider: { baseUrl: "" } }, surface);

@@ -23,12 +23,12 @@ export function upstreamOf(config: Configuration, clock: Clock) {
     outbound: out,
     // Callers name these addresses and hear what stands there; that private ones are allowed is for those an administrator gave.
     media: outbound({ allowPrivate: false }),
-    providers: providers(out, clock),
+    providers: providerDrivers(out, clock),
   };
 }
 
 /** One for each format that a provider's record may name. */
-export function providers(out: Outbound, clock: Clock) {
+export function providerDrivers(out: Outbound, clock: Clock) {
   return {
     openai: openaiProvider(out),
     azure_openai: azureOpenaiProvider(out),

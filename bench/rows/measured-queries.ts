@@ -1,7 +1,7 @@
 import type { FieldName } from "@gatehouse/ledger-format/fields";
 import { RUN_OUTCOMES, RUN_STATES } from "@gatehouse/contracts/runs";
 import { queryRows, type RowQuery } from "../../server/ledger/query.ts";
-import { listRuns, runStats, runTimeseries } from "../../server/ledger/runs/run-figures.ts";
+import { listRuns, readRunStats, readRunTimeseries } from "../../server/ledger/runs/run-figures.ts";
 import { type Database, poolOf } from "../../server/store/database.ts";
 import { FILTERED, HEADERS, nowhere, RARE } from "./filters.ts";
 import { BUSIEST_GROUP, BUSIEST_TENANT } from "./generated-runs.ts";
@@ -62,9 +62,9 @@ export async function runQueries(db: Database): Promise<Measured[]> {
     ...RUN_OUTCOMES.map((outcome) => page(`outcome ${outcome}`, { outcome })),
     page("exhausted and resolved", { state: "exhausted", outcome: "resolved" }),
     page("of ten years ago", { from: "2016-01-01T00:00:00Z", to: "2016-01-02T00:00:00Z" }),
-    { what: "stats of a day", kind: "figures", ask: () => runStats(db, BUSIEST_TENANT, BUSIEST_GROUP, day) },
-    { what: "timeseries of a day", kind: "figures", ask: () => runTimeseries(db, BUSIEST_TENANT, BUSIEST_GROUP, day) },
-    { what: "stats of thirty days", kind: "figures", ask: () => runStats(db, BUSIEST_TENANT, BUSIEST_GROUP, month) },
-    { what: "timeseries of thirty days", kind: "figures", ask: () => runTimeseries(db, BUSIEST_TENANT, BUSIEST_GROUP, month) },
+    { what: "stats of a day", kind: "figures", ask: () => readRunStats(db, BUSIEST_TENANT, BUSIEST_GROUP, day) },
+    { what: "timeseries of a day", kind: "figures", ask: () => readRunTimeseries(db, BUSIEST_TENANT, BUSIEST_GROUP, day) },
+    { what: "stats of thirty days", kind: "figures", ask: () => readRunStats(db, BUSIEST_TENANT, BUSIEST_GROUP, month) },
+    { what: "timeseries of thirty days", kind: "figures", ask: () => readRunTimeseries(db, BUSIEST_TENANT, BUSIEST_GROUP, month) },
   ];
 }

@@ -21,7 +21,7 @@ import { openStoredKeys } from "../store/sealed-keys.ts";
 import { requireOwn } from "../store/data-directory.ts";
 import { EMBEDDED_PASSWORD, openAuditDatabase } from "./audit-database.ts";
 import type { CommandIo } from "./command-io.ts";
-import { type Finding, finding } from "./finding.ts";
+import { type DoctorFinding, finding } from "./finding.ts";
 import { examineAdminLog, examineChains } from "./examine-chains.ts";
 
 const USAGE = `Usage:
@@ -51,7 +51,7 @@ export async function doctorCommand(argv: string[], env: Readonly<Record<string,
       await io.stdout(USAGE);
       return 0;
     }
-    const findings: Finding[] = [];
+    const findings: DoctorFinding[] = [];
     for await (const found of examine(env)) {
       findings.push(found);
       if (!values.json) await io.stdout(`${found.state.padEnd(8)}${found.about.padEnd(18)}${found.detail}\n`);
@@ -64,7 +64,7 @@ export async function doctorCommand(argv: string[], env: Readonly<Record<string,
   }
 }
 
-async function* examine(env: Readonly<Record<string, string | undefined>>): AsyncGenerator<Finding> {
+async function* examine(env: Readonly<Record<string, string | undefined>>): AsyncGenerator<DoctorFinding> {
   let config: Configuration;
   try {
     config = readConfiguration(env);
@@ -100,7 +100,7 @@ async function* examine(env: Readonly<Record<string, string | undefined>>): Asyn
   }
 }
 
-function* examineFiles(config: Configuration): Generator<Finding> {
+function* examineFiles(config: Configuration): Generator<DoctorFinding> {
   if (!existsSync(config.dataDir)) {
     yield finding(
       config.databaseUrl === undefined ? "warning" : "ok",
@@ -134,7 +134,7 @@ function* examineFiles(config: Configuration): Generator<Finding> {
 }
 
 /** What stops a start; that nothing is wrong with it needs no line. */
-function* examinePlace(path: string, kind: "directory" | "file"): Generator<Finding> {
+function* examinePlace(path: string, kind: "directory" | "file"): Generator<DoctorFinding> {
   try {
     if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) requireOwn(path, kind);
   } catch (error) {
@@ -143,7 +143,7 @@ function* examinePlace(path: string, kind: "directory" | "file"): Generator<Find
 }
 
 /** A start does not wait for it, and its client tells a wrong password from a closed port by nothing. */
-async function examineValkey(url: string): Promise<Finding> {
+async function examineValkey(url: string): Promise<DoctorFinding> {
   const valkey = openValkey(url);
   try {
     const info = String(await valkey.run("return redis.call('INFO', 'server') .. redis.call('INFO', 'memory')", [], []));
@@ -162,7 +162,7 @@ async function examineValkey(url: string): Promise<Finding> {
   }
 }
 
-async function* examineDatabase(db: Database, config: Configuration): AsyncGenerator<Finding> {
+async function* examineDatabase(db: Database, config: Configuration): AsyncGenerator<DoctorFinding> {
   const version = await serverVersion(db);
   yield finding(version < OLDEST_POSTGRES ? "wrong" : "ok", "database", `PostgreSQL ${version} answers`);
   const pending = await pendingMigrations(db);
@@ -217,7 +217,7 @@ function storedSecret(config: Configuration, name: string): string | null {
 }
 
 /** Gives the newest checkpoint of each chain that the file has. */
-function* examineFile(file: string | undefined): Generator<Finding, ReadonlyMap<string, SavedCheckpoint>> {
+function* examineFile(file: string | undefined): Generator<DoctorFinding, ReadonlyMap<string, SavedCheckpoint>> {
   const newest = new Map<string, SavedCheckpoint>();
   if (file === undefined) return newest;
   const there = existsSync(file);
@@ -253,7 +253,7 @@ function tailOf(file: string): string {
   }
 }
 
-async function* examineBucket(db: Database, { auditCheckpointBucket: settings }: Configuration): AsyncGenerator<Finding> {
+async function* examineBucket(db: Database, { auditCheckpointBucket: settings }: Configuration): AsyncGenerator<DoctorFinding> {
   if (settings === undefined) return;
   const bucket = openBucket(settings, outbound({ allowPrivate: true }));
   try {

@@ -5,11 +5,11 @@ import type { Verdict } from "@gatehouse/ledger-format/verdict";
 import { listChains } from "../ledger/chain-facts.ts";
 import { verifyChain } from "../ledger/chains.ts";
 import type { Database } from "../store/database.ts";
-import { type Finding, finding } from "./finding.ts";
+import { type DoctorFinding, finding } from "./finding.ts";
 
 /** Rows verified of each chain: since a checkpoint about this far back. */
 const VERIFIED_ROWS = 2_000;
-export async function* examineChains(db: Database, kept: ReadonlyMap<string, SavedCheckpoint>): AsyncGenerator<Finding> {
+export async function* examineChains(db: Database, kept: ReadonlyMap<string, SavedCheckpoint>): AsyncGenerator<DoctorFinding> {
   const chains = await listChains(db);
   for (const chain of chains) {
     const checkpoint = kept.get(chain.chain_id);
@@ -40,7 +40,7 @@ export async function* examineChains(db: Database, kept: ReadonlyMap<string, Sav
     yield finding("wrong", "audit chain", `${id} is missing: the checkpoint file has a checkpoint of it, and the database nothing`);
 }
 
-export async function* examineAdminLog(db: Database, kept: SavedCheckpoint | undefined): AsyncGenerator<Finding> {
+export async function* examineAdminLog(db: Database, kept: SavedCheckpoint | undefined): AsyncGenerator<DoctorFinding> {
   try {
     const { verdict, rows_checked: entries, findings } = await verifyChain(db, ADMIN_CHAIN, { saved: kept === undefined ? [] : [kept] });
     yield finding(
@@ -53,7 +53,7 @@ export async function* examineAdminLog(db: Database, kept: SavedCheckpoint | und
   }
 }
 
-function stateOf(verdict: Verdict): Finding["state"] {
+function stateOf(verdict: Verdict): DoctorFinding["state"] {
   if (verdict === "intact") return "ok";
   return verdict === "unanchored" ? "warning" : "wrong";
 }

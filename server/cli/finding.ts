@@ -1,7 +1,7 @@
-export interface Finding {
+export interface DoctorFinding {
   readonly state: "ok" | "warning" | "wrong";
   readonly about: string;
   readonly detail: string;
 }
 
-export const finding = (state: Finding["state"], about: string, detail: string): Finding => ({ state, about, detail });
+export const finding = (state: DoctorFinding["state"], about: string, detail: string): DoctorFinding => ({ state, about, detail });

@@ -18,7 +18,7 @@ const text = z.string().min(1);
 const key = z.string().trim().min(1, "must not be blank");
 
 export const ROLES = ["runtime", "control", "worker"] as const;
-export type Role = (typeof ROLES)[number];
+export type ProcessRole = (typeof ROLES)[number];
 
 const roles = z.string().transform((value, ctx) => {
   const names = value
@@ -30,7 +30,7 @@ const roles = z.string().transform((value, ctx) => {
     ctx.addIssue({ code: "custom", message: `must be a comma list of ${ROLES.join(", ")}` });
     return z.NEVER;
   }
-  return names as Role[];
+  return names as ProcessRole[];
 });
 
 const origins = z.string().transform((value, ctx) => {
@@ -249,7 +249,7 @@ export interface Configuration {
   /** Without a closing slash. */
   readonly publicUrl: string | undefined;
   readonly trustedProxies: TrustedProxies;
-  readonly roles: readonly Role[];
+  readonly roles: readonly ProcessRole[];
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
   readonly valkeyUrl: string | undefined;
@@ -317,7 +317,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     adminPort: read(env, "GW_ADMIN_PORT") as number,
     publicUrl: read(env, "GW_PUBLIC_URL"),
     trustedProxies: read(env, "GW_TRUSTED_PROXIES") as TrustedProxies,
-    roles: read(env, "GW_ROLES") as Role[],
+    roles: read(env, "GW_ROLES") as ProcessRole[],
     dataDir: read(env, "GW_DATA_DIR") as string,
     databaseUrl: read(env, "DATABASE_URL"),
     valkeyUrl: read(env, "VALKEY_URL"),

@@ -2,7 +2,7 @@ import { DiskRoom } from "./disk-room.ts";
 import { groupSync, type GroupSync } from "./group-sync.ts";
 import { JournalState } from "./journal-state.ts";
 import { JournalFailed, type Journal, type JournalOptions } from "./journal.ts";
-import { KeptSegments } from "./kept-segments.ts";
+import { KeptSegments } from "./journal-segments.ts";
 import { OpenMarkers, type Marker } from "./open-markers.ts";
 import { RecordWriter } from "./record-writer.ts";
 import type { RecordType } from "./record.ts";

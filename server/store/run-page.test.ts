@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { RUN_OUTCOMES, RUN_STATES } from "@gatehouse/contracts/runs";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
-import { runPage, type RunFilters } from "./run-page.ts";
+import { readRunPage, type RunFilters } from "./run-page.ts";
 
 let database: TestDatabase;
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const first = async (filters: RunFilters, limit = 50, offset = 0) => {
-  const { items, total, exact } = await runPage(database.db, "t", "g", filters, { limit, offset });
+  const { items, total, exact } = await readRunPage(database.db, "t", "g", filters, { limit, offset });
   return { numbers: items.map((run) => Number(run.root_task_id.slice("run-".length))), total, exact };
 };
 

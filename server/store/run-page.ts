@@ -25,7 +25,7 @@ const COUNTED = 1_000;
  * Runs of a resource group, newest first. More than a thousand are told by the sums of their hours, which begin with the
  * hour `from` is in and of which the last may not be over; where there are none of both filters, by what was counted.
  */
-export async function runPage(db: Database, tenantId: string, groupId: string, filters: RunFilters, page: Page): Promise<RunPage> {
+export async function readRunPage(db: Database, tenantId: string, groupId: string, filters: RunFilters, page: Page): Promise<RunPage> {
   const where = conditions(tenantId, groupId, filters);
   const [found, counted] = await Promise.all([
     sql<RunRow>`SELECT ${RUN_COLUMNS} FROM runs WHERE ${where} ORDER BY runs.started_at DESC, root_task_id LIMIT ${page.limit + 1} OFFSET ${page.offset}`.execute(

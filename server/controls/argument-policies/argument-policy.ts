@@ -34,7 +34,7 @@ export interface ArgumentRule {
 }
 
 /** An argument policy as it is written; `compilePolicy` says whether it holds together. */
-export interface ArgumentPolicy {
+export interface CompiledArgumentPolicy {
   readonly id: string;
   readonly name: string;
   /** Name of the tool whose calls are judged. */

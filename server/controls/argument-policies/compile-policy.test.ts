@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { ArgumentPolicy } from "./argument-policy.ts";
+import type { CompiledArgumentPolicy } from "./argument-policy.ts";
 import { compilePolicy } from "./compile-policy.ts";
 
-const BASE: ArgumentPolicy = {
+const BASE: CompiledArgumentPolicy = {
   id: "p1",
   name: "Guard",
   target: "tool",
@@ -12,12 +12,12 @@ const BASE: ArgumentPolicy = {
   rules: [{ deny_if: "chaining", message: "One command at a time." }],
 };
 
-function fieldsOf(change: Partial<ArgumentPolicy>): string[] {
+function fieldsOf(change: Partial<CompiledArgumentPolicy>): string[] {
   const made = compilePolicy({ ...BASE, ...change });
   return made.ok ? [] : made.fields.map(({ field }) => field);
 }
 
-function judge(change: Partial<ArgumentPolicy>, args: unknown) {
+function judge(change: Partial<CompiledArgumentPolicy>, args: unknown) {
   const made = compilePolicy({ ...BASE, ...change });
   if (!made.ok) throw new Error(JSON.stringify(made.fields));
   return made.policy.judge(typeof args === "string" ? args : JSON.stringify(args));
@@ -41,7 +41,7 @@ test("a statement that was judged before is judged the same, and by each policy 
 });
 
 describe("a policy that does not hold together names the field", () => {
-  const cases: readonly (readonly [Partial<ArgumentPolicy>, string[]])[] = [
+  const cases: readonly (readonly [Partial<CompiledArgumentPolicy>, string[]])[] = [
     [{}, []],
     [{ analyzer: "guess" }, ["analyzer"]],
     [{ analyzer: "toString" }, ["analyzer"]],

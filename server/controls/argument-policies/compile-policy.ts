@@ -1,7 +1,7 @@
 import type { PolicyHit } from "../../directory/policies/argument-policy-entry.ts";
 import type { FieldError } from "../../kernel/errors.ts";
 import type { Analyzer, RuleVerdict } from "./analyzer.ts";
-import { type AnalyzerName, type ArgumentPolicy, DENY_IFS, type DenyIf, SQL_DIALECTS, type SqlDialect } from "./argument-policy.ts";
+import { type AnalyzerName, type CompiledArgumentPolicy, DENY_IFS, type DenyIf, SQL_DIALECTS, type SqlDialect } from "./argument-policy.ts";
 import { argumentValues } from "./argument-values.ts";
 import { schemaAnalyzer } from "./json-schema.ts";
 import { pathAnalyzer } from "./path.ts";
@@ -18,7 +18,7 @@ interface Rule {
 }
 
 /** Makes a policy ready to judge, or names each field that keeps it from being one. */
-export function compilePolicy(policy: ArgumentPolicy): Compilation {
+export function compilePolicy(policy: CompiledArgumentPolicy): Compilation {
   const fields: FieldError[] = [];
   const name = policy.analyzer;
   if (!isAnalyzer(name))
@@ -42,7 +42,7 @@ function isAnalyzer(name: string): name is AnalyzerName {
   return Object.hasOwn(DENY_IFS, name);
 }
 
-function rulesOf(policy: ArgumentPolicy, analyzer: AnalyzerName, fields: FieldError[]): Rule[] {
+function rulesOf(policy: CompiledArgumentPolicy, analyzer: AnalyzerName, fields: FieldError[]): Rule[] {
   const known: Readonly<Record<string, "none" | "required">> = DENY_IFS[analyzer];
   if (policy.rules.length === 0) fields.push({ field: "rules", message: "must have at least one rule" });
   return policy.rules.map((rule, index) => {
@@ -63,7 +63,7 @@ function rulesOf(policy: ArgumentPolicy, analyzer: AnalyzerName, fields: FieldEr
   });
 }
 
-function analyzerOf(policy: ArgumentPolicy, name: AnalyzerName, fields: FieldError[]): Analyzer | null {
+function analyzerOf(policy: CompiledArgumentPolicy, name: AnalyzerName, fields: FieldError[]): Analyzer | null {
   switch (name) {
     case "sql": {
       const dialect = policy.dialect ?? "postgres";
@@ -94,7 +94,7 @@ function isDialect(name: string): name is SqlDialect {
   return (SQL_DIALECTS as readonly string[]).includes(name);
 }
 
-function compiled(policy: ArgumentPolicy, name: AnalyzerName, analyzer: Analyzer, rules: readonly Rule[]): CompiledPolicy {
+function compiled(policy: CompiledArgumentPolicy, name: AnalyzerName, analyzer: Analyzer, rules: readonly Rule[]): CompiledPolicy {
   const unparseable = (why: string) => ({
     rule: "unparseable" as const,
     message: rules.find((rule) => rule.denyIf === "unparseable")?.message ?? why,

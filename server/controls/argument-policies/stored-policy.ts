@@ -1,11 +1,22 @@
 import type { CheckArgumentPolicy } from "../../directory/policies/argument-policies.ts";
 import type { CompileArgumentPolicy } from "../../directory/policies/argument-policy-entry.ts";
-import type { ArgumentPolicy } from "./argument-policy.ts";
+import type { CompiledArgumentPolicy } from "./argument-policy.ts";
 import { compilePolicy } from "./compile-policy.ts";
 
 type Stored = Parameters<CheckArgumentPolicy>[0];
 
-function written({ id, name, target, argument_key, analyzer, severity, rules, dialect, read_functions, schema }: Stored): ArgumentPolicy {
+function written({
+  id,
+  name,
+  target,
+  argument_key,
+  analyzer,
+  severity,
+  rules,
+  dialect,
+  read_functions,
+  schema,
+}: Stored): CompiledArgumentPolicy {
   return {
     id,
     name,

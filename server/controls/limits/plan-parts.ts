@@ -7,4 +7,4 @@ export interface Parts {
   readonly buckets: BucketLimit[];
 }
 
-export type Quota = readonly [path: string, measure: WindowMeasure, period: Period, warning: string | null, limitType: string];
+export type QuotaTerms = readonly [path: string, measure: WindowMeasure, period: Period, warning: string | null, limitType: string];

@@ -4,7 +4,7 @@ import { setsLimit, setsQuota } from "../../directory/limits/own-limits.ts";
 import { type Period, periodEnd, periodStart, utcDay } from "../../directory/limits/periods.ts";
 import { microsFromUsd } from "../../kernel/money.ts";
 import type { BucketMeasure, Plan, Scope, WindowLimit, WindowMeasure } from "./counters.ts";
-import type { Parts, Quota } from "./plan-parts.ts";
+import type { Parts, QuotaTerms } from "./plan-parts.ts";
 import { addCapacity, capacityOf } from "./capacity-plan.ts";
 
 /**
@@ -18,7 +18,7 @@ export interface CallPlan extends Plan {
   readonly needsBound: boolean;
 }
 
-const QUOTAS: readonly Quota[] = [
+const QUOTAS: readonly QuotaTerms[] = [
   ["requests.daily_limit", "requests", "day", "requests.daily_warning_percent", "daily_requests"],
   ["requests.monthly_limit", "requests", "month", "requests.monthly_warning_percent", "monthly_requests"],
   ["tokens.daily_limit", "tokens", "day", "tokens.daily_warning_percent", "daily_tokens"],
@@ -34,7 +34,7 @@ const BUCKETS: readonly (readonly [path: string, measure: BucketMeasure, burst: 
   ["throughput.max_usd_per_minute", "micros", "throughput.usd_burst", "usd_per_minute"],
 ];
 
-const TOOL_CALLS: readonly Quota[] = [
+const TOOL_CALLS: readonly QuotaTerms[] = [
   ["tool_use.max_tool_calls_per_hour", "tool_calls", "hour", null, "tool_calls_per_hour"],
   ["tool_use.max_tool_calls_per_day", "tool_calls", "day", null, "tool_calls_per_day"],
 ];
@@ -166,7 +166,7 @@ function addWindows(
   parts: Parts,
   scope: number,
   counted: string,
-  quotas: readonly Quota[],
+  quotas: readonly QuotaTerms[],
   effective: Fields,
   at: number,
   truth: TruthOf,

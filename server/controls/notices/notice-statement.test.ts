@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import fc from "fast-check";
-import { noticeStatement } from "../../directory/notices/notice-configs.ts";
+import { readNoticeStatement } from "../../directory/notices/notice-configs.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { exportRows } from "../../ledger/export-rows.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -144,7 +144,7 @@ test("for any history of notices and turns, by any writers, the statement is wha
         expect(rows).toHaveLength(history.length);
         for (const given of [{ from: null, to: null, systemId: null }, ...windows]) {
           const expected = recount(rows, given);
-          expect(await noticeStatement({ db: database.db }, tenantId, given)).toEqual({
+          expect(await readNoticeStatement({ db: database.db }, tenantId, given)).toEqual({
             statement: "notice.before_first_turn",
             from: given.from,
             to: given.to,

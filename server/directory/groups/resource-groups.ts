@@ -153,7 +153,7 @@ export async function groupDescendants(directory: Directory, tenantId: string, i
 }
 
 /** The group with the tree below it. */
-export async function groupHierarchy(directory: Directory, tenantId: string, id: string): Promise<GroupTree> {
+export async function readGroupHierarchy(directory: Directory, tenantId: string, id: string): Promise<GroupTree> {
   const root: GroupTree = { ...(await resourceGroups.get(directory, tenantId, id)), children: [] };
   const nodes = new Map([[id, root]]);
   for (const row of await descendantsOf(directory.db, tenantId, id)) {

@@ -133,7 +133,7 @@ function refuseBadPatterns(patterns: readonly string[] | undefined): void {
 
 const shape = (fields: ReturnType<typeof fieldsOf>): Record<string, unknown> => documentOf(fields) as Record<string, unknown>;
 
-export function llmLimitsState(tree: PolicyTree, groupId: string): LlmLimitsState {
+export function readLlmLimits(tree: PolicyTree, groupId: string): LlmLimitsState {
   return {
     group_id: groupId,
     llm_global_limits: shape(tree.ownFields(groupId, "llm_limits")),
@@ -143,7 +143,7 @@ export function llmLimitsState(tree: PolicyTree, groupId: string): LlmLimitsStat
   };
 }
 
-export function policyState(tree: PolicyTree, { groupId, kind, itemId = "" }: PolicyOf): PolicyState {
+export function readPolicyState(tree: PolicyTree, { groupId, kind, itemId = "" }: PolicyOf): PolicyState {
   return {
     group_id: groupId,
     item_id: itemId === "" ? null : itemId,

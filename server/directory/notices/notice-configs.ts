@@ -134,7 +134,7 @@ export async function deleteNoticeConfig(write: Write, tenantId: string, systemI
 }
 
 /** How many conversations had their notice before the first assistant turn. */
-export async function noticeStatement(
+export async function readNoticeStatement(
   { db }: Pick<Directory, "db">,
   tenantId: string,
   window: { from: string | null; to: string | null; systemId: string | null },

@@ -55,7 +55,7 @@ function adminOf(row: AdminUserRow): Admin {
 }
 
 /** The admin a bearer token stands for, as the database has them now; why not, when it stands for nobody any more. */
-export async function signedInAdmin(
+export async function adminOfLogin(
   logins: Pick<Logins, "directory" | "tokens">,
   bearer: string,
 ): Promise<Admin | "credential_unknown" | "credential_expired"> {

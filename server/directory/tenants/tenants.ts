@@ -136,7 +136,7 @@ export async function lockedTenant(directory: Directory, table: TenantRecordTabl
   return (await tenantOfRecord(directory.db, table, id)) ?? undefined;
 }
 
-export async function tenantStats(directory: Directory, id: string): Promise<TenantStats> {
+export async function readTenantStats(directory: Directory, id: string): Promise<TenantStats> {
   if (!(await tenantExists(directory.db, id))) throw notFound("tenant");
   const now = directory.clock.now();
   const counts = await countRecords(directory.db, id, new Date(now));

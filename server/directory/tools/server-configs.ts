@@ -73,7 +73,7 @@ export const serverConfigs = records<
 });
 
 /** Bound to the group itself, or handed down to it; and what they come to together. */
-export async function effectiveServerConfigs(directory: Directory, tenantId: string, groupId: string): Promise<EffectiveServerConfigs> {
+export async function readEffectiveServerConfigs(directory: Directory, tenantId: string, groupId: string): Promise<EffectiveServerConfigs> {
   await resourceGroups.get(directory, tenantId, groupId);
   const chain = await readGroupChains(directory.db, tenantId, [groupId]);
   const nearest = new Map<string, { groupId: string; depth: number }>();

@@ -2,7 +2,7 @@ import { FIRST_MOMENT } from "@gatehouse/contracts/conventions";
 import type { RunSignals } from "@gatehouse/contracts/runs";
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { Database } from "../../store/database.ts";
-import { runPage, type RunFilters } from "../../store/run-page.ts";
+import { readRunPage, type RunFilters } from "../../store/run-page.ts";
 import { runSums, type RunSums } from "../../store/run-sums.ts";
 import { summaryOf, type RunSummary } from "./run-view.ts";
 
@@ -24,11 +24,11 @@ export async function listRuns(
   filters: RunFilters,
   page: { limit: number; offset: number },
 ): Promise<{ items: RunSummary[]; total: number; exact: boolean }> {
-  const found = await runPage(db, tenantId, groupId, filters, page);
+  const found = await readRunPage(db, tenantId, groupId, filters, page);
   return { ...found, items: found.items.map(summaryOf) };
 }
 
-export function runWindow(asked: { from?: string | undefined; to?: string | undefined }, now: number): RunWindow {
+export function readRunWindow(asked: { from?: string | undefined; to?: string | undefined }, now: number): RunWindow {
   const to = asked.to === undefined ? now : Date.parse(asked.to);
   const from = asked.from === undefined ? Math.max(to - DAY_MS, FIRST_MOMENT) : Date.parse(asked.from);
   return { from: new Date(Math.floor(from / HOUR_MS) * HOUR_MS).toISOString(), to: new Date(to).toISOString() };
@@ -81,14 +81,14 @@ function signalsOf(sums: RunSums): RunSignals {
   };
 }
 
-export async function runStats(db: Database, tenantId: string, groupId: string, window: RunWindow): Promise<RunSignals> {
+export async function readRunStats(db: Database, tenantId: string, groupId: string, window: RunWindow): Promise<RunSignals> {
   const [sums] = await runSums(db, tenantId, groupId, window, null);
   if (sums === undefined) throw new Error("a sum over no rows is one row");
   return signalsOf(sums);
 }
 
 /** Hours for a window of 48 hours and under, else days; those without runs are there too. */
-export async function runTimeseries(
+export async function readRunTimeseries(
   db: Database,
   tenantId: string,
   groupId: string,

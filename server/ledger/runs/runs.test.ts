@@ -6,7 +6,7 @@ import { ulid } from "../../kernel/ids.ts";
 import { endIdleRuns } from "../../store/run-sweep.ts";
 import type { Ledger } from "../ledger.ts";
 import { callRow, temporaryDirectory, testLedger } from "../test-support.ts";
-import { runStats } from "./run-figures.ts";
+import { readRunStats } from "./run-figures.ts";
 import { viewRun } from "./run-view.ts";
 
 let database: TestDatabase;
@@ -60,7 +60,7 @@ test("calls of several writers add up to one run, and a later call that came in 
   const run = await view();
   expect(run).toMatchObject({ calls: 3, late_calls: 2 });
   expect(run?.actions.map((action) => action.late)).toEqual([false, false, false, true, true]);
-  const stats = await runStats(database.db, tenant, "g", { from: at(-7200), to: at(7200) });
+  const stats = await readRunStats(database.db, tenant, "g", { from: at(-7200), to: at(7200) });
   expect(stats).toMatchObject({ runs: 1, late_calls: 2, errors: { calls: 3 }, outcome_mix: { completed: 1, open: 0 } });
 });
 

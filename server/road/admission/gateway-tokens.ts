@@ -38,7 +38,7 @@ export function looksLikeRefreshToken(token: string): boolean {
   return token.startsWith(REFRESH);
 }
 
-export function accessToken(secrets: SecretBox, claims: AccessClaims, now: number): string {
+export function makeAccessToken(secrets: SecretBox, claims: AccessClaims, now: number): string {
   return ACCESS + sealEnvelope(secrets, "access", "", { ...claims } as unknown as JsonObject, now + ACCESS_SECONDS * 1000);
 }
 

@@ -3,7 +3,7 @@ import { type Refusal, isRefusal, reasonOf, refuse } from "../../kernel/errors.t
 import { type JsonObject, isObject } from "../../wire/document.ts";
 import { HANDSHAKE_VERSIONS } from "../../wire/mcp/dialect.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
-import { canonicalJson } from "../../wire/mcp/tool-definitions.ts";
+import { canonicalToolJson } from "../../wire/mcp/tool-definitions.ts";
 import { finalMessage, upstreamMessages } from "./upstream-messages.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { PooledSession } from "./exchange.ts";
@@ -29,7 +29,7 @@ export async function pooledSession(
   terms: Handshake,
   parts: Pick<ToolParts, "send" | "memory">,
 ): Promise<PooledSession | Refusal> {
-  const key = [server.id, server.url, terms.owner, canonicalJson(terms.capabilities), terms.headers.authorization ?? ""].join("\n");
+  const key = [server.id, server.url, terms.owner, canonicalToolJson(terms.capabilities), terms.headers.authorization ?? ""].join("\n");
   const there = parts.memory.sessions.get(key);
   if (there !== undefined) return usedNow((await there) as PooledSession | Refusal);
   const begun = begin(key, server, terms, parts);

@@ -20,7 +20,7 @@ import type { Relay } from "./relay.ts";
 import { serveSynthesized, type SynthesizedServer } from "./synthesized.ts";
 import type { ToolParts, ToolServiceParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
-import { virtualServer } from "./virtual-server.ts";
+import { serveVirtualServer } from "./virtual-server.ts";
 import { toolsOf } from "../../road/target.ts";
 
 export type ToolDispatch = (call: Call, request: ToolRequest) => Promise<Answer | Refusal>;
@@ -90,7 +90,7 @@ async function onwards(
 ): Promise<Answer | Refusal> {
   const [target] = route.targets;
   if (route.virtual !== null)
-    return serveSynthesized(call, request, carrying(virtualServer(call, route.virtual, route, parts), carryOn), parts);
+    return serveSynthesized(call, request, carrying(serveVirtualServer(call, route.virtual, route, parts), carryOn), parts);
   if (target === undefined) throw new Error("a call to a tool server has none");
   const { dialect } = target.server;
   const spoken =

@@ -43,7 +43,7 @@ const STATE_PURPOSE = "mcp-member-state";
 const STATE_MS = 3_600_000;
 
 /** Several servers as one: their tools, prompts and resources under namespaced names, in both dialects. */
-export function virtualServer(call: Call, virtual: VirtualServerEntry, route: ToolRoute, parts: ToolParts): SynthesizedServer {
+export function serveVirtualServer(call: Call, virtual: VirtualServerEntry, route: ToolRoute, parts: ToolParts): SynthesizedServer {
   return {
     id: virtual.id,
     info: { name: virtual.name, version: "1" },

@@ -1,4 +1,4 @@
-import { signedInAdmin, type Admin } from "../../directory/people/logins.ts";
+import { adminOfLogin, type Admin } from "../../directory/people/logins.ts";
 import { lockedTenant, tenantIsDeleted, requestedTenant } from "../../directory/tenants/tenants.ts";
 import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import type { AdminOperation } from "./operation.ts";
@@ -12,7 +12,7 @@ export async function signedInCaller(services: AdminServices, request: Request, 
   const given = request.headers.get("authorization");
   const token = BEARER.exec(given ?? "")?.[1];
   const admin =
-    token === undefined ? (given === null ? "credential_missing" : "credential_malformed") : await signedInAdmin(services.logins, token);
+    token === undefined ? (given === null ? "credential_missing" : "credential_malformed") : await adminOfLogin(services.logins, token);
   if (typeof admin === "string") throw new Refused(refuse("unauthenticated", undefined, { reason: admin }));
   return admin;
 }

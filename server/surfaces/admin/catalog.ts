@@ -1,7 +1,7 @@
 import { catalogEntry, catalogImport, catalogQuery } from "@gatehouse/contracts/catalog";
 import { listOf } from "@gatehouse/contracts/conventions";
 import { model } from "@gatehouse/contracts/models";
-import { catalogEntry as readEntry, listCatalog } from "../../directory/models/catalog/catalog.ts";
+import { findCatalogEntry as readEntry, listCatalog } from "../../directory/models/catalog/catalog.ts";
 import { importCatalogEntry } from "../../directory/models/catalog/import.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { listed } from "./resource.ts";

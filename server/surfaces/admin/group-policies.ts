@@ -16,8 +16,8 @@ import type { z } from "zod";
 import { consumptionOf } from "../../directory/limits/consumption.ts";
 import {
   effectiveLimitsOf,
-  llmLimitsState as llmState,
-  policyState as stateOf,
+  readLlmLimits as llmState,
+  readPolicyState as stateOf,
   readPolicyTree,
   replacePolicy,
   type PolicyOf,

@@ -2,7 +2,7 @@ import { noticeConfig, noticeConfigPut, noticeConfigQuery, noticeStatement, noti
 import {
   deleteNoticeConfig,
   effectiveNoticeConfig,
-  noticeStatement as statementOf,
+  readNoticeStatement as statementOf,
   setNoticeConfig,
 } from "../../directory/notices/notice-configs.ts";
 import { operation, type AdminOperation } from "./operation.ts";

@@ -6,7 +6,12 @@ import {
   resourceGroupQuery,
   resourceGroupUpdate,
 } from "@gatehouse/contracts/resource-groups";
-import { groupAncestors, groupDescendants, groupHierarchy as hierarchyOf, resourceGroups } from "../../directory/groups/resource-groups.ts";
+import {
+  groupAncestors,
+  groupDescendants,
+  readGroupHierarchy as hierarchyOf,
+  resourceGroups,
+} from "../../directory/groups/resource-groups.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, resource } from "./resource.ts";
 

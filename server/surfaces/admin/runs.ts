@@ -7,7 +7,7 @@ import {
 } from "@gatehouse/contracts/runs";
 import { resourceGroups } from "../../directory/groups/resource-groups.ts";
 import { invalidFields } from "../../kernel/errors.ts";
-import { listRuns, runStats, runTimeseries, runWindow, type RunWindow } from "../../ledger/runs/run-figures.ts";
+import { listRuns, readRunStats, readRunTimeseries, readRunWindow, type RunWindow } from "../../ledger/runs/run-figures.ts";
 import { operation, type AdminCall, type AdminOperation } from "./operation.ts";
 import { listAnswer, pageOf } from "./paging.ts";
 import { idOf } from "./resource.ts";
@@ -25,7 +25,7 @@ async function known<Query>(call: AdminCall<Query, unknown>): Promise<string> {
 }
 
 function windowOf(call: AdminCall<{ from?: string | undefined; to?: string | undefined }, unknown>): RunWindow {
-  const window = runWindow(call.query, call.services.directory.clock.now());
+  const window = readRunWindow(call.query, call.services.directory.clock.now());
   const span = Date.parse(window.to) - Date.parse(window.from);
   if (span <= 0) throw invalidFields("invalid_query", [{ field: "to", message: "must be after from" }]);
   if (span > MAX_WINDOW_MS) throw invalidFields("invalid_query", [{ field: "from", message: "must be within ten years of to" }]);
@@ -61,7 +61,7 @@ export const runOperations: readonly AdminOperation[] = [
     async run(call) {
       const window = windowOf(call);
       const groupId = await known(call);
-      return { ai_system_id: groupId, ...window, ...(await runStats(call.services.directory.db, call.tenantId, groupId, window)) };
+      return { ai_system_id: groupId, ...window, ...(await readRunStats(call.services.directory.db, call.tenantId, groupId, window)) };
     },
   }),
   operation({
@@ -74,7 +74,7 @@ export const runOperations: readonly AdminOperation[] = [
     async run(call) {
       const window = windowOf(call);
       const groupId = await known(call);
-      return { ai_system_id: groupId, ...window, ...(await runTimeseries(call.services.directory.db, call.tenantId, groupId, window)) };
+      return { ai_system_id: groupId, ...window, ...(await readRunTimeseries(call.services.directory.db, call.tenantId, groupId, window)) };
     },
   }),
 ];

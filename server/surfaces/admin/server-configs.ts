@@ -5,7 +5,7 @@ import {
   serverConfigQuery,
   serverConfigUpdate,
 } from "@gatehouse/contracts/server-configs";
-import { effectiveServerConfigs, serverConfigs } from "../../directory/tools/server-configs.ts";
+import { readEffectiveServerConfigs, serverConfigs } from "../../directory/tools/server-configs.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, resource } from "./resource.ts";
 
@@ -36,6 +36,6 @@ export const serverConfigOperations: readonly AdminOperation[] = [
     summary: "List the tool servers a group may use",
     description: "By configurations bound to the group itself, or handed down to it.",
     answer: { status: 200, about: "The configurations, and what they come to together", schema: effectiveSchema },
-    run: (call) => effectiveServerConfigs(call.services.directory, call.tenantId, idOf(call)),
+    run: (call) => readEffectiveServerConfigs(call.services.directory, call.tenantId, idOf(call)),
   }),
 ];

@@ -1,6 +1,6 @@
 import { listOf } from "@gatehouse/contracts/conventions";
 import { tenant, tenantCreate, tenantPut, tenantQuery, tenantStats, tenantUpdate } from "@gatehouse/contracts/tenants";
-import { tenants, tenantStats as statsOf } from "../../directory/tenants/tenants.ts";
+import { tenants, readTenantStats as statsOf } from "../../directory/tenants/tenants.ts";
 import { invalidField } from "../../directory/writes/records.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";

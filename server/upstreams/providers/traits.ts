@@ -28,6 +28,6 @@ export interface ProviderTraits {
   readonly local: boolean;
 }
 
-export function isEventStream(_operation: ProviderOperation, contentType: string): boolean {
+export function isEventStreamType(_operation: ProviderOperation, contentType: string): boolean {
   return contentType.startsWith("text/event-stream");
 }

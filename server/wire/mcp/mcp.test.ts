@@ -10,7 +10,7 @@ import { memberOf, namespacedName, namespacedResult, namespacedUri } from "./nam
 import { paramHeaders, paramMismatch, writeParamHeaders } from "./param-headers.ts";
 import { repeatedName } from "../repeated-name.ts";
 import { isRpcProblem, readRpc } from "./rpc.ts";
-import { canonicalJson, diffTools, digestOf, listedTools } from "./tool-definitions.ts";
+import { canonicalToolJson, diffTools, digestOf, listedTools } from "./tool-definitions.ts";
 
 const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
 const slug = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/);
@@ -218,7 +218,7 @@ describe("tool definitions", () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(digestOf(turned(value))).toBe(digestOf(value));
-        expect(JSON.parse(canonicalJson(value))).toEqual(value as never);
+        expect(JSON.parse(canonicalToolJson(value))).toEqual(value as never);
       }),
     );
   });

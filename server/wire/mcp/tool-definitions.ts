@@ -15,18 +15,18 @@ export interface ListedTool {
 }
 
 /** JSON with the names of every object sorted: one text for one value. */
-export function canonicalJson(value: JsonValue | undefined): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(",")}]`;
+export function canonicalToolJson(value: JsonValue | undefined): string {
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalToolJson(item)).join(",")}]`;
   if (!isObject(value)) return JSON.stringify(value ?? null);
   const members = Object.keys(value)
     .filter((name) => value[name] !== undefined)
     .sort()
-    .map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`);
+    .map((name) => `${JSON.stringify(name)}:${canonicalToolJson(value[name])}`);
   return `{${members.join(",")}}`;
 }
 
 export function digestOf(value: JsonValue | undefined): string {
-  return createHash("sha256").update(canonicalJson(value)).digest("hex");
+  return createHash("sha256").update(canonicalToolJson(value)).digest("hex");
 }
 
 export function listedTools(tools: unknown): ListedTool[] {

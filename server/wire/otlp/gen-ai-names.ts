@@ -15,7 +15,7 @@ export const OLD_OPERATIONS: Readonly<Record<string, string>> = {
 
 const PROVIDERS: Readonly<Record<string, string>> = { xai: "x_ai", gemini: "gcp.gemini", vertex_ai: "gcp.vertex_ai" };
 
-export function providerOf(attributes: Attributes): string | null {
+export function genAiProviderOf(attributes: Attributes): string | null {
   const current = textAttribute(attributes, "gen_ai.provider.name");
   if (current !== null) return current;
   const old = textAttribute(attributes, "gen_ai.system", "llm.provider", "llm.system");

@@ -1,7 +1,7 @@
 import { plausibleCount } from "../usage.ts";
 import { type Attributes, countAttribute, textAttribute } from "./attributes.ts";
 import type { Span } from "./traces.ts";
-import { OLD_OPERATIONS, providerOf } from "./gen-ai-names.ts";
+import { OLD_OPERATIONS, genAiProviderOf } from "./gen-ai-names.ts";
 
 /** What a span says of a call to a model, tool or agent, whichever names its instrumentation used. Absence is null. */
 export interface GenAiFacts {
@@ -97,7 +97,7 @@ export function genAiFacts(span: Span): GenAiFacts {
     kind,
     operation: named ?? mcpMethod ?? a2aMethod ?? (inference ? "chat" : "span"),
     inference,
-    provider: kind === null ? null : providerOf(attributes),
+    provider: kind === null ? null : genAiProviderOf(attributes),
     modelRequested: requested,
     modelUsed: textAttribute(attributes, "gen_ai.response.model") ?? requested,
     promptTokens: inference

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { calcPrice, findProvider } from "@pydantic/genai-prices";
 import type { CatalogEntry } from "@gatehouse/contracts/catalog";
 import { catalogEntry as entrySchema } from "@gatehouse/contracts/catalog";
-import { catalogEntry, catalogFacts, listCatalog } from "./catalog.ts";
+import { findCatalogEntry, catalogFacts, listCatalog } from "./catalog.ts";
 import { catalogProvider } from "./known-providers.ts";
 import { dialectByName, outputLimitByName } from "./model-facts.ts";
 
@@ -62,7 +62,7 @@ describe("the model catalog", () => {
   });
 
   test("knows tiers, writes for an hour and prices of a later day", async () => {
-    expect(await catalogEntry("gemini:gemini-2.5-pro", NOW)).toMatchObject({
+    expect(await findCatalogEntry("gemini:gemini-2.5-pro", NOW)).toMatchObject({
       name: "Gemini 2.5 Pro",
       input_cost_per_million_tokens: 1.25,
       price_tiers: [
@@ -74,12 +74,12 @@ describe("the model catalog", () => {
         },
       ],
     });
-    expect(await catalogEntry("anthropic:claude-sonnet-5", NOW)).toMatchObject({
+    expect(await findCatalogEntry("anthropic:claude-sonnet-5", NOW)).toMatchObject({
       cache_write_cost_per_million_tokens: 2.5,
       cache_write_hour_cost_per_million_tokens: 4,
       price_tiers: [],
     });
-    const flash = await catalogEntry("gemini:gemini-3.8-flash", NOW);
+    const flash = await findCatalogEntry("gemini:gemini-3.8-flash", NOW);
     expect(flash.price_changes).toEqual([
       {
         effective_from: "2027-01-01T00:00:00.000Z",
@@ -88,21 +88,21 @@ describe("the model catalog", () => {
         output_cost_per_million_tokens: 7.5,
       },
     ]);
-    const later = await catalogEntry("gemini:gemini-3.8-flash", new Date("2027-01-01T00:00:00Z"));
+    const later = await findCatalogEntry("gemini:gemini-3.8-flash", new Date("2027-01-01T00:00:00Z"));
     expect([later.input_cost_per_million_tokens, later.price_changes]).toEqual([1.5, []]);
   });
 
   test("leaves unpriced what it cannot price, and unknown what it does not know", async () => {
     // By the hour of the day; with a fee for each request.
     for (const id of ["deepseek:deepseek-v4-pro", "perplexity:sonar-pro"]) {
-      expect(await catalogEntry(id, NOW)).toMatchObject({ input_cost_per_million_tokens: null, output_cost_per_million_tokens: null });
+      expect(await findCatalogEntry(id, NOW)).toMatchObject({ input_cost_per_million_tokens: null, output_cost_per_million_tokens: null });
     }
-    expect(await catalogEntry("groq:llama-3.3-70b-versatile", NOW)).toMatchObject({
+    expect(await findCatalogEntry("groq:llama-3.3-70b-versatile", NOW)).toMatchObject({
       supports_vision: null,
       supports_tools: null,
       max_output_tokens: null,
     });
-    expect(await catalogEntry("openai:gpt-4o", NOW)).toMatchObject({
+    expect(await findCatalogEntry("openai:gpt-4o", NOW)).toMatchObject({
       supports_vision: true,
       supports_tools: true,
       modes: ["chat", "responses"],
@@ -110,13 +110,13 @@ describe("the model catalog", () => {
   });
 
   test("tells the kinds of models apart", async () => {
-    const modes = async (id: string) => (await catalogEntry(id, NOW)).modes;
+    const modes = async (id: string) => (await findCatalogEntry(id, NOW)).modes;
     expect(await modes("openai:text-embedding-3-small")).toEqual(["embedding"]);
     expect(await modes("openai:gpt-image-1")).toEqual(["image"]);
     expect(await modes("openai:whisper-1")).toEqual(["audio_transcription"]);
     expect(await modes("openai:gpt-4o-mini-tts")).toEqual(["audio_speech"]);
     expect(await modes("openai:gpt-5-pro")).toEqual(["responses"]);
-    expect((await catalogEntry("openai:whisper-1", NOW)).audio_input_cost_per_second).toBeCloseTo(0.0001, 9);
+    expect((await findCatalogEntry("openai:whisper-1", NOW)).audio_input_cost_per_second).toBeCloseTo(0.0001, 9);
     expect(all.items.filter((entry) => /realtime|rerank|ocr/.test(entry.model_name))).toEqual([]);
   });
 
@@ -175,11 +175,11 @@ test.each([
 });
 
 test("prices of audio and fees of searches come from the catalog where it has them", async () => {
-  const claude = await catalogEntry("anthropic:claude-sonnet-5", NOW);
+  const claude = await findCatalogEntry("anthropic:claude-sonnet-5", NOW);
   expect([claude.web_search_cost_per_thousand, claude.audio_input_cost_per_million_tokens]).toEqual([10, null]);
   expect([
-    (await catalogEntry("gemini:gemini-2.5-flash", NOW)).web_search_cost_per_thousand,
-    (await catalogEntry("gemini:gemini-3.5-flash", NOW)).web_search_cost_per_thousand,
+    (await findCatalogEntry("gemini:gemini-2.5-flash", NOW)).web_search_cost_per_thousand,
+    (await findCatalogEntry("gemini:gemini-3.5-flash", NOW)).web_search_cost_per_thousand,
   ]).toEqual([35, 14]);
   expect(
     all.items.some(

@@ -98,7 +98,7 @@ export async function listCatalog(filters: CatalogQuery, page: Page, now: Date):
 }
 
 /** Throws a `not_found` refusal. */
-export async function catalogEntry(id: string, now: Date): Promise<CatalogEntry> {
+export async function findCatalogEntry(id: string, now: Date): Promise<CatalogEntry> {
   const found = (await load()).byId.get(id);
   if (found === undefined) throw notFound("catalog entry");
   return entryOf(found, now);

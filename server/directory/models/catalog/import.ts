@@ -2,12 +2,12 @@ import type { CatalogImport } from "@gatehouse/contracts/catalog";
 import type { Model } from "@gatehouse/contracts/models";
 import type { Write } from "../../writes/write.ts";
 import { models } from "../models.ts";
-import { catalogEntry } from "./catalog.ts";
+import { findCatalogEntry } from "./catalog.ts";
 import { filledFrom } from "./fill.ts";
 
 /** Makes a model of a catalog entry, with the entry's prices, and its provider's record when the tenant has none. */
 export async function importCatalogEntry(write: Write, tenantId: string, catalogId: string, body: CatalogImport): Promise<Model> {
-  const entry = await catalogEntry(catalogId, write.now);
+  const entry = await findCatalogEntry(catalogId, write.now);
   return models.create(
     write,
     tenantId,

@@ -15,7 +15,7 @@ import { exchangeCode } from "./callback.ts";
 import { openCode } from "./codes.ts";
 import {
   ACCESS_SECONDS,
-  accessToken,
+  makeAccessToken,
   looksLikeRefreshToken,
   readRefreshToken,
   refreshToken,
@@ -130,7 +130,7 @@ function given({ secrets, clock }: AuthorizationParts, claims: RefreshClaims): B
     kind: "json",
     status: 200,
     body: {
-      access_token: accessToken(secrets, { serverId, holder, grantId }, now),
+      access_token: makeAccessToken(secrets, { serverId, holder, grantId }, now),
       token_type: "Bearer",
       expires_in: ACCESS_SECONDS,
       refresh_token: refreshToken(secrets, claims, now),

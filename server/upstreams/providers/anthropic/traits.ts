@@ -1,5 +1,5 @@
 import { messagesCodec } from "../../../wire/messages/messages-codec.ts";
-import { isEventStream, type ProviderTraits } from "../traits.ts";
+import { isEventStreamType, type ProviderTraits } from "../traits.ts";
 
 export const anthropicTraits = {
   codecFor: () => messagesCodec,
@@ -7,6 +7,6 @@ export const anthropicTraits = {
   keepsState: false,
   embeddings: "refused",
   counts: (_model, operation) => operation === "count_tokens",
-  isStream: isEventStream,
+  isStream: isEventStreamType,
   local: false,
 } satisfies ProviderTraits;

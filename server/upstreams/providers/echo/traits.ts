@@ -1,5 +1,5 @@
 import { chatCodec } from "../../../wire/openai/chat-codec.ts";
-import { isEventStream, type ProviderTraits } from "../traits.ts";
+import { isEventStreamType, type ProviderTraits } from "../traits.ts";
 
 export const echoTraits = {
   codecFor: () => chatCodec,
@@ -7,6 +7,6 @@ export const echoTraits = {
   keepsState: false,
   embeddings: "passes",
   counts: () => false,
-  isStream: isEventStream,
+  isStream: isEventStreamType,
   local: true,
 } satisfies ProviderTraits;

@@ -1,6 +1,6 @@
 import { geminiCodec } from "../../../wire/gemini/gemini-codec.ts";
 import { geminiEmbeddings } from "../../../wire/gemini/embeddings.ts";
-import { isEventStream, type ProviderTraits } from "../traits.ts";
+import { isEventStreamType, type ProviderTraits } from "../traits.ts";
 
 export const geminiTraits = {
   codecFor: () => geminiCodec,
@@ -9,6 +9,6 @@ export const geminiTraits = {
   embeddings: geminiEmbeddings,
   counts: (_model, operation) => operation === "gemini_count",
   // One JSON array in pieces says of itself only that it is JSON.
-  isStream: (operation, contentType) => operation === "gemini_array" || isEventStream(operation, contentType),
+  isStream: (operation, contentType) => operation === "gemini_array" || isEventStreamType(operation, contentType),
   local: false,
 } satisfies ProviderTraits;

@@ -2,7 +2,7 @@ import type { ConversationFormat, ProviderCodec } from "../../../wire/conversati
 import { completionsCodec } from "../../../wire/completions/completions-codec.ts";
 import { chatCodec } from "../../../wire/openai/chat-codec.ts";
 import { responsesCodec } from "../../../wire/responses/responses-codec.ts";
-import { isEventStream, type ProviderTraits, type ServedModel } from "../traits.ts";
+import { isEventStreamType, type ProviderTraits, type ServedModel } from "../traits.ts";
 
 /** Models whose servers take the ceiling on output by OpenAI's newer name, and some of them by no other. */
 const NEWER_CEILING = /(^|\/)(gpt-[5-9]|o\d)/;
@@ -15,7 +15,7 @@ export const openaiTraits = {
   keepsState: true,
   embeddings: "passes",
   counts: () => false,
-  isStream: isEventStream,
+  isStream: isEventStreamType,
   local: false,
 } satisfies ProviderTraits;
 
