@@ -2,7 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { circles, longFunctions, MAX_FUNCTION_LINES, MAX_LINES, type SourceFile, violations } from "../tests/support/architecture.ts";
+import {
+  circles,
+  longFunctions,
+  MAX_FUNCTION_LINES,
+  MAX_LINES,
+  sharedNames,
+  type SourceFile,
+  violations,
+} from "../tests/support/architecture.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -30,6 +38,18 @@ test("no files import each other in a circle, imports of types counted", () => {
 
 test(`no function has more than ${MAX_FUNCTION_LINES} lines`, () => {
   expect(longFunctions(files)).toEqual([]);
+});
+
+test("no exported name has two meanings", () => {
+  expect(sharedNames(files)).toEqual([]);
+});
+
+test("a planted second meaning is found", () => {
+  const planted = [
+    { path: "server/road/a.ts", source: "export interface Verdict {}\nexport const one = 1;\n" },
+    { path: "server/road/b.ts", source: 'export type Verdict = "yes";\nexport { one } from "./a.ts";\n' },
+  ];
+  expect(sharedNames(planted)).toEqual(["Verdict: server/road/a.ts, server/road/b.ts"]);
 });
 
 describe("a planted circle is found", () => {

@@ -37,7 +37,7 @@ import { Outlet } from "./road/outlet.ts";
 import { Road } from "./road/road.ts";
 import type { Services } from "./routes.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
-import { runFeedback } from "./services/feedback/run-feedback.ts";
+import { openRunFeedback } from "./services/feedback/run-feedback.ts";
 import { traceIngest } from "./services/ingest/trace-ingest.ts";
 import { SignatureCache } from "./services/models/signature-cache.ts";
 import { media } from "./services/models/media.ts";
@@ -153,7 +153,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       feed,
       logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock), registrations: new RegistrationThrottle(clock) },
       notices,
-      feedback: runFeedback({ db, secrets, clock, shipped: () => waitUntilShipped(ledger.shipped()) }),
+      feedback: openRunFeedback({ db, secrets, clock, shipped: () => waitUntilShipped(ledger.shipped()) }),
       apps: tools.tools.appResource,
     },
   };

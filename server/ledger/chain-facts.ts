@@ -7,7 +7,7 @@ import type { Database } from "../store/database.ts";
  * What is recorded of a chain. Rows may name one without a record: theirs was removed, or never was. It then ends before
  * its first row and has no writer, so that whoever verifies it finds every row beyond the end.
  */
-export interface ChainFacts {
+export interface StoredChainFacts {
   readonly chain_id: string;
   readonly writer: string;
   readonly first_seq: number;
@@ -21,9 +21,9 @@ const FACTS = sql`chain_id, writer, first_seq, head_seq, head_hash, last_checkpo
 const WITHOUT_RECORD = sql`''::text AS writer, 1::bigint AS first_seq, 0::bigint AS head_seq, ${sql.lit(GENESIS_HASH)} AS head_hash, NULL::bigint AS last_checkpoint_seq, now() AS updated_at`;
 
 /** Those that have a record, and those that rows or checkpoints name without one. */
-export async function listChains(db: Database): Promise<ChainFacts[]> {
+export async function listChains(db: Database): Promise<StoredChainFacts[]> {
   // From one id to the next through the indexes: there are few chains among very many rows.
-  const { rows } = await sql<ChainFacts>`
+  const { rows } = await sql<StoredChainFacts>`
     WITH RECURSIVE named (chain_id) AS (
       SELECT least((SELECT min(chain_id) FROM audit_rows), (SELECT min(chain_id) FROM audit_checkpoints))
       UNION ALL
@@ -38,10 +38,10 @@ export async function listChains(db: Database): Promise<ChainFacts[]> {
 }
 
 /** Null when neither a record nor a row nor a checkpoint names the chain. */
-export async function readChainFacts(db: Database, chainId: string): Promise<ChainFacts | null> {
-  const recorded = await sql<ChainFacts>`SELECT ${FACTS} FROM audit_chains WHERE chain_id = ${chainId}`.execute(db);
+export async function readChainFacts(db: Database, chainId: string): Promise<StoredChainFacts | null> {
+  const recorded = await sql<StoredChainFacts>`SELECT ${FACTS} FROM audit_chains WHERE chain_id = ${chainId}`.execute(db);
   if (recorded.rows[0] !== undefined) return recorded.rows[0];
-  const named = await sql<ChainFacts>`
+  const named = await sql<StoredChainFacts>`
     SELECT ${FACTS} FROM (SELECT ${chainId}::text AS chain_id, ${WITHOUT_RECORD}) AS unrecorded
     WHERE EXISTS (SELECT FROM audit_rows WHERE chain_id = ${chainId}) OR EXISTS (SELECT FROM audit_checkpoints WHERE chain_id = ${chainId})`.execute(
     db,

@@ -219,3 +219,15 @@ export function longFunctions(files: readonly SourceFile[]): string[] {
     });
   });
 }
+
+const EXPORTED = /^export (?:abstract )?(?:async )?(?:function\*?|const|class|interface|type|let) (\w+)/gm;
+
+/** Names that more than one file exports a declaration of: a name has one meaning. Tests are no part of it. */
+export function sharedNames(files: readonly SourceFile[]): string[] {
+  const byName = new Map<string, Set<string>>();
+  for (const { path, source } of files) {
+    if (isTest(path)) continue;
+    for (const [, name = ""] of source.matchAll(EXPORTED)) byName.set(name, (byName.get(name) ?? new Set()).add(path));
+  }
+  return [...byName].filter(([, paths]) => paths.size > 1).map(([name, paths]) => `${name}: ${[...paths].toSorted().join(", ")}`);
+}

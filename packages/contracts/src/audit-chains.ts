@@ -25,7 +25,7 @@ export const verifyRange = z
   })
   .meta({ id: "VerifyRange" });
 
-export const VERDICTS = ["checkpoint_invalid", "altered", "broken_link", "missing", "unanchored", "intact"] as const;
+const VERDICTS = ["checkpoint_invalid", "altered", "broken_link", "missing", "unanchored", "intact"] as const;
 const verdict = z.enum(VERDICTS);
 
 const count = z.number().int();

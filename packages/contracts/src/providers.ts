@@ -99,7 +99,7 @@ export const provider = z
 export const providerQuery = z.strictObject({ ...pageQuery.shape, search, provider_key: z.string().max(63).optional() });
 
 export type UpstreamKey = z.output<typeof upstreamKey>;
-export type Provider = z.output<typeof provider>;
+export type ProviderRecord = z.output<typeof provider>;
 export type ProviderCreate = z.output<typeof providerCreate>;
 export type ProviderUpdate = z.output<typeof providerUpdate>;
 export type ProviderQuery = z.output<typeof providerQuery>;

@@ -4,7 +4,7 @@ import { trackCoverage } from "./coverage.ts";
 import { knownHeads } from "./known-heads.ts";
 import type { VerificationFinding } from "./verdict.ts";
 
-export interface ChainPlace {
+export interface WalkPosition {
   readonly chainSeq: number;
   readonly rowId: string | null;
   /** Hashes the next row may name as its predecessor's: more than one after an altered row or a fork. */
@@ -31,7 +31,7 @@ export class ChainWalk {
   expected: number;
   /** Null: nothing is known of the row before. */
   links: readonly string[] | null;
-  last: ChainPlace | null = null;
+  last: WalkPosition | null = null;
   started = false;
   readonly ranged: boolean;
   readonly heads: ReadonlyMap<number, readonly string[]>;
@@ -97,7 +97,7 @@ export class ChainWalk {
     } else this.coverage.cover();
   }
 
-  place(prevHash: unknown, next: ChainPlace, createdAt: string | null | undefined): void {
+  place(prevHash: unknown, next: WalkPosition, createdAt: string | null | undefined): void {
     const { chainSeq } = next;
     if (!Number.isSafeInteger(chainSeq) || chainSeq < this.expected) {
       this.outOfOrder(next);
@@ -121,7 +121,7 @@ export class ChainWalk {
     if (this.ahead?.chainSeq === chainSeq) this.signed(this.ahead.rowHash);
   }
 
-  private outOfOrder({ chainSeq, rowId, hashes }: ChainPlace): void {
+  private outOfOrder({ chainSeq, rowId, hashes }: WalkPosition): void {
     const { last, expected } = this;
     if (last !== null && chainSeq === last.chainSeq) {
       this.options.add("broken_link", chainSeq, rowId, `more than one row stands at position ${chainSeq}`);
@@ -132,7 +132,7 @@ export class ChainWalk {
     }
   }
 
-  private unlinked({ chainSeq, rowId }: ChainPlace): void {
+  private unlinked({ chainSeq, rowId }: WalkPosition): void {
     if (chainSeq === 1) this.options.add("missing", 1, rowId, "row 1 names a row before it: it was not the first of this chain");
     else {
       const detail = `row ${chainSeq} was sealed upon another row ${chainSeq - 1} than the one that stands there`;

@@ -1,10 +1,10 @@
 import type { Log } from "../../kernel/log.ts";
-import { type NewAlert as Stored, raiseAlert, resolveExpired } from "../../store/alerts.ts";
+import { type NewAlert, raiseAlert, resolveExpired } from "../../store/alerts.ts";
 import type { Database } from "../../store/database.ts";
 import { BoundedMap } from "../bounded-map.ts";
 
 /** As it is to be written. */
-export type NewAlert = Stored;
+export type { NewAlert } from "../../store/alerts.ts";
 
 const MAX_WAITING = 10_000;
 const REMEMBERED = 10_000;

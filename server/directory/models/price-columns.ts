@@ -1,7 +1,7 @@
 import type { ModelUpdate, PriceChange, PriceTier } from "@gatehouse/contracts/models";
 import { microsFromUsd, usdFromMicros } from "../../kernel/money.ts";
 import type { ModelPatch, ModelRow } from "../../store/models.ts";
-import type { ColumnPrices, PriceChange as StoredChange, TierPrices } from "../../store/tables/models.ts";
+import type { ColumnPrices, StoredPriceChange as StoredChange, TierPrices } from "../../store/tables/models.ts";
 
 /** Prices between the admin API, in dollars, and the table, in micro-dollars. */
 

@@ -19,7 +19,7 @@ export interface Prices {
 }
 
 /** Prices of a whole call whose input is longer than `aboveInputTokens`. */
-export interface PriceTier {
+export interface CompiledPriceTier {
   readonly aboveInputTokens: number;
   readonly prices: Prices;
 }
@@ -30,7 +30,7 @@ export interface DatedPrices {
   readonly from: number;
   readonly prices: Prices;
   /** Lowest threshold first. */
-  readonly tiers: readonly PriceTier[];
+  readonly tiers: readonly CompiledPriceTier[];
 }
 
 type PriceColumns = Pick<
@@ -103,7 +103,7 @@ export function pricesAt(schedule: readonly DatedPrices[], millis: number): Date
 }
 
 /** Of a tier, a price that is left out is that of the tier below. */
-function tiersOver(base: Prices, tiers: readonly TierPrices[]): PriceTier[] {
+function tiersOver(base: Prices, tiers: readonly TierPrices[]): CompiledPriceTier[] {
   let below = base;
   return tiers
     .toSorted((a, b) => a.above_input_tokens - b.above_input_tokens)

@@ -1,4 +1,4 @@
-import type { Provider, ProviderCreate, ProviderQuery, ProviderUpdate, UpstreamKey } from "@gatehouse/contracts/providers";
+import type { ProviderRecord, ProviderCreate, ProviderQuery, ProviderUpdate, UpstreamKey } from "@gatehouse/contracts/providers";
 import { formatsWith, providerFormat } from "@gatehouse/contracts/provider-formats";
 import { uuid } from "../../kernel/ids.ts";
 import { sealContext } from "../../kernel/secrets.ts";
@@ -17,19 +17,19 @@ import { originOf } from "./model-entry.ts";
 import { hintOf, invalidField, namedDependents, NAMES_LOOKED_FOR, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 
-function read(row: ProviderRow): Provider {
+function read(row: ProviderRow): ProviderRecord {
   return {
     id: row.id,
     tenant_id: row.tenant_id,
     provider_key: row.provider_key,
     name: row.name,
-    api_format: row.api_format as Provider["api_format"],
+    api_format: row.api_format as ProviderRecord["api_format"],
     base_url: row.base_url,
     has_api_key: row.api_key_sealed !== null,
     api_key_hint: row.api_key_hint,
     headers: row.headers,
     region: row.region,
-    max_tokens_parameter: row.max_tokens_parameter as Provider["max_tokens_parameter"],
+    max_tokens_parameter: row.max_tokens_parameter as ProviderRecord["max_tokens_parameter"],
     enabled: row.enabled,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
@@ -89,7 +89,7 @@ export const providers = records<
   ProviderRow,
   ProviderInsert,
   ProviderPatch,
-  Provider,
+  ProviderRecord,
   ProviderCreate,
   ProviderUpdate,
   ProviderQuery,

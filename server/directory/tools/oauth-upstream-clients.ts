@@ -48,7 +48,7 @@ export async function knownClient(
   return row === undefined ? null : opened(secrets, row);
 }
 
-export interface Registration extends Omit<UpstreamClient, "isEntered"> {
+export interface UpstreamClientRegistration extends Omit<UpstreamClient, "isEntered"> {
   readonly issuer: string;
   readonly redirectUri: string;
 }
@@ -58,7 +58,7 @@ export async function storeRegistration(
   { db, secrets, clock }: Parts & Pick<Directory, "clock">,
   tenantId: string,
   serverId: string,
-  { issuer, redirectUri, clientId, clientSecret, authMethod }: Registration,
+  { issuer, redirectUri, clientId, clientSecret, authMethod }: UpstreamClientRegistration,
 ): Promise<void> {
   await putRegisteredClient(db, {
     tenant_id: tenantId,

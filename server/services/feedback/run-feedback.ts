@@ -20,7 +20,7 @@ export interface RunFeedback {
   ): Promise<{ run_id: string; score: 1 | -1 | null } | Refusal>;
 }
 
-export function runFeedback(parts: RunFeedbackParts): RunFeedback {
+export function openRunFeedback(parts: RunFeedbackParts): RunFeedback {
   return {
     async rate(call, runId, rating) {
       const { identity, user } = call;

@@ -2,7 +2,7 @@ import { continueApproval } from "../../directory/tools/approvals.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { edited, memberText } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
-import { sealed, unsealed } from "./session-token.ts";
+import { sealState, openState } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
@@ -25,7 +25,7 @@ export function approvalSealer(call: Call, owner: string, approvalId: string, se
     if (result.resultType !== "input_required") return null;
     const value = { approval: approvalId, call: call.id, state: result.requestState ?? null, until: clock.now() + seconds * 1000 };
     return edited(text, {
-      result: edited(memberText(text, "result") ?? "{}", { requestState: JSON.stringify(sealed(secrets, PURPOSE, owner, value)) }),
+      result: edited(memberText(text, "result") ?? "{}", { requestState: JSON.stringify(sealState(secrets, PURPOSE, owner, value)) }),
     });
   };
 }
@@ -43,7 +43,7 @@ export async function continuedApproval(
 ): Promise<string | "over" | null> {
   const given = message?.params.requestState;
   if (message === null || typeof given !== "string") return null;
-  const value = unsealed(parts.secrets, PURPOSE, owner, given);
+  const value = openState(parts.secrets, PURPOSE, owner, given);
   if (value === null) return null;
   if (typeof value.approval !== "string" || typeof value.call !== "string" || !(Number(value.until) > parts.clock.now())) return "over";
   if (

@@ -11,7 +11,7 @@ import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
 import { SESSION_PURPOSE } from "./caller-session.ts";
 import { recordTarget } from "../../road/outlet.ts";
 import { approvalData, approvalRequired } from "../../road/approval-required.ts";
-import { sealed, unsealed, upstreamSession } from "./session-token.ts";
+import { sealState, openState, upstreamSession } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
 import type { ToolRequest } from "./tool-request.ts";
@@ -65,7 +65,7 @@ export function canElicitUrl(call: Call, request: ToolRequest, servedAs: string,
   const owner = `${principalOf(call)}\n${servedAs}`;
   const shows = upstreamSession(parts.secrets, owner, token)?.shows.addresses;
   if (shows !== undefined) return shows;
-  const session = unsealed(parts.secrets, SESSION_PURPOSE, owner, token);
+  const session = openState(parts.secrets, SESSION_PURPOSE, owner, token);
   return session !== null && isObject(session.capabilities) && supportsUrlElicitation(session.capabilities);
 }
 
@@ -84,7 +84,7 @@ export function approvalInputRequest(
     ...(round > 0
       ? {}
       : { inputRequests: { [QUESTION]: { method: "elicitation/create", params: approvalElicitation(call, approval, parts) } } }),
-    requestState: sealed(parts.secrets, PURPOSE, owner, { approval: approval.id, round }),
+    requestState: sealState(parts.secrets, PURPOSE, owner, { approval: approval.id, round }),
     _meta: { [META_DATA]: { code: "approval_required", ...approvalData(approval) } },
   };
   return ownAnswer(
@@ -102,7 +102,7 @@ export function takeApprovalState(
 ): { readonly id: string; readonly round: number; readonly declined: boolean } | null {
   const given = message?.params.requestState;
   if (message === null || typeof given !== "string") return null;
-  const value = unsealed(secrets, PURPOSE, owner, given);
+  const value = openState(secrets, PURPOSE, owner, given);
   if (typeof value?.approval !== "string") return null;
   const responses = message.params.inputResponses;
   const answer = isObject(responses) ? responses[QUESTION] : undefined;

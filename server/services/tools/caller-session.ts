@@ -3,7 +3,7 @@ import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import type { Call } from "../../road/call.ts";
 import type { ToolRoute, ToolTarget } from "../../road/target.ts";
-import { unsealed, upstreamSession } from "./session-token.ts";
+import { openState, upstreamSession } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
 import type { ToolRequest } from "./tool-request.ts";
@@ -27,7 +27,7 @@ export async function callerSession(
 ): Promise<CallerSession | Refusal> {
   const token = call.headers.get("mcp-session-id");
   if (token === null) return refuse("session_required");
-  const value = unsealed(secrets, SESSION_PURPOSE, `${principalOf(call)}\n${serverId}`, token);
+  const value = openState(secrets, SESSION_PURPOSE, `${principalOf(call)}\n${serverId}`, token);
   if (value === null) return refuse("session_not_found");
   const noted = { tenantId: call.identity?.tenantId ?? "", token };
   const said = await sessionState.statusOf(noted);

@@ -14,7 +14,7 @@ import type { ForwardedRequest } from "./forwarded-request.ts";
 import { awaitClientAnswer } from "./client-answers.ts";
 import { resumeExchange, holdExchange } from "./held-exchanges.ts";
 import type { Relay } from "./relay.ts";
-import { sealed, unsealed } from "./session-token.ts";
+import { sealState, openState } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
@@ -271,7 +271,7 @@ function heldAnswer(
   return asking(
     forwarded,
     input,
-    sealed(parts.secrets, "mcp-held", stateOwner(call, forwarded), { held, request: JSON.stringify(id), input }),
+    sealState(parts.secrets, "mcp-held", stateOwner(call, forwarded), { held, request: JSON.stringify(id), input }),
   );
 }
 
@@ -310,7 +310,7 @@ function openFirst(call: Call, request: ForwardedRequest, { value: { error } }: 
     JSON.stringify({
       resultType: "input_required",
       inputRequests,
-      requestState: sealed(parts.secrets, "mcp-held", stateOwner(call, request), { open: true }),
+      requestState: sealState(parts.secrets, "mcp-held", stateOwner(call, request), { open: true }),
     }),
   );
 }
@@ -326,7 +326,7 @@ async function resume(
 ): Promise<Asked | { readonly answer: string | Refusal } | null> {
   const { requestState } = request.parsed;
   if (requestState === undefined) return null;
-  const state = typeof requestState === "string" ? unsealed(parts.secrets, "mcp-held", stateOwner(call, request), requestState) : null;
+  const state = typeof requestState === "string" ? openState(parts.secrets, "mcp-held", stateOwner(call, request), requestState) : null;
   if (typeof requestState !== "string" || state === null)
     return { answer: errorText(request.id, { code: -32602, message: "requestState is not what was given for this request." }) };
   const { inputResponses } = exactly(request.params);

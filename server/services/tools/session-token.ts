@@ -45,12 +45,12 @@ export function upstreamSession(
 }
 
 /** Something this gateway will read back, and nobody else can. */
-export function sealed(secrets: SecretBox, purpose: string, owner: string, value: JsonObject): string {
+export function sealState(secrets: SecretBox, purpose: string, owner: string, value: JsonObject): string {
   return `g.${Buffer.from(secrets.seal(JSON.stringify(value), `${purpose}\n${owner}`)).toString("base64url")}`;
 }
 
 /** Null for what this gateway did not seal for this purpose and owner. */
-export function unsealed(secrets: SecretBox, purpose: string, owner: string, token: string): JsonObject | null {
+export function openState(secrets: SecretBox, purpose: string, owner: string, token: string): JsonObject | null {
   const [kind, body, ...rest] = token.split(".");
   if (kind !== "g" || body === undefined || rest.length > 0) return null;
   try {

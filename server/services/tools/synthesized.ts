@@ -22,7 +22,7 @@ import { deliverClientAnswer } from "./client-answers.ts";
 import { subscriptionStream, type OpenChanges, sessionStream } from "./listen.ts";
 import { acceptedAnswer, type Relay, relayAnswer, wholeAnswer } from "./relay.ts";
 import { cancellableRequest, cancelRequest } from "./cancellation.ts";
-import { sealed } from "./session-token.ts";
+import { sealState } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
 import type { ToolRequest } from "./tool-request.ts";
@@ -179,7 +179,7 @@ function initialized(call: Call, message: RpcMessage, server: SynthesizedServer,
   const asked = message.params.protocolVersion;
   const version = (HANDSHAKE_VERSIONS as readonly unknown[]).includes(asked) ? String(asked) : HANDSHAKE_VERSIONS[0];
   const { capabilities, clientInfo } = message.params;
-  const token = sealed(parts.secrets, SESSION_PURPOSE, owner, {
+  const token = sealState(parts.secrets, SESSION_PURPOSE, owner, {
     version,
     capabilities: isObject(capabilities) ? capabilities : {},
     client: isObject(clientInfo) ? clientInfo : null,

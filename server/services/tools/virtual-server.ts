@@ -16,7 +16,7 @@ import { type Changes, openChanges } from "./changes.ts";
 import { reconnectingChanges } from "./reconnecting-changes.ts";
 import { offeredTools } from "./offered-tools.ts";
 import type { Relay } from "./relay.ts";
-import { sealed, unsealed } from "./session-token.ts";
+import { sealState, openState } from "./session-token.ts";
 import { carriedCapabilities, methodNotServed, type SynthesizedServer } from "./synthesized.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { principalOf } from "../../road/principal.ts";
@@ -179,7 +179,7 @@ async function* delegate(call: Call, { edits: own, target, capability, message, 
   // State a member gave is sealed for that member and that request: a retry cannot carry it to another.
   // Of a handshake member there is none: its exchange waits in the gateway, which sealed that itself.
   if (target.server.dialect === "stateless" && typeof message.params.requestState === "string") {
-    const opened = unsealed(parts.secrets, STATE_PURPOSE, owner, message.params.requestState);
+    const opened = openState(parts.secrets, STATE_PURPOSE, owner, message.params.requestState);
     const inner = opened !== null && Number(opened.until) > parts.clock.now() ? opened.state : null;
     if (typeof inner !== "string") return refuse("rpc_invalid_params", "requestState is not what was given for this request.");
     edits.requestState = JSON.stringify(inner);
@@ -205,7 +205,7 @@ async function* delegate(call: Call, { edits: own, target, capability, message, 
           typeof result.requestState === "string"
             ? {
                 requestState: JSON.stringify(
-                  sealed(parts.secrets, STATE_PURPOSE, owner, { state: result.requestState, until: parts.clock.now() + STATE_MS }),
+                  sealState(parts.secrets, STATE_PURPOSE, owner, { state: result.requestState, until: parts.clock.now() + STATE_MS }),
                 ),
               }
             : {};

@@ -18,7 +18,7 @@ export interface TierPrices extends ColumnPrices {
 }
 
 /** Prices that take the place of all others, tiers included, from a moment on; one that is left out is unpriced. */
-export interface PriceChange extends ColumnPrices {
+export interface StoredPriceChange extends ColumnPrices {
   /** ISO 8601, UTC. */
   effective_from: string;
   tiers: TierPrices[];
@@ -66,7 +66,7 @@ export interface ModelTable {
   audio_input_cost: number | null;
   audio_output_cost: number | null;
   price_tiers: JsonWithDefault<TierPrices[]>;
-  price_changes: JsonWithDefault<PriceChange[]>;
+  price_changes: JsonWithDefault<StoredPriceChange[]>;
   /** Micro-dollars for a million images, seconds, characters, seconds and searches; null is unpriced. */
   image_cost: number | null;
   audio_input_second_cost: number | null;

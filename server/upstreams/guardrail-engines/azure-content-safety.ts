@@ -1,5 +1,5 @@
 import type { Outbound } from "../../runtime/outbound.ts";
-import { listOf, numberOf, objectOf } from "../../wire/openai/loose-fields.ts";
+import { looseListOf, numberOf, objectOf } from "../../wire/openai/loose-fields.ts";
 import { withoutSlash } from "../providers/send.ts";
 import { CLEAR, type Engine, failed } from "../../wire/guardrail-engine.ts";
 import { post } from "./post.ts";
@@ -29,7 +29,7 @@ export function azureContentSafety(outbound: Outbound): Engine {
         if (typeof attack !== "boolean") return failed("the engine gave no verdict");
         if (attack) return { kind: "found", check: "prompt_injection" };
       }
-      const severities = listOf(harm.body.categoriesAnalysis).map((entry) => numberOf(objectOf(entry)?.severity));
+      const severities = looseListOf(harm.body.categoriesAnalysis).map((entry) => numberOf(objectOf(entry)?.severity));
       if (severities.length === 0 || severities.includes(null)) return failed("the engine gave no verdict");
       return severities.some((severity) => (severity ?? 0) > 0 && (severity ?? 0) / WORST >= threshold)
         ? { kind: "found", check: "toxic_content" }

@@ -1,6 +1,6 @@
 import type { Outbound } from "../../runtime/outbound.ts";
 import type { JsonObject } from "../../wire/document.ts";
-import { listOf, objectOf } from "../../wire/openai/loose-fields.ts";
+import { looseListOf, objectOf } from "../../wire/openai/loose-fields.ts";
 import { readBedrockCredential, signedHeaders } from "../providers/bedrock/credentials.ts";
 import { pathSegment, withoutSlash } from "../providers/send.ts";
 import { CLEAR, type Engine, type EngineCheck, failed } from "../../wire/guardrail-engine.ts";
@@ -25,7 +25,7 @@ export function bedrockGuardrails(outbound: Outbound, clock: { now(): number }):
       const { action, assessments } = posted.body;
       if (action === "NONE") return CLEAR;
       return action === "GUARDRAIL_INTERVENED"
-        ? { kind: "found", check: checkOf(listOf(assessments).map(objectOf)) }
+        ? { kind: "found", check: checkOf(looseListOf(assessments).map(objectOf)) }
         : failed("the engine gave no verdict");
     },
   };
@@ -46,9 +46,9 @@ async function authorization(
 
 /** What of the assessments led to it, by the gateway's own names. */
 function checkOf(assessments: readonly (JsonObject | null)[]): EngineCheck {
-  const acted = (list: unknown) => listOf(list).some((entry) => (objectOf(entry)?.action ?? "NONE") !== "NONE");
+  const acted = (list: unknown) => looseListOf(list).some((entry) => (objectOf(entry)?.action ?? "NONE") !== "NONE");
   for (const assessment of assessments) {
-    const content = listOf(objectOf(assessment?.contentPolicy)?.filters).map(objectOf);
+    const content = looseListOf(objectOf(assessment?.contentPolicy)?.filters).map(objectOf);
     if (content.some((filter) => filter?.type === "PROMPT_ATTACK" && filter.action !== "NONE")) return "prompt_injection";
     const personal = objectOf(assessment?.sensitiveInformationPolicy);
     if (acted(personal?.piiEntities) || acted(personal?.regexes)) return "pii";

@@ -1,5 +1,5 @@
 import type { Outbound } from "../../runtime/outbound.ts";
-import { listOf, numberOf, objectOf } from "../../wire/openai/loose-fields.ts";
+import { looseListOf, numberOf, objectOf } from "../../wire/openai/loose-fields.ts";
 import { withoutSlash } from "../providers/send.ts";
 import { CLEAR, type Engine, failed } from "../../wire/guardrail-engine.ts";
 import { post } from "./post.ts";
@@ -21,7 +21,7 @@ export function openaiModeration(outbound: Outbound): Engine {
         question,
       );
       if ("verdict" in posted) return posted.verdict;
-      const results = listOf(posted.body.results).map(objectOf);
+      const results = looseListOf(posted.body.results).map(objectOf);
       if (results.length === 0 || results.includes(null)) return failed("the engine gave no verdict");
       const found = results.some((result) => {
         const scores = Object.values(objectOf(result?.category_scores) ?? {}).map((score) => numberOf(score) ?? 0);

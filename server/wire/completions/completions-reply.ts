@@ -1,4 +1,4 @@
-import { listOf, objectOf, stringOf } from "../openai/loose-fields.ts";
+import { looseListOf, objectOf, stringOf } from "../openai/loose-fields.ts";
 import { replyObject, tellsFailure } from "../openai/reply-object.ts";
 import { readChatUsage } from "../openai/usage.ts";
 import type { Usage } from "../usage.ts";
@@ -8,6 +8,6 @@ export function readCompletionsReply(bytes: Uint8Array): { usage: Usage | null; 
   const body = replyObject(bytes);
   if (body === null || tellsFailure(body, "choices")) return null;
   let outputCharacters = 0;
-  for (const choice of listOf(body.choices)) outputCharacters += stringOf(objectOf(choice)?.text)?.length ?? 0;
+  for (const choice of looseListOf(body.choices)) outputCharacters += stringOf(objectOf(choice)?.text)?.length ?? 0;
   return { usage: readChatUsage(body.usage), outputCharacters };
 }

@@ -3,7 +3,7 @@ import type { AssistantPart, CacheHint, ImagePart } from "../conversation/conver
 import type { JsonObject } from "../document.ts";
 import { cacheHint } from "./chat-content-reader.ts";
 import { sourceOfUrl } from "./data-url.ts";
-import { filledOf, listOf, objectOf, objectsOf, textOrJson } from "./loose-fields.ts";
+import { filledOf, looseListOf, objectOf, objectsOf, textOrJson } from "./loose-fields.ts";
 
 /** What an assistant message says in its texts, in order: reasoning first, as vendors mean it. */
 export function assistantTexts(message: JsonObject): AssistantPart[] {
@@ -28,7 +28,7 @@ export function contentPieces(content: unknown): ContentPiece[] {
   const whole = filledOf(content);
   if (whole !== null) return [{ kind: "text", text: whole }];
   const pieces: ContentPiece[] = [];
-  for (const entry of listOf(content)) {
+  for (const entry of looseListOf(content)) {
     const plain = filledOf(entry);
     if (plain !== null) pieces.push({ kind: "text", text: plain });
     const part = objectOf(entry);

@@ -1,7 +1,7 @@
 import type { AudioPart, CacheHint, FilePart, ImagePart, TextPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { sourceOfUrl } from "./data-url.ts";
-import { filledOf, listOf, objectOf, stringOf } from "./loose-fields.ts";
+import { filledOf, looseListOf, objectOf, stringOf } from "./loose-fields.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "./read-report.ts";
 
 type ContentPart = TextPart | ImagePart | FilePart | AudioPart;
@@ -10,7 +10,7 @@ type ContentPart = TextPart | ImagePart | FilePart | AudioPart;
 export function contentParts(content: unknown, field: string, report: ReadReport): ContentPart[] {
   if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
   const parts: ContentPart[] = [];
-  listOf(content).forEach((entry, i) => {
+  looseListOf(content).forEach((entry, i) => {
     if (typeof entry === "string") return void parts.push({ kind: "text", text: entry });
     const part = objectOf(entry);
     const read = part === null ? null : contentPart(part, `${field}[${i}]`, report);

@@ -1,4 +1,4 @@
-import { listOf, objectOf } from "./loose-fields.ts";
+import { looseListOf, objectOf } from "./loose-fields.ts";
 
 /** Length of what a model wrote into a message or a piece of one: texts, reasoning, refusals, arguments of tool calls. */
 export function chatOutputLength(message: unknown): number {
@@ -6,7 +6,7 @@ export function chatOutputLength(message: unknown): number {
   if (object === null) return 0;
   let length = lengthOfContent(object.content);
   length += lengthOfContent(object.reasoning_content ?? object.reasoning) + lengthOfContent(object.refusal);
-  for (const call of listOf(object.tool_calls)) {
+  for (const call of looseListOf(object.tool_calls)) {
     const called = objectOf(call);
     length += lengthOfCall(called?.function) + lengthOfContent(objectOf(called?.custom)?.input);
   }
@@ -21,7 +21,7 @@ function lengthOfCall(call: unknown): number {
 function lengthOfContent(content: unknown): number {
   if (typeof content === "string") return content.length;
   let length = 0;
-  for (const part of listOf(content))
+  for (const part of looseListOf(content))
     length += typeof part === "string" ? part.length : lengthOfContent(objectOf(part)?.text) + lengthOfContent(objectOf(part)?.thinking);
   return length;
 }

@@ -1,6 +1,6 @@
 import type { Usage } from "../usage.ts";
 import { chatOutputLength } from "./chat-output.ts";
-import { listOf, objectOf } from "./loose-fields.ts";
+import { looseListOf, objectOf } from "./loose-fields.ts";
 import { replyObject, tellsFailure } from "./reply-object.ts";
 import { readChatUsage } from "./usage.ts";
 
@@ -9,6 +9,6 @@ export function readChatReply(bytes: Uint8Array): { usage: Usage | null; outputC
   const body = replyObject(bytes);
   if (body === null || tellsFailure(body, "choices")) return null;
   let outputCharacters = 0;
-  for (const choice of listOf(body.choices)) outputCharacters += chatOutputLength(objectOf(choice)?.message);
+  for (const choice of looseListOf(body.choices)) outputCharacters += chatOutputLength(objectOf(choice)?.message);
   return { usage: readChatUsage(body.usage ?? objectOf(body.x_groq)?.usage), outputCharacters };
 }

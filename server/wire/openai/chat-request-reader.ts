@@ -2,7 +2,7 @@ import type { RequestRead } from "../conversation/codec.ts";
 import type { JsonObject } from "../document.ts";
 import { readChatMessages } from "./chat-messages-reader.ts";
 import { readEffort, readOutputFormat, readFunctionToolChoice, readFunctionTools } from "./function-tools.ts";
-import { booleanOf, filledOf, listOf, numberOf, objectOf, stringOf, wholeOf } from "./loose-fields.ts";
+import { booleanOf, filledOf, looseListOf, numberOf, objectOf, stringOf, wholeOf } from "./loose-fields.ts";
 import { NOT_ELSEWHERE, ReadReport } from "./read-report.ts";
 
 /** Members that are read, or that mean nothing beside the call itself. */
@@ -78,11 +78,11 @@ export function readChatConversation(body: JsonObject): RequestRead {
 
 export function stopsOf(stop: unknown): string[] {
   if (typeof stop === "string") return stop === "" ? [] : [stop];
-  return listOf(stop).filter((entry): entry is string => stringOf(entry) !== null);
+  return looseListOf(stop).filter((entry): entry is string => stringOf(entry) !== null);
 }
 
 function reportRest(body: JsonObject, report: ReadReport): void {
-  if (listOf(body.modalities).includes("audio")) report.refuse("modalities", `${NOT_ELSEWHERE}: answers in audio`);
+  if (looseListOf(body.modalities).includes("audio")) report.refuse("modalities", `${NOT_ELSEWHERE}: answers in audio`);
   else if (objectOf(body.audio) !== null) report.drop("audio");
   for (const [name, value] of Object.entries(body)) {
     if (READ.has(name) || value === null || value === undefined) continue;

@@ -28,13 +28,13 @@ export function objectOf(value: unknown): JsonObject | null {
   return isObject(value) ? value : null;
 }
 
-export function listOf(value: unknown): readonly unknown[] {
+export function looseListOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
 /** The objects of a list, each with its place in it. */
 export function* objectsOf(value: unknown): Generator<[JsonObject, number]> {
-  const list = listOf(value);
+  const list = looseListOf(value);
   for (let i = 0; i < list.length; i++) {
     const entry = list[i];
     if (isObject(entry)) yield [entry, i];

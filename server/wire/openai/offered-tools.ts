@@ -1,5 +1,5 @@
 import { isObject, type JsonValue } from "../document.ts";
-import { filledOf, listOf, objectOf } from "./loose-fields.ts";
+import { filledOf, looseListOf, objectOf } from "./loose-fields.ts";
 
 /** The name of a tool definition, or of what a tool choice points at: a built-in tool is known by its type. */
 export function openAiToolName(tool: unknown): string | null {
@@ -13,7 +13,7 @@ export function openAiToolName(tool: unknown): string | null {
 /** Names in order; a group of tools gives its own name and those of its tools. */
 export function openAiToolNames(tools: unknown): string[] {
   const names: string[] = [];
-  for (const tool of listOf(tools)) {
+  for (const tool of looseListOf(tools)) {
     const name = openAiToolName(tool);
     if (name !== null) names.push(name);
     const nested = objectOf(tool)?.tools;
@@ -26,7 +26,7 @@ export function openAiToolNames(tools: unknown): string[] {
 export function toolsWithout(tools: unknown, names: ReadonlySet<string>): JsonValue[] | null {
   let changed = false;
   const kept: JsonValue[] = [];
-  for (const tool of listOf(tools) as JsonValue[]) {
+  for (const tool of looseListOf(tools) as JsonValue[]) {
     if (names.has(openAiToolName(tool) ?? "")) {
       changed = true;
       continue;

@@ -2,7 +2,7 @@ import type { RequestRead } from "../conversation/codec.ts";
 import type { ConversationRequest, Reasoning } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { readEffort, readOutputFormat, readFunctionToolChoice, readFunctionTools } from "../openai/function-tools.ts";
-import { booleanOf, filledOf, listOf, numberOf, objectOf, wholeOf } from "../openai/loose-fields.ts";
+import { booleanOf, filledOf, looseListOf, numberOf, objectOf, wholeOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, ReadReport } from "../openai/read-report.ts";
 import { readItems } from "./items-reader.ts";
 import { statefulFields } from "./stateful-fields.ts";
@@ -66,7 +66,7 @@ export function readResponsesConversation(body: JsonObject): RequestRead {
     stream: body.stream === true,
   };
   if (text?.verbosity !== undefined && text.verbosity !== null) report.drop("text.verbosity");
-  for (const entry of listOf(body.include))
+  for (const entry of looseListOf(body.include))
     if (entry !== "reasoning.encrypted_content" && entry !== "message.output_text.logprobs") report.drop("include");
   for (const [name, value] of Object.entries(body)) {
     if (READ.has(name) || value === null || value === undefined) continue;
@@ -83,7 +83,7 @@ function isDefault(name: string, value: unknown): boolean {
 
 function logprobsOf(body: JsonObject): number | null {
   const wanted = wholeOf(body.top_logprobs) ?? 0;
-  return wanted > 0 || listOf(body.include).includes("message.output_text.logprobs") ? wanted : null;
+  return wanted > 0 || looseListOf(body.include).includes("message.output_text.logprobs") ? wanted : null;
 }
 
 function reasoningOf(value: unknown, report: ReadReport): Reasoning | null {

@@ -1,10 +1,10 @@
-import type { Provider } from "@gatehouse/contracts/providers";
+import type { ProviderRecord } from "@gatehouse/contracts/providers";
 
 /** A vendor whose provider record can be made without asking for more than its key. */
 export interface CatalogProvider {
   readonly provider_key: string;
   readonly name: string;
-  readonly api_format: Provider["api_format"];
+  readonly api_format: ProviderRecord["api_format"];
   /** Null where the address is the customer's own: then an admin makes the record. */
   readonly base_url: string | null;
   /** Where it processes, where the address says so. */
