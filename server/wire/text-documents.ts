@@ -1,8 +1,11 @@
 import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
 
-const TEXT_TYPE =
-  /^(?:text\/|application\/(?:[\w.-]+\+(?:json|xml)|json|x-ndjson|jsonl|xml|csv|x-javascript|javascript|typescript|x-python|x-httpd-php|x-sh|sql|rtf|x-tex|yaml|x-yaml|toml)\b)/i;
+const TEXT_TYPE = new RegExp(
+  String.raw`^(?:text\/|application\/(?:[\w.-]+\+(?:json|xml)|json|x-ndjson|jsonl|xml|csv|x-javascript|javascript|` +
+    String.raw`typescript|x-python|x-httpd-php|x-sh|sql|rtf|x-tex|yaml|x-yaml|toml)\b)`,
+  "i",
+);
 const TEXT_NAME =
   /\.(?:txt|text|md|markdown|csv|tsv|jsonl?|ndjson|xml|html?|ya?ml|toml|ini|log|rtf|tex|sql|py|jsx?|tsx?|css|sh|c|h|cpp|cs|go|java|php|rb|rs)$/i;
 const DATA_URL = /^\s*data:([^;,]*)((?:;[^;,]*)*?)(;base64)?,/i;

@@ -172,8 +172,10 @@ function usageIn(data: string | null): Usage | null {
 const latin1 = (piece: Uint8Array) => Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
 
 /** What makes a frame worth parsing. A word inside a text is not taken for a member, because its quotes are escaped there. */
-const TELLING =
-  /"(?:error|finishReason|finish_reason|functionCall|function_call|promptFeedback|prompt_feedback|executableCode|inlineData|groundingMetadata|grounding_metadata)"/;
+const TELLING = new RegExp(
+  String.raw`"(?:error|finishReason|finish_reason|functionCall|function_call|promptFeedback|prompt_feedback|executableCode|` +
+    String.raw`inlineData|groundingMetadata|grounding_metadata)"`,
+);
 const TEXT = /"text":\s*"/g;
 
 /**

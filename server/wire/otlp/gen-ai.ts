@@ -43,8 +43,10 @@ const OUTPUT = [
   "traceloop.entity.output",
   "gen_ai.tool.call.result",
 ] as const;
-const IS_CONTENT =
-  /(?:^|[._])(?:prompt|prompts|completion|messages?|content|arguments|result|system_instructions|definitions|input\.value|output\.value|entity\.(?:input|output))(?:[._]|$)/;
+const IS_CONTENT = new RegExp(
+  String.raw`(?:^|[._])(?:prompt|prompts|completion|messages?|content|arguments|result|system_instructions|definitions|` +
+    String.raw`input\.value|output\.value|entity\.(?:input|output))(?:[._]|$)`,
+);
 const IS_COUNT = /token|usage|_count/;
 
 function contentOf(attributes: Attributes, names: readonly string[]): string | null {
@@ -56,8 +58,10 @@ function contentOf(attributes: Attributes, names: readonly string[]): string | n
   return null;
 }
 
-const TOLD =
-  /^gen_ai\.(?:operation\.name|provider\.name|system|request\.(?:model|temperature|max_tokens|stream)|response\.(?:model|id)|conversation\.id|agent\.name|tool\.name)$/;
+const TOLD = new RegExp(
+  String.raw`^gen_ai\.(?:operation\.name|provider\.name|system|request\.(?:model|temperature|max_tokens|stream)|` +
+    String.raw`response\.(?:model|id)|conversation\.id|agent\.name|tool\.name)$`,
+);
 
 function numberOf(attributes: Attributes, ...names: string[]): number | null {
   const value = names.map((name) => attributes[name]).find((one) => typeof one === "number");

@@ -41,12 +41,18 @@ const READS = words(`
 `);
 
 /** Families of which every function only reads. */
-const READ_FAMILIES =
-  /^(?:st_\w+|pragma_(?:table_x?info|table_list|index_list|index_x?info|foreign_key_list|database_list|function_list|collation_list|module_list|pragma_list|compile_options)|mbr\w+|regr_\w+|stats_\w+)$/;
+const READ_FAMILIES = new RegExp(
+  String.raw`^(?:st_\w+|pragma_(?:table_x?info|table_list|index_list|index_x?info|foreign_key_list|database_list|` +
+    String.raw`function_list|collation_list|module_list|pragma_list|compile_options)|mbr\w+|regr_\w+|stats_\w+)$`,
+);
 
 /** Of T-SQL, BigQuery and Snowflake, whose own functions cannot write, those built in that do or that reach outside. */
-const NOT_READS =
-  /^(?:openrowset|openquery|opendatasource|external_query|appends|changes_to|system\$(?!typeof$|cluster\w*$|estimate\w*$|last_change\w*$|get_\w+$|explain\w+$|stream_has_data$)\w+|ai_\w+|.*\.xp_\w+|.*\.sp_\w+|.*\bfn_xe_file\w*|ml\.(?!predict$|evaluate$|feature_info$|weights$|roc_curve$)\w+|.*\.execute\w*|.*\.nextval|seq[1248]_set)$/;
+const NOT_READS = new RegExp(
+  String.raw`^(?:openrowset|openquery|opendatasource|external_query|appends|changes_to|system\$(?!typeof$|cluster\w*$|` +
+    String.raw`estimate\w*$|last_change\w*$|get_\w+$|explain\w+$|stream_has_data$)\w+|ai_\w+|.*\.xp_\w+|.*\.sp_\w+|` +
+    String.raw`.*\bfn_xe_file\w*|ml\.(?!predict$|evaluate$|feature_info$|weights$|roc_curve$)\w+|.*\.execute\w*|.*\.nextval|` +
+    String.raw`seq[1248]_set)$`,
+);
 
 /**
  * Whether a function is known to do nothing but read. `name` is lower case, with its schema or package if it was

@@ -58,8 +58,10 @@ const READS = new Set([
   "SetToDefault",
 ]);
 const JSON_EXPRESSION = /^Json[A-Z]\w*$/;
-const DDL =
-  /^(?:Create|Alter|Drop|Truncate|Grant|Rename|Comment|Reindex|Cluster|Define|Index|View|Rule|SecLabel|ImportForeignSchema|RefreshMatView|ReassignOwned|CompositeType)\w*Stmt$/;
+const DDL = new RegExp(
+  String.raw`^(?:Create|Alter|Drop|Truncate|Grant|Rename|Comment|Reindex|Cluster|Define|Index|View|Rule|SecLabel|` +
+    String.raw`ImportForeignSchema|RefreshMatView|ReassignOwned|CompositeType)\w*Stmt$`,
+);
 /** Statements that run a text or a program the tree does not show. */
 const OPAQUE = new Set(["DoStmt", "CallStmt", "ExecuteStmt", "LoadStmt", "FetchStmt", "CreateFunctionStmt"]);
 

@@ -5,7 +5,12 @@ import { contextBefore, contextWords, continuesBefore } from "./number-context.t
 import { openNumberFrom } from "./open-number.ts";
 
 const CARD_WORDS = contextWords(
-  /card|visa|master|amex|american express|discover|diners|maestro|jcb|unionpay|\bpan\b|\bcc\b|karte|kredit|carte|cb\b|tarjeta|cart[a\u00e3]o?|carta|kaart|kort|kart[aey\u0131i]?|kortti|\u043a\u0430\u0440\u0442|\u30ab\u30fc\u30c9|\u5361|\uce74\ub4dc|\u0915\u093e\u0930\u094d\u0921|\u0628\u0637\u0627\u0642/iuy,
+  new RegExp(
+    String.raw`card|visa|master|amex|american express|discover|diners|maestro|jcb|unionpay|\bpan\b|\bcc\b|karte|kredit|carte|` +
+      String.raw`cb\b|tarjeta|cart[a\u00e3]o?|carta|kaart|kort|kart[aey\u0131i]?|kortti|\u043a\u0430\u0440\u0442|` +
+      String.raw`\u30ab\u30fc\u30c9|\u5361|\uce74\ub4dc|\u0915\u093e\u0930\u094d\u0921|\u0628\u0637\u0627\u0642`,
+    "iuy",
+  ),
 );
 
 /** A number as one group, or in the groups that cards are printed in. */

@@ -15,8 +15,11 @@ const DOMAIN = new RegExp(`^(?:${LABEL}\\.)+(?:xn--[a-z0-9-]{2,59}|[\\p{L}\\p{M}
 /** A domain that goes on behind the window: enough of it to be sure. */
 const LONG_DOMAIN = new RegExp(`^(?:${LABEL}\\.)+[\\p{L}\\p{M}\\p{N}]{2}`, "iu");
 /** Endings of files and of system units, which no mail domain has. */
-const NOT_TLD =
-  /\.(?:service|socket|target|timer|mount|automount|scope|slice|swap|device|png|jpe?g|gif|svg|webp|avif|css|js|mjs|cjs|ts|tsx|jsx|json|html?|xml|ya?ml|txt|log|lock|toml|jar|exe|dll|tar|tgz|gz)$/i;
+const NOT_TLD = new RegExp(
+  String.raw`\.(?:service|socket|target|timer|mount|automount|scope|slice|swap|device|png|jpe?g|gif|svg|webp|avif|css|js|` +
+    String.raw`mjs|cjs|ts|tsx|jsx|json|html?|xml|ya?ml|txt|log|lock|toml|jar|exe|dll|tar|tgz|gz)$`,
+  "i",
+);
 
 /** The rest of a long domain: punctuation belongs to it only when more of it follows. */
 class DomainTail implements ValueTail {

@@ -6,8 +6,20 @@ import { patternPrefixes } from "../pattern-prefixes.ts";
 const REACH = 40;
 
 /** Words that make a number something else than personal data. */
-const OTHER_NUMBER =
-  /\b(?:order|invoice|tracking|reference|ref|ticket|case|serial|imei|isbn|issn|ean|upc|gtin|sku|part|item|model|product|batch|lot|version|build|revision|commit|uuid|guid|id|ids|request|trace|session|transaction|txn|receipt|booking|confirmation|shipment|parcel|po|port|pid|timestamp|epoch|offset|bytes|checksum|hash|bestell\w*|rechnung\w*|auftrag\w*|sendung\w*|artikel\w*|kunden\w*|vorgang\w*|commande|facture|colis|dossier|article|pedido|factura|fatura|encomenda|seguimiento|rastreio|referencia|refer\u00eancia|ordine|fattura|spedizione|articolo|bestelling|bestelnummer|factuur|pakket|artikelnummer|zam\u00f3wieni\w*|faktur\w*|przesy\u0142k\w*|ordrenummer|ordernummer|tilaus\w*|sipari\u015f\w*|kargo)\b|\u0437\u0430\u043a\u0430\u0437|\u0441\u0447[\u0435\u0451]\u0442|\u043f\u043e\u0441\u044b\u043b\u043a|\u0430\u0440\u0442\u0438\u043a\u0443\u043b|\u6ce8\u6587|\u8a02\u55ae|\u8ba2\u5355|\u5355\u53f7|\u7f16\u53f7|\u8ffd\u8de1|\u8acb\u6c42|\uc8fc\ubb38|\uc1a1\uc7a5|\u0911\u0930\u094d\u0921\u0930|\u0637\u0644\u0628|\u0641\u0627\u062a\u0648\u0631\u0629/iuy;
+const OTHER_NUMBER = new RegExp(
+  String.raw`\b(?:order|invoice|tracking|reference|ref|ticket|case|serial|imei|isbn|issn|ean|upc|gtin|sku|part|item|model|` +
+    String.raw`product|batch|lot|version|build|revision|commit|uuid|guid|id|ids|request|trace|session|transaction|txn|receipt|` +
+    String.raw`booking|confirmation|shipment|parcel|po|port|pid|timestamp|epoch|offset|bytes|checksum|hash|bestell\w*|` +
+    String.raw`rechnung\w*|auftrag\w*|sendung\w*|artikel\w*|kunden\w*|vorgang\w*|commande|facture|colis|dossier|article|` +
+    String.raw`pedido|factura|fatura|encomenda|seguimiento|rastreio|referencia|refer\u00eancia|ordine|fattura|spedizione|` +
+    String.raw`articolo|bestelling|bestelnummer|factuur|pakket|artikelnummer|zam\u00f3wieni\w*|faktur\w*|przesy\u0142k\w*|` +
+    String.raw`ordrenummer|ordernummer|tilaus\w*|sipari\u015f\w*|kargo)\b|\u0437\u0430\u043a\u0430\u0437|` +
+    String.raw`\u0441\u0447[\u0435\u0451]\u0442|\u043f\u043e\u0441\u044b\u043b\u043a|` +
+    String.raw`\u0430\u0440\u0442\u0438\u043a\u0443\u043b|\u6ce8\u6587|\u8a02\u55ae|\u8ba2\u5355|\u5355\u53f7|\u7f16\u53f7|` +
+    String.raw`\u8ffd\u8de1|\u8acb\u6c42|\uc8fc\ubb38|\uc1a1\uc7a5|\u0911\u0930\u094d\u0921\u0930|\u0637\u0644\u0628|` +
+    String.raw`\u0641\u0627\u062a\u0648\u0631\u0629`,
+  "iuy",
+);
 
 /** Words beside a number: a regular expression, and their first letters, by which most text is passed. */
 interface ContextWords {

@@ -6,7 +6,19 @@ import { openQuantityFrom } from "./open-number.ts";
 import { goesOn, hasSevenDigits, leadsAt, MAX_LEADING } from "./phone-signs.ts";
 
 const PHONE_WORDS = contextWords(
-  /phone|telefo|(?<![.\w])calls?(?![\w(])|\b(?:tel|cell|mobile|fax|whatsapp|sms|dial|hotline|landline|voicemail|text|ring|reach|contact|switchboard|callback)\b|telefon|handy|mobil|rufnummer|anruf|rufen|erreich|durchwahl|festnetz|\bruf\b|t[\u00e9e]l[\u00e9e]?\b|portable|appel|joindre|joignable|\bgsm\b|m[\u00f3o]vil|celular|ll[a\u00e1]m|tel[\u00e9e]fono|telem[\u00f3o]vel|ligue|ligar|\bliga\b|contac?t|cellulare|chiam|\bbel\b|bellen|mobiel|puhelin|soita|numero(?:on|ni)|kom[\u00f3o]rk|zadzwo|dzwo\u0144|\bara\b|aray|\bcep\b|\btlf\b|\u0442\u0435\u043b|\u0437\u0432\u043e\u043d|\u043c\u043e\u0431\u0438\u043b|\u96fb\u8a71|\u643a\u5e2f|\u7535\u8bdd|\u96fb\u8a71|\u624b\u6a5f|\u624b\u673a|\u81f4\u7535|\u62e8\u6253|\u8054\u7cfb|\u806f\u7d61|\u9023\u7d61|\uc804\ud654|\ud734\ub300|\uc5f0\ub77d|\u092b\u093c?\u094b\u0928|\u092b\u094b\u0928|\u092e\u094b\u092c\u093e\u0907\u0932|\u0915\u0949\u0932|\u0647\u0627\u062a\u0641|\u062c\u0648\u0627\u0644|\u0627\u062a\u0635\u0644|\u0645\u0648\u0628\u0627\u064a\u0644/iuy,
+  new RegExp(
+    String.raw`phone|telefo|(?<![.\w])calls?(?![\w(])|\b(?:tel|cell|mobile|fax|whatsapp|sms|dial|hotline|landline|voicemail|` +
+      String.raw`text|ring|reach|contact|switchboard|callback)\b|telefon|handy|mobil|rufnummer|anruf|rufen|erreich|durchwahl|` +
+      String.raw`festnetz|\bruf\b|t[\u00e9e]l[\u00e9e]?\b|portable|appel|joindre|joignable|\bgsm\b|m[\u00f3o]vil|celular|` +
+      String.raw`ll[a\u00e1]m|tel[\u00e9e]fono|telem[\u00f3o]vel|ligue|ligar|\bliga\b|contac?t|cellulare|chiam|\bbel\b|bellen|` +
+      String.raw`mobiel|puhelin|soita|numero(?:on|ni)|kom[\u00f3o]rk|zadzwo|dzwo\u0144|\bara\b|aray|\bcep\b|\btlf\b|` +
+      String.raw`\u0442\u0435\u043b|\u0437\u0432\u043e\u043d|\u043c\u043e\u0431\u0438\u043b|\u96fb\u8a71|\u643a\u5e2f|` +
+      String.raw`\u7535\u8bdd|\u96fb\u8a71|\u624b\u6a5f|\u624b\u673a|\u81f4\u7535|\u62e8\u6253|\u8054\u7cfb|\u806f\u7d61|` +
+      String.raw`\u9023\u7d61|\uc804\ud654|\ud734\ub300|\uc5f0\ub77d|\u092b\u093c?\u094b\u0928|\u092b\u094b\u0928|` +
+      String.raw`\u092e\u094b\u092c\u093e\u0907\u0932|\u0915\u0949\u0932|\u0647\u0627\u062a\u0641|\u062c\u0648\u0627\u0644|` +
+      String.raw`\u0627\u062a\u0635\u0644|\u0645\u0648\u0628\u0627\u064a\u0644`,
+    "iuy",
+  ),
 );
 
 /** The country calling codes in use, as the first digits of an international number. */

@@ -5,7 +5,14 @@ import { contextBefore, contextWords, continuesBefore } from "./number-context.t
 import { openNumberFrom } from "./open-number.ts";
 
 const SSN_WORDS = contextWords(
-  /\bssn\b|\bss ?(?:#|no|number)|social|soc\.? sec|\btax(?:payer)? id|\bitin\b|sozialversicherung|s[\u00e9e]curit[\u00e9e]|seguro social|seguran\u00e7a social|seguridad|sicurezza sociale|previdenza|sofinummer|\bbsn\b|sociale|ubezpiecze|sociaal|sosyal|\u0441\u043e\u0446\u0438\u0430\u043b\u044c\u043d|\u793e\u4f1a\u4fdd\u969c|\u793e\u4fdd|\u793e\u4f1a\u5b89\u5168|\u793e\u6703\u5b89\u5168|\uc0ac\ud68c\ubcf4\uc7a5|\u0938\u093e\u092e\u093e\u091c\u093f\u0915|\u0627\u0644\u0636\u0645\u0627\u0646/iuy,
+  new RegExp(
+    String.raw`\bssn\b|\bss ?(?:#|no|number)|social|soc\.? sec|\btax(?:payer)? id|\bitin\b|sozialversicherung|` +
+      String.raw`s[\u00e9e]curit[\u00e9e]|seguro social|seguran\u00e7a social|seguridad|sicurezza sociale|previdenza|sofinummer|` +
+      String.raw`\bbsn\b|sociale|ubezpiecze|sociaal|sosyal|\u0441\u043e\u0446\u0438\u0430\u043b\u044c\u043d|` +
+      String.raw`\u793e\u4f1a\u4fdd\u969c|\u793e\u4fdd|\u793e\u4f1a\u5b89\u5168|\u793e\u6703\u5b89\u5168|` +
+      String.raw`\uc0ac\ud68c\ubcf4\uc7a5|\u0938\u093e\u092e\u093e\u091c\u093f\u0915|\u0627\u0644\u0636\u0645\u0627\u0646`,
+    "iuy",
+  ),
 );
 const PHONE_WORDS = /\b(?:tel|phone|call|fax|mobil\w*|telefon\w*)\b/iu;
 
