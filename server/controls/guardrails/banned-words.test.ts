@@ -24,6 +24,7 @@ describe("a banned word is found", () => {
     ],
     ["bad", "\u24d1\u24d0d b\u{1F130}\u24b9 \u24d0bad", ["\u24d1\u24d0d", "b\u{1F130}\u24b9"]],
     ["bad", "b\u3164a\uffa0d b\u180ba\u206ad", ["b\u3164a\uffa0d", "b\u180ba\u206ad"]],
+    ["bad", "b\u{E0100}a\u{1D173}\u{E0041}d", ["b\u{E0100}a\u{1D173}\u{E0041}d"]],
     ["new york", "New\n  York, NewYork, new-york", ["New\n  York"]],
     ["c++", "I like C++.", ["C++"]],
     ["\u7981\u6b62", "\u8fd9\u662f\u7981\u6b62\u7684", ["\u7981\u6b62"]],

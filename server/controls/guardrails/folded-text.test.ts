@@ -10,10 +10,44 @@ test("digits, letters, spaces and signs of other forms read as ASCII, and invisi
   expect(foldText("caf\u00e9 \u4f60\u597d \u{1F600}").text).toBe("caf\u00e9 \u4f60\u597d \u{1F600}");
 });
 
+test("invisible characters beyond the first plane vanish like the others, and what only begins like them stays", () => {
+  for (const invisible of [
+    "\u{E0100}",
+    "\u{E01EF}",
+    "\u{E0001}",
+    "\u{E0041}",
+    "\u{E0FFF}",
+    "\u{1D173}",
+    "\u{1D17A}",
+    "\u{1BCA0}",
+    "\u{1BCA3}",
+  ])
+    expect(foldText(`se${invisible}cr${invisible}${invisible}et`).text).toBe("secret");
+  const visible = "\u{1D172}\u{1D17B}\u{1BC9F}\u{1BCA4}\u{DFFFF}\u{1F600}";
+  expect(foldText(visible).text).toBe(visible);
+  expect(foldText("a\udb40b\ud834").text).toBe("a\udb40b\ud834");
+});
+
 const text = fc
-  .array(fc.constantFrom("a", "1", " ", "\u200b", "\uff11", "\u{1D7D2}", "\ud835", "\udfd2", "\u00e9", "\u{1F600}", "\ufeff"), {
-    maxLength: 400,
-  })
+  .array(
+    fc.constantFrom(
+      "a",
+      "1",
+      " ",
+      "\u200b",
+      "\uff11",
+      "\u{1D7D2}",
+      "\ud835",
+      "\udfd2",
+      "\u{E0100}",
+      "\u{1D173}",
+      "\udb40",
+      "\u00e9",
+      "\u{1F600}",
+      "\ufeff",
+    ),
+    { maxLength: 400 },
+  )
   .map((parts) => parts.join(""));
 
 test("places map to the original and back, in order", () => {

@@ -19,10 +19,10 @@ export interface FoldedText {
 export const SHRINK_SPAN = 128;
 export const SHRINK_MOST = 32;
 
-/** All that Unicode calls ignorable by default, but what takes two characters. */
+/** What Unicode calls ignorable by default and is one character; `isInvisiblePair` tells of what takes two. */
 const INVISIBLE =
-  "\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u3164\\" +
-  "uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFF8";
+  "\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u3164" +
+  "\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFF8";
 const SPACES = "\\u00A0\\u1680\\u2000-\\u200A\\u202F\\u205F\\u3000";
 const DASHES = "\\u2010-\\u2015\\u2212\\uFE58\\uFE63";
 /** Where each script's decimal digits start. */
@@ -35,19 +35,36 @@ const DIGITS = ZEROS.map((zero) => range(zero, zero + 9)).join("");
 const FOLDABLE = new RegExp(`[${INVISIBLE}${SPACES}${DASHES}${DIGITS}\\u2018\\u2019\\u201C\\u201D\\uFF01-\\uFF5E]`);
 /** The first half of the pairs that are mathematical letters and digits. */
 const MATHEMATICAL = 0xd835;
+/** The first halves of the pairs that are invisible: shorthand and musical controls, tags, variation selectors. */
+const SHORTHAND = 0xd82f;
+const MUSICAL = 0xd834;
+const TAGS = 0xdb40;
+const LAST_TAGS = 0xdb43;
+const beginsPair = (code: number) => code === MATHEMATICAL || code === SHORTHAND || code === MUSICAL || (code >= TAGS && code <= LAST_TAGS);
 const IS_FOLDABLE = Uint8Array.from({ length: 65_536 }, (_, code) =>
-  code === MATHEMATICAL || (code >= 0xa0 && FOLDABLE.test(String.fromCharCode(code))) ? 1 : 0,
+  beginsPair(code) || (code >= 0xa0 && FOLDABLE.test(String.fromCharCode(code))) ? 1 : 0,
 );
 
 function isMathematical(low: number): boolean {
   return (low >= 0xdc00 && low <= 0xdea3) || (low >= 0xdfce && low <= 0xdfff);
 }
 
+function isInvisiblePair(high: number, low: number): boolean {
+  if (high === SHORTHAND) return low >= 0xdca0 && low <= 0xdca3;
+  if (high === MUSICAL) return low >= 0xdd73 && low <= 0xdd7a;
+  return high >= TAGS && high <= LAST_TAGS && low >= 0xdc00 && low <= 0xdfff;
+}
+
+/** Whether the pair has a folded form: most that begin alike have none. */
+function isFoldablePair(high: number, low: number): boolean {
+  return high === MATHEMATICAL ? isMathematical(low) : isInvisiblePair(high, low);
+}
+
 /** The next character at or behind `from` that has a folded form; -1 when there is none. */
 function nextFoldable(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (IS_FOLDABLE[code] === 1 && (code !== MATHEMATICAL || isMathematical(text.charCodeAt(at + 1)))) return at;
+    if (IS_FOLDABLE[code] === 1 && (!beginsPair(code) || isFoldablePair(code, text.charCodeAt(at + 1)))) return at;
   }
   return -1;
 }
@@ -101,15 +118,17 @@ export function foldText(original: string): FoldedText {
   const shrinkable: number[] = [];
   const vanished: number[] = [];
   for (let character = ""; at >= 0; at = nextFoldable(original, at + character.length)) {
-    character = original.slice(at, at + (original.charCodeAt(at) === MATHEMATICAL ? 2 : 1));
-    const invisible = character.length === 1 && IS_INVISIBLE.test(character);
+    const code = original.charCodeAt(at);
+    character = original.slice(at, at + (beginsPair(code) ? 2 : 1));
+    const invisible = character.length === 1 ? IS_INVISIBLE.test(character) : code !== MATHEMATICAL;
     if (invisible || character.length === 2) {
-      const earlier = shrinkable[shrinkable.length - SHRINK_MOST];
-      shrinkable.push(at);
-      if (earlier !== undefined && earlier > at - SHRINK_SPAN) continue;
-      // Of a pair the second half vanishes, so that the folded character stands where the pair began.
+      // Of a mathematical pair the second half vanishes, so that the folded character stands where the pair began.
       const gone = invisible ? at : at + 1;
-      vanished.push(gone - vanished.length);
+      const goneLength = invisible ? character.length : 1;
+      const earlier = shrinkable[shrinkable.length - SHRINK_MOST + goneLength - 1];
+      for (let i = 0; i < goneLength; i++) shrinkable.push(at);
+      if (earlier !== undefined && earlier > at - SHRINK_SPAN) continue;
+      for (let i = 0; i < goneLength; i++) vanished.push(gone + i - vanished.length);
     }
     pieces.push(original.slice(from, at), invisible ? "" : fold(character));
     from = at + character.length;
