@@ -4,7 +4,8 @@ import { openTokenFrom } from "./token-tail.ts";
 
 const KEY_ID = /(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/y;
 const SECRET = /[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/y;
-const SECRET_NAME = /aws.{0,20}(?:secret|sk).{0,20}(?:[:=]|=>|,|is)["'` ]{0,3}$/i;
+/** As people call it, and as AWS spells it itself (`SecretAccessKey`), in any case and with any separator. */
+const SECRET_NAME = /(?:aws.{0,20}(?:secret|sk)|secret[\s_.-]{0,2}access[\s_.-]{0,2}key).{0,20}(?:[:=>,]|is)["'` ]{0,3}$/i;
 
 function keyAt(text: string, start: number): DetectedSpan | null {
   KEY_ID.lastIndex = start;
@@ -17,8 +18,8 @@ function keyAt(text: string, start: number): DetectedSpan | null {
 }
 
 const KEY_ID_START = /(?<![A-Za-z0-9])A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]/g;
-const SECRET_START = /(?<![A-Za-z0-9])(?:A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]|(?<=[:=,"'` ])[A-Za-z0-9/+]{40})/g;
-const NAMES_SECRET = /aws/i;
+const SECRET_START = /(?<![A-Za-z0-9])(?:A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]|(?<=[:=>,"'` ])[A-Za-z0-9/+]{40})/g;
+const NAMES_SECRET = /aws|secret[\s_.-]{0,2}access/i;
 
 /** Access key ids of Amazon Web Services, and the secret key beside a name that says so. */
 export const awsAccessKey: Detector = {

@@ -47,6 +47,21 @@ test("a private key is found without its footer, and what follows a lone header 
   expect(redactText(guard, prose).text).toBe(prose);
 });
 
+test.each([
+  (key: string) => `{"Credentials": {"SecretAccessKey": "${key}", "SessionToken": "x"}}`,
+  (key: string) => `{"secretAccessKey":"${key}"}`,
+  (key: string) => `const credentials = { accessKeyId: id, secretAccessKey: '${key}' };`,
+  (key: string) => `secret_access_key: ${key}`,
+  (key: string) => `secret-access-key = "${key}"`,
+  (key: string) => `<SecretAccessKey>${key}</SecretAccessKey>`,
+  (key: string) => `AWS_SECRET_ACCESS_KEY=${key}`,
+  (key: string) => `export AWS_SECRET_KEY='${key}'`,
+  (key: string) => `The Secret Access Key is ${key}`,
+])("the secret key of a cloud account is found as AWS and others spell its name: %#", (spelled) => {
+  const key = "q8Zt1vXk0aPbYc7RdSe5TfUg3WhIi9Jj2KkLlMmN";
+  expect(redactText(guard, spelled(key)).text).toBe(spelled("[REDACTED:aws_access_key]"));
+});
+
 test("the secret key of a cloud account is found beside its name only", () => {
   const key = "q8Zt1vXk0aPbYc7RdSe5TfUg3WhIi9Jj2KkLlMmN";
   expect(redactText(guard, `aws_secret_access_key = "${key}"`).text).toBe('aws_secret_access_key = "[REDACTED:aws_access_key]"');
