@@ -71,6 +71,8 @@ test("an upstream that breaks off with nothing denied is told as that", async ()
   expect(end?.failure).toMatchObject({ code: "upstream_interrupted", reason: "connection reset" });
 });
 
+const IDLE_MS = 60_000;
+
 describe("an upstream that has said its last word", () => {
   const encoder = new TextEncoder();
   const chunk = (choice: object) =>
@@ -157,7 +159,7 @@ describe("an upstream that has said its last word", () => {
     const held = await bufferAnswer(
       { abort: new AbortController() } as Call,
       answered(upstream, new ChatStream({ hideUsage: false })),
-      60_000,
+      IDLE_MS,
     );
     expect(isRefusal(held) ? held.code : held.answer.codec.end().complete).toBe(true);
     await cancelled;
