@@ -43,3 +43,17 @@ test("what may begin the secret is all that waits", async () => {
 test("short values and arguments are no secrets", () => {
   expect(secretsOf({ authorization: "Bearer x", "x-api-key": "1234567", "mcp-param-token": "an-argument" })).toEqual([]);
 });
+
+test("an answer that says how long it is is blanked however it is read", async () => {
+  const text = JSON.stringify({ error: `bad key ${SECRET}` });
+  const mask = text.replace(SECRET, "*".repeat(SECRET.length));
+  const answer = (headers: Record<string, string> = {}) =>
+    blanked(new Response(text, { status: 401, headers: { "content-length": String(text.length), ...headers } }), secrets);
+  expect(new TextDecoder().decode(await answer().arrayBuffer())).toBe(mask);
+  expect(await answer().text()).toBe(mask);
+  expect(await new Response(answer().body).text()).toBe(mask);
+  const quoted = answer({ "www-authenticate": SECRET });
+  expect([quoted.headers.get("www-authenticate"), await quoted.text()]).toEqual(["*".repeat(SECRET.length), mask]);
+  const plain = blanked(new Response("plain", { headers: { "content-length": "5" } }), secrets);
+  expect(new TextDecoder().decode(await plain.arrayBuffer())).toBe("plain");
+});

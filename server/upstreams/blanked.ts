@@ -4,6 +4,7 @@ const SECRET_NAME = /auth|key|token|secret|cookie|password|credential|signature/
 /** Arguments of tools, and what only tells requests apart. */
 const NO_SECRET = /^(?:mcp-|idempotency-key$)/i;
 const MASK = "*";
+const NOTHING: Buffer = Buffer.alloc(0);
 
 /** The secrets among the headers of a request, each as an upstream may quote it. */
 export function secretsOf(headers: Readonly<Record<string, string>>): readonly Buffer[] {
@@ -26,15 +27,49 @@ export function secretsOf(headers: Readonly<Record<string, string>>): readonly B
  */
 export function blanked(response: Response, secrets: readonly Buffer[]): Response {
   if (secrets.length === 0) return response;
-  const headers = new Headers(response.headers);
-  for (const [name, value] of response.headers) {
-    const clean = secrets.reduce((text, secret) => text.replaceAll(secret.toString(), MASK.repeat(secret.length)), value);
-    if (clean !== value) headers.set(name, clean);
+  const headers = blankedHeaders(response.headers, secrets);
+  const isWhole = response.headers.has("content-length") && !response.headers.has("content-encoding");
+  if (headers === null && isWhole) return readBlanked(response, secrets);
+  const { status, statusText } = response;
+  return new Response(blankedBody(response.body, secrets), { status, statusText, headers: headers ?? response.headers });
+}
+
+/** Null where nothing has to be blanked. */
+function blankedHeaders(sent: Headers, secrets: readonly Buffer[]): Headers | null {
+  let headers: Headers | null = null;
+  for (const secret of secrets) {
+    const text = secret.toString();
+    for (const [name, value] of headers ?? sent)
+      if (value.includes(text)) (headers ??= new Headers(sent)).set(name, value.replaceAll(text, MASK.repeat(secret.length)));
   }
-  if (response.body === null) return response;
-  const reader = response.body.getReader();
-  let held: Buffer = Buffer.alloc(0);
-  const body = new ReadableStream<Uint8Array>(
+  return headers;
+}
+
+/** An answer that says how long it is is read in one piece, by the engine's own quick way; only then is it looked at. */
+function readBlanked(response: Response, secrets: readonly Buffer[]): Response {
+  const read = response.arrayBuffer.bind(response);
+  // Not before somebody wants it: to ask for the stream costs the quick way.
+  let stream: ReadableStream<Uint8Array> | null | undefined;
+  const body = () => (stream ??= blankedBody(Reflect.get(Response.prototype, "body", response), secrets));
+  return Object.defineProperties(response, {
+    arrayBuffer: {
+      async value() {
+        const whole = await read();
+        const bytes = Buffer.from(whole);
+        const clean = blank(bytes, secrets);
+        return clean === bytes ? whole : clean.buffer.slice(clean.byteOffset, clean.byteOffset + clean.byteLength);
+      },
+    },
+    body: { get: body },
+    text: { value: () => new Response(body()).text() },
+  });
+}
+
+function blankedBody(sent: ReadableStream<Uint8Array> | null, secrets: readonly Buffer[]): ReadableStream<Uint8Array> | null {
+  if (sent === null) return null;
+  const reader = sent.getReader();
+  let held = NOTHING;
+  return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         for (;;) {
@@ -47,7 +82,7 @@ export function blanked(response: Response, secrets: readonly Buffer[]): Respons
           const piece = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
           const bytes = blank(held.length === 0 ? piece : Buffer.concat([held, piece]), secrets);
           const end = bytes.length - beginning(bytes, secrets);
-          held = Buffer.from(bytes.subarray(end));
+          held = end === bytes.length ? NOTHING : Buffer.from(bytes.subarray(end));
           if (end === 0) continue;
           controller.enqueue(bytes.subarray(0, end));
           return;
@@ -57,8 +92,6 @@ export function blanked(response: Response, secrets: readonly Buffer[]): Respons
     },
     { highWaterMark: 0 },
   );
-  const { status, statusText } = response;
-  return new Response(body, { status, statusText, headers });
 }
 
 function blank(bytes: Buffer, secrets: readonly Buffer[]): Buffer {
@@ -74,8 +107,16 @@ function blank(bytes: Buffer, secrets: readonly Buffer[]): Buffer {
 /** Length of the longest end that begins a secret. */
 function beginning(bytes: Buffer, secrets: readonly Buffer[]): number {
   let longest = 0;
-  for (const secret of secrets)
-    for (let length = Math.min(secret.length - 1, bytes.length); length > longest; length--)
-      if (bytes.compare(secret, 0, length, bytes.length - length) === 0) longest = length;
+  for (const secret of secrets) {
+    const first = secret[0] as number;
+    const from = Math.max(0, bytes.length - secret.length + 1);
+    for (let at = bytes.indexOf(first, from); at >= 0; at = bytes.indexOf(first, at + 1)) {
+      const length = bytes.length - at;
+      if (length <= longest) break;
+      if (bytes.compare(secret, 0, length, at) !== 0) continue;
+      longest = length;
+      break;
+    }
+  }
   return longest;
 }
