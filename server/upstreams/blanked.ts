@@ -69,29 +69,55 @@ function blankedBody(sent: ReadableStream<Uint8Array> | null, secrets: readonly 
   if (sent === null) return null;
   const reader = sent.getReader();
   let held = NOTHING;
-  return new ReadableStream<Uint8Array>(
+  /** Null at the end. */
+  const next = async (): Promise<Uint8Array | null> => {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) {
+        const last = held;
+        held = NOTHING;
+        return last.length > 0 ? last : null;
+      }
+      const piece = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+      const bytes = blank(held.length === 0 ? piece : Buffer.concat([held, piece]), secrets);
+      const end = bytes.length - beginning(bytes, secrets);
+      held = end === bytes.length ? NOTHING : Buffer.from(bytes.subarray(end));
+      if (end > 0) return bytes.subarray(0, end);
+    }
+  };
+  const cancel = (reason?: unknown) => reader.cancel(reason);
+  const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        for (;;) {
-          const { done, value } = await reader.read();
-          if (done) {
-            if (held.length > 0) controller.enqueue(held);
-            controller.close();
-            return;
-          }
-          const piece = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-          const bytes = blank(held.length === 0 ? piece : Buffer.concat([held, piece]), secrets);
-          const end = bytes.length - beginning(bytes, secrets);
-          held = end === bytes.length ? NOTHING : Buffer.from(bytes.subarray(end));
-          if (end === 0) continue;
-          controller.enqueue(bytes.subarray(0, end));
-          return;
-        }
+        const bytes = await next();
+        if (bytes === null) controller.close();
+        else controller.enqueue(bytes);
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel,
     },
     { highWaterMark: 0 },
   );
+  // Streams are read by readers, piece by piece: a queue of the stream's own between the two would cost more than the look.
+  return Object.defineProperty(body, "getReader", { value: () => readerOf(next, cancel) });
+}
+
+function readerOf(
+  next: () => Promise<Uint8Array | null>,
+  cancel: (reason?: unknown) => Promise<void>,
+): ReadableStreamDefaultReader<Uint8Array> {
+  const { promise: closed, resolve } = Promise.withResolvers<undefined>();
+  const reader = {
+    async read() {
+      const value = await next();
+      if (value !== null) return { done: false, value };
+      resolve(undefined);
+      return { done: true, value: undefined };
+    },
+    cancel,
+    releaseLock: () => undefined,
+    closed,
+  };
+  return reader as unknown as ReadableStreamDefaultReader<Uint8Array>;
 }
 
 function blank(bytes: Buffer, secrets: readonly Buffer[]): Buffer {
