@@ -62,7 +62,7 @@ function targetOfCall({ target }: Call): ModelTarget {
 /** Failover of one call over the members of its route: attempts until one serves it or no candidate is left. */
 class Failover {
   private readonly call: Call;
-  private readonly errand: ModelRequest;
+  private readonly request: ModelRequest;
   private readonly route: Route;
   private readonly parts: DispatchParts;
   private readonly rules: CircuitRules;
@@ -79,7 +79,7 @@ class Failover {
 
   constructor(call: Call, request: ModelRequest, route: Route, parts: DispatchParts) {
     this.call = call;
-    this.errand = request;
+    this.request = request;
     this.route = route;
     this.parts = parts;
     const { group } = route;
@@ -190,7 +190,7 @@ class Failover {
 
   /** What the member is to be sent, with all that is needed for the call to leave; a refusal where it may not. */
   private async readied(model: ModelEntry): Promise<PreparedRequest | Refusal> {
-    const { call, errand: request, parts } = this;
+    const { call, request, parts } = this;
     const prepared = await request.prepare(call, model);
     if (isRefusal(prepared)) return prepared;
     const overLimit = await parts.limits.enter(call, model);
@@ -204,7 +204,7 @@ class Failover {
   }
 
   private async ask(model: ModelEntry, prepared: PreparedRequest): Promise<AttemptResult> {
-    const { call, errand: request, parts, route } = this;
+    const { call, request, parts, route } = this;
     const told: Attempt = {
       model: model.name,
       provider: model.provider.providerKey,

@@ -44,25 +44,26 @@ export function toolAction(
   const given = memberText(message?.document.memberText("params") ?? "{}", "arguments") ?? "{}";
   const plain = actionOn(target, name, given);
   const { required } = plain.approval;
-  const owner = ownerOf(call, request, server.id, name, given);
+  // Hashes the arguments: most calls need no approval.
+  const owner = () => ownerOf(call, request, server.id, name, given);
   const definition = () => currentDefinition(call, request, target, name, parts);
   const shows = required && canElicitUrl(call, request, route.virtual?.id ?? server.id, parts);
-  const answered = state ? takeApprovalState(request, owner, parts) : null;
+  const answered = state ? takeApprovalState(request, owner(), parts) : null;
   const proof: ApprovalProof = {
     ready: () => refuseLostSession(call, request, route, target, parts),
     ...(answered === null
       ? {}
       : // A declined page gets the same answer as any other client.
         { asked: () => awaitDecision(call, server.url, answered.id, parts, answered.declined ? 0 : undefined) }),
-    ...(state && answered === null ? { continued: () => continuedApproval(call, request, owner, definition, parts) } : {}),
+    ...(state && answered === null ? { continued: () => continuedApproval(call, request, owner(), definition, parts) } : {}),
     session: stateless || !shows ? null : sessionDigest(parts, call.headers.get("mcp-session-id") ?? ""),
   };
   const pending = (approval: Approval): WholeAnswer | Refusal => {
     if (answered !== null)
       return answered.declined
         ? approvalRequired(approval)
-        : approvalInputRequest(call, request, owner, approval, answered.round + 1, parts);
-    return shows && stateless ? approvalInputRequest(call, request, owner, approval, 0, parts) : approvalRequired(approval);
+        : approvalInputRequest(call, request, owner(), approval, answered.round + 1, parts);
+    return shows && stateless ? approvalInputRequest(call, request, owner(), approval, 0, parts) : approvalRequired(approval);
   };
   return {
     action: {
@@ -72,7 +73,7 @@ export function toolAction(
       approval: { ...plain.approval, definitionDigest: definition, proof },
     },
     carriedBy: (approvalId) =>
-      approvalId === null || !stateless ? null : approvalSealer(call, owner, approvalId, access.approvalTimeoutSeconds, parts),
+      approvalId === null || !stateless ? null : approvalSealer(call, owner(), approvalId, access.approvalTimeoutSeconds, parts),
     whileHeld({ approval, redeem }, then) {
       if (approval?.status !== "pending") return approvalNotGiven(approval);
       if (!shows || stateless || answered !== null) return pending(approval);
