@@ -1,0 +1,213 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { ConversationEvent } from "../conversation/reply.ts";
+import { DEFAULT_REQUEST } from "../conversation/default-request.ts";
+import type { ConversationRequest } from "../conversation/request.ts";
+import type { JsonObject } from "../document.ts";
+import { mutated } from "../openai/arbitrary-cuts.ts";
+import { replyOf } from "../openai/arbitrary-events.ts";
+import { responsesCodec } from "./responses-codec.ts";
+import { statefulFields } from "./stateful-fields.ts";
+import { fixturesOf } from "../openai/fixture-files.ts";
+import { SEALED, said } from "../../../tests/support/responses-codec-parts.ts";
+
+const fixtures = fixturesOf(import.meta.url);
+
+describe("what a Responses request asks for and other formats cannot say", () => {
+  const read = (more: JsonObject) => responsesCodec.readRequest({ model: "m", input: "hi", ...more });
+  test.each([
+    ["previous_response_id", { previous_response_id: "resp_1" }],
+    ["conversation", { conversation: "conv_1" }],
+    ["prompt", { prompt: { id: "pmpt_1" } }],
+    ["store", { store: true }],
+    ["background", { background: true }],
+    ["input[0]", { input: [{ type: "item_reference", id: "msg_1" }] }],
+    ["input[0]", { input: [{ type: "web_search_call", id: "ws_1" }] }],
+    ["tools[0]", { tools: [{ type: "web_search" }] }],
+    ["tools[0]", { tools: [{ type: "mcp", server_label: "x" }] }],
+    ["tools[0]", { tools: [{ type: "custom", name: "x" }] }],
+    ["tool_choice", { tool_choice: { type: "file_search" } }],
+    ["context_management", { context_management: [{ type: "compaction" }] }],
+    ["reasoning.effort", { reasoning: { effort: "huge" } }],
+    ["text.format", { text: { format: { type: "grammar" } } }],
+    ["input[0].content[0]", { input: [{ role: "user", content: [{ type: "input_audio" }] }] }],
+    ["input[0].role", { input: [{ role: "critic", content: "x" }] }],
+  ] as [string, JsonObject][])("%s is refused by name", (field, more) => {
+    const result = read(more);
+    expect("unsupported" in result ? result.unsupported.map((problem) => problem.field) : []).toEqual([field]);
+  });
+
+  test("what does no harm is dropped by name, and what asks for nothing is not mentioned", () => {
+    const result = read({
+      metadata: { a: "b" },
+      max_tool_calls: 3,
+      truncation: "disabled",
+      store: false,
+      background: false,
+      include: ["reasoning.encrypted_content", "file_search_call.results"],
+      text: { verbosity: "low" },
+      reasoning: { mode: "pro" },
+    });
+    expect("dropped" in result ? [...result.dropped].sort() : result).toEqual([
+      "include",
+      "max_tool_calls",
+      "metadata",
+      "reasoning.mode",
+      "text.verbosity",
+    ]);
+  });
+
+  test("a reference to reasoning that the gateway told is dropped, to anything else refused", () => {
+    const told = responsesCodec.writeReply(
+      {
+        id: null,
+        candidates: [
+          {
+            index: 0,
+            parts: [
+              { kind: "reasoning", text: "Hm", redacted: false },
+              { kind: "text", text: "a" },
+            ],
+            stop: "end",
+            stopSequence: null,
+            stopDetail: null,
+          },
+        ],
+        usage: null,
+      },
+      { callId: "01M830KD0RSWFXX4JPW6VYXEYY", model: "m", created: 1, request: {}, includeUsage: false },
+    );
+    const [reasoning, message] = told.output as { id: string }[];
+    const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
+    const input = [
+      { role: "user", content: "hi" },
+      { type: "item_reference", id: reasoning?.id as string },
+      call,
+      { type: "function_call_output", call_id: "c", output: "4" },
+    ];
+    expect(read({ input })).toMatchObject({
+      dropped: ["input[1]"],
+      request: {
+        turns: [
+          { role: "user" },
+          { role: "assistant", parts: [{ kind: "tool_call" }] },
+          { role: "user", parts: [{ kind: "tool_result" }] },
+        ],
+      },
+    });
+    expect(
+      statefulFields({
+        input: [
+          { type: "item_reference", id: message?.id as string },
+          { type: "item_reference", id: "rs_68af2c0b7a3c81a2" },
+        ],
+      }),
+    ).toEqual(["input[0]", "input[1]"]);
+  });
+
+  test("an absent store is not a wish to store", () => {
+    expect(statefulFields({ input: "hi" })).toEqual([]);
+    expect(
+      statefulFields({ input: [{ type: "item_reference", id: "a" }], store: true, background: false, prompt: null, conversation: "c" }),
+    ).toEqual(["conversation", "store", "input[0]"]);
+  });
+});
+
+describe("what other formats ask for and Responses cannot say", () => {
+  const hello = { role: "user" as const, parts: [{ kind: "text" as const, text: "hi" }] };
+  const write = (request: Partial<ConversationRequest>) =>
+    responsesCodec.writeRequest({ ...DEFAULT_REQUEST, turns: [hello], ...request }, { name: "m", maxOutputTokens: null });
+  test("is dropped where that does no harm", () => {
+    expect(write({ topK: 5, seed: 1, presencePenalty: 1, frequencyPenalty: 0 })).toMatchObject({
+      dropped: ["seed", "top_k", "presence_penalty"],
+    });
+  });
+  test.each([
+    ["candidates", { candidates: 2 }],
+    ["stop", { stop: ["a"] }],
+    ["logprobs", { logprobs: 2 }],
+    ["audio", { turns: [{ role: "user", parts: [{ kind: "audio", base64: "", mediaType: "audio/wav" }] }] }],
+    ["messages", { turns: [] }],
+  ] as [string, Partial<ConversationRequest>][])("%s is refused", (feature, request) => {
+    const result = write(request);
+    expect("unsupported" in result ? result.unsupported.map((problem) => problem.feature) : []).toEqual([feature] as never);
+  });
+
+  test("asks for sealed reasoning only where reasoning is asked for, and sends back only what OpenAI sealed", () => {
+    expect(write({})).toMatchObject({ body: { store: false } });
+    expect(write({})).not.toHaveProperty("body.include");
+    expect(write({ reasoning: { effort: "none", budgetTokens: null, visible: null } })).not.toHaveProperty("body.include");
+    const foreign = write({
+      turns: [
+        hello,
+        {
+          role: "assistant",
+          parts: [{ kind: "reasoning", text: "x", signature: { family: "anthropic", value: "SEAL" }, redacted: false }, said("y")],
+        },
+      ],
+    });
+    expect(JSON.stringify(foreign)).not.toContain("SEAL");
+    expect(write({ turns: [hello, { role: "assistant", parts: [SEALED] }] })).toMatchObject({
+      body: { include: ["reasoning.encrypted_content"] },
+    });
+  });
+});
+
+describe("nonsense", () => {
+  const sources = ["request-multipart", "request-tools", "reply-full", "reply-refusal", "error"].map((name) =>
+    fixtures.json(`${name}.json`),
+  );
+  const events = ["full", "refusal", "interleaved", "failed"].flatMap((name) =>
+    fixtures
+      .text(`stream-${name}.sse`)
+      .split("\n\n")
+      .filter((frame) => frame !== ""),
+  );
+  test("never makes the readers throw", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...sources), fc.infiniteStream(fc.nat()), fc.jsonValue(), (source, dice, junk) => {
+        const body = mutated(source, dice, junk);
+        responsesCodec.readRequest(body);
+        responsesCodec.readReply(body);
+        responsesCodec.readFault(500, body);
+        statefulFields(body);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("an item that begins again after its end does not", () => {
+    const reader = responsesCodec.streamReader();
+    const send = (event: JsonObject) => reader.push(new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`));
+    const item = { type: "function_call", call_id: "a", name: "f", arguments: "{}" };
+    const read = [
+      { type: "response.output_item.done", output_index: 0, item: { type: "other" } },
+      { type: "response.output_item.added", output_index: 0, item },
+      { type: "response.completed", response: { status: "completed", output: [item] } },
+    ].flatMap(send);
+    expect(replyOf(read).candidates[0]?.parts).toEqual([{ kind: "tool_call", id: "a", name: "f", arguments: "{}" }]);
+  });
+
+  test("in a stream, lost, repeated or spoilt events never make the reader throw or break the grammar", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...events), { maxLength: 30 }),
+        fc.infiniteStream(fc.nat()),
+        fc.jsonValue(),
+        (frames, dice, junk) => {
+          const reader = responsesCodec.streamReader();
+          const read: ConversationEvent[] = [];
+          for (const frame of frames) {
+            const event = mutated(JSON.parse(frame.slice(frame.indexOf("data: ") + 6)) as JsonObject, dice, junk);
+            read.push(...reader.push(new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`)));
+          }
+          const end = reader.end();
+          const all = [...read, ...end.events];
+          if (end.complete) replyOf(all);
+          else expect(all.filter(({ kind }) => kind === "start").length).toBeLessThanOrEqual(1);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
