@@ -8,17 +8,29 @@ const NOTHING: Buffer = Buffer.alloc(0);
 
 /** The secrets among the headers of a request, each as an upstream may quote it. */
 export function secretsOf(headers: Readonly<Record<string, string>>): readonly Buffer[] {
-  const secrets = new Set<string>();
+  const secrets: Buffer[] = [];
   for (const name in headers) {
-    if (!SECRET_NAME.test(name) || NO_SECRET.test(name)) continue;
+    if (!namesSecret(name)) continue;
     const value = headers[name] as string;
     const credential = value.slice(value.lastIndexOf(" ") + 1);
     if (credential.length < SHORTEST) continue;
-    secrets.add(credential);
+    secrets.push(Buffer.from(credential));
     // Some writers of JSON escape it.
-    secrets.add(credential.replaceAll("/", "\\/"));
+    if (credential.includes("/")) secrets.push(Buffer.from(credential.replaceAll("/", "\\/")));
   }
-  return [...secrets].map((secret) => Buffer.from(secret));
+  return secrets;
+}
+
+const answeredBefore = new Map<string, boolean>();
+const MOST_NAMES = 1_000;
+
+/** Kept by name, since the same few come with every call. */
+function namesSecret(name: string): boolean {
+  const known = answeredBefore.get(name);
+  if (known !== undefined) return known;
+  const found = SECRET_NAME.test(name) && !NO_SECRET.test(name);
+  if (answeredBefore.size < MOST_NAMES) answeredBefore.set(name, found);
+  return found;
 }
 
 /**
@@ -36,33 +48,30 @@ export function blanked(response: Response, secrets: readonly Buffer[]): Respons
 
 /** Null where nothing has to be blanked. */
 function blankedHeaders(sent: Headers, secrets: readonly Buffer[]): Headers | null {
+  const texts = secrets.map(String);
   let headers: Headers | null = null;
-  for (const secret of secrets) {
-    const text = secret.toString();
-    for (const [name, value] of headers ?? sent)
-      if (value.includes(text)) (headers ??= new Headers(sent)).set(name, value.replaceAll(text, MASK.repeat(secret.length)));
-  }
+  sent.forEach((value, name) => {
+    let clean = value;
+    for (const text of texts) if (clean.includes(text)) clean = clean.replaceAll(text, MASK.repeat(text.length));
+    if (clean !== value) (headers ??= new Headers(sent)).set(name, clean);
+  });
   return headers;
 }
 
 /** An answer that says how long it is is read in one piece, by the engine's own quick way; only then is it looked at. */
 function readBlanked(response: Response, secrets: readonly Buffer[]): Response {
-  const read = response.arrayBuffer.bind(response);
+  const { arrayBuffer } = response;
   // Not before somebody wants it: to ask for the stream costs the quick way.
   let stream: ReadableStream<Uint8Array> | null | undefined;
   const body = () => (stream ??= blankedBody(Reflect.get(Response.prototype, "body", response), secrets));
-  return Object.defineProperties(response, {
-    arrayBuffer: {
-      async value() {
-        const whole = await read();
-        const bytes = Buffer.from(whole);
-        const clean = blank(bytes, secrets);
-        return clean === bytes ? whole : clean.buffer.slice(clean.byteOffset, clean.byteOffset + clean.byteLength);
-      },
-    },
-    body: { get: body },
-    text: { value: () => new Response(body()).text() },
-  });
+  response.arrayBuffer = async () => {
+    const whole = await arrayBuffer.call(response);
+    const bytes = Buffer.from(whole);
+    const clean = blank(bytes, secrets);
+    return clean === bytes ? whole : (clean.buffer.slice(clean.byteOffset, clean.byteOffset + clean.byteLength) as ArrayBuffer);
+  };
+  response.text = () => new Response(body()).text();
+  return Object.defineProperty(response, "body", { get: body });
 }
 
 function blankedBody(sent: ReadableStream<Uint8Array> | null, secrets: readonly Buffer[]): ReadableStream<Uint8Array> | null {

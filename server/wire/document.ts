@@ -66,7 +66,7 @@ export class JsonDocument {
   /** A name that stands twice in one object, at any depth, of the text as it came: which of the two counts is the reader's guess. */
   get repeatedName(): string | null {
     // Each control asks, and the text is read from its beginning to its end for it.
-    if (this.repeated === undefined) this.repeated = repeatedName(this.source);
+    if (this.repeated === undefined) this.repeated = repeatedName(this.source, this.value);
     return this.repeated;
   }
 

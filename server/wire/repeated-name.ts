@@ -1,8 +1,12 @@
 import { jsonStringAt } from "./json-leaves.ts";
 import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./json-members.ts";
 
-/** The first member name that stands twice in one object of the text, at any depth; null when none does. The text must be JSON. */
-export function repeatedName(text: string): string | null {
+/**
+ * The first member name that stands twice in one object of the text, at any depth; null when none does. The text must be
+ * JSON, and `value` what it was parsed to.
+ */
+export function repeatedName(text: string, value: unknown): string | null {
+  if (isWrittenFrom(value, text)) return null;
   // Null stands for an array, whose strings are no names.
   const open: (Set<string> | null)[] = [];
   let names: Set<string> | null = null;
@@ -30,4 +34,14 @@ export function repeatedName(text: string): string | null {
     at = end;
   }
   return null;
+}
+
+/** What is written from a value has no name twice, and most clients write so: the engine sees it in a fifth of the time. */
+function isWrittenFrom(value: unknown, text: string): boolean {
+  try {
+    return JSON.stringify(value) === text;
+  } catch {
+    // Nested too deeply to be written.
+    return false;
+  }
 }

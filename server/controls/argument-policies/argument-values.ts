@@ -20,7 +20,7 @@ export function argumentValues(text: string, key: string | null, whole: boolean)
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
-    if (repeatedName(text) !== null || ambiguousName({ arguments: parsed as JsonValue }) !== null)
+    if (repeatedName(text, parsed) !== null || ambiguousName({ arguments: parsed as JsonValue }) !== null)
       return { kind: "unreadable", why: "The arguments name a member twice." };
   } catch {
     return { kind: "unreadable", why: "The arguments are not JSON." };

@@ -6,7 +6,7 @@ import { repeatedName } from "../../wire/repeated-name.ts";
 /** Why nobody may read a message of a tool server: what was looked at here might not be what its reader sees. */
 export function unclearMessage(text: string, value: JsonObject): Refusal | null {
   const unclear = ambiguousName(value);
-  const twice = unclear === null ? repeatedName(text) : null;
+  const twice = unclear === null ? repeatedName(text, value) : null;
   if (unclear === null && twice === null) return null;
   return refuse("upstream_invalid_response", "The tool server's answer can be read in two ways.", {
     reason: unclear === null ? `The name ${JSON.stringify(twice)} stands twice in one object.` : ambiguityOf(unclear),

@@ -173,8 +173,15 @@ describe("what crosses to the other dialect", () => {
 describe("messages", () => {
   test("in which a name stands twice, at any depth and however it is written, are refused", () => {
     for (const text of ['{"a":1,"a":2}', '{"x":{"a":1,"\\u0061":2}}', '{"x":[{"a":1},{"b":{"c":1,"c":2}}]}'])
-      expect(repeatedName(text)).not.toBeNull();
-    fc.assert(fc.property(json, (value) => expect(repeatedName(JSON.stringify(value))).toBeNull()));
+      expect(repeatedName(text, JSON.parse(text))).not.toBeNull();
+    fc.assert(
+      fc.property(json, fc.constantFrom(0, 1), (value, spaces) => {
+        const text = JSON.stringify(value, null, spaces);
+        expect(repeatedName(text, JSON.parse(text))).toBeNull();
+      }),
+    );
+    const deep = `${"[".repeat(200_000)}{"a":1,"a":2}${"]".repeat(200_000)}`;
+    expect(repeatedName(deep, JSON.parse(deep))).toBe("a");
   });
 
   test("that are nested deeper than they can be walked are refused", () => {

@@ -75,7 +75,7 @@ export function readRpc(bytes: Uint8Array): RpcMessage | RpcProblem {
   const invalid = (message: string): RpcProblem => ({ code: -32600, message, id });
   if (value.jsonrpc !== "2.0") return invalid('`jsonrpc` must be "2.0".');
   if (isNestedDeeper(document.text(), MAX_LEVELS)) return invalid(`The body is nested more than ${MAX_LEVELS} levels deep.`);
-  const twice = repeatedName(document.text());
+  const twice = repeatedName(document.text(), value);
   if (twice !== null) return invalid(`The name ${JSON.stringify(twice)} stands twice in one object.`);
   if (value.method === undefined && (value.result !== undefined || value.error !== undefined))
     return { kind: "response", id, method: null, params: {}, document };
