@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type AdminClient, rowsOf, signIn } from "../support/admin.ts";
+import { type AdminClient, rowsOf, signIn, signInAsApprover } from "../support/admin.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { rawStream } from "../support/raw-stream.ts";
@@ -8,6 +8,7 @@ import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 let database: TestDatabase;
 let gateways: [GatewayProcess, GatewayProcess];
 let admin: AdminClient;
+let approver: AdminClient;
 let team: Team;
 let fixtures: Record<"old" | "modern", ReturnType<typeof changeableServer>>;
 let paths: Record<"old" | "modern" | "virtual", string>;
@@ -82,6 +83,7 @@ beforeAll(async () => {
     await startGateway({ databaseUrl: database.url, env: { ...env, GW_ROLES: "runtime" } }),
   ];
   admin = await signIn(gateways[0].adminUrl);
+  approver = await signInAsApprover(gateways[0].adminUrl, admin);
   team = await newTeam(admin, "payers");
   await changed({});
   fixtures = { old: changeableServer("handshake"), modern: changeableServer("stateless") };
@@ -148,7 +150,7 @@ async function caller(path: string, tool: string, dialect: "handshake" | "statel
 }
 
 const approve = async (id: string) => ({
-  "x-approval-token": (await admin.post(`/v1/admin/approvals/${id}/approve`, {})).approval_token as string,
+  "x-approval-token": (await approver.post(`/v1/admin/approvals/${id}/approve`, {})).approval_token as string,
 });
 
 describe.each([

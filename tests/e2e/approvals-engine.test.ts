@@ -21,7 +21,7 @@ const clock = movableClock();
 /** Approvals that are raced for, each by every kind of caller at once. */
 const RACES = Number(process.env.APPROVAL_RACES ?? 50);
 const page = { limit: 50, offset: 0 };
-const boss = { name: "boss", viewer: null };
+const boss = { name: "boss", viewer: null, account: null };
 let plane: ControlPlane;
 let send: Send;
 let group: string;
@@ -254,7 +254,7 @@ describe("a request", () => {
       "pending",
       "expired",
     ]);
-    const former = { name: "former", viewer: { requesterId: "user-9", groupIds: [before] } };
+    const former = { name: "former", viewer: { requesterId: "user-9", groupIds: [before] }, account: null };
     for (const one of [id, next.id])
       await expect(approveApproval(plane.directory, "acme", one, former, null)).rejects.toBeInstanceOf(Refused);
     expect(
@@ -276,10 +276,10 @@ describe("a request", () => {
       );
     expect(await Promise.all([find(asker), find(approver), find(colleague), find(approver, "beta")])).toEqual([true, true, false, false]);
     expect((await listApprovals(plane.directory, "acme", colleague, "all", page)).items.some((item) => item.id === id)).toBe(false);
-    expect(approveApproval(plane.directory, "acme", id, { name: "me", viewer: asker }, null)).rejects.toMatchObject({
+    expect(approveApproval(plane.directory, "acme", id, { name: "me", viewer: asker, account: null }, null)).rejects.toMatchObject({
       refusal: { code: "forbidden" },
     });
-    await approveApproval(plane.directory, "acme", id, { name: "two", viewer: approver }, "fine");
+    await approveApproval(plane.directory, "acme", id, { name: "two", viewer: approver, account: null }, "fine");
     expect((await pollApproval(plane.directory, "acme", id, approver)).approval_token).toBeUndefined();
     const { approval_token: token } = await pollApproval(plane.directory, "acme", id, asker);
     expect(await redeemApproval(plane.directory, token ?? "", redemption(asked))).toBe(id);
@@ -297,7 +297,7 @@ test("an end user who is erased takes no administrator of the same name along", 
   ];
   expect((await send("POST", `/v1/admin/approvals/${byAdmin.id}/approve`, { note: "fine" })).body.resolved_by).toBe(name);
   for (const { id } of [byTwin, before])
-    await rejectApproval(plane.directory, "acme", id, { name, viewer: { requesterId: twin, groupIds: [group] } }, "no");
+    await rejectApproval(plane.directory, "acme", id, { name, viewer: { requesterId: twin, groupIds: [group] }, account: null }, "no");
   await sql`UPDATE approvals SET resolver_id = '' WHERE id = ${before.id}`.execute(plane.database.db);
   expect((await send("POST", "/v1/admin/data-erasure", { subject: { gateway_user_username: name } })).body).toMatchObject({
     account_erased: true,

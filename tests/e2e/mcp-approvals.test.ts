@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { rowOf, rowsOf } from "../support/admin.ts";
+import { type AdminClient, rowOf, rowsOf, signIn, signInAsApprover } from "../support/admin.ts";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { logIn, PASSWORD } from "../support/portal.ts";
 import { startHandshakeServer, startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, newTeam, post, stateless, statelessClient, type Team } from "./mcp-harness.ts";
@@ -9,11 +11,13 @@ let old: ToolServerFixture;
 let modern: ToolServerFixture;
 let servers: Record<"old" | "modern" | "virtual", string>;
 let team: Team;
+let approver: AdminClient;
 let neighbour: Team;
 
 beforeAll(async () => {
   world = await startWorld();
   const { admin } = world;
+  approver = await signInAsApprover(world.gateway.adminUrl, admin);
   old = startHandshakeServer();
   modern = startStatelessServer();
   team = await newTeam(admin, "askers");
@@ -54,7 +58,7 @@ async function blocked(url: string, message: ReturnType<typeof call>, who = team
 }
 
 async function approve(id: string): Promise<string> {
-  return (await world.admin.post(`/v1/admin/approvals/${id}/approve`, { note: "fine" })).approval_token;
+  return (await approver.post(`/v1/admin/approvals/${id}/approve`, { note: "fine" })).approval_token;
 }
 
 const calls = (fixture: ToolServerFixture) => fixture.seen.filter(({ body }) => body.includes('"tools/call"')).length;
@@ -176,8 +180,64 @@ test("a token is worth nothing for other arguments, another caller, another tool
 
   const refused = await blocked(servers.modern, call("echo"));
   expect(await world.admin.post(`/v1/admin/approvals/${refused.id}/reject`, { note: "no" })).toMatchObject({ status: "rejected" });
-  const again = await world.admin.request("POST", `/v1/admin/approvals/${refused.id}/approve`, {});
+  const again = await approver.request("POST", `/v1/admin/approvals/${refused.id}/approve`, {});
   expect([again.status, again.body.code]).toEqual([409, "approval_not_pending"]);
+});
+
+test("whoever made or rotated the key of a call does not approve it, on either plane", async () => {
+  const { admin, gateway } = world;
+  const { id: key } = (await admin.get(`/v1/admin/api-keys?tenant_id=default&resource_group_id=${team.groupId}`)).api_keys[0];
+  const { id } = await blocked(servers.modern, call("echo"));
+  const path = `/v1/admin/approvals/${id}`;
+  expect((await admin.get(path)).request_metadata).toMatchObject({ api_key_id: key });
+  const refused = { status: 403, body: { code: "forbidden" } };
+  expect(await admin.request("POST", `${path}/approve`, {})).toMatchObject(refused);
+
+  // The same people in the portal: one shares the maker's username, the other an address with who rotated the key.
+  const second = { tenant_id: "default", username: "key-rotator", password: ADMIN_PASSWORD, email: "Rotator@example.org" };
+  await admin.post("/v1/admin/admin-users", { ...second, role: "admin" });
+  const rotator = await signIn(gateway.adminUrl, { tenant_id: "default", username: second.username, password: ADMIN_PASSWORD }, "tenant");
+  await rotator.post(`/v1/admin/api-keys/${key}/rotate`, { grace_seconds: 3600 });
+  expect(await rotator.request("POST", `${path}/approve`, {})).toMatchObject(refused);
+  const inPortal = async (username: string, email: string) => {
+    await admin.post("/v1/admin/end-users", { tenant_id: "default", username, email, password: PASSWORD, primary_group_id: team.groupId });
+    return logIn(gateway.runtimeUrl, username);
+  };
+  for (const [username, email] of [
+    ["admin", "somebody@example.org"],
+    ["rob", "rotator@EXAMPLE.org"],
+  ] as const)
+    expect(await (await inPortal(username, email)).request("POST", `/approvals/${id}/approve`, {})).toMatchObject({ status: 403 });
+  expect((await admin.get(path)).status).toBe("pending");
+  const other = await inPortal("olga", "olga@example.org");
+  expect((await other.request("POST", `/approvals/${id}/approve`, {})).status).toBe(200);
+
+  // They may still say no.
+  const unwanted = await blocked(servers.modern, call("echo"));
+  expect(await admin.post(`/v1/admin/approvals/${unwanted.id}/reject`, {})).toMatchObject({ status: "rejected" });
+});
+
+test("whoever owns the key of a call does not approve it as an administrator", async () => {
+  const { admin, gateway } = world;
+  const { user } = await admin.post("/v1/admin/end-users", {
+    tenant_id: "default",
+    username: "owner-of-a-key",
+    email: "owner@example.org",
+    password: PASSWORD,
+    primary_group_id: team.groupId,
+  });
+  const { key_value: apiKey } = await approver.post(`/v1/admin/resource-groups/${team.groupId}/api-keys`, {
+    name: "of one person",
+    scope: "user",
+    end_user_id: user.id,
+  });
+  const { id } = await blocked(servers.modern, call("echo"), { ...team, apiKey });
+  const account = { tenant_id: "default", username: "owner-as-admin", password: ADMIN_PASSWORD };
+  await admin.post("/v1/admin/admin-users", { ...account, email: "Owner@example.org", role: "admin" });
+  const owner = await signIn(gateway.adminUrl, account, "tenant");
+  expect((await owner.request("POST", `/v1/admin/approvals/${id}/approve`, {})).status).toBe(403);
+  expect((await approver.request("POST", `/v1/admin/approvals/${id}/approve`, {})).status).toBe(403);
+  expect(await admin.post(`/v1/admin/approvals/${id}/approve`, {})).toMatchObject({ status: "approved" });
 });
 
 test.each(["old", "modern", "virtual"] as const)("a session that is no more costs no approval, and asks for none (%s)", async (server) => {

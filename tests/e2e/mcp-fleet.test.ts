@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport as FirstTransport } from "@modelcontextpr
 import { CreateMessageRequestSchema, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { handshakeFixture } from "../conformance/handshake-fixture.ts";
 import { statelessFixture } from "../conformance/stateless-fixture.ts";
-import { type AdminClient, rowsOf, signIn } from "../support/admin.ts";
+import { type AdminClient, rowsOf, signIn, signInAsApprover } from "../support/admin.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { startChangingServer } from "../support/changing-server.ts";
@@ -15,6 +15,7 @@ import { grant, newTeam, post, stateless, type Team, textOf } from "./mcp-harnes
 let database: TestDatabase;
 let gateways: GatewayProcess[];
 let admin: AdminClient;
+let approver: AdminClient;
 let team: Team;
 let ids: { handshake: string; stateless: string };
 const serving: { stop(force?: boolean): Promise<void> }[] = [];
@@ -27,6 +28,7 @@ beforeAll(async () => {
     await startGateway({ databaseUrl: database.url, env: { ...env, GW_ROLES: "runtime" } }),
   ];
   admin = await signIn((gateways[0] as GatewayProcess).adminUrl);
+  approver = await signInAsApprover((gateways[0] as GatewayProcess).adminUrl, admin);
   team = await newTeam(admin, "fleet");
   const register = async (name: string, fixture: { fetch(request: Request): Promise<Response> }) => {
     const server = Bun.serve({ hostname: "127.0.0.1", port: 0, idleTimeout: 0, fetch: (request) => fixture.fetch(request) });
@@ -116,7 +118,7 @@ test.each(["handshake", "stateless"] as const)(
     for (let round = 0; round < 6; round++) {
       const message = stateless(1, "tools/call", { name: "test_simple_text", arguments: {} });
       const held = await post(urls[round % 2] ?? "", approving.apiKey, message);
-      const { approval_token: token } = await admin.post(`/v1/admin/approvals/${held.body.error.data.approval_id}/approve`, {});
+      const { approval_token: token } = await approver.post(`/v1/admin/approvals/${held.body.error.data.approval_id}/approve`, {});
       const outcomes = await Promise.all(
         Array.from({ length: 6 }, (_, turn) => post(urls[turn % 2] ?? "", approving.apiKey, message, { "x-approval-token": token })),
       );
@@ -280,7 +282,7 @@ test("every request left one row, and no letter is left lying", async () => {
 
 describe("the way to an approval, with every request at the next process", () => {
   const approvedFrom = (url: string | undefined) =>
-    admin.post(`/v1/admin/approvals/${/approvals\/([0-9a-f-]{36})/.exec(url ?? "")?.[1]}/approve`, {});
+    approver.post(`/v1/admin/approvals/${/approvals\/([0-9a-f-]{36})/.exec(url ?? "")?.[1]}/approve`, {});
   let careful: Team;
   beforeAll(async () => {
     careful = await newTeam(admin, "careful");

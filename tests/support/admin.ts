@@ -42,6 +42,13 @@ export async function signIn(
   return { token, request, get: (path) => must("GET", path), post: (path, body) => must("POST", path, body) };
 }
 
+/** An administrator beside the one who makes the keys: nobody approves the calls of a key they made. */
+export async function signInAsApprover(adminUrl: string, admin: AdminClient): Promise<AdminClient> {
+  const account = { tenant_id: "default", username: "approver-of-calls", password: ADMIN_PASSWORD };
+  await admin.post("/v1/admin/admin-users", { ...account, role: "admin" });
+  return signIn(adminUrl, account, "tenant");
+}
+
 export interface Served {
   readonly groupId: string;
   readonly apiKey: string;

@@ -88,7 +88,11 @@ export class Approvals implements ActionControl {
       requesterDisplay: identity.username ?? identity.credentialName,
       approverGroupIds: approval.approverGroupIds,
       callArguments,
-      metadata: { call_id: call.id, client_ip: call.ip },
+      metadata: {
+        call_id: call.id,
+        client_ip: call.ip,
+        ...(identity.credentialId === identity.userId ? {} : { api_key_id: identity.credentialId }),
+      },
       timeoutSeconds: approval.timeoutSeconds,
     });
   }

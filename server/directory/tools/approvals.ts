@@ -19,6 +19,7 @@ import {
   markApprovalShown,
   type ApprovalRedemption,
 } from "../../store/approval-use.ts";
+import { isAskersAccount, type ResolverAccount } from "../../store/approval-conflicts.ts";
 import type { Database } from "../../store/database.ts";
 import { notifyApprovers, notifyRequester, withdrawRequests } from "../../store/approval-notifications.ts";
 import type { Page, Paged } from "../../store/paging.ts";
@@ -241,7 +242,10 @@ export function expireApprovalRows(db: Database): Promise<void> {
 export interface Resolver {
   /** Shown as resolved_by. */
   readonly name: string;
+  /** Null of an administrator. */
   readonly viewer: Viewer | null;
+  /** The account it is; null where none is behind it. */
+  readonly account: ResolverAccount | null;
 }
 
 async function resolve(
@@ -254,6 +258,8 @@ async function resolve(
 ): Promise<ApprovalRow> {
   const before = await visible(parts, tenantId, id, resolver.viewer);
   if (!mayResolve(before, resolver.viewer)) throw new Refused(refuse("forbidden", "You may not resolve this approval."));
+  if (status === "approved" && resolver.account !== null && (await isAskersAccount(parts.db, before, resolver.account)))
+    throw new Refused(refuse("forbidden", "The call came with your own account or a key you made: somebody else has to approve it."));
   const now = parts.clock.now();
   return together(parts.db, async (db) => {
     const row = await resolveApproval(db, tenantId, id, {

@@ -66,7 +66,9 @@ function resolved<T extends { status: string }>(
   resolve: (parts: Parts, resolver: Resolver) => Promise<T>,
 ): Promise<T> {
   return call.write(async (write: Write) => {
-    const done = await resolve({ ...write.directory, db: write.trx }, { name: write.actor.username ?? "an administrator", viewer: null });
+    const { id, username } = write.actor;
+    const account = id === null ? null : ({ plane: "admin", id } as const);
+    const done = await resolve({ ...write.directory, db: write.trx }, { name: username ?? "an administrator", viewer: null, account });
     write.log({
       tenant_id: call.tenantId,
       action,

@@ -65,7 +65,13 @@ export const approvalPageRoutes: readonly PortalRoute[] = [
       });
       const viewer = { requesterId: user.id, groupIds: (await services.users.find(tenantId, user.id))?.group_ids ?? [] };
       const resolve = decision === "approve" ? approveApproval : rejectApproval;
-      await resolve(services.directory, tenantId, approval.id, { name: user.username, viewer }, note ?? null);
+      await resolve(
+        services.directory,
+        tenantId,
+        approval.id,
+        { name: user.username, viewer, account: { plane: "portal", id: user.id } },
+        note ?? null,
+      );
       return statePage((await findApproval(services.directory, tenantId, approval.id)) ?? approval, ticket);
     },
   }),

@@ -71,7 +71,7 @@ export const approvalRoutes: readonly PortalRoute[] = [
         request.services.directory,
         identity.tenantId,
         request.params.id ?? "",
-        { name: request.user.username, viewer },
+        { name: request.user.username, viewer, account: { plane: "portal", id: viewer.requesterId } },
         request.body.note ?? null,
       );
     },
@@ -87,7 +87,7 @@ export const approvalRoutes: readonly PortalRoute[] = [
         request.services.directory,
         identity.tenantId,
         request.params.id ?? "",
-        { name: request.user.username, viewer },
+        { name: request.user.username, viewer, account: { plane: "portal", id: viewer.requesterId } },
         request.body.note ?? null,
       );
     },
