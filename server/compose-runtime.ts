@@ -108,7 +108,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     outletTo,
     send: toolServerSend(upstream.outbound),
     log,
-    origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback && config.publicUrl === undefined },
+    origins: { allowed: config.allowedOrigins.toolServers, loopback: config.loopback && config.publicUrl === undefined },
     publicUrl: config.publicUrl ?? null,
     allowPrivate: config.allowPrivateUpstreams,
     statelessProbe: config.mcpStatelessProbe,

@@ -137,7 +137,7 @@ export async function compose(
     closers.push(() => adminPlane.serving.stop({ graceSeconds: 2 }));
     if (runtimePlaneOpen !== null && runtime !== null)
       runtimePlaneOpen.answer(
-        runtimePlane(runtime.road, runtime.services, { notReady }, new Set(config.mcpAllowedOrigins), metrics.answeredWithoutRow),
+        runtimePlane(runtime.road, runtime.services, { notReady }, config.allowedOrigins, metrics.answeredWithoutRow),
       );
 
     return {

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { allowOf } from "./wire/allow.ts";
 import { nearestRoute, nearestText } from "./wire/nearest-route.ts";
+import type { AllowedOrigins } from "./kernel/allowed-origins.ts";
 import { preflight, withCorsHeaders } from "./wire/cross-origin.ts";
 import { BoundedMap } from "./directory/bounded-map.ts";
 import type { GovernedRoute, Road } from "./road/road.ts";
@@ -32,7 +33,7 @@ export function runtimePlane(
   road: Road,
   services: Services,
   health: Health,
-  origins: ReadonlySet<string>,
+  origins: AllowedOrigins,
   unserved: (reason: ErrorCode) => void,
 ): (request: Request, info: { ip: string }) => Response | Promise<Response> {
   const app = new Hono<Env>();

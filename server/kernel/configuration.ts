@@ -1,5 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
+import { allowedOrigins, type AllowedOrigins, origins } from "./allowed-origins.ts";
 import { bucketEndpoint, bucketPlace, type BucketSettings } from "./bucket-settings.ts";
 import { isAddress, isWebAddress } from "./web-address.ts";
 import { type MailAddress, mailFrom, type MailServer, smtpUrl } from "./mail-settings.ts";
@@ -31,17 +32,6 @@ const roles = z.string().transform((value, ctx) => {
     return z.NEVER;
   }
   return names as ProcessRole[];
-});
-
-const origins = z.string().transform((value, ctx) => {
-  const given = value
-    .split(",")
-    .map((origin) => origin.trim())
-    .filter((origin) => origin !== "");
-  const bad = given.filter((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin);
-  if (bad.length === 0) return given;
-  ctx.addIssue({ code: "custom", message: `must be a comma list of origins such as https://app.example, which ${bad[0]} is not` });
-  return z.NEVER;
 });
 
 const publicUrl = z.string().transform((value, ctx) => {
@@ -210,10 +200,17 @@ export const VARIABLES = {
     default: "on",
     meaning: "whether tool servers are asked for the stateless dialect first when they are discovered",
   },
+  GW_ALLOWED_ORIGINS: {
+    schema: origins,
+    default: "",
+    meaning:
+      "comma list of web origins, such as https://app.example, whose pages may call the text surfaces, the portal API and " +
+      "tool servers",
+  },
   GW_MCP_ALLOWED_ORIGINS: {
     schema: origins,
     default: "",
-    meaning: "comma list of web origins whose pages may call tool servers; the gateway's own may",
+    meaning: "comma list of further web origins whose pages may call tool servers alone; the gateway's own may",
   },
   GW_SMTP_URL: {
     schema: smtpUrl,
@@ -272,7 +269,7 @@ export interface Configuration {
   readonly judgeModel: string | undefined;
   readonly allowPrivateUpstreams: boolean;
   readonly mcpStatelessProbe: boolean;
-  readonly mcpAllowedOrigins: readonly string[];
+  readonly allowedOrigins: AllowedOrigins;
   /** Null when no mail is sent. */
   readonly mail: { readonly server: MailServer; readonly from: MailAddress } | null;
   /** Whether the host bound to is this machine only. */
@@ -340,7 +337,10 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     judgeModel: read(env, "GW_JUDGE_MODEL"),
     allowPrivateUpstreams: read(env, "GW_ALLOW_PRIVATE_UPSTREAMS") ?? LOOPBACK.has(host),
     mcpStatelessProbe: read(env, "GW_MCP_STATELESS_PROBE") as boolean,
-    mcpAllowedOrigins: (read(env, "GW_MCP_ALLOWED_ORIGINS") ?? []) as string[],
+    allowedOrigins: allowedOrigins(
+      (read(env, "GW_ALLOWED_ORIGINS") ?? []) as string[],
+      (read(env, "GW_MCP_ALLOWED_ORIGINS") ?? []) as string[],
+    ),
     mail: mailServer === undefined || mailSender === undefined ? null : { server: mailServer, from: mailSender },
     loopback: LOOPBACK.has(host),
     logLevel: read(env, "GW_LOG_LEVEL") as Configuration["logLevel"],

@@ -27,12 +27,22 @@ export async function readBody(
     return isRefusal(packed) ? packed : unpacked(packed, maxBytes);
   }
   if (encoding !== null && encoding !== "identity")
-    return refuse("invalid_header", `content-encoding ${JSON.stringify(encoding)} is not accepted: send the body as it is.`);
+    return refuse("unsupported_media_type", `content-encoding ${JSON.stringify(encoding)} is not accepted: send the body as it is.`, {
+      headers: { "accept-encoding": mayBeGzip ? "gzip, identity" : "identity" },
+    });
   return readPlain(request, maxBytes, place);
 }
 
-const tooLarge = (maxBytes: number) =>
-  refuse("body_too_large", `The request body is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB.`);
+const UNITS = [
+  [1024 * 1024, "MiB"],
+  [1024, "KiB"],
+  [1, "bytes"],
+] as const;
+
+function tooLarge(maxBytes: number): Refusal {
+  const [size, unit] = UNITS.find(([candidate]) => maxBytes % candidate === 0) ?? UNITS[2];
+  return refuse("body_too_large", `The request body is larger than ${maxBytes / size} ${unit}.`);
+}
 
 /** The connection goes with it: what is still to come of the body is not waited for. */
 function notTaken(why: "too_slow" | "too_many"): Refusal {

@@ -10,7 +10,7 @@ export interface Surface {
   read(call: Call, body: Uint8Array | null): Exchange | Refusal;
   refusal(refusal: Refusal, call: Call | null): { readonly headers: Record<string, string>; readonly body: string };
   /** What a caller who was not let in is told besides; as it is when left out. */
-  notAdmitted?(refusal: Refusal, call: Call): Refusal;
+  notAdmitted?(refusal: Refusal, call: Call): Promise<Refusal>;
   /** A frame that tells an error where the answer is already a stream; `last`: what was sent of it last, null when nothing was. */
   streamError(refusal: Refusal, call: Call, last: Uint8Array | null): Uint8Array;
 }

@@ -1,29 +1,37 @@
+import type { AllowedOrigins } from "../kernel/allowed-origins.ts";
+
 /**
- * What browsers need to let pages of other origins call tool servers and the broker in front of them. Who may is the
- * same list that tool servers themselves go by; documents for discovery are for every page. No cookie counts in any of
- * these, so nothing is allowed with credentials.
+ * What browsers need to let pages of other origins call the text surfaces, the portal API, and tool servers with the
+ * broker in front of them. Documents for discovery are for every page. No cookie counts in any of these, so nothing is
+ * allowed with credentials.
  */
 
-const GOVERNED = /^\/v1\/proxy\/(?:mcp|vmcp|oauth)\//;
+const CALLS = /^\/v1(?:\/(?:proxy\/llm|portal|messages|models)|beta\/models)(?:\/|$)/;
+const TOOL_SERVERS = /^\/v1\/proxy\/(?:mcp|vmcp|oauth)\//;
 const DISCOVERY =
   /^(?:\/v1\/proxy\/(?:mcp|oauth)\/.+)?\/\.well-known\/(?:oauth-protected-resource|oauth-authorization-server|openid-configuration)(?:\/|$)/;
 const METHODS = "GET, POST, PUT, PATCH, DELETE";
-/** What callers of tool servers send; of arguments mirrored in headers, any. */
+/** What the vendors' clients send, and callers of tool servers; of arguments mirrored in headers, any. */
 const HEADERS =
-  /^(?:authorization|content-type|accept|last-event-id|x-api-key|x-gateway-authorization|x-tenant-id|x-resource-group|x-approval-token|x-correlation-id|x-request-id|x-gw-[a-z-]+|traceparent|tracestate|baggage|mcp-(?:protocol-version|session-id|method|name|param-[!#$%&'*+.^_`|~0-9a-z-]+))$/;
-const EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, X-Gw-Approval-Id, x-gw-run-id";
+  /^(?:authorization|content-type|accept|last-event-id|user-agent|x-api-key|x-gateway-authorization|x-tenant-id|x-resource-group|x-approval-token|x-correlation-id|x-request-id|x-client-request-id|idempotency-key|traceparent|tracestate|baggage|(?:x-gw|x-goog|x-stainless|openai|anthropic)-[a-z-]+|mcp-(?:protocol-version|session-id|method|name|param-[!#$%&'*+.^_`|~0-9a-z-]+))$/;
+const EXPOSED = [
+  "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, Retry-After-Ms, ETag, Content-Disposition, X-Should-Retry",
+  "X-Request-Id, Request-Id, X-Usage-Warning, x-gw-usage-warning, x-gw-usage-utilization, x-gw-policy-warnings",
+  "x-gw-parameters-clamped, x-gw-dropped-parameters, x-gw-cache, x-gw-ai-generated, X-Gw-Approval-Id, x-gw-run-id",
+].join(", ");
 const MAX_AGE_SECONDS = "600";
 
 /** Whose page the answer may be read by: an origin, `*` for every one, null for none. */
-function readerOf(request: Request, path: string, allowed: ReadonlySet<string>): string | null {
+function readerOf(request: Request, path: string, allowed: AllowedOrigins): string | null {
   const origin = request.headers.get("origin");
   if (origin === null) return null;
   if (DISCOVERY.test(path)) return "*";
-  return GOVERNED.test(path) && allowed.has(origin) ? origin : null;
+  const may = CALLS.test(path) ? allowed.calls : TOOL_SERVERS.test(path) ? allowed.toolServers : null;
+  return may?.has(origin) === true ? origin : null;
 }
 
 /** The answer to a browser's own question before a call; null when the request is none, or its page may not call. */
-export function preflight(request: Request, allowed: ReadonlySet<string>): Response | null {
+export function preflight(request: Request, allowed: AllowedOrigins): Response | null {
   if (request.method !== "OPTIONS" || request.headers.get("access-control-request-method") === null) return null;
   const reader = readerOf(request, new URL(request.url).pathname, allowed);
   if (reader === null) return null;
@@ -32,8 +40,6 @@ export function preflight(request: Request, allowed: ReadonlySet<string>): Respo
   return new Response(null, {
     status: 204,
     headers: {
-      "access-control-allow-origin": reader,
-      vary: "origin",
       "access-control-allow-methods": reader === "*" ? "GET" : METHODS,
       ...(headers === "" ? {} : { "access-control-allow-headers": headers }),
       "access-control-max-age": MAX_AGE_SECONDS,
@@ -41,8 +47,8 @@ export function preflight(request: Request, allowed: ReadonlySet<string>): Respo
   });
 }
 
-/** Lets the page that called read the answer, where it may. */
-export function withCorsHeaders(request: Request, response: Response, allowed: ReadonlySet<string>): Response {
+/** Lets the page that asked or called read the answer, where it may. */
+export function withCorsHeaders(request: Request, response: Response, allowed: AllowedOrigins): Response {
   if (!request.headers.has("origin")) return response;
   const reader = readerOf(request, new URL(request.url).pathname, allowed);
   if (reader === null) return response;

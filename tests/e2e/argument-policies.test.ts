@@ -153,6 +153,37 @@ describe("behind other controls", () => {
     }
   });
 
+  test("a warning names its policy to the caller, beside those of guardrails", async () => {
+    const { apiKey, groupId } = await keyUnder("warns, once", { severity: "warn", analyzer: "values", rules: rule("in", ["Oslo"]) });
+    for (const [name, surface] of [
+      ["watches answers", "output"],
+      ["watches questions", "input"],
+    ] as const)
+      await world.admin.post("/v1/admin/guardrails/configs", {
+        ...tenant,
+        name,
+        group_ids: [groupId],
+        surfaces: { chat_input: surface === "input", chat_output: surface === "output" },
+        builtin: { banned_words: [surface === "input" ? "weather" : "Oslo"], banned_words_action: "warn" },
+      });
+    const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "sdk-openai",
+        messages: [{ role: "user", content: "tools: the weather, the weather" }],
+        tools: [{ type: "function", function: TOOL }],
+      }),
+    });
+    expect(response.status).toBe(200);
+    expect(JSON.stringify(await response.json())).toContain("Oslo");
+    expect((response.headers.get("x-gw-policy-warnings") ?? "").split(", ").toSorted()).toEqual([
+      "warns%2C%20once",
+      "watches%20answers",
+      "watches%20questions",
+    ]);
+  });
+
   test("a stream that a semantic policy holds is refused with the status of a denial", async () => {
     const { apiKey, groupId } = await keyUnder("held", { analyzer: "values", rules: rule("in", ["Oslo"]) });
     const { llms } = await world.admin.get("/v1/admin/llms?tenant_id=default&search=sdk-echo");

@@ -165,3 +165,20 @@ test("at a virtual server, who is not connected to a member is told where to con
   });
   expect([strange.status, strange.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
 });
+
+test("a stranger is told where to authorize at a server behind OAuth alone", async () => {
+  const { id: plain } = await world.admin.post("/v1/admin/mcp-servers", {
+    tenant_id: "default",
+    name: "without oauth",
+    base_url: `http://127.0.0.1:${upstream.port}/elsewhere`,
+  });
+  const challenge = async (serverId: string) => {
+    const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${serverId}`, { method: "POST", body: "{}" });
+    expect(answer.status).toBe(401);
+    return answer.headers.get("www-authenticate");
+  };
+  const document = `${world.gateway.runtimeUrl}/.well-known/oauth-protected-resource/v1/proxy/mcp/${id}`;
+  expect(await challenge(id)).toBe(`Bearer resource_metadata="${document}"`);
+  expect(await challenge(plain)).toBe("Bearer");
+  expect(await challenge(`mcp-${"0".repeat(26)}`)).toBe("Bearer");
+});

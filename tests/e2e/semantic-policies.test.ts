@@ -271,7 +271,7 @@ describe("what goes in", () => {
   test("is marked and passes where the policy warns", async () => {
     await change({ action: "warn" });
     const { id, status, headers } = await ask(fresh("dragons"));
-    expect([status, headers.get("x-gw-semantic-policy-warnings")]).toEqual([200, "no%20dragons"]);
+    expect([status, headers.get("x-gw-policy-warnings")]).toEqual([200, "no%20dragons"]);
     expect(await rowOf(admin, { id })).toMatchObject({ success: true, semantic_policy_id: policy.id, proxy_subtype: "chat_completions" });
     await change({ action: "block" });
   });
@@ -279,7 +279,7 @@ describe("what goes in", () => {
   test("passes untouched in shadow, and the judge's row tells of it", async () => {
     await change({ mode: "shadow" });
     const { id, status, headers } = await ask(fresh("dragons"));
-    expect([status, headers.get("x-gw-semantic-policy-warnings")]).toEqual([200, null]);
+    expect([status, headers.get("x-gw-policy-warnings")]).toEqual([200, null]);
     const nested = await rowsOf(admin, { parent_request_id: id, semantic_policy_id: policy.id }, 1);
     expect(nested[0].custom_metadata.semantic_policy).toMatchObject({ verdict: "violation", mode: "shadow" });
     expect(await rowOf(admin, { id })).toMatchObject({ success: true, semantic_policy_id: null });

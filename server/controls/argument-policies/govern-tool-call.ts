@@ -2,6 +2,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { ACTION_PASSES } from "../../road/action.ts";
 import type { Call } from "../../road/call.ts";
 import type { ActionControl } from "../../road/control.ts";
+import { warnCaller } from "../../road/policy-warnings.ts";
 import { addTag } from "../../road/record/add-tag.ts";
 import { judgeToolCall, type ToolCallJudgement } from "./judge-tool-call.ts";
 
@@ -37,6 +38,7 @@ function note(call: Call, { denied, warnings }: ToolCallJudgement): void {
   }));
   row.custom_metadata = { ...facts, argument_policies: [...(facts.argument_policies ?? []), ...told].slice(0, MAX_TOLD) };
   if (warnings.length > 0) addTag(call, WARNED);
+  for (const { policy } of warnings) warnCaller(call, policy);
 }
 
 const MAX_TOLD = 20;

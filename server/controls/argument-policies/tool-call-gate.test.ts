@@ -32,7 +32,7 @@ function policy(target: string, severity: Severity, speaksAgainst: (text: string
 function callUnder(...policies: readonly ToolCallPolicy[]): Call {
   const byTool = new Map<string, ToolCallPolicy[]>();
   for (const each of policies) byTool.set(each.target, [...(byTool.get(each.target) ?? []), each]);
-  return { scope: { toolCallPolicies: byTool }, row: {} } as unknown as Call;
+  return { scope: { toolCallPolicies: byTool }, row: {}, answerHeaders: {} } as unknown as Call;
 }
 
 const bad = (text: string) => text.includes("bad");

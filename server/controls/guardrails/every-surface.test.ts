@@ -93,7 +93,7 @@ async function guardedMessage(call: Call, run: GuardRun, message: string, parts:
 const PARTS: EngineParts = { engines: {}, askModel: () => Promise.reject(new Error("no model is asked here")) };
 
 function callWith(text: string): Call {
-  return { row: {}, requestContent: text } as unknown as Call;
+  return { row: {}, answerHeaders: {}, requestContent: text } as unknown as Call;
 }
 
 function guardFor(check: GuardrailCheck, action: GuardrailAction, direction: "input" | "output"): SurfaceGuard {
@@ -236,7 +236,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
         const run = broken(guardFor(check, action, "output"), how);
         const { refusal } = look(run, "Nothing to see here.");
         const row = {};
-        run.tell({ row, answerReusable: true });
+        run.tell({ row, answerReusable: true, answerHeaders: {} });
         expect(refusal?.code ?? null).toBe(action === "warn" ? null : "guardrail_blocked");
         expect(row).toMatchObject(action === "warn" ? { guardrails_degraded: true } : { guardrail_blocked: true });
       }

@@ -1,6 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { replaceLeaves } from "../../wire/json-leaves.ts";
 import type { Call } from "../../road/call.ts";
+import { warnCaller } from "../../road/policy-warnings.ts";
 import { isKnownClean, noteClean } from "./clean-texts.ts";
 import type { GuardrailAction, GuardrailCheck } from "./finding.ts";
 import { type GuardedFinding, HoldBack } from "./hold-back.ts";
@@ -28,6 +29,8 @@ export interface GuardOutcome {
   readonly verdict: GuardrailResult | null;
   readonly personal: boolean;
   readonly degraded: boolean;
+  /** Names of the guardrails that only warn. */
+  readonly warned: readonly string[];
 }
 
 const WEIGHT: Readonly<Record<GuardrailAction, number>> = { warn: 0, redact: 1, block: 2 };
@@ -39,6 +42,7 @@ export class GuardRun {
   private readonly now: () => number;
   private spentMs = 0;
   private heaviest: GuardrailResult | null = null;
+  private readonly warned = new Set<string>();
   private personal = false;
   private degraded = false;
   private skipped = false;
@@ -111,11 +115,12 @@ export class GuardRun {
   }
 
   get outcome(): GuardOutcome {
-    return { verdict: this.heaviest, personal: this.personal, degraded: this.degraded };
+    return { verdict: this.heaviest, personal: this.personal, degraded: this.degraded, warned: [...this.warned] };
   }
 
   /** Takes over what another run of the same surface came to. */
-  recall({ verdict, personal, degraded }: GuardOutcome): void {
+  recall({ verdict, personal, degraded, warned }: GuardOutcome): void {
+    for (const name of warned) this.warned.add(name);
     if (personal) this.personal = true;
     if (degraded) this.degraded = true;
     if (verdict !== null) this.weigh(verdict);
@@ -142,8 +147,9 @@ export class GuardRun {
    * Records the result on the row; that of another surface of the same call stays where it weighs more. An answer that was touched
    * is nobody else's. `ends`: whether a block ends the call, or only leaves a part of the answer out.
    */
-  tell(call: Pick<Call, "row" | "answerReusable">, ends = true): void {
+  tell(call: Pick<Call, "row" | "answerReusable" | "answerHeaders">, ends = true): void {
     const { row } = call;
+    this.warn(call);
     if (SURFACES[this.surface.surface].direction === "output" && (this.heaviest !== null || this.degraded)) call.answerReusable = false;
     if (this.personal) row.pii_detected = true;
     if (this.degraded) row.guardrails_degraded = true;
@@ -156,6 +162,11 @@ export class GuardRun {
     row.guardrail_config_id = verdict.source?.id ?? null;
     row.guardrail_check = verdict.check;
     row.guardrail_action = verdict.action;
+  }
+
+  /** Names to the caller what warned, as long as the answer has not left. */
+  warn(call: Pick<Call, "answerHeaders">): void {
+    for (const name of this.warned) warnCaller(call, name);
   }
 
   /** The refusal a blocked call ends with (interface 7.3). */
@@ -201,6 +212,7 @@ export class GuardRun {
   }
 
   private weigh(verdict: GuardrailResult): void {
+    if (verdict.action === "warn" && verdict.source !== null) this.warned.add(verdict.source.name);
     if (this.heaviest === null || WEIGHT[verdict.action] > WEIGHT[this.heaviest.action]) this.heaviest = verdict;
   }
 }

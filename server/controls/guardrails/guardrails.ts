@@ -59,6 +59,7 @@ export class Guardrails implements RequestControl, AnswerControl {
     if (body === null) return answer;
     const changed = guard.whole(body);
     if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
+    run.warn(call);
     return (
       guard.refusal ?? (changed ? { ...answer, body: encoder.encode(writtenWithExactTools(body, decoder.decode(answer.body))) } : answer)
     );

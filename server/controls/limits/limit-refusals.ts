@@ -9,8 +9,8 @@ export function shown(window: WindowLimit, amount: number): number {
 }
 
 const seconds = (ms: number): string => String(Math.max(1, Math.ceil(ms / 1000)));
-/** A run has no window that turns: no wait helps it. */
-export const AT_CEILING = { "retry-after": "1", "x-gw-usage-utilization": "100" };
+/** A run has no window that turns, so that nothing is said of when to try again: no wait helps it. */
+export const AT_CEILING = { "x-gw-usage-utilization": "100" };
 
 const words = (limitType: string): string => limitType.replaceAll("_", " ");
 

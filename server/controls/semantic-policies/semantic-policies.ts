@@ -14,6 +14,7 @@ import { streamUsage } from "../../road/metering/stream-usage.ts";
 import type { Conversation } from "../../road/conversation.ts";
 import type { Exchange } from "../../road/surface.ts";
 import type { Answer, StreamAnswer, WholeAnswer } from "../../road/answer.ts";
+import { warnCaller } from "../../road/policy-warnings.ts";
 import type { RequestView } from "../../road/view.ts";
 import { bufferAnswer } from "../../road/answers/buffered-answer.ts";
 import { Judge, type Judged, type JudgeParts, type JudgeQuestion, recordedVerdict } from "./judge.ts";
@@ -25,8 +26,6 @@ export interface SemanticPoliciesParts extends JudgeParts {
   readonly idleMs: number;
 }
 
-/** Tells the caller which policies warned, by their names. */
-const WARNINGS = "x-gw-semantic-policy-warnings";
 /** Of a stream that flows while its policies only watch. */
 const MAX_WATCHED_BYTES = 512 * 1024;
 
@@ -145,8 +144,7 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
       if (verdict.kind === "failed") row.guardrails_degraded = true;
       else {
         row.semantic_policy_id ??= policy.id;
-        const warned = call.answerHeaders[WARNINGS];
-        call.answerHeaders[WARNINGS] = `${warned === undefined ? "" : `${warned}, `}${encodeURIComponent(policy.name)}`;
+        warnCaller(call, policy.name);
       }
       return null;
     }

@@ -36,7 +36,7 @@ export interface ToolService {
   readonly oauth: OAuthDispatch;
   readonly appResource: AppResourceDispatch;
   /** A caller of a tool server without a good credential is told where a client can get one. */
-  challenged(refusal: Refusal, call: Call): Refusal;
+  challenged(refusal: Refusal, call: Call): Promise<Refusal>;
 }
 
 export interface ToolServiceOptions extends AdmissionParts {

@@ -52,6 +52,8 @@ export interface AuthorizationCache {
   /** Digests of kept tokens their servers took no more. */
   readonly refused: BoundedMap<string, true>;
   readonly documents: BoundedMap<string, Kept<DocumentClient | Refusal>>;
+  /** Whether a server is authorized for by OAuth, by its id: anybody can ask. */
+  readonly oauthServers: BoundedMap<string, Kept<{ readonly is: boolean } | Refusal>>;
   /** Documents of clients being fetched: anybody can have the gateway fetch one. */
   fetching: number;
 }
@@ -66,6 +68,7 @@ export function authorizationCache(): AuthorizationCache {
     issuers: new BoundedMap(MAX_SERVERS),
     refused: new BoundedMap(MAX_SERVERS),
     documents: new BoundedMap(MAX_SERVERS),
+    oauthServers: new BoundedMap(MAX_SERVERS),
     fetching: 0,
   };
 }

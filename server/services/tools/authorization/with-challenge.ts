@@ -1,15 +1,31 @@
-import type { Refusal } from "../../../kernel/errors.ts";
+import { findOAuthServer } from "../../../directory/tools/oauth-servers.ts";
+import { isRefusal, type Refusal } from "../../../kernel/errors.ts";
 import { writeChallenge } from "../../../wire/oauth/challenge.ts";
 import type { Call } from "../../../road/call.ts";
+import { cachedLookup } from "./authorization-cache.ts";
 import { type AuthorizationParts, baseUrl } from "./authorization-parts.ts";
 import { metadataUrl } from "./protected-servers.ts";
 
 const SERVER = /^\/v1\/proxy\/mcp\/(mcp-[0-9A-Z]{26})(?:\/|$)/;
+const KEPT_MS = 5_000;
 
-/** Adds the challenge that tells a client without a valid credential where to get one. */
-export function withChallenge(refusal: Refusal, call: Call, parts: Pick<AuthorizationParts, "publicUrl">): Refusal {
+type Parts = Pick<AuthorizationParts, "publicUrl" | "db" | "memory" | "clock">;
+
+/**
+ * Adds the challenge for a client without a valid credential. It names the document that says where to get one only of a
+ * server that has it: to any other a key is shown, and a client sent to a document that is not there would report that.
+ */
+export async function withChallenge(refusal: Refusal, call: Call, parts: Parts): Promise<Refusal> {
   const serverId = refusal.code === "unauthenticated" ? SERVER.exec(call.path)?.[1] : undefined;
   if (serverId === undefined) return refusal;
-  const challenge = writeChallenge({ error: null, scope: null, resourceMetadata: metadataUrl(baseUrl(parts, call), serverId) });
+  const resourceMetadata = (await isOAuthServer(parts, serverId)) ? metadataUrl(baseUrl(parts, call), serverId) : null;
+  const challenge = writeChallenge({ error: null, scope: null, resourceMetadata });
   return { ...refusal, headers: { ...refusal.headers, "www-authenticate": challenge } };
+}
+
+async function isOAuthServer(parts: Parts, id: string): Promise<boolean> {
+  const find = async () => ({ is: (await findOAuthServer(parts, id)) !== null });
+  // While the database is away nobody knows, and the refusal stands without it.
+  const found = await cachedLookup(parts.memory.oauthServers, id, parts.clock, KEPT_MS, find).catch(() => ({ is: false }));
+  return !isRefusal(found) && found.is;
 }
