@@ -116,7 +116,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   });
   const follower = followed(connection, admission, tenants, tools, log);
   await follower.start();
-  const notices = new Notices({ conversations: new ConversationNotices(db, clock, log), db, clock });
+  const notices = new Notices({ conversations: new ConversationNotices(db, clock, log), db });
   const strangers = new Strangers({
     tenants,
     refused: new RefusedCredentials(limits.alerts, clock),

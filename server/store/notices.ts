@@ -120,3 +120,16 @@ export async function noticeBeforeFirstTurn(
      GROUP BY t.handle ORDER BY t.handle`.execute(db);
   return rows;
 }
+
+/** Counts a person's post and tells whether it is within `most` in `withinMs`, whichever process each came to. */
+export async function countNoticePost(
+  db: Database,
+  { tenantId, userId, most, withinMs }: { tenantId: string; userId: string; most: number; withinMs: number },
+): Promise<boolean> {
+  const recent = sql`ARRAY(SELECT at FROM unnest(notice_posts.posted_at) AS at WHERE at > now() - ${withinMs} * interval '1 millisecond')`;
+  const { rows } = await sql`
+    INSERT INTO notice_posts (end_user_id, tenant_id, posted_at) VALUES (${userId}, ${tenantId}, ARRAY[now()])
+    ON CONFLICT (end_user_id) DO UPDATE SET posted_at = ${recent} || now() WHERE cardinality(${recent}) < ${most}
+    RETURNING end_user_id`.execute(db);
+  return rows.length > 0;
+}

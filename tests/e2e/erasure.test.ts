@@ -17,6 +17,7 @@ const WHOLE_ROWS_GO = [
   "end_user_group_members",
   "end_user_photos",
   "end_users",
+  "notice_posts",
   "notifications",
   "oauth_client_grants",
   "oauth_tokens",
@@ -360,6 +361,9 @@ async function liveALittle(): Promise<void> {
   expect((await mary.request("POST", `/approvals/${resolved}/reject`, { note: "marys note" })).status).toBe(200);
 
   await sql`INSERT INTO alerts (id, tenant_id, alert_type, severity, title, message, crossing) VALUES ('alert', 'default', 'usage_warning', 'warning', 't', 'm', 'x')`.execute(
+    connection.db,
+  );
+  await sql`INSERT INTO notice_posts (end_user_id, tenant_id, posted_at) VALUES (${mary.id}, 'default', ARRAY[now()])`.execute(
     connection.db,
   );
   await sql`INSERT INTO alert_acknowledgements (alert_id, end_user_id) VALUES ('alert', ${mary.id})`.execute(connection.db);

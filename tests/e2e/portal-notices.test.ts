@@ -3,8 +3,11 @@ import { createHash } from "node:crypto";
 import { actionRecordDigest } from "@gatehouse/ledger-format/action-record";
 import { parseExportLine } from "@gatehouse/ledger-format/export";
 import { rowOf, serveModels, type Served } from "../support/admin.ts";
-import { newPerson, type PortalClient } from "../support/portal.ts";
+import { removeDirectory, startGateway } from "../support/gateway.ts";
+import { newPerson, portalClient, type PortalClient } from "../support/portal.ts";
 import { startWorld, type World } from "../support/world.ts";
+
+const SECRETS = { GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64"), GW_JWT_SECRET: "the same secret for both of the processes" };
 
 let world: World;
 let served: Served;
@@ -16,7 +19,8 @@ let made = 0;
 const newHandle = () => `01J${String(made++).padStart(23, "0")}`;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld(SECRETS);
+  await world.admin.post("/v1/admin/tenants", { id: "other", name: "Other" });
   served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
   person = await newPerson(world.gateway.runtimeUrl, "reader");
   await world.admin.request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: served.groupId });
@@ -165,12 +169,34 @@ describe("a notice record", () => {
       const reply = await post(newHandle(), wrong);
       expect([reply.status, reply.body.code, reply.body.fields.length]).toEqual([422, "invalid_notice", 1]);
     }
+    // Another tenant's, and nobody's.
+    const { id: stranger } = await world.admin.post("/v1/admin/resource-groups", {
+      tenant_id: "other",
+      name: "theirs",
+      group_type: "team",
+    });
+    for (const ai_system_id of [stranger, crypto.randomUUID()]) {
+      const handle = newHandle();
+      expect((await post(handle, { ai_system_id })).body).toMatchObject({ code: "invalid_notice", fields: [{ field: "ai_system_id" }] });
+      expect(await post(handle, { ai_system_id })).toMatchObject({ status: 422 });
+      expect((await person.request("GET", `/evidence/notice-config?ai_system_id=${ai_system_id}`)).status).toBe(404);
+      const asAdmin = await world.admin.request("GET", `${CONFIG}?tenant_id=default&ai_system_id=${ai_system_id}`);
+      expect([asAdmin.status, asAdmin.body.code]).toEqual([404, "not_found"]);
+    }
+  });
+
+  test("is one of at most 30 of a person in a minute, whichever process they come to", async () => {
+    const other = await startGateway({ databaseUrl: world.databaseUrl, env: { ...SECRETS, GW_ROLES: "runtime" } });
     const eager = await newPerson(world.gateway.runtimeUrl, "eager");
-    const statuses: number[] = [];
-    for (let i = 0; i < 30; i++) statuses.push((await post(newHandle(), {}, eager)).status);
-    expect(new Set(statuses)).toEqual(new Set([200]));
-    const refused = await post(newHandle(), {}, eager);
-    expect([refused.status, refused.body.code, refused.headers.get("retry-after")]).toEqual([429, "rate_limited", "60"]);
+    const clients = [eager, portalClient(other.runtimeUrl, eager.token)];
+    const replies = await Promise.all(Array.from({ length: 40 }, (_, i) => post(newHandle(), {}, clients[i % 2])));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(30);
+    const refused = replies.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(10);
+    for (const { body, headers } of refused) expect([body.code, headers.get("retry-after")]).toEqual(["rate_limited", "60"]);
+    expect((await post(newHandle())).status).toBe(200);
+    await other.stop();
+    await removeDirectory(other.dataDir);
     expect((await post(newHandle())).status).toBe(200);
   });
 });

@@ -1,28 +1,19 @@
 import { ACTION_RECORD_SCHEMA, actionRecordDigest, type ActionRecord } from "@gatehouse/ledger-format/action-record";
 import type { NoticePost } from "@gatehouse/contracts/notices";
-import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { ConversationNotices } from "../../directory/notices/conversation-notices.ts";
-import { effectiveNoticeConfig, isKnownText } from "../../directory/notices/notice-configs.ts";
-import type { Clock } from "../../kernel/clock.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { effectiveNoticeConfig, isKnownText, isSystem } from "../../directory/notices/notice-configs.ts";
+import { invalidFields, type Refusal, refuse } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import type { Call } from "../../road/call.ts";
-
-/** Notice POSTs per user and minute (interface 8.7). */
-const A_MINUTE = 30;
-const MINUTE_MS = 60_000;
-const REMEMBERED = 20_000;
 
 export interface NoticesParts {
   readonly conversations: ConversationNotices;
   readonly db: Parameters<typeof effectiveNoticeConfig>[0]["db"];
-  readonly clock: Clock;
 }
 
 /** That people were told they talk to an AI system, sealed before they do (interface 6.3). */
 export class Notices {
   private readonly parts: NoticesParts;
-  private readonly posts = new BoundedMap<string, number[]>(REMEMBERED);
   /** By conversation and method. A page that mounts its notice twice posts it twice at once. */
   private readonly beingSealed = new Map<string, Promise<void>>();
 
@@ -37,7 +28,11 @@ export class Notices {
   async record(call: Call, post: NoticePost): Promise<{ record_id: string } | Refusal> {
     const { user, tenant } = call;
     if (user === null || tenant === null) return refuse("unauthenticated");
-    if (!this.within(user.id)) return refuse("rate_limited", undefined, { headers: { "retry-after": "60" } });
+    const { db, conversations } = this.parts;
+    if (!(await conversations.countPost(tenant.id, user.id)))
+      return refuse("rate_limited", undefined, { headers: { "retry-after": "60" } });
+    if (post.ai_system_id !== undefined && !(await isSystem(db, tenant.id, post.ai_system_id)))
+      throw invalidFields("invalid_notice", [{ field: "ai_system_id", message: "names no AI system of this tenant" }]);
     const config = await effectiveNoticeConfig(this.parts, tenant.id, post.ai_system_id ?? null);
     if (!config.enabled) return refuse("evidence_disabled");
     forgetUser(call);
@@ -76,14 +71,6 @@ export class Notices {
     if (found instanceof Promise) return found.then((records) => note(call, records));
     note(call, found);
     return null;
-  }
-
-  private within(userId: string): boolean {
-    const now = this.parts.clock.now();
-    const recent = (this.posts.get(userId) ?? []).filter((at) => at > now - MINUTE_MS);
-    if (recent.length >= A_MINUTE) return false;
-    this.posts.set(userId, [...recent, now]);
-    return true;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Database } from "../../store/database.ts";
-import { addConversationNotice, noticesOfConversation } from "../../store/notices.ts";
+import { addConversationNotice, countNoticePost, noticesOfConversation } from "../../store/notices.ts";
 import { BoundedMap } from "../bounded-map.ts";
 
 interface Known {
@@ -11,6 +11,8 @@ interface Known {
   readonly until: number;
 }
 
+/** Notice POSTs per user and minute (interface 8.7). */
+const A_MINUTE = { most: 30, withinMs: 60_000 };
 const REMEMBERED = 100_000;
 /** A conversation without a notice is asked about again after this; one with a notice never, for the earliest stays it. */
 const UNNOTICED_FOR_MS = 2_000;
@@ -33,6 +35,11 @@ export class ConversationNotices {
     const key = `${tenantId}/${handle}`;
     const known = this.known.get(key);
     return known !== undefined && known.until > this.clock.now() ? known.records : this.read(tenantId, handle, key);
+  }
+
+  /** Counts a post of the user's; false past their limit, which holds over all processes. */
+  countPost(tenantId: string, userId: string): Promise<boolean> {
+    return countNoticePost(this.db, { tenantId, userId, ...A_MINUTE });
   }
 
   /** Told once the record is sealed. */

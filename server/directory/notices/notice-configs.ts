@@ -5,7 +5,7 @@ import { ulid, uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { noticeBeforeFirstTurn, noticeConfigs, putNoticeConfig, removeNoticeConfig, type NoticeConfigRow } from "../../store/notices.ts";
 import { resourceGroupStore } from "../../store/resource-groups.ts";
-import { invalidField } from "../writes/records.ts";
+import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { DEFAULT_TEXTS } from "./default-texts.ts";
 
@@ -30,17 +30,26 @@ function read(row: NoticeConfigRow | undefined, source: NoticeConfig["source"]):
   };
 }
 
-/** The configuration in force: the system's, else the tenant's, else the built-in one (interface 6.4). */
+/**
+ * The configuration in force: the system's, else the tenant's, else the built-in one (interface 6.4). Throws a `not_found`
+ * refusal for a system that is not the tenant's.
+ */
 export async function effectiveNoticeConfig(
   { db }: Pick<Directory, "db">,
   tenantId: string,
   systemId: string | null,
 ): Promise<NoticeConfig> {
+  if (systemId !== null && !(await isSystem(db, tenantId, systemId))) throw notFound("AI system");
   const rows = await noticeConfigs(db, tenantId, systemId);
   const ofSystem = systemId === null ? undefined : rows.find((row) => row.ai_system_id === systemId);
   if (ofSystem !== undefined) return read(ofSystem, "system");
   const ofTenant = rows.find((row) => row.ai_system_id === null);
   return read(ofTenant, ofTenant === undefined ? "default" : "tenant");
+}
+
+/** An AI system is a resource group of its tenant. */
+export async function isSystem(db: Directory["db"], tenantId: string, id: string): Promise<boolean> {
+  return (await resourceGroupStore.find(db, tenantId, id)) !== undefined;
 }
 
 /** Whether the digest is of a text that anybody may be shown: one in force, or a built-in one, which a portal shows when it cannot ask. */
@@ -90,7 +99,7 @@ const textReferences = (texts: Readonly<Record<string, string>>): ActionRecord["
 
 export async function setNoticeConfig(write: Write, tenantId: string, body: NoticeConfigPut): Promise<NoticeConfig> {
   const systemId = body.ai_system_id ?? null;
-  if (systemId !== null && (await resourceGroupStore.find(write.trx, tenantId, systemId)) === undefined)
+  if (systemId !== null && !(await isSystem(write.trx, tenantId, systemId)))
     throw invalidField("ai_system_id", "names no resource group of this tenant");
   await putNoticeConfig(write.trx, {
     id: uuid(),
