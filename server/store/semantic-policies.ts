@@ -85,18 +85,21 @@ export async function policiesJudgedBy(db: Database | Trx, tenantId: string, mod
   return rows.map((row) => row.name);
 }
 
-/** Binds the model to those of the groups that are not given it yet, handed down or themselves, where the portal's picker does not show it. */
-export async function grantHidden(trx: Trx, tenantId: string, groupIdsOf: readonly string[] | "roots", modelId: string): Promise<void> {
+/** Those of the groups that are not given the model, handed down or themselves: it is there for them to judge, and for nothing else. */
+export async function groupsOnlyJudgedBy(
+  trx: Trx,
+  tenantId: string,
+  groupIdsOf: readonly string[] | "roots",
+  modelId: string,
+): Promise<string[]> {
   const chosen = groupIdsOf === "roots" ? sql`g.parent_group_id IS NULL` : sql`g.id = ANY(${groupIdsOf as string[]}::uuid[])`;
-  await sql`WITH RECURSIVE chain AS (
+  const { rows } = await sql<{ leaf: string }>`WITH RECURSIVE chain AS (
       SELECT g.id AS leaf, g.id, g.parent_group_id, g.inherit_resources FROM resource_groups g WHERE g.tenant_id = ${tenantId} AND ${chosen}
       UNION
       SELECT chain.leaf, g.id, g.parent_group_id, g.inherit_resources
         FROM chain JOIN resource_groups g ON g.id = chain.parent_group_id AND g.tenant_id = ${tenantId} WHERE chain.inherit_resources
-    ), given AS (
-      SELECT chain.leaf FROM chain JOIN resource_group_models b ON b.group_id = chain.id AND b.model_id = ${modelId}::uuid
     )
-    INSERT INTO resource_group_models (group_id, model_id, tenant_id, portal_visible)
-    SELECT DISTINCT leaf, ${modelId}::uuid, ${tenantId}, false FROM chain WHERE leaf NOT IN (SELECT leaf FROM given)
-    ON CONFLICT DO NOTHING`.execute(trx);
+    SELECT leaf FROM chain LEFT JOIN resource_group_models b ON b.group_id = chain.id AND b.model_id = ${modelId}::uuid
+     GROUP BY leaf HAVING count(b.model_id) = 0 ORDER BY leaf`.execute(trx);
+  return rows.map(({ leaf }) => leaf);
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sql } from "kysely";
 import { type ControlPlane, controlPlane, newTenant, type TenantWithAdmin } from "./admin-harness.ts";
 
 const CACHES = "/v1/admin/semantic-cache/configs";
@@ -176,11 +177,44 @@ describe("a semantic policy", () => {
       surfaces: ["chat_input", "mcp_input"],
     });
     expect((await acme.send("PATCH", `${POLICIES}/${id}`, { mode: "enforce" })).body.on_judge_failure).toBe("block");
-    expect((await acme.send("GET", `/v1/admin/resource-groups/${group}/llm-models`)).body.llm_models).toMatchObject([
-      { id: chat, portal_visible: false },
-    ]);
+    const judges = async () => (await acme.send("GET", `/v1/admin/resource-groups/${group}/llm-models`)).body.llm_models;
+    expect(await judges()).toMatchObject([{ id: chat, portal_visible: false, judge_only: true, inherited: false }]);
     expect(refusal(await acme.send("DELETE", `/v1/admin/llms/${chat}`)).slice(0, 2)).toEqual([409, "in_use"]);
+    // It goes while the policy is off, and with it; each time the group's log says so.
+    await acme.send("PATCH", `${POLICIES}/${id}`, { enabled: false });
+    expect(await judges()).toEqual([]);
+    await acme.send("PATCH", `${POLICIES}/${id}`, { enabled: true });
+    await acme.send("PATCH", `${POLICIES}/${id}`, { resource_group_ids: [] });
+    expect(await judges()).toEqual([]);
+    await acme.send("PATCH", `${POLICIES}/${id}`, { resource_group_ids: [group] });
     expect((await acme.send("DELETE", `${POLICIES}/${id}`)).status).toBe(204);
+    expect(await judges()).toEqual([]);
+    const { entries } = (await acme.send("GET", `/v1/admin/admin-log?resource=group-models&resource_id=${group}`)).body;
+    const what = { model_id: chat, semantic_policy_id: id };
+    const logged = entries.map(({ action, before, after }: any) => [action, after ?? before]);
+    expect(logged.filter(([, { semantic_policy_id: of }]: any) => of === id)).toEqual([
+      ["unbind_judge", what],
+      ["bind_judge", what],
+      ["unbind_judge", what],
+      ["bind_judge", what],
+      ["unbind_judge", what],
+      ["bind_judge", what],
+    ]);
+  });
+
+  test("who may write policies and not groups hands no model out by naming it as a judge", async () => {
+    const judged = (await acme.send("POST", "/v1/admin/resource-groups", { name: "of nobody's model" })).body.id;
+    const { send: author } = await newTenant(plane, "acme", "security");
+    expect((await author("POST", `/v1/admin/resource-groups/${judged}/llm-models`, { model_ids: [chat] })).status).toBe(403);
+    const made = await author("POST", POLICIES, {
+      name: "hands out",
+      constraint_text: "Be kind.",
+      judge_model_id: chat,
+      resource_group_ids: [judged],
+    });
+    expect(made.status).toBe(201);
+    const { rows } = await sql`SELECT 1 FROM resource_group_models WHERE group_id = ${judged}`.execute(plane.database.db);
+    expect(rows).toEqual([]);
   });
 
   test("grants its groups the judge of the gateway's own configuration where nobody names one", async () => {
@@ -188,7 +222,7 @@ describe("a semantic policy", () => {
     const judged = (await acme.send("POST", "/v1/admin/resource-groups", { name: "judged at last" })).body.id;
     await acme.send("POST", POLICIES, { name: "judged at last", constraint_text: "Be kind.", resource_group_ids: [judged] });
     expect((await acme.send("GET", `/v1/admin/resource-groups/${judged}/llm-models`)).body.llm_models).toMatchObject([
-      { id: judge, portal_visible: false },
+      { id: judge, portal_visible: false, judge_only: true },
     ]);
   });
 

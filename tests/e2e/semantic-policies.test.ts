@@ -404,9 +404,18 @@ describe("several policies, judges and groups", () => {
     await admin.request("DELETE", `${POLICIES}/${second.id}`);
   });
 
-  test("the judge is granted to the policy's groups, hidden from the picker, and stays while a policy names it", async () => {
+  test("the judge of a group serves judging only, and stays while a policy names it", async () => {
     const { llm_models: models } = await admin.get(`/v1/admin/resource-groups/${served.groupId}/llm-models`);
-    expect(models.find(({ name }: { name: string }) => name === "judge-1")).toMatchObject({ portal_visible: false });
+    expect(models.find(({ name }: { name: string }) => name === "judge-1")).toMatchObject({ portal_visible: false, judge_only: true });
+    const headers = { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json" };
+    const listed = await (await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers })).json();
+    expect(JSON.stringify(listed)).not.toContain("judge-1");
+    const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ model: "judge-1", messages: [{ role: "user", content: "judge me" }] }),
+    });
+    expect(answer.status).toBe(403);
     expect((await admin.request("DELETE", `/v1/admin/llms/${policy.judge_model_id}`)).status).toBe(409);
   });
 

@@ -12,7 +12,7 @@ import { resourceGroups } from "./resource-groups.ts";
 
 const RESOURCE = "group-models";
 
-/** What callers of the group may address: bound to it, or handed down from above. */
+/** What callers of the group may address, bound to it or handed down from above; and marked as such, what only judges there. */
 export async function listGroupModels(
   directory: Directory,
   tenantId: string,
@@ -21,7 +21,7 @@ export async function listGroupModels(
   page: Page,
 ): Promise<Paged<GroupModel>> {
   await resourceGroups.get(directory, tenantId, groupId);
-  const { items, total } = await modelsOfGroup(directory.db, tenantId, groupId, search, page);
+  const { items, total } = await modelsOfGroup(directory.db, tenantId, groupId, search, page, directory.fallbackJudge);
   return {
     total,
     items: items.map((row) => ({
@@ -33,6 +33,7 @@ export async function listGroupModels(
       modes: row.modes as GroupModel["modes"],
       enabled: row.enabled,
       portal_visible: row.portal_visible,
+      judge_only: row.judge_only,
       inherited: row.depth > 0,
       bound_group_id: row.bound_group_id,
       bound_group_name: row.bound_group_name,

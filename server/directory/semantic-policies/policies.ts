@@ -5,10 +5,9 @@ import type {
   SemanticPolicyUpdate,
 } from "@gatehouse/contracts/semantic-policies";
 import { uuid } from "../../kernel/ids.ts";
-import { lockedModel, modelIdByName } from "../../store/models.ts";
+import { lockedModel } from "../../store/models.ts";
 import { knownGroups } from "../../store/resource-groups.ts";
 import {
-  grantHidden,
   semanticPolicyByName,
   semanticPolicyStore,
   setSemanticPolicyGroups,
@@ -16,9 +15,9 @@ import {
   type SemanticPolicyPatch,
   type SemanticPolicyRow,
 } from "../../store/semantic-policies.ts";
-import { tenantStore } from "../../store/tenants.ts";
 import { invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
+import { judgeBinding, logJudgeBindings } from "./judge-bindings.ts";
 
 const DEFAULT_SURFACES = ["chat_input", "chat_output"];
 const DEFAULT_TIMEOUT_SECONDS = 10;
@@ -72,18 +71,6 @@ async function bind(write: Write, tenantId: string, policyId: string, ids: reado
   await setSemanticPolicyGroups(write.trx, tenantId, policyId, wanted);
 }
 
-async function fallbackJudge({ trx, directory }: Write, tenantId: string): Promise<string | null> {
-  const name = directory.fallbackJudge;
-  return name === null ? null : ((await modelIdByName(trx, tenantId, name)) ?? null);
-}
-
-/** The groups of a policy may use its judge, and their users are not offered it. */
-async function grantJudge(write: Write, tenantId: string, judge: string | null, ids: readonly string[] | null): Promise<void> {
-  const modelId =
-    judge ?? (await tenantStore.find(write.trx, null, tenantId))?.default_judge_model_id ?? (await fallbackJudge(write, tenantId));
-  if (modelId !== null) await grantHidden(write.trx, tenantId, ids ?? "roots", modelId);
-}
-
 /** Rules in words by which a model judges what goes in and out. */
 export const semanticPolicies = records<
   SemanticPolicyRow,
@@ -126,14 +113,21 @@ export const semanticPolicies = records<
   async created(write, tenantId, row, body) {
     const groupIds = body.resource_group_ids ?? null;
     await bind(write, tenantId, row.id, groupIds);
-    await grantJudge(write, tenantId, row.judge_model_id, groupIds);
+    const now = await judgeBinding(write, tenantId, { ...row, group_ids: groupIds ?? [] });
+    logJudgeBindings(write, tenantId, row.id, null, now);
   },
   async toPatch(write, tenantId, row, body) {
     const { resource_group_ids: given, surfaces, ...rest } = body;
     await checkJudge(write, tenantId, body.judge_model_id);
+    const before = await judgeBinding(write, tenantId, row);
     if (given !== undefined) await bind(write, tenantId, row.id, given);
-    const groupIds = given === undefined ? (row.all_groups ? null : row.group_ids) : given;
-    await grantJudge(write, tenantId, body.judge_model_id === undefined ? row.judge_model_id : body.judge_model_id, groupIds);
+    const now = await judgeBinding(write, tenantId, {
+      enabled: body.enabled ?? row.enabled,
+      judge_model_id: body.judge_model_id === undefined ? row.judge_model_id : body.judge_model_id,
+      all_groups: given === undefined ? row.all_groups : given === null,
+      group_ids: given === undefined ? row.group_ids : (given ?? []),
+    });
+    logJudgeBindings(write, tenantId, row.id, before, now);
     // Whoever turns a policy into one that stops calls, and said nothing of failures, gets its strict default too.
     const turned = failureOf(body.action ?? row.action, body.mode ?? row.mode);
     const untouched = row.on_judge_failure === failureOf(row.action, row.mode);
@@ -146,5 +140,8 @@ export const semanticPolicies = records<
     };
   },
   dependents: async () => [],
+  async removing(write, row) {
+    logJudgeBindings(write, row.tenant_id, row.id, await judgeBinding(write, row.tenant_id, row), null);
+  },
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });

@@ -1,0 +1,52 @@
+import { modelIdByName } from "../../store/models.ts";
+import { groupsOnlyJudgedBy } from "../../store/semantic-policies.ts";
+import { tenantStore } from "../../store/tenants.ts";
+import type { Write } from "../writes/write.ts";
+
+/** What of a policy decides which groups have its judge. */
+export interface JudgingPolicy {
+  readonly enabled: boolean;
+  readonly judge_model_id: string | null;
+  readonly all_groups: boolean;
+  readonly group_ids: readonly string[];
+}
+
+/** A model and the groups that have it as a judge alone: nobody may call it there who is not granted it besides. */
+export interface JudgeBinding {
+  readonly modelId: string;
+  readonly groupIds: readonly string[];
+}
+
+async function defaultJudge({ trx, directory }: Write, tenantId: string): Promise<string | null> {
+  const ofTenant = (await tenantStore.find(trx, null, tenantId))?.default_judge_model_id ?? null;
+  if (ofTenant !== null || directory.fallbackJudge === null) return ofTenant;
+  return (await modelIdByName(trx, tenantId, directory.fallbackJudge)) ?? null;
+}
+
+/** As the policy stands; null where it judges nothing or nobody judges for it. */
+export async function judgeBinding(write: Write, tenantId: string, policy: JudgingPolicy): Promise<JudgeBinding | null> {
+  if (!policy.enabled) return null;
+  const modelId = policy.judge_model_id ?? (await defaultJudge(write, tenantId));
+  if (modelId === null) return null;
+  return { modelId, groupIds: await groupsOnlyJudgedBy(write.trx, tenantId, policy.all_groups ? "roots" : policy.group_ids, modelId) };
+}
+
+/** Logs on each group that it has a judge now, or no longer, by this policy. */
+export function logJudgeBindings(
+  write: Write,
+  tenantId: string,
+  policyId: string,
+  before: JudgeBinding | null,
+  after: JudgeBinding | null,
+): void {
+  const isSame = before?.modelId === after?.modelId;
+  const entry = (action: "bind_judge" | "unbind_judge", binding: JudgeBinding, groupId: string) => {
+    const what = { model_id: binding.modelId, semantic_policy_id: policyId };
+    const said = action === "bind_judge" ? { after: what } : { before: what };
+    write.log({ tenant_id: tenantId, action, resource: "group-models", resource_id: groupId, ...said });
+  };
+  for (const groupId of before?.groupIds ?? [])
+    if (before !== null && !(isSame && after?.groupIds.includes(groupId))) entry("unbind_judge", before, groupId);
+  for (const groupId of after?.groupIds ?? [])
+    if (after !== null && !(isSame && before?.groupIds.includes(groupId))) entry("bind_judge", after, groupId);
+}
