@@ -1,6 +1,6 @@
-import { RE2JS } from "re2js";
 import { type Fields, merge } from "../directory/limits/merge.ts";
 import type { GroupScope, ModelEntry } from "../directory/snapshot.ts";
+import { BannedText } from "./banned-text.ts";
 import type { Call } from "./call.ts";
 import { routeOf } from "./target.ts";
 
@@ -19,7 +19,7 @@ export interface Governance {
   readonly maxToolCalls: number | null;
   readonly prepend: readonly string[];
   readonly append: readonly string[];
-  readonly bannedPatterns: readonly { readonly source: string; readonly pattern: RE2JS }[];
+  readonly bannedPatterns: readonly BannedText[];
   /** Bytes that the fragments add to the request. */
   readonly addedBytes: number;
 }
@@ -64,7 +64,7 @@ function compileGovernance(fields: Fields): Governance {
     maxToolCalls: number("tool_use.max_tool_calls_per_request"),
     prepend,
     append,
-    bannedPatterns: list("system_prompt.banned_patterns").map((source) => ({ source, pattern: RE2JS.compile(source) })),
+    bannedPatterns: list("system_prompt.banned_patterns").map((source) => new BannedText(source)),
     // Each fragment may stand in a message of its own, whose frame takes some tokens too.
     addedBytes: [...prepend, ...append].reduce((sum, text) => sum + Buffer.byteLength(text) + 32, 0),
   };

@@ -2,6 +2,7 @@ import { reasonOf, type Refusal, refuse } from "../kernel/errors.ts";
 import { eventLoopBatch } from "../kernel/event-loop-batch.ts";
 import { type AbortReason, abortReason, type Call } from "./call.ts";
 import type { StreamAnswer } from "./answer.ts";
+import { endInTurns, pushInTurns } from "./output/stream-in-turns.ts";
 
 /** How a stream ended: by itself, or with an error that the caller gets and the row records. */
 export interface StreamEnd {
@@ -70,7 +71,9 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
           idle.pause();
           if (ended) return;
           if (done) {
-            const { complete, last, errorReported: known } = answer.codec.end();
+            const ending = endInTurns(call, answer.codec);
+            const { complete, last, errorReported: known } = ending instanceof Promise ? await ending : ending;
+            if (ended) return;
             const refusal = answer.refusal?.(true) ?? null;
             const failure =
               refusal ??
@@ -82,7 +85,9 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
             how = { failure, abandoned: null, last, errorReported: known && refusal === null };
             break;
           }
-          const piece = answer.codec.push(value);
+          const pushed = pushInTurns(call, answer.codec, value);
+          const piece = pushed instanceof Promise ? await pushed : pushed;
+          if (ended) return;
           if (piece !== null) {
             parts.sent(piece);
             controller.enqueue(piece);

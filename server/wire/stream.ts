@@ -1,3 +1,4 @@
+import type { InTurns } from "../kernel/in-turns.ts";
 import type { Usage } from "./usage.ts";
 
 /** Bytes to hand on now; null when there are none. */
@@ -17,6 +18,9 @@ export interface StreamCodec {
   push(piece: Uint8Array): StreamPiece;
   /** Call once the provider ended its stream. */
   end(): StreamEnding;
+  /** As `push` and `end`, for who can let others have their turn meanwhile; only where looking at the answer may take long. */
+  pushing?(piece: Uint8Array): InTurns<StreamPiece>;
+  ending?(): InTurns<StreamEnding>;
   /** True once the provider has said that nothing follows: what its connection does then is no part of the answer. */
   readonly closed?: boolean;
   /** Whether anything of the answer itself (a text, a tool call, its end) has been seen: before that another provider can still be tried. */

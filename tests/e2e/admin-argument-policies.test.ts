@@ -3,6 +3,7 @@ import { Snapshots } from "../../server/directory/snapshots.ts";
 import { compileStoredPolicy } from "../../server/controls/argument-policies/stored-policy.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { controlPlane, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
+import { judged as verdictOf } from "../support/judged.ts";
 
 const PATH = "/v1/admin/argument-policies";
 const SQL = { target: "run_query", argument_key: "sql", analyzer: "sql", rules: [{ deny_if: "writes", message: "Reads only." }] };
@@ -39,7 +40,7 @@ async function judged(groupId: string, sql: string): Promise<string | null> {
     groupId,
   );
   const [policy] = scope?.toolCallPolicies.get("run_query") ?? [];
-  return policy === undefined ? null : (policy.judge(JSON.stringify({ sql }))?.message ?? "passes");
+  return policy === undefined ? null : (verdictOf(policy, JSON.stringify({ sql }))?.message ?? "passes");
 }
 
 describe("an argument policy", () => {

@@ -393,6 +393,13 @@ describe("parameter governance", () => {
       system_prompt: { prepend: ["Be kind."], append: ["Be brief."], banned_patterns: ["(?i)secret\\s+sauce"] },
     };
     expect((await patch(a.id, "llm-global-governance", { governance })).status).toBe(200);
+    const large = await patch(a.id, "llm-global-governance", {
+      governance: { system_prompt: { banned_patterns: ["ok", "(x{1,30}){1,30}y"] } },
+    });
+    expect([large.status, JSON.stringify(large.body)]).toEqual([
+      400,
+      expect.stringContaining('"field":"governance.system_prompt.banned_patterns.1","message":"is too large a pattern'),
+    ]);
     const hot = await chat(a.key, { temperature: 0.9 });
     expect([hot.status, hot.body]).toEqual([
       400,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { CompiledArgumentPolicy } from "./argument-policy.ts";
 import { compilePolicy } from "./compile-policy.ts";
+import { judged } from "../../../tests/support/judged.ts";
 
 const BASE: CompiledArgumentPolicy = {
   id: "p1",
@@ -20,7 +21,7 @@ function fieldsOf(change: Partial<CompiledArgumentPolicy>): string[] {
 function judge(change: Partial<CompiledArgumentPolicy>, args: unknown) {
   const made = compilePolicy({ ...BASE, ...change });
   if (!made.ok) throw new Error(JSON.stringify(made.fields));
-  return made.policy.judge(typeof args === "string" ? args : JSON.stringify(args));
+  return judged(made.policy, typeof args === "string" ? args : JSON.stringify(args));
 }
 
 test("a statement that was judged before is judged the same, and by each policy for itself", async () => {
@@ -32,11 +33,11 @@ test("a statement that was judged before is judged the same, and by each policy 
   });
   await strict?.prepare();
   for (let times = 0; times < 3; times++) {
-    expect(strict?.judge('{"a":"SELECT app.report()"}')).toMatchObject({ rule: "writes" });
-    expect(trusting?.judge('{"a":"SELECT app.report()"}')).toBeNull();
-    expect(strict?.judge('{"a":"SELECT 1"}')).toBeNull();
-    expect(strict?.judge('{"a":"SELECT 1; DROP TABLE a"}')).toMatchObject({ rule: "writes" });
-    expect(strict?.judge('{"a":"SELEC 1"}')).toMatchObject({ rule: "unparseable" });
+    expect(judged(strict, '{"a":"SELECT app.report()"}')).toMatchObject({ rule: "writes" });
+    expect(judged(trusting, '{"a":"SELECT app.report()"}')).toBeNull();
+    expect(judged(strict, '{"a":"SELECT 1"}')).toBeNull();
+    expect(judged(strict, '{"a":"SELECT 1; DROP TABLE a"}')).toMatchObject({ rule: "writes" });
+    expect(judged(strict, '{"a":"SELEC 1"}')).toMatchObject({ rule: "unparseable" });
   }
 });
 
@@ -69,14 +70,6 @@ describe("a policy that does not hold together names the field", () => {
     [{ analyzer: "json_schema", schema: { type: "nonsense" }, rules: [{ deny_if: "invalid", message: "x" }] }, ["schema"]],
     [
       { analyzer: "json_schema", schema: { $ref: "https://example.com/a.json" }, rules: [{ deny_if: "invalid", message: "x" }] },
-      ["schema"],
-    ],
-    [
-      { analyzer: "json_schema", schema: { type: "string", pattern: "^(a+)+$" }, rules: [{ deny_if: "invalid", message: "x" }] },
-      ["schema"],
-    ],
-    [
-      { analyzer: "json_schema", schema: { type: "string", pattern: "^(a|b)*$" }, rules: [{ deny_if: "invalid", message: "x" }] },
       ["schema"],
     ],
     [

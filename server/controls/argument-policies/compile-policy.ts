@@ -11,6 +11,8 @@ import { urlAnalyzer } from "./url.ts";
 import { valuesAnalyzer } from "./values.ts";
 import type { Compilation, CompiledPolicy } from "./compiled-policy.ts";
 
+const TOO_MUCH_TO_JUDGE = "The arguments take more work to judge than a call may cost.";
+
 interface Rule {
   readonly denyIf: DenyIf;
   readonly message: string;
@@ -76,7 +78,7 @@ function analyzerOf(policy: CompiledArgumentPolicy, name: AnalyzerName, fields: 
     case "json_schema": {
       const made = schemaAnalyzer(policy.schema);
       if ("inspect" in made) return made;
-      fields.push({ field: "schema", message: made.message });
+      fields.push(...made.fields);
       return null;
     }
     case "url":
@@ -120,12 +122,14 @@ function compiled(policy: CompiledArgumentPolicy, name: AnalyzerName, analyzer: 
     target: policy.target,
     severity: policy.severity,
     prepare: () => analyzer.prepare(),
-    judge(argumentsText) {
+    *judge(argumentsText, budget) {
       const found = argumentValues(argumentsText, policy.argument_key, name === "json_schema");
       if (found.kind === "unreadable") return unjudged(found.why);
       for (const value of found.values) {
         const { denied } = verdictOf(value);
         if (denied !== null) return hit(denied);
+        yield;
+        if (budget.exhausted) return unjudged(TOO_MUCH_TO_JUDGE);
       }
       return null;
     },

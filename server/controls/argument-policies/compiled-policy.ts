@@ -1,5 +1,6 @@
 import type { PolicyHit } from "../../directory/policies/argument-policy-entry.ts";
 import type { FieldError } from "../../kernel/errors.ts";
+import type { InTurns, WorkBudget } from "../../kernel/in-turns.ts";
 
 export interface CompiledPolicy {
   readonly id: string;
@@ -10,7 +11,7 @@ export interface CompiledPolicy {
   /** Loads the parsers it needs. Until then everything is unparseable, so nothing is let through by being early. */
   prepare(): Promise<void>;
   /** Judges a tool call's arguments, the JSON text as the model wrote it; null when no rule holds or the key is absent. */
-  judge(argumentsText: string): PolicyHit | null;
+  judge(argumentsText: string, budget: WorkBudget): InTurns<PolicyHit | null>;
   /** What it says of a call whose arguments nobody can judge, and why. */
   unjudged(why: string): PolicyHit;
 }

@@ -1,7 +1,9 @@
 import type { Refusal } from "../../kernel/errors.ts";
+import type { InTurns } from "../../kernel/in-turns.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
 import { FramedStream } from "../../road/output/framed-stream.ts";
+import type { Frame } from "../../road/output/frames.ts";
 import type { ToolCallGate } from "./tool-call-gate.ts";
 
 /** What a piece of a stream must hold for a call to be in it. */
@@ -24,7 +26,7 @@ export class GatedStream extends FramedStream {
     return ended ? this.gate.refusal : null;
   }
 
-  pass(piece: StreamPiece): StreamPiece {
+  *passing(piece: StreamPiece): InTurns<StreamPiece> {
     if (piece === null) return null;
     if (this.inner.providerError !== null) this.gate.breakOff();
     if (this.events) {
@@ -33,15 +35,17 @@ export class GatedStream extends FramedStream {
       if (whole && this.atBoundary && this.gate.idle && !CALL.test(text)) return piece;
       this.atBoundary = whole;
     }
-    return this.written(this.framing.push(piece).flatMap((frame) => this.gate.frame(frame)));
+    const out: Frame[] = [];
+    for (const frame of this.framing.push(piece)) out.push(...(yield* this.gate.frame(frame)));
+    return this.written(out);
   }
 
-  end(): StreamEnding {
-    const { complete, last, errorReported: told } = this.inner.end();
-    const pieces = [this.pass(last)];
+  *ending(): InTurns<StreamEnding> {
+    const { complete, last, errorReported: told } = yield* this.innerEnding();
+    const pieces = [yield* this.passing(last)];
     const rest = this.framing.rest();
-    if (rest !== null) pieces.push(this.written(this.gate.frame(rest)));
-    if (complete) pieces.push(this.written(this.gate.end()));
+    if (rest !== null) pieces.push(this.written(yield* this.gate.frame(rest)));
+    if (complete) pieces.push(this.written(yield* this.gate.end()));
     return this.gate.refusal !== null
       ? { complete: false, last: null, errorReported: false }
       : { complete, last: this.joined(pieces), errorReported: told && !this.gate.withheld };

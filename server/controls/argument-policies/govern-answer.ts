@@ -1,7 +1,11 @@
 import { refuse } from "../../kernel/errors.ts";
+import { inTurns } from "../../kernel/in-turns.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
+import { contentWorkOf } from "../../road/content-work.ts";
+import type { StreamAnswer } from "../../road/answer.ts";
 import type { AnswerControl } from "../../road/control.ts";
 import { outputFormOf } from "../../road/output/answer-formats.ts";
+import { passedHead } from "../../road/output/wrapped-stream.ts";
 import { GatedStream } from "./gated-stream.ts";
 import { ToolCallGate } from "./tool-call-gate.ts";
 
@@ -14,13 +18,22 @@ export const generatedToolCalls: AnswerControl = {
     return (answer) => {
       if (answer.status >= 300) return answer;
       const gate = new ToolCallGate(call, texts);
+      const work = contentWorkOf(call);
       if (answer.kind === "whole") {
         const body = replyObject(answer.body);
-        return body === null ? refuse("upstream_invalid_response") : (gate.whole(body) ?? answer);
+        if (body === null) return refuse("upstream_invalid_response");
+        const judged = inTurns(gate.whole(body), work);
+        return judged instanceof Promise ? judged.then((refusal) => refusal ?? answer) : (judged ?? answer);
       }
       const codec = new GatedStream(answer.codec, gate, framing);
-      const head = answer.head.map((piece) => codec.pass(piece)).filter((piece) => piece !== null);
-      return { ...answer, codec, head, refusal: (ended) => answer.refusal?.(ended) ?? codec.refusal(ended) };
+      const from = (head: readonly Uint8Array[]): StreamAnswer => ({
+        ...answer,
+        codec,
+        head,
+        refusal: (ended) => answer.refusal?.(ended) ?? codec.refusal(ended),
+      });
+      const head = inTurns(passedHead(codec, answer.head), work);
+      return head instanceof Promise ? head.then(from) : from(head);
     };
   },
 };

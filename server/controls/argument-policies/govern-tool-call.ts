@@ -1,6 +1,8 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { ACTION_PASSES } from "../../road/action.ts";
+import { type InTurns, inTurns } from "../../kernel/in-turns.ts";
+import { ACTION_PASSES, type Action, type ActionDecision } from "../../road/action.ts";
 import type { Call } from "../../road/call.ts";
+import { contentWorkOf } from "../../road/content-work.ts";
 import type { ActionControl } from "../../road/control.ts";
 import { warnCaller } from "../../road/policy-warnings.ts";
 import { addTag } from "../../road/record/add-tag.ts";
@@ -10,9 +12,9 @@ import { judgeToolCall, type ToolCallJudgement } from "./judge-tool-call.ts";
  * Judges a tool call under the policies of the call's group and says on its row what came of it. Null lets the tool call
  * pass; a refusal names the policy, with the policy's own message.
  */
-export function governToolCall(call: Call, toolName: string, argumentsText: Parameters<typeof judgeToolCall>[2]): Refusal | null {
+export function* governToolCall(call: Call, toolName: string, argumentsText: Parameters<typeof judgeToolCall>[2]): InTurns<Refusal | null> {
   if (call.scope === null) return null;
-  const judgement = judgeToolCall(call.scope, toolName, argumentsText);
+  const judgement = yield* judgeToolCall(call.scope, toolName, argumentsText, contentWorkOf(call));
   if (judgement.judged) note(call, judgement);
   if (judgement.denied === null) return null;
   const { message, policy, tool, argument_key } = judgement.denied;
@@ -47,11 +49,13 @@ const WARNED = "argument_policy_warned";
 /** Holds an action to the policies on its tool, under the name its upstream knows and the one its caller does. */
 export const actionArguments: ActionControl = {
   name: "argument policies",
-  before(call, { name, alias, arguments: given }) {
-    for (const one of new Set([name, alias])) {
-      const refusal = governToolCall(call, one, given);
-      if (refusal !== null) return { kind: "refuse", refusal };
-    }
-    return ACTION_PASSES;
-  },
+  before: (call, action) => inTurns(judgedAction(call, action), contentWorkOf(call)),
 };
+
+function* judgedAction(call: Call, { name, alias, arguments: given }: Action): InTurns<ActionDecision> {
+  for (const one of new Set([name, alias])) {
+    const refusal = yield* governToolCall(call, one, given);
+    if (refusal !== null) return { kind: "refuse", refusal };
+  }
+  return ACTION_PASSES;
+}

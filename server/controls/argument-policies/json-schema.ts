@@ -1,58 +1,77 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import { type Analyzer, NOTHING_TO_PREPARE } from "./analyzer.ts";
-import { reasonOf } from "../../kernel/errors.ts";
+import { type Analyzer, unreadable } from "./analyzer.ts";
+import { type FieldError, reasonOf } from "../../kernel/errors.ts";
+import { schemaPattern } from "./schema-pattern.ts";
+import { SchemaSteps, STEP, TooManySteps } from "./schema-steps.ts";
+import { measuredSchema } from "./schema-size.ts";
 
-const LARGEST = 64 * 1024;
-const DEEPEST = 32;
+const TOO_MUCH = "The arguments take more work to check than a call may cost.";
 
-/** Compiles a JSON Schema (2020-12) that arguments must satisfy, or says why it cannot be used. */
-export function schemaAnalyzer(schema: unknown): Analyzer | { readonly message: string } {
-  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return { message: "must be a JSON Schema object" };
-  if (depthOf(schema) > DEEPEST) return { message: `must not nest deeper than ${DEEPEST}` };
-  if (JSON.stringify(schema).length > LARGEST) return { message: `must not be larger than ${LARGEST} characters` };
-  const validate = compiled(schema);
-  if (typeof validate === "string") return { message: validate };
+/** Compiles a JSON Schema (2020-12) that arguments must satisfy, or says what of it cannot be used. */
+export function schemaAnalyzer(schema: unknown): Analyzer | { readonly fields: readonly FieldError[] } {
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return unusable("must be a JSON Schema object");
+  const { measured, fields } = measuredSchema(schema);
+  if (fields.length > 0) return { fields };
+  const steps = new SchemaSteps();
+  const validate = wrong(schema) ?? compiled(measured, steps);
+  if (typeof validate === "string") return unusable(validate);
+  const check = (value: unknown) => {
+    steps.begin();
+    return validate(value) === true;
+  };
   return {
-    prepare: NOTHING_TO_PREPARE,
-    inspect: (value) => ({ unparseable: null, holds: (denyIf) => denyIf === "invalid" && validate(value) !== true }),
+    // The engine reads the validator when it is asked first.
+    prepare: async () => void check(null),
+    inspect(value) {
+      try {
+        const valid = check(value);
+        return { unparseable: null, holds: (denyIf) => denyIf === "invalid" && !valid };
+      } catch (error) {
+        if (error instanceof TooManySteps) return unreadable(TOO_MUCH);
+        throw error;
+      }
+    },
   };
 }
 
-/** Depth of a value, counted no further than one past the limit. */
-function depthOf(value: unknown, depth = 1): number {
-  if (typeof value !== "object" || value === null || depth > DEEPEST) return depth;
-  return Math.max(depth, ...Object.values(value).map((inner) => depthOf(inner, depth + 1)));
-}
+/** What schemas are held to; compiled once. */
+const rules = new Ajv2020({ logger: false });
 
-function compiled(schema: object): ValidateFunction | string {
+/** What makes it no schema; null when it is one. */
+function wrong(schema: object): string | null {
   try {
-    // One instance for each schema: `$id`s of two policies must not meet.
-    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, logger: false, code: { regExp: safePattern } });
-    return ajv.compile(schema);
+    void rules.validateSchema(schema, true);
+    return null;
   } catch (error) {
     return reasonOf(error);
   }
 }
 
-/**
- * Patterns run on text that a model wrote, in an engine that backtracks: one that repeats a group which itself repeats
- * or chooses, refers back or looks around could take for ever.
- */
-function safePattern(pattern: string, flags: string): RegExp {
-  if (/\\[1-9]|\\k<|\(\?[=!<]/.test(pattern))
-    throw new Error(`the pattern ${JSON.stringify(pattern)} refers back, looks around or names a group`);
-  const plain = pattern.replace(/\\./gs, "x").replace(/\[[^\]]*\]/g, "x");
-  const open: boolean[] = [];
-  for (let i = 0; i < plain.length; i++) {
-    const c = plain[i] ?? "";
-    if (c === "(") open.push(false);
-    else if (c === ")") {
-      const risky = open.pop() ?? false;
-      if (risky && /[*+{]/.test(plain[i + 1] ?? ""))
-        throw new Error(`the pattern ${JSON.stringify(pattern)} repeats a group that itself repeats or chooses`);
-      if (risky && open.length > 0) open[open.length - 1] = true;
-    } else if (/[*+{|?]/.test(c) && !(c === "?" && plain[i - 1] === "(") && open.length > 0) open[open.length - 1] = true;
+const unusable = (message: string) => ({ fields: [{ field: "schema", message }] });
+
+function compiled(schema: object, steps: SchemaSteps): ValidateFunction | string {
+  const pattern = (source: string) => schemaPattern(source, steps);
+  // What validators that are written out would name it.
+  pattern.code = "schemaPattern";
+  try {
+    // One instance for each schema: `$id`s of two policies must not meet. A schema that is named often is compiled once.
+    const ajv = new Ajv2020({
+      strict: true,
+      allowUnionTypes: true,
+      strictRequired: false,
+      logger: false,
+      inlineRefs: false,
+      meta: false,
+      validateSchema: false,
+      keywords: [STEP],
+      code: { regExp: pattern, optimize: false },
+    });
+    for (const keyword of steps.keywords()) {
+      ajv.removeKeyword(keyword.keyword);
+      ajv.addKeyword(keyword);
+    }
+    return ajv.compile(schema);
+  } catch (error) {
+    return reasonOf(error);
   }
-  return new RegExp(pattern, flags);
 }
-safePattern.code = "safePattern";

@@ -18,7 +18,7 @@ export const pathAnalyzer: Analyzer = {
       unparseable: null,
       holds(denyIf, values) {
         if (denyIf === "traversal") return readings.some((reading) => segmentsOf(reading).some(isParent));
-        return denyIf === "outside_roots" && readings.some((reading) => !values.some((root) => isInside(reading, root)));
+        return denyIf === "outside_roots" && readings.some((reading) => isOutside(reading, values));
       },
     };
   },
@@ -81,15 +81,19 @@ function resolved(path: string): string[] | null {
   return out;
 }
 
-function isInside(path: string, root: string): boolean {
+function isOutside(path: string, roots: readonly string[]): boolean {
   // What the shell or the system would put in place of these is not known.
-  if (/^~|^\$|^%[^%]+%|^[a-z]:(?!\/)/i.test(path)) return false;
+  if (/^~|^\$|^%[^%]+%|^[a-z]:(?!\/)/i.test(path)) return true;
+  const inner = resolved(path);
+  return inner === null || !roots.some((root) => isInside(path, inner, root));
+}
+
+function isInside(path: string, inner: readonly string[], root: string): boolean {
   const base = normalised(root);
   if (isAbsolute(path) && !isAbsolute(base)) return false;
   if (path.startsWith("//") !== base.startsWith("//") && isAbsolute(path)) return false;
-  const inner = resolved(path);
   const outer = resolved(base);
-  if (inner === null || outer === null) return false;
+  if (outer === null) return false;
   if (!isAbsolute(path) && isAbsolute(base)) return true;
   const same = (a: string, b: string | undefined) => a === b || (/^[a-z]:$/i.test(a) && a.toLowerCase() === b?.toLowerCase());
   return outer.every((segment, index) => same(segment, inner[index]));

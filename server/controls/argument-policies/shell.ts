@@ -25,6 +25,7 @@ function scan(text: string): { found: ReadonlySet<DenyIf>; open: boolean } {
   const found = new Set<DenyIf>();
   let quote: "'" | '"' | null = null;
   let ambiguous = false;
+  const lastLineEnd = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r"));
   for (let i = 0; i < text.length; i++) {
     const c = text[i];
     const next = text[i + 1] ?? "";
@@ -47,7 +48,7 @@ function scan(text: string): { found: ReadonlySet<DenyIf>; open: boolean } {
       found.add(next === "(" ? "substitution" : "redirection");
       // The ampersand or bar of `2>&1`, `>|` belongs to the redirection.
       if (next === "&" || (c === ">" && next === "|") || next === "(") i++;
-    } else if (c === "#" && (i === 0 || /[\s;&|()]/.test(text[i - 1] ?? "")) && /[\n\r]/.test(text.slice(i))) {
+    } else if (c === "#" && (i === 0 || /[\s;&|()]/.test(text[i - 1] ?? "")) && lastLineEnd > i) {
       // A comment: its quotes are none, so what follows on the next line runs. Read on all the same, for shells without comments.
       found.add("chaining");
     } else if (c === ";" || c === "&" || c === "|" || c === "\n" || c === "\r" || c === "(" || c === ")") found.add("chaining");

@@ -1,5 +1,6 @@
 import type { CheckArgumentPolicy } from "../../directory/policies/argument-policies.ts";
 import type { CompileArgumentPolicy } from "../../directory/policies/argument-policy-entry.ts";
+import type { InTurns } from "../../kernel/in-turns.ts";
 import type { CompiledArgumentPolicy } from "./argument-policy.ts";
 import { compilePolicy } from "./compile-policy.ts";
 
@@ -37,6 +38,11 @@ export const checkStoredPolicy: CheckArgumentPolicy = (policy) => {
   return made.ok ? [] : made.fields;
 };
 
+// oxlint-disable-next-line require-yield -- it is said at once
+function* said<T>(what: T): InTurns<T> {
+  return what;
+}
+
 /** A stored policy, ready to judge: whatever goes wrong in it speaks against the call. */
 export const compileStoredPolicy: CompileArgumentPolicy = async (row) => {
   const { id, target } = row;
@@ -53,7 +59,7 @@ export const compileStoredPolicy: CompileArgumentPolicy = async (row) => {
     }) as const;
   const made = compilePolicy(written(row));
   // It was checked when it was written: only a change of the gateway itself can have broken it since.
-  if (!made.ok) return { id, target, severity, judge: () => broken("The policy on this tool cannot be read."), unjudged: broken };
+  if (!made.ok) return { id, target, severity, judge: () => said(broken("The policy on this tool cannot be read.")), unjudged: broken };
   const { policy } = made;
   // Without its parser a policy finds everything unparseable.
   await policy.prepare().catch(() => undefined);
@@ -61,9 +67,9 @@ export const compileStoredPolicy: CompileArgumentPolicy = async (row) => {
     id,
     target,
     severity,
-    judge(argumentsText) {
+    *judge(argumentsText, budget) {
       try {
-        return policy.judge(argumentsText);
+        return yield* policy.judge(argumentsText, budget);
       } catch {
         return policy.unjudged("The arguments could not be analysed.");
       }

@@ -7,6 +7,9 @@ import { governToolCall } from "./govern-tool-call.ts";
 import { judgeToolCall, LONGEST_ARGUMENTS } from "./judge-tool-call.ts";
 import { compileStoredPolicy } from "./stored-policy.ts";
 import { ToolCallGate } from "./tool-call-gate.ts";
+import { atOnce } from "../../kernel/in-turns.ts";
+import { ContentWork } from "../../road/content-work.ts";
+import { judged } from "../../../tests/support/judged.ts";
 
 type Severity = "deny" | "warn";
 
@@ -24,7 +27,10 @@ function policy(target: string, severity: Severity, speaksAgainst: (text: string
     id: `id of ${target}`,
     target,
     severity,
-    judge: (text) => (speaksAgainst(text) ? { ...unjudged("No."), rule: "in" } : null),
+    *judge(text) {
+      yield;
+      return speaksAgainst(text) ? { ...unjudged("No."), rule: "in" } : null;
+    },
     unjudged,
   };
 }
@@ -44,31 +50,32 @@ describe("a tool call is judged", () => {
       denying,
       policy("run", "warn", (text) => text.includes("odd")),
     );
-    expect(governToolCall(call, "walk", '{"q":"bad"}')).toBeNull();
+    expect(atOnce(governToolCall(call, "walk", '{"q":"bad"}'))).toBeNull();
     expect(call.row).toEqual({});
-    expect(governToolCall(call, "run", '{"q":"good"}')).toBeNull();
+    expect(atOnce(governToolCall(call, "run", '{"q":"good"}'))).toBeNull();
     expect(call.row).toEqual({ argument_policy_denied: false });
-    expect(governToolCall(call, "run", '{"q":"odd"}')).toBeNull();
+    expect(atOnce(governToolCall(call, "run", '{"q":"odd"}'))).toBeNull();
     expect(call.row).toMatchObject({ argument_policy_denied: false, argument_policy_id: "id of run", tags: ["argument_policy_warned"] });
-    expect(governToolCall(call, "run", '{"q":"bad"}')).toMatchObject({
+    expect(atOnce(governToolCall(call, "run", '{"q":"bad"}'))).toMatchObject({
       code: "argument_policy_denied",
       message: "No.",
       extra: { policy: "run", tool: "run", argument_key: "q" },
     });
     expect(call.row).toMatchObject({ argument_policy_denied: true, argument_policy_id: "id of run" });
     // A later call that is let through does not take the denial back.
-    governToolCall(call, "run", '{"q":"good"}');
+    atOnce(governToolCall(call, "run", '{"q":"good"}'));
     expect(call.row.argument_policy_denied).toBe(true);
   });
 
   test("as denied where it is too long to be judged or has no arguments anybody can read", () => {
     const { scope } = callUnder(denying) as { scope: NonNullable<Call["scope"]> };
-    expect(judgeToolCall(scope, "run", " ".repeat(LONGEST_ARGUMENTS + 1)).denied?.message).toContain("longer than");
-    expect(judgeToolCall(scope, "run", { unreadable: "Torn." }).denied?.message).toBe("Torn.");
-    expect(judgeToolCall(callUnder(policy("run", "warn", bad)).scope as never, "run", { unreadable: "Torn." })).toMatchObject({
-      denied: null,
-      warnings: [{ message: "Torn." }],
-    });
+    expect(atOnce(judgeToolCall(scope, "run", " ".repeat(LONGEST_ARGUMENTS + 1), new ContentWork())).denied?.message).toContain(
+      "longer than",
+    );
+    expect(atOnce(judgeToolCall(scope, "run", { unreadable: "Torn." }, new ContentWork())).denied?.message).toBe("Torn.");
+    expect(
+      atOnce(judgeToolCall(callUnder(policy("run", "warn", bad)).scope as never, "run", { unreadable: "Torn." }, new ContentWork())),
+    ).toMatchObject({ denied: null, warnings: [{ message: "Torn." }] });
   });
 
   test.each(["deny", "warn"] as const)("as spoken against (%s) by a policy that fails", async (severity) => {
@@ -94,8 +101,8 @@ describe("a tool call is judged", () => {
     };
     // Deeper than the validator can follow: it runs out of stack.
     const deep = "[".repeat(60_000) + "]".repeat(60_000);
-    expect((await compileStoredPolicy(row)).judge(deep)).toMatchObject({ severity, rule: "unparseable" });
-    expect((await compileStoredPolicy({ ...row, analyzer: "gone" })).judge("{}")).toMatchObject({
+    expect(judged(await compileStoredPolicy(row), deep)).toMatchObject({ severity, rule: "unparseable" });
+    expect(judged(await compileStoredPolicy({ ...row, analyzer: "gone" }), "{}")).toMatchObject({
       severity,
       rule: "unparseable",
       message: "The policy on this tool cannot be read.",
@@ -116,7 +123,7 @@ function passed(
   const out = frames.map((each) =>
     framing
       .push(new TextEncoder().encode(frame(each)))
-      .flatMap((one) => gate.frame(one))
+      .flatMap((one) => atOnce(gate.frame(one)))
       .map((given) => new TextDecoder().decode(framing.write(given))),
   );
   return { out, gate };
@@ -333,7 +340,7 @@ describe("nothing passes that was not judged", () => {
     const framing = new EventFraming();
     const last = framing
       .push(new TextEncoder().encode(frame(fragment(0, 'bad"}')) + frame({ error: { message: "Torn." } })))
-      .flatMap((one) => gate.frame(one));
+      .flatMap((one) => atOnce(gate.frame(one)));
     expect(out.flat()).toEqual([]);
     expect(last.map(({ body }) => body)).toEqual([{ error: { message: "Torn." } }]);
   });

@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { InTurns } from "../../kernel/in-turns.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { AnswerTexts, CallPiece } from "../../wire/answer-texts.ts";
 import type { JsonObject } from "../../wire/document.ts";
@@ -41,34 +42,34 @@ export class ToolCallGate {
   }
 
   /** A complete answer. */
-  whole(body: JsonObject): Refusal | null {
-    for (const piece of this.texts.contents(body, true).calls) this.take(piece);
-    this.settle("");
+  *whole(body: JsonObject): InTurns<Refusal | null> {
+    for (const piece of this.texts.contents(body, true).calls) yield* this.take(piece);
+    yield* this.settle("");
     return this.refusal;
   }
 
   /** What may be handed on now that `frame` has come. */
-  frame(frame: Frame): readonly Frame[] {
+  *frame(frame: Frame): InTurns<readonly Frame[]> {
     if (this.refusal !== null) return [];
-    if (frame.body === null) return frame.closes ? [...this.end(), frame] : [frame];
+    if (frame.body === null) return frame.closes ? [...(yield* this.end()), frame] : [frame];
     const { calls, pieces, ends, finishes } = this.texts.contents(frame.body, false);
     if (this.broken) return this.behindBreak(frame, calls);
     const groups = new Set<string>();
     for (const piece of calls) {
-      this.take(piece);
+      yield* this.take(piece);
       groups.add(piece.group);
     }
-    for (const prefix of ends) for (const group of this.settle(prefix, finishes.includes(prefix))) groups.add(group);
+    for (const prefix of ends) for (const group of yield* this.settle(prefix, finishes.includes(prefix))) groups.add(group);
     // A text that shares its frame with a call must not be overtaken by the texts behind it.
     const shared = calls.length > 0 && pieces.length > 0;
     const free = [...this.freed(), ...this.queue.pass(frame, groups, shared)];
-    if (this.queue.overfull) this.overflow();
+    if (this.queue.overfull) yield* this.overflow();
     return this.passing([...free, ...this.freed()]);
   }
 
   /** A whole answer has ended: what still waited. */
-  end(): readonly Frame[] {
-    this.settle("");
+  *end(): InTurns<readonly Frame[]> {
+    yield* this.settle("");
     return this.passing(this.freed());
   }
 
@@ -106,11 +107,11 @@ export class ToolCallGate {
     return this.call.scope?.toolCallPolicies.has(name) === true;
   }
 
-  private take(piece: CallPiece): void {
+  private *take(piece: CallPiece): InTurns<void> {
     let pending = this.pending.get(piece.channel);
     if (pending !== undefined && piece.name !== null && pending.endsBefore(piece)) {
       this.letGo ||= pending.held;
-      this.refusal ??= this.judge(pending);
+      this.refusal ??= yield* this.judge(pending);
       pending = pending.next(piece.name);
       this.pending.set(piece.channel, pending);
     } else if (pending === undefined) {
@@ -126,7 +127,7 @@ export class ToolCallGate {
   }
 
   /** Judges the calls of the groups that begin with `prefix`: they are complete. Returns the groups. */
-  private settle(prefix: string, mayGoOn = false): Set<string> {
+  private *settle(prefix: string, mayGoOn = false): InTurns<Set<string>> {
     const groups = new Set<string>();
     for (const [channel, pending] of this.pending) {
       if (!pending.group.startsWith(prefix)) continue;
@@ -134,17 +135,17 @@ export class ToolCallGate {
       this.pending.delete(channel);
       if (mayGoOn) this.finished.set(channel, pending);
       this.letGo ||= pending.held;
-      if (this.refusal === null) this.refusal = this.judge(pending);
+      if (this.refusal === null) this.refusal = yield* this.judge(pending);
     }
     return groups;
   }
 
-  private judge(pending: PendingCall): Refusal | null {
+  private *judge(pending: PendingCall): InTurns<Refusal | null> {
     for (const name of pending.governedNames) {
       for (const text of pending.texts()) {
         const digest = typeof text === "string" ? sha256Hex(JSON.stringify([name, text])) : null;
         if (digest !== null && this.judged.has(digest)) continue;
-        const refusal = governToolCall(this.call, name, text);
+        const refusal = yield* governToolCall(this.call, name, text);
         if (refusal !== null) return refusal;
         if (digest !== null) this.judged.add(digest);
       }
@@ -153,14 +154,14 @@ export class ToolCallGate {
   }
 
   /** More is waiting than may: the calls that wait cannot be judged. */
-  private overflow(): void {
+  private *overflow(): InTurns<void> {
     for (const pending of this.pending.values()) {
       if (!pending.held) continue;
       pending.giveUp("The call is too large to be judged.");
       // One that nobody named cannot be told from one a policy is on.
       if (pending.governedNames.length === 0)
         this.refusal ??= refuse("upstream_invalid_response", "The model's provider sent a tool call without a name.");
-      this.refusal ??= this.judge(pending);
+      this.refusal ??= yield* this.judge(pending);
       pending.letPass();
       this.letGo = true;
     }

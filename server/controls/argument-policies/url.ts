@@ -28,9 +28,9 @@ export const urlAnalyzer: Analyzer = {
           case "userinfo":
             return url.username !== "" || url.password !== "";
           case "host_denied":
-            return host !== null && values.some((pattern) => matchesHost(host, pattern));
+            return host !== null && hostsOf(values).some((pattern) => matchesHost(host, pattern));
           case "host_not_allowed":
-            return host === null || !values.some((pattern) => matchesHost(host, pattern));
+            return host === null || !hostsOf(values).some((pattern) => matchesHost(host, pattern));
           case "scheme_not_allowed":
             return !values.some((allowed) => allowed.toLowerCase().replace(/:?\/*$/, "") === scheme);
           default:
@@ -64,12 +64,26 @@ function hostOf(url: URL): string | null {
   }
 }
 
+/** The lists of rules as hosts are compared with them, read once: reading one costs as much as reading an address. */
+const hostLists = new WeakMap<readonly string[], readonly string[]>();
+
+function hostsOf(values: readonly string[]): readonly string[] {
+  let found = hostLists.get(values);
+  if (found === undefined) {
+    found = values.map((value) => {
+      const wanted = value.trim().toLowerCase().replace(/\.+$/, "");
+      if (wanted === "*") return wanted;
+      return wanted.startsWith("*.") ? `*${asciiHost(wanted.slice(2), ".")}` : asciiHost(wanted, "");
+    });
+    hostLists.set(values, found);
+  }
+  return found;
+}
+
 /** `*.example.com` matches below example.com and not itself; anything else matches exactly. */
 function matchesHost(host: string, pattern: string): boolean {
-  const wanted = pattern.trim().toLowerCase().replace(/\.+$/, "");
-  if (wanted === "*") return true;
-  if (wanted.startsWith("*.")) return host.endsWith(asciiHost(wanted.slice(2), "."));
-  return host === asciiHost(wanted, "");
+  if (pattern === "*") return true;
+  return pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : host === pattern;
 }
 
 function asciiHost(name: string, prefix: string): string {

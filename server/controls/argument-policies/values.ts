@@ -11,11 +11,19 @@ export const valuesAnalyzer: Analyzer = {
     const text = typeof value === "string" ? value : JSON.stringify(value);
     return {
       unparseable: null,
-      holds: (denyIf, values) =>
-        denyIf === "in" ? values.some((one) => folded(one) === folded(text)) : denyIf === "not_in" && !values.includes(text),
+      holds: (denyIf, values) => (denyIf === "in" ? foldedSet(values).has(folded(text)) : denyIf === "not_in" && !values.includes(text)),
     };
   },
 };
+
+/** The lists of rules, folded once: they are long, and every value is compared with them. */
+const foldedLists = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+function foldedSet(values: readonly string[]): ReadonlySet<string> {
+  let found = foldedLists.get(values);
+  if (found === undefined) foldedLists.set(values, (found = new Set(values.map(folded))));
+  return found;
+}
 
 function folded(text: string): string {
   return text

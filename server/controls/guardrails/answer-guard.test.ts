@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { atOnce } from "../../kernel/in-turns.ts";
 import { concat } from "../../wire/sse-frames.ts";
 import { cpuMs } from "../../../tests/support/cpu-time.ts";
 import { GuardRun } from "./guard-run.ts";
@@ -33,10 +34,10 @@ function through(format: keyof typeof ANSWER_FORMATS, frames: readonly unknown[]
   const steps: number[] = [];
   for (const frame of frames) {
     for (const passed of framing.push(new TextEncoder().encode(data(frame))))
-      for (const given of guard.frame(passed)) out.push(framing.write(given));
+      for (const given of atOnce(guard.frame(passed))) out.push(framing.write(given));
     steps.push(out.length);
   }
-  for (const given of guard.end()) out.push(framing.write(given));
+  for (const given of atOnce(guard.end())) out.push(framing.write(given));
   const text = new TextDecoder().decode(concat(out));
   const events = text
     .split("\n\n")
@@ -130,7 +131,7 @@ describe("chat", () => {
         },
       ],
     };
-    new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT)).whole(body);
+    atOnce(new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT)).whole(body));
     expect(body.choices[0]?.message.tool_calls.map((call) => JSON.parse(call.function.arguments))).toEqual([
       { to: "[REDACTED:email]" },
       { to: "Oslo" },
@@ -184,7 +185,7 @@ describe("chat", () => {
     const body = {
       choices: [{ index: 0, message: { content: `${MAIL}` }, logprobs: { content: [{ token: "joe@" }] }, finish_reason: "stop" }],
     };
-    new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT)).whole(body);
+    atOnce(new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT)).whole(body));
     expect(JSON.stringify(body)).not.toContain("joe");
   });
 
@@ -300,7 +301,7 @@ const SOURCED = {
 describe("what an answer says of its sources", () => {
   test.each(["chat", "responses", "gemini"] as const)("is guarded like the answer (%s)", (format) => {
     const body = structuredClone(SOURCED[format]);
-    new AnswerGuard(ANSWER_FORMATS[format], runOf(REDACT)).whole(body as never);
+    atOnce(new AnswerGuard(ANSWER_FORMATS[format], runOf(REDACT)).whole(body as never));
     expect(body).toEqual(JSON.parse(JSON.stringify(SOURCED[format]).replaceAll(MAIL, "[REDACTED:email]")));
   });
 
@@ -346,7 +347,7 @@ describe("messages", () => {
         { type: "tool_use", id: "u", name: "mail", input: { to: [MAIL], n: 1 } },
       ],
     };
-    new AnswerGuard(ANSWER_FORMATS.messages, runOf(REDACT)).whole(body as never);
+    atOnce(new AnswerGuard(ANSWER_FORMATS.messages, runOf(REDACT)).whole(body as never));
     expect(JSON.stringify(body)).not.toContain("joe");
     expect(body.content[3]).toEqual({ type: "tool_use", id: "u", name: "mail", input: { to: ["[REDACTED:email]"], n: 1 } } as never);
   });
@@ -376,7 +377,7 @@ describe("an answer of very many texts", () => {
     const guard = new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT));
     const body = { choices: choices("message") };
     const started = cpuMs();
-    guard.whole(body);
+    atOnce(guard.whole(body));
     expect(cpuMs(started)).toBeLessThan(1_500);
     expect(body.choices.every(({ message }: any) => message.content === "a@")).toBe(true);
   });

@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { InTurns } from "../../kernel/in-turns.ts";
 import type { AnswerContents, AnswerTexts, CallPiece } from "../../wire/answer-texts.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import type { GuardRun } from "./guard-run.ts";
@@ -51,39 +52,39 @@ export class AnswerGuard {
   }
 
   /** A complete answer; its body is changed in place. Returns whether it was. */
-  whole(body: JsonObject): boolean {
+  *whole(body: JsonObject): InTurns<boolean> {
     const frame: Frame = { bytes: new Uint8Array(0), body, closes: false, changed: false };
-    this.guarded(frame, this.texts.contents(body, true));
+    yield* this.guarded(frame, this.texts.contents(body, true));
     return frame.changed;
   }
 
   /** What may be handed on now that `frame` has come. */
-  frame(frame: Frame): Frame[] {
+  *frame(frame: Frame): InTurns<Frame[]> {
     if (this.refusal !== null) return [];
-    if (frame.closes) return [...this.end(), frame];
+    if (frame.closes) return [...(yield* this.end()), frame];
     if (frame.body === null) return [frame];
     const contents = this.texts.contents(frame.body, false);
     if (this.channels.size + this.groups.size + contents.pieces.length > MAX_OPEN)
       this.refused = refuse("upstream_invalid_response", "The model's provider told more texts and calls at once than can be looked at.");
     if (this.refused !== null) return [];
-    const before = this.finish(contents);
+    const before = yield* this.finish(contents);
     if (this.refusal !== null) return [];
-    if (contents.finishes.length === 0) return this.counting([...before, ...this.guarded(frame, contents)]);
+    if (contents.finishes.length === 0) return this.counting([...before, ...(yield* this.guarded(frame, contents))]);
     this.finishing = { frame, contents };
     return this.counting(before);
   }
 
   /** Nothing more comes: what was held. */
-  end(): Frame[] {
+  *end(): InTurns<Frame[]> {
     if (this.refusal !== null) return [];
-    return this.counting([...this.finish(null), ...this.ended([""], null, [])]);
+    return this.counting([...(yield* this.finish(null)), ...(yield* this.ended([""], null, []))]);
   }
 
   /**
    * Lets the frame go that told a reason to finish, now that `next` has come, or nothing. A text that goes on in `next` had
    * not ended: what was held of it stays held, so that no value stands half before the reason and half behind it.
    */
-  private finish(next: AnswerContents | null): Frame[] {
+  private *finish(next: AnswerContents | null): InTurns<Frame[]> {
     const goesOn = (prefix: string) =>
       next !== null &&
       (next.pieces.some(({ channel, holder, key }) => channel.startsWith(prefix) && holder[key] !== "") ||
@@ -96,7 +97,7 @@ export class AnswerGuard {
     const { frame, contents } = finishing;
     const taken = new Set(contents.finishes.filter(goesOn));
     for (const prefix of contents.finishes) if (!taken.has(prefix)) this.finished.add(prefix);
-    return this.guarded(frame, {
+    return yield* this.guarded(frame, {
       pieces: contents.pieces,
       wholes: contents.wholes,
       calls: contents.calls,
@@ -106,8 +107,8 @@ export class AnswerGuard {
     });
   }
 
-  private guarded(frame: Frame, contents: AnswerContents): Frame[] {
-    this.guardTexts(frame, contents, this.run);
+  private *guarded(frame: Frame, contents: AnswerContents): InTurns<Frame[]> {
+    yield* this.guardTexts(frame, contents, this.run);
     // What a block left behind in the frame was not looked at.
     if (this.run.blocked !== null) return contents.calls.length + contents.wholes.length + contents.ends.length > 0 ? [] : [frame];
     // Parts that are put together only by the caller cannot be looked at as the text they become.
@@ -117,12 +118,12 @@ export class AnswerGuard {
         "Arguments of function calls that are streamed in parts cannot be checked by the guardrails of this resource group.",
       );
     if (contents.calls.length > 0) this.hold(frame, contents.calls);
-    const before = this.ended(contents.ends, frame, contents.pieces);
+    const before = yield* this.ended(contents.ends, frame, contents.pieces);
     if (this.refusal !== null) return [];
     return contents.calls.length > 0 || before.includes(frame) ? before : [...before, frame];
   }
 
-  private guardTexts(frame: Frame, contents: AnswerContents, run: GuardRun): void {
+  private *guardTexts(frame: Frame, contents: AnswerContents, run: GuardRun): InTurns<void> {
     if (run.surface.enforces) {
       for (const { holder, key, without } of contents.tokens) {
         if (without === undefined) delete holder[key];
@@ -141,7 +142,7 @@ export class AnswerGuard {
           this.channels.set(name, channel);
         }
         channel.latest = frame;
-        out = run.push(channel.hold, text, false);
+        out = yield* run.push(channel.hold, text, false);
         this.hear(out);
       }
       if (out === text) continue;
@@ -151,17 +152,17 @@ export class AnswerGuard {
     for (const { holder, key, kind } of contents.wholes) {
       if (run.blocked !== null) return;
       const text = holder[key] as string;
-      const out = this.guardWhole(text, kind, run);
+      const out = yield* this.guardWhole(text, kind, run);
       if (out === text) continue;
       holder[key] = out;
       frame.changed = true;
     }
   }
 
-  private guardWhole(text: string, kind: "text" | "arguments", run: GuardRun): string {
+  private *guardWhole(text: string, kind: "text" | "arguments", run: GuardRun): InTurns<string> {
     const known = this.wholes.get(text);
     if (known !== undefined) return known;
-    const out = kind === "arguments" ? run.json(text) : run.text(text);
+    const out = yield* kind === "arguments" ? run.json(text) : run.text(text);
     // What was said in pieces already is not heard again.
     if (!this.heard.includes(out)) this.hear(`\n\n${out}`);
     this.remembered += text.length;
@@ -190,7 +191,7 @@ export class AnswerGuard {
   }
 
   /** Ends the channels and groups whose names begin with one of `prefixes`: their last texts, then their calls. */
-  private ended(prefixes: readonly string[], frame: Frame | null, pieces: AnswerContents["pieces"]): Frame[] {
+  private *ended(prefixes: readonly string[], frame: Frame | null, pieces: AnswerContents["pieces"]): InTurns<Frame[]> {
     const out: Frame[] = [];
     if (prefixes.length === 0) return out;
     const { run } = this;
@@ -199,7 +200,7 @@ export class AnswerGuard {
     for (const [name, { hold, latest }] of this.channels) {
       if (!ends(name)) continue;
       this.channels.delete(name);
-      const text = run.push(hold, "", true);
+      const text = yield* run.push(hold, "", true);
       run.close(hold);
       this.hear(`${text}\n\n`);
       if (text === "") continue;
@@ -214,15 +215,15 @@ export class AnswerGuard {
       if (!ends(key)) continue;
       this.groups.delete(key);
       group.open.delete(key);
-      if (group.open.size === 0 && this.refusal === null) out.push(...this.released(group));
+      if (group.open.size === 0 && this.refusal === null) out.push(...(yield* this.released(group)));
     }
     return this.refusal === null ? out : [];
   }
 
-  private released(group: CallGroup): Frame[] {
+  private *released(group: CallGroup): InTurns<Frame[]> {
     let changed = false;
     for (const call of group.calls) {
-      const text = call.freeform ? this.run.text(call.arguments) : this.run.json(call.arguments);
+      const text = yield* call.freeform ? this.run.text(call.arguments) : this.run.json(call.arguments);
       if (this.refusal !== null) return [];
       if (!this.heard.includes(text)) this.hear(`\n\n${text}`);
       if (text === call.arguments && !call.contradicted) continue;

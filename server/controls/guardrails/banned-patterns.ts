@@ -10,6 +10,10 @@ const PIECE = 2048;
 /** Searched at a time for one pattern that is known to be near. */
 const STEP = 256;
 
+/** Instructions times characters compared without a break, were every character the beginning of a match for each pattern. */
+const STEPS_WITHOUT_BREAK = 10_000_000;
+const LEAST_STRIDE = 64;
+
 /** Part of `text`. One that is not cut short by its end ends in a character that keeps `$` from matching there. */
 function part(text: string, from: number, to: number): string {
   return to <= text.length ? `${text.slice(from, to)}\0` : text.slice(from, to);
@@ -47,10 +51,20 @@ function reason(pattern: string, error: RE2JSException): string {
  */
 const MAX_INSTRUCTIONS = 1_200;
 
+/** Instructions of all patterns of one configuration: compiling them takes time, and so does every text. */
+const MAX_TOGETHER = 50_000;
+
 /** Patterns that compile and whose counted repetitions make them so large that they are not to be stored. */
 export function largePatterns(sources: readonly string[]): readonly PatternProblem[] {
+  let together = 0;
   return sources.flatMap((pattern, index) => {
+    if (together > MAX_TOGETHER) return [];
     const size = RE2JS.compile(pattern).programSize();
+    together += size;
+    if (together > MAX_TOGETHER) {
+      const message = `makes the patterns of the configuration too large together: ${MAX_TOGETHER} instructions are allowed`;
+      return [{ index, pattern, message }];
+    }
     return size <= MAX_INSTRUCTIONS
       ? []
       : [
@@ -174,9 +188,11 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
     return longest;
   };
 
+  const instructions = patterns.reduce((sum, { anywhere }) => sum + anywhere.programSize(), 0);
   return {
     check: "banned_pattern",
     maxLength: WINDOW - 1,
+    stride: Math.max(LEAST_STRIDE, Math.floor(STEPS_WITHOUT_BREAK / (instructions * WINDOW))),
     find(text, from, to) {
       const found: DetectedSpan[] = [];
       for (let pieceStart = from; pieceStart < to; pieceStart += PIECE) {

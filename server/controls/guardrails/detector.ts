@@ -29,6 +29,8 @@ export interface Detector {
   readonly check: GuardrailCheck;
   /** Longest finding, in characters; a tail is not counted. */
   readonly maxLength: number;
+  /** How many characters it looks at within some milliseconds, whatever they are; absent where that is many. */
+  readonly stride?: number;
   /**
    * The findings that start in [from, to), left to right; one starts no earlier than the one before it ends. A finding
    * with an open tail is the last.

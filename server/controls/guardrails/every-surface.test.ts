@@ -25,6 +25,8 @@ import { guardOfEntries, type SurfaceGuard } from "./surface-guard.ts";
 import { MessageSlots } from "../../wire/mcp/message-slots.ts";
 import { inspectContent } from "./content.ts";
 import { reviewDefinition } from "./tool-definition.ts";
+import { atOnce } from "../../kernel/in-turns.ts";
+import { ContentWork } from "../../road/content-work.ts";
 
 const BEFORE = "A line before it: ";
 /** For each check its settings but the action, and a text that it finds whole. */
@@ -112,21 +114,21 @@ function guardFor(check: GuardrailCheck, action: GuardrailAction, direction: "in
   return guard;
 }
 
-/** The same guard with its detector gone wrong: it throws, or the clock runs away while it looks. */
+/** The same guard with its detector gone wrong: it throws, or looking takes more than it may. */
 function broken(guard: SurfaceGuard, how: "throws" | "times out"): GuardRun {
-  let now = 0;
+  const work = new ContentWork();
   const detector: Detector = {
     check: guard.guard.rules[0]?.detector.check ?? "pii",
     maxLength: 10,
     openFrom: (text) => text.length,
     find() {
       if (how === "throws") throw new Error("a detector that throws");
-      now += 60_000;
+      work.took(1e9);
       return [];
     },
   };
   const rules = guard.guard.rules.map((rule) => ({ ...rule, detector }));
-  return new GuardRun({ ...guard, guard: { rules }, trusted: { rules } }, 20_000, () => now);
+  return new GuardRun({ ...guard, guard: { rules }, trusted: { rules } }, work);
 }
 
 const table = Object.keys(CHECKS).flatMap((check) => ACTIONS.map((action) => [check as GuardrailCheck, action] as const));
@@ -209,7 +211,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
   const whole = (run: GuardRun, said: string) => {
     const body = surface.whole(said);
     const guard = new AnswerGuard(texts, run);
-    guard.whole(body as never);
+    atOnce(guard.whole(body as never));
     return { refusal: guard.refusal, read: surface.readWhole(body) };
   };
 

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { atOnce, inTurns } from "../../kernel/in-turns.ts";
+import { ContentWork } from "../../road/content-work.ts";
 import { GuardRun } from "./guard-run.ts";
 import { redactText } from "./redact.ts";
 import type { SurfaceGuard } from "./surface-guard.ts";
@@ -22,7 +24,7 @@ test("a prompt of ten megabytes is redacted as any other, and others get their t
   const ticking = setInterval(() => turns++, 0);
   const run = new GuardRun(PII);
   const began = cpuMs();
-  const out = await run.longText(text, PII.guard);
+  const out = await inTurns(run.text(text), run.work);
   const seconds = cpuMs(began) / 1000;
   clearInterval(ticking);
   console.log(`10 MB with ${out.split("[REDACTED:email]").length - 1} values: ${seconds.toFixed(2)} s, ${turns} turns of others`);
@@ -34,14 +36,15 @@ test("a prompt of ten megabytes is redacted as any other, and others get their t
 test("a value at any cut of a long text is found", async () => {
   for (const before of [65_530, 65_536, 65_537, 131_070]) {
     const text = `${"word ".repeat(before / 5)}${" ".repeat(before % 5)}joe@example.com${" and so on".repeat(50)}`;
-    expect(await new GuardRun(PII).longText(text, PII.guard)).toBe(redactText(PII.guard, text).text);
+    expect(atOnce(new GuardRun(PII).text(text))).toBe(redactText(PII.guard, text).text);
   }
 });
 
 test("what takes longer than it may blocks where it redacts", async () => {
-  let now = 0;
-  const run = new GuardRun(PII, 100, () => (now += 30));
-  await run.longText("word ".repeat(100_000), PII.guard);
+  const work = new ContentWork();
+  work.took(1e9);
+  const run = new GuardRun(PII, work);
+  atOnce(run.text("word ".repeat(100_000)));
   expect(run.blocked).toMatchObject({ action: "block", check: "pii", failed: true });
   expect(run.refusal()?.message).toContain("could not be checked");
 });
@@ -49,7 +52,7 @@ test("what takes longer than it may blocks where it redacts", async () => {
 test("arguments stay JSON whatever stands in them, and what is not changed keeps its spelling", () => {
   fc.assert(
     fc.property(fc.json(), (json) => {
-      expect(new GuardRun(PII).json(json)).toBe(json);
+      expect(atOnce(new GuardRun(PII).json(json))).toBe(json);
     }),
     // Any whole number may happen to be a card's: the same ones each time.
     { numRuns: 300, seed: 20_261_121 },
@@ -58,12 +61,12 @@ test("arguments stay JSON whatever stands in them, and what is not changed keeps
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: "grapheme" }), mail, mail, (value, one, other) => {
       const json = JSON.stringify({ [one]: { deep: [other, value] } });
-      const out = new GuardRun(PII).json(json);
+      const out = atOnce(new GuardRun(PII).json(json));
       expect(() => JSON.parse(out)).not.toThrow();
       for (const secret of ["joe@", "4539 1488"]) expect(out).not.toContain(secret);
     }),
     { numRuns: 300 },
   );
-  expect(new GuardRun(PII).json('{"to" : "joe\\u0040example.com", "n": 1.50}')).toBe('{"to" : "[REDACTED:email]", "n": 1.50}');
-  expect(new GuardRun(PII).json("not json: joe@example.com")).toBe("not json: [REDACTED:email]");
+  expect(atOnce(new GuardRun(PII).json('{"to" : "joe\\u0040example.com", "n": 1.50}'))).toBe('{"to" : "[REDACTED:email]", "n": 1.50}');
+  expect(atOnce(new GuardRun(PII).json("not json: joe@example.com"))).toBe("not json: [REDACTED:email]");
 });

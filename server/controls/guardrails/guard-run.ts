@@ -1,19 +1,17 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { InTurns } from "../../kernel/in-turns.ts";
 import { replaceLeaves } from "../../wire/json-leaves.ts";
 import type { Call } from "../../road/call.ts";
 import { warnCaller } from "../../road/policy-warnings.ts";
+import { ContentWork, TOO_MUCH_WORK } from "../../road/content-work.ts";
 import { isKnownClean, noteClean } from "./clean-texts.ts";
 import type { GuardrailAction, GuardrailCheck } from "./finding.ts";
 import { type GuardedFinding, HoldBack } from "./hold-back.ts";
 import { redactText } from "./redact.ts";
+import { strideOf } from "./stride.ts";
 import type { SurfaceGuard } from "./surface-guard.ts";
 import { SURFACES } from "../../road/content-surface.ts";
 import type { GuardSource, TextGuard } from "./text-guard.ts";
-
-/** Longer texts are looked at in slices of this, so that other calls get their turn in between. */
-const SLICE = 64 * 1024;
-/** Longest all looking at one call's texts may take together, in milliseconds; see the bounds in the guide. */
-export const LONGEST_LOOK_MS = 20_000;
 
 /** What a guardrail came to. */
 export interface GuardrailResult {
@@ -38,19 +36,17 @@ const WEIGHT: Readonly<Record<GuardrailAction, number>> = { warn: 0, redact: 1, 
 /** One call's way through the guardrails of one surface: changes texts, remembers what weighs most. */
 export class GuardRun {
   readonly surface: SurfaceGuard;
-  private readonly longestMs: number;
-  private readonly now: () => number;
-  private spentMs = 0;
+  /** What looking may cost; whoever does it in turns tells it what it took. */
+  readonly work: ContentWork;
   private heaviest: GuardrailResult | null = null;
   private readonly warned = new Set<string>();
   private personal = false;
   private degraded = false;
   private skipped = false;
 
-  constructor(surface: SurfaceGuard, longestMs = LONGEST_LOOK_MS, now: () => number = () => performance.now()) {
+  constructor(surface: SurfaceGuard, work = new ContentWork()) {
     this.surface = surface;
-    this.longestMs = longestMs;
-    this.now = now;
+    this.work = work;
   }
 
   /** The verdict that ends the call; null while it may go on. */
@@ -63,44 +59,62 @@ export class GuardRun {
   }
 
   /** The text as it may go on. Once the run has blocked, what it returns must not. */
-  text(text: string, guard: TextGuard = this.surface.guard): string {
+  *text(text: string, guard: TextGuard = this.surface.guard): InTurns<string> {
     if (guard.rules.length === 0 || text === "" || isKnownClean(guard, text)) return text;
-    return this.timed(() => {
-      const { text: out, findings, blocked, failed } = redactText(guard, text);
-      if (findings.length === 0 && blocked === null && !failed) noteClean(guard, text);
-      this.note(findings, blocked, failed);
-      return out;
-    });
-  }
-
-  /** The same for a text of any length, without keeping others waiting. */
-  async longText(text: string, guard: TextGuard): Promise<string> {
-    if (text.length <= SLICE) return this.text(text, guard);
-    const hold = new HoldBack(guard);
-    let out = "";
-    for (let at = 0; at < text.length && hold.blocked === null; at += SLICE) {
-      out += this.push(hold, text.slice(at, at + SLICE), false);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    out += this.push(hold, "", true);
-    this.close(hold);
+    if (text.length > strideOf(guard)) return yield* this.longText(text, guard);
+    this.work.grant(text.length);
+    const { text: out, findings, blocked, failed } = redactText(guard, text);
+    if (findings.length === 0 && blocked === null && !failed) noteClean(guard, text);
+    this.note(findings, blocked, failed);
+    this.watchWork();
+    yield;
     return out;
   }
 
-  /** JSON text with each text in it guarded by itself; it stays JSON. Text that is no JSON is guarded as it is. */
-  json(json: string, guard: TextGuard = this.surface.guard): string {
+  /**
+   * JSON text with each text in it guarded by itself; it stays JSON. Text that is no JSON is guarded as it is. `known`: what
+   * came of texts that were looked at before.
+   */
+  *json(json: string, guard: TextGuard = this.surface.guard, known = new Map<string, string>()): InTurns<string> {
     if (guard.rules.length === 0 || json === "") return json;
-    return replaceLeaves(json, (leaf) => this.text(leaf, guard)) ?? this.text(json, guard);
+    const leaves: string[] = [];
+    const same = replaceLeaves(json, (leaf) => {
+      leaves.push(leaf);
+      return leaf;
+    });
+    if (same === null) return yield* this.text(json, guard);
+    const said: string[] = [];
+    for (const leaf of leaves) {
+      let out = known.get(leaf);
+      if (out === undefined) {
+        out = yield* this.text(leaf, guard);
+        if (this.blocked !== null) return json;
+        known.set(leaf, out);
+      }
+      said.push(out);
+    }
+    if (said.every((out, at) => out === leaves[at])) return json;
+    let next = 0;
+    return replaceLeaves(json, (leaf) => said[next++] ?? leaf) ?? json;
   }
 
   /** Takes the next piece of a text that `hold` follows. */
-  push(hold: HoldBack, piece: string, last: boolean): string {
-    return this.timed(() => {
-      const out = last ? hold.end(piece) : hold.push(piece);
-      if (this.spentMs > this.longestMs) hold.expire();
-      if (hold.blocked !== null) this.note([], hold.blocked, false);
-      return out;
-    });
+  *push(hold: HoldBack, piece: string, last: boolean): InTurns<string> {
+    this.work.grant(piece.length);
+    const { stride } = hold;
+    let out = "";
+    let at = 0;
+    for (; piece.length - at > stride && hold.blocked === null; at += stride) {
+      out += hold.push(piece.slice(at, at + stride));
+      this.watchWork(hold);
+      yield;
+    }
+    const rest = piece.slice(at);
+    out += last ? hold.end(rest) : hold.push(rest);
+    this.watchWork(hold);
+    if (hold.blocked !== null) this.note([], hold.blocked, false);
+    yield;
+    return out;
   }
 
   /** Remembers what a text that has ended came to. */
@@ -180,19 +194,25 @@ export class GuardRun {
       : `The ${what} was blocked by a guardrail (${verdict.check}).`;
     return refuse("guardrail_blocked", message, {
       extra: { guardrail: verdict.source?.name ?? null, check: verdict.check, direction },
-      ...(verdict.failed ? { reason: "the check failed" } : {}),
+      ...(verdict.failed ? { reason: this.work.exhausted ? TOO_MUCH_WORK : "the check failed" } : {}),
     });
   }
 
-  private timed(look: () => string): string {
-    const began = this.now();
-    const out = look();
-    this.spentMs += this.now() - began;
-    if (this.spentMs > this.longestMs && this.blocked === null) this.expire();
+  private *longText(text: string, guard: TextGuard): InTurns<string> {
+    const hold = new HoldBack(guard);
+    const out = yield* this.push(hold, text, true);
+    this.close(hold);
+    if (hold.findings.length === 0 && !hold.failed) noteClean(guard, text);
     return out;
   }
 
-  /** Looking took too long: what is left cannot be known. */
+  private watchWork(hold?: HoldBack): void {
+    if (!this.work.exhausted) return;
+    hold?.expire();
+    if (this.blocked === null) this.expire();
+  }
+
+  /** Looking took too much: what is left cannot be known. */
   private expire(): void {
     const rule = this.surface.guard.rules.find(({ action }) => action !== "warn");
     if (rule === undefined) this.degraded = true;

@@ -16,6 +16,7 @@ import { compileTextGuard, type GuardSettings } from "./text-guard.ts";
 import { AnswerGuard } from "./answer-guard.ts";
 import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
 import { GuardedStream } from "./guarded-stream.ts";
+import { atOnce } from "../../kernel/in-turns.ts";
 
 const CODECS: Readonly<Record<AnswerSurface["name"], () => StreamCodec>> = {
   chat: () => new ChatStream({ hideUsage: false }),
@@ -127,7 +128,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
             );
             // The whole answer, guarded, says the same.
             const body = surface.whole(said, call);
-            new AnswerGuard(ANSWER_FORMATS[surface.format], new GuardRun(guard)).whole(body as never);
+            atOnce(new AnswerGuard(ANSWER_FORMATS[surface.format], new GuardRun(guard)).whole(body as never));
             const whole = surface.readWhole(body);
             expect(whole.text).toBe(read.text);
             expect(whole.calls.map((told) => JSON.parse(told.arguments))).toEqual(read.calls.map((told) => JSON.parse(told.arguments)));

@@ -1,4 +1,5 @@
 import type { Refusal } from "../../kernel/errors.ts";
+import type { InTurns } from "../../kernel/in-turns.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
 import type { AnswerGuard } from "./answer-guard.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
@@ -18,20 +19,22 @@ export class GuardedStream extends FramedStream {
     return this.guard.refusal;
   }
 
-  pass(piece: StreamPiece): StreamPiece {
-    return piece === null ? null : this.guarded(this.framing.push(piece));
+  *passing(piece: StreamPiece): InTurns<StreamPiece> {
+    return piece === null ? null : yield* this.guarded(this.framing.push(piece));
   }
 
-  end(): StreamEnding {
-    const { complete, last, errorReported: told } = this.inner.end();
-    const pieces = [this.pass(last)];
+  *ending(): InTurns<StreamEnding> {
+    const { complete, last, errorReported: told } = yield* this.innerEnding();
+    const pieces = [yield* this.passing(last)];
     const rest = this.framing.rest();
-    if (rest !== null) pieces.push(this.guarded([rest]));
-    pieces.push(this.written(this.guard.end()));
+    if (rest !== null) pieces.push(yield* this.guarded([rest]));
+    pieces.push(this.written(yield* this.guard.end()));
     return { complete, last: this.refusal === null ? this.joined(pieces) : null, errorReported: told && this.refusal === null };
   }
 
-  private guarded(frames: readonly Frame[]): StreamPiece {
-    return this.written(frames.flatMap((frame) => this.guard.frame(frame)));
+  private *guarded(frames: readonly Frame[]): InTurns<StreamPiece> {
+    const out: Frame[] = [];
+    for (const frame of frames) out.push(...(yield* this.guard.frame(frame)));
+    return this.written(out);
   }
 }

@@ -1,4 +1,5 @@
 import { type Refusal, isRefusal } from "../../kernel/errors.ts";
+import { inTurns } from "../../kernel/in-turns.ts";
 import { writtenWithExactTools } from "../../wire/exact-tools.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import type { Call } from "../../road/call.ts";
@@ -6,6 +7,7 @@ import type { AnswerCheck, AnswerControl, RequestControl } from "../../road/cont
 import { type Decision, PASS } from "../../road/decision.ts";
 import { settle } from "../../road/metering/settle.ts";
 import { outputFormOf } from "../../road/output/answer-formats.ts";
+import { passedHead } from "../../road/output/wrapped-stream.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
 import { AnswerGuard } from "./answer-guard.ts";
 import { GuardedStream } from "./guarded-stream.ts";
@@ -57,7 +59,8 @@ export class Guardrails implements RequestControl, AnswerControl {
   private async onWhole(call: Call, guard: AnswerGuard, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {
     const body = replyObject(answer.body);
     if (body === null) return answer;
-    const changed = guard.whole(body);
+    const looking = inTurns(guard.whole(body), run.work);
+    const changed = looking instanceof Promise ? await looking : looking;
     if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
     run.warn(call);
     return (
@@ -73,7 +76,7 @@ export class Guardrails implements RequestControl, AnswerControl {
     answer: StreamAnswer,
   ): Promise<Answer | Refusal> {
     const codec = new GuardedStream(answer.codec, guard, framing);
-    const head = answer.head.map((piece) => codec.pass(piece)).filter((piece) => piece !== null);
+    const head = await inTurns(passedHead(codec, answer.head), run.work);
     const guarded: StreamAnswer = { ...answer, codec, head, refusal: () => codec.refusal };
     if (run.surface.engines.length === 0) return guarded;
     const held = await bufferAnswer(call, guarded, answer.idleMs ?? this.parts.idleMs);

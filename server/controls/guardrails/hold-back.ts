@@ -1,6 +1,7 @@
 import type { DetectedSpan } from "./detector.ts";
 import { type FoldedText, foldText, SHRINK_SPAN } from "./folded-text.ts";
 import type { GuardrailAction, GuardrailCheck, Finding } from "./finding.ts";
+import { strideOf } from "./stride.ts";
 import type { GuardSource, GuardRule, TextGuard } from "./text-guard.ts";
 
 /** Most characters a stream holds back. */
@@ -57,6 +58,8 @@ function isHighSurrogate(code: number): boolean {
  */
 export class HoldBack {
   readonly #progress: Progress[];
+  /** How much of the text is looked at without a break. */
+  readonly stride: number;
   /** Original text from `#base` on. */
   #text = "";
   #base = 0;
@@ -71,6 +74,7 @@ export class HoldBack {
   #failed = false;
 
   constructor(guard: TextGuard) {
+    this.stride = strideOf(guard);
     this.#progress = guard.rules.map((rule, order) => ({ rule, order, cursor: 0, tail: null, dead: false }));
   }
 

@@ -1,5 +1,6 @@
 import type { TextSlot } from "../../wire/inbound.ts";
 import { refuse } from "../../kernel/errors.ts";
+import { type InTurns, inTurns } from "../../kernel/in-turns.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { ambiguous } from "../../road/ambiguous.ts";
 import type { Call } from "../../road/call.ts";
@@ -35,9 +36,19 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
       }),
     );
   }
-  const own = await guardSlots(view.texts(), run, (slot) => (slot.role === "system" ? trusted : guard));
+  const looking = inTurns(
+    guardSlots(view.texts(), run, (slot) => (slot.role === "system" ? trusted : guard)),
+    run.work,
+  );
+  const own = looking instanceof Promise ? await looking : looking;
   // A description may come from a tool server: nobody's own instruction.
-  const defined = run.blocked === null ? await guardSlots(view.definitions(), run, () => guard) : false;
+  const defined =
+    run.blocked === null
+      ? await inTurns(
+          guardSlots(view.definitions(), run, () => guard),
+          run.work,
+        )
+      : false;
   if (run.blocked === null && run.surface.engines.length > 0) await askEngines(parts, run, call, "input", wordsOf(view));
   run.tell(call);
   const refusal = run.refusal();
@@ -62,29 +73,18 @@ function wordsOf(view: RequestView): string {
   return [...view.texts().filter(({ role }) => role !== "system"), ...view.definitions()].map(({ text }) => text).join("\n\n");
 }
 
-/** Characters after which other calls get their turn. */
-const TURN = 64 * 1024;
-
 /** Whether any text was changed. Stops where the run blocks. */
-async function guardSlots(
+function* guardSlots(
   slots: readonly TextSlot[],
   run: GuardRun,
   guardOf: (slot: TextSlot) => GuardRun["surface"]["guard"],
-): Promise<boolean> {
+): InTurns<boolean> {
   let changed = false;
-  let looked = 0;
   for (const slot of slots) {
     const guard = guardOf(slot);
     if (guard.rules.length === 0) continue;
-    looked += slot.text.length;
-    // Many short texts take as long as one that is long: others get their turn in between.
-    if (looked > TURN) {
-      looked = 0;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
     const { text } = slot;
-    const out =
-      slot.kind === "arguments" ? run.json(text, guard) : text.length > TURN ? await run.longText(text, guard) : run.text(text, guard);
+    const out = yield* slot.kind === "arguments" ? run.json(text, guard) : run.text(text, guard);
     if (run.blocked !== null) return changed;
     if (out === text) continue;
     slot.replace(out);

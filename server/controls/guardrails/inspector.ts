@@ -3,6 +3,7 @@ import { BoundedMap } from "../../directory/bounded-map.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { ACTION_PASSES, type Action, type ActionDecision, type ActionDefinition } from "../../road/action.ts";
 import type { Call } from "../../road/call.ts";
+import { contentWorkOf } from "../../road/content-work.ts";
 import type { ActionControl } from "../../road/control.ts";
 import type { Inspector } from "../../road/gates.ts";
 import { addTag } from "../../road/record/add-tag.ts";
@@ -32,7 +33,7 @@ export class GuardrailInspector implements Inspector, ActionControl {
 
   async inspect(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
     const guard = guardOf(call, surface);
-    return guard === null ? null : inspectContent(call, new GuardRun(guard), slots, this.parts);
+    return guard === null ? null : inspectContent(call, new GuardRun(guard, contentWorkOf(call)), slots, this.parts);
   }
 
   looksAt(call: Call, surface: GuardrailSurface): boolean {

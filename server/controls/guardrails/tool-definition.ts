@@ -1,5 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { inTurns } from "../../kernel/in-turns.ts";
 import type { Call } from "../../road/call.ts";
+import { contentWorkOf } from "../../road/content-work.ts";
 import { askEngines, type EngineParts } from "./engines.ts";
 import { GuardRun, type GuardOutcome } from "./guard-run.ts";
 import type { SurfaceGuard } from "./surface-guard.ts";
@@ -52,13 +54,14 @@ export async function reviewDefinition(
   guard: SurfaceGuard,
   definition: JsonObject,
   parts: EngineParts,
-  run = new GuardRun(guard),
+  run = new GuardRun(guard, contentWorkOf(call)),
 ): Promise<DefinitionReview> {
   const said: string[] = [];
   let changed = false;
 
   const look = async (text: string, isProse: boolean): Promise<string> => {
-    const out = await run.longText(text, guard.guard);
+    const looking = inTurns(run.text(text), run.work);
+    const out = looking instanceof Promise ? await looking : looking;
     said.push(out);
     if (out === text || run.blocked !== null) return text;
     const { verdict } = run.outcome;

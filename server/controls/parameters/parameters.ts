@@ -1,10 +1,12 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { type InTurns, inTurns } from "../../kernel/in-turns.ts";
 import { estimateTokens } from "../../wire/usage.ts";
 import { ambiguous } from "../../road/ambiguous.ts";
 import type { Call } from "../../road/call.ts";
+import { contentWorkOf, TOO_MUCH_WORK } from "../../road/content-work.ts";
 import type { RequestControl } from "../../road/control.ts";
-import { PASS, refused } from "../../road/decision.ts";
+import { type Decision, PASS, refused } from "../../road/decision.ts";
 import { newToolResults } from "../../road/tool-results.ts";
 import type { RequestView } from "../../road/view.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
@@ -27,19 +29,24 @@ export const parameters: RequestControl = {
     const added = rules.prepend.length + rules.append.length > 0;
     if (view.opaque && (added || rules.bannedPatterns.length > 0))
       return refused(rejected(view.names.input, "must be text in this resource group, because its texts are looked at and added to"));
-    const generates = !(view.target.kind === "model" && view.target.modes.includes("embedding"));
     // What the caller wrote is looked at before what governance adds to it.
-    const refusal =
-      banned(call, view, rules) ??
-      (generates ? temperature(call, view, rules, model) : null) ??
-      inputTokens(view, rules) ??
-      (generates ? outputTokens(call, view, rules, model.defaultMaxTokens) : null) ??
-      tools(call, view, rules);
-    if (refusal !== null) return refused(refusal);
-    if (added && generates) view.addInstructions(rules.prepend, rules.append);
-    return PASS;
+    const looked = inTurns(banned(call, view, rules), contentWorkOf(call));
+    const held = (refusal: Refusal | null) => (refusal === null ? bounded(call, view, rules, model) : refused(refusal));
+    return looked instanceof Promise ? looked.then(held) : held(looked);
   },
 };
+
+function bounded(call: Call, view: RequestView, rules: Governance, model: ModelEntry): Decision {
+  const generates = !(view.target.kind === "model" && view.target.modes.includes("embedding"));
+  const refusal =
+    (generates ? temperature(call, view, rules, model) : null) ??
+    inputTokens(view, rules) ??
+    (generates ? outputTokens(call, view, rules, model.defaultMaxTokens) : null) ??
+    tools(call, view, rules);
+  if (refusal !== null) return refused(refusal);
+  if (rules.prepend.length + rules.append.length > 0 && generates) view.addInstructions(rules.prepend, rules.append);
+  return PASS;
+}
 
 function rejected(parameter: string, words: string): Refusal {
   return refuse("parameter_rejected", undefined, { fields: [{ field: parameter, message: words }], reason: `${parameter} ${words}` });
@@ -102,14 +109,20 @@ function tools(call: Call, view: RequestView, rules: Governance): Refusal | null
   return null;
 }
 
-function banned(call: Call, view: RequestView, { bannedPatterns }: Governance): Refusal | null {
+function* banned(call: Call, view: RequestView, { bannedPatterns }: Governance): InTurns<Refusal | null> {
   if (bannedPatterns.length === 0) return null;
+  const work = contentWorkOf(call);
   for (const { text } of view.texts()) {
-    for (const { pattern } of bannedPatterns) {
-      if (!pattern.matcher(text).find()) continue;
+    for (const pattern of bannedPatterns) {
+      const stands = yield* pattern.standsIn(text, work);
+      if (stands === false) continue;
       Object.assign(call.row, { guardrail_blocked: true, guardrail_check: "banned_pattern", guardrail_action: "block" });
-      return refuse("guardrail_blocked", "The request holds text that the resource group bans.", {
+      const message = stands
+        ? "The request holds text that the resource group bans."
+        : "The request could not be looked at for text that the resource group bans, so it was blocked.";
+      return refuse("guardrail_blocked", message, {
         extra: { guardrail: "parameter governance", check: "banned_pattern", direction: "input" },
+        ...(stands ? {} : { reason: TOO_MUCH_WORK }),
       });
     }
   }

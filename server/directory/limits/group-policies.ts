@@ -15,6 +15,8 @@ import { policyTreeOf } from "./policy-rows.ts";
 import { type PolicyDocument, type PolicyKind, POLICY_KINDS } from "./rules.ts";
 
 const RESOURCE = "group-policies";
+/** Comparing a text with a pattern costs up to a step for each of its instructions and every character. */
+const MAX_PATTERN_INSTRUCTIONS = 1_200;
 
 async function treeOf(db: Database | Trx, tenantId: string, groupId: string): Promise<PolicyTree> {
   const tree = policyTreeOf(await readPolicyRows(db, tenantId));
@@ -122,8 +124,10 @@ async function checkedItem(db: Database | Trx, tenantId: string, { kind, itemId 
 function refuseBadPatterns(patterns: readonly string[] | undefined): void {
   const fields = (patterns ?? []).flatMap((pattern, i) => {
     try {
-      RE2JS.compile(pattern);
-      return [];
+      const size = RE2JS.compile(pattern).programSize();
+      if (size <= MAX_PATTERN_INSTRUCTIONS) return [];
+      const message = `is too large a pattern: its counted repetitions make ${size} instructions, ${MAX_PATTERN_INSTRUCTIONS} are allowed`;
+      return [{ field: `governance.system_prompt.banned_patterns.${i}`, message }];
     } catch (error) {
       return [{ field: `governance.system_prompt.banned_patterns.${i}`, message: `is no pattern of RE2: ${(error as Error).message}` }];
     }

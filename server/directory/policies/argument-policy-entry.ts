@@ -1,4 +1,5 @@
 import type { ArgumentPolicyRow } from "../../store/argument-policies.ts";
+import type { InTurns, WorkBudget } from "../../kernel/in-turns.ts";
 import { holdsFor } from "./bound-groups.ts";
 
 /** A tool call that a policy speaks against. */
@@ -21,7 +22,7 @@ export interface ToolCallPolicy {
   readonly target: string;
   readonly severity: "deny" | "warn";
   /** Judges a call's arguments, the JSON text as the model wrote it; null when it has nothing against them. Never throws. */
-  judge(argumentsText: string): PolicyHit | null;
+  judge(argumentsText: string, budget: WorkBudget): InTurns<PolicyHit | null>;
   /** What it says of a call whose arguments nobody can judge, and why. */
   unjudged(why: string): PolicyHit;
 }

@@ -2,6 +2,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { type AbortReason, abortReason, type Call } from "../call.ts";
 import { readOut } from "../stream-out.ts";
 import type { StreamAnswer } from "../answer.ts";
+import { endInTurns, pushInTurns } from "../output/stream-in-turns.ts";
 
 /** A streamed answer that was taken in whole before any of it is given. */
 export interface BufferedAnswer {
@@ -24,7 +25,8 @@ export async function bufferAnswer(call: Call, answer: StreamAnswer, idleMs: num
     try {
       const { done, value } = await upstream.read();
       if (done) break;
-      const piece = codec.push(value);
+      const pushed = pushInTurns(call, codec, value);
+      const piece = pushed instanceof Promise ? await pushed : pushed;
       const refusal = answer.refusal?.(false) ?? null;
       if (refusal !== null) {
         void upstream.cancel().catch(() => undefined);
@@ -46,7 +48,7 @@ export async function bufferAnswer(call: Call, answer: StreamAnswer, idleMs: num
   if (codec.closed === true) void readOut(upstream);
   const why = abortReason(call);
   if (why !== null) return why === "upstream_timeout" ? refuse("upstream_timeout") : refuse("upstream_interrupted");
-  const end = broken === null ? codec.end() : null;
+  const end = broken === null ? await endInTurns(call, codec) : null;
   const refusal = answer.refusal?.(true) ?? null;
   if (refusal !== null) return refusal;
   const all = end?.last == null ? pieces : [...pieces, end.last];

@@ -1,3 +1,4 @@
+import type { InTurns } from "../../kernel/in-turns.ts";
 import type { StreamEnding, StreamPiece } from "../../wire/stream.ts";
 import { WrappedStream } from "../output/wrapped-stream.ts";
 import type { StreamAnswer } from "../answer.ts";
@@ -12,7 +13,7 @@ export class RecordedStream extends WrappedStream {
   constructor(answer: StreamAnswer, most: number) {
     super(answer.codec);
     this.most = most;
-    for (const piece of answer.head) this.pass(piece);
+    for (const piece of answer.head) this.keep(piece);
   }
 
   /** Null when the answer was too long. */
@@ -20,17 +21,22 @@ export class RecordedStream extends WrappedStream {
     return this.bytes > this.most ? null : this.kept;
   }
 
-  end(): StreamEnding {
-    const end = this.inner.end();
-    this.pass(end.last);
+  *ending(): InTurns<StreamEnding> {
+    const end = yield* this.innerEnding();
+    this.keep(end.last);
     return end;
   }
 
-  pass(piece: StreamPiece): StreamPiece {
-    if (piece === null) return null;
+  // oxlint-disable-next-line require-yield -- it takes no time
+  *passing(piece: StreamPiece): InTurns<StreamPiece> {
+    this.keep(piece);
+    return piece;
+  }
+
+  private keep(piece: StreamPiece): void {
+    if (piece === null) return;
     this.bytes += piece.byteLength;
     if (this.bytes <= this.most) this.kept.push(piece);
     else this.kept.length = 0;
-    return piece;
   }
 }

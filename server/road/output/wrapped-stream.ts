@@ -1,3 +1,4 @@
+import { atOnce, type InTurns } from "../../kernel/in-turns.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
 
@@ -9,13 +10,27 @@ export abstract class WrappedStream implements StreamCodec {
     this.inner = inner;
   }
 
-  abstract end(): StreamEnding;
-
   /** What becomes of a piece that the inner stream gave, or had given before this one was around it. */
-  abstract pass(piece: StreamPiece): StreamPiece;
+  abstract passing(piece: StreamPiece): InTurns<StreamPiece>;
+
+  abstract ending(): InTurns<StreamEnding>;
+
+  *pushing(piece: Uint8Array): InTurns<StreamPiece> {
+    const { inner } = this;
+    return yield* this.passing(inner.pushing === undefined ? inner.push(piece) : yield* inner.pushing(piece));
+  }
+
+  protected *innerEnding(): InTurns<StreamEnding> {
+    const { inner } = this;
+    return inner.ending === undefined ? inner.end() : yield* inner.ending();
+  }
 
   push(piece: Uint8Array): StreamPiece {
-    return this.pass(this.inner.push(piece));
+    return atOnce(this.pushing(piece));
+  }
+
+  end(): StreamEnding {
+    return atOnce(this.ending());
   }
 
   get closed(): boolean {
@@ -33,4 +48,14 @@ export abstract class WrappedStream implements StreamCodec {
   get providerError(): string | null {
     return this.inner.providerError;
   }
+}
+
+/** What was handed on of a stream before another was put around it, as the new one passes it. */
+export function* passedHead(codec: WrappedStream, head: readonly Uint8Array[]): InTurns<Uint8Array[]> {
+  const out: Uint8Array[] = [];
+  for (const piece of head) {
+    const passed = yield* codec.passing(piece);
+    if (passed !== null) out.push(passed);
+  }
+  return out;
 }

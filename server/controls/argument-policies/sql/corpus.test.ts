@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { SQL_DIALECTS, type SqlDialect } from "../argument-policy.ts";
 import { compilePolicy } from "../compile-policy.ts";
+import { judged } from "../../../../tests/support/judged.ts";
 
 const CORPUS = new URL("../../../../tests/corpora/sql/", import.meta.url);
 
@@ -44,7 +45,7 @@ describe("a policy that denies writes", () => {
       let writesAllowed = 0;
       const statements = statementsOf(dialect);
       for (const { write, sql } of statements) {
-        const denied = policy.judge(JSON.stringify({ sql }));
+        const denied = judged(policy, JSON.stringify({ sql }));
         if (write === (denied !== null)) continue;
         wrong.push(`${dialect} ${write ? "ALLOWED" : `denied (${denied?.rule}: ${denied?.message})`}: ${sql}`);
         if (write) writesAllowed++;

@@ -4,6 +4,7 @@ import { SQL_DIALECTS, type SqlDialect } from "../argument-policy.ts";
 import { compilePolicy } from "../compile-policy.ts";
 import type { CompiledPolicy } from "../compiled-policy.ts";
 import { cpuMs } from "../../../../tests/support/cpu-time.ts";
+import { judged } from "../../../../tests/support/judged.ts";
 
 const WRITES = [
   "DELETE FROM users",
@@ -41,7 +42,7 @@ function denying(dialect: SqlDialect, ...denyIfs: string[]): CompiledPolicy {
   return made.policy;
 }
 
-const ruleOf = (policy: CompiledPolicy, sql: string) => policy.judge(JSON.stringify({ sql }))?.rule ?? null;
+const ruleOf = (policy: CompiledPolicy, sql: string) => judged(policy, JSON.stringify({ sql }))?.rule ?? null;
 
 /** The same statement with other casing, and other space or comments between its words. */
 const disguised = (sql: string) =>
@@ -216,11 +217,11 @@ for (const dialect of SQL_DIALECTS) {
         '{"sql": "SELECT 1", "sql": "SELECT 2"}',
         '"SELECT 1"',
       ]) {
-        expect([text, multi.judge(text)?.rule]).toEqual([text, "unparseable"]);
+        expect([text, judged(multi, text)?.rule]).toEqual([text, "unparseable"]);
       }
-      expect(multi.judge('{"other": "DROP TABLE x; DROP TABLE y"}')).toBeNull();
-      expect(multi.judge("")).toBeNull();
-      expect(multi.judge('{"sql": ["SELECT 1", "SELECT 2; SELECT 3"]}')?.rule).toBe("multi_statement");
+      expect(judged(multi, '{"other": "DROP TABLE x; DROP TABLE y"}')).toBeNull();
+      expect(judged(multi, "")).toBeNull();
+      expect(judged(multi, '{"sql": ["SELECT 1", "SELECT 2; SELECT 3"]}')?.rule).toBe("multi_statement");
     });
   });
 }

@@ -1,0 +1,45 @@
+import { RE2JS, RE2JSException } from "re2js";
+import type { SchemaSteps } from "./schema-steps.ts";
+
+/** More, and one comparison with a long text would keep everybody waiting. */
+const MAX_INSTRUCTIONS = 1_200;
+/** Instructions times characters that take about as long as a step. */
+const STEP_WORK = 64;
+
+/** Steps that any comparison takes. */
+const LEAST_STEPS = 8;
+
+interface Compiled {
+  readonly pattern: RE2JS;
+  readonly size: number;
+}
+
+function compile(source: string): Compiled {
+  const pattern = RE2JS.compile(RE2JS.translateRegExp(source));
+  return { pattern, size: pattern.programSize() };
+}
+
+/** Why a pattern of a schema cannot be used; null where it can. Patterns are matched in linear time, so not all of JavaScript's are patterns. */
+export function patternProblem(source: string): string | null {
+  try {
+    const { size } = compile(source);
+    return size <= MAX_INSTRUCTIONS
+      ? null
+      : `is too large a pattern: its counted repetitions make ${size} instructions, ${MAX_INSTRUCTIONS} are allowed`;
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    return `is no pattern of RE2, which has no look-around and no back-references: ${error.message.replace("error parsing regexp: ", "")}`;
+  }
+}
+
+/** A pattern as a validator uses it: searched for anywhere, in time linear in the text, which counts as steps. */
+export function schemaPattern(source: string, steps: SchemaSteps): RegExp {
+  const { pattern, size } = compile(source);
+  return {
+    test(text: string) {
+      steps.take(LEAST_STEPS + Math.ceil((text.length * size) / STEP_WORK));
+      return pattern.test(text);
+    },
+    toString: () => source,
+  } as unknown as RegExp;
+}

@@ -1,0 +1,72 @@
+import { expect, test } from "bun:test";
+import { inTurns } from "../../kernel/in-turns.ts";
+import { ContentWork } from "../../road/content-work.ts";
+import { longestTurn } from "../../../tests/support/longest-turn.ts";
+import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
+import { concat } from "../../wire/sse-frames.ts";
+import { PASSED_STREAM } from "../../wire/stream.ts";
+import { AnswerGuard } from "./answer-guard.ts";
+import { GuardRun } from "./guard-run.ts";
+import { GuardedStream } from "./guarded-stream.ts";
+import { compileTextGuard } from "./text-guard.ts";
+import type { SurfaceGuard } from "./surface-guard.ts";
+
+const COSTLY = [
+  "[a-z]{1,90}[a-z]{1,90}[a-z]{1,90}0",
+  "([a-z]{1,30}[a-y]{1,30}){1,9}1",
+  "(?:a?b?c?d?e?x){1,80}2",
+  "(?:x{1,80}|y{1,70}x{1,60}){1,5}3",
+];
+const MEGABYTE = 1024 * 1024;
+
+function guardOf(patterns: readonly string[], action: "block" | "redact" | "warn"): SurfaceGuard {
+  const guard = compileTextGuard({ bannedPatterns: { action, patterns } });
+  if ("problems" in guard) throw new Error(JSON.stringify(guard.problems));
+  return { surface: "chat_input", guard, trusted: guard, engines: [], enforces: action !== "warn", version: "" };
+}
+
+test.each([
+  ["one text", ["x".repeat(MEGABYTE)]],
+  ["many texts", Array.from({ length: 1_000 }, (_, at) => "xyxab".repeat(200) + at)],
+])("costly patterns on a megabyte in %s keep nobody waiting, and past the budget the call is blocked", async (_, texts) => {
+  const run = new GuardRun(guardOf(COSTLY, "block"), new ContentWork());
+  const look = function* () {
+    for (const text of texts) yield* run.text(text);
+  };
+  const { longestMs, turns } = await longestTurn(() => inTurns(look(), run.work));
+  console.log(`${turns} turns, longest ${longestMs.toFixed(0)} ms, ${run.blocked === null ? "looked at" : "blocked"}`);
+  expect(turns).toBeGreaterThan(5);
+  expect(longestMs).toBeLessThan(500);
+});
+
+test("what costs too much to be looked at is blocked with the reason, and let through marked where it is only warned of", async () => {
+  for (const action of ["block", "warn"] as const) {
+    const work = new ContentWork();
+    work.took(1e9);
+    const run = new GuardRun(guardOf(COSTLY, action), work);
+    await inTurns(run.text("xyxab".repeat(20_000)), run.work);
+    const row: Record<string, unknown> = {};
+    run.tell({ row, answerReusable: true, answerHeaders: {} });
+    expect(row).toMatchObject(
+      action === "warn" ? { guardrails_degraded: true } : { guardrail_blocked: true, guardrail_check: "banned_pattern" },
+    );
+    expect(run.refusal()?.reason ?? null).toBe(action === "warn" ? null : "looking at it takes more work than one call may cost");
+  }
+});
+
+test("a frame of a stream that holds a long text is looked at while others have their turn, and says the same", async () => {
+  const guard = guardOf([...COSTLY, "needle"], "redact");
+  const said = `${"xyxab".repeat(30_000)} needle ${"xyxab".repeat(10_000)}`;
+  const frame = new TextEncoder().encode(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: said } }] })}\n\n`);
+  const given = async (inOne: boolean) => {
+    const run = new GuardRun(guard);
+    const codec = new GuardedStream({ ...PASSED_STREAM }, new AnswerGuard(ANSWER_FORMATS.chat, run), "events");
+    const pushed = inOne ? { result: codec.push(frame), turns: 1 } : await longestTurn(() => inTurns(codec.pushing(frame), run.work));
+    const { last } = inOne ? codec.end() : await inTurns(codec.ending(), run.work);
+    return { turns: pushed.turns, text: new TextDecoder().decode(concat([pushed.result, last].filter((piece) => piece !== null))) };
+  };
+  const [atOnce, inSlices] = [await given(true), await given(false)];
+  expect(inSlices.turns).toBeGreaterThan(2);
+  expect(inSlices.text).toBe(atOnce.text);
+  expect(inSlices.text).toContain("[REDACTED:banned_pattern]");
+});
