@@ -64,12 +64,78 @@ function privateKeyPem(random: SeededRandom): string {
   return [`-----BEGIN ${kind}PRIVATE KEY-----`, ...(body.match(/.{1,64}/g) ?? []), `-----END ${kind}PRIVATE KEY-----`].join(newline);
 }
 
+const CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+const anthropicKey = (random: SeededRandom) =>
+  `sk-ant-${random.pick(["api03", "admin01", "oat01", "ort01"])}-${random.text(BASE64URL, 93)}AA`;
+
+function googleKey(random: SeededRandom): string {
+  return random.pick([
+    () => `AIza${random.text(BASE64URL, 35)}`,
+    () => `AIzaSy${random.text(BASE64URL, 33)}`,
+    () => `GOCSPX-${random.text(BASE64URL, 28)}`,
+    () => `ya29.a0${random.text(BASE64URL, random.between(100, 200))}`,
+    () => `1//0${random.text(BASE64URL, 60)}`,
+    () => `AQ.Ab8RN6${random.text(BASE64URL, 44)}`,
+  ])();
+}
+
+function slackToken(random: SeededRandom): string {
+  const number = () => random.digits("X###########");
+  const id = (kind: string) => kind + random.text(CAPITALS, random.between(8, 10));
+  return random.pick([
+    () => `xoxb-${number()}-${number()}-${random.text(BASE62, 24)}`,
+    () => `xoxb-${number()}-${random.text(BASE62, 24)}`,
+    () => `${random.pick(["xoxp", "xoxs"])}-${number()}-${number()}-${number()}-${random.text(HEX, random.pick([32, 64]))}`,
+    () => `xoxa-2-${number()}-${number()}-${number()}-${random.text(HEX, 32)}`,
+    () => `xoxe.xoxp-1-${random.text(BASE64URL, 146)}`,
+    () => `xoxe-1-${random.text(BASE64URL, 146)}`,
+    () => `xapp-1-${id("A")}-${number()}-${random.text(HEX, 64)}`,
+    () => `https://hooks.slack.com/services/${id("T")}/${id("B")}/${random.text(BASE62, 24)}`,
+    () => `https://hooks.slack.com/workflows/${id("T")}/${id("A")}/${random.digits("X#################")}/${random.text(BASE62, 24)}`,
+    () => `https://hooks.slack.com/triggers/${id("T")}/${number()}/${random.text(HEX, 32)}`,
+  ])();
+}
+
+function stripeKey(random: SeededRandom): string {
+  return random.pick([
+    () => `${random.pick(["sk", "rk"])}_${random.pick(["live", "test"])}_${random.text(BASE62, 24)}`,
+    () => `${random.pick(["sk", "rk"])}_${random.pick(["live", "test"])}_51${random.text(BASE62, 97)}`,
+    () => `whsec_${random.text(BASE62, 32)}`,
+    () => `whsec_${random.text(HEX, 64)}`,
+    () => `whsec_${random.text(BASE64, 43)}=`,
+  ])();
+}
+
+function gitlabToken(random: SeededRandom): string {
+  const prefix = random.pick(["glpat", "gldt", "glrt", "glft", "glsoat", "glffct"]);
+  return random.pick([
+    () => `${prefix}-${random.text(BASE64URL, 20)}`,
+    () => `glpat-${random.text(BASE64URL, 27)}.01.${random.text("0123456789abcdefghij", 9)}`,
+    () => `glrt-t1_${random.text(BASE64URL, 20)}`,
+    () => `glcbt-${random.text(HEX, 2)}_${random.text(BASE64URL, 20)}`,
+    () => `glptt-${random.text(HEX, 40)}`,
+    () => `glagent-${random.text(BASE64URL, 50)}`,
+    () => `gloas-${random.text(HEX, 64)}`,
+    () => `glimt-${random.text(HEX, 25)}`,
+  ])();
+}
+
 export const SECRET_GENERATORS = {
   aws_access_key: awsAccessKey,
   github_token: githubToken,
   openai_key: openaiKey,
   jwt,
   private_key_pem: privateKeyPem,
+  anthropic_key: anthropicKey,
+  google_key: googleKey,
+  slack_token: slackToken,
+  stripe_key: stripeKey,
+  gitlab_token: gitlabToken,
+  npm_token: (random: SeededRandom) => `npm_${random.text(BASE62, 36)}`,
+  pypi_token: (random: SeededRandom) =>
+    `pypi-${random.pick(["AgEIcHlwaS5vcmc", "AgENdGVzdC5weXBpLm9yZw"])}${random.text(BASE64URL, random.between(100, 160))}`,
+  gateway_key: (random: SeededRandom) => `sk_gw_api_${random.text(BASE64URL, 43)}`,
 } as const;
 
 /** Where tokens are found. */
@@ -130,6 +196,29 @@ const PLACEHOLDERS = [
   "sk-learn-contrib-imbalanced-datasets-and-friends-package",
   "task-based-scheduling-for-distributed-systems-research",
   "ghp_ prefix",
+  "sk-ant-api03-your-key-here",
+  "sk-ant-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+  "AIzaSyXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX",
+  "AIza... keys are restricted by referrer",
+  "xoxb-your-token-goes-here",
+  "xoxb-xxxxxxxxxxxx-xxxxxxxxxxxxxxxxxxxxxxxx",
+  "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+  "https://api.slack.com/messaging/webhooks",
+  "sk_live_your_secret_key_goes_here",
+  "sk_test_xxxxxxxxxxxxxxxxxxxxxxxx",
+  "pk_live_51HqLyjWDarjtT1zdp7dcPublishableKeysArePublic",
+  "whsec_...",
+  "glpat-xxxxxxxxxxxxxxxxxxxx",
+  "npm_config_registry=https://registry.npmjs.org/",
+  "npm_package_dependencies_typescript_version=5.9.2",
+  "npm_lifecycle_script",
+  "pypi-attestations-verification-and-publishing-guide-for-maintainers",
+  "pypi-AgEIcHlwaS5vcmc...",
+  "sk_gw_api_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+  "sk_gw_api_ and 43 characters",
+  "AWS_SECRET_ACCESS_KEY is set in commit 3f786850e387550fdab836ed7e6dc881de23001b",
+  "aws_secret_access_key: arn:aws:secretsmanager:us-east-1:123456789012:secret:prod/api",
+  "secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY",
   "github_pat_ prefix",
 ];
 

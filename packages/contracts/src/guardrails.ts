@@ -28,7 +28,21 @@ export const GUARDRAIL_SURFACES = [
 export type GuardrailSurface = (typeof GUARDRAIL_SURFACES)[number];
 
 export const PII_CATEGORIES = ["email", "phone", "credit_card", "ssn", "iban"] as const;
-export const SECRET_CATEGORIES = ["aws_access_key", "github_token", "openai_key", "jwt", "private_key_pem"] as const;
+export const SECRET_CATEGORIES = [
+  "aws_access_key",
+  "github_token",
+  "openai_key",
+  "jwt",
+  "private_key_pem",
+  "anthropic_key",
+  "google_key",
+  "slack_token",
+  "stripe_key",
+  "gitlab_token",
+  "npm_token",
+  "pypi_token",
+  "gateway_key",
+] as const;
 export const GUARDRAIL_ENGINES = ["openai_moderation", "guard_model", "bedrock_guardrails", "azure_content_safety", "webhook"] as const;
 
 const surfaceName = z.enum(GUARDRAIL_SURFACES);

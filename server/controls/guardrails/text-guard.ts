@@ -12,6 +12,7 @@ import { phone } from "./pii/phone.ts";
 import { ssn } from "./pii/ssn.ts";
 import { awsAccessKey } from "./secrets/aws-access-key.ts";
 import { githubToken } from "./secrets/github-token.ts";
+import { anthropicKey, gatewayKey, gitlabToken, googleKey, npmToken, pypiToken, slackToken, stripeKey } from "./secrets/issued-tokens.ts";
 import { jwt } from "./secrets/jwt.ts";
 import { openaiKey } from "./secrets/openai-key.ts";
 import { privateKeyPem } from "./secrets/private-key-pem.ts";
@@ -24,6 +25,14 @@ const SECRETS = {
   github_token: githubToken,
   openai_key: openaiKey,
   jwt,
+  anthropic_key: anthropicKey,
+  google_key: googleKey,
+  slack_token: slackToken,
+  stripe_key: stripeKey,
+  gitlab_token: gitlabToken,
+  npm_token: npmToken,
+  pypi_token: pypiToken,
+  gateway_key: gatewayKey,
 } as const;
 
 export type PiiCategory = keyof typeof PII;

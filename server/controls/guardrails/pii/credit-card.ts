@@ -6,15 +6,22 @@ import { openNumberFrom } from "./open-number.ts";
 
 const CARD_WORDS = contextWords(
   new RegExp(
-    String.raw`card|visa|master|amex|american express|discover|diners|maestro|jcb|unionpay|\bpan\b|\bcc\b|karte|kredit|carte|` +
+    String.raw`card|credit|debit|charge|\b(?:pay|paid|payment|billing)\b|(?<![a-z])cc[_ -]?n|visa|master|amex|american express|discover|diners|maestro|jcb|unionpay|\bpan\b|\bcc\b|karte|kredit|carte|` +
       String.raw`cb\b|tarjeta|cart[a\u00e3]o?|carta|kaart|kort|kart[aey\u0131i]?|kortti|\u043a\u0430\u0440\u0442|` +
       String.raw`\u30ab\u30fc\u30c9|\u5361|\uce74\ub4dc|\u0915\u093e\u0930\u094d\u0921|\u0628\u0637\u0627\u0642`,
     "iuy",
   ),
 );
 
-/** A number as one group, or in the groups that cards are printed in. */
-const SHAPE = /\d{4}(?:[ .-]?\d{4}[ .-]?\d{4}[ .-]?\d{4}(?:[ .-]?\d{3})?(?!\d)|[ .-]?\d{6}[ .-]?\d{4,5}(?!\d)|\d{8,15}(?!\d))/y;
+/** A number as one group, or in the groups that cards are printed and typed in; the longest first. */
+const SHAPES = [
+  /\d{4}(?:[ .-]?\d{4}){3}[ .-]?\d{1,3}(?!\d)/y,
+  /\d{4}(?:[ .-]?\d{4}){3}(?!\d)/y,
+  /\d{4}[ .-]?\d{6}[ .-]?\d{4,5}(?!\d)/y,
+  /(?<!\d[ .-])\d{4}([ .-])\d{4}\1\d{4}(?:\1\d{1,3})?(?!\d|\1\d)/y,
+  /\d{6}[ .-]\d{10,13}(?!\d)/y,
+  /\d{12,19}(?!\d)/y,
+];
 
 interface Issuer {
   readonly prefix: RegExp;
@@ -30,6 +37,7 @@ const ISSUERS: readonly Issuer[] = [
   { prefix: /^3[47]/, lengths: [15], score: 0.9 },
   { prefix: /^(?:6011|64[4-9]|65)/, lengths: [16, 19], score: 0.9 },
   { prefix: /^(?:30[0-5]|3095|3[689])/, lengths: [14, 16], score: 0.7 },
+  { prefix: /^(?:30[0-5]|3095|3[689])/, lengths: [15, 17, 18, 19], score: 0.45 },
   { prefix: /^35(?:2[89]|[3-8])/, lengths: [16, 19], score: 0.9 },
   { prefix: /^(?:2131|1800)/, lengths: [15], score: 0.8 },
   { prefix: /^62/, lengths: [16, 17, 18, 19], score: 0.8 },
@@ -65,15 +73,27 @@ function isLong(text: string, start: number, end: number): boolean {
   return true;
 }
 
+/** Behind a card may stand its date or, in a table, the next column. */
+function isColumnEnd(text: string, end: number, written: string): boolean {
+  return text.startsWith("/", end) || (text.startsWith(",", end) && written.length > 12);
+}
+
 function cardAt(text: string, start: number): DetectedSpan | null {
-  if (isWordAt(text, start - 1) || continuesBefore(text, start, ".,-/")) return null;
+  if (isWordAt(text, start - 1) || continuesBefore(text, start, ".-/")) return null;
   if (isOneOf(text, start - 1, "#-.") && isWordAt(text, start - 2)) return null;
-  SHAPE.lastIndex = start;
-  const shape = SHAPE.exec(text)?.[0];
-  if (shape === undefined) return null;
-  const end = start + shape.length;
-  if (isWordAt(text, end) || (isOneOf(text, end, ".,-/") && isDigitAt(text, end + 1) && !text.startsWith("/", end))) return null;
-  const digits = shape.replace(/\D/g, "");
+  for (const shape of SHAPES) {
+    shape.lastIndex = start;
+    const written = shape.exec(text)?.[0];
+    const card = written === undefined ? null : cardOf(text, start, written);
+    if (card !== null) return card;
+  }
+  return null;
+}
+
+function cardOf(text: string, start: number, written: string): DetectedSpan | null {
+  const end = start + written.length;
+  if (isWordAt(text, end) || (isOneOf(text, end, ".,-/") && isDigitAt(text, end + 1) && !isColumnEnd(text, end, written))) return null;
+  const digits = written.replace(/\D/g, "");
   if (!passesLuhn(digits) || /^(\d)\1+$/.test(digits)) return null;
   const issuer = ISSUERS.find(({ prefix, lengths }) => prefix.test(digits) && lengths.includes(digits.length));
   if (issuer === undefined) return null;

@@ -34,6 +34,13 @@ export function contextWords(pattern: RegExp): ContextWords {
 
 const OTHER_NUMBER_WORDS = contextWords(OTHER_NUMBER);
 
+/** The same as parts of names in programs and tables (`order_id`, `orderNumber`, `customerOrderId`). */
+const OTHER_NAMES = contextWords(
+  /(?:(?<![A-Za-z])(?:order|invoice|tracking|reference|ref|ticket|case|serial|isbn|sku|part|item|product|batch|session|transaction|txn|request|trace|receipt|booking|shipment|parcel|commit|build|timestamp)(?=_|[A-Z]|-(?:id|no|num))|(?<=[a-z_])(?:Order|Invoice|Tracking|Reference|Ticket|Case|Serial|Sku|SKU|Item|Product|Batch|Session|Transaction|Request|Trace|Receipt|Booking|Shipment|Parcel|Timestamp)(?![a-z])|(?<=_)(?:order|invoice|tracking|reference|ticket|serial|sku|session|transaction|request|trace|receipt|booking|timestamp)(?![a-z])|(?<![A-Za-z])(?:ORDER|INVOICE|TRACKING|REFERENCE|TICKET|SERIAL|SESSION|TRANSACTION|REQUEST|TRACE|BOOKING)(?=_))/y,
+);
+/** A word that says no more than that a number is somebody's or something's. */
+const IDENTIFIER = /(?<![\p{L}\p{N}])ids?(?![\p{L}\p{N}])$/iu;
+
 /** Where the last of `words` that stands in [from, to) ends; -1 without one. */
 function lastEnd(text: string, from: number, to: number, { pattern, beginnings }: ContextWords): number {
   let context: string | null = null;
@@ -58,12 +65,22 @@ export function hasWordBefore(text: string, at: number, words: ContextWords): bo
   return lastEnd(text, Math.max(0, at - REACH), at, words) >= 0;
 }
 
-/** What the words before the number at `at` say: it is of the kind, it is something else, or nothing. The nearest word counts. */
-export function contextBefore(text: string, at: number, kind: ContextWords): "kind" | "other" | "none" {
+/**
+ * What the words before the number at `at` say: it is of the kind, it is something else, or nothing. The nearest word counts.
+ * `names`: of the kind, as parts of names in programs and tables. `mayBeId`: that it is an id says nothing else of it.
+ */
+export function contextBefore(
+  text: string,
+  at: number,
+  kind: ContextWords,
+  { names, mayBeId = false }: { readonly names?: ContextWords; readonly mayBeId?: boolean } = {},
+): "kind" | "other" | "none" {
   const from = Math.max(0, at - REACH);
-  const is = lastEnd(text, from, at, kind);
+  const is = Math.max(lastEnd(text, from, at, kind), names === undefined ? -1 : lastEnd(text, from, at, names));
   // Nothing is nearer than a word that ends at the number.
-  const isOther = is === at ? -1 : lastEnd(text, from, at, OTHER_NUMBER_WORDS);
+  let isOther = is === at ? -1 : Math.max(lastEnd(text, from, at, OTHER_NUMBER_WORDS), lastEnd(text, from, at, OTHER_NAMES));
+  while (mayBeId && isOther > 0 && IDENTIFIER.test(text.slice(Math.max(0, isOther - 4), isOther)))
+    isOther = lastEnd(text, from, isOther - 2, OTHER_NUMBER_WORDS);
   if (is < 0 && isOther < 0) return "none";
   return is >= isOther ? "kind" : "other";
 }

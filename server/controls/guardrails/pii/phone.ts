@@ -7,7 +7,7 @@ import { goesOn, hasSevenDigits, leadsAt, MAX_LEADING } from "./phone-signs.ts";
 
 const PHONE_WORDS = contextWords(
   new RegExp(
-    String.raw`phone|telefo|(?<![.\w])calls?(?![\w(])|\b(?:tel|cell|mobile|fax|whatsapp|sms|dial|hotline|landline|voicemail|` +
+    String.raw`phone|telefo|(?<![.\w])calls?(?![\w(])|\bmy (?:\w{1,8} )?number\b|\b(?:tel|cell|mobile|fax|whatsapp|sms|dial|hotline|landline|voicemail|` +
       String.raw`text|ring|reach|contact|switchboard|callback)\b|telefon|handy|mobil|rufnummer|anruf|rufen|erreich|durchwahl|` +
       String.raw`festnetz|\bruf\b|t[\u00e9e]l[\u00e9e]?\b|portable|appel|joindre|joignable|\bgsm\b|m[\u00f3o]vil|celular|` +
       String.raw`ll[a\u00e1]m|tel[\u00e9e]fono|telem[\u00f3o]vel|ligue|ligar|\bliga\b|contac?t|cellulare|chiam|\bbel\b|bellen|` +

@@ -14,6 +14,10 @@ const SSN_WORDS = contextWords(
     "iuy",
   ),
 );
+/** As parts of names in programs and tables: `employeeSsn`, `customer_ssn`, `SSN_NUMBER`, `ssnNo`, but not `className`. */
+const SSN_NAMES = contextWords(
+  /(?<![A-Za-z])(?:ssn|SSN|Ssn|TIN|ITIN|itin)(?![a-z])|(?<=[a-z0-9])S(?:sn|SN)(?![a-z])|(?:ss|SS|Ss)(?:_?[Nn](?:um|o)|_N(?:UM|O))(?![a-z])|[Ss]oc_?[Ss]ec|[Tt]ax(?:payer)?[_-]?[Ii][Dd](?![a-z])|TAX(?:PAYER)?_ID/y,
+);
 const PHONE_WORDS = /\b(?:tel|phone|call|fax|mobil\w*|telefon\w*)\b/iu;
 
 /** Numbers that were printed in advertisements and never belonged to a person again. */
@@ -36,16 +40,20 @@ function hasShape(text: string, start: number, end: number): boolean {
 }
 
 function ssnAt(text: string, start: number): DetectedSpan | null {
-  if (isWordAt(text, start - 1) || continuesBefore(text, start, ".,-/") || isOneOf(text, start - 1, "+$\u20ac\u00a3")) return null;
-  if (isOneOf(text, start - 1, "-#./") && isWordAt(text, start - 2)) return null;
   const separator = isDigitAt(text, start + 3) ? "" : text.charAt(start + 3);
+  // Behind a comma dashed groups are the next column of a table, never the rest of a number.
+  const dashed = separator === "-";
+  if (isWordAt(text, start - 1) || continuesBefore(text, start, dashed ? ".-/" : ".,-/") || isOneOf(text, start - 1, "+$\u20ac\u00a3"))
+    return null;
+  if (isOneOf(text, start - 1, "-./") && isWordAt(text, start - 2)) return null;
   const end = start + 9 + 2 * separator.length;
   const digits = text.slice(start, end).replace(/\D/g, "");
-  if (isWordAt(text, end) || (isOneOf(text, end, ".,-/ ") && isDigitAt(text, end + 1)) || !isAssignable(digits)) return null;
-  const context = contextBefore(text, start, SSN_WORDS);
-  if (context === "other") return null;
+  if (isWordAt(text, end) || (isOneOf(text, end, dashed ? ".-/" : ".,-/ ") && isDigitAt(text, end + 1)) || !isAssignable(digits))
+    return null;
+  const context = contextBefore(text, start, SSN_WORDS, { names: SSN_NAMES, mayBeId: dashed });
+  if (context === "other" || (context === "none" && text.charAt(start - 1) === "#" && isWordAt(text, start - 2))) return null;
   if (context === "kind") return { category: "ssn", start, end, score: 0.95 };
-  if (separator === "-") return { category: "ssn", start, end, score: 0.8 };
+  if (dashed) return { category: "ssn", start, end, score: 0.8 };
   const spaced = separator === " " && !PHONE_WORDS.test(text.slice(Math.max(0, start - 40), start));
   return { category: "ssn", start, end, score: spaced ? 0.4 : 0.1 };
 }

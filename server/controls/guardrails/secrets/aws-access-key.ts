@@ -1,30 +1,83 @@
-import { type Detector, type DetectedSpan, scan } from "../detector.ts";
+import { type Detector, type DetectedSpan, LEFT, scan } from "../detector.ts";
 import { looksRandom } from "./looks-random.ts";
 import { openTokenFrom } from "./token-tail.ts";
 
 const KEY_ID = /(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/y;
-const SECRET = /[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/y;
-/** As people call it, and as AWS spells it itself (`SecretAccessKey`), in any case and with any separator. */
-const SECRET_NAME = /(?:aws.{0,20}(?:secret|sk)|secret[\s_.-]{0,2}access[\s_.-]{0,2}key).{0,20}(?:[:=>,]|is)["'` ]{0,3}$/i;
+/** Forty characters, slashes and plus signs perhaps escaped as JSON, addresses and forms do. */
+const SECRET = /(?:[A-Za-z0-9/+]|\\\/|%2[BbFf]){40}(?![A-Za-z0-9/+]|={1,2}(?![A-Za-z0-9]))/y;
+const LONGEST_SECRET = 95;
 
-function keyAt(text: string, start: number): DetectedSpan | null {
+/**
+ * A name of the secret key as AWS and others spell it (`SecretAccessKey`, `AWS_SECRET_ACCESS_KEY`, `aws.secretKey`, `Secret
+ * access key`) with what stands between a name and its value in the languages and formats that have one: at most a few
+ * words such as `value:` or `default =`.
+ */
+const NAME =
+  /(?:secret[\s_.-]{0,2}access[\s_.-]{0,2}key|(?:aws|amazon|s3a?|iam|minio)[\w\s.:-]{0,24}(?:secret|sk)|(?<![a-z])(?:secret|sk)[\s_.-]{0,2}key)\w{0,8}(?: ?\[[^\]]{0,24}\])?[^\w+]{0,14}(?:\w{1,12}[^\w+]{1,14}){0,3}$/i;
+/** In the arguments of one call, in a row of one table or in one address the secret stands right behind the id. */
+const BEHIND_ID = /(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}[^A-Za-z0-9]{1,14}(?:\w{0,14}secret\w{0,14}[^A-Za-z0-9]{1,10})?$/i;
+
+/** What is drawn from so many characters holds some of each kind; hashes and paths do not. */
+function isDrawn(secret: string): boolean {
+  return /[a-z]/.test(secret) && /[A-Z]/.test(secret) && /[\d/+]/.test(secret) && looksRandom(secret);
+}
+
+function idAt(text: string, start: number): DetectedSpan | null {
   KEY_ID.lastIndex = start;
   const id = KEY_ID.exec(text)?.[0];
-  if (id !== undefined) return looksRandom(id) ? { category: "aws_access_key", start, end: start + id.length, score: 0.95 } : null;
+  return id !== undefined && looksRandom(id) ? { category: "aws_access_key", start, end: start + id.length, score: 0.95 } : null;
+}
+
+function secretAt(text: string, start: number): DetectedSpan | null {
   SECRET.lastIndex = start;
   const secret = SECRET.exec(text)?.[0];
-  if (secret === undefined || !SECRET_NAME.test(text.slice(Math.max(0, start - 60), start)) || !looksRandom(secret)) return null;
+  if (secret === undefined || secret.length > LONGEST_SECRET || !isDrawn(secret)) return null;
+  const before = text.slice(Math.max(0, start - LEFT), start);
+  if (!NAME.test(before) && !BEHIND_ID.test(before)) return null;
   return { category: "aws_access_key", start, end: start + secret.length, score: 0.9 };
 }
 
 const KEY_ID_START = /(?<![A-Za-z0-9])A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]/g;
-const SECRET_START = /(?<![A-Za-z0-9])(?:A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]|(?<=[:=>,"'` ])[A-Za-z0-9/+]{40})/g;
-const NAMES_SECRET = /aws|secret[\s_.-]{0,2}access/i;
+/** What any secret has before it: a name, or an id. */
+const HAS_SECRET = /secret|aws|(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}/i;
 
-/** Access key ids of Amazon Web Services, and the secret key beside a name that says so. */
+/** The characters a secret is written with, its escapes included. */
+const OF_SECRET = Uint8Array.from({ length: 128 }, (_, code) => (/[A-Za-z0-9/+\\%]/.test(String.fromCharCode(code)) ? 1 : 0));
+const isOfSecret = (code: number) => code < 128 && OF_SECRET[code] === 1;
+const SHORTEST_SECRET = 40;
+/** Escapes that stand before a value and are none of it: line ends, quotes, equals signs. */
+const ESCAPE_BEFORE = /(?:\\[^/]|%(?!2[BbFf])[0-9A-Fa-f]{2})*/y;
+
+/** The secrets that start in [from, to): each is the first of a run of its characters. */
+function secretsIn(text: string, from: number, to: number): DetectedSpan[] {
+  const found: DetectedSpan[] = [];
+  const { length } = text;
+  let at = from;
+  if (at > 0 && isOfSecret(text.charCodeAt(at - 1))) while (at < length && isOfSecret(text.charCodeAt(at))) at++;
+  while (at < to) {
+    const run = at;
+    while (at < length && isOfSecret(text.charCodeAt(at))) at++;
+    if (at - run >= SHORTEST_SECRET) {
+      ESCAPE_BEFORE.lastIndex = run;
+      const start = run + (ESCAPE_BEFORE.exec(text)?.[0].length ?? 0);
+      const secret = start < to ? secretAt(text, start) : null;
+      if (secret !== null) found.push(secret);
+    }
+    at = Math.max(at, run + 1);
+  }
+  return found;
+}
+
+/** Access key ids of Amazon Web Services, and the secret key beside a name or an id that says so. */
 export const awsAccessKey: Detector = {
   check: "secrets",
-  maxLength: 40,
-  find: (text, from, to) => scan(text, NAMES_SECRET.test(text) ? SECRET_START : KEY_ID_START, from, to, (at) => keyAt(text, at)),
+  maxLength: LONGEST_SECRET,
+  find(text, from, to) {
+    const ids = scan(text, KEY_ID_START, from, to, (at) => idAt(text, at));
+    const secrets = HAS_SECRET.test(text) ? secretsIn(text, from, to) : [];
+    if (secrets.length === 0) return ids;
+    const both = [...ids, ...secrets].toSorted((a, b) => a.start - b.start);
+    return both.filter(({ start }, n) => n === 0 || start >= (both[n - 1]?.end ?? 0));
+  },
   openFrom: openTokenFrom,
 };
