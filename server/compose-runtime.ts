@@ -39,6 +39,8 @@ import type { Services } from "./routes.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
 import { openRunFeedback } from "./services/feedback/run-feedback.ts";
 import { traceIngest } from "./services/ingest/trace-ingest.ts";
+import type { KeptParts } from "./services/models/kept-values.ts";
+import { KeptItems } from "./services/models/kept-items.ts";
 import { SignatureCache } from "./services/models/signature-cache.ts";
 import { media } from "./services/models/media.ts";
 import { openModels } from "./services/models/model-service.ts";
@@ -82,8 +84,10 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const begin = calls.begin.bind(calls);
   const nest = calls.nest.bind(calls);
   const storedAnswers = new StoredAnswers(db, clock);
-  const signatures = openSignatures(parts);
-  const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, log });
+  const keeping = keptParts(parts);
+  const signatures = new SignatureCache(keeping);
+  const items = new KeptItems(keeping);
+  const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, items, storedAnswers, log });
   const { controls, gates } = openControls({
     admission,
     db,
@@ -143,6 +147,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   await feed.start();
   const services: Services = {
     models: models.models,
+    items,
     outletTo,
     tools: tools.tools,
     ...openRecordServices(parts, ledger, limits.truth),
@@ -179,7 +184,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await workers.stop();
       await strangers.write("all").catch((error: Error) => log.error("row_not_sealed", { error }));
       await limits.close();
-      await signatures.flush();
+      await Promise.all([signatures.flush(), items.flush()]);
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
       await Promise.all([follower.stop(), feed.stop(), tools.close()]);
       await ledger.close();
@@ -243,13 +248,13 @@ function openRecordServices({ connection: { db }, secrets, clock, log }: Runtime
   return { runs: runAccess({ ...reading, truth }), traces: traceIngest({ ...reading, ledger }) };
 }
 
-function openSignatures({ connection: { db }, clock, secrets, log }: RuntimeParts): SignatureCache {
-  return new SignatureCache({
+function keptParts({ connection: { db }, clock, secrets, log }: RuntimeParts): KeptParts {
+  return {
     now: () => clock.now(),
     store: { write: (rows) => writeStoredSignatures(db, rows), read: (tenantId, names) => readStoredSignatures(db, tenantId, names) },
     secrets,
     log,
-  });
+  };
 }
 
 function observe({ audit, row }: Parameters<ConstructorParameters<typeof OpenCalls>[0]["observe"]>[0], metrics: Telemetry): void {

@@ -1,4 +1,5 @@
 import type { Dispatch } from "./services/models/dispatch.ts";
+import type { KeptItems } from "./services/models/kept-items.ts";
 import type { ToolService } from "./services/tools/tool-service.ts";
 import type { TraceIngest } from "./services/ingest/trace-ingest.ts";
 import type { GovernedRoute } from "./road/road.ts";
@@ -46,6 +47,8 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** What some surfaces work with beside the road. */
 export interface Services {
   readonly models: Dispatch;
+  /** What answers left behind for requests that name it. */
+  readonly items: Pick<KeptItems, "find">;
   /** The way out to an upstream of a surface's own, behind the gates. */
   readonly outletTo: <Upstream>(upstream: Upstream) => Outlet<Upstream>;
   readonly tools: ToolService;
@@ -74,7 +77,13 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
     audit: llm("chat_completions"),
     body: true,
   },
-  { method: "POST", path: "/v1/proxy/llm/responses", surface: ({ models }) => responses(models), audit: llm("responses"), body: true },
+  {
+    method: "POST",
+    path: "/v1/proxy/llm/responses",
+    surface: ({ models, items }) => responses(models, items),
+    audit: llm("responses"),
+    body: true,
+  },
   {
     method: "POST",
     path: "/v1/proxy/llm/completions",

@@ -113,7 +113,8 @@ export class Road {
       if (route.audit.proxyType !== "portal") call.requestContent = read;
       call.row.request_size_bytes = read.byteLength;
     }
-    const exchange = route.surface.read(call, body);
+    const reading = route.surface.read(call, body);
+    const exchange = reading instanceof Promise ? await reading : reading;
     return isRefusal(exchange) ? exchange : this.parts.govern(call, exchange);
   }
 

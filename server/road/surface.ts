@@ -6,8 +6,8 @@ import type { RequestView } from "./view.ts";
 
 /** An inbound protocol: how its wire is read and how its refusals are written. It knows no policy. */
 export interface Surface {
-  /** `body` is null on methods that have none. */
-  read(call: Call, body: Uint8Array | null): Exchange | Refusal;
+  /** `body` is null on methods that have none. A promise only where something has to be looked up. */
+  read(call: Call, body: Uint8Array | null): Exchange | Refusal | Promise<Exchange | Refusal>;
   refusal(refusal: Refusal, call: Call | null): { readonly headers: Record<string, string>; readonly body: string };
   /** What a caller who was not let in is told besides; as it is when left out. */
   notAdmitted?(refusal: Refusal, call: Call): Promise<Refusal>;

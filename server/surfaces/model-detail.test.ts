@@ -29,7 +29,7 @@ const scope = {
 
 async function asked(surface: Surface, path: string): Promise<unknown> {
   const call = { path, scope } as unknown as Call;
-  const exchange = surface.read(call, null);
+  const exchange = await surface.read(call, null);
   if (isRefusal(exchange)) return exchange.code;
   const answer = await exchange.answer(call);
   if (isRefusal(answer)) return answer.code;

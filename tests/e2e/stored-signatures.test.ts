@@ -3,7 +3,8 @@ import OpenAI from "openai";
 import { signIn } from "../support/admin.ts";
 import { type TestDatabase, testDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
-import { AFTER_TOOL, TOOL } from "../support/vendors/scene.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
+import { AFTER_TOOL, TEXT, TOOL } from "../support/vendors/scene.ts";
 import { TOOL_NAME, TOOL_SCHEMA } from "../support/vendors/sdk.ts";
 import { type RunningVendors, startVendors, VENDOR_KEY } from "../support/vendors/vendors.ts";
 
@@ -65,4 +66,24 @@ test.each([false, true])("another process knows what a call was signed with (str
   ];
   const answer = await clientOf(second).chat.completions.create({ ...asked, messages: history });
   expect(answer.choices[0]?.message.content).toBe(AFTER_TOOL);
+});
+
+test.each([false, true])("another process knows the items an answer was made of (streamed: %p)", async (stream) => {
+  const clientOf = ({ runtimeUrl }: GatewayProcess) => new OpenAI({ baseURL: `${runtimeUrl}/v1/proxy/llm`, apiKey, maxRetries: 0 });
+  const { responses } = clientOf(first);
+  const said = stream
+    ? await responses.stream({ model: "thinker", input: "Hello" }).finalResponse()
+    : await responses.create({ model: "thinker", input: "Hello" });
+  // What an answer leaves is written behind it: the next answer of the process waits for nothing of that.
+  let answer: OpenAI.Responses.Response | null = null;
+  const input: OpenAI.Responses.ResponseInput = [
+    { role: "user", content: "Hello" },
+    { type: "item_reference", id: said.output[0]?.id as string },
+    { role: "user", content: "And now?" },
+  ];
+  for (const end = Date.now() + PATIENCE_MS; answer === null && Date.now() < end; await Bun.sleep(100))
+    answer = await clientOf(second)
+      .responses.create({ model: "thinker", input })
+      .catch(() => null);
+  expect(answer?.output_text).toBe(TEXT);
 });

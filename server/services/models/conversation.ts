@@ -13,6 +13,7 @@ import type { Call } from "../../road/call.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
 import { maxTokensNameOf } from "./ceiling-name.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
+import type { KeptItems } from "./kept-items.ts";
 import type { SignatureCache } from "./signature-cache.ts";
 import type { Media } from "./media.ts";
 import type { ProviderTraits } from "../../upstreams/providers/traits.ts";
@@ -20,10 +21,12 @@ import { unsampled, withDefaults } from "./sampling.ts";
 
 export interface ConversationParts extends Pick<AttemptParts, "providers"> {
   readonly signatures: SignatureCache;
+  readonly items: KeptItems;
   readonly media: Media;
 }
 
 const encoder = new TextEncoder();
+const NOTHING: ReadonlyMap<string, string> = new Map();
 
 /** A conversation with a model of any provider: passed as it is where the formats are the same, else translated. */
 export function conversationModelRequest(conversation: Conversation, parts: ConversationParts): ModelRequest {
@@ -126,7 +129,7 @@ async function translating(
           signatures.note(event);
           if (event.kind === "stop") parts.signatures.keep(call, signatures.signed(event.candidate));
         },
-        { enclosed: conversation.writer !== null },
+        { enclosed: conversation.writer !== null, closing: () => parts.items.keep(call, writer.referable?.() ?? NOTHING) },
       );
     },
     streamType: conversation.streamType,
@@ -140,7 +143,9 @@ async function translating(
         for (const part of candidate.parts)
           outputCharacters += part.kind === "tool_call" ? part.arguments.length : part.kind === "picture" ? 0 : part.text.length;
       }
-      return { body: encoder.encode(JSON.stringify(caller.writeReply(reply, context))), usage: reply.usage, outputCharacters };
+      const answer = caller.writeReply(reply, context);
+      parts.items.keep(call, caller.referable?.(answer, inbound.body) ?? NOTHING);
+      return { body: encoder.encode(JSON.stringify(answer)), usage: reply.usage, outputCharacters };
     },
     refusal: (status, bytes, headers) =>
       encoder.encode(JSON.stringify(caller.writeFault(codec.readFault(status, objectOf(bytes), headers)))),

@@ -32,6 +32,7 @@ const parts = {
     bedrock: { traits: bedrockTraits },
   },
   signatures: { keep: () => undefined, find: async () => new Map() },
+  items: { keep: () => undefined },
   media: { inlined: async (request: unknown) => request },
 } as unknown as ConversationParts;
 

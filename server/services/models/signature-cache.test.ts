@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { secretBox } from "../../kernel/secrets.ts";
 import type { Signed } from "../../wire/conversation/signatures.ts";
 import type { Call } from "../../road/call.ts";
-import { SignatureCache, type SignatureStore } from "./signature-cache.ts";
+import type { KeptStore } from "./kept-values.ts";
+import { SignatureCache } from "./signature-cache.ts";
 
 const HOUR = 3_600_000;
 const SIGNED: Signed = {
@@ -14,10 +15,10 @@ const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const callOf = (credentialId: string, tenantId = "t") => ({ identity: { tenantId, credentialId, userId: null } }) as Call;
 
 function storage(now: () => number = () => 0) {
-  const rows = new Map<string, Parameters<SignatureStore["write"]>[0][number]>();
+  const rows = new Map<string, Parameters<KeptStore["write"]>[0][number]>();
   const reads: (readonly string[])[] = [];
   let away = false;
-  const store: SignatureStore = {
+  const store: KeptStore = {
     async write(written) {
       if (away) throw new Error("away");
       for (const row of written) rows.set(`${row.tenant_id} ${row.name}`, row);
@@ -32,7 +33,7 @@ function storage(now: () => number = () => 0) {
   return { rows, reads, store, goAway: (is: boolean) => (away = is) };
 }
 
-const process = (store: SignatureStore, now = () => 0) => new SignatureCache({ now, store, secrets, log: quiet });
+const process = (store: KeptStore, now = () => 0) => new SignatureCache({ now, store, secrets, log: quiet });
 
 describe("kept signatures", () => {
   test("are found by another process, which asks the store once", async () => {

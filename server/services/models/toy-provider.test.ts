@@ -157,6 +157,7 @@ const served = dispatch({
   limits: { enter: async () => null },
   random: () => 0,
   signatures: { keep: () => undefined, find: async () => new Map() },
+  items: { keep: () => undefined },
   media: { inlined: async (request: unknown) => request },
   tools: {},
   authorization: {},

@@ -1,33 +1,45 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
+import type { KeptItems } from "../../services/models/kept-items.ts";
+import type { Call } from "../../road/call.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { responsesCodec } from "../../wire/responses/responses-codec.ts";
 import { readResponsesReply } from "../../wire/responses/responses-reply.ts";
-import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
+import { readResponsesRequest, type ResponsesRequest } from "../../wire/responses/responses-request.ts";
 import { ResponsesStream } from "../../wire/responses/responses-stream.ts";
 import { statefulFields } from "../../wire/responses/stateful-fields.ts";
 import { conversationExchange, vendorHeaders } from "./conversation.ts";
 import { responsesRefusals } from "./refusals.ts";
 
 /** POST /responses: plain and streamed (interface 4.2). */
-export const responses = (models: Dispatch): Surface => ({
+export const responses = (models: Dispatch, items: Pick<KeptItems, "find">): Surface => ({
   ...responsesRefusals,
   read(call, body) {
     const inbound = readResponsesRequest(body ?? new Uint8Array(0));
     if ("fields" in inbound) return invalidRequest(inbound.fields);
-    return conversationExchange(
-      models,
-      {
-        inbound,
-        caller: responsesCodec,
-        passing: { stream: () => new ResponsesStream(), reply: readResponsesReply },
-        writer: null,
-        streamType: "text/event-stream",
-        includeUsage: true,
-        headers: vendorHeaders(call, ["openai-beta", "idempotency-key"]),
-        statefulFields: statefulFields(inbound.body),
-      },
-      ["responses", "chat"],
-    );
+    if (!inbound.namesItems) return exchange(call, models, inbound);
+    const whole = (kept: ReadonlyMap<string, string>) => {
+      const problems = inbound.putNamedItems(kept);
+      return problems.length > 0 ? invalidRequest(problems) : exchange(call, models, inbound);
+    };
+    const kept = items.find(call, inbound.namedItems);
+    return kept instanceof Promise ? kept.then(whole) : whole(kept);
   },
 });
+
+function exchange(call: Call, models: Dispatch, inbound: ResponsesRequest) {
+  return conversationExchange(
+    models,
+    {
+      inbound,
+      caller: responsesCodec,
+      passing: { stream: () => new ResponsesStream(), reply: readResponsesReply },
+      writer: null,
+      streamType: "text/event-stream",
+      includeUsage: true,
+      headers: vendorHeaders(call, ["openai-beta", "idempotency-key"]),
+      statefulFields: statefulFields(inbound.body),
+    },
+    ["responses", "chat"],
+  );
+}

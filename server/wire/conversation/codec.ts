@@ -64,6 +64,8 @@ export interface StreamWriter {
   write(event: ConversationEvent): string;
   /** What closes the answer, usage included: the caller's last frame or frames. Call once, only for a complete answer. */
   close(): string;
+  /** As `referable` of the codec, once the answer is closed. */
+  referable?(): ReadonlyMap<string, string>;
 }
 
 /** The half of a format that speaks with providers. Pure, no I/O; lenient with what providers send, and never throws. */
@@ -94,6 +96,8 @@ export interface CallerCodec {
   readRequest(body: JsonObject): RequestRead;
   writeReply(reply: ConversationReply, context: ReplyContext): JsonObject;
   streamWriter(context: ReplyContext): StreamWriter;
+  /** What of a whole answer later requests may name instead of repeating it, as JSON by its ids; absent where no request can. */
+  referable?(answer: JsonObject, request: JsonObject): ReadonlyMap<string, string>;
   /** The format's own error envelope. */
   writeFault(fault: ProviderFault): JsonObject;
 }

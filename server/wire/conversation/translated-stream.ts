@@ -11,6 +11,7 @@ export class TranslatedStream implements StreamCodec {
   private readonly writer: StreamWriter;
   private readonly seen: ((event: ConversationEvent) => void) | null;
   private readonly enclosed: boolean;
+  private readonly closing: (() => void) | null;
   private told: Usage | null = null;
   /** How long the output was when usage was told last. */
   private lengthTold = 0;
@@ -19,12 +20,18 @@ export class TranslatedStream implements StreamCodec {
   outputLength = 0;
   providerError: string | null = null;
 
-  /** `seen` is told of every event. `enclosed`: the answer is one JSON document, which an error leaves open. */
-  constructor(reader: StreamReader, writer: StreamWriter, seen: ((event: ConversationEvent) => void) | null, { enclosed = false } = {}) {
+  /** `seen` is told of every event. `enclosed`: the answer is one JSON document, which an error leaves open. `closing`: told once the answer is whole, before its last bytes go. */
+  constructor(
+    reader: StreamReader,
+    writer: StreamWriter,
+    seen: ((event: ConversationEvent) => void) | null,
+    { enclosed = false, closing = null }: { readonly enclosed?: boolean; readonly closing?: (() => void) | null } = {},
+  ) {
     this.reader = reader;
     this.writer = writer;
     this.seen = seen;
     this.enclosed = enclosed;
+    this.closing = closing;
   }
 
   /** Some vendors tell at the start what they do at the end, as far as it is known: what a torn answer said since is estimated. */
@@ -46,6 +53,7 @@ export class TranslatedStream implements StreamCodec {
     if (!complete || this.providerError !== null)
       return { complete: false, last: rest, errorReported: this.providerError !== null && !this.enclosed };
     const closing = encoder.encode(this.writer.close());
+    this.closing?.();
     return { complete: true, last: rest === null ? closing : Buffer.concat([rest, closing]), errorReported: false };
   }
 

@@ -3,17 +3,22 @@ import type { Turn } from "../conversation/request.ts";
 import type { AssistantPart, TextPart, ToolResultPart } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
 import { newCallId } from "../openai/call-id.ts";
-import { filledOf, objectsOf } from "../openai/loose-fields.ts";
+import { filledOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "../openai/read-report.ts";
+import { answeredBy, calledBy } from "./client-tools.ts";
 import { inputParts } from "./content-reader.ts";
 import { callPart, messageParts, picturePart, reasoningPart } from "./output-item-reader.ts";
 import { isMessage } from "./responses-request.ts";
+import type { ToolNames } from "./tool-names.ts";
+
+/** Items that say nothing to a model: what the vendor's own tools did, and settings whose tools are read elsewhere. */
+const SAYS_NOTHING: ReadonlySet<unknown> = new Set(["web_search_call", "configuration_update"]);
 
 /**
  * The input of a response as turns. Items of the assistant that follow each other are one turn, and so are the results
  * of calls made together. System messages before all turns are instructions.
  */
-export function readItems(input: unknown, report: ReadReport): { instructions: TextPart[]; turns: Turn[] } {
+export function readItems(input: unknown, names: ToolNames, report: ReadReport): { instructions: TextPart[]; turns: Turn[] } {
   if (typeof input === "string")
     return { instructions: [], turns: [{ role: "user", parts: input === "" ? [] : [{ kind: "text", text: input }] }] };
   const instructions: TextPart[] = [];
@@ -30,8 +35,9 @@ export function readItems(input: unknown, report: ReadReport): { instructions: T
     const field = `input[${i}]`;
     if (isMessage(item) && item.role === "assistant") say(messageParts(item.content));
     else if (item.type === "reasoning") say([reasoningPart(item)]);
-    else if (item.type === "function_call") say([callPart(item, () => newCallId("input", i))]);
-    else if (item.type === "function_call_output") {
+    else if (item.type === "function_call" || calledBy(item) !== null) say([namedCall(item, i, names)]);
+    else if (item.type === "function_call_output" || answeredBy(item) !== null) {
+      if (isServerSide(item)) continue;
       assistant = null;
       const result = toolResult(item, field, report);
       if (results === null) turns.push({ role: "user", parts: (results = [result]) });
@@ -52,19 +58,52 @@ export function readItems(input: unknown, report: ReadReport): { instructions: T
       const made = picturePart(item);
       if (made === null) report.drop(field);
       else pictures.add({ kind: "image", source: { base64: made.base64 }, mediaType: made.mediaType }, field);
-    } else if (item.type === "item_reference") report.drop(field);
-    else report.refuse(field, `${NOT_ELSEWHERE}: an item of type ${JSON.stringify(item.type)}`);
+    } else if (item.type === "agent_message") {
+      assistant = null;
+      results = null;
+      turns.push({ role: "user", parts: pictures.before(inputParts(readable(item.content), `${field}.content`, report)) });
+    } else if (SAYS_NOTHING.has(item.type)) report.drop(field);
+    else if (item.type !== "additional_tools" && item.type !== "item_reference")
+      report.refuse(field, `${NOT_ELSEWHERE}: an item of type ${JSON.stringify(item.type)}`);
   }
   for (const field of pictures.left) report.drop(field);
   return { instructions, turns };
 }
 
+/** A call of any tool the client runs, by the one name the tool has. Null when it says none. */
+function namedCall(item: JsonObject, place: number, names: ToolNames): AssistantPart | null {
+  const namespace = filledOf(item.namespace);
+  const called = calledBy(item);
+  if (called === null) {
+    const call = callPart(item, () => newCallId("input", place));
+    return call?.kind === "tool_call" ? { ...call, name: names.nameOf({ kind: "function", name: call.name, namespace }) } : call;
+  }
+  if (isServerSide(item)) return null;
+  const [kind, tool] = called;
+  const name = names.nameOf({ kind, name: filledOf(item.name) ?? kind, namespace });
+  const id = filledOf(item.call_id) ?? filledOf(item.id) ?? newCallId("input", place);
+  return { kind: "tool_call", id, name, arguments: JSON.stringify(tool.argumentsOf(item)) };
+}
+
+/** What the vendor searched among its own tools: they are offered whole. */
+function isServerSide(item: JsonObject): boolean {
+  return (item.type === "tool_search_call" || item.type === "tool_search_output") && item.execution !== "client";
+}
+
+/** A message between the agents of a client: only the vendor's own models seal what they tell each other. */
+function readable(content: unknown): unknown {
+  return [...objectsOf(content)].map(([part]) =>
+    part.type === "encrypted_content" ? { type: "input_text", text: stringOf(part.encrypted_content) ?? "" } : part,
+  );
+}
+
 function toolResult(item: JsonObject, field: string, report: ReadReport): ToolResultPart {
+  const tool = answeredBy(item);
   return {
     kind: "tool_result",
-    callId: filledOf(item.call_id) ?? "",
+    callId: filledOf(item.call_id) ?? (tool === null ? null : filledOf(item.id)) ?? "",
     toolName: null,
-    content: inputParts(item.output, `${field}.output`, report),
+    content: inputParts(tool === null ? item.output : tool.resultOf(item), `${field}.output`, report),
     isError: false,
   };
 }

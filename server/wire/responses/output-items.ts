@@ -2,6 +2,9 @@ import type { ReplyContext } from "../conversation/codec.ts";
 import type { PicturePart, ReplyPart } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
+import { exactObject } from "../exact-tools.ts";
+import { CLIENT_TOOLS } from "./client-tools.ts";
+import { type OwnTool, ToolNames } from "./tool-names.ts";
 
 export type Status = "in_progress" | "completed" | "incomplete";
 
@@ -17,12 +20,27 @@ export function messageItem(id: string, content: readonly JsonObject[], status: 
   return { id, type: "message", role: "assistant", status, content: [...content] };
 }
 
-export function callItem(
-  id: string,
-  call: { readonly id: string; readonly name: string; readonly arguments: string },
-  status: Status,
-): JsonObject {
-  return { id, type: "function_call", call_id: call.id, name: call.name, arguments: call.arguments, status };
+/** A call of one of the caller's tools, as the item its client knows such calls by. */
+export function callItem(id: string, tool: OwnTool, call: { readonly id: string; readonly arguments: string }, status: Status): JsonObject {
+  const { kind, name, namespace } = tool;
+  const group = namespace === null ? {} : { namespace };
+  const own = CLIENT_TOOLS[kind];
+  if (own === undefined) return { id, type: "function_call", call_id: call.id, name, ...group, arguments: call.arguments, status };
+  const named = kind === "custom" ? { name } : {};
+  return {
+    id,
+    type: own.call,
+    call_id: call.id,
+    ...named,
+    ...group,
+    ...own.membersOf(exactObject(call.arguments), call.arguments),
+    status,
+  };
+}
+
+/** What the id of a call's item begins with. */
+export function callPrefix({ kind }: OwnTool): ItemPrefix {
+  return CLIENT_TOOLS[kind]?.prefix ?? "fc";
 }
 
 /** The item in which the vendor's own picture tool gives what it made. */
@@ -39,16 +57,24 @@ export function reasoningItem(id: string, text: string, sealed: string | null): 
   };
 }
 
-/** Ids of the items of one answer, its calls' own ids included. */
+export type ItemPrefix = "msg" | "fc" | "rs" | "ig" | "ctc" | "lsh" | "sh" | "apc" | "tsc";
+
+/** Ids of the items of one answer, its calls' own ids included, and the tools that are called in it. */
 export class ItemIds {
   readonly calls = new UniqueCallIds();
   private readonly callId: string;
+  private readonly tools: ToolNames;
 
-  constructor({ callId }: ReplyContext) {
+  constructor({ callId, request }: ReplyContext) {
     this.callId = callId;
+    this.tools = new ToolNames(request);
   }
 
-  item(prefix: "msg" | "fc" | "rs" | "ig", index: number): string {
+  tool(name: string): OwnTool {
+    return this.tools.ownOf(name);
+  }
+
+  item(prefix: ItemPrefix, index: number): string {
     return `${prefix}_${this.callId}${index.toString().padStart(2, "0")}`;
   }
 }
@@ -67,9 +93,11 @@ export function outputItems(parts: readonly ReplyPart[], cut: boolean, context: 
       case "refusal":
         items.push(messageItem(ids.item("msg", index), [refusalContent(part.text)], status));
         break;
-      case "tool_call":
-        items.push(callItem(ids.item("fc", index), { ...part, id: ids.calls.of(part.id) }, status));
+      case "tool_call": {
+        const tool = ids.tool(part.name);
+        items.push(callItem(ids.item(callPrefix(tool), index), tool, { ...part, id: ids.calls.of(part.id) }, status));
         break;
+      }
       case "picture":
         items.push(pictureItem(ids.item("ig", index), part));
         break;

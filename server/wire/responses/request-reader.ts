@@ -1,11 +1,13 @@
 import type { RequestRead } from "../conversation/codec.ts";
 import type { ConversationRequest, Reasoning } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
-import { readEffort, readOutputFormat, readFunctionToolChoice, readFunctionTools } from "../openai/function-tools.ts";
+import { readEffort, readOutputFormat } from "../openai/function-tools.ts";
 import { booleanOf, filledOf, looseListOf, numberOf, objectOf, wholeOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, ReadReport } from "../openai/read-report.ts";
 import { readItems } from "./items-reader.ts";
 import { statefulFields } from "./stateful-fields.ts";
+import { readToolChoice } from "./tool-choice.ts";
+import { ToolNames } from "./tool-names.ts";
 
 /** Members that are read, or that mean nothing beside the call itself. */
 const READ: ReadonlySet<string> = new Set([
@@ -41,14 +43,17 @@ const itself = (tool: JsonObject) => tool;
 export function readResponsesConversation(body: JsonObject): RequestRead {
   const report = new ReadReport();
   for (const field of statefulFields(body)) report.refuse(field, "needs a provider that stores responses, and this model's does not");
-  const { instructions, turns } = readItems(body.input, report);
+  const names = new ToolNames(body);
+  for (const { field, message } of names.problems) report.refuse(field, message);
+  for (const type of names.leftOut) report.drop(`tools.${type}`);
+  const { instructions, turns } = readItems(body.input, names, report);
   const own = filledOf(body.instructions);
   const text = objectOf(body.text);
   const request: ConversationRequest = {
     instructions: own === null ? instructions : [{ kind: "text", text: own }, ...instructions],
     turns,
-    tools: readFunctionTools(body.tools, itself, report),
-    toolChoice: readFunctionToolChoice(body.tool_choice, itself, report),
+    tools: names.tools,
+    toolChoice: readToolChoice(body.tool_choice, names, report),
     parallelToolCalls: booleanOf(body.parallel_tool_calls),
     maxOutputTokens: wholeOf(body.max_output_tokens),
     temperature: numberOf(body.temperature),

@@ -5,7 +5,16 @@ import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
 import { visitMembers, visitTexts } from "../openai/text-places.ts";
 import { visitToolTexts } from "../tool-texts.ts";
 
-const CALLS: ReadonlySet<unknown> = new Set(["function_call", "custom_tool_call", "mcp_call", "tool_search_call"]);
+/** Items that call a tool, with the member that holds what it is called with. */
+const CALLS: ReadonlyMap<unknown, string> = new Map([
+  ["function_call", "arguments"],
+  ["custom_tool_call", "input"],
+  ["mcp_call", "arguments"],
+  ["tool_search_call", "arguments"],
+  ["local_shell_call", "action"],
+  ["shell_call", "action"],
+  ["apply_patch_call", "operation"],
+]);
 /** Events whose pieces are the arguments of a call. */
 const ARGUMENTS = /^response\.(?:function_call_arguments|mcp_call_arguments|custom_tool_call_input)\.(delta|done)$/;
 /** Pieces that are no text. */
@@ -79,16 +88,16 @@ function outputContents(response: JsonObject, contents: ContentsList): void {
 }
 
 function itemContents(item: JsonObject, output: number, contents: ContentsList): void {
-  if (CALLS.has(item.type)) {
+  const args = CALLS.get(item.type);
+  if (args !== undefined) {
     const freeform = item.type === "custom_tool_call";
-    const key = freeform ? "input" : "arguments";
-    const asObject = objectOf(item[key]) !== null;
-    const given = asObject || filledOf(item[key]) !== null;
+    const asObject = objectOf(item[args]) !== null;
+    const given = asObject || filledOf(item[args]) !== null;
     contents.calls.push({
       channel: `${output}.call`,
       group: `${output}.call`,
-      name: filledOf(item.name),
-      place: given ? { holder: item, key } : null,
+      name: filledOf(item.name) ?? (args === "action" || args === "operation" ? String(item.type).replace(/_call$/, "") : null),
+      place: given ? { holder: item, key: args } : null,
       form: asObject ? "object" : "whole",
       freeform,
     });

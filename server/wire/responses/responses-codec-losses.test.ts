@@ -22,10 +22,15 @@ describe("what a Responses request asks for and other formats cannot say", () =>
     ["store", { store: true }],
     ["background", { background: true }],
     ["input[0]", { input: [{ type: "item_reference", id: "msg_1" }] }],
-    ["input[0]", { input: [{ type: "web_search_call", id: "ws_1" }] }],
-    ["tools[0]", { tools: [{ type: "web_search" }] }],
+    ["input[0]", { input: [{ type: "compaction", id: "cmp_1", encrypted_content: "x" }] }],
+    ["tools[0]", { tools: [{ type: "file_search" }] }],
     ["tools[0]", { tools: [{ type: "mcp", server_label: "x" }] }],
-    ["tools[0]", { tools: [{ type: "custom", name: "x" }] }],
+    ["tools[0]", { tools: [{ type: "shell", environment: { type: "container_auto" } }] }],
+    [
+      "input[0].tools[0].tools[0]",
+      { input: [{ type: "additional_tools", tools: [{ type: "namespace", name: "n", tools: [{ type: "mcp" }] }] }] },
+    ],
+    ["tool_choice", { tools: [{ type: "web_search" }], tool_choice: "required" }],
     ["tool_choice", { tool_choice: { type: "file_search" } }],
     ["context_management", { context_management: [{ type: "compaction" }] }],
     ["reasoning.effort", { reasoning: { effort: "huge" } }],
@@ -55,54 +60,6 @@ describe("what a Responses request asks for and other formats cannot say", () =>
       "reasoning.mode",
       "text.verbosity",
     ]);
-  });
-
-  test("a reference to reasoning that the gateway told is dropped, to anything else refused", () => {
-    const told = responsesCodec.writeReply(
-      {
-        id: null,
-        candidates: [
-          {
-            index: 0,
-            parts: [
-              { kind: "reasoning", text: "Hm", redacted: false },
-              { kind: "text", text: "a" },
-            ],
-            stop: "end",
-            stopSequence: null,
-            stopDetail: null,
-          },
-        ],
-        usage: null,
-      },
-      { callId: "01M830KD0RSWFXX4JPW6VYXEYY", model: "m", created: 1, request: {}, includeUsage: false },
-    );
-    const [reasoning, message] = told.output as { id: string }[];
-    const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
-    const input = [
-      { role: "user", content: "hi" },
-      { type: "item_reference", id: reasoning?.id as string },
-      call,
-      { type: "function_call_output", call_id: "c", output: "4" },
-    ];
-    expect(read({ input })).toMatchObject({
-      dropped: ["input[1]"],
-      request: {
-        turns: [
-          { role: "user" },
-          { role: "assistant", parts: [{ kind: "tool_call" }] },
-          { role: "user", parts: [{ kind: "tool_result" }] },
-        ],
-      },
-    });
-    expect(
-      statefulFields({
-        input: [
-          { type: "item_reference", id: message?.id as string },
-          { type: "item_reference", id: "rs_68af2c0b7a3c81a2" },
-        ],
-      }),
-    ).toEqual(["input[0]", "input[1]"]);
   });
 
   test("an absent store is not a wish to store", () => {

@@ -1,5 +1,7 @@
 import type { ConversationCodec } from "../conversation/codec.ts";
 import { questionIn } from "../conversation/question.ts";
+import { objectsOf } from "../openai/loose-fields.ts";
+import { referableItems } from "./item-references.ts";
 import { responsesAnswerTexts } from "./responses-answer-texts.ts";
 import { readOpenAiFault, writeOpenAiFault } from "../openai/fault.ts";
 import { readResponsesAnswer } from "./reply-reader.ts";
@@ -43,6 +45,11 @@ export const responsesCodec: ConversationCodec = {
   writeRequest: writeResponsesConversation,
   readReply: readResponsesAnswer,
   writeReply: writeResponsesAnswer,
+  referable: (answer, request) =>
+    referableItems(
+      [...objectsOf(answer.output)].map(([item]) => item),
+      request,
+    ),
   streamReader: () => new ResponsesStreamReader(),
   streamWriter: (context) => new ResponsesStreamWriter(context),
   readFault: readOpenAiFault,

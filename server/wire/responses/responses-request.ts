@@ -2,6 +2,7 @@ import { definitionTexts } from "../definition-texts.ts";
 import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { visitToolTexts } from "../tool-texts.ts";
+import { isOwnReference, namedItems, withNamedItems } from "./item-references.ts";
 import { BodyChecks, MAX_PROBLEMS } from "../openai/body-checks.ts";
 import { objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { openAiToolNames, toolsWithout } from "../openai/offered-tools.ts";
@@ -38,6 +39,25 @@ export class ResponsesRequest extends OpenAiRequest {
     }
   }
 
+  /** Whether the input names items of the gateway's own answers instead of repeating them. */
+  get namesItems(): boolean {
+    return Array.isArray(this.body.input) && this.body.input.some((item) => isObject(item) && isOwnReference(item));
+  }
+
+  /** The ids of those that are kept. */
+  get namedItems(): string[] {
+    return namedItems(this.body);
+  }
+
+  /** Puts what the names stand for in their places; a problem for each that is not known. */
+  putNamedItems(kept: ReadonlyMap<string, string>): FieldProblem[] {
+    const { input } = this.body;
+    const { input: whole, problems } = withNamedItems(Array.isArray(input) ? input : [], kept);
+    this.body.input = whole as JsonObject[];
+    this.changed("input");
+    return problems;
+  }
+
   addInstructions(before: readonly string[], after: readonly string[]): void {
     const own = stringOf(this.body.instructions);
     const { input } = this.body;
@@ -71,6 +91,8 @@ export class ResponsesRequest extends OpenAiRequest {
       for (const [item] of objectsOf(this.body.input)) {
         visitToolTexts(item.tools, (holder) => visit("tool_definition", "text", holder, "description", "input"));
         visitMembers(itemRole(item), item, "input", visit);
+        if (item.type === "agent_message")
+          for (const [part] of objectsOf(item.content)) visitTexts("user", part, "encrypted_content", "input", visit);
       }
     }
   }
@@ -128,5 +150,6 @@ function itemRole(item: JsonObject): TextSlot["role"] {
     if (item.role === "system" || item.role === "developer") return "system";
     return item.role === "assistant" ? "assistant" : "user";
   }
+  if (item.type === "agent_message") return "user";
   return typeof item.type === "string" && item.type.endsWith("_output") ? "tool" : "assistant";
 }

@@ -1,18 +1,29 @@
 import type { JsonObject } from "../document.ts";
-import { callItem, type ItemIds, messageItem, reasoningItem, refusalContent, type Status, textContent } from "./output-items.ts";
+import {
+  callItem,
+  callPrefix,
+  type ItemIds,
+  messageItem,
+  reasoningItem,
+  refusalContent,
+  type Status,
+  textContent,
+} from "./output-items.ts";
+import type { OwnTool } from "./tool-names.ts";
 
 /** One event without its number. */
 export type ItemEvent = JsonObject & { readonly type: string };
 
 type Subject =
   | { readonly type: "text" | "refusal" | "reasoning" }
-  | { readonly type: "tool_call"; readonly id: string; readonly name: string };
+  | { readonly type: "tool_call"; readonly id: string; readonly tool: OwnTool };
 
-const PREFIX = { text: "msg", refusal: "msg", reasoning: "rs", tool_call: "fc" } as const;
+const PREFIX = { text: "msg", refusal: "msg", reasoning: "rs" } as const;
 
 /**
  * One item of a streamed output, from its opening to its end. Reasoning opens with its first word or seal: where a
- * provider shows neither, there is no item.
+ * provider shows neither, there is no item. A call that is no function's is told once it is whole, because what the
+ * model writes is not yet what the client reads.
  */
 export class ItemWriter {
   private readonly subject: Subject;
@@ -31,11 +42,16 @@ export class ItemWriter {
   }
 
   start(): ItemEvent[] {
-    return this.subject.type === "reasoning" ? [] : this.opened();
+    const { subject } = this;
+    return subject.type === "reasoning" || (subject.type === "tool_call" && !hasPieces(subject.tool)) ? [] : this.opened();
   }
 
   delta(text: string): ItemEvent[] {
     if (text === "") return [];
+    if (this.subject.type === "tool_call" && this.subject.tool.kind !== "function") {
+      this.text += text;
+      return [];
+    }
     const events = this.opened();
     if (this.subject.type === "reasoning" && this.text === "")
       events.push(this.at("response.reasoning_summary_part.added", { summary_index: 0, part: { type: "summary_text", text: "" } }));
@@ -64,7 +80,9 @@ export class ItemWriter {
   }
 
   end(status: "completed" | "incomplete"): { readonly events: ItemEvent[]; readonly place: number; readonly done: JsonObject | null } {
-    const events = this.subject.type === "tool_call" && this.text.trim() === "" ? this.delta("{}") : [];
+    const isCall = this.subject.type === "tool_call";
+    const events = isCall && this.text.trim() === "" ? this.delta("{}") : [];
+    if (isCall) events.push(...this.opened());
     if (this.place < 0) return { events, place: -1, done: null };
     events.push(...this.closing());
     const done = this.item(status);
@@ -75,7 +93,8 @@ export class ItemWriter {
   private opened(): ItemEvent[] {
     if (this.place >= 0) return [];
     this.place = this.nextPlace();
-    this.id = this.ids.item(PREFIX[this.subject.type], this.place);
+    const { subject } = this;
+    this.id = this.ids.item(subject.type === "tool_call" ? callPrefix(subject.tool) : PREFIX[subject.type], this.place);
     const events: ItemEvent[] = [{ type: "response.output_item.added", output_index: this.place, item: this.item("in_progress") }];
     if (this.subject.type === "text" || this.subject.type === "refusal")
       events.push(this.at("response.content_part.added", { content_index: 0, part: this.content() }));
@@ -103,8 +122,16 @@ export class ItemWriter {
           this.at("response.reasoning_summary_part.done", { ...summary, part: { type: "summary_text", text } }),
         ];
       }
-      case "tool_call":
-        return [this.at("response.function_call_arguments.done", { name: subject.name, arguments: text })];
+      case "tool_call": {
+        const { kind, name } = subject.tool;
+        if (kind === "function") return [this.at("response.function_call_arguments.done", { name, arguments: text })];
+        if (kind !== "custom") return [];
+        const { input = "" } = this.item("completed");
+        return [
+          this.at("response.custom_tool_call_input.delta", { delta: input }),
+          this.at("response.custom_tool_call_input.done", { input }),
+        ];
+      }
     }
   }
 
@@ -112,7 +139,12 @@ export class ItemWriter {
     const { id, text, subject } = this;
     switch (subject.type) {
       case "tool_call":
-        return callItem(id, { id: subject.id, name: subject.name, arguments: status === "in_progress" ? "" : text }, status);
+        return callItem(
+          id,
+          subject.tool,
+          { id: subject.id, arguments: status === "in_progress" && hasPieces(subject.tool) ? "" : text },
+          status,
+        );
       case "reasoning":
         return reasoningItem(id, status === "in_progress" ? "" : text, status === "in_progress" ? null : this.seal);
       default:
@@ -127,4 +159,9 @@ export class ItemWriter {
   private at(type: string, members: JsonObject): ItemEvent {
     return { type, item_id: this.id, output_index: this.place, ...members };
   }
+}
+
+/** Whether the pieces of a call have events of their own. */
+function hasPieces({ kind }: OwnTool): boolean {
+  return kind === "function" || kind === "custom";
 }

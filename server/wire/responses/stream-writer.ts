@@ -4,6 +4,7 @@ import type { JsonObject } from "../document.ts";
 import { refusalNote } from "../openai/chat-stop.ts";
 import { lineJson } from "../sse-frames.ts";
 import type { Usage } from "../usage.ts";
+import { referableItems } from "./item-references.ts";
 import { ItemIds, pictureItem } from "./output-items.ts";
 import { ending, isCut, type ResponseState, responseObject } from "./response-object.ts";
 import { type ItemEvent, ItemWriter } from "./stream-item-writer.ts";
@@ -66,6 +67,13 @@ export class ResponsesStreamWriter implements StreamWriter {
     return head + this.event({ type: `response.${end.status}`, response: this.response({ ...end, failure: this.stop.detail }) });
   }
 
+  referable(): ReadonlyMap<string, string> {
+    return referableItems(
+      this.output.filter((item) => item !== undefined),
+      this.context.request,
+    );
+  }
+
   private begin(): string {
     if (this.created) return "";
     this.created = true;
@@ -75,7 +83,9 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   private start(event: ConversationEvent & { kind: "part_start" }): string {
     const item = new ItemWriter(
-      event.type === "tool_call" ? { type: "tool_call", id: this.ids.calls.of(event.id), name: event.name } : { type: event.type },
+      event.type === "tool_call"
+        ? { type: "tool_call", id: this.ids.calls.of(event.id), tool: this.ids.tool(event.name) }
+        : { type: event.type },
       this.ids,
       () => this.places++,
     );

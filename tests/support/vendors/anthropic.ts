@@ -1,4 +1,4 @@
-import { ARGUMENT_PIECES, COUNTED, events, SIGNATURE, sceneOf, THOUGHT, TOOL, USAGE } from "./scene.ts";
+import { argumentPieces, COUNTED, events, SIGNATURE, sceneOf, THOUGHT, USAGE } from "./scene.ts";
 import { has, listOf, type Loose } from "./loose.ts";
 
 /** Anthropic's Messages API. It refuses what the vendor refuses: no version, no max_tokens, thinking that lost its signature. */
@@ -16,19 +16,22 @@ export function answerAnthropic(path: string, body: Loose, headers: Record<strin
     if (first?.type !== "thinking" || first.thinking !== THOUGHT || first.signature !== SIGNATURE)
       return fault(400, "Expected `thinking` with its signature before `tool_use`");
   }
-  const scene = sceneOf({
-    model: body.model,
-    tools: listOf(body.tools).length > 0,
-    toolResult,
-    structured: body.output_config?.format?.type === "json_schema",
-    picture: has(body.messages, "image"),
-  });
+  const scene = sceneOf(
+    {
+      model: body.model,
+      tools: listOf(body.tools).length > 0,
+      toolResult,
+      structured: body.output_config?.format?.type === "json_schema",
+      picture: has(body.messages, "image"),
+    },
+    body,
+  );
   if (scene.kind === "fault") return fault(scene.status);
 
   const blocks: Loose[] = [
     ...(thinks ? [{ type: "thinking", thinking: THOUGHT, signature: SIGNATURE }] : []),
     scene.kind === "tool"
-      ? { type: "tool_use", id: "toolu_fake1", name: TOOL.name, input: TOOL.arguments }
+      ? { type: "tool_use", id: "toolu_fake1", name: scene.call.name, input: scene.call.arguments }
       : { type: "text", text: scene.pieces.join("") },
   ];
   const usage = { input_tokens: USAGE.input, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: USAGE.output };
@@ -58,7 +61,11 @@ function deltasOf(block: Loose, pieces: readonly string[]): Loose[] {
       { type: "thinking_delta", thinking: THOUGHT },
       { type: "signature_delta", signature: SIGNATURE },
     ];
-  if (block.type === "tool_use") return ["", ...ARGUMENT_PIECES].map((partial_json) => ({ type: "input_json_delta", partial_json }));
+  if (block.type === "tool_use")
+    return ["", ...argumentPieces({ name: block.name, arguments: block.input })].map((partial_json) => ({
+      type: "input_json_delta",
+      partial_json,
+    }));
   return pieces.map((text) => ({ type: "text_delta", text }));
 }
 

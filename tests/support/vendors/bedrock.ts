@@ -1,5 +1,5 @@
 import { EventStreamCodec } from "@smithy/eventstream-codec";
-import { ARGUMENT_PIECES, SIGNATURE, sceneOf, THOUGHT, TOOL, USAGE, VECTORS } from "./scene.ts";
+import { argumentPieces, SIGNATURE, sceneOf, THOUGHT, USAGE, VECTORS } from "./scene.ts";
 import { has, listOf, type Loose } from "./loose.ts";
 
 const frames = new EventStreamCodec(
@@ -22,19 +22,22 @@ export function answerBedrock(path: string, body: Loose): Response {
     if (first?.reasoningContent?.reasoningText?.signature !== SIGNATURE)
       return fault(400, "Expected reasoning with its signature before the tool use.");
   }
-  const scene = sceneOf({
-    model,
-    tools: listOf(body.toolConfig?.tools).length > 0,
-    toolResult,
-    structured: body.outputConfig?.textFormat?.type === "json_schema",
-    picture: has(body.messages, "image"),
-  });
+  const scene = sceneOf(
+    {
+      model,
+      tools: listOf(body.toolConfig?.tools).length > 0,
+      toolResult,
+      structured: body.outputConfig?.textFormat?.type === "json_schema",
+      picture: has(body.messages, "image"),
+    },
+    body,
+  );
   if (scene.kind === "fault") return fault(scene.status);
 
   const blocks: Loose[] = [
     ...(thinks ? [{ reasoningContent: { reasoningText: { text: THOUGHT, signature: SIGNATURE } } }] : []),
     scene.kind === "tool"
-      ? { toolUse: { toolUseId: "tooluse_fake1", name: TOOL.name, input: TOOL.arguments } }
+      ? { toolUse: { toolUseId: "tooluse_fake1", name: scene.call.name, input: scene.call.arguments } }
       : { text: scene.pieces.join("") },
   ];
   const stopReason = scene.kind === "tool" ? "tool_use" : "end_turn";
@@ -52,7 +55,12 @@ export function answerBedrock(path: string, body: Loose): Response {
       // A block of text begins without being announced.
       ...(block.toolUse === undefined
         ? []
-        : [frame("contentBlockStart", { contentBlockIndex, start: { toolUse: { toolUseId: block.toolUse.toolUseId, name: TOOL.name } } })]),
+        : [
+            frame("contentBlockStart", {
+              contentBlockIndex,
+              start: { toolUse: { toolUseId: block.toolUse.toolUseId, name: block.toolUse.name } },
+            }),
+          ]),
       ...deltasOf(block, scene.kind === "text" ? scene.pieces : []).map((delta) =>
         frame("contentBlockDelta", { contentBlockIndex, delta }),
       ),
@@ -65,7 +73,8 @@ export function answerBedrock(path: string, body: Loose): Response {
 }
 
 function deltasOf(block: Loose, pieces: readonly string[]): Loose[] {
-  if (block.toolUse !== undefined) return ARGUMENT_PIECES.map((input) => ({ toolUse: { input } }));
+  if (block.toolUse !== undefined)
+    return argumentPieces({ name: block.toolUse.name, arguments: block.toolUse.input }).map((input) => ({ toolUse: { input } }));
   if (block.reasoningContent !== undefined)
     return [{ reasoningContent: { text: THOUGHT } }, { reasoningContent: { signature: SIGNATURE } }];
   return pieces.map((text) => ({ text }));

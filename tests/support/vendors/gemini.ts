@@ -1,4 +1,4 @@
-import { COUNTED, events, SIGNATURE, sceneOf, THOUGHT, TOOL, USAGE, VECTORS } from "./scene.ts";
+import { COUNTED, events, SIGNATURE, sceneOf, THOUGHT, USAGE, VECTORS } from "./scene.ts";
 import { has, listOf, type Loose } from "./loose.ts";
 
 /** Google's Gemini API and the same methods of Vertex. A history with a call that lost its signature is refused, as Gemini 3 does. */
@@ -25,19 +25,22 @@ function generate(model: string, body: Loose, form: "whole" | "events" | "array"
   if (calls.some(({ thoughtSignature }) => thoughtSignature !== SIGNATURE))
     return fault(400, "Function call is missing a thought_signature in functionCall parts.");
   const config = body.generationConfig ?? {};
-  const scene = sceneOf({
-    model,
-    tools: listOf(body.tools).some(({ functionDeclarations }) => listOf(functionDeclarations).length > 0),
-    toolResult: listOf(contents.at(-1)?.parts).some(({ functionResponse }) => functionResponse !== undefined),
-    structured: config.responseJsonSchema !== undefined || config.responseSchema !== undefined,
-    picture: has(contents, "inlineData"),
-  });
+  const scene = sceneOf(
+    {
+      model,
+      tools: listOf(body.tools).some(({ functionDeclarations }) => listOf(functionDeclarations).length > 0),
+      toolResult: listOf(contents.at(-1)?.parts).some(({ functionResponse }) => functionResponse !== undefined),
+      structured: config.responseJsonSchema !== undefined || config.responseSchema !== undefined,
+      picture: has(contents, "inlineData"),
+    },
+    body,
+  );
   if (scene.kind === "fault") return fault(scene.status);
 
   const thoughts: Loose[] = config.thinkingConfig?.includeThoughts ? [{ text: THOUGHT, thought: true }] : [];
   const said: Loose[] =
     scene.kind === "tool"
-      ? [{ functionCall: { name: TOOL.name, args: TOOL.arguments }, thoughtSignature: SIGNATURE }]
+      ? [{ functionCall: { name: scene.call.name, args: scene.call.arguments }, thoughtSignature: SIGNATURE }]
       : scene.pieces.map((text) => ({ text }));
   const reply = (parts: Loose[], last: boolean) => ({
     candidates: [{ content: { role: "model", parts }, ...(last ? { finishReason: "STOP" } : {}), index: 0 }],

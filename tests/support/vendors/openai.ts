@@ -1,4 +1,4 @@
-import { type RequestedFeatures, ARGUMENT_PIECES, events, type Scene, SIGNATURE, sceneOf, THOUGHT, TOOL, USAGE, VECTORS } from "./scene.ts";
+import { type RequestedFeatures, argumentPieces, events, type Scene, SIGNATURE, sceneOf, THOUGHT, TOOL, USAGE, VECTORS } from "./scene.ts";
 import { has, listOf, type Loose } from "./loose.ts";
 
 /** OpenAI's API and that of Azure, whose paths end the same. */
@@ -26,7 +26,6 @@ function fault(status: number): Response {
 }
 
 const chatUsage = { prompt_tokens: USAGE.input, completion_tokens: USAGE.output, total_tokens: USAGE.input + USAGE.output };
-const argumentsText = JSON.stringify(TOOL.arguments);
 
 function askedOfChat(body: Loose): RequestedFeatures {
   const messages = listOf(body.messages);
@@ -40,9 +39,10 @@ function askedOfChat(body: Loose): RequestedFeatures {
 }
 
 function chat(body: Loose): Response {
-  const scene = sceneOf(askedOfChat(body));
+  const scene = sceneOf(askedOfChat(body), body);
   if (scene.kind === "fault") return fault(scene.status);
-  const calls = [{ id: "call_openai_1", type: "function", function: { name: TOOL.name, arguments: argumentsText } }];
+  const asked = scene.kind === "tool" ? scene.call : TOOL;
+  const calls = [{ id: "call_openai_1", type: "function", function: { name: asked.name, arguments: JSON.stringify(asked.arguments) } }];
   const head = { id: "chatcmpl-fake", created: 1763712000, model: body.model };
   const finish = scene.kind === "tool" ? "tool_calls" : "stop";
   if (!body.stream) {
@@ -60,12 +60,12 @@ function chat(body: Loose): Response {
   const chunk = (delta: unknown, finish_reason: string | null = null) => ({
     data: { ...head, object: "chat.completion.chunk", choices: [{ index: 0, delta, logprobs: null, finish_reason }], usage: null },
   });
-  const call = { index: 0, id: calls[0]?.id, type: "function", function: { name: TOOL.name, arguments: "" } };
+  const call = { index: 0, id: calls[0]?.id, type: "function", function: { name: asked.name, arguments: "" } };
   const deltas =
     scene.kind === "tool"
       ? [
           chunk({ role: "assistant", content: null, tool_calls: [call] }),
-          ...ARGUMENT_PIECES.map((text) => chunk({ tool_calls: [{ index: 0, function: { arguments: text } }] })),
+          ...argumentPieces(asked).map((text) => chunk({ tool_calls: [{ index: 0, function: { arguments: text } }] })),
         ]
       : [chunk({ role: "assistant", content: "" }), ...scene.pieces.map((content) => chunk({ content }))];
   const usage = body.stream_options?.include_usage
@@ -75,7 +75,7 @@ function chat(body: Loose): Response {
 }
 
 function completions(body: Loose): Response {
-  const scene = sceneOf({ model: body.model, tools: false, toolResult: false, structured: false, picture: false });
+  const scene = sceneOf({ model: body.model, tools: false, toolResult: false, structured: false, picture: false }, body);
   if (scene.kind !== "text") return fault(scene.kind === "fault" ? scene.status : 500);
   const head = { id: "cmpl-fake", object: "text_completion", created: 1763712000, model: body.model };
   const choice = (text: string, finish_reason: string | null) => ({ text, index: 0, logprobs: null, finish_reason });
@@ -116,7 +116,7 @@ function askedOfResponses(body: Loose): RequestedFeatures {
 }
 
 function responses(body: Loose): Response {
-  const scene = sceneOf(askedOfResponses(body));
+  const scene = sceneOf(askedOfResponses(body), body);
   if (scene.kind === "fault") return fault(scene.status);
   const output = outputOf(scene, body.reasoning !== undefined && body.reasoning !== null);
   const usage = {
@@ -157,11 +157,11 @@ function outputOf(scene: Scene, reasons: boolean): Loose[] {
   const reasoning = reasons
     ? [{ type: "reasoning", id: "rs_fake", summary: [{ type: "summary_text", text: THOUGHT }], encrypted_content: SIGNATURE }]
     : [];
-  if (scene.kind !== "text")
-    return [
-      ...reasoning,
-      { type: "function_call", id: "fc_fake", call_id: "call_openai_1", name: TOOL.name, arguments: argumentsText, status: "completed" },
-    ];
+  if (scene.kind === "tool") {
+    const { name } = scene.call;
+    const called = { call_id: "call_openai_1", name, arguments: JSON.stringify(scene.call.arguments), status: "completed" };
+    return [...reasoning, { type: "function_call", id: "fc_fake", ...called }];
+  }
   return [
     ...reasoning,
     {
@@ -169,7 +169,7 @@ function outputOf(scene: Scene, reasons: boolean): Loose[] {
       id: "msg_fake",
       role: "assistant",
       status: "completed",
-      content: [{ type: "output_text", text: scene.pieces.join(""), annotations: [], logprobs: [] }],
+      content: [{ type: "output_text", text: scene.kind === "text" ? scene.pieces.join("") : "", annotations: [], logprobs: [] }],
     },
   ];
 }
@@ -190,11 +190,15 @@ function itemEvents(item: Loose, output_index: number, scene: Scene): Loose[] {
     ];
   }
   if (item.type === "function_call") {
-    const pieces = ARGUMENT_PIECES.map((delta) => ({ type: "response.function_call_arguments.delta", ...place, delta }));
+    const pieces = argumentPieces({ name: item.name, arguments: JSON.parse(item.arguments) }).map((delta) => ({
+      type: "response.function_call_arguments.delta",
+      ...place,
+      delta,
+    }));
     return [
       added({ arguments: "", status: "in_progress" }),
       ...pieces,
-      { type: "response.function_call_arguments.done", ...place, name: TOOL.name, arguments: argumentsText },
+      { type: "response.function_call_arguments.done", ...place, name: item.name, arguments: item.arguments },
       done,
     ];
   }

@@ -26,15 +26,41 @@ export interface RequestedFeatures {
 
 export type Scene =
   | { readonly kind: "text"; readonly pieces: readonly string[] }
-  | { readonly kind: "tool" }
+  | { readonly kind: "tool"; readonly call: ScriptedCall }
   | { readonly kind: "fault"; readonly status: 400 | 429 | 500 };
 
-/** A model whose name ends in a status answers with it. */
-export function sceneOf(asked: RequestedFeatures): Scene {
+export interface ScriptedCall {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** Words of a prompt that have every fake vendor call this tool; of several, one after each result. */
+export function scripted(call: ScriptedCall): string {
+  return `[[call ${call.name} ${Buffer.from(JSON.stringify(call.arguments)).toString("base64url")}]]`;
+}
+
+/** How each format says that a tool answered. */
+const RESULT = /"role":"tool"|"type":"(?:function|custom_tool)_call_output"|"type":"tool_result"|"functionResponse":|"toolResult":/g;
+
+/** What the prompt has the vendor call next; null when the prompt scripts nothing, or no more. */
+function scriptedCall(body: unknown): ScriptedCall | null {
+  const said = JSON.stringify(body);
+  const calls = [...said.matchAll(/\[\[call ([\w-]+) ([\w-]+)\]\]/g)];
+  const [, name, args] = calls[[...said.matchAll(RESULT)].length] ?? [];
+  return name === undefined || args === undefined
+    ? null
+    : { name, arguments: JSON.parse(Buffer.from(args, "base64url").toString()) as Record<string, unknown> };
+}
+
+/** A model whose name ends in a status answers with it. `body`: the whole request. */
+export function sceneOf(asked: RequestedFeatures, body: unknown): Scene {
   const status = /-(400|429|500)$/.exec(asked.model)?.[1];
   if (status !== undefined) return { kind: "fault", status: Number(status) as 400 | 429 | 500 };
+  const call = scriptedCall(body);
+  if (call !== null)
+    return JSON.stringify(body).includes(`"name":"${call.name}"`) ? { kind: "tool", call } : { kind: "fault", status: 400 };
   if (asked.toolResult) return { kind: "text", pieces: ["It is ", "4 degrees."] };
-  if (asked.tools) return { kind: "tool" };
+  if (asked.tools) return { kind: "tool", call: TOOL };
   if (asked.structured) return { kind: "text", pieces: ['{"city":"Oslo",', '"degrees":4}'] };
   if (asked.picture) return { kind: "text", pieces: [PICTURE_TEXT] };
   return { kind: "text", pieces: WORDS };
@@ -48,4 +74,7 @@ export function events(frames: readonly { readonly event?: string; readonly data
 }
 
 /** Arguments as a model streams them, cut inside a name. */
-export const ARGUMENT_PIECES = ['{"ci', 'ty":"Oslo"}'] as const;
+export function argumentPieces(call: ScriptedCall): readonly [string, string] {
+  const text = JSON.stringify(call.arguments);
+  return [text.slice(0, 4), text.slice(4)];
+}

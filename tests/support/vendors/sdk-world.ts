@@ -27,6 +27,9 @@ export interface Clients {
 }
 
 export interface SdkWorld extends World {
+  /** Of the group that is granted every model. */
+  readonly apiKey: string;
+  readonly groupId: string;
   readonly clients: Clients;
   clientsOf(apiKey: string): Clients;
 }
@@ -68,6 +71,8 @@ export async function startSdkWorld(): Promise<SdkWorld> {
   const clientsOf = (key: string) => clientsAt(world.gateway.runtimeUrl, key);
   return {
     ...world,
+    apiKey,
+    groupId: group.id,
     clients: clientsOf(apiKey),
     clientsOf,
     async end() {

@@ -1,0 +1,187 @@
+import { BoundedMap } from "../../directory/bounded-map.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { SecretBox } from "../../kernel/secrets.ts";
+import type { Call } from "../../road/call.ts";
+
+const KEPT_MS = 24 * 3_600_000;
+/** What waits to be written, in characters. */
+const MAX_WAITING = 32 * 1024 * 1024;
+const WRITTEN_TOGETHER = 500;
+/** How long a call waits for the store, and how long nobody waits for one that did not answer. */
+const PATIENCE_MS = 1_000;
+const AWAY_MS = 5_000;
+/** How long an id that the store does not know is not asked for again. */
+const UNKNOWN_MS = 10_000;
+
+interface Kept<Value> {
+  /** Null: it is known that there is nothing. */
+  readonly value: Value | null;
+  readonly until: number;
+}
+
+interface StoredValue {
+  readonly tenant_id: string;
+  /** Tells nothing of the caller or of what is kept. */
+  readonly name: string;
+  readonly sealed: string;
+  readonly expires_at: Date;
+}
+
+/** Where what is kept outlives the process. */
+export interface KeptStore {
+  write(rows: readonly StoredValue[]): Promise<void>;
+  read(
+    tenantId: string,
+    names: readonly string[],
+  ): Promise<readonly { readonly name: string; readonly sealed: string; readonly expires_at: Date }[]>;
+}
+
+export interface KeptParts {
+  readonly now: () => number;
+  readonly store: KeptStore;
+  readonly secrets: SecretBox;
+  readonly log: Log;
+}
+
+/** What one kind of kept values is called, and how much of it memory holds. */
+export interface KeptKind<Value> {
+  readonly name: string;
+  /** The most that memory holds, as `weigh` has it. */
+  readonly most: number;
+  weigh(value: Value): number;
+  /** Whether what a call leaves may outlive the process; always when left out. */
+  outlives?(call: Call): boolean;
+}
+
+/**
+ * What answers left behind for the calls that follow them, for 24 hours, within the caller's own scope: one credential
+ * never sees another's. Memory answers first. What is kept is written to the store behind the call, and the store is
+ * asked for what memory does not know: another process, or the same one after a restart, goes on with the conversation.
+ */
+export class KeptValues<Value> {
+  private readonly kind: KeptKind<Value>;
+  private readonly cached: BoundedMap<string, Kept<Value>>;
+  private readonly parts: KeptParts;
+  private readonly waiting = new BoundedMap<string, StoredValue>(MAX_WAITING, undefined, ({ sealed }) => sealed.length);
+  private writing: Promise<void> | null = null;
+  private awayUntil = 0;
+
+  constructor(kind: KeptKind<Value>, parts: KeptParts) {
+    this.kind = kind;
+    this.parts = parts;
+    this.cached = new BoundedMap(kind.most, undefined, ({ value }) => (value === null ? 1 : kind.weigh(value)));
+  }
+
+  /** By the ids under which later calls ask. Null: that there is nothing. */
+  keep(call: Call, values: ReadonlyMap<string, Value | null>): void {
+    const until = this.parts.now() + KEPT_MS;
+    for (const [id, value] of values) {
+      this.cached.set(keyOf(call, id), { value, until });
+      if (value !== null) this.write(call, id, value, until);
+    }
+  }
+
+  /** What is kept under these ids. Answers at once where memory knows them all; a store that is away is no store. */
+  find(call: Call, ids: readonly string[]): ReadonlyMap<string, Value> | Promise<ReadonlyMap<string, Value>> {
+    const now = this.parts.now();
+    const found = new Map<string, Value>();
+    const unknown: string[] = [];
+    for (const id of ids) {
+      const kept = this.cached.get(keyOf(call, id));
+      if (kept === undefined || kept.until <= now) unknown.push(id);
+      else if (kept.value !== null) found.set(id, kept.value);
+    }
+    return unknown.length === 0 || this.awayUntil > now ? found : this.read(call, unknown, found);
+  }
+
+  /** Resolves when everything kept so far is in the store, or the store would not take it. */
+  async flush(): Promise<void> {
+    while (this.waiting.size > 0 || this.writing !== null) {
+      const before = this.waiting.size;
+      await (this.writing ?? (this.writing = this.writeWaiting()));
+      if (this.waiting.size >= before && before > 0) return;
+    }
+  }
+
+  private write(call: Call, id: string, value: Value, until: number): void {
+    const tenantId = call.identity?.tenantId;
+    if (tenantId === undefined || this.kind.outlives?.(call) === false) return;
+    const name = this.nameOf(call, id);
+    this.waiting.set(name, {
+      tenant_id: tenantId,
+      name,
+      sealed: this.parts.secrets.seal(JSON.stringify(value), contextOf(name)),
+      expires_at: new Date(until),
+    });
+    if (this.awayUntil <= this.parts.now()) this.writing ??= this.writeWaiting();
+  }
+
+  /** One batch after another until none waits. What was not written waits for the next thing kept, or for `flush`. */
+  private async writeWaiting(): Promise<void> {
+    // What else the same answer keeps goes along.
+    await Promise.resolve();
+    try {
+      while (this.waiting.size > 0) {
+        const rows = [...this.waiting.values()].slice(0, WRITTEN_TOGETHER);
+        await this.parts.store.write(rows);
+        for (const row of rows) if (this.waiting.get(row.name) === row) this.waiting.delete(row.name);
+      }
+    } catch (error) {
+      this.away("kept_values_not_written", error);
+    } finally {
+      this.writing = null;
+    }
+  }
+
+  private async read(call: Call, ids: readonly string[], found: Map<string, Value>): Promise<ReadonlyMap<string, Value>> {
+    const { store, now } = this.parts;
+    const names = new Map(ids.map((id) => [this.nameOf(call, id), id]));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    try {
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error("the store did not answer in time")), PATIENCE_MS);
+      });
+      const rows = await Promise.race([store.read(call.identity?.tenantId ?? "", [...names.keys()]), late]);
+      for (const id of ids) this.cached.set(keyOf(call, id), { value: null, until: now() + UNKNOWN_MS });
+      for (const { name, sealed, expires_at } of rows) {
+        const id = names.get(name);
+        const value = this.opened(name, sealed);
+        if (id === undefined || value === null) continue;
+        this.cached.set(keyOf(call, id), { value, until: expires_at.getTime() });
+        found.set(id, value);
+      }
+    } catch (error) {
+      this.away("kept_values_not_read", error);
+    } finally {
+      clearTimeout(timer);
+    }
+    return found;
+  }
+
+  /** Null for what another key sealed. */
+  private opened(name: string, sealed: string): Value | null {
+    try {
+      return JSON.parse(this.parts.secrets.open(sealed, contextOf(name))) as Value;
+    } catch (error) {
+      this.parts.log.warn("kept_value_not_opened", { kind: this.kind.name, error: error as Error });
+      return null;
+    }
+  }
+
+  private away(event: string, error: unknown): void {
+    this.awayUntil = this.parts.now() + AWAY_MS;
+    this.parts.log.warn(event, { kind: this.kind.name, error: error as Error });
+  }
+
+  private nameOf(call: Call, id: string): string {
+    return this.parts.secrets.hmac(this.kind.name, keyOf(call, id));
+  }
+}
+
+function contextOf(name: string): string {
+  return `kept_signatures:${name}`;
+}
+
+function keyOf({ identity }: Call, id: string): string {
+  return `${identity?.tenantId}\n${identity?.userId ?? identity?.credentialId}\n${id}`;
+}

@@ -1,0 +1,59 @@
+import type { FieldProblem, JsonObject } from "../document.ts";
+import { filledOf, objectsOf } from "../openai/loose-fields.ts";
+
+/** As the ids of items are made here: no vendor can know what they name. */
+const OWN = /^(?:msg|fc|rs|ig|ctc|lsh|sh|apc|tsc)_[0-9A-HJKMNP-TV-Z]{26}\d{2,}$/;
+/** In characters. A longer item is sent again by whoever needs it. */
+const LONGEST = 256 * 1024;
+
+/** Whether an item stands for one of an answer that the gateway wrote. */
+export function isOwnReference(item: JsonObject): boolean {
+  return item.type === "item_reference" && OWN.test(filledOf(item.id) ?? "");
+}
+
+/** The items that later requests may name, as JSON by their ids. Who asks that nothing be stored sends them whole. */
+export function referableItems(output: readonly JsonObject[], request: JsonObject): Map<string, string> {
+  const items = new Map<string, string>();
+  if (request.store === false) return items;
+  for (const { id, status: _status, ...item } of output) {
+    // Reasoning goes to no vendor but the one that sealed it, and what was sealed is kept by the call it led to.
+    if (typeof id !== "string" || item.type === "reasoning") continue;
+    const written = JSON.stringify(item);
+    if (written.length <= LONGEST) items.set(id, written);
+  }
+  return items;
+}
+
+/** The ids of the items that a request's input names, each once. */
+export function namedItems(body: JsonObject): string[] {
+  const ids = new Set<string>();
+  for (const [item] of objectsOf(body.input)) if (isOwnReference(item) && !isReasoning(item)) ids.add(item.id as string);
+  return [...ids];
+}
+
+/** An input with the items in the places that named them; a problem for each that is not known. */
+export function withNamedItems(
+  input: readonly unknown[],
+  kept: ReadonlyMap<string, string>,
+): { readonly input: unknown[]; readonly problems: FieldProblem[] } {
+  const problems: FieldProblem[] = [];
+  const whole = input.flatMap((entry, i) => {
+    const item = [...objectsOf([entry])][0]?.[0];
+    if (item === undefined || !isOwnReference(item)) return [entry];
+    if (isReasoning(item)) return [];
+    const json = kept.get(item.id as string);
+    if (json === undefined)
+      problems.push({
+        field: `input[${i}].id`,
+        message:
+          "names an item that is not kept: items are kept for 24 hours, for the credential that was given them. " +
+          "Send the item itself, as clients do that are told `store: false`",
+      });
+    return json === undefined ? [] : [JSON.parse(json) as unknown];
+  });
+  return { input: whole, problems };
+}
+
+function isReasoning(item: JsonObject): boolean {
+  return String(item.id).startsWith("rs_");
+}

@@ -1,0 +1,102 @@
+import type { Tool } from "../conversation/request.ts";
+import type { FieldProblem, JsonObject } from "../document.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
+import { cacheHint } from "../openai/chat-content-reader.ts";
+import { booleanOf, filledOf, objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
+import { NOT_ELSEWHERE } from "../openai/read-report.ts";
+import { CLIENT_TOOLS, toolDefinitions } from "./client-tools.ts";
+
+/** Tools of the vendor's own that answer without the client, and without which a conversation goes on. */
+const LEFT_OUT = /^(?:web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?|image_generation)$/;
+
+const LONGEST = 64;
+const NOT_IN_NAMES = /[^A-Za-z0-9_-]/g;
+
+/** A tool as the caller knows it. */
+export interface OwnTool {
+  /** `function`, or a kind of `CLIENT_TOOLS`. */
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string | null;
+}
+
+/**
+ * The tools of a request as formats know them that have functions alone: groups are resolved, and each tool has one name.
+ * Made anew from the same request it is the same, so that the answer's calls find their way back.
+ */
+export class ToolNames {
+  readonly tools: Tool[] = [];
+  /** Types of tools that were left out. */
+  readonly leftOut = new Set<string>();
+  readonly problems: FieldProblem[] = [];
+  private readonly own = new Map<string, OwnTool>();
+  private readonly names = new Map<string, string>();
+
+  constructor(request: JsonObject) {
+    for (const [tool, field] of toolDefinitions(request)) this.offer(tool, field, null);
+  }
+
+  /** The one name of a tool that the caller names. */
+  nameOf(tool: OwnTool): string {
+    return this.names.get(keyOf(tool)) ?? oneName(tool);
+  }
+
+  /** The caller's tool of this name; a name that was never given is a function's. */
+  ownOf(name: string): OwnTool {
+    return this.own.get(name) ?? { kind: "function", name, namespace: null };
+  }
+
+  private offer(tool: JsonObject, field: string, namespace: string | null): void {
+    const type = filledOf(tool.type) ?? "function";
+    const name = filledOf(tool.name);
+    if (type === "namespace" && name !== null) {
+      for (const [inner, i] of objectsOf(tool.tools)) this.offer(inner, `${field}.tools[${i}]`, name);
+    } else if (type === "function" && name !== null) {
+      this.add(
+        { kind: type, name, namespace },
+        { description: stringOf(tool.description), schema: objectOf(tool.parameters), strict: booleanOf(tool.strict), ...cacheHint(tool) },
+      );
+    } else if (LEFT_OUT.test(type) || (type === "tool_search" && tool.execution !== "client")) {
+      this.leftOut.add(type);
+    } else {
+      const kind = CLIENT_TOOLS[type];
+      if (kind === undefined || (type === "custom" && name === null) || isHosted(tool))
+        this.problems.push({ field, message: `${NOT_ELSEWHERE}: ${JSON.stringify(type)} is a tool of the vendor's own` });
+      else {
+        this.add({ kind: type, name: (type === "custom" ? name : null) ?? type, namespace }, { ...kind.describe(tool), strict: null });
+      }
+    }
+  }
+
+  private add(own: OwnTool, tool: Omit<Tool, "name">): void {
+    const key = keyOf(own);
+    if (this.names.has(key)) return;
+    const plain = oneName(own);
+    const name = this.own.has(plain) ? marked(plain, key) : plain;
+    this.names.set(key, name);
+    this.own.set(name, own);
+    this.tools.push({ name, ...tool });
+  }
+}
+
+function keyOf({ kind, namespace, name }: OwnTool): string {
+  return JSON.stringify([kind, namespace, name]);
+}
+
+function oneName({ kind, namespace, name }: OwnTool): string {
+  if (namespace === null) return name;
+  const joined = `${namespace}__${name}`;
+  const plain = joined.replace(NOT_IN_NAMES, "_");
+  return plain === joined && plain.length <= LONGEST ? plain : marked(plain, keyOf({ kind, namespace, name }));
+}
+
+/** Tells names apart that are the same once they are short enough, or otherwise. */
+function marked(name: string, key: string): string {
+  return `${name.slice(0, LONGEST - 9)}_${sha256Hex(key).slice(0, 8)}`;
+}
+
+/** A shell that runs at the vendor. */
+function isHosted(tool: JsonObject): boolean {
+  const where = objectOf(tool.environment)?.type;
+  return where !== undefined && where !== "local";
+}
