@@ -8,6 +8,7 @@ import type { Outlet } from "./road/outlet.ts";
 import type { Surface } from "./road/surface.ts";
 import { geminiCountTokens } from "./surfaces/gemini/count-tokens.ts";
 import { generateContent, streamGenerateContent } from "./surfaces/gemini/generate-content.ts";
+import { batchEmbedContents, embedContent } from "./surfaces/gemini/embed-content.ts";
 import { geminiModel, geminiModels } from "./surfaces/gemini/models.ts";
 import { otelTraces } from "./surfaces/ingest/otel-traces.ts";
 import { chatCompletions } from "./surfaces/llm/chat-completions.ts";
@@ -123,6 +124,20 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
       path: `${version}/models/:call{.+:countTokens}`,
       surface: ({ models }) => geminiCountTokens(models),
       audit: llm("gemini_count_tokens"),
+      body: true,
+    },
+    {
+      method: "POST",
+      path: `${version}/models/:call{.+:embedContent}`,
+      surface: ({ models }) => embedContent(models),
+      audit: llm("gemini_embed_content"),
+      body: true,
+    },
+    {
+      method: "POST",
+      path: `${version}/models/:call{.+:batchEmbedContents}`,
+      surface: ({ models }) => batchEmbedContents(models),
+      audit: llm("gemini_batch_embed_contents"),
       body: true,
     },
   ]),

@@ -140,6 +140,8 @@ export const ERRORS = {
   upstream_error: { status: 502, message: "The model provider failed.", retry: true },
   upstream_unreachable: { status: 502, message: "The model provider could not be reached.", retry: true },
   upstream_auth_failed: { status: 502, message: "The model provider refused the gateway's credential.", retry: false },
+  upstream_model_denied: { status: 502, message: "The model provider does not let the gateway's account use this model.", retry: false },
+  upstream_overloaded: { status: 503, message: "The model provider is overloaded.", retry: true },
   upstream_invalid_response: { status: 502, message: "The model provider sent an answer the gateway could not read.", retry: true },
   upstream_interrupted: { status: 502, message: "The model provider broke off its answer.", retry: true },
   upstream_timeout: { status: 504, message: "The model provider did not answer in time.", retry: true },
@@ -189,6 +191,8 @@ export interface Refusal {
   /** Extra members of the error body, as the surface's own shape names them. */
   readonly extra?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The provider's own status, for callers whose vendor has that one for it. */
+  readonly upstreamStatus?: number;
   /** What the audit row says when the caller must not be told it (for example which part of a credential was wrong). */
   readonly reason?: string;
 }

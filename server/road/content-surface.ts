@@ -20,7 +20,7 @@ export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
   // Counting the tokens of a text sends it to the vendor like any other question.
   chat_input: { direction: "input", subtypes: [...CONVERSATIONS, "anthropic_count_tokens", "gemini_count_tokens"] },
   chat_output: { direction: "output", subtypes: CONVERSATIONS },
-  embeddings_input: { direction: "input", subtypes: ["embeddings"] },
+  embeddings_input: { direction: "input", subtypes: ["embeddings", "gemini_embed_content", "gemini_batch_embed_contents"] },
   image_gen_input: { direction: "input", subtypes: [] },
   image_gen_output: { direction: "output", subtypes: [] },
   audio_tts_input: { direction: "input", subtypes: [] },

@@ -27,6 +27,8 @@ export interface Conversation {
   readonly includeUsage: boolean;
   /** Headers of the caller that a provider of the same format acts on. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What of the address's query such a provider acts on; nothing when left out. */
+  readonly query?: string;
   /** Fields that only a provider of the caller's own format can serve; empty where there are none. */
   readonly statefulFields: readonly string[];
 }

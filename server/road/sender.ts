@@ -31,12 +31,14 @@ export class Sender {
   /** Null where the row could not be stored: then the answer must not be given. */
   refusal(call: Call, surface: Surface, refusal: Refusal): Promise<Response | null> {
     const shown = abortReason(call) === "gateway_interrupted" ? refuse("draining") : refusal;
-    const { headers, body } = surface.refusal(shown, call);
-    const { status, retry } = ERRORS[shown.code];
+    const { retry, status: usual } = ERRORS[shown.code];
+    const { headers, body, status = usual } = surface.refusal(shown, call);
     // Official clients retry on the status alone, unless a header forbids it.
     const inVain: Record<string, string> =
       !retry && (status === 409 || status === 429 || status >= 500) ? { "x-should-retry": "false" } : {};
-    return this.whole(call, ownAnswer(status, { ...headers, ...inVain, ...shown.headers }, body), refusedOutcome(call, refusal));
+    const outcome = refusedOutcome(call, refusal);
+    const told = outcome.status === usual ? { ...outcome, status } : outcome;
+    return this.whole(call, ownAnswer(status, { ...headers, ...inVain, ...shown.headers }, body), told);
   }
 
   /** Null where the row could not be stored: then the answer must not be given. */

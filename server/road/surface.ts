@@ -8,7 +8,11 @@ import type { RequestView } from "./view.ts";
 export interface Surface {
   /** `body` is null on methods that have none. A promise only where something has to be looked up. */
   read(call: Call, body: Uint8Array | null): Exchange | Refusal | Promise<Exchange | Refusal>;
-  refusal(refusal: Refusal, call: Call | null): { readonly headers: Record<string, string>; readonly body: string };
+  /** `status`: where the protocol has another than the error's own. */
+  refusal(
+    refusal: Refusal,
+    call: Call | null,
+  ): { readonly headers: Record<string, string>; readonly body: string; readonly status?: number };
   /** What a caller who was not let in is told besides; as it is when left out. */
   notAdmitted?(refusal: Refusal, call: Call): Promise<Refusal>;
   /** A frame that tells an error where the answer is already a stream; `last`: what was sent of it last, null when nothing was. */

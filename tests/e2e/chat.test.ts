@@ -130,7 +130,11 @@ describe("credentials", () => {
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toBe("Bearer");
     expect(response.headers.get("x-gw-ai-generated")).toBeNull();
-    expect(await response.json()).toEqual({ error: "Missing or invalid credential.", code: "unauthenticated" });
+    expect(await response.json()).toEqual({
+      error: "Missing or invalid credential.",
+      code: "unauthenticated",
+      type: "authentication_error",
+    });
     expect(await rowFor(response)).toMatchObject({ success: false, http_status_code: 401, error_type: reason, tenant_id: null });
   });
 

@@ -1,3 +1,5 @@
+import { createGoogleGenerativeAI } from "@ai-sdk/google";
+import { embed } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { CLIENTS, PROVIDERS } from "../support/vendors/matrix.ts";
 import { COUNTED, VECTORS } from "../support/vendors/scene.ts";
@@ -48,6 +50,51 @@ describe("embeddings by the openai client", () => {
     expect(plain.data[0]?.embedding.length).toBeGreaterThan(0);
     expect(packed.data.map(({ embedding }) => [...embedding])).toEqual(plain.data.map(({ embedding }) => [...new Float32Array(embedding)]));
     expect(plain.data[0]?.embedding).not.toEqual(plain.data[1]?.embedding as number[]);
+  });
+});
+
+describe("embeddings by google's clients", () => {
+  // Those that embed one text at a time give the first vector for each.
+  const providers = [
+    ["openai", VECTORS],
+    ["azure", VECTORS],
+    ["gemini", VECTORS],
+    ["bedrock", [VECTORS[0], VECTORS[0]]],
+  ] as const;
+
+  test.each(providers)("come from %s, one and several", async (id, vectors) => {
+    const model = `sdk-${id}-embed`;
+    const config = { taskType: "RETRIEVAL_QUERY", ...(id === "bedrock" ? {} : { outputDimensionality: 3 }) };
+    const { embeddings } = await world.clients.google.models.embedContent({ model, contents: ["one", "two"], config });
+    expect(embeddings?.map(({ values }) => values)).toEqual(vectors as never);
+    const google = createGoogleGenerativeAI({ baseURL: `${world.gateway.runtimeUrl}/v1beta`, apiKey: world.apiKey });
+    // One alone is asked for at an address of its own.
+    const { embedding } = await embed({ model: google.embedding(model), value: "one", maxRetries: 0 });
+    expect(embedding).toEqual(vectors[0] as never);
+  });
+
+  test("say what only google's own models are told", async () => {
+    const ask = (id: string) =>
+      fetch(`${world.gateway.runtimeUrl}/v1beta/models/sdk-${id}-embed:embedContent`, {
+        method: "POST",
+        headers: { "x-goog-api-key": world.apiKey, "content-type": "application/json" },
+        body: JSON.stringify({ content: { parts: [{ text: "one" }] }, taskType: "RETRIEVAL_QUERY", title: "A title" }),
+      });
+    expect((await ask("openai")).headers.get("x-gw-dropped-parameters")).toBe("taskType, title");
+    expect((await ask("gemini")).headers.get("x-gw-dropped-parameters")).toBeNull();
+    expect(await (await ask("gemini")).json()).toEqual({ embedding: { values: VECTORS[0] } });
+  });
+
+  test("are refused in google's own shape", async () => {
+    const answer = await fetch(`${world.gateway.runtimeUrl}/v1beta/models/sdk-openai-embed:batchEmbedContents`, {
+      method: "POST",
+      headers: { "x-goog-api-key": world.apiKey, "content-type": "application/json" },
+      body: JSON.stringify({ requests: [{ content: { parts: [{ text: 7 }] } }] }),
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      error: { status: "INVALID_ARGUMENT", message: expect.stringContaining("requests[0].content.parts[0].text") },
+    });
   });
 });
 

@@ -219,7 +219,7 @@ const nameOf = ({ method, path }: Governed) => `${method} ${path}`;
 /** The path with something in the place of every name it asks for. */
 function pathOf(route: Governed): string {
   return route.path
-    .replace(/:(?:call|model_id|model)\{\.\+(:\w+)?\}/g, (_, method: string | undefined) => `fake-1${method ?? ""}`)
+    .replace(/:(?:call|model_id|model)\{\.\+(:\w+)?\}/g, (_, method = "") => `${/embed/i.test(method) ? "vectors" : "fake-1"}${method}`)
     .replace(/:path\{\.\+\}/g, "sub/path")
     .replace(":virtual_server_id", names.virtualServer)
     .replace(":server_id", names.toolServer)
@@ -379,6 +379,7 @@ const rpc = {
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } },
 };
 const gemini = { contents: [{ role: "user", parts: [{ text: PROMPT }] }] };
+const embedded = { content: { parts: [{ text: PROMPT }] } };
 const geminiCall = { body: gemini, ok: 200, upstream: true };
 /** Of a server of the handshake dialect: there is nothing but its own address. */
 const subPath = (ok: number) => ({ body: {}, ok });
@@ -404,6 +405,10 @@ const WELL_FORMED: Readonly<Record<string, WellFormed>> = {
   "POST /v1beta/models/:call{.+:generateContent}": geminiCall,
   "POST /v1beta/models/:call{.+:streamGenerateContent}": geminiCall,
   "POST /v1beta/models/:call{.+:countTokens}": { body: gemini, ok: 200 },
+  "POST /v1beta/models/:call{.+:embedContent}": { body: embedded, ok: 200 },
+  "POST /v1beta/models/:call{.+:batchEmbedContents}": { body: { requests: [embedded] }, ok: 200 },
+  "POST /v1/models/:call{.+:embedContent}": { body: embedded, ok: 200 },
+  "POST /v1/models/:call{.+:batchEmbedContents}": { body: { requests: [embedded] }, ok: 200 },
   "POST /v1/models/:call{.+:generateContent}": geminiCall,
   "POST /v1/models/:call{.+:streamGenerateContent}": geminiCall,
   "POST /v1/models/:call{.+:countTokens}": { body: gemini, ok: 200 },

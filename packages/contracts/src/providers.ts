@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { mayPass } from "./passed-headers.ts";
 import { type ApiFormat, PROVIDER_FORMATS } from "./provider-formats.ts";
 import { pageQuery, recordId, recordName, search, timestamp, versionedUrl } from "./conventions.ts";
 
@@ -43,6 +44,16 @@ const headers = z
   )
   .refine((all) => Object.keys(all).length <= 32, "must be at most 32 headers");
 
+const passedHeaders = z
+  .array(
+    z
+      .string()
+      .toLowerCase()
+      .regex(/^[a-z0-9][a-z0-9_-]{0,97}(?:-\*)?$/, "is not a header name, or the beginning of several with -* behind it")
+      .refine(mayPass, "may not pass: it is the connection's, the gateway's own or a credential"),
+  )
+  .max(32);
+
 /** How a server of OpenAI's format calls the ceiling on output. */
 export const maxTokensParameter = z.enum(["max_tokens", "max_completion_tokens"]);
 
@@ -53,6 +64,10 @@ const written = {
     .describe("with the version segment where the vendor has one, for example https://api.openai.com/v1"),
   api_key: upstreamKey.nullable().optional().describe("write-only; null takes it away"),
   headers: headers.optional().describe("sent with every call of this provider"),
+  pass_request_headers: passedHeaders
+    .optional()
+    .describe("further headers of callers that go on to the provider; a name may end in -* and stands for all that begin so"),
+  pass_response_headers: passedHeaders.optional().describe("further headers of the provider's answers that go on to callers, named alike"),
   max_tokens_parameter: maxTokensParameter
     .nullable()
     .optional()
@@ -88,6 +103,8 @@ export const provider = z
     has_api_key: z.boolean(),
     api_key_hint: z.string().nullable().describe("its last 4 characters"),
     headers: z.record(z.string(), z.string()),
+    pass_request_headers: z.array(z.string()),
+    pass_response_headers: z.array(z.string()),
     region: z.string().nullable(),
     max_tokens_parameter: maxTokensParameter.nullable(),
     enabled: z.boolean(),

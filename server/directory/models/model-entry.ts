@@ -48,6 +48,9 @@ export interface ProviderEntry {
   /** Opened; lives in memory only. */
   readonly apiKey: string | null;
   readonly headers: Readonly<Record<string, string>>;
+  /** Further headers that pass to it and from it, by name (`isNamed`); none when left out. */
+  readonly passRequestHeaders?: readonly string[];
+  readonly passResponseHeaders?: readonly string[];
   readonly region: string | null;
 }
 
@@ -101,6 +104,8 @@ export function modelEntry(
       baseUrl: (row.base_url ?? provider.base_url ?? "").replace(/\/+$/, ""),
       apiKey: row.api_key_sealed === null ? (providersHost ? providerKey : null) : open(row.api_key_sealed, sealContext("models", row.id)),
       headers: provider.headers,
+      passRequestHeaders: provider.pass_request_headers,
+      passResponseHeaders: provider.pass_response_headers,
       region: row.residency_region ?? provider.region,
     },
   };

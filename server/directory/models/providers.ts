@@ -28,6 +28,8 @@ function read(row: ProviderRow): ProviderRecord {
     has_api_key: row.api_key_sealed !== null,
     api_key_hint: row.api_key_hint,
     headers: row.headers,
+    pass_request_headers: row.pass_request_headers,
+    pass_response_headers: row.pass_response_headers,
     region: row.region,
     max_tokens_parameter: row.max_tokens_parameter as ProviderRecord["max_tokens_parameter"],
     enabled: row.enabled,
@@ -111,6 +113,8 @@ export const providers = records<
       api_format: body.api_format,
       base_url: baseUrl(body.api_format, body.base_url),
       headers: JSON.stringify(body.headers ?? {}),
+      pass_request_headers: JSON.stringify(body.pass_request_headers ?? []),
+      pass_response_headers: JSON.stringify(body.pass_response_headers ?? []),
       region: body.region ?? null,
       max_tokens_parameter: body.max_tokens_parameter ?? null,
       enabled: body.enabled ?? true,
@@ -122,7 +126,7 @@ export const providers = records<
     };
   },
   async toPatch(write, _tenantId, row, body) {
-    const { api_key: apiKey, headers, base_url: given, ...rest } = body;
+    const { api_key: apiKey, headers, pass_request_headers: sent, pass_response_headers: answered, base_url: given, ...rest } = body;
     const address = given === undefined ? row.base_url : given;
     // A key goes only to the host it was given for: whoever may write providers may not read keys.
     if (originOf(address) !== originOf(row.base_url)) {
@@ -136,6 +140,8 @@ export const providers = records<
     return {
       ...rest,
       ...(headers === undefined ? {} : { headers: JSON.stringify(headers) }),
+      ...(sent === undefined ? {} : { pass_request_headers: JSON.stringify(sent) }),
+      ...(answered === undefined ? {} : { pass_response_headers: JSON.stringify(answered) }),
       base_url: baseUrl(body.api_format ?? row.api_format, address),
       ...sealedKey(write, "providers", row.id, body.api_format ?? row.api_format, apiKey),
       updated_at: write.now,

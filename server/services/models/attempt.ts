@@ -2,7 +2,6 @@ import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type Refusal, isRefusal, reasonOf, refuse } from "../../kernel/errors.ts";
-import { headersNamed } from "../../kernel/request-headers.ts";
 import type { Provider } from "../../upstreams/providers/provider.ts";
 import { readOpenAiFault } from "../../wire/openai/fault.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
@@ -11,6 +10,7 @@ import { estimated } from "../../road/metering/stream-usage.ts";
 import { type AbortReason, type Call, abortReason } from "../../road/call.ts";
 import type { StreamAnswer, WholeAnswer } from "../../road/answer.ts";
 import type { PreparedRequest } from "./model-request.ts";
+import { passedBack, passedOn } from "./passed-headers.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
 import { failureOfRefusal, failureOfStatus } from "./upstream-failure.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
@@ -32,28 +32,19 @@ export interface AttemptTerms {
   readonly inputCharacters: number;
 }
 
-/** Vendor headers a caller can use; the rest speak of the gateway's own account. */
-const PASSED_HEADERS = [
-  "content-type",
-  "retry-after",
-  "retry-after-ms",
-  "x-should-retry",
-  "openai-processing-ms",
-  "openai-version",
-] as const;
-
 /** Asks one provider once. Writes onto the row what the provider alone knows (its request id). */
 export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptParts): Promise<AttemptResult> {
   const { model, prepared, abort, timeoutMs } = terms;
   const provider = providerOf(parts.providers, model);
   if (isRefusal(provider)) return failed(provider, null);
-  const { operation, body, stream, headers } = prepared;
-  const reply = await provider.send(targetOf(model), { operation, body, stream, headers, abort, timeoutMs });
+  const { operation, body, stream, query = "" } = prepared;
+  const headers = { ...passedOn(call, model), ...prepared.headers };
+  const reply = await provider.send(targetOf(model), { operation, body, stream, headers, query, abort, timeoutMs });
   if (isRefusal(reply))
     return failed(reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply, null);
   call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
   const { response } = reply;
-  const passed = headersNamed(PASSED_HEADERS, response.headers);
+  const passed = passedBack(response.headers, model);
   if (response.status >= 200 && response.status < 300 && stream && response.body !== null) {
     const codec = prepared.streamCodec();
     if (codec !== null && provider.traits.isStream(operation, passed["content-type"]?.toLowerCase() ?? ""))

@@ -26,7 +26,6 @@ export interface ConversationParts extends Pick<AttemptParts, "providers"> {
 }
 
 const encoder = new TextEncoder();
-const NOTHING: ReadonlyMap<string, string> = new Map();
 
 /** A conversation with a model of any provider: passed as it is where the formats are the same, else translated. */
 export function conversationModelRequest(conversation: Conversation, parts: ConversationParts): ModelRequest {
@@ -60,7 +59,7 @@ export function conversationModelRequest(conversation: Conversation, parts: Conv
 }
 
 function passing(
-  { inbound, caller, passing: own, headers, statefulFields }: Conversation,
+  { inbound, caller, passing: own, headers, query = "", statefulFields }: Conversation,
   changes: OutboundChanges,
   { keepsState }: ProviderTraits,
 ): PreparedRequest | Refusal {
@@ -74,6 +73,7 @@ function passing(
     body: inbound.outbound(changes),
     stream: inbound.stream,
     headers,
+    query,
     streamCodec: () => own.stream(),
     streamType: null,
     whole(bytes) {
@@ -129,7 +129,7 @@ async function translating(
           signatures.note(event);
           if (event.kind === "stop") parts.signatures.keep(call, signatures.signed(event.candidate));
         },
-        { enclosed: conversation.writer !== null, closing: () => parts.items.keep(call, writer.referable?.() ?? NOTHING) },
+        { enclosed: conversation.writer !== null, closing: () => keepItems(call, writer.referable?.(), parts) },
       );
     },
     streamType: conversation.streamType,
@@ -144,11 +144,11 @@ async function translating(
           outputCharacters += part.kind === "tool_call" ? part.arguments.length : part.kind === "picture" ? 0 : part.text.length;
       }
       const answer = caller.writeReply(reply, context);
-      parts.items.keep(call, caller.referable?.(answer, inbound.body) ?? NOTHING);
+      keepItems(call, caller.referable?.(answer, inbound.body), parts);
       return { body: encoder.encode(JSON.stringify(answer)), usage: reply.usage, outputCharacters };
     },
     refusal: (status, bytes, headers) =>
-      encoder.encode(JSON.stringify(caller.writeFault(codec.readFault(status, objectOf(bytes), headers)))),
+      encoder.encode(JSON.stringify(caller.writeFault(codec.readFault(status, objectOf(bytes), headers), call.id))),
     dropped: [...read.dropped, ...[...unsampled(defaulted, asked), ...written.dropped].map((feature) => caller.spelling[feature])],
   };
 }
@@ -158,6 +158,10 @@ async function signedAgain(call: Call, request: ConversationRequest, signatures:
   if (callIds.length === 0) return request;
   const kept = await signatures.find(call, callIds);
   return withSignatures(request, (callId) => kept.get(callId) ?? null);
+}
+
+function keepItems(call: Call, items: ReadonlyMap<string, string> | undefined, parts: ConversationParts): void {
+  if (items !== undefined && items.size > 0) parts.items.keep(call, items);
 }
 
 function unsupported(fields: readonly FieldError[]): Refusal {

@@ -8,6 +8,7 @@ import { type Attempt, abortReason, arrivalOf, type Call } from "../../road/call
 import type { ModelTarget, Route } from "../../road/target.ts";
 import { costOfAttempt } from "../../road/metering/settle.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
+import { GeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";
 import { noteRequest } from "../../road/record/finish.ts";
 import type { Answer } from "../../road/answer.ts";
 import { noteUpstreamModel } from "../../road/record/upstream-model.ts";
@@ -17,6 +18,7 @@ import { chooseMember } from "./choose.ts";
 import { conversationModelRequest, type ConversationParts } from "./conversation.ts";
 import type { Conversation } from "../../road/conversation.ts";
 import { embeddingsModelRequest } from "./embeddings.ts";
+import { geminiEmbeddingsModelRequest } from "./gemini-embeddings.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import type { CircuitRules, MemberHealth } from "./member-health.ts";
 import { residencyOf } from "./residency.ts";
@@ -26,7 +28,7 @@ import type { Failure } from "./upstream-failure.ts";
 /** Where an admitted call leaves the gateway. The call's target has been set by the access control. */
 export interface Dispatch {
   converse(call: Call, conversation: Conversation): Promise<Answer | Refusal>;
-  embed(call: Call, request: EmbeddingsRequest): Promise<Answer | Refusal>;
+  embed(call: Call, request: EmbeddingsRequest | GeminiEmbeddingsRequest): Promise<Answer | Refusal>;
   countTokens(call: Call, count: TokenCount): Promise<Answer | Refusal>;
 }
 
@@ -48,7 +50,13 @@ export function dispatch(parts: DispatchParts): Dispatch {
   const send = (call: Call, request: ModelRequest) => new Failover(call, request, targetOfCall(call).route, parts).run();
   return {
     converse: async (call, conversation) => asAsked(call, conversation, await send(call, conversationModelRequest(conversation, parts))),
-    embed: (call, request) => send(call, embeddingsModelRequest(request, parts.providers)),
+    embed: (call, request) =>
+      send(
+        call,
+        request instanceof GeminiEmbeddingsRequest
+          ? geminiEmbeddingsModelRequest(request, parts.providers)
+          : embeddingsModelRequest(request, parts.providers),
+      ),
     countTokens: async (call, count) =>
       isCountedByProvider(targetOfCall(call).route, count, parts.providers) ? send(call, tokenCountModelRequest(count)) : estimate(count),
   };

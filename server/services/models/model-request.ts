@@ -20,6 +20,8 @@ export interface PreparedRequest {
   readonly stream: boolean;
   /** Headers of the caller that this vendor acts on. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What of the caller's query this vendor acts on; nothing when left out. */
+  readonly query?: string;
   /** A new one for each answer; null when the answer is not streamed. */
   streamCodec(): StreamCodec | null;
   /** Content type of a streamed answer as the caller gets it; null passes the provider's. */

@@ -10,6 +10,7 @@ export interface TokenCount {
   readonly inbound: InboundRequest;
   readonly operation: "count_tokens" | "gemini_count";
   readonly headers: Readonly<Record<string, string>>;
+  readonly query?: string;
   /** The gateway's own count, in the caller's shape. */
   readonly estimate: () => JsonObject;
 }
@@ -19,7 +20,7 @@ export function isCountedByProvider(route: Route, { operation }: TokenCount, pro
   return route.members.every(({ model }) => providers[model.provider.apiFormat]?.traits.counts(model, operation) === true);
 }
 
-export function tokenCountModelRequest({ inbound, operation, headers }: TokenCount): ModelRequest {
+export function tokenCountModelRequest({ inbound, operation, headers, query = "" }: TokenCount): ModelRequest {
   return {
     inputCharacters: 0,
     prepare: (_call, model) => ({
@@ -32,6 +33,7 @@ export function tokenCountModelRequest({ inbound, operation, headers }: TokenCou
       }),
       stream: false,
       headers,
+      query,
       streamCodec: () => null,
       streamType: null,
       // Counting is free, so nothing is metered.

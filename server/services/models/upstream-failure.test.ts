@@ -17,8 +17,9 @@ const failure = (status: number, text = "", headers: Record<string, string> = {}
 describe("what a provider's status means", () => {
   test.each([
     [500, "upstream_error", "anywhere"],
-    [503, "upstream_error", "anywhere"],
-    [529, "upstream_error", "anywhere"],
+    [502, "upstream_error", "anywhere"],
+    [503, "upstream_overloaded", "anywhere"],
+    [529, "upstream_overloaded", "anywhere"],
     [408, "upstream_timeout", "anywhere"],
     [401, "upstream_auth_failed", "elsewhere"],
     [402, "upstream_quota_exhausted", "elsewhere"],
@@ -38,6 +39,29 @@ describe("what a provider's status means", () => {
   test.each([408, 500, 503, 529])("%d passes on when the provider wants to be asked again", (status) => {
     const headers = { "retry-after": "1", "retry-after-ms": "120" };
     expect(failure(status, "", headers)).toMatchObject({ answer: { headers } });
+  });
+
+  test.each([503, 529])("%d may be asked again, unless the provider says otherwise", (status) => {
+    expect(failure(status)).toMatchObject({ answer: { headers: { "x-should-retry": "true" } } });
+    expect(failure(status, "", { "x-should-retry": "false" })).toMatchObject({ answer: { headers: { "x-should-retry": "false" } } });
+  });
+
+  test.each([
+    '{"error":{"message":"Project `proj_1` does not have access to model `gpt-5.4`","code":"model_not_found"}}',
+    '{"type":"error","error":{"type":"permission_error","message":"Your API key does not have permission to use the specified resource."}}',
+    `{"message":"You don't have access to the model with the specified model ID."}`,
+    `{"error":{"code":403,"message":"Permission 'aiplatform.endpoints.predict' denied on resource '//aiplatform.googleapis.com/projects/p' (or it may not exist)."}}`,
+  ])("a 403 about the model is not about the credential: %s", (text) => {
+    expect(failure(403, text)).toMatchObject({ outcome: "upstream_model_denied", again: "elsewhere" });
+  });
+
+  test.each([
+    "",
+    '{"message":"The security token included in the request is invalid."}',
+    '{"error":{"status":"PERMISSION_DENIED","message":"Method doesn\'t allow unregistered callers. Please use an API key to call models."}}',
+    '{"error":{"message":"Your API key was reported as leaked. No model can be used with it."}}',
+  ])("a 403 about the credential is: %s", (text) => {
+    expect(failure(403, text)).toMatchObject({ outcome: "upstream_auth_failed" });
   });
 
   test("an account without credit is no busy provider", () => {

@@ -22,6 +22,16 @@ const LONGEST_COOL_MS = 3_600_000;
 
 const QUOTA = /insufficient_quota|billing|enforced_spend_limit_reached|credit balance|usage limits/i;
 
+/** What vendors call a key or a signature that they do not take. */
+const ABOUT_CREDENTIAL =
+  /unrecognizedclient|invalidsignature|signature|expiredtoken|security token|missingauthentication|invalidclienttoken|unregistered callers|api_key_|(invalid|not valid|expired|leaked|revoked|incorrect)[^.]{0,40}(key|token|credential)|(key|token|credential)[^.]{0,40}(invalid|not valid|expired|leaked|revoked|incorrect)/i;
+const ABOUT_MODEL = /\bmodels?\b|model_|\bdeployment|endpoints\.predict|specified resource/i;
+
+/** Whether a 403 is for what was asked for: the account was known, and may not use that. */
+function isAboutModel(text: string): boolean {
+  return ABOUT_MODEL.test(text) && !ABOUT_CREDENTIAL.test(text);
+}
+
 /** Seconds or an HTTP date, as milliseconds from now; null when it is neither. */
 export function retryAfterMs(headers: Headers, now: number): number | null {
   const precise = headers.get("retry-after-ms");
@@ -62,6 +72,13 @@ export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: st
   const { status } = passed;
   const reason = `the provider answered ${status}`;
   const waitMs = retryAfterMs(upstream, now) ?? retryDelayMs(text);
+  if (status === 403 && isAboutModel(text))
+    return {
+      outcome: "upstream_model_denied",
+      answer: refuse("upstream_model_denied", undefined, { reason }),
+      again: "elsewhere",
+      coolMs: ACCOUNT_COOL_MS,
+    };
   if (status === 401 || status === 403)
     return {
       outcome: "upstream_auth_failed",
@@ -83,6 +100,17 @@ export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: st
     return { outcome: "upstream_rate_limited", answer: passed, again: waitMs === null ? "elsewhere" : "anywhere", coolMs: waitMs };
   if (status === 409 || status === 425) return { outcome: "upstream_rejected", answer: passed, again: "anywhere", coolMs: waitMs };
   if (status >= 400 && status < 500) return { outcome: "upstream_rejected", answer: passed, again: "nowhere", coolMs: null };
+  if (status === 503 || status === 529)
+    return {
+      outcome: "upstream_overloaded",
+      answer: refuse("upstream_overloaded", undefined, {
+        reason,
+        headers: { "x-should-retry": "true", ...headers },
+        upstreamStatus: status,
+      }),
+      again: "anywhere",
+      coolMs: waitMs,
+    };
   return {
     outcome: "upstream_error",
     answer: refuse("upstream_error", `The model provider failed (HTTP ${status}).`, { reason, headers }),
@@ -94,7 +122,7 @@ export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: st
 /** When the provider wants to be asked again, in the words official clients go by. */
 function retryHints(upstream: Headers): Record<string, string> {
   return Object.fromEntries(
-    ["retry-after", "retry-after-ms"].flatMap((name) => {
+    ["retry-after", "retry-after-ms", "x-should-retry"].flatMap((name) => {
       const value = upstream.get(name);
       return value === null ? [] : [[name, value]];
     }),

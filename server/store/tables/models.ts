@@ -34,6 +34,8 @@ export interface ProviderTable {
   api_key_sealed: string | null;
   api_key_hint: string | null;
   headers: ColumnType<Record<string, string>, string | undefined, string>;
+  pass_request_headers: ColumnType<string[], string | undefined, string>;
+  pass_response_headers: ColumnType<string[], string | undefined, string>;
   region: string | null;
   max_tokens_parameter: string | null;
   enabled: WithDefault<boolean>;

@@ -1,9 +1,10 @@
 import type { Surface } from "../../road/surface.ts";
-import type { Refusal } from "../../kernel/errors.ts";
+import { ERRORS, type Refusal } from "../../kernel/errors.ts";
+import { errorType } from "../../wire/openai/fault.ts";
 
 const encoder = new TextEncoder();
 
-/** Runtime errors of the compatible surface: `{error: <message>, code}` with the HTTP status (interface 7). */
+/** Runtime errors of the compatible surface: `{error: <message>, code, type}` with the HTTP status (interface 7). */
 export const llmRefusals: Pick<Surface, "refusal" | "streamError"> = {
   refusal: (refusal) => ({ headers: { "content-type": "application/json" }, body: JSON.stringify(bodyOf(refusal)) }),
   // Inside a stream the official clients raise what stands under `error` as an object.
@@ -38,8 +39,12 @@ function bodyOf(refusal: Refusal): object {
       return { error: refusal.message, ...refusal.extra };
     default:
       if (isVerdict(refusal)) return { error: { code: refusal.code, message: refusal.message, ...refusal.extra } };
-      return { error: messageOf(refusal), code: refusal.code, ...refusal.extra };
+      return { error: messageOf(refusal), code: refusal.code, type: typeOf(refusal), ...refusal.extra };
   }
+}
+
+function typeOf({ code }: Refusal): string {
+  return code === "upstream_overloaded" ? "overloaded_error" : errorType(ERRORS[code].status);
 }
 
 /** What guardrails and policies say of a text: one body, whole or in a stream, with no member beside what interface 7.3 names. */

@@ -4,7 +4,7 @@ import { isRefusal } from "../../kernel/errors.ts";
 import { InboundView } from "../../road/view.ts";
 import { estimateInputTokens } from "../../wire/messages/estimate.ts";
 import { vendorHeaders } from "../llm/conversation.ts";
-import { readInbound } from "./messages.ts";
+import { readInbound, vendorQuery } from "./messages.ts";
 import { messagesRefusals } from "./refusals.ts";
 
 /** POST /v1/messages/count_tokens: asked of the vendor where the model is the vendor's, else estimated, which it says. */
@@ -20,6 +20,7 @@ export const countTokens = (models: Dispatch): Surface => ({
           inbound,
           operation: "count_tokens",
           headers: vendorHeaders(call, ["anthropic-version", "anthropic-beta"]),
+          query: vendorQuery(call),
           estimate: () => ({ input_tokens: estimateInputTokens(inbound.body) }),
         });
         if (!isRefusal(answer)) answer.headers["request-id"] = call.id;

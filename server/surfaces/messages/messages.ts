@@ -26,6 +26,7 @@ export const messages = (models: Dispatch): Surface => ({
         streamType: "text/event-stream",
         includeUsage: true,
         headers: vendorHeaders(call, ["anthropic-version", "anthropic-beta"]),
+        query: vendorQuery(call),
         statefulFields: [],
       },
       ["chat", "responses"],
@@ -33,6 +34,13 @@ export const messages = (models: Dispatch): Surface => ({
     );
   },
 });
+
+/** `?beta=true`, by which the vendor's clients ask for what is not generally there yet. */
+export function vendorQuery({ url }: Call): string {
+  if (!url.includes("beta=")) return "";
+  const beta = new URL(url).searchParams.get("beta");
+  return beta === null || beta.length > 100 ? "" : `beta=${encodeURIComponent(beta)}`;
+}
 
 /** The request of either address, checked against the version its caller speaks. */
 export function readInbound(call: Call, body: Uint8Array | null, options: { maxTokensRequired: boolean }): MessagesRequest | Refusal {

@@ -4,14 +4,17 @@ import { errorTypeOf } from "../../wire/messages/fault.ts";
 import { messageOf } from "../llm/refusals.ts";
 
 const encoder = new TextEncoder();
+const OVERLOADED = 529;
 
 /** Errors in the shape of the native messages API: `{type: "error", error: {type, message}, request_id}`. */
 export const messagesRefusals: Pick<Surface, "refusal" | "streamError"> = {
   refusal: (refusal, call) => ({
     headers: { "content-type": "application/json", ...(call === null ? {} : { "request-id": call.id }) },
     body: JSON.stringify(envelope(refusal, call?.id ?? null)),
+    // The vendor's own status for it, which some of its clients know better than the type.
+    ...(refusal.upstreamStatus === OVERLOADED ? { status: OVERLOADED } : {}),
   }),
-  streamError: (refusal) => encoder.encode(`event: error\ndata: ${JSON.stringify(envelope(refusal, null))}\n\n`),
+  streamError: (refusal, call) => encoder.encode(`event: error\ndata: ${JSON.stringify(envelope(refusal, call.id))}\n\n`),
 };
 
 function envelope(refusal: Refusal, requestId: string | null) {

@@ -22,6 +22,8 @@ export interface ProviderRequest {
   readonly stream: boolean;
   /** Headers of the caller that the vendor's own clients send and the vendor acts on, already chosen by the surface. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What the vendor's own clients put behind the address and the vendor acts on; nothing when left out. */
+  readonly query?: string;
   /** Ends the call: the caller is gone, or the gateway is. */
   readonly abort: AbortController;
   /** Longest silence: until the head, and between two pieces of a stream. */

@@ -98,8 +98,8 @@ export interface CallerCodec {
   streamWriter(context: ReplyContext): StreamWriter;
   /** What of a whole answer later requests may name instead of repeating it, as JSON by its ids; absent where no request can. */
   referable?(answer: JsonObject, request: JsonObject): ReadonlyMap<string, string>;
-  /** The format's own error envelope. */
-  writeFault(fault: ProviderFault): JsonObject;
+  /** The format's own error envelope. `callId`: what the caller knows the request by. */
+  writeFault(fault: ProviderFault, callId: string): JsonObject;
 }
 
 /** One format, both ways: a translation is the reader of one codec and the writer of another. */

@@ -1,6 +1,7 @@
-import { isObject } from "../document.ts";
+import { isObject, type JsonValue } from "../document.ts";
 import { readChatUsage } from "../openai/usage.ts";
 import type { Usage } from "../usage.ts";
+import type { EmbeddingsRead } from "./embeddings-codec.ts";
 
 /** What governance reads of an embeddings answer; null when the bytes are not one. */
 export function readEmbeddingsReply(bytes: Uint8Array): { readonly usage: Usage | null; readonly outputCharacters: number } | null {
@@ -33,4 +34,18 @@ function base64Of(vector: readonly number[]): string {
   const bytes = new DataView(new ArrayBuffer(vector.length * 4));
   for (const [i, value] of vector.entries()) bytes.setFloat32(i * 4, value, true);
   return Buffer.from(bytes.buffer).toString("base64");
+}
+
+/** The vectors of an answer in OpenAI's shape, in the order of the texts; null when it is none. */
+export function readVectors(answer: JsonValue): EmbeddingsRead | null {
+  if (!isObject(answer) || !Array.isArray(answer.data)) return null;
+  const { data, usage } = answer;
+  const vectors: number[][] = [];
+  for (const [i, item] of data.entries()) {
+    if (!isObject(item) || !Array.isArray(item.embedding)) return null;
+    vectors[typeof item.index === "number" ? item.index : i] = item.embedding as number[];
+  }
+  const whole = Object.keys(vectors).length === data.length && vectors.length === data.length;
+  const tokens = isObject(usage) ? usage.prompt_tokens : null;
+  return whole ? { vectors, inputTokens: typeof tokens === "number" ? tokens : null } : null;
 }

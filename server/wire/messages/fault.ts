@@ -40,9 +40,9 @@ export function readMessagesFault(status: number | null, body: JsonObject | null
   return { status: status ?? (type === null ? undefined : STATUSES[type]) ?? 500, message, code: detail ?? type, param: null };
 }
 
-/** The vendor's envelope. Its request id is for the surface to fill in. */
-export function writeMessagesFault(fault: ProviderFault): JsonObject {
+/** The vendor's envelope. */
+export function writeMessagesFault(fault: ProviderFault, callId: string): JsonObject {
   const own = fault.code !== null && STATUSES[fault.code] !== undefined ? fault.code : null;
   const message = fault.param === null || fault.message.startsWith(fault.param) ? fault.message : `${fault.param}: ${fault.message}`;
-  return { type: "error", error: { type: own ?? errorTypeOf(fault.status), message }, request_id: null };
+  return { type: "error", error: { type: own ?? errorTypeOf(fault.status), message }, request_id: callId };
 }

@@ -391,7 +391,7 @@ describe("writing a stream", () => {
       messagesCodec
         .streamWriter(CONTEXT)
         .write({ kind: "fault", fault: { status: 503, message: "busy", code: "UNAVAILABLE", param: null } }),
-    ).toBe('event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"busy"},"request_id":null}\n\n');
+    ).toBe('event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"busy"},"request_id":"01CALL"}\n\n');
   });
 });
 
@@ -429,10 +429,10 @@ describe("errors", () => {
       504: "timeout_error",
       529: "overloaded_error",
     });
-    expect(messagesCodec.writeFault({ status: 400, message: "is wrong", code: "invalid_value", param: "tools[0]" })).toEqual({
+    expect(messagesCodec.writeFault({ status: 400, message: "is wrong", code: "invalid_value", param: "tools[0]" }, "01CALL")).toEqual({
       type: "error",
       error: { type: "invalid_request_error", message: "tools[0]: is wrong" },
-      request_id: null,
+      request_id: "01CALL",
     });
   });
 });

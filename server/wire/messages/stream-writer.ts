@@ -53,7 +53,7 @@ export class MessagesStreamWriter implements StreamWriter {
         this.stop = event;
         return "";
       case "fault":
-        return frame("error", writeMessagesFault(event.fault));
+        return frame("error", writeMessagesFault(event.fault, this.context.callId));
       case "part_start":
         return this.start(null) + this.begin(event);
       case "picture": {

@@ -30,7 +30,10 @@ describe("a provider's failure", () => {
   ])("%d %s", (status, name, expected) => {
     const fault = chatCodec.readFault(status, fixtures.json(name));
     expect(fault).toEqual({ status, ...expected });
-    expect(chatCodec.readFault(status, chatCodec.writeFault(fault))).toEqual({ ...fault, code: fault.code ?? "invalid_request_error" });
+    expect(chatCodec.readFault(status, chatCodec.writeFault(fault, "01CALL"))).toEqual({
+      ...fault,
+      code: fault.code ?? "invalid_request_error",
+    });
   });
 
   test("a body that says nothing still has a message", () => {

@@ -24,7 +24,7 @@ export function readOpenAiFault(status: number, body: JsonObject | null): Provid
 
 /** The error object of OpenAI's envelope. */
 export function errorObject({ status, message, code, param }: ProviderFault): JsonObject {
-  return { message, type: typeFor(status), param, code };
+  return { message, type: errorType(status), param, code };
 }
 
 export function writeOpenAiFault(fault: ProviderFault): JsonObject {
@@ -49,7 +49,8 @@ function wordOf(value: unknown): string | null {
   return typeof value === "number" ? String(value) : filledOf(value);
 }
 
-function typeFor(status: number): string {
+/** The vendor's type of error for a status. */
+export function errorType(status: number): string {
   if (status === 401) return "authentication_error";
   if (status === 403) return "permission_error";
   if (status === 404) return "not_found_error";

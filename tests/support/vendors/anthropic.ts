@@ -70,6 +70,7 @@ function deltasOf(block: Loose, pieces: readonly string[]): Loose[] {
 }
 
 function fault(status: number, message = `The fake vendor answers ${status}.`): Response {
-  const type = { 400: "invalid_request_error", 404: "not_found_error", 429: "rate_limit_error" }[status] ?? "api_error";
+  const type =
+    { 400: "invalid_request_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error" }[status] ?? "api_error";
   return Response.json({ type: "error", error: { type, message }, request_id: "req_anthropic" }, { status });
 }

@@ -27,7 +27,7 @@ export interface RequestedFeatures {
 export type Scene =
   | { readonly kind: "text"; readonly pieces: readonly string[] }
   | { readonly kind: "tool"; readonly call: ScriptedCall }
-  | { readonly kind: "fault"; readonly status: 400 | 429 | 500 };
+  | { readonly kind: "fault"; readonly status: 400 | 429 | 500 | 503 | 529 };
 
 export interface ScriptedCall {
   readonly name: string;
@@ -54,8 +54,8 @@ function scriptedCall(body: unknown): ScriptedCall | null {
 
 /** A model whose name ends in a status answers with it. `body`: the whole request. */
 export function sceneOf(asked: RequestedFeatures, body: unknown): Scene {
-  const status = /-(400|429|500)$/.exec(asked.model)?.[1];
-  if (status !== undefined) return { kind: "fault", status: Number(status) as 400 | 429 | 500 };
+  const status = /-(400|429|500|503|529)$/.exec(asked.model)?.[1];
+  if (status !== undefined) return { kind: "fault", status: Number(status) as 400 | 429 | 500 | 503 | 529 };
   const call = scriptedCall(body);
   if (call !== null)
     return JSON.stringify(body).includes(`"name":"${call.name}"`) ? { kind: "tool", call } : { kind: "fault", status: 400 };

@@ -15,7 +15,7 @@ import { openaiChat, openaiCompletions, openaiResponses } from "./sdk-openai.ts"
 import type { Sdk } from "./sdk.ts";
 import { startVendors, VENDOR_KEY } from "./vendors.ts";
 
-export const FAULTS = [400, 429, 500] as const;
+export const FAULTS = [400, 429, 500, 503, 529] as const;
 
 /** The vendors' own client objects, for what only one of them can say. */
 export interface Clients {

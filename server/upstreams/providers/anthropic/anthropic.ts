@@ -20,11 +20,20 @@ export function anthropicProvider(outbound: Outbound): Provider {
       headers["anthropic-version"] ??= ANTHROPIC_VERSION;
       return send(
         outbound,
-        { url: url(target, request.operation), headers, body: request.body, requestIdHeaders: ["request-id", "x-request-id"] },
+        {
+          url: asked(url(target, request.operation), request.query),
+          headers,
+          body: request.body,
+          requestIdHeaders: ["request-id", "x-request-id"],
+        },
         request,
       );
     },
   };
+}
+
+function asked(address: string, query: string | undefined): string {
+  return query === undefined || query === "" ? address : `${address}?${query}`;
 }
 
 function url(target: ProviderTarget, operation: ProviderOperation): string {

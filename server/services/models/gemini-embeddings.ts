@@ -1,0 +1,81 @@
+import { type Refusal, isRefusal, refuse } from "../../kernel/errors.ts";
+import { estimated } from "../../road/metering/stream-usage.ts";
+import type { JsonValue } from "../../wire/document.ts";
+import type { EmbeddingsRead } from "../../wire/embeddings/embeddings-codec.ts";
+import { readVectors } from "../../wire/embeddings/embeddings-reply.ts";
+import { writeGeminiFault } from "../../wire/gemini/fault.ts";
+import type { GeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";
+import { estimateTokens, plausibleCount } from "../../wire/usage.ts";
+import { type AttemptParts, providerOf } from "./attempt.ts";
+import { embeddingsBody } from "./embeddings.ts";
+import type { ModelRequest, WholeAnswerReading } from "./model-request.ts";
+
+const encoder = new TextEncoder();
+
+/** Texts turned into vectors for a caller of Google's format, by a model of any provider that has such models. */
+export function geminiEmbeddingsModelRequest(request: GeminiEmbeddingsRequest, providers: AttemptParts["providers"]): ModelRequest {
+  return {
+    inputCharacters: request.inputCharacters,
+    prepare(_call, model) {
+      const provider = providerOf(providers, model);
+      if (isRefusal(provider)) return provider;
+      const { embeddings } = provider.traits;
+      const codec = typeof embeddings === "string" ? null : embeddings;
+      if (codec?.operation === "gemini_embed")
+        return {
+          ...WHOLE,
+          operation: codec.operation,
+          body: request.outbound({ model: model.modelName, defaultTemperature: null, defaultMaxTokens: null, systemPrompt: null }),
+          whole: (bytes) => told(request, bytes, codec.read.bind(codec)),
+          refusal: () => null,
+          dropped: [],
+        };
+      const { inputs } = request;
+      if (inputs === null) return notTexts(request);
+      const question = embeddingsBody(model, provider.traits, inputs, request.dimensions);
+      if (isRefusal(question)) return question;
+      return {
+        ...WHOLE,
+        ...question,
+        whole: (bytes) => told(request, bytes, codec === null ? readVectors : codec.read.bind(codec)),
+        refusal: (status) => refusalOf(status),
+        dropped: request.particular,
+      };
+    },
+  };
+}
+
+const WHOLE = { stream: false, headers: {}, streamCodec: () => null, streamType: null } as const;
+
+function notTexts({ single }: GeminiEmbeddingsRequest): Refusal {
+  return refuse("unsupported_parameter", undefined, {
+    fields: [{ field: single ? "content.parts" : "requests[].content.parts", message: "must be texts for this model's provider" }],
+  });
+}
+
+function told(
+  request: GeminiEmbeddingsRequest,
+  bytes: Uint8Array,
+  readAs: (answer: JsonValue) => EmbeddingsRead | null,
+): WholeAnswerReading | null {
+  const read = readBy(bytes, readAs);
+  if (read === null || read.vectors.length !== request.prompts) return null;
+  const counted = plausibleCount(read.inputTokens);
+  const usage = { ...estimated(0, 0), inputUncached: counted ?? estimateTokens(request.inputCharacters), estimated: counted === null };
+  const vectors = read.vectors.map((values) => ({ values }));
+  const body = request.single ? { embedding: vectors[0] } : { embeddings: vectors };
+  return { body: encoder.encode(JSON.stringify(body)), usage, outputCharacters: 0 };
+}
+
+function refusalOf(status: number): Uint8Array {
+  const message = `The model's provider refused the request (HTTP ${status}).`;
+  return encoder.encode(JSON.stringify(writeGeminiFault({ status, message, code: null, param: null })));
+}
+
+function readBy(bytes: Uint8Array, readAs: (answer: JsonValue) => EmbeddingsRead | null): EmbeddingsRead | null {
+  try {
+    return readAs(JSON.parse(new TextDecoder().decode(bytes)) as JsonValue);
+  } catch {
+    return null;
+  }
+}

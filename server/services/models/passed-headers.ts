@@ -1,0 +1,33 @@
+import { isNamed } from "@gatehouse/contracts/passed-headers";
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import type { Call } from "../../road/call.ts";
+
+/** Headers of vendors that a caller can use; most others speak of the gateway's own dealings with the vendor. */
+const USEFUL: ReadonlySet<string> = new Set([
+  "content-type",
+  "retry-after",
+  "retry-after-ms",
+  "x-should-retry",
+  "openai-processing-ms",
+  "openai-version",
+]);
+const RATES = ["anthropic-ratelimit-", "x-ratelimit-"];
+/** Longer than any vendor's. */
+const LONGEST = 2_000;
+
+/** What of the headers of a provider's answer its caller is given. */
+export function passedBack(answered: Headers, { provider }: Pick<ModelEntry, "provider">): Record<string, string> {
+  const { passResponseHeaders: more = [] } = provider;
+  const headers: Record<string, string> = {};
+  for (const [name, value] of answered)
+    if (USEFUL.has(name) || RATES.some((prefix) => name.startsWith(prefix)) || (more.length > 0 && isNamed(more, name)))
+      headers[name] = value;
+  return headers;
+}
+
+/** What of the caller's headers an administrator lets pass on to the provider. */
+export function passedOn(call: Pick<Call, "headers">, { provider }: Pick<ModelEntry, "provider">): Record<string, string> {
+  const { passRequestHeaders: names = [] } = provider;
+  if (names.length === 0) return {};
+  return Object.fromEntries(Object.entries(call.headers.all).filter(([name, value]) => value.length <= LONGEST && isNamed(names, name)));
+}

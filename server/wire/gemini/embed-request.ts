@@ -1,0 +1,154 @@
+import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
+import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
+import { camelName, member, numberIn, objectIn, objectsIn, snakeName, spellingIn, textIn } from "./members.ts";
+import { qualifiedModel } from "./model-name.ts";
+import { contentSlots, textSlot } from "./texts.ts";
+
+const MAX_PROBLEMS = 20;
+/** Members that governance or a translation reads; the provider would take each in one spelling of two. */
+const READ = ["content", "outputDimensionality", "taskType", "title"];
+
+/** `:embedContent`, which is one request, or `:batchEmbedContents`, which is a list of such. */
+export class GeminiEmbeddingsRequest implements InboundRequest {
+  readonly modelId = null;
+  readonly stream = false;
+  readonly temperature = null;
+  readonly maxTokens = null;
+  readonly candidates = 1;
+  readonly tools: readonly string[] = [];
+  readonly instructions = null;
+  readonly opaque = false;
+  readonly model: string;
+  /** Whether it asks for one vector, in the shape of one. */
+  readonly single: boolean;
+  private readonly document: JsonDocument;
+
+  /** `model` as the address names it. */
+  constructor(document: JsonDocument, model: string, single: boolean) {
+    this.document = document;
+    this.model = model;
+    this.single = single;
+  }
+
+  get names() {
+    return { temperature: "temperature", maxTokens: "maxOutputTokens", input: this.single ? "content" : "requests" };
+  }
+
+  get body(): JsonObject {
+    return this.document.value;
+  }
+
+  get exactBody(): JsonObject {
+    return this.body;
+  }
+
+  get repeatedName(): string | null {
+    return this.document.repeatedName;
+  }
+
+  get prompts(): number {
+    return this.entries.length;
+  }
+
+  /** The texts to embed, one for each vector; null where something else than texts is. */
+  get inputs(): readonly string[] | null {
+    const texts: string[] = [];
+    for (const entry of this.entries) {
+      const parts = objectsIn(objectIn(entry, "content") ?? {}, "parts");
+      if (!parts.every((part) => textIn(part, "text") !== null)) return null;
+      texts.push(parts.map((part) => textIn(part, "text")).join(""));
+    }
+    return texts;
+  }
+
+  /** As many numbers as each vector is to have; null where that is not said, or not alike. */
+  get dimensions(): number | null {
+    const [first, ...others] = new Set(this.entries.map((entry) => numberIn(entry, "outputDimensionality")));
+    return first === undefined || others.length > 0 ? null : first;
+  }
+
+  /** What only Google's models are told, by the caller's names. */
+  get particular(): readonly string[] {
+    const names = new Set(this.entries.flatMap((entry) => Object.keys(entry).filter((name) => entry[name] !== null)));
+    return [...names].filter((name) => !["content", "model", "outputDimensionality"].includes(camelName(name)));
+  }
+
+  get inputCharacters(): number {
+    let length = 0;
+    for (const { text } of this.texts()) length += text.length;
+    return length;
+  }
+
+  removeTools(): void {}
+  addInstructions(): void {}
+
+  texts(): readonly TextSlot[] {
+    return this.entries.flatMap((entry) => [
+      ...textSlot(entry, "title", "user", () => this.touch(entry, "title")),
+      ...contentSlots(objectIn(entry, "content") ?? {}, "user", () => this.touch(entry, "content")),
+    ]);
+  }
+
+  definitions(): readonly TextSlot[] {
+    return [];
+  }
+
+  /** A `:batchEmbedContents` body whatever was asked: every server of the format takes one. */
+  outbound({ model }: OutboundChanges): string {
+    const name = qualifiedModel(model);
+    return JSON.stringify({ requests: this.entries.map((entry) => ({ ...inCamelCase(entry), model: name })) });
+  }
+
+  private get entries(): readonly JsonObject[] {
+    return this.single ? [this.body] : objectsIn(this.body, "requests");
+  }
+
+  private touch(entry: JsonObject, name: string): void {
+    this.document.touch(this.single ? spellingIn(entry, name) : "requests");
+  }
+}
+
+function inCamelCase(entry: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(entry).map(([name, value]) => [camelName(name), value])) as JsonObject;
+}
+
+/** Each problem names its field. */
+export function readGeminiEmbeddingsRequest(
+  bytes: Uint8Array,
+  model: string,
+  single: boolean,
+): GeminiEmbeddingsRequest | { readonly fields: readonly FieldProblem[] } {
+  const document = JsonDocument.read(bytes);
+  if (!(document instanceof JsonDocument)) return { fields: [document] };
+  const fields: FieldProblem[] = [];
+  if (single) checkEntry(document.value, "", fields);
+  else {
+    const { requests } = document.value;
+    if (!Array.isArray(requests) || requests.length === 0) fields.push({ field: "requests", message: "must be a non-empty array" });
+    else
+      for (const [i, entry] of requests.entries()) {
+        if (fields.length >= MAX_PROBLEMS) break;
+        if (isObject(entry)) checkEntry(entry, `requests[${i}].`, fields);
+        else fields.push({ field: `requests[${i}]`, message: "must be an object" });
+      }
+  }
+  return fields.length > 0 ? { fields: fields.slice(0, MAX_PROBLEMS) } : new GeminiEmbeddingsRequest(document, model, single);
+}
+
+function checkEntry(entry: JsonObject, at: string, fields: FieldProblem[]): void {
+  for (const name of READ)
+    if (entry[name] !== undefined && snakeName(name) !== name && entry[snakeName(name)] !== undefined)
+      fields.push({ field: `${at}${snakeName(name)}`, message: `stands twice, as ${name} too` });
+  const content = member(entry, "content");
+  if (!isObject(content)) fields.push({ field: `${at}content`, message: "must be an object with parts" });
+  else {
+    const parts = objectsIn(content, "parts");
+    if (parts.length === 0) fields.push({ field: `${at}content.parts`, message: "must be a non-empty array of objects" });
+    for (const [i, part] of parts.entries())
+      if (part.text !== undefined && typeof part.text !== "string")
+        fields.push({ field: `${at}content.parts[${i}].text`, message: "must be a text" });
+  }
+  const size = member(entry, "outputDimensionality");
+  if (size !== undefined && (typeof size !== "number" || !Number.isInteger(size) || size < 1))
+    fields.push({ field: `${at}${spellingIn(entry, "outputDimensionality")}`, message: "must be a whole number above 0" });
+}
