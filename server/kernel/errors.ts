@@ -162,6 +162,8 @@ export const ERRORS = {
   already_bound: { status: 409, message: "It is already bound.", retry: false },
   not_bound: { status: 404, message: "It is not bound.", retry: false },
   in_use: { status: 409, message: "Other records still depend on this one.", retry: false },
+  read_only_field: { status: 422, message: "A member that cannot be written was given another value.", retry: false },
+  precondition_failed: { status: 412, message: "The record is not as If-Match says: it was changed meanwhile.", retry: false },
   own_account: { status: 409, message: "This would lock you out of your own account.", retry: false },
   last_system_admin: { status: 409, message: "This would lock the last active system admin out.", retry: false },
   key_not_active: { status: 409, message: "Only an active API key can be rotated.", retry: false },

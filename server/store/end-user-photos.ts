@@ -22,6 +22,10 @@ export async function putPhoto(
     .execute();
 }
 
+export async function removePhoto(trx: Trx, userId: string): Promise<void> {
+  await trx.deleteFrom("end_user_photos").where("end_user_id", "=", userId).execute();
+}
+
 /** By the unguessable part of its address. */
 export async function photoByAddress(db: Database, photoId: string): Promise<PhotoRow | undefined> {
   return db.selectFrom("end_user_photos").select(["tenant_id", "mime_type", "content"]).where("photo_id", "=", photoId).executeTakeFirst();

@@ -77,6 +77,19 @@ export async function toolsNamedInConfigs(db: Database | Trx, serverId: string):
   return new Set(rows.flatMap((row) => [...(row.enabled_tools ?? []), ...row.approval_required_tools]));
 }
 
+/** Names of the server's configurations, at most `limit`. */
+export async function configsOfServer(db: Database | Trx, tenantId: string, serverId: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom("server_configs")
+    .select("name")
+    .where("tenant_id", "=", tenantId)
+    .where("mcp_server_id", "=", serverId)
+    .orderBy("name")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.name);
+}
+
 /** Names of virtual servers the server is a member of, at most `limit`. */
 export async function virtualServersWith(db: Database | Trx, tenantId: string, serverId: string, limit: number): Promise<string[]> {
   const rows = await db

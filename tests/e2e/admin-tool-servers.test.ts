@@ -3,8 +3,10 @@ import { controlPlane, newTenant, type ControlPlane, type Send } from "./admin-h
 
 let plane: ControlPlane;
 let owner: Send;
-/** What is done between the question and the answer of a discovery. */
-let meanwhile = async (): Promise<unknown> => undefined;
+const INCONCLUSIVE = { status: "inconclusive", detail: "It does not answer." } as const;
+
+/** What is done between the question and the answer of a discovery; one that is given takes the place of what was found. */
+let meanwhile = async (): Promise<typeof INCONCLUSIVE | undefined> => undefined;
 
 const found = {
   dialect: "stateless",
@@ -23,7 +25,7 @@ const found = {
 
 beforeAll(async () => {
   plane = await controlPlane({
-    toolServers: { discover: () => meanwhile().then(() => ({ status: "found", detail: "It answers.", found })) },
+    toolServers: { discover: async () => (await meanwhile()) ?? { status: "found", detail: "It answers.", found } },
   });
   owner = (await newTenant(plane, "acme")).send;
 });
@@ -65,7 +67,9 @@ test("what was found at an address says nothing of a server that has moved meanw
   const path = "/v1/admin/mcp-servers";
   const moves = async (to: string) => {
     const { mcp_servers: servers } = (await owner("GET", `${path}?search=mover`)).body;
+    meanwhile = async () => INCONCLUSIVE;
     expect((await owner("PATCH", `${path}/${servers[0].id}`, { base_url: to })).status).toBe(200);
+    return undefined;
   };
   const unknown = { server_name: null, dialect: null, is_healthy: null, health_checked_at: null, discovered_at: null };
   try {
@@ -83,7 +87,7 @@ test("what was found at an address says nothing of a server that has moved meanw
     const checked = await owner("POST", `${one}/health-check`);
     expect([checked.status, checked.body.code]).toEqual([409, "conflict"]);
     expect((await owner("GET", one)).body).toMatchObject({ base_url: "http://fourth.example", ...unknown });
-    meanwhile = () => owner("DELETE", one);
+    meanwhile = () => owner("DELETE", one).then(() => undefined);
     expect((await owner("POST", `${one}/health-check`)).status).toBe(404);
   } finally {
     meanwhile = async () => undefined;
@@ -95,9 +99,44 @@ test("whether a server is healthy is not known any more once it is shown another
     .body;
   const patch = async (body: object) => (await owner("PATCH", `/v1/admin/mcp-servers/${id}`, body)).body;
   expect([before, (await patch({ description: "x", auth_type: "none" })).is_healthy]).toEqual([true, true]);
+  meanwhile = async () => INCONCLUSIVE;
   expect(await patch({ auth_type: "bearer", api_key: "the-key-of-the-server" })).toMatchObject({
     is_healthy: null,
     health_checked_at: null,
     server_name: "former",
+    discovery: { ...INCONCLUSIVE, diff: null },
   });
+  meanwhile = async () => undefined;
+});
+
+test("a tool server is discovered again where it is asked anew, and the answer says what was found", async () => {
+  const { body: made } = await owner("POST", "/v1/admin/mcp-servers", { name: "moving", base_url: "http://moving.example" });
+  const diff = { added: [], removed: [], changed: [], changed_under_approval: [] };
+  const discovery = { status: "found", detail: "It answers.", diff };
+  expect(made).toMatchObject({ discovery, server_name: "former" });
+  const patch = (body: object) => owner("PATCH", `/v1/admin/mcp-servers/${made.id}`, body);
+  expect((await patch({ description: "still there" })).body.discovery).toBeUndefined();
+  for (const change of [
+    { base_url: "http://moved.example" },
+    { mcp_endpoint_path: "/other" },
+    { auth_type: "bearer", api_key: "a-key-of-it" },
+  ]) {
+    const { body: moved } = await patch(change);
+    expect(moved).toMatchObject({ discovery, server_name: "former", dialect: "stateless", is_healthy: true });
+    expect((await patch(change)).body.discovery).toBeUndefined();
+  }
+});
+
+test("a tool server with configurations is not deleted, as other parents are not", async () => {
+  const { id } = (await owner("POST", "/v1/admin/mcp-servers", { name: "parent", base_url: "http://parent.example" })).body;
+  const config = (await owner("POST", "/v1/admin/server-configs", { name: "of the parent", mcp_server_id: id })).body.id;
+  const refused = await owner("DELETE", `/v1/admin/mcp-servers/${id}`);
+  expect([refused.status, refused.body.code, refused.body.dependents]).toEqual([
+    409,
+    "in_use",
+    ["the server configurations of the parent"],
+  ]);
+  expect((await owner("GET", `/v1/admin/server-configs/${config}`)).status).toBe(200);
+  expect((await owner("DELETE", `/v1/admin/server-configs/${config}`)).status).toBe(204);
+  expect((await owner("DELETE", `/v1/admin/mcp-servers/${id}`)).status).toBe(204);
 });

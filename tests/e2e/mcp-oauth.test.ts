@@ -285,7 +285,7 @@ describe("an administrator", () => {
       (
         await world.admin.request("PUT", path, {
           issuer: strict.issuer,
-          client_id: "entered",
+          client_id: "another",
           token_endpoint_auth_method: "client_secret_post",
         })
       ).body.fields[0].field,

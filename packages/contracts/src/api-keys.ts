@@ -4,6 +4,7 @@ import { pageQuery, recordId, recordName, search, timestamp } from "./convention
 export const keyScope = z.enum(["global", "group", "user"]);
 export const keyStatus = z.enum(["active", "revoked", "expired"]);
 const accessMode = z.enum(["shared"]);
+const skillIds = z.array(z.string().min(1).max(200)).max(1000).nullable().describe("null: all skills of the group");
 
 export const apiKeyCreate = z
   .strictObject({
@@ -12,7 +13,7 @@ export const apiKeyCreate = z
     scope: keyScope.optional().describe("global when left out"),
     end_user_id: recordId.optional().describe("of a key with the scope user: whose it is"),
     expires_at: timestamp.nullable().optional(),
-    allowed_skill_ids: z.array(z.string().min(1).max(200)).max(1000).nullable().optional().describe("null: all skills of the group"),
+    allowed_skill_ids: skillIds.optional(),
   })
   .refine((body) => (body.scope === "user") === (body.end_user_id !== undefined), {
     path: ["end_user_id"],
@@ -21,7 +22,12 @@ export const apiKeyCreate = z
   .meta({ id: "ApiKeyCreate" });
 
 export const apiKeyUpdate = z
-  .strictObject({ name: recordName.optional(), expires_at: timestamp.nullable().optional().describe("null: never") })
+  .strictObject({
+    name: recordName.optional(),
+    access_mode: accessMode.optional(),
+    expires_at: timestamp.nullable().optional().describe("null: never"),
+    allowed_skill_ids: skillIds.optional(),
+  })
   .meta({ id: "ApiKeyUpdate" });
 
 export const apiKeyRotate = z

@@ -10,7 +10,13 @@ const written = { display_name: displayName.optional(), description: description
 export const endUserGroupCreate = z
   .strictObject({ name: recordName, ...written, initial_member_ids: ids.optional() })
   .meta({ id: "EndUserGroupCreate" });
-export const endUserGroupUpdate = z.strictObject({ name: recordName.optional(), ...written }).meta({ id: "EndUserGroupUpdate" });
+export const endUserGroupUpdate = z
+  .strictObject({
+    name: recordName.optional(),
+    ...written,
+    initial_member_ids: ids.optional().describe("all who are to be direct members, as PUT of the members takes them"),
+  })
+  .meta({ id: "EndUserGroupUpdate" });
 
 export const endUserGroup = z
   .strictObject({

@@ -27,6 +27,7 @@ export const endUserCreate = z
     email: endUserEmail.optional(),
     display_name: displayName.optional(),
     metadata: endUserMetadata.optional(),
+    avatar_url: avatarUrl.optional().describe("instead of a photo"),
     primary_group_id: recordId.nullable().optional().describe("the resource group the user is put in"),
     send_welcome_email: z
       .boolean()
@@ -40,6 +41,12 @@ export const endUserUpdate = z
     email: endUserEmail.optional(),
     display_name: displayName.optional(),
     metadata: endUserMetadata.optional(),
+    avatar_url: avatarUrl.optional().describe("instead of a photo, which goes; null: neither"),
+    primary_group_id: recordId
+      .nullable()
+      .optional()
+      .describe("the resource group the user is put in; null takes them out of the one an administrator gave"),
+    is_active: z.boolean().optional().describe("false ends the user's tokens"),
     is_verified: z.boolean().optional(),
     password: newPasswordText.optional().describe("ends the user's tokens"),
   })
@@ -62,7 +69,7 @@ export const endUser = z
     is_active: z.boolean(),
     is_verified: z.boolean(),
     metadata: z.record(z.string(), z.unknown()),
-    avatar_url: z.string().nullable(),
+    avatar_url: z.string().nullable().describe("of a photo: a path that both planes serve"),
     totp_enabled: z.boolean(),
     primary_group_id: recordId.nullable(),
     last_login: timestamp.nullable(),
@@ -77,6 +84,7 @@ export const photoSet = z.strictObject({ success: z.boolean(), avatar_url: z.str
 export const endUserQuery = z.strictObject({ ...pageQuery.shape, search, active_only: z.enum(["true", "false"]).optional() });
 
 export type EndUser = z.output<typeof endUser>;
+export type MadeEndUser = z.output<typeof madeEndUser>;
 export type EndUserCreate = z.output<typeof endUserCreate>;
 export type EndUserUpdate = z.output<typeof endUserUpdate>;
 export type EndUserQuery = z.output<typeof endUserQuery>;

@@ -146,6 +146,7 @@ const engineWritten = z
   .strictObject({
     ...engineRead,
     api_key: engineKey.nullable().optional().describe("write-only; left out, the key stored for the same provider and endpoint stays"),
+    has_api_key: z.boolean().optional().describe("as it was read; it says nothing that could be changed"),
   })
   .superRefine((engine, context) => {
     const must = (field: "endpoint" | "model" | "identifier", is: boolean) => {

@@ -195,15 +195,25 @@ export const llmLimitsState = z
   })
   .meta({ id: "LlmGlobalLimits" });
 
-export const policyState = z
-  .strictObject({
-    group_id: z.string(),
-    item_id: z.string().nullable().describe("the model, server or skill it refines"),
-    own: document,
-    inherited: document,
-    effective: document,
-  })
-  .meta({ id: "GroupPolicy" });
+const policyFields = {
+  group_id: z.string(),
+  item_id: z.string().nullable().describe("the model, server or skill it refines"),
+  own: document.describe("the document the group sets, under the same name for every kind"),
+  inherited: document,
+  effective: document,
+};
+
+const policyStates = new Map<string, z.ZodObject>();
+
+/** The answer about a document that a body calls `member`. */
+export function policyStateOf(member: string): z.ZodObject {
+  const known = policyStates.get(member);
+  if (known !== undefined) return known;
+  const id = `${member.replaceAll(/(?:^|_)([a-z])/g, (_all, letter: string) => letter.toUpperCase())}State`;
+  const state = z.strictObject({ ...policyFields, [member]: document.describe("what the group sets, as it is sent") }).meta({ id });
+  policyStates.set(member, state);
+  return state;
+}
 
 export const effectiveLimits = z
   .strictObject({
@@ -261,7 +271,7 @@ export const alert = z
 
 export type Capacity = z.output<typeof capacity>;
 export type LlmLimitsState = z.output<typeof llmLimitsState>;
-export type PolicyState = z.output<typeof policyState>;
+export type PolicyState = z.output<z.ZodObject<typeof policyFields>>;
 export type EffectiveLimits = z.output<typeof effectiveLimits>;
 export type Consumption = z.output<typeof consumption>;
 export type Alert = z.output<typeof alert>;

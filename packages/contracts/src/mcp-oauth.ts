@@ -8,7 +8,13 @@ export const mcpOAuthClientWrite = z
   .strictObject({
     issuer: httpUrl.describe("of the authorization server, exactly as its own metadata says it"),
     client_id: z.string().min(1).max(2000),
-    client_secret: z.string().min(1).max(4096).nullable().optional().describe("write-only; left out or null for a public client"),
+    client_secret: z
+      .string()
+      .min(1)
+      .max(4096)
+      .nullable()
+      .optional()
+      .describe("write-only; null for a public client; left out, the one stored for the same issuer and client_id stays"),
     token_endpoint_auth_method: z
       .enum(["client_secret_basic", "client_secret_post", "none"])
       .optional()

@@ -40,6 +40,17 @@ export const mcpServerUpdate = z
 
 const discoveryStatus = z.enum(["found", "unauthorized", "inconclusive"]);
 
+export const toolDiff = z
+  .strictObject({
+    added: z.array(z.string()),
+    removed: z.array(z.string()),
+    changed: z.array(z.string()),
+    changed_under_approval: z
+      .array(z.string())
+      .describe("changed tools that a server configuration names: whoever allowed them saw another definition"),
+  })
+  .meta({ id: "ToolDiff" });
+
 export const mcpServer = z
   .strictObject({
     id: z.string().describe("the path segment of the governed endpoint"),
@@ -64,26 +75,15 @@ export const mcpServer = z
     is_healthy: z.boolean().nullable(),
     health_checked_at: timestamp.nullable(),
     discovery: z
-      .strictObject({ status: discoveryStatus, detail: z.string() })
+      .strictObject({ status: discoveryStatus, detail: z.string(), diff: toolDiff.nullable().describe("null when nothing was found") })
       .optional()
-      .describe("of a create: what the first discovery came to"),
+      .describe("of a create, and of a change of where or how the server is asked: what the discovery came to"),
     created_at: timestamp,
     updated_at: timestamp,
   })
   .meta({ id: "McpServer" });
 
 export const mcpServerQuery = z.strictObject({ ...pageQuery.shape, search, enabled_only: z.enum(["true", "false"]).optional() });
-
-export const toolDiff = z
-  .strictObject({
-    added: z.array(z.string()),
-    removed: z.array(z.string()),
-    changed: z.array(z.string()),
-    changed_under_approval: z
-      .array(z.string())
-      .describe("changed tools that a server configuration names: whoever allowed them saw another definition"),
-  })
-  .meta({ id: "ToolDiff" });
 
 export const refreshResult = z
   .strictObject({

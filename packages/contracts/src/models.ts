@@ -132,6 +132,7 @@ const written = {
     .optional()
     .describe("share of the group's calls; 0: only when no other member can serve; 1 when left out"),
   icon_url: httpUrl.nullable().optional(),
+  group_ids: z.array(recordId).max(1000).optional().describe("resource groups it is granted to directly; of a change: all of them"),
 };
 
 export const modelCreate = z
@@ -144,7 +145,6 @@ export const modelCreate = z
       .max(63)
       .describe("provider_key of its provider; the record of a provider the gateway knows is made when there is none"),
     ...written,
-    group_ids: z.array(recordId).max(1000).optional().describe("resource groups to grant it to"),
   })
   .meta({ id: "ModelCreate" });
 

@@ -5,19 +5,19 @@ const MONTH_SECONDS = 31 * 86_400;
 const ttl = z.number().int().min(1).max(MONTH_SECONDS);
 const threshold = z.number().min(0.5).max(1);
 
-const exactWritten = z.strictObject({ enabled: z.boolean().optional(), ttl_seconds: ttl.optional().describe("3600 when never said") });
+const exactWritten = z.strictObject({ enabled: z.boolean().optional(), ttl_seconds: ttl.optional().describe("3600 when left out") });
 const semanticWritten = z.strictObject({
   enabled: z.boolean().optional(),
-  similarity_threshold: threshold.optional().describe("cosine similarity two questions must have at least; 0.95 when never said"),
-  ttl_seconds: ttl.optional().describe("3600 when never said"),
+  similarity_threshold: threshold.optional().describe("cosine similarity two questions must have at least; 0.95 when left out"),
+  ttl_seconds: ttl.optional().describe("3600 when left out"),
 });
 
 const groupIds = z.array(recordId).max(1000);
 
 const written = {
   enabled: z.boolean().optional(),
-  exact_match: exactWritten.optional().describe("on when left out"),
-  semantic_match: semanticWritten.optional().describe("off when left out"),
+  exact_match: exactWritten.optional().describe("on when left out at creation; replaced as a whole, as the next"),
+  semantic_match: semanticWritten.optional().describe("off when left out at creation"),
   embedding_model_id: recordId
     .nullable()
     .optional()

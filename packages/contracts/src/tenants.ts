@@ -21,7 +21,7 @@ export const tenantSlug = z
 const written = {
   display_name: displayName.optional(),
   enabled: z.boolean().optional().describe("a tenant switched off serves no call and no login"),
-  data_retention: dataRetention.partial().optional().describe("what is left out keeps its value"),
+  data_retention: dataRetention.partial().optional().describe("replaced as a whole: what it leaves out is what a new tenant has"),
   default_judge_model_id: recordId.nullable().optional(),
   allowed_regions: z.array(z.string().min(1).max(100)).max(100).optional().describe("empty: any"),
   run_idle_minutes: z
@@ -43,10 +43,8 @@ export const tenantCreate = z
 
 export const tenantUpdate = z.strictObject({ name: recordName.optional(), ...written }).meta({ id: "TenantUpdate" });
 
-/** Takes what a read gave, so that a record can be read, changed and put back. */
-export const tenantPut = z
-  .strictObject({ ...tenantUpdate.shape, id: tenantSlug.optional(), created_at: timestamp.optional(), updated_at: timestamp.optional() })
-  .meta({ id: "TenantPut" });
+/** The whole record: what it leaves out is what a new tenant has, but for the name, without which no tenant is. */
+export const tenantPut = z.strictObject(tenantUpdate.shape).meta({ id: "TenantPut" });
 
 export const tenant = z
   .strictObject({

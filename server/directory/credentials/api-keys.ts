@@ -118,8 +118,16 @@ export async function updateApiKey(write: Write, tenantId: string, id: string, b
     if (twin !== undefined)
       throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: twin } }));
   }
-  await apiKeyStore.update(write.trx, id, { name, expires_at, updated_at: write.now });
+  const { allowed_skill_ids: skills, access_mode: mode } = body;
+  await apiKeyStore.update(write.trx, id, {
+    name,
+    expires_at,
+    ...(mode === undefined ? {} : { access_mode: mode }),
+    ...(skills === undefined ? {} : { allowed_skill_ids: skills === null ? null : JSON.stringify(skills) }),
+    updated_at: write.now,
+  });
   const row = await found(write, tenantId, id);
+  write.stay(before, row, read(before, write.now));
   write.log({
     tenant_id: tenantId,
     action: "update",
@@ -137,6 +145,7 @@ export async function revokeApiKey(write: Write, tenantId: string, id: string): 
   const before = await found(write, tenantId, id, "lock");
   await apiKeyStore.update(write.trx, id, { revoked_at: before.revoked_at ?? write.now, updated_at: write.now });
   const row = await found(write, tenantId, id);
+  write.stay(before, row, read(before, write.now));
   write.log({
     tenant_id: tenantId,
     action: "revoke",

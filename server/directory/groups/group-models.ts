@@ -111,6 +111,7 @@ export async function setGroupModelVisibility(
     : ((await modelIdByName(write.trx, tenantId, model)) ?? (await virtualModelIdByName(write.trx, tenantId, model)));
   const before = modelId === undefined ? undefined : await setPortalVisible(write.trx, tenantId, groupId, modelId, visible);
   if (before === undefined) throw new Refused(refuse("not_bound", "This model is not bound to the group itself."));
+  write.stay({ portal_visible: before }, { portal_visible: visible }, { portal_visible: visible });
   write.log({
     tenant_id: tenantId,
     action: "update",

@@ -37,15 +37,11 @@ export async function replacePolicy(write: Write, tenantId: string, of: PolicyOf
   const before = await treeOf(write.trx, tenantId, of.groupId);
   const itemId = await checkedItem(write.trx, tenantId, of);
   const own = fieldsOf(document);
+  const wanted = documentOf(own) as Record<string, unknown>;
   refuseBadPatterns(own.get("system_prompt.banned_patterns") as string[] | undefined);
   const looser = loosenedFields(before.inherited(of.groupId, of.kind, itemId), own);
   if (looser.length > 0) throw limitRefusal("limit_exceeds_inherited", "This would loosen what is inherited", looser);
-  await writePolicy(
-    write.trx,
-    tenantId,
-    { group_id: of.groupId, kind: of.kind, item_id: itemId, document: documentOf(own) as Record<string, unknown> },
-    write.now,
-  );
+  await writePolicy(write.trx, tenantId, { group_id: of.groupId, kind: of.kind, item_id: itemId, document: wanted }, write.now);
   const after = await treeOf(write.trx, tenantId, of.groupId);
   if (of.kind === "llm_limits" && itemId === "") {
     const over = overcommittedQuotas(before, after, of.groupId);
@@ -56,6 +52,7 @@ export async function replacePolicy(write: Write, tenantId: string, of: PolicyOf
     item_id: itemId === "" ? null : itemId,
     document: documentOf(tree.ownFields(of.groupId, of.kind, itemId)),
   });
+  write.stay(shown(before), shown(after), after);
   write.log({
     tenant_id: tenantId,
     action: "update",
@@ -147,11 +144,14 @@ export function readLlmLimits(tree: PolicyTree, groupId: string): LlmLimitsState
   };
 }
 
-export function readPolicyState(tree: PolicyTree, { groupId, kind, itemId = "" }: PolicyOf): PolicyState {
+/** `member`: what a body calls the document. */
+export function readPolicyState(tree: PolicyTree, { groupId, kind, itemId = "" }: PolicyOf, member: string): PolicyState {
+  const own = shape(tree.ownFields(groupId, kind, itemId));
   return {
     group_id: groupId,
     item_id: itemId === "" ? null : itemId,
-    own: shape(tree.ownFields(groupId, kind, itemId)),
+    [member]: own,
+    own,
     inherited: shape(tree.inherited(groupId, kind, itemId)),
     effective: shape(tree.effective(groupId, kind, itemId)),
   };

@@ -3,7 +3,7 @@ import type { UpstreamKey } from "@gatehouse/contracts/providers";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { recordChange } from "../../store/config-changes.ts";
-import { bindModels } from "../../store/group-models.ts";
+import { bindModels, unbindModels } from "../../store/group-models.ts";
 import { guardrailsAsking } from "../../store/guardrail-configs.ts";
 import {
   judgesByDefault,
@@ -16,7 +16,6 @@ import {
   type ModelRow,
 } from "../../store/models.ts";
 import { providerById, providerByKey, type ProviderRow } from "../../store/providers.ts";
-import { knownGroups } from "../../store/resource-groups.ts";
 import { cachesEmbeddingWith } from "../../store/semantic-cache-configs.ts";
 import { policiesJudgedBy } from "../../store/semantic-policies.ts";
 import { lockModelNames, routingGroupMode } from "../../store/routing-groups.ts";
@@ -28,12 +27,13 @@ import { refuseRoutingGroupName } from "./model-names.ts";
 import { readModel } from "./model-read.ts";
 import { foldedChanges, PRICE_MEMBERS, priceColumns } from "./price-columns.ts";
 import { originOf } from "./model-entry.ts";
-import { checkAddress, providerToUse, sealedKey } from "./providers.ts";
+import { checkGroups } from "../policies/bound-groups.ts";
+import { checkAddress, newKey, providerToUse, sealedKey } from "./providers.ts";
 import { listVirtualModels } from "./virtual-models.ts";
 
 /** The columns a body sets, but for its modes, its provider and its key. A member it leaves out sets none. */
 function columns(write: Write, body: ModelUpdate): ModelPatch {
-  const { provider: _provider, modes: _modes, mode: _mode, api_key: _apiKey, ...rest } = body;
+  const { provider: _provider, modes: _modes, mode: _mode, api_key: _apiKey, group_ids: _groupIds, ...rest } = body;
   const same = Object.fromEntries(Object.entries(rest).filter(([member]) => !PRICE_MEMBERS.has(member)));
   return { ...same, ...priceColumns(body), updated_at: write.now };
 }
@@ -43,6 +43,8 @@ function modesOf(body: { mode?: Mode | undefined; modes?: Mode[] | undefined }, 
   const { mode, modes } = body;
   if (modes === undefined) return mode === undefined ? [...before] : [mode, ...before.filter((other) => other !== mode)];
   if (mode === undefined) return modes;
+  // As it was read beside other modes, it says nothing of them.
+  if (!modes.includes(mode) && mode === before[0]) return modes;
   if (!modes.includes(mode)) throw invalidField("mode", "must be one of modes");
   return [mode, ...modes.filter((other) => other !== mode)];
 }
@@ -88,6 +90,13 @@ async function refuseRenamedGuard(write: Write, row: ModelRow): Promise<void> {
     );
 }
 
+/** Grants the model to these groups directly, and to no other. */
+async function setGroups(write: Write, tenantId: string, row: ModelRow, groupIds: readonly string[]): Promise<void> {
+  await checkGroups(write, tenantId, groupIds, row.group_ids);
+  for (const groupId of new Set(groupIds)) if (!row.group_ids.includes(groupId)) await bindModels(write.trx, tenantId, groupId, [row.id]);
+  for (const groupId of row.group_ids) if (!groupIds.includes(groupId)) await unbindModels(write.trx, tenantId, groupId, [row.id]);
+}
+
 const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, ModelUpdate, ModelQuery, string>({
   resource: "models",
   noun: "model",
@@ -102,7 +111,7 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
   async toInsert(write, tenantId, asked) {
     const id = uuid();
     const provider = await providerToUse(write, tenantId, asked.provider);
-    const { group_ids: _groupIds, ...body } = await filledFromCatalog(asked, provider, write.now);
+    const body = await filledFromCatalog(asked, provider, write.now);
     guardKeys({ baseUrl: body.base_url ?? null, provider, apiKey: body.api_key }, null);
     const modes = body.modes === undefined ? [body.mode ?? "chat"] : modesOf(body, []);
     await checkRoutingGroup(write, tenantId, body.routing_group_id ?? null, modes);
@@ -119,7 +128,8 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
       updated_at: write.now,
     } as ModelInsert;
   },
-  async toPatch(write, tenantId, row, body) {
+  async toPatch(write, tenantId, row, given) {
+    const body = { ...given, api_key: newKey(write, "models", row, given.api_key) };
     if (body.name !== undefined && body.name !== row.name) {
       await refuseRenamedGuard(write, row);
       await noteFormerName(write.trx, row, write.now);
@@ -129,7 +139,7 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
     const provider = body.provider === undefined ? before : await providerByKey(write.trx, tenantId, body.provider);
     if (provider === undefined) throw invalidField("provider", "is the provider_key of no provider of this tenant");
     const baseUrl = body.base_url === undefined ? row.base_url : body.base_url;
-    guardKeys({ baseUrl, provider, apiKey: body.api_key }, row.api_key_sealed === null ? null : (row.base_url ?? before.base_url));
+    guardKeys({ baseUrl, provider, apiKey: given.api_key }, row.api_key_sealed === null ? null : (row.base_url ?? before.base_url));
     const modes = modesOf(body, row.modes);
     await checkRoutingGroup(write, tenantId, body.routing_group_id === undefined ? row.routing_group_id : body.routing_group_id, modes);
     const isOther =
@@ -137,6 +147,7 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
       baseUrl !== row.base_url ||
       (body.model_name ?? row.model_name) !== row.model_name ||
       body.api_key !== undefined;
+    if (body.group_ids !== undefined) await setGroups(write, tenantId, row, body.group_ids);
     return {
       ...foldedChanges(row, write.now),
       ...columns(write, body),
@@ -147,12 +158,7 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
     };
   },
   async created(write, tenantId, row, body) {
-    const groupIds = [...new Set(body.group_ids ?? [])];
-    const known = await knownGroups(write.trx, tenantId, groupIds);
-    groupIds.forEach((groupId) => {
-      if (!known.has(groupId)) throw invalidField("group_ids", `names no resource group of this tenant: ${groupId}`);
-    });
-    for (const groupId of groupIds) await bindModels(write.trx, tenantId, groupId, [row.id]);
+    await setGroups(write, tenantId, row, body.group_ids ?? []);
   },
   async dependents(write, row) {
     const judges = await judgesByDefault(write.trx, row.tenant_id, row.id);

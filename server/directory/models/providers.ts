@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ProviderRecord, ProviderCreate, ProviderQuery, ProviderUpdate, UpstreamKey } from "@gatehouse/contracts/providers";
 import { formatsWith, providerFormat } from "@gatehouse/contracts/provider-formats";
 import { uuid } from "../../kernel/ids.ts";
@@ -60,6 +61,19 @@ export function sealedKey(
   const text = file === null ? (apiKey as string) : JSON.stringify(file);
   const shown = file === null ? text : String(file.private_key_id ?? "");
   return { api_key_sealed: write.directory.secrets.seal(text, sealContext(table, id)), api_key_hint: hintOf(shown) };
+}
+
+/** The key a body gives to a stored record, undefined when it has that very one. */
+export function newKey(
+  { directory }: Write,
+  table: "providers" | "models",
+  { id, api_key_sealed: sealed }: { readonly id: string; readonly api_key_sealed: string | null },
+  apiKey: UpstreamKey | null | undefined,
+): UpstreamKey | null | undefined {
+  if (apiKey == null) return sealed === null ? undefined : apiKey;
+  const file = serviceAccountFile(apiKey);
+  const text = file === null ? apiKey : JSON.stringify(file);
+  return directory.secrets.openOrNull(sealed, sealContext(table, id)) === text ? undefined : apiKey;
 }
 
 /** Null for a key that is a plain text, a key file in base64 included. */
@@ -126,17 +140,21 @@ export const providers = records<
     };
   },
   async toPatch(write, _tenantId, row, body) {
-    const { api_key: apiKey, headers, pass_request_headers: sent, pass_response_headers: answered, base_url: given, ...rest } = body;
+    const { api_key: writtenKey, headers, pass_request_headers: sent, pass_response_headers: answered, base_url: given, ...rest } = body;
+    const apiKey = newKey(write, "providers", row, writtenKey);
     const address = given === undefined ? row.base_url : given;
     // A key goes only to the host it was given for: whoever may write providers may not read keys.
     if (originOf(address) !== originOf(row.base_url)) {
-      if (apiKey === undefined && row.api_key_sealed !== null)
+      if (writtenKey === undefined && row.api_key_sealed !== null)
         throw invalidField("api_key", "must be sent again when base_url moves to another host");
       if (await keyedModelFollows(write.trx, row.id))
         throw invalidField("base_url", "cannot move to another host while a model of this provider has a key of its own for it");
     }
-    if (given !== undefined || apiKey !== undefined || headers !== undefined || body.api_format !== undefined)
-      await forgetHealthOfProvider(write.trx, row.id);
+    const stands = isDeepStrictEqual(
+      [address, headers ?? row.headers, body.api_format ?? row.api_format],
+      [row.base_url, row.headers, row.api_format],
+    );
+    if (!stands || apiKey !== undefined) await forgetHealthOfProvider(write.trx, row.id);
     return {
       ...rest,
       ...(headers === undefined ? {} : { headers: JSON.stringify(headers) }),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { ACTION_RECORD_SCHEMA, actionRecordDigest, type ActionRecord } from "@gatehouse/ledger-format/action-record";
 import type { NoticeConfig, NoticeConfigPut, NoticeStatement } from "@gatehouse/contracts/notices";
 import { refuse, Refused } from "../../kernel/errors.ts";
@@ -101,16 +102,23 @@ export async function setNoticeConfig(write: Write, tenantId: string, body: Noti
   const systemId = body.ai_system_id ?? null;
   if (systemId !== null && !(await isSystem(write.trx, tenantId, systemId)))
     throw invalidField("ai_system_id", "names no resource group of this tenant");
+  const ofSystem = (rows: readonly NoticeConfigRow[]) => rows.find((row) => row.ai_system_id === systemId);
+  const source = systemId === null ? "tenant" : "system";
+  const before = ofSystem(await noticeConfigs(write.trx, tenantId, systemId));
+  // Read, they are the built-in texts.
+  const isBuiltIn = before !== undefined && Object.keys(before.texts).length === 0 && isDeepStrictEqual(body.texts, { ...DEFAULT_TEXTS });
   await putNoticeConfig(write.trx, {
     id: uuid(),
     tenant_id: tenantId,
     ai_system_id: systemId,
     enabled: body.enabled,
     surface: body.surface,
-    texts: JSON.stringify(body.texts),
+    texts: JSON.stringify(isBuiltIn ? {} : body.texts),
     exemption: body.exemption === null ? null : JSON.stringify(body.exemption),
     updated_at: write.now,
   });
+  const after = ofSystem(await noticeConfigs(write.trx, tenantId, systemId));
+  if (before !== undefined && after !== undefined) write.stay(before, after, read(before, source));
   seal(
     write,
     tenantId,
@@ -129,11 +137,7 @@ export async function setNoticeConfig(write: Write, tenantId: string, body: Noti
       [],
     );
   }
-  const rows = await noticeConfigs(write.trx, tenantId, systemId);
-  return read(
-    rows.find((row) => row.ai_system_id === systemId),
-    systemId === null ? "tenant" : "system",
-  );
+  return read(after, source);
 }
 
 export async function deleteNoticeConfig(write: Write, tenantId: string, systemId: string | null): Promise<void> {

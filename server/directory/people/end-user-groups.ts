@@ -90,8 +90,10 @@ export const endUserGroups = records<
       updated_at: write.now,
     };
   },
-  async toPatch(write, _tenantId, _row, body) {
-    return { ...body, updated_at: write.now };
+  async toPatch(write, tenantId, row, body) {
+    const { initial_member_ids: members, ...rest } = body;
+    if (members !== undefined) await replaceMembers(write, tenantId, row.id, members, "initial_member_ids");
+    return { ...rest, updated_at: write.now };
   },
   async created(write, tenantId, row, body) {
     const members = await allKnown(write, "end_users", tenantId, body.initial_member_ids ?? [], "initial_member_ids", "end user");
@@ -162,7 +164,22 @@ export async function setGroupMembers(
   userIds: readonly string[],
 ): Promise<{ added: string[]; removed: string[]; member_count: number }> {
   await lockedGroup(write, tenantId, groupId);
-  const wanted = await allKnown(write, "end_users", tenantId, userIds, "end_user_ids", "end user");
+  const changed = await replaceMembers(write, tenantId, groupId, userIds, "end_user_ids");
+  const row = (await endUserGroupStore.find(write.trx, tenantId, groupId)) as EndUserGroupRow;
+  const answer = { ...changed, member_count: row.member_count };
+  write.stay(row, row, answer);
+  return answer;
+}
+
+/** Told of only when somebody comes or goes. */
+async function replaceMembers(
+  write: Write,
+  tenantId: string,
+  groupId: string,
+  userIds: readonly string[],
+  field: string,
+): Promise<{ added: string[]; removed: string[] }> {
+  const wanted = await allKnown(write, "end_users", tenantId, userIds, field, "end user");
   const keep = new Set(wanted);
   const removed = await removeMembers(
     write.trx,
@@ -170,9 +187,9 @@ export async function setGroupMembers(
     (await directMembers(write.trx, groupId)).filter((id) => !keep.has(id)),
   );
   const added = await addMembers(write.trx, tenantId, groupId, wanted);
-  told(write, tenantId, "set_members", RESOURCE, groupId, { before: { removed }, after: { added } });
-  const row = (await endUserGroupStore.find(write.trx, tenantId, groupId)) as EndUserGroupRow;
-  return { added, removed, member_count: row.member_count };
+  if (added.length > 0 || removed.length > 0)
+    told(write, tenantId, "set_members", RESOURCE, groupId, { before: { removed }, after: { added } });
+  return { added, removed };
 }
 
 type Side = "end-user-groups" | "resource-groups";

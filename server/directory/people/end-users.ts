@@ -9,6 +9,7 @@ import {
   type EndUserPatch,
   type EndUserRow,
 } from "../../store/end-users.ts";
+import { removePhoto } from "../../store/end-user-photos.ts";
 import { knownOf } from "../../store/end-user-groups.ts";
 import { putBackupCodes } from "../../store/second-factors.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
@@ -66,6 +67,16 @@ async function checkGroup(write: Write, tenantId: string, field: string, groupId
     throw invalidField(field, "names no resource group of this tenant");
 }
 
+function statusPatch(write: Write, row: EndUserRow, active: boolean): EndUserPatch {
+  const ends = row.is_active && !active;
+  return { is_active: active, ...(ends ? { tokens_valid_from: nextTokenGeneration(row, write.directory.clock) } : {}) };
+}
+
+async function primaryGroupPatch(write: Write, tenantId: string, groupId: string | null, field: string): Promise<EndUserPatch> {
+  if (groupId !== null) await checkGroup(write, tenantId, field, groupId);
+  return { primary_group_id: groupId, assigned_group_id: groupId };
+}
+
 export const endUsers = records<EndUserRow, EndUserInsert, EndUserPatch, EndUser, EndUserCreate, EndUserUpdate, EndUserQuery, string>({
   resource: END_USERS,
   noun: "end user",
@@ -85,7 +96,7 @@ export const endUsers = records<EndUserRow, EndUserInsert, EndUserPatch, EndUser
       display_name: body.display_name ?? null,
       password_hash: await write.directory.hashPassword(body.password),
       metadata: JSON.stringify(body.metadata ?? {}),
-      avatar_url: null,
+      avatar_url: body.avatar_url ?? null,
       primary_group_id: groupId,
       assigned_group_id: groupId,
       tokens_valid_from: write.now,
@@ -95,10 +106,15 @@ export const endUsers = records<EndUserRow, EndUserInsert, EndUserPatch, EndUser
       updated_at: write.now,
     };
   },
-  async toPatch(write, _tenantId, row, body) {
-    const { password, metadata, ...rest } = body;
+  async toPatch(write, tenantId, row, body) {
+    const { password, metadata, primary_group_id: groupId, is_active: active, ...rest } = body;
+    if (rest.avatar_url !== undefined && rest.avatar_url !== row.avatar_url) await removePhoto(write.trx, row.id);
     return {
       ...rest,
+      ...(active === undefined ? {} : statusPatch(write, row, active)),
+      ...(groupId === undefined || groupId === row.primary_group_id
+        ? {}
+        : await primaryGroupPatch(write, tenantId, groupId, "primary_group_id")),
       ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
       ...(password === undefined
         ? {}
@@ -127,24 +143,19 @@ async function change(
   if (before === undefined) throw notFound("end user");
   await endUserStore.update(write.trx, id, { ...(await patchOf(before)), updated_at: write.now });
   const row = (await endUserStore.find(write.trx, tenantId, id)) as EndUserRow;
+  write.stay(before, row, readEndUser(before));
   write.log({ tenant_id: tenantId, action, resource: END_USERS, resource_id: id, before: logged(before), after: logged(row) });
   notifyUser(write, row);
   return readEndUser(row);
 }
 
 export function setEndUserStatus(write: Write, tenantId: string, id: string, active: boolean): Promise<EndUser> {
-  return change(write, tenantId, id, "set_status", async (row) => ({
-    is_active: active,
-    ...(active ? {} : { tokens_valid_from: nextTokenGeneration(row, write.directory.clock) }),
-  }));
+  return change(write, tenantId, id, "set_status", async (row) => statusPatch(write, row, active));
 }
 
 /** Puts the user in the group, as their primary one, and out of the one an administrator gave before. */
 export function setEndUserPrimaryGroup(write: Write, tenantId: string, id: string, groupId: string | null): Promise<EndUser> {
-  return change(write, tenantId, id, "set_primary_group", async () => {
-    if (groupId !== null) await checkGroup(write, tenantId, "group_id", groupId);
-    return { primary_group_id: groupId, assigned_group_id: groupId };
-  });
+  return change(write, tenantId, id, "set_primary_group", () => primaryGroupPatch(write, tenantId, groupId, "group_id"));
 }
 
 /** For a user who has lost their device and their codes. */

@@ -67,7 +67,7 @@ function predecessors(engines: readonly GuardrailEngineWritten[], before: readon
     const at = left.findIndex(is);
     return at < 0 ? undefined : left.splice(at, 1)[0];
   };
-  const unchanged = engines.map(({ api_key: _written, ...engine }) =>
+  const unchanged = engines.map(({ api_key: _written, has_api_key: _read, ...engine }) =>
     take(({ api_key_sealed: _stored, ...known }) => isDeepStrictEqual(known, engine)),
   );
   return engines.map((engine, index) => {
@@ -80,14 +80,13 @@ function predecessors(engines: readonly GuardrailEngineWritten[], before: readon
 /** An engine whose body leaves its key out keeps the one it had, and only for the address it was given for. */
 function sealEngines(write: Write, id: string, engines: readonly GuardrailEngineWritten[], before: readonly StoredEngine[]): string {
   const known = predecessors(engines, before);
-  const stored = engines.map(({ api_key: apiKey, ...engine }, index): StoredEngine => {
-    const sealed =
-      apiKey === undefined
-        ? (known[index]?.api_key_sealed ?? null)
-        : apiKey === null
-          ? null
-          : write.directory.secrets.seal(apiKey, engineKeyContext(id));
-    return { ...engine, api_key_sealed: sealed };
+  const { secrets } = write.directory;
+  const stored = engines.map(({ api_key: apiKey, has_api_key: hasKey, ...engine }, index): StoredEngine => {
+    const kept = known[index]?.api_key_sealed ?? null;
+    if (apiKey === undefined && hasKey !== undefined && hasKey !== (kept !== null))
+      throw invalidFields("read_only_field", [{ field: `providers.${index}.has_api_key`, message: "cannot be changed: api_key is" }]);
+    const stays = apiKey === undefined || (apiKey !== null && secrets.openOrNull(kept, engineKeyContext(id)) === apiKey);
+    return { ...engine, api_key_sealed: stays ? kept : apiKey === null ? null : secrets.seal(apiKey, engineKeyContext(id)) };
   });
   return JSON.stringify(stored);
 }

@@ -110,14 +110,15 @@ export const semanticCacheConfigs = records<
   },
   async toPatch(write, tenantId, row, body) {
     const { exact_match: exact, semantic_match: given, group_ids: groupIds, ...rest } = body;
-    const semantic = merged(row.semantic_match, given);
+    // Each of them is replaced as a whole.
+    const semantic = given === undefined ? row.semantic_match : merged(SEMANTIC, given);
     const model = body.embedding_model_id === undefined ? row.embedding_model_id : body.embedding_model_id;
     // Its model may have been changed meanwhile: who changes something else need not know.
     if (given !== undefined || body.embedding_model_id !== undefined) await checkEmbeddingModel(write, tenantId, semantic.enabled, model);
     if (groupIds !== undefined) await setSemanticCacheGroups(write.trx, tenantId, row.id, await checkedGroups(write, tenantId, groupIds));
     return {
       ...rest,
-      exact_match: JSON.stringify(merged(row.exact_match, exact)),
+      ...(exact === undefined ? {} : { exact_match: JSON.stringify(merged(EXACT, exact)) }),
       semantic_match: JSON.stringify(semantic),
       updated_at: write.now,
     };
@@ -148,6 +149,8 @@ export async function bindSemanticCache(
     throw new Refused(refuse("already_bound", "All of these groups are already bound to it.", { extra: { already_bound: already } }));
   const all = replace ? wanted : [...row.group_ids, ...bound];
   await setSemanticCacheGroups(write.trx, tenantId, id, all);
+  const answer = { bound, already_bound: already, group_ids: all };
+  write.stay({ ids: row.group_ids.toSorted() }, { ids: all.toSorted() }, answer);
   write.log({
     tenant_id: tenantId,
     action: "bind",
@@ -157,7 +160,7 @@ export async function bindSemanticCache(
     after: { group_ids: all },
   });
   write.notify(tenantId, "policy");
-  return { bound, already_bound: already, group_ids: all };
+  return answer;
 }
 
 /** Drops stored answers; each process forgets what it holds of them. */

@@ -46,6 +46,17 @@ function read(row: TenantRow): Tenant {
   };
 }
 
+/** What a tenant is whose body says nothing but a name. */
+export const NEW_TENANT: Required<Omit<TenantUpdate, "name">> = {
+  display_name: null,
+  enabled: true,
+  data_retention: DEFAULT_RETENTION,
+  default_judge_model_id: null,
+  allowed_regions: [],
+  run_idle_minutes: 30,
+  portal_registration: "open",
+};
+
 /** The id a tenant gets from its name; throws a refusal that names `id` when the name gives none. */
 function slugOf(name: string): string {
   const slug = name
@@ -79,13 +90,13 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
     return {
       id,
       name: body.name,
-      display_name: body.display_name ?? null,
-      enabled: body.enabled ?? true,
+      display_name: body.display_name ?? NEW_TENANT.display_name,
+      enabled: body.enabled ?? NEW_TENANT.enabled,
       data_retention: JSON.stringify({ ...DEFAULT_RETENTION, ...body.data_retention }),
       default_judge_model_id: null,
       allowed_regions: body.allowed_regions ?? [],
-      ...(body.run_idle_minutes === undefined ? {} : { run_idle_minutes: body.run_idle_minutes }),
-      portal_registration: body.portal_registration ?? "open",
+      run_idle_minutes: body.run_idle_minutes ?? NEW_TENANT.run_idle_minutes,
+      portal_registration: body.portal_registration ?? NEW_TENANT.portal_registration,
       created_at: write.now,
       updated_at: write.now,
     };
@@ -96,7 +107,7 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
       await checkJudge(write, row.id, body.default_judge_model_id, "default_judge_model_id");
     return {
       ...rest,
-      ...(retention === undefined ? {} : { data_retention: JSON.stringify({ ...row.data_retention, ...retention }) }),
+      ...(retention === undefined ? {} : { data_retention: JSON.stringify({ ...DEFAULT_RETENTION, ...retention }) }),
       updated_at: write.now,
     };
   },

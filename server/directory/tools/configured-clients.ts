@@ -35,24 +35,30 @@ export async function putConfiguredClient(
   body: McpOAuthClientWrite,
 ): Promise<McpOAuthClient> {
   await holdServer(write, tenantId, serverId);
-  const secret = body.client_secret ?? null;
+  const before = await adminClient(write.trx, tenantId, serverId);
+  const context = clientSecretContext(serverId, body.issuer, body.client_id);
+  const same = before !== undefined && before.issuer === body.issuer && before.client_id === body.client_id;
+  const stored = same ? write.directory.secrets.openOrNull(before.client_secret_sealed, context) : null;
+  // It cannot be read, so that a client that is put back as it was read has none.
+  const left = body.token_endpoint_auth_method === "none" ? null : stored;
+  const secret = body.client_secret === undefined ? left : body.client_secret;
   const method = body.token_endpoint_auth_method ?? (secret === null ? "none" : "client_secret_basic");
   if ((method === "none") !== (secret === null))
     throw invalidField("token_endpoint_auth_method", secret === null ? "needs a client_secret" : "may not be none with a client_secret");
-  const before = await adminClient(write.trx, tenantId, serverId);
   await replaceAdminClient(write.trx, {
     tenant_id: tenantId,
     mcp_server_id: serverId,
     issuer: body.issuer,
     client_id: body.client_id,
     client_secret_sealed:
-      secret === null ? null : write.directory.secrets.seal(secret, clientSecretContext(serverId, body.issuer, body.client_id)),
+      secret === null ? null : same && secret === stored ? before.client_secret_sealed : write.directory.secrets.seal(secret, context),
     auth_method: method,
     scopes: body.scopes ?? null,
-    created_at: write.now,
+    created_at: before?.created_at ?? write.now,
   });
   const row = await adminClient(write.trx, tenantId, serverId);
   if (row === undefined) throw new Error("an OAuth client is not there after it was written");
+  if (before !== undefined) write.stay(before, row, read(before));
   const after = read(row);
   changed(
     write,

@@ -10,6 +10,7 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { sealContext } from "../../kernel/secrets.ts";
 import {
+  configsOfServer,
   insertMcpSnapshot,
   mcpServerAt,
   mcpServerStore,
@@ -123,13 +124,15 @@ export const mcpServers = records<
     } as McpServerInsert;
   },
   async toPatch(write, _tenantId, row, body) {
-    const { api_key: apiKey, base_url: baseUrl, ...rest } = body;
+    const { api_key: writtenKey, base_url: baseUrl, ...rest } = body;
+    const stored = write.directory.secrets.openOrNull(row.api_key_sealed, sealContext("mcp_servers", row.id));
+    const apiKey = writtenKey === stored ? undefined : writtenKey;
     const moved = baseUrl !== undefined && withoutSlash(baseUrl) !== row.base_url;
     // A key goes only to the host it was given for: whoever may write servers may not read keys.
-    if (moved && new URL(baseUrl).origin !== new URL(row.base_url).origin && apiKey === undefined && row.api_key_sealed !== null)
+    if (moved && new URL(baseUrl).origin !== new URL(row.base_url).origin && writtenKey === undefined && row.api_key_sealed !== null)
       throw invalidField("api_key", "must be sent again when base_url moves to another host");
-    const keyed = apiKey === undefined ? row.api_key_sealed !== null : apiKey !== null;
-    if ((body.auth_type ?? row.auth_type) === "bearer" && !keyed && (body.auth_type !== undefined || apiKey !== undefined))
+    const keyed = writtenKey === undefined ? row.api_key_sealed !== null : writtenKey !== null;
+    if ((body.auth_type ?? row.auth_type) === "bearer" && !keyed && (body.auth_type !== undefined || writtenKey !== undefined))
       throw invalidField("api_key", "is required for auth_type bearer");
     const elsewhere = moved || (body.mcp_endpoint_path !== undefined && body.mcp_endpoint_path !== row.mcp_endpoint_path);
     return {
@@ -140,8 +143,10 @@ export const mcpServers = records<
       updated_at: write.now,
     } as McpServerPatch;
   },
-  dependents: async (write, row) =>
-    namedDependents("virtual servers", await virtualServersWith(write.trx, row.tenant_id, row.id, NAMES_LOOKED_FOR)),
+  dependents: async (write, row) => [
+    ...namedDependents("server configurations", await configsOfServer(write.trx, row.tenant_id, row.id, NAMES_LOOKED_FOR)),
+    ...namedDependents("virtual servers", await virtualServersWith(write.trx, row.tenant_id, row.id, NAMES_LOOKED_FOR)),
+  ],
   removing: (write, row) => forgetItem(write, row.tenant_id, "tool server", row.id),
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });

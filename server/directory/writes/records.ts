@@ -151,6 +151,7 @@ export function records<
       await refuseTwin(write, scope, { ...before, ...patch });
       await store.update(write.trx, id, patch);
       const row = await written(write, scope, id);
+      write.stay(before, row, spec.read(before));
       const after = spec.read(row);
       write.log({
         tenant_id: spec.tenantOf(row),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../kernel/clock.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
@@ -5,6 +6,7 @@ import type { SecretBox } from "../../kernel/secrets.ts";
 import { appendAdminLog } from "../../store/admin-log.ts";
 import { recordChange, type ChangeTopic } from "../../store/config-changes.ts";
 import type { Database, Trx } from "../../store/database.ts";
+import { lockName } from "../../store/named-lock.ts";
 
 /** What the directory works with. */
 export interface Directory {
@@ -45,12 +47,31 @@ export interface Write {
   log(entry: LogEntry): void;
   /** Tells the runtime processes what to renew. */
   notify(tenantId: string, topic: ChangeTopic, ref?: string): void;
+  /**
+   * Ends a change that came to nothing, so that who sends what is there already moves no `updated_at`, fills no log and has
+   * nothing renewed: when `after` is `before` but for that moment and nothing was logged, all is undone and `answer` given.
+   */
+  stay(before: object, after: object, answer: unknown): void;
 }
 
 // Two writers met: unique violation, foreign key violation, serialization failure, deadlock. The second look finds the
 // other's work and refuses in words.
 const WORTH_ANOTHER_LOOK = new Set(["23505", "23503", "40001", "40P01"]);
 const LOOKS = 4;
+
+function isSame(before: object, after: object): boolean {
+  return isDeepStrictEqual({ ...before, updated_at: null }, { ...after, updated_at: null });
+}
+
+/** Thrown by work that found nothing to change: whatever it did is undone, nothing is told of it, and `answer` is what it comes to. */
+class Unchanged extends Error {
+  readonly answer: unknown;
+  constructor(answer: unknown) {
+    super("nothing changes");
+    this.name = "Unchanged";
+    this.answer = answer;
+  }
+}
 
 /** A tenant that went meanwhile does not come back. */
 const isWithoutTenant = (error: { code?: unknown; constraint?: unknown }) =>
@@ -65,6 +86,7 @@ export async function write<T>(directory: Directory, actor: Actor, work: (write:
     try {
       return await attempt(directory, actor, work);
     } catch (error) {
+      if (error instanceof Unchanged) return error.answer as T;
       if (isWithoutTenant(error as object)) throw new Refused(refuse("not_found", "There is no such tenant."));
       if (look >= LOOKS || !WORTH_ANOTHER_LOOK.has(String((error as { code?: unknown }).code))) throw error;
     }
@@ -83,6 +105,9 @@ async function attempt<T>(directory: Directory, actor: Actor, work: (write: Writ
       log: (entry) => entries.push(entry),
       notify: (tenantId, topic, ref) =>
         notices.set(`${tenantId} ${topic} ${ref ?? ""}`, { tenant_id: tenantId, topic, ...(ref === undefined ? {} : { ref }) }),
+      stay(before, after, answer) {
+        if (entries.length === 0 && isSame(before, after)) throw new Unchanged(answer);
+      },
     });
     if (entries.length === 0) throw new Error("a change was made that the admin log does not tell of");
     await logEntries(trx, actor, new Date(directory.clock.now()), entries);
@@ -90,6 +115,11 @@ async function attempt<T>(directory: Directory, actor: Actor, work: (write: Writ
     for (const notice of notices.values()) await recordChange(trx, notice);
     return result;
   });
+}
+
+/** Lets one change of a record happen at a time, whatever tables it is in, until the transaction ends. */
+export function holdRecord({ trx }: Write, name: string): Promise<void> {
+  return lockName(trx, `record ${name}`);
 }
 
 /** Appends entries that tell of no change of a record, such as a login. */

@@ -1,10 +1,21 @@
 import { Refused, httpStatusOf, type Refusal, internalErrorOf } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { entityTag, isNoneOther } from "./entity-tag.ts";
 
 const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
 
-export function adminJsonAnswer(status: number, value: unknown): Response {
-  return status === 204 ? new Response(null, { status, headers: HEADERS }) : Response.json(value, { status, headers: HEADERS });
+export function adminJsonAnswer(status: number, value: unknown, etag?: string): Response {
+  const headers = etag === undefined ? HEADERS : { ...HEADERS, etag };
+  return status === 204 ? new Response(null, { status, headers: HEADERS }) : Response.json(value, { status, headers });
+}
+
+/** What a GET answers: 304 to who holds it already. */
+export function readAnswer(request: Request, status: number, value: unknown): Response {
+  const etag = entityTag(value);
+  const held = request.headers.get("if-none-match");
+  return held !== null && isNoneOther(held, etag)
+    ? new Response(null, { status: 304, headers: { ...HEADERS, etag } })
+    : adminJsonAnswer(status, value, etag);
 }
 
 /** The one place where a refusal becomes an answer of the control plane: `{detail, code, fields?, ...}`. */

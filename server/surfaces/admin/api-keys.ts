@@ -6,6 +6,7 @@ import {
   apiKeyUpdate,
   groupApiKeyQuery,
   mintedApiKey,
+  type MintedApiKey,
 } from "@gatehouse/contracts/api-keys";
 import { listOf } from "@gatehouse/contracts/conventions";
 import { createApiKey, getApiKey, listApiKeys, revokeApiKey, rotateApiKey, updateApiKey } from "../../directory/credentials/api-keys.ts";
@@ -19,6 +20,12 @@ const OF_GROUP = "/v1/admin/resource-groups/{id}/api-keys";
 const page = { status: 200, about: "One page of them", schema: listOf("api_keys", apiKey) } as const;
 const reading = { tag: "API keys", access: "keys:read", reach: "one" } as const;
 const writing = { tag: "API keys", access: "keys:write", reach: "one" } as const;
+
+/** Without the key itself. */
+function record(answer: unknown): unknown {
+  const { key: _key, key_value: _value, full_key: _full, ...rest } = answer as MintedApiKey;
+  return rest;
+}
 
 export const apiKeyOperations: readonly AdminOperation[] = [
   operation({
@@ -44,7 +51,7 @@ export const apiKeyOperations: readonly AdminOperation[] = [
     summary: "Create an API key",
     description: "The answer is the only place the key itself is ever shown. An active key of the same name in the group is a 409.",
     body: apiKeyCreate,
-    answer: { status: 201, about: "The record made, with the key", schema: mintedApiKey },
+    answer: { status: 201, about: "The record made, with the key", schema: mintedApiKey, record },
     run: (call) => call.write((write) => createApiKey(write, call.tenantId, idOf(call), call.body)),
   }),
   operation({
@@ -70,7 +77,8 @@ export const apiKeyOperations: readonly AdminOperation[] = [
     method: "PATCH",
     path: ONE,
     subject: "api_keys",
-    summary: "Rename an API key, or move its end",
+    summary: "Change an API key",
+    description: "What the body leaves out stays as it is. Its scope, and whose it is, cannot change.",
     body: apiKeyUpdate,
     answer: { status: 200, about: "The record as it is now", schema: apiKey },
     run: (call) => call.write((write) => updateApiKey(write, call.tenantId, idOf(call), call.body)),
@@ -93,7 +101,7 @@ export const apiKeyOperations: readonly AdminOperation[] = [
     summary: "Give an API key a new value",
     description: "The old value stays valid for the grace. A key that is not active is a 409.",
     body: apiKeyRotate,
-    answer: { status: 200, about: "The record as it is now, with the new key", schema: mintedApiKey },
+    answer: { status: 200, about: "The record as it is now, with the new key", schema: mintedApiKey, record },
     run: (call) => call.write((write) => rotateApiKey(write, call.tenantId, idOf(call), call.body.grace_seconds ?? 0)),
   }),
 ];

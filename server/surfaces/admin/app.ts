@@ -16,6 +16,7 @@ import { nearestRoute, nearestText } from "../../wire/nearest-route.ts";
 import { errorAnswer, refusalAnswer } from "./answers.ts";
 import { openApiDocument } from "./document.ts";
 import { performer } from "./perform.ts";
+import { recordRoutes } from "./record-route.ts";
 import { OPERATIONS } from "./routes.ts";
 import type { AdminServices, HealthHandler, LiveChain } from "./services.ts";
 
@@ -60,8 +61,9 @@ export function adminApp(deps: AdminDeps): AdminApp {
     method: operation.method,
     path: operation.path.replaceAll(/\{(\w+)\}/g, ":$1"),
   }));
+  const records = recordRoutes(OPERATIONS);
   for (const { operation, path } of routes) {
-    const perform = performer(services, operation);
+    const perform = performer(services, operation, records.get(operation));
     app.on(operation.method, path, async (context) => {
       const request = context.req.raw;
       const given = request.headers.get("x-request-id") ?? "";

@@ -30,7 +30,9 @@ export function openApiDocument(operations: readonly AdminOperation[]): object {
         "A tenant's admin is held to their tenant. A system admin names the tenant as `tenant_id` in the query or the body, or " +
         "as `X-Tenant-ID`; " +
         "without it the record in the path decides, else the tenant `default`, else the only tenant there is. " +
-        "Errors are `{detail, code}`; a 400 names each field, and a 409 of a duplicate carries `existing_id`.",
+        "Errors are `{detail, code}`; a 400 names each field, and a 409 of a duplicate carries `existing_id`. " +
+        "A record may be sent back as it was read: what is unchanged says nothing, and a read-only member with another value is a " +
+        "422. Records carry an `ETag`; writes take `If-Match` (412), reads `If-None-Match` (304).",
     },
     tags,
     paths,

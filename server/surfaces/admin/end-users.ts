@@ -7,6 +7,7 @@ import {
   endUserStatus,
   endUserUpdate,
   madeEndUser,
+  type MadeEndUser,
   photoSet,
 } from "@gatehouse/contracts/end-users";
 import { endUsersAsCsv, endUsersAsJson } from "../../directory/people/end-user-export.ts";
@@ -65,11 +66,14 @@ export const endUserOperations: readonly AdminOperation[] = [
       "With `send_welcome_email` the user is told of their account by mail; `welcome_email_sent` says whether the mail " +
       "server took it. The user is made either way.",
     body: endUserCreate,
-    answer: { status: 201, about: "The record made", schema: madeEndUser },
+    answer: { status: 201, about: "The record made", schema: madeEndUser, record: (answer) => (answer as MadeEndUser).user },
     async run(call) {
-      const user = await call.writeHashed(call.body.password, (write) => endUsers.create(write, call.tenantId, call.body));
+      const made = await call.writeHashed(call.body.password, async (write) => ({
+        user: await endUsers.create(write, call.tenantId, call.body),
+        welcome_email_sent: false,
+      }));
       // After the transaction: a slow mail server must hold no connection, and a failing one must not undo the user.
-      return { user, welcome_email_sent: call.body.send_welcome_email === true && (await call.services.welcome(user)) };
+      return call.body.send_welcome_email === true ? { ...made, welcome_email_sent: await call.services.welcome(made.user) } : made;
     },
   }),
   operation({

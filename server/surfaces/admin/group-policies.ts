@@ -7,7 +7,7 @@ import {
   llmLimitsState,
   mcpGlobalLimitsPatch,
   mediaGovernancePatch,
-  policyState,
+  policyStateOf,
   runCeilingsPatch,
   skillGlobalLimitsPatch,
   toolLimitsPatch,
@@ -50,7 +50,7 @@ function documentOperations({ path, what, kind, patch, member, item }: DocumentS
   const answer = {
     status: 200,
     about: "What the group sets, what it inherits, and what is in force",
-    schema: own ? llmLimitsState : policyState,
+    schema: own ? llmLimitsState : policyStateOf(member),
   };
   const params = item?.text === true ? { textParams: [item.param] } : {};
   const policyOf = (call: { readonly params: Readonly<Record<string, string>> }): PolicyOf => ({
@@ -70,7 +70,7 @@ function documentOperations({ path, what, kind, patch, member, item }: DocumentS
       async run(call) {
         const of = policyOf(call);
         const tree = await readPolicyTree(call.services.directory, call.tenantId, of);
-        return own ? llmState(tree, of.groupId) : stateOf(tree, of);
+        return own ? llmState(tree, of.groupId) : stateOf(tree, of, member);
       },
     }),
     operation({
@@ -89,7 +89,7 @@ function documentOperations({ path, what, kind, patch, member, item }: DocumentS
         const of = policyOf(call);
         const document = (call.body as Record<string, unknown>)[member] as PolicyDocument;
         const tree = await call.write((write) => replacePolicy(write, call.tenantId, of, document));
-        return own ? llmState(tree, of.groupId) : stateOf(tree, of);
+        return own ? llmState(tree, of.groupId) : stateOf(tree, of, member);
       },
     }),
   ];

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { listOf, pageQuery } from "@gatehouse/contracts/conventions";
 import {
   mcpHealth,
@@ -6,6 +7,7 @@ import {
   mcpServerQuery,
   mcpServerUpdate,
   mcpSnapshot,
+  type McpServer,
   refreshBody,
   refreshResult,
   testConnectionBody,
@@ -47,14 +49,51 @@ const generic = resource({
   update: mcpServerUpdate,
   read: mcpServer,
   notes: {
-    remove: "Its configurations and snapshots go with it, and what groups set for it. Refused with in_use while a virtual server has it.",
+    remove:
+      "Its snapshots go with it, and what groups set for it. Refused with in_use while it has configurations or a virtual server has it.",
   },
 })
   .filter(({ method }) => method !== "POST")
   .map((one) => ({ ...one, textParams: ["id"] }));
 
+/** Without what only a write tells. */
+function record(answer: unknown): unknown {
+  const { discovery: _discovery, ...server } = answer as McpServer;
+  return server;
+}
+
+/** Whether a server is asked elsewhere, or as somebody else, than before, so that what is known of it is no longer so. */
+function isAskedAnew(before: McpServer, after: McpServer, newKey: boolean): boolean {
+  if (before.updated_at === after.updated_at || !after.enabled) return false;
+  const asked = (server: McpServer) => [server.base_url, server.mcp_endpoint_path, server.auth_type, server.has_api_key, server.enabled];
+  return newKey || !isDeepStrictEqual(asked(before), asked(after));
+}
+
+/** The server after a discovery, and what that came to. */
+async function discovered(call: Pick<AdminCall<unknown, unknown>, "services" | "tenantId" | "write">, id: string): Promise<McpServer> {
+  const discovery = await refresh(call, id);
+  return { ...(await mcpServers.get(call.services.directory, call.tenantId, id)), discovery };
+}
+
+const change = operation({
+  ...writing,
+  method: "PATCH",
+  path: `${PATH}/{id}`,
+  summary: "Change a tool server",
+  description:
+    "What the body leaves out stays as it is. A server that is now asked elsewhere, or as somebody else, is discovered again; " +
+    "`discovery` tells what came of it.",
+  body: mcpServerUpdate,
+  answer: { status: 200, about: "The record as it is now", schema: mcpServer, record },
+  async run(call) {
+    const before = await mcpServers.get(call.services.directory, call.tenantId, idOf(call));
+    const after = await call.write((write) => mcpServers.update(write, call.tenantId, idOf(call), call.body));
+    return isAskedAnew(before, after, call.body.api_key != null) ? discovered(call, after.id) : after;
+  },
+});
+
 export const mcpServerOperations: readonly AdminOperation[] = [
-  ...generic,
+  ...generic.map((one) => (one.method === "PATCH" ? change : one)),
   operation({
     tag: "Tool servers",
     access: "tools:write",
@@ -66,11 +105,10 @@ export const mcpServerOperations: readonly AdminOperation[] = [
       "One record for each base_url and mcp_endpoint_path: a second is answered 409 with existing_id. What the server is and " +
       "offers is discovered at once; `discovery` tells what came of it.",
     body: mcpServerCreate,
-    answer: { status: 201, about: "The record made", schema: mcpServer },
+    answer: { status: 201, about: "The record made", schema: mcpServer, record },
     async run(call) {
       const made = await call.write((write) => mcpServers.create(write, call.tenantId, call.body));
-      const { status, detail } = await refresh(call, made.id);
-      return { ...(await mcpServers.get(call.services.directory, call.tenantId, made.id)), discovery: { status, detail } };
+      return discovered(call, made.id);
     },
   }),
   operation({
@@ -82,7 +120,7 @@ export const mcpServerOperations: readonly AdminOperation[] = [
       "Keeps a snapshot, and tells how the tools differ from those before. What is inconclusive changes nothing. A server " +
       "behind OAuth answers who shows it a token of its own: give one as `access_token`.",
     body: refreshBody,
-    answer: { status: 200, about: "What was found", schema: refreshResult },
+    answer: { status: 200, about: "What was found", schema: refreshResult, record: (answer) => (answer as { server: McpServer }).server },
     async run(call) {
       const { status, detail, diff } = await refresh(call, idOf(call), call.body.access_token);
       return { status, detail, diff, server: await mcpServers.get(call.services.directory, call.tenantId, idOf(call)) };

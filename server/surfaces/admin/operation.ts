@@ -40,6 +40,8 @@ export interface AdminAnswer {
   readonly about: string;
   /** Of a JSON answer. */
   readonly schema?: z.ZodType;
+  /** The record as a read shows it, of an answer that tells more. */
+  readonly record?: (answer: unknown) => unknown;
   /** Of another answer, which the operation returns as a Response. */
   readonly media?: string | readonly string[];
 }

@@ -1,16 +1,20 @@
 import { z } from "zod";
 import { LOGIN_FAILED, type Admin } from "../../directory/people/logins.ts";
-import { logEntries, write, type Actor } from "../../directory/writes/write.ts";
+import { logEntries, type Actor } from "../../directory/writes/write.ts";
 import { type Refusal, refuse, Refused, httpStatusOf } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { placeOf } from "../../kernel/ip-address.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import { check, readQuery } from "../../wire/strict-input.ts";
-import { adminJsonAnswer } from "./answers.ts";
+import { adminJsonAnswer, readAnswer } from "./answers.ts";
+import { withoutReadOnly } from "./as-read.ts";
 import { lackOf, signedInCaller, tenantOfCall } from "./caller.ts";
+import { conditionedWrites } from "./conditioned-writes.ts";
 import { withTenant } from "./document.ts";
+import { entityTag } from "./entity-tag.ts";
 import { readJsonBody } from "./input.ts";
 import type { AdminCall, AdminOperation } from "./operation.ts";
+import type { RecordRoute } from "./record-route.ts";
 import type { AdminServices } from "./services.ts";
 
 export interface AdminArrival {
@@ -23,9 +27,13 @@ export interface AdminArrival {
 
 /**
  * Makes an operation answer: caller, permission, path, query, body, tenant, and then the operation itself. The answering
- * function throws `Refused`.
+ * function throws `Refused`. `route`: of a write, where its record is read.
  */
-export function performer(services: AdminServices, operation: AdminOperation): (arrival: AdminArrival) => Promise<Response> {
+export function performer(
+  services: AdminServices,
+  operation: AdminOperation,
+  route?: RecordRoute,
+): (arrival: AdminArrival) => Promise<Response> {
   // Made once, because a schema is compiled at its first use. A probe or a scraper of an open page may send what it likes.
   const page = operation.access === "anyone" && operation.query === undefined;
   const querySchema = page ? undefined : (withTenant(operation, operation.query) ?? NOTHING);
@@ -40,17 +48,29 @@ export function performer(services: AdminServices, operation: AdminOperation): (
     }
     const query =
       querySchema === undefined ? NO_INPUT : splitTenant(operation, check(querySchema, readQuery(new URL(request.url)), "invalid_query"));
-    const body =
-      bodySchema === undefined
-        ? NO_INPUT
-        : splitTenant(
-            operation,
-            check(bodySchema, (await readJsonBody(request, admin === null ? placeOf(arrival.address) : null)) ?? {}, "invalid_body"),
-          );
     const header = operation.reach === "none" ? undefined : (request.headers.get("x-tenant-id") ?? undefined);
-    const tenant = await tenantOfCall(services, admin, operation, params, { query: query.tenantId, body: body.tenantId, header });
-    const result = await operation.run(callOf(services, operation, arrival, { admin, tenant, query: query.rest, body: body.rest }));
-    return result instanceof Response ? result : adminJsonAnswer(operation.answer.status, result);
+    const tenantNamed = (bodyTenant: string | undefined) =>
+      tenantOfCall(services, admin, operation, params, { query: query.tenantId, body: bodyTenant, header });
+    const read = async (): Promise<{ tenant: string | null; body: Record<string, unknown> }> => {
+      if (bodySchema === undefined) return { tenant: await tenantNamed(undefined), body: {} };
+      const given = (await readJsonBody(request, admin === null ? placeOf(arrival.address) : null)) ?? {};
+      const changed = recordChangedBy(operation, route, admin);
+      if (changed === undefined || isReadAlone(given, bodySchema, changed)) {
+        const body = splitTenant(operation, check(bodySchema, given, "invalid_body"));
+        return { tenant: await tenantNamed(body.tenantId), body: body.rest };
+      }
+      const tenant = await tenantNamed(changed.ownTenant || typeof given.tenant_id !== "string" ? undefined : given.tenant_id);
+      const current = await readRecord(services, changed.read, arrival, { admin, tenant, input: { ...given, ...query.rest } });
+      const schema = changed.ownTenant ? (operation.body as z.ZodObject) : bodySchema;
+      const rest = withoutReadOnly(given, { schema, record: changed.record, current, keepsRest: operation.method === "PATCH" });
+      return { tenant, body: splitTenant(operation, check(schema, rest, "invalid_body")).rest };
+    };
+    const { tenant, body } = await read();
+    const call = callOf(services, operation, arrival, { admin, tenant, query: query.rest, body, route });
+    const result = await operation.run(call);
+    if (result instanceof Response) return result;
+    if (operation.method === "GET") return readAnswer(request, operation.answer.status, result);
+    return adminJsonAnswer(operation.answer.status, result, route?.inAnswer === undefined ? undefined : entityTag(route.inAnswer(result)));
   };
   return async (arrival) => {
     let admin: Admin | null = null;
@@ -62,6 +82,16 @@ export function performer(services: AdminServices, operation: AdminOperation): (
       throw error;
     }
   };
+}
+
+/** The record that a body of the operation may be a copy of, read before and perhaps changed; `ownTenant`: its tenant_id names no tenant, because what changes is found without. */
+function recordChangedBy(operation: AdminOperation, route: RecordRoute | undefined, admin: Admin | null) {
+  const record = route?.read.answer.schema;
+  if (route === undefined || !(record instanceof z.ZodObject) || !(operation.method === "PATCH" || operation.method === "PUT"))
+    return undefined;
+  if (route.inAnswer === undefined) return undefined;
+  const found = operation.subject !== undefined || operation.reach === "any" || typeof admin?.tenantId === "string";
+  return { read: route.read, record, ownTenant: "tenant_id" in record.shape && found };
 }
 
 /**
@@ -128,14 +158,50 @@ function splitTenant(
   return { tenantId: tenantId as string | undefined, rest };
 }
 
+/** Whether a body says all by itself: it holds together, or what is wrong with it no record makes right. */
+function isReadAlone(
+  given: Readonly<Record<string, unknown>>,
+  schema: z.ZodObject,
+  { record, ownTenant }: { readonly record: z.ZodObject; readonly ownTenant: boolean },
+): boolean {
+  const names = Object.keys(given);
+  if (names.some((name) => !(name in schema.shape) && !(name in record.shape))) return true;
+  return !(ownTenant && "tenant_id" in given) && schema.safeParse(given).success;
+}
+
+interface Found {
+  readonly admin: Admin | null;
+  readonly tenant: string | null;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+/** The record as its own operation reads it. `input` is what may say which, beside the path. */
+function readRecord(
+  services: AdminServices,
+  read: AdminOperation,
+  arrival: AdminArrival,
+  { admin, tenant, input }: Pick<Found, "admin" | "tenant"> & { readonly input: Readonly<Record<string, unknown>> },
+): Promise<Record<string, unknown>> {
+  const names = Object.keys(read.query?.shape ?? {}).filter((name) => input[name] != null);
+  const query = Object.fromEntries(names.map((name) => [name, input[name]]));
+  return read.run(callOf(services, read, arrival, { admin, tenant, query, body: {} })) as Promise<Record<string, unknown>>;
+}
+
 function callOf(
   services: AdminServices,
   operation: AdminOperation,
   arrival: AdminArrival,
-  found: { admin: Admin | null; tenant: string | null; query: unknown; body: unknown },
+  found: Found & { readonly route?: RecordRoute | undefined },
 ): AdminCall<unknown, unknown> {
   const { request, params, address, requestId } = arrival;
   const actor = actorOf(found.admin, arrival);
+  const input = { ...(found.body as object), ...(found.query as object) };
+  const onRecord = conditionedWrites(found.route, arrival, {
+    scope: found.tenant ?? "",
+    input,
+    read: (db, { read }) => readRecord({ ...services, directory: { ...services.directory, db } }, read, arrival, { ...found, input }),
+  });
   return {
     services,
     actor,
@@ -153,12 +219,12 @@ function callOf(
       if (found.tenant === null) throw new Error(`${operation.path} is not held to one tenant`);
       return found.tenant;
     },
-    write: (work) => write(services.directory, actor, work),
+    write: (work) => onRecord(services.directory, actor, work),
     async writeHashed(password, work) {
       const { directory } = services;
-      if (password === undefined) return write(directory, actor, work);
+      if (password === undefined) return onRecord(directory, actor, work);
       const hash = await directory.hashPassword(password);
-      return write({ ...directory, hashPassword: async () => hash }, actor, work);
+      return onRecord({ ...directory, hashPassword: async () => hash }, actor, work);
     },
   };
 }

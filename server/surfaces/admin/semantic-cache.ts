@@ -34,6 +34,7 @@ export const semanticCacheOperations: readonly AdminOperation[] = [
       create:
         "Holds for the groups it is bound to and those below them; where several do, the nearest counts. Answers are given " +
         "again only to callers under the same policies, for the same model, and for requests that ask the same.",
+      update: "What the body leaves out stays as it is; exact_match and semantic_match are each replaced as a whole.",
       remove: "Its stored answers go with it.",
     },
   }),

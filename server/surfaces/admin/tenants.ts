@@ -1,7 +1,6 @@
 import { listOf } from "@gatehouse/contracts/conventions";
 import { tenant, tenantCreate, tenantPut, tenantQuery, tenantStats, tenantUpdate } from "@gatehouse/contracts/tenants";
-import { tenants, readTenantStats as statsOf } from "../../directory/tenants/tenants.ts";
-import { invalidField } from "../../directory/writes/records.ts";
+import { NEW_TENANT, tenants, readTenantStats as statsOf } from "../../directory/tenants/tenants.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
 
@@ -44,7 +43,7 @@ export const tenantOperations: readonly AdminOperation[] = [
     method: "PATCH",
     path: ONE,
     summary: "Change a tenant",
-    description: "What the body leaves out stays as it is, inside data_retention too.",
+    description: "What the body leaves out stays as it is; data_retention is replaced as a whole.",
     body: tenantUpdate,
     answer: { status: 200, about: "The record as it is now", schema: tenant },
     run: (call) => call.write((write) => tenants.update(write, null, idOf(call), call.body)),
@@ -53,15 +52,12 @@ export const tenantOperations: readonly AdminOperation[] = [
     ...common,
     method: "PUT",
     path: ONE,
-    summary: "Change a tenant, with a record as it was read",
-    description: "Like PATCH, but the members a client cannot set may be there, so that a record can be read, changed and put back.",
+    summary: "Replace a tenant",
+    description:
+      "What the body leaves out is what a new tenant has, but for its name. A record as it was read may be changed and put back.",
     body: tenantPut,
     answer: { status: 200, about: "The record as it is now", schema: tenant },
-    async run(call) {
-      const { id, created_at: _created, updated_at: _updated, ...body } = call.body;
-      if (id !== undefined && id !== idOf(call)) throw invalidField("id", "cannot change");
-      return call.write((write) => tenants.update(write, null, idOf(call), body));
-    },
+    run: (call) => call.write((write) => tenants.update(write, null, idOf(call), { ...NEW_TENANT, ...call.body })),
   }),
   operation({
     ...common,

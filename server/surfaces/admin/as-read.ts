@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from "node:util";
+import type { z } from "zod";
+import { type FieldError, invalidFields } from "../../kernel/errors.ts";
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * A body that is a record as it was read, perhaps with something changed, without the members that cannot be written:
+ * unchanged ones say nothing, and changed ones are refused by name. Where only what is left out stays (`keepsRest`), a value that
+ * stands already is not judged again either.
+ */
+export function withoutReadOnly(
+  body: Members,
+  { schema, record, current, keepsRest }: { schema: z.ZodObject; record: z.ZodObject; current: Members; keepsRest: boolean },
+): Members {
+  const kept: Record<string, unknown> = { ...body };
+  for (;;) {
+    const parsed = schema.safeParse(kept);
+    if (parsed.success) return kept;
+    const before = Object.keys(kept).length;
+    const changed: FieldError[] = [];
+    for (const issue of parsed.error.issues) {
+      const isRoot = issue.path.length === 0 && issue.code === "unrecognized_keys";
+      const unwritable = isRoot ? issue.keys.filter((name) => name in record.shape) : [];
+      for (const name of unwritable) {
+        if (isAsRead(name, kept[name], current)) delete kept[name];
+        else changed.push({ field: name, message: "cannot be changed" });
+      }
+      const [name] = issue.path;
+      if (keepsRest && typeof name === "string" && name in kept && name in current && isDeepStrictEqual(kept[name], current[name]))
+        delete kept[name];
+    }
+    if (changed.length > 0) throw invalidFields("read_only_field", changed);
+    if (Object.keys(kept).length === before) return kept;
+  }
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT.*Z$/;
+
+/**
+ * Whether a member is as the record has it. A moment that the gateway moves on may be an earlier one since the record was made: what
+ * was read gets old. What only some answers tell, and no read, is nobody's to change.
+ */
+export function isAsRead(name: string, given: unknown, current: Members): boolean {
+  const known = current[name];
+  if (!(name in current) || isDeepStrictEqual(given, known)) return true;
+  const { created_at: madeAt } = current;
+  if (name === "created_at" || typeof known !== "string" || !MOMENT.test(known) || typeof madeAt !== "string") return false;
+  if (given === null) return name !== "updated_at";
+  return typeof given === "string" && MOMENT.test(given) && given >= madeAt && given < known;
+}

@@ -1,0 +1,42 @@
+import type { AdminOperation } from "./operation.ts";
+
+/** Where the record that an operation is about can be read, and what of its answer that record is. */
+export interface RecordRoute {
+  readonly read: AdminOperation;
+  /** Undefined where the answer does not tell of the record. */
+  readonly inAnswer: ((answer: unknown) => unknown) | undefined;
+}
+
+const whole = (answer: unknown): unknown => answer;
+
+/** A GET is one of a record where a change at the same path is answered as it is. */
+function isRecord(read: AdminOperation, operations: readonly AdminOperation[]): boolean {
+  return (
+    read.method === "GET" &&
+    read.answer.schema !== undefined &&
+    operations.some(
+      ({ method, path, answer }) => (method === "PATCH" || method === "PUT") && path === read.path && answer.schema === read.answer.schema,
+    )
+  );
+}
+
+/**
+ * For each write its record: at its own path, in its answer, or the nearest above its path. Found from the table of routes,
+ * so that a new kind of record has entity tags, conditions and read-only members without asking for them.
+ */
+export function recordRoutes(operations: readonly AdminOperation[]): ReadonlyMap<AdminOperation, RecordRoute> {
+  const reads = operations.filter((one) => isRecord(one, operations));
+  const routes = new Map<AdminOperation, RecordRoute>();
+  for (const operation of operations) {
+    if (operation.method === "GET") continue;
+    const { path, answer } = operation;
+    const made = reads.find((read) => read.path.startsWith(`${path}/`) && !read.path.slice(path.length + 1).includes("/"));
+    const answered = reads.filter((read) => read.answer.schema === answer.schema);
+    const above = reads.filter((read) => path.startsWith(`${read.path}/`)).toSorted((a, b) => b.path.length - a.path.length);
+    const read = reads.find((one) => one.path === path) ?? (operation.method === "POST" ? made : undefined) ?? above[0] ?? answered[0];
+    if (read === undefined) continue;
+    const inAnswer = answer.record ?? (answer.schema === read.answer.schema ? whole : undefined);
+    routes.set(operation, { read, inAnswer });
+  }
+  return routes;
+}
