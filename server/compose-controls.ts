@@ -9,6 +9,8 @@ import { GuardrailInspector } from "./controls/guardrails/inspector.ts";
 import type { Limits } from "./controls/limits/limits.ts";
 import { parameters } from "./controls/parameters/parameters.ts";
 import { SemanticPolicies } from "./controls/semantic-policies/semantic-policies.ts";
+import { SemanticEnforcement } from "./controls/semantic-policies/semantic-enforcement.ts";
+import { SemanticInspector } from "./controls/semantic-policies/semantic-inspector.ts";
 import type { Database } from "./store/database.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Log } from "./kernel/log.ts";
@@ -35,21 +37,22 @@ interface ControlParts {
 /**
  * Every control in the order calls pass them. The order is part of the product (docs/lifecycle.md): who may use what is
  * settled before anything is counted, changed or looked at; answers meet guardrails first, then policies on the tool calls
- * in them, then policies in words; an action is held to policies on its arguments and to guardrails on its definition
+ * in them, then policies in words; an action is held to policies on its arguments, to guardrails and policies in words on its definition
  * before anybody is asked to approve it.
  */
 export function openControls(parts: ControlParts): { readonly controls: Controls; readonly gates: Gates } {
   const { askModel, clock, log, limits, upstreamTimeoutMs: idleMs } = parts;
   const engines = { engines: parts.engines, askModel };
   const guardrails = new Guardrails({ ...engines, idleMs });
-  const semanticPolicies = new SemanticPolicies({ ask: askModel, clock, log, fallbackModel: parts.judgeModel, idleMs });
-  const inspector = new GuardrailInspector(engines);
+  const inWords = new SemanticEnforcement({ ask: askModel, clock, log, fallbackModel: parts.judgeModel });
+  const semanticPolicies = new SemanticPolicies(inWords, idleMs);
+  const inspectors = [new GuardrailInspector(engines), new SemanticInspector(inWords, clock)];
   const standing = [access, toolAccess];
   return {
     controls: {
       request: [...standing, limits, parameters, guardrails, semanticPolicies],
       answer: [guardrails, generatedToolCalls, semanticPolicies],
     },
-    gates: new Gates({ ...parts.admission, actions: [actionArguments, inspector, new Approvals(parts)], inspector, standing }),
+    gates: new Gates({ ...parts.admission, actions: [actionArguments, ...inspectors, new Approvals(parts)], inspectors, standing }),
   };
 }

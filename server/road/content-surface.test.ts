@@ -1,4 +1,4 @@
-import { GUARDRAIL_SURFACES } from "@gatehouse/contracts/guardrails";
+import { GUARDRAIL_SURFACES, SERVED_SURFACES } from "@gatehouse/contracts/guardrails";
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { GOVERNED_ROUTES } from "../routes.ts";
@@ -33,4 +33,9 @@ test("whatever a tool server answers passes a surface", () => {
 test("the guide tells of every surface", () => {
   const guide = readFileSync(new URL("../../docs/guides/guardrails.md", import.meta.url), "utf8");
   for (const surface of GUARDRAIL_SURFACES) expect([surface, guide.includes(`\`${surface}\``)]).toEqual([surface, true]);
+});
+
+test("policies in words may be saved for the surfaces that calls pass", () => {
+  const passed = GUARDRAIL_SURFACES.filter((surface) => SURFACES[surface].subtypes.length > 0 || surface === "mcp_registration");
+  expect<readonly string[]>(SERVED_SURFACES).toEqual(passed);
 });

@@ -25,7 +25,8 @@ export interface Inspector {
 export interface GateParts extends AdmissionParts {
   /** In the order an action passes them. */
   readonly actions: readonly ActionControl[];
-  readonly inspector: Inspector;
+  /** In the order content passes them. */
+  readonly inspectors: readonly Inspector[];
   /** Of the request controls those that decide who may use what. */
   readonly standing: readonly RequestControl[];
 }
@@ -41,7 +42,7 @@ export class Gates {
     this.parts = parts;
   }
 
-  /** Argument policies, guardrails on the definition, approval: the first that does not let the action pass decides. */
+  /** Argument policies, guardrails and semantic policies on the definition, approval: the first that does not let the action pass decides. */
   async beforeAction(call: Call, action: Action): Promise<ActionDecision> {
     let passed = ACTION_PASSES;
     for (const control of this.parts.actions) {
@@ -53,20 +54,27 @@ export class Gates {
     return passed;
   }
 
-  inspect(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
-    return this.parts.inspector.inspect(call, surface, slots);
+  async inspect(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
+    for (const inspector of this.parts.inspectors) {
+      if (!inspector.looksAt(call, surface)) continue;
+      const refusal = await inspector.inspect(call, surface, slots);
+      if (refusal !== null) return refusal;
+    }
+    return null;
   }
 
-  offered(call: Call, definitions: readonly JsonValue[]): Promise<JsonValue[] | null> {
-    return this.parts.inspector.offered(call, definitions);
+  async offered(call: Call, definitions: readonly JsonValue[]): Promise<JsonValue[] | null> {
+    let changed: JsonValue[] | null = null;
+    for (const inspector of this.parts.inspectors) changed = (await inspector.offered(call, changed ?? definitions)) ?? changed;
+    return changed;
   }
 
   looksAt(call: Call, surface: GuardrailSurface): boolean {
-    return this.parts.inspector.looksAt(call, surface);
+    return this.parts.inspectors.some((inspector) => inspector.looksAt(call, surface));
   }
 
   enforces(call: Call, surface: GuardrailSurface): boolean {
-    return this.parts.inspector.enforces(call, surface);
+    return this.parts.inspectors.some((inspector) => inspector.enforces(call, surface));
   }
 
   /** Why a caller who was let in would not be now; null when it would. What is found out is not told on the call's row. */

@@ -27,6 +27,16 @@ export const GUARDRAIL_SURFACES = [
 ] as const;
 export type GuardrailSurface = (typeof GUARDRAIL_SURFACES)[number];
 
+/** Those that calls pass today. */
+export const SERVED_SURFACES = [
+  "chat_input",
+  "chat_output",
+  "embeddings_input",
+  "mcp_input",
+  "mcp_output",
+  "mcp_registration",
+] as const satisfies readonly GuardrailSurface[];
+
 export const PII_CATEGORIES = ["email", "phone", "credit_card", "ssn", "iban"] as const;
 export const SECRET_CATEGORIES = [
   "aws_access_key",

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { description, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
-import { GUARDRAIL_SURFACES } from "./guardrails.ts";
+import { SERVED_SURFACES } from "./guardrails.ts";
 
 const action = z.enum(["block", "warn"]);
 const mode = z.enum(["enforce", "shadow"]);
 const onFailure = z.enum(["block", "allow"]);
-const surfaces = z.array(z.enum(GUARDRAIL_SURFACES)).min(1).max(GUARDRAIL_SURFACES.length);
+/** A policy on a surface that no call passes would be a promise that nobody keeps. */
+const surfaces = z.array(z.enum(SERVED_SURFACES)).min(1).max(SERVED_SURFACES.length);
 const constraintText = z.string().trim().min(1).max(8000);
 const groupIds = z.array(recordId).max(1000).nullable();
 

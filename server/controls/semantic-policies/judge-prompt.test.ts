@@ -10,7 +10,7 @@ describe("what a judge is asked", () => {
     const marks = new Set<string>();
     fc.assert(
       fc.property(fc.string(), (text) => {
-        const { messages, check } = judgePrompt(policy, text, "input");
+        const { messages, check } = judgePrompt(policy, text, "chat_input");
         const [system, user] = messages.map(({ content }) => content) as [string, string];
         const mark = /<text-([0-9a-f]{24})>/.exec(system)?.[1] as string;
         expect(marks.has(mark)).toBe(false);

@@ -1,11 +1,13 @@
+import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { SemanticPolicyEntry } from "../../directory/semantic-policies/policy-entry.ts";
 import type { ModelEntry, TenantSnapshot } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Call } from "../../road/call.ts";
+import { SURFACES } from "../../road/content-surface.ts";
 import type { AskModel } from "../../road/model-question.ts";
-import { type Direction, type JudgePrompt, judgePrompt, VERDICT_SCHEMA, windowsOf } from "./judge-prompt.ts";
+import { type JudgePrompt, judgePrompt, VERDICT_SCHEMA, windowsOf } from "./judge-prompt.ts";
 import { readJudgeVerdict, type JudgeVerdict } from "./verdict.ts";
 
 export interface JudgeParts {
@@ -19,7 +21,8 @@ export interface JudgeParts {
 export interface JudgeQuestion {
   readonly call: Call;
   readonly policy: SemanticPolicyEntry;
-  readonly direction: Direction;
+  /** Where the text stands. */
+  readonly surface: GuardrailSurface;
   readonly text: string;
 }
 
@@ -79,7 +82,7 @@ export class Judge {
   }
 
   private async ask(question: JudgeQuestion, model: ModelEntry): Promise<JudgeVerdict> {
-    const prompt = judgePrompt(question.policy, question.text, question.direction);
+    const prompt = judgePrompt(question.policy, question.text, question.surface);
     const startedAt = performance.now();
     const plain = this.plain.get(model.id) === true;
     const first = await this.send(question, model, prompt, plain, question.policy.timeoutMs);
@@ -90,7 +93,7 @@ export class Judge {
   }
 
   private async send(
-    { call, policy, direction }: JudgeQuestion,
+    { call, policy, surface }: JudgeQuestion,
     model: ModelEntry,
     prompt: JudgePrompt,
     plain: boolean,
@@ -111,7 +114,7 @@ export class Judge {
       settled(nested, said) {
         verdict = said.kind === "failed" ? { kind: "failed", reason: said.reason } : readJudgeVerdict(said.text, prompt.check);
         nested.row.semantic_policy_id = policy.id;
-        nested.row.custom_metadata = { semantic_policy: recordedVerdict(policy, direction, verdict) };
+        nested.row.custom_metadata = { semantic_policy: recordedVerdict(policy, SURFACES[surface].direction, verdict) };
       },
     });
     if (reply.kind === "said") return { verdict, unfit: false };
@@ -119,13 +122,13 @@ export class Judge {
   }
 }
 
-function keyOf({ call, policy, direction, text }: JudgeQuestion, model: ModelEntry): string {
+function keyOf({ call, policy, surface, text }: JudgeQuestion, model: ModelEntry): string {
   return sha256Hex(
     JSON.stringify([
       call.scope?.tenant.id,
       policy.id,
       policy.constraintText,
-      direction,
+      surface,
       model.id,
       model.modelName,
       model.provider.baseUrl,
@@ -141,7 +144,7 @@ function worstOf(verdicts: readonly Judged[]): Judged {
 }
 
 /** A verdict as rows record it. */
-export function recordedVerdict(policy: SemanticPolicyEntry, direction: Direction, { kind, reason }: JudgeVerdict) {
+export function recordedVerdict(policy: SemanticPolicyEntry, direction: "input" | "output", { kind, reason }: JudgeVerdict) {
   return { policy_id: policy.id, policy: policy.name, direction, mode: policy.mode, action: policy.action, verdict: kind, reason };
 }
 

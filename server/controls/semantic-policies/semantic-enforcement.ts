@@ -1,0 +1,129 @@
+import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
+import { type SemanticPolicyEntry, semanticPoliciesOf } from "../../directory/semantic-policies/policy-entry.ts";
+import type { GroupScope } from "../../directory/snapshot.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
+import { abortReason, type Call } from "../../road/call.ts";
+import { SURFACES } from "../../road/content-surface.ts";
+import { warnCaller } from "../../road/policy-warnings.ts";
+import { Judge, type Judged, type JudgeParts, type JudgeQuestion, recordedVerdict } from "./judge.ts";
+
+export interface EnforcementParts extends JudgeParts {
+  readonly log: Log;
+}
+
+export type Policies = readonly SemanticPolicyEntry[];
+
+/** Asks judges about texts, tells rows and callers what came of it, and says which call it stops. */
+export class SemanticEnforcement {
+  private readonly judge: Judge;
+  private readonly log: Log;
+  private readonly bySurface = new WeakMap<GroupScope, Map<string, Policies>>();
+
+  constructor(parts: EnforcementParts) {
+    this.judge = new Judge(parts);
+    this.log = parts.log;
+  }
+
+  /** Those that hold for the call where its content passes `surface`; none where it passes nowhere. */
+  policiesOf({ scope }: Call, surface: GuardrailSurface | null): Policies {
+    if (scope === null || surface === null || scope.tenant.semanticPolicies.length === 0) return [];
+    let known = this.bySurface.get(scope);
+    if (known === undefined) this.bySurface.set(scope, (known = new Map()));
+    let found = known.get(surface);
+    if (found === undefined) known.set(surface, (found = semanticPoliciesOf(scope).filter(({ surfaces }) => surfaces.has(surface))));
+    return found;
+  }
+
+  /** What a judge says of a text; what was said before is not asked for again. */
+  verdictOf(question: JudgeQuestion): Promise<Judged> {
+    return this.judge.judge(question);
+  }
+
+  /** Judges a text by all of them at once; a refusal when one of them stops the call. Null text: it cannot be read. */
+  async apply(call: Call, policies: Policies, surface: GuardrailSurface, text: string | null): Promise<Refusal | null> {
+    const enforced = policies.filter(({ mode }) => mode === "enforce");
+    if (text !== null && text.trim() !== "")
+      for (const policy of policies)
+        if (policy.mode === "shadow" && !this.recalled({ call, policy, surface, text })) this.watch({ call, policy, surface, text });
+    if (text !== null && text.trim() === "") return null;
+    const judged = await Promise.all(
+      enforced.map(async (policy) => ({
+        policy,
+        verdict: text === null ? UNREADABLE : await this.judge.judge({ call, policy, surface, text }),
+      })),
+    );
+    // The caller is gone, and its judges with it: the row says so, and nothing of policies that were not heard.
+    const why = abortReason(call);
+    if (why === "client_disconnected" || why === "gateway_interrupted") return refuse("upstream_interrupted");
+    let stopped: Refusal | null = null;
+    for (const { policy, verdict } of judged) stopped = this.conclude(call, policy, surface, verdict) ?? stopped;
+    return stopped;
+  }
+
+  /** Tells the row and the caller of a verdict of an enforced policy; true where it stops what was judged. */
+  weigh(call: Call, policy: SemanticPolicyEntry, surface: GuardrailSurface, verdict: Judged): boolean {
+    if (verdict.kind === "compliant") return false;
+    note(call, policy, surface, verdict);
+    call.answerReusable = false;
+    if (verdict.kind === "failed" ? policy.onFailure === "block" : policy.action === "block") return true;
+    const { row } = call;
+    if (verdict.kind === "failed") row.guardrails_degraded = true;
+    else {
+      row.semantic_policy_id ??= policy.id;
+      warnCaller(call, policy.name);
+    }
+    return false;
+  }
+
+  /** The same of a verdict that may end the call; the first policy that does names itself on the row. */
+  conclude(call: Call, policy: SemanticPolicyEntry, surface: GuardrailSurface, verdict: Judged): Refusal | null {
+    if (!this.weigh(call, policy, surface, verdict)) return null;
+    const { row } = call;
+    if (row.proxy_subtype !== "semantic_policy_block") {
+      row.proxy_subtype = "semantic_policy_block";
+      row.semantic_policy_id = policy.id;
+    }
+    const message = verdict.kind === "failed" ? "A semantic policy could not be judged, and lets nothing pass unjudged." : undefined;
+    return refuse("semantic_policy_block", message, {
+      extra: { policy: policy.name, direction: SURFACES[surface].direction },
+      ...(verdict.reason === null ? {} : { reason: verdict.reason }),
+    });
+  }
+
+  /** Judges beside the call, which may have ended by then: the row of the judge's own call tells what came of it. */
+  watch(question: JudgeQuestion): void {
+    const { call, policy, surface } = question;
+    this.judge
+      .judge(question)
+      .then((verdict) => {
+        // Of a verdict known before, no row of a judge tells.
+        if (verdict.cached && verdict.kind !== "compliant" && this.open(call)) note(call, policy, surface, verdict);
+      })
+      .catch((error: unknown) =>
+        this.log.warn("semantic_policy_failed", { call_id: call.id, error: error instanceof Error ? error : new Error(String(error)) }),
+      );
+  }
+
+  /** Tells the call's own row of a verdict that no judge has to be asked for; false where one has. */
+  recalled(question: JudgeQuestion): boolean {
+    const verdict = this.judge.known(question);
+    if (verdict !== null && verdict.kind !== "compliant") note(question.call, question.policy, question.surface, verdict);
+    return verdict !== null;
+  }
+
+  /** Whether the call's row can still be written on. */
+  private open({ row }: Call): boolean {
+    return row.http_status_code === undefined;
+  }
+}
+
+const UNREADABLE: Judged = { kind: "failed", reason: "the text cannot be read", cached: true };
+
+function note({ row }: Call, policy: SemanticPolicyEntry, surface: GuardrailSurface, verdict: Judged): void {
+  const known = row.custom_metadata as { semantic_policies?: unknown[] } | null | undefined;
+  row.custom_metadata = {
+    ...known,
+    semantic_policies: [...(known?.semantic_policies ?? []), recordedVerdict(policy, SURFACES[surface].direction, verdict)],
+  };
+}

@@ -1,0 +1,125 @@
+import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
+import { BoundedMap } from "../../directory/bounded-map.ts";
+import type { SemanticPolicyEntry } from "../../directory/semantic-policies/policy-entry.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Refusal } from "../../kernel/errors.ts";
+import { ACTION_PASSES, type Action, type ActionDecision, type ActionDefinition } from "../../road/action.ts";
+import type { Call } from "../../road/call.ts";
+import type { ActionControl } from "../../road/control.ts";
+import type { Inspector } from "../../road/gates.ts";
+import { addTag } from "../../road/record/add-tag.ts";
+import { isObject, type JsonValue } from "../../wire/document.ts";
+import type { TextSlot } from "../../wire/inbound.ts";
+import { digestOf } from "../../wire/mcp/tool-definitions.ts";
+import type { Judged } from "./judge.ts";
+import type { Policies, SemanticEnforcement } from "./semantic-enforcement.ts";
+
+const REGISTRATION = "mcp_registration" as const;
+/** Definitions judged at a time. */
+const AT_ONCE = 8;
+const MAX_KEPT = 20_000;
+const KEPT_MS = 3_600_000;
+
+/** Holds what tool servers are sent, answer and say of their tools to rules in words. */
+export class SemanticInspector implements Inspector, ActionControl {
+  readonly name = "semantic policies";
+  private readonly enforcement: SemanticEnforcement;
+  private readonly clock: Clock;
+  /** By policy and the definition's digest: a tool that is called again is not read again. */
+  private readonly kept = new BoundedMap<string, { readonly verdict: Judged; readonly until: number }>(MAX_KEPT);
+
+  constructor(enforcement: SemanticEnforcement, clock: Clock) {
+    this.enforcement = enforcement;
+    this.clock = clock;
+  }
+
+  async inspect(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
+    const policies = this.enforcement.policiesOf(call, surface);
+    if (policies.length === 0) return null;
+    return this.enforcement.apply(call, policies, surface, slots.map(({ text }) => text).join("\n\n"));
+  }
+
+  looksAt(call: Call, surface: GuardrailSurface): boolean {
+    return this.enforcement.policiesOf(call, surface).length > 0;
+  }
+
+  enforces(call: Call, surface: GuardrailSurface): boolean {
+    return this.enforcement.policiesOf(call, surface).some((policy) => canStop(policy));
+  }
+
+  /** Without those that a policy stops. */
+  async offered(call: Call, definitions: readonly JsonValue[]): Promise<JsonValue[] | null> {
+    const policies = this.enforcement.policiesOf(call, REGISTRATION);
+    if (policies.length === 0) return null;
+    const offered: JsonValue[] = [];
+    for (let at = 0; at < definitions.length; at += AT_ONCE) {
+      const some = definitions.slice(at, at + AT_ONCE);
+      const verdicts = await Promise.all(some.map((one) => this.verdictsOn(call, policies, listed(one))));
+      for (const [index, definition] of some.entries()) {
+        const stopping = (verdicts[index] ?? []).filter(([policy, verdict]) => this.enforcement.weigh(call, policy, REGISTRATION, verdict));
+        const [first] = stopping;
+        if (first === undefined) offered.push(definition);
+        else call.row.semantic_policy_id ??= first[0].id;
+      }
+    }
+    if (offered.length === definitions.length) return null;
+    addTag(call, "tool_withheld");
+    return offered;
+  }
+
+  async before(call: Call, { definition }: Action): Promise<ActionDecision> {
+    const policies = definition === null ? [] : this.enforcement.policiesOf(call, REGISTRATION);
+    if (definition === null || policies.length === 0) return ACTION_PASSES;
+    let refusal: Refusal | null = null;
+    for (const [policy, verdict] of await this.verdictsOn(call, policies, definition))
+      refusal = this.enforcement.conclude(call, policy, REGISTRATION, verdict) ?? refusal;
+    return refusal === null ? ACTION_PASSES : { kind: "refuse", refusal };
+  }
+
+  /** What the enforced policies come to; those in shadow judge beside the call. */
+  private async verdictsOn(
+    call: Call,
+    policies: Policies,
+    { hash, load }: ActionDefinition,
+  ): Promise<readonly (readonly [SemanticPolicyEntry, Judged])[]> {
+    let loading: Promise<string | null> | undefined;
+    const text = () => (loading ??= hash === null ? Promise.resolve(null) : load().then((one) => one && JSON.stringify(one)));
+    const verdicts = policies.map(async (policy) => [policy, await this.verdictOn(call, policy, hash, text)] as const);
+    return (await Promise.all(verdicts)).filter((one): one is readonly [SemanticPolicyEntry, Judged] => one[1] !== null);
+  }
+
+  private async verdictOn(
+    call: Call,
+    policy: SemanticPolicyEntry,
+    hash: string | null,
+    text: () => Promise<string | null>,
+  ): Promise<Judged | null> {
+    const tenant = call.scope?.tenant;
+    const judge = policy.judgeModelId ?? tenant?.defaultJudgeModelId;
+    const key = JSON.stringify([tenant?.id, policy.id, policy.constraintText, judge, hash]);
+    const known = this.kept.get(key);
+    const now = this.clock.now();
+    if (known !== undefined && known.until > now) return known.verdict;
+    const definition = await text();
+    if (definition === null) return policy.mode === "enforce" ? UNKNOWN : null;
+    const question = { call, policy, surface: REGISTRATION, text: definition };
+    if (policy.mode === "shadow") {
+      if (!this.enforcement.recalled(question)) this.enforcement.watch(question);
+      return null;
+    }
+    const verdict = await this.enforcement.verdictOf(question);
+    if (verdict.kind !== "failed") this.kept.set(key, { verdict: { ...verdict, cached: true }, until: now + KEPT_MS });
+    return verdict;
+  }
+}
+
+/** A definition as it stands in a list. */
+function listed(one: JsonValue): ActionDefinition {
+  return isObject(one) ? { hash: digestOf(one), load: async () => one } : { hash: null, load: async () => null };
+}
+
+const UNKNOWN: Judged = { kind: "failed", reason: "the definition is not known; list the server's tools first", cached: true };
+
+function canStop({ mode, action, onFailure }: SemanticPolicyEntry): boolean {
+  return mode === "enforce" && (action === "block" || onFailure === "block");
+}
