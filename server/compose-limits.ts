@@ -7,6 +7,7 @@ import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
 import type { Job } from "./kernel/job.ts";
 import type { Log } from "./kernel/log.ts";
+import { TokenCounts } from "./runtime/token-counts.ts";
 import { openValkey } from "./runtime/valkey.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 
@@ -31,6 +32,7 @@ export function openLimits(config: Configuration, { connection, clock, log }: Li
       : new ValkeyCounters({ valkey: openValkey(config.valkeyUrl), now: steady, log });
   const alerts = new AlertWriter(connection.db, log);
   const truth = new UsageTruth(connection.db, () => ledger.shipped());
+  const tokenCounts = new TokenCounts();
   const limits = new Limits({
     counters,
     truth,
@@ -39,6 +41,7 @@ export function openLimits(config: Configuration, { connection, clock, log }: Li
     log,
     whenAway: config.limitsWhenCountersAway,
     waitMs: config.upstreamTimeoutMs,
+    countTokens: tokenCounts.count.bind(tokenCounts),
   });
   const jobs: Job[] = [
     { name: "write_alerts", everyMs: ALERTS_WRITTEN_MS, run: () => alerts.flush() },

@@ -1,7 +1,8 @@
 import { PolicyTree } from "../../../server/directory/limits/policy-tree.ts";
 import type { GroupScope, ModelEntry } from "../../../server/directory/snapshot.ts";
 import type { Call } from "../../../server/road/call.ts";
-import { Limits, type LimitsParts } from "../../../server/controls/limits/limits.ts";
+import { Limits } from "../../../server/controls/limits/limits.ts";
+import type { LimitsParts } from "../../../server/controls/limits/limits-parts.ts";
 import { EMPTY_VIEW } from "../../../server/road/view.ts";
 import { jsonLog } from "../../../server/kernel/log.ts";
 import { openValkey } from "../../../server/runtime/valkey.ts";
@@ -117,6 +118,7 @@ async function gate(): Promise<void> {
     log: jsonLog("error"),
     whenAway: "closed",
     waitMs: 1_000,
+    countTokens: async () => null,
   });
   const view = { ...EMPTY_VIEW, maxTokens: 500 };
   const timestamp = new Date().toISOString();

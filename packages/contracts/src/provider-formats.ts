@@ -13,16 +13,18 @@ interface ProviderFormat {
   readonly catalog: { readonly provider: string } | "maker" | "none";
   /** Whether writes to the vendor's cache that are kept for an hour have a price of their own. */
   readonly hourlyCacheWrites: boolean;
+  /** Whether its models make of a text the tokens that those of OpenAI do; others may make more of it. */
+  readonly countsAsOpenAi: boolean;
 }
 
-const PLAIN = { baseUrl: "required", addressQuery: false, keyFile: false, hourlyCacheWrites: false } as const;
+const PLAIN = { baseUrl: "required", addressQuery: false, keyFile: false, hourlyCacheWrites: false, countsAsOpenAi: false } as const;
 
 /** The provider formats. Each has its way out in the gateway's drivers. */
 export const PROVIDER_FORMATS = {
-  openai: { ...PLAIN, baseUrl: "https://api.openai.com/v1", catalog: "maker" },
+  openai: { ...PLAIN, baseUrl: "https://api.openai.com/v1", catalog: "maker", countsAsOpenAi: true },
   anthropic: { ...PLAIN, catalog: { provider: "anthropic" }, hourlyCacheWrites: true },
   gemini: { ...PLAIN, catalog: { provider: "gemini" } },
-  azure_openai: { ...PLAIN, addressQuery: true, catalog: { provider: "azure" } },
+  azure_openai: { ...PLAIN, addressQuery: true, catalog: { provider: "azure" }, countsAsOpenAi: true },
   bedrock: { ...PLAIN, catalog: { provider: "bedrock" } },
   vertex: { ...PLAIN, keyFile: true, catalog: { provider: "vertex" } },
   echo: { ...PLAIN, baseUrl: "none", catalog: "none" },

@@ -4,6 +4,7 @@ import { arrivalOf, type Call } from "../../road/call.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { LimitedCall } from "./limited-call.ts";
 import type { Admission, Counters, Plan, Reservation } from "./counters.ts";
+import type { InputCounts } from "./input-counts.ts";
 import { heldOf } from "./reckoning.ts";
 import type { ThresholdAlerts } from "./threshold-alerts.ts";
 import { denialRefusal, quotaRefusal, rateOf } from "./limit-refusals.ts";
@@ -25,7 +26,11 @@ export interface AdmissionGateParts {
   /** Gives up what a call holds, for what its answer used if that is in. False: it needs what it holds. */
   readonly lend: (call: Call) => boolean | Promise<boolean>;
   readonly reservationOf: (call: Call) => Reservation | undefined;
+  readonly counts: Pick<InputCounts, "boundOf">;
 }
+
+/** Told what each window and each bucket came to. */
+type Held = (spent: readonly number[], levels: readonly number[]) => void;
 
 /**
  * Takes a plan from the counters: at once in the usual way, else in line with the calls that wait for the same windows,
@@ -41,12 +46,12 @@ export class AdmissionGate {
   }
 
   /** Null once it has passed; what it then holds was given to `held`. */
-  pass(limited: LimitedCall, held: (spent: readonly number[]) => void): Refusal | null | Promise<Refusal | null> {
+  pass(limited: LimitedCall, held: Held): Refusal | null | Promise<Refusal | null> {
     const key = this.lines.empty || limited.ahead !== null ? null : this.lineOf(limited);
     const outcome = this.tryOnce(limited, key !== null);
     // The usual way: everything is in memory, nobody waits, nothing is awaited.
     if (key === null && !(outcome instanceof Promise) && outcome.kind === "admitted") {
-      held(outcome.spent);
+      held(outcome.spent, outcome.levels);
       return null;
     }
     return this.passSlowly(limited, held, outcome, key);
@@ -58,7 +63,7 @@ export class AdmissionGate {
 
   private async passSlowly(
     limited: LimitedCall,
-    held: (spent: readonly number[]) => void,
+    held: Held,
     first: Admission | Promise<Admission>,
     behind: string | null,
   ): Promise<Refusal | null> {
@@ -72,13 +77,13 @@ export class AdmissionGate {
       for (;;) {
         const outcome = pending instanceof Promise ? await pending : pending;
         if (outcome.kind === "admitted" && !probed) {
-          held(outcome.spent);
+          held(outcome.spent, outcome.levels);
           return null;
         }
         if (outcome.kind === "cold") {
           await this.parts.warming.warm((call.scope as GroupScope).tenant, plan, outcome.windows, arrivalOf(call));
         } else if (outcome.kind === "denied") {
-          if (!this.shrink(limited, outcome)) return this.denied(limited, outcome);
+          if (!(await this.tighten(limited, outcome)) && !this.shrink(limited, outcome)) return this.denied(limited, outcome);
         } else if (lender !== null) {
           const lent = lender;
           lender = null;
@@ -120,6 +125,20 @@ export class AdmissionGate {
   /** A line of calls that wait for one of this call's windows, which it must not overtake. */
   private lineOf({ plan, demand }: LimitedCall): string | null {
     return plan.windows.find((window) => heldOf(window, demand) > 0 && this.lines.has(window.key))?.key ?? null;
+  }
+
+  /** Counts the request where its bytes are what does not fit: then it may. Once for each call. */
+  private async tighten(limited: LimitedCall, { denial }: Admission & { kind: "denied" }): Promise<boolean> {
+    const { worst, plan, model, toolCalls, outputTokens } = limited;
+    if (worst === null || model === null || limited.counted !== null || denial.by !== "window") return false;
+    const { measure } = plan.windows[denial.index] as Plan["windows"][number];
+    if (measure !== "tokens" && measure !== "micros") return false;
+    const bound = await this.parts.counts.boundOf(limited);
+    if (bound === null) return false;
+    limited.counted = bound.counted;
+    limited.worst = { ...worst, inputTokens: bound.inputTokens };
+    limited.demand = demandOf(model, limited.worst, outputTokens, toolCalls);
+    return true;
   }
 
   /** An answer whose length the caller left open is given as much as the quota still covers, if that is worth a call. */

@@ -186,14 +186,14 @@ for (const home of homes) {
       // Its place among calls at once is its own until it ends; a call that is not paced does not ask for one.
       expect((await tryCall(counters, of, demand(0, 20))).outcome).toMatchObject({ kind: "denied", denial: { by: "concurrency" } });
       const second = await tryCall(counters, aside, demand(0, 70));
-      expect(second.outcome).toEqual({ kind: "admitted", spent: [30] });
+      expect(second.outcome).toEqual({ kind: "admitted", spent: [30], levels: expect.any(Array) });
       expect(
         await counters.settle({ id: second.id, plan: aside, demand: demand(0, 70) }, { requests: 1, input: 0, output: 0, micros: 20 }),
       ).toEqual([50]);
       expect(await counters.settle(held, { requests: 1, input: 0, output: 0, micros: 35 })).toEqual([55, 1]);
       await counters.part(held, { requests: 0, input: 0, output: 0, micros: 30 });
       const last = await tryCall(counters, of, demand(0, 45));
-      expect(last.outcome).toEqual({ kind: "admitted", spent: [55, 2] });
+      expect(last.outcome).toEqual({ kind: "admitted", spent: [55, 2], levels: expect.any(Array) });
     });
 
     test("a call that is not paced passes empty buckets and locks, and is charged to them", async () => {
@@ -241,7 +241,7 @@ for (const home of homes) {
         ]),
         NOON,
       );
-      expect((await tryCall(counters, of, demand(5))).outcome).toEqual({ kind: "admitted", spent: [95, 5] });
+      expect((await tryCall(counters, of, demand(5))).outcome).toEqual({ kind: "admitted", spent: [95, 5], levels: expect.any(Array) });
       // The truth is late: what it does not know yet is not forgotten.
       await counters.warm(
         of,
@@ -478,7 +478,7 @@ if (haveValkey) {
       await lives.resolve(async () => new Map());
       expect((await lives.admit("probe", of, demand(0, 50), true)).kind).toBe("held");
       await lives.resolve(async (_tenantId, ids) => new Map(ids.map((id) => [id, { tokens: 0, micros: 0, requests: 1, attempts: null }])));
-      expect(await lives.admit("probe", of, demand(0, 50), true)).toEqual({ kind: "admitted", spent: [40] });
+      expect(await lives.admit("probe", of, demand(0, 50), true)).toEqual({ kind: "admitted", spent: [40], levels: expect.any(Array) });
     });
 
     test("what it counted for one member of a routing group goes by the attempt there", async () => {
@@ -512,7 +512,7 @@ if (haveValkey) {
         await lives.resolve(rows);
         now = await lives.admit("probe", of, demand(0, 50), true);
       } while (JSON.stringify(now) !== '{"kind":"admitted","spent":[35,2]}' && Date.now() < deadline);
-      expect(now).toEqual({ kind: "admitted", spent: [35, 2] });
+      expect(now).toEqual({ kind: "admitted", spent: [35, 2], levels: expect.any(Array) });
     });
 
     test("what a process that never comes back counted and nobody recorded is given back after a while", async () => {
@@ -568,7 +568,7 @@ if (haveValkey) {
       while (Date.now() < deadline && (await dead(valkey?.url ?? "", of.tenantId)) === 0);
       expect((await slow.admit("next", of, demand(), false)).kind).toBe("admitted");
       await lives.resolve(async () => new Map());
-      expect(await lives.admit("probe", of, demand(), true)).toEqual({ kind: "admitted", spent: [2] });
+      expect(await lives.admit("probe", of, demand(), true)).toEqual({ kind: "admitted", spent: [2], levels: expect.any(Array) });
     });
 
     test("a store that was emptied is cold, and what is held is put back", async () => {
@@ -582,7 +582,7 @@ if (haveValkey) {
       await two.warm(of, new Map([[0, 25]]), NOON);
       // The first to see the new content puts back what it holds.
       const again = await tryCall(one, of, demand(0, 1));
-      expect(again.outcome).toEqual({ kind: "admitted", spent: [25] });
+      expect(again.outcome).toEqual({ kind: "admitted", spent: [25], levels: expect.any(Array) });
       const deadline = Date.now() + PATIENCE_MS;
       let outcome = "admitted";
       while (outcome === "admitted" && Date.now() < deadline) {

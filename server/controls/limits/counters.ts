@@ -89,8 +89,8 @@ export interface Actual {
 export const NOTHING_USED: Actual = { requests: 0, input: 0, output: 0, micros: 0 };
 
 export type Admission =
-  /** `spent`: of each window, this call's request included. */
-  | { readonly kind: "admitted"; readonly spent: readonly number[] }
+  /** `spent`: of each window, this call's request included. `levels`: of each bucket, likewise; none where nothing was taken of them. */
+  | { readonly kind: "admitted"; readonly spent: readonly number[]; readonly levels: readonly number[] }
   | { readonly kind: "denied"; readonly denial: Denial }
   /** What is settled leaves room, what is in flight does not: wait for `key` to be released. */
   | { readonly kind: "held"; readonly key: string }

@@ -85,10 +85,16 @@ export class InProcessCounters implements Counters {
     }
     if (cold.length > 0) return { kind: "cold", windows: cold };
     if (held !== null) return { kind: "held", key: held };
-    if (probe) return { kind: "admitted", spent: states.map(({ spent }) => spent) };
+    if (probe) return { kind: "admitted", spent: states.map(({ spent }) => spent), levels: [] };
 
     for (const scope of scopes) if (paced && scope.maxConcurrent !== null) this.scope(scope.key, now).inFlight++;
-    for (const limit of buckets) if (paced && limit.measure === "requests") (this.buckets.get(limit.key) as TokenBucket).level -= 1;
+    const levels: number[] = [];
+    for (let i = 0; paced && i < buckets.length; i++) {
+      const limit = buckets[i] as Plan["buckets"][number];
+      const bucket = this.buckets.get(limit.key) as TokenBucket;
+      if (limit.measure === "requests") bucket.level -= 1;
+      levels.push(bucket.level);
+    }
     const spent: number[] = [];
     for (let i = 0; i < windows.length; i++) {
       const window = windows[i] as Plan["windows"][number];
@@ -99,7 +105,7 @@ export class InProcessCounters implements Counters {
       spent.push(state.spent);
     }
     this.open.set(id, null);
-    return { kind: "admitted", spent };
+    return { kind: "admitted", spent, levels };
   }
 
   part({ id, plan, demand }: Reservation, actual: Actual): void {

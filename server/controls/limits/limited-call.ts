@@ -15,7 +15,10 @@ export interface LimitedCall {
   /** Null of a call to a tool server. */
   readonly model: ModelEntry | null;
   readonly plan: CallPlan;
-  readonly worst: WorstCase | null;
+  /** Its input is by bytes at first, and counted where they do not fit. */
+  worst: WorstCase | null;
+  /** Tokens counted in the request; null where nobody had to. */
+  counted: number | null;
   readonly toolCalls: number;
   outputTokens: number;
   demand: Demand;

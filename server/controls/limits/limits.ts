@@ -1,10 +1,6 @@
-import type { AlertWriter } from "../../directory/limits/alert-writer.ts";
 import { BoundedMap } from "../../directory/bounded-map.ts";
-import type { UsageTruth } from "../../directory/limits/usage-truth.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
-import type { Clock } from "../../kernel/clock.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
-import type { Log } from "../../kernel/log.ts";
 import { arrivalOf, type Attempt, type Call } from "../../road/call.ts";
 import type { CallLimits, NestedBounds } from "../../road/call-limits.ts";
 import type { RequestControl } from "../../road/control.ts";
@@ -14,7 +10,9 @@ import { noteClamped } from "../../road/record/clamped.ts";
 import { attempted, demandOfFailed, ofLastAttempt, recorded } from "./actual-use.ts";
 import { arrive } from "./arrive.ts";
 import type { LimitedCall, RoutedReservation } from "./limited-call.ts";
-import { type Actual, type Counters, type Plan, type Reservation, NOTHING_USED } from "./counters.ts";
+import { InputCounts } from "./input-counts.ts";
+import type { LimitsParts } from "./limits-parts.ts";
+import { type Actual, type Plan, type Reservation, NOTHING_USED } from "./counters.ts";
 import { heldOf, usedOf } from "./reckoning.ts";
 import { setConsumptionHeaders, ThresholdAlerts } from "./threshold-alerts.ts";
 import { unpricedRefusal } from "./limit-refusals.ts";
@@ -28,18 +26,6 @@ import { Warming } from "./warming.ts";
 import { AdmissionGate } from "./admission-gate.ts";
 import { dearest, demandOf, worstCaseOfNested } from "./worst-case.ts";
 import { modelOf, routeOf, toolsOf } from "../../road/target.ts";
-
-export interface LimitsParts {
-  readonly counters: Counters;
-  readonly truth: UsageTruth;
-  readonly alerts: Pick<AlertWriter, "raise">;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** What happens to rate limits when the counters cannot be reached; quotas and hard budgets always refuse then. */
-  readonly whenAway: "closed" | "open";
-  /** Longest wait of a call for calls in flight to be settled. */
-  readonly waitMs: number;
-}
 
 /**
  * The limits of the caller's group and of every group above it, and the ceilings of the model and the run, checked and
@@ -57,6 +43,7 @@ export class Limits implements RequestControl, CallLimits {
   /** What was settled elsewhere, to be confirmed once the call's row is sealed. */
   private readonly settled = new WeakMap<Call, readonly Reservation[]>();
   private readonly gate: AdmissionGate;
+  private readonly counts: InputCounts;
   private readonly warming: Warming;
   private readonly alerts: ThresholdAlerts;
   private readonly runs: RunCeilings;
@@ -70,8 +57,10 @@ export class Limits implements RequestControl, CallLimits {
     this.alerts = new ThresholdAlerts(parts.alerts);
     this.runs = new RunCeilings(parts.truth, parts.clock, new BoundedMap(100_000));
     const { warming, alerts: crossings } = this;
+    this.counts = new InputCounts(parts.countTokens);
     this.gate = new AdmissionGate({
       ...parts,
+      counts: this.counts,
       warming,
       crossings,
       now: () => parts.clock.micros() / 1000,
@@ -119,12 +108,13 @@ export class Limits implements RequestControl, CallLimits {
         model: null,
         plan,
         worst: null,
+        counted: null,
         toolCalls: 0,
         outputTokens: 0,
         demand: { tokens: 0, micros: 0, toolCalls: 0 },
         ahead: null,
       };
-      const passed = this.gate.pass(limited, (spent) => this.admitted(limited, spent));
+      const passed = this.gate.pass(limited, (...used) => this.admitted(limited, ...used));
       return passed instanceof Promise ? passed.then(decisionOf) : decisionOf(passed);
     };
     if (scope.tenant.policies.effective(scope.groupId, "run_ceilings").size === 0) return pass();
@@ -150,7 +140,7 @@ export class Limits implements RequestControl, CallLimits {
     if (isRefusal(limited)) return refused(limited);
     if (members.length > 0)
       this.routed.set(call, { arriving: limited, reservation: null, attemptsBefore: 0, again: [], coveredAttempts: 0, tries: 0 });
-    const passed = plan.scopes.length === 0 ? null : this.gate.pass(limited, (spent) => this.admitted(limited, spent));
+    const passed = plan.scopes.length === 0 ? null : this.gate.pass(limited, (...used) => this.admitted(limited, ...used));
     return passed instanceof Promise ? passed.then(decisionOf) : decisionOf(passed);
   }
 
@@ -246,6 +236,7 @@ export class Limits implements RequestControl, CallLimits {
       model,
       plan,
       worst: null,
+      counted: null,
       toolCalls: 0,
       outputTokens: worst.outputTokens,
       demand,
@@ -295,7 +286,7 @@ export class Limits implements RequestControl, CallLimits {
     });
   }
 
-  private admitted(limited: LimitedCall, spent: readonly number[]): void {
+  private admitted(limited: LimitedCall, spent: readonly number[], levels: readonly number[]): void {
     const { call, plan, demand, worst } = limited;
     const reservation: Reservation = { id: call.id, plan, demand };
     this.reservations.set(call, reservation);
@@ -304,7 +295,7 @@ export class Limits implements RequestControl, CallLimits {
       this.suspended.hold(call, reservation);
     }
     this.bound(limited);
-    setConsumptionHeaders(call, plan, spent);
+    setConsumptionHeaders(call, plan, spent, levels);
     this.tell(plan, spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
   }
 
@@ -336,6 +327,7 @@ export class Limits implements RequestControl, CallLimits {
     if (routed !== undefined) this.leaveMember(call, routed, () => ofLastAttempt(actual, call.attempts));
     if (reservation === undefined) return null;
     this.reservations.delete(call);
+    this.learn(call, actual.input);
     const again = this.suspended.reacquired(call);
     this.suspended.ended(call);
     const covered = routed?.again.splice(0) ?? [];
@@ -347,6 +339,12 @@ export class Limits implements RequestControl, CallLimits {
         : [this.settleHeld(call, again, actual), this.settleHeld(call, reservation, { ...NOTHING_USED, requests: actual.requests })];
     const all = [...first, ...covered.map((held) => this.settleHeld(call, held, NOTHING_USED))];
     return all.every((one) => one === null) ? null : Promise.all(all).then(() => undefined);
+  }
+
+  /** What calls of this size and kind come to; of one that was tried more than once nobody can tell. */
+  private learn(call: Call, inputTokens: number): void {
+    const arrived = this.arrivals.get(call);
+    if (arrived !== undefined && call.attempts.length <= 1) this.counts.learn(call, arrived, inputTokens);
   }
 
   private settleHeld(call: Call, reservation: Reservation, actual: Actual): Promise<void> | null {

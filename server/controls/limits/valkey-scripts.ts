@@ -160,7 +160,12 @@ for _, s in ipairs(plan.s) do
     if redis.call('HINCRBY', P .. 'c:' .. s.k, owner, 1) == 1 then redis.call('PEXPIRE', P .. 'c:' .. s.k, 2592000000) end
   end
 end
-for i, b in ipairs(plan.b) do if paced and b.m == 'requests' then putBucket(b, levels[i] - 1, now) end end
+for i, b in ipairs(paced and plan.b or {}) do
+  if b.m == 'requests' then
+    levels[i] = levels[i] - 1
+    putBucket(b, levels[i], now)
+  end
+end
 local taken = {}
 for i, w in ipairs(plan.w) do
   local once, hold = 0, 0
@@ -176,6 +181,7 @@ for i, w in ipairs(plan.w) do
 end
 redis.call('SET', P .. 'r:' .. ARGV[4], '1', 'PX', 172800000)
 remember(ARGV[4], taken)
+for _, level in ipairs(levels) do out[#out + 1] = string.format('%.9f', level) end
 return out
 `;
 

@@ -113,7 +113,8 @@ export class ValkeyCounters implements Counters {
           tenant.open.set(id, { id, plan, demand, parted: false, owner, generation });
           if (tenant.generation !== generation) this.renewed(tenant, generation);
         }
-        return { kind, spent: reply.slice(2).map(Number) };
+        const windows = 2 + plan.windows.length;
+        return { kind, spent: reply.slice(2, windows).map(Number), levels: reply.slice(windows).map(Number) };
       }
       case "locked":
         return { kind: "denied", denial: { by: "cooldown", scope: Number(first), limitType: String(second), retryAfterMs: Number(third) } };

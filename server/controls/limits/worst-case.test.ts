@@ -23,7 +23,7 @@ const model = (more: object = {}): ModelEntry =>
   }) as unknown as ModelEntry;
 const NOW = Date.UTC(2026, 10, 21);
 const bounds = { at: NOW, bodyBytes: 1_000, addedBytes: 100, outputCeiling: null };
-const of = (inputTokens: number, outputTokens: number) => ({ at: NOW, inputTokens, outputTokens, searches: 0 });
+const of = (inputTokens: number, outputTokens: number) => ({ at: NOW, inputTokens, inputBytes: inputTokens, outputTokens, searches: 0 });
 const view = (more: object = {}) => ({ ...EMPTY_VIEW, ...more });
 
 describe("the most a call can come to", () => {
@@ -31,6 +31,7 @@ describe("the most a call can come to", () => {
     expect(worstCaseOf(model(), view({ maxTokens: 50 }), bounds)).toEqual({
       at: NOW,
       inputTokens: 1_100,
+      inputBytes: 1_100,
       outputTokens: 50,
       searches: 0,
       outputIsOurs: false,

@@ -15,6 +15,8 @@ export interface WorstCase {
   /** When the call arrived, milliseconds: it is billed at the prices of that moment. */
   readonly at: number;
   readonly inputTokens: number;
+  /** One token for each byte of the input: what `inputTokens` is until it is counted. */
+  readonly inputBytes: number;
   readonly outputTokens: number;
   /** Of the vendor's own web search, for a fee each. Where the request bounds them not at all there is no worst case: one is counted. */
   readonly searches: number;
@@ -45,9 +47,11 @@ export function withoutOutput(worst: WorstCase): WorstCase {
 /** The most a call of the gateway's own can come to. `outputTokens`: what its request asks for at most; null: nothing. */
 export function worstCaseOfNested(model: ModelEntry, at: number, bodyBytes: number, outputTokens: number | null): WorstCase {
   const known = [outputTokens ?? model.defaultMaxTokens, model.maxOutputTokens].filter((value) => value !== null);
+  const inputBytes = Math.min(bodyBytes + Buffer.byteLength(model.systemPrompt ?? ""), model.contextWindow ?? Number.MAX_SAFE_INTEGER);
   return {
     at,
-    inputTokens: Math.min(bodyBytes + Buffer.byteLength(model.systemPrompt ?? ""), model.contextWindow ?? Number.MAX_SAFE_INTEGER),
+    inputTokens: inputBytes,
+    inputBytes,
     outputTokens: known.length === 0 ? DEFAULT_OUTPUT : Math.min(...known),
     searches: 0,
     outputIsOurs: false,
@@ -67,6 +71,7 @@ export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds
   return {
     at: bounds.at,
     inputTokens,
+    inputBytes: inputTokens,
     outputTokens: each * view.candidates,
     searches: view.webSearches ?? 1,
     outputIsOurs: view.maxTokens === null,

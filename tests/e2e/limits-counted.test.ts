@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { serveModels } from "../support/admin.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+/** Limits on tokens refuse what could not be covered, and nothing else: where bytes do not fit, tokens are counted. */
+
+const GROUPS = "/v1/admin/resource-groups";
+/** Of a word nobody's tokenizer has: a token for each of its bytes. */
+const DENSE = "ꙮ";
+const PROSE =
+  "The customer asks where the second of two desk lamps is, which was not in the parcel that came on Tuesday; the last scan " +
+  "of it is from this morning, at the depot in her own city. ";
+const ANSWER = 40;
+
+let world: World;
+let groupId: string;
+
+/** Tells the tokens of a text as models of OpenAI count them, and a little more for the message around it. */
+const provider = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    const { messages } = (await request.json()) as { messages: { content: string }[] };
+    const prompt_tokens = messages.reduce((sum, { content }) => sum + countTokens(content) + 4, 3);
+    return Response.json({
+      id: "x",
+      object: "chat.completion",
+      created: 1763712000,
+      model: "m",
+      choices: [{ index: 0, message: { role: "assistant", content: "Yes." }, finish_reason: "stop" }],
+      usage: { prompt_tokens, completion_tokens: ANSWER, total_tokens: prompt_tokens + ANSWER },
+    });
+  },
+});
+
+beforeAll(async () => {
+  world = await startWorld();
+  ({ groupId } = await serveModels(world.admin, `http://127.0.0.1:${provider.port}/v1`, ["counted"]));
+});
+afterAll(async () => {
+  await provider.stop(true);
+  await world.end();
+});
+
+async function team(name: string): Promise<{ readonly id: string; readonly key: string }> {
+  const { id } = await world.admin.post(GROUPS, { tenant_id: "default", name, parent_group_id: groupId });
+  const key = await world.admin.post(`${GROUPS}/${id}/api-keys`, { name });
+  return { id, key: key.key_value };
+}
+
+const set = async (path: string, body: object) => expect((await world.admin.request("PATCH", `${GROUPS}/${path}`, body)).status).toBe(200);
+
+async function ask(key: string, content: string, headers: Record<string, string> = {}) {
+  const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": key, ...headers },
+    body: JSON.stringify({ model: "counted", max_tokens: ANSWER, messages: [{ role: "user", content }] }),
+  });
+  const body = (await response.json()) as any;
+  return { status: response.status, body, headers: response.headers, tokens: (body.usage?.total_tokens as number | undefined) ?? 0 };
+}
+
+describe("a limit on tokens that stops hard", () => {
+  test("a run is refused once its ceiling does not cover the next call, and not at half of it", async () => {
+    const { id, key } = await team("a long run");
+    const ceiling = 20_000;
+    await set(`${id}/run-ceilings`, { run_ceilings: { max_tokens_per_run: ceiling } });
+    const run = { "x-gw-run-id": crypto.randomUUID() };
+    let used = 0;
+    for (;;) {
+      const { status, body, tokens, headers } = await ask(key, PROSE.repeat(20), run);
+      if (status !== 200) {
+        expect([status, body.usage_limit?.limit_type, headers.get("retry-after")]).toEqual([429, "max_tokens_per_run", null]);
+        break;
+      }
+      used += tokens;
+    }
+    const next = countTokens(PROSE.repeat(20)) + 7 + ANSWER;
+    expect(used).toBeLessThanOrEqual(ceiling);
+    // The next call was not to be had for what was left, within a twentieth of what it takes.
+    expect(ceiling - used).toBeLessThan(next * 1.05);
+  });
+
+  test("a first call that fits is let through, and one that does not is refused", async () => {
+    const content = PROSE.repeat(30);
+    const needs = countTokens(content) + 7 + ANSWER;
+    for (const [name, daily_limit, status] of [
+      ["fits", Math.ceil(needs * 1.05), 200],
+      ["does not fit", needs - 1, 429],
+    ] as const) {
+      const { id, key } = await team(name);
+      await set(`${id}/llm-global-limits`, { llm_global_limits: { tokens: { daily_limit } } });
+      expect([name, (await ask(key, content)).status]).toEqual([name, status]);
+    }
+  });
+
+  test("is not passed by whoever learns it with words and goes on with what has none", async () => {
+    const { id, key } = await team("dense");
+    const limit = 3_000;
+    await set(`${id}/llm-global-limits`, { llm_global_limits: { tokens: { daily_limit: limit } } });
+    let used = 0;
+    for (const content of [PROSE, PROSE.repeat(4), PROSE.repeat(12), ...Array.from({ length: 6 }, () => DENSE.repeat(300))])
+      used += (await ask(key, content)).tokens;
+    expect(used).toBeGreaterThan(limit / 2);
+    expect(used).toBeLessThanOrEqual(limit);
+  });
+
+  test("is not passed by calls that come at once", async () => {
+    const { id, key } = await team("at once");
+    const limit = 4_000;
+    await set(`${id}/llm-global-limits`, { llm_global_limits: { tokens: { daily_limit: limit } } });
+    const replies = await Promise.all(Array.from({ length: 24 }, () => ask(key, PROSE.repeat(8))));
+    const used = replies.reduce((sum, { tokens }) => sum + tokens, 0);
+    expect(used).toBeLessThanOrEqual(limit);
+    expect(limit - used).toBeLessThan((countTokens(PROSE.repeat(8)) + 7 + ANSWER) * 1.05);
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  });
+});
+
+test("the utilization that callers are told counts limits on throughput too", async () => {
+  const { id, key } = await team("paced");
+  await set(`${id}/llm-global-limits`, {
+    llm_global_limits: {
+      requests: { daily_limit: 100 },
+      throughput: { max_requests_per_minute: 4, max_input_tokens_per_minute: 1_000_000 },
+    },
+  });
+  const told = async () => {
+    const { status, headers } = await ask(key, "hi");
+    return [status, headers.get("x-gw-usage-utilization"), headers.get("x-usage-warning")];
+  };
+  expect(await told()).toEqual([200, "25", null]);
+  expect(await told()).toEqual([200, "50", null]);
+  expect(await told()).toEqual([200, "75", null]);
+  expect(await told()).toEqual([200, "100", expect.stringContaining("requests per minute limit: 4 of 4 used")]);
+  expect(await told()).toEqual([429, "100", null]);
+});
