@@ -31,10 +31,10 @@ function sessionOf(made: McpServer, extra: Extra): Session {
     notify: (method, params) => extra.sendNotification({ method, params } as never),
     log: (data) => extra.sendNotification({ method: "notifications/message", params: { level: "info", data } } as never),
     async ask(requests) {
-      const answers: Record<string, any> = {};
-      for (const [key, request] of Object.entries(requests))
-        answers[key] = await extra.sendRequest(request as never, RESULTS[request.method] as never);
-      return answers;
+      const answers = Object.entries(requests).map(
+        async ([key, request]) => [key, await extra.sendRequest(request as never, RESULTS[request.method] as never)] as const,
+      );
+      return Object.fromEntries(await Promise.all(answers));
     },
     can: (capability) => capabilities[capability] !== undefined,
     changed: (list) => (list === "tools" ? made.sendToolListChanged() : made.sendPromptListChanged()),

@@ -1,34 +1,21 @@
-import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
-import { exactValue } from "../../kernel/exact-numbers.ts";
+import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
-import { logsAt } from "../../wire/mcp/dialect.ts";
-import { supportsUrlElicitation } from "../../wire/mcp/elicitation.ts";
-import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
-import { answers, edited, errorText, idIn, memberText, requestText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
+import { answers, edited, errorText, idIn, memberText, requestText, resultText } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
 import { type ServerRequest, openExchange, cancelExchange } from "./server-exchange.ts";
 import type { Asked } from "./exchange.ts";
 import { gated } from "./forwarded-answer.ts";
 import type { ForwardedRequest } from "./forwarded-request.ts";
 import { awaitClientAnswer } from "./client-answers.ts";
-import { resumeExchange, holdExchange } from "./held-exchanges.ts";
+import { heldAnswer, INPUT_CAPABILITY, openFirst, resumeHeld } from "./held-questions.ts";
+import { exactly, isForCaller, MAX_QUESTIONS, questionsTogether, takenBackBy } from "./questions-together.ts";
 import type { Relay } from "./relay.ts";
-import { sealState, openState } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
-import { principalOf } from "../../road/principal.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
 
 /** Bounds how often a server may ask for further input. */
 const MAX_ROUNDS = 8;
-/** Questions of one exchange that its caller has yet to answer: each is waited for, and looked for in the database, for minutes. */
-const MAX_QUESTIONS = 16;
-
-const INPUT_CAPABILITY: Readonly<Record<string, string>> = {
-  "elicitation/create": "elicitation",
-  "sampling/createMessage": "sampling",
-  "roots/list": "roots",
-};
 
 /** Forwards the request, and the messages of the server back to the caller. */
 export async function* forwardRequest(call: Call, request: ForwardedRequest, parts: ToolParts): Relay {
@@ -40,7 +27,7 @@ export async function* forwardRequest(call: Call, request: ForwardedRequest, par
     sender: request.sender,
     id: request.id,
   };
-  const resumed = request.dialect === "stateless" && request.server.dialect !== "stateless" ? await resume(call, request, parts) : null;
+  const resumed = request.dialect === "stateless" && request.server.dialect !== "stateless" ? await resumeHeld(call, request, parts) : null;
   if (resumed !== null && "answer" in resumed) return resumed.answer;
   let exchange: Asked | Refusal = resumed ?? (await openExchange(call, request.server, ask, parts));
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -92,10 +79,7 @@ async function* untilFinal(
     if (typeof method !== "string") continue;
     const id = idIn(memberText(message.text, "id"), message.value.id);
     if (message.value.id === undefined) {
-      const takenBack =
-        method === "notifications/cancelled" && isObject(message.value.params)
-          ? idIn(memberText(memberText(message.text, "params") ?? "{}", "requestId"), message.value.params.requestId)
-          : null;
+      const takenBack = takenBackBy(message);
       const question = takenBack === null ? undefined : questions.get(JSON.stringify(takenBack));
       if (question !== undefined) {
         questions.delete(JSON.stringify(takenBack));
@@ -103,8 +87,11 @@ async function* untilFinal(
         yield requestText(null, method, JSON.stringify({ ...(message.value.params as JsonObject), requestId: question.id }));
       } else if (takenBack === null && isForCaller(request, method, message.value)) yield message.text;
     } else if (method === "ping") await exchange.respond(resultText(id, "{}"));
-    else if (request.dialect === "stateless") return heldAnswer(call, request, exchange, id, exactly(message.text), parts);
-    else {
+    else if (request.dialect === "stateless") {
+      const together = yield* questionsTogether(request, exchange, message);
+      if ("final" in together) return together.final;
+      return heldAnswer(call, request, together.exchange, together.questions, parts);
+    } else {
       // The server need not wait for the answer, so what it says meanwhile is read on.
       const key = JSON.stringify(id);
       // One id names one question for as long as it is open.
@@ -166,13 +153,6 @@ async function withinSilence(
   }
 }
 
-/** On the stream of a stateless request there is only what belongs to that request. Logs are for who asked for them: a session may be shared with others who asked for more. */
-function isForCaller({ dialect, sender }: ForwardedRequest, method: string, message: JsonObject): boolean {
-  if (method !== "notifications/message") return dialect === "handshake" || method === "notifications/progress";
-  const level = isObject(message.params) ? message.params.level : undefined;
-  return sender.logLevel !== null && logsAt(level, sender.logLevel);
-}
-
 /** What the caller gave; its own members are the caller's, so they stand apart from a refusal's. */
 type Given = { readonly given: JsonObject } | { readonly refusal: Refusal };
 
@@ -192,11 +172,6 @@ function questionFor(
     answer === null ? { refusal: refuse("input_not_supported", "The input the tool server asked for never came.") } : { given: answer },
   );
   return { id, text: requestText(id, method, params), given };
-}
-
-/** With every digit it came with: what people and servers tell each other is handed on as it is. */
-function exactly(text: string | null): JsonObject {
-  return exactValue(text ?? "{}") as JsonObject;
 }
 
 /** A question to open an address has an id of its own in the handshake dialect only. */
@@ -234,126 +209,4 @@ async function* askedOfClient(
 function notGiven(error: JsonValue | undefined): string {
   const why = isObject(error) && typeof error.message === "string" ? ` ${error.message.slice(0, 300)}` : "";
   return `The client did not give the input the tool server asked for.${why}`;
-}
-
-function stateOwner(call: Call, request: ForwardedRequest): string {
-  return `${principalOf(call)}\n${request.server.id}\n${request.method}\n${requestDigest(request.params)}`;
-}
-
-/** A request of a handshake server as the stateless dialect asks it: the exchange waits, the caller is to come again. */
-function heldAnswer(
-  call: Call,
-  forwarded: ForwardedRequest,
-  exchange: Asked,
-  id: RpcId | null,
-  request: JsonObject,
-  parts: ToolParts,
-): string {
-  const needed = INPUT_CAPABILITY[String(request.method)];
-  if (needed === undefined || forwarded.sender.capabilities[needed] === undefined) {
-    // The server need not wait for an answer that will never come.
-    void exchange.respond(errorText(id, { code: -32601, message: "The client cannot be asked for this." })).then(() => exchange.end());
-    return errorText(
-      forwarded.id,
-      needed === undefined
-        ? { code: -32603, message: "The tool server asked for something that no client of this dialect can be asked for." }
-        : {
-            code: -32021,
-            message: `The tool server needs a client with the capability ${needed}.`,
-            data: { requiredCapabilities: { [needed]: {} } },
-          },
-    );
-  }
-  const held = holdExchange(parts, exchange);
-  if (held === null) exchange.end();
-  if (held === null) return errorText(forwarded.id, { code: -32603, message: "Too many exchanges wait for input just now." });
-  const input = JSON.stringify({ method: request.method, ...(request.params === undefined ? {} : { params: request.params }) });
-  return asking(
-    forwarded,
-    input,
-    sealState(parts.secrets, "mcp-held", stateOwner(call, forwarded), { held, request: JSON.stringify(id), input }),
-  );
-}
-
-/** `input`: JSON text of what the caller is asked. */
-function asking({ id }: ForwardedRequest, input: string, requestState: string): string {
-  return resultText(
-    id,
-    `{"resultType":"input_required","inputRequests":{"input":${input}},"requestState":${JSON.stringify(requestState)}}`,
-  );
-}
-
-/** A handshake server says so by this error; the stateless dialect has a question for it. */
-const OPEN_FIRST = -32042;
-
-/** What a stateless caller is asked to open before its server answers; null where that is not what the server said, or nothing the caller can do. */
-function openFirst(call: Call, request: ForwardedRequest, { value: { error } }: UpstreamMessage, parts: ToolParts): string | null {
-  if (
-    request.dialect !== "stateless" ||
-    request.server.dialect === "stateless" ||
-    !isObject(error) ||
-    error.code !== OPEN_FIRST ||
-    !supportsUrlElicitation(request.sender.capabilities)
-  )
-    return null;
-  const links = isObject(error.data) && Array.isArray(error.data.elicitations) ? error.data.elicitations.filter(isObject) : [];
-  const inputRequests = Object.fromEntries(
-    links.flatMap(({ url, message }, at) =>
-      typeof url === "string"
-        ? [[`open_${at}`, { method: "elicitation/create", params: { mode: "url", url, message: String(message ?? "") } }]]
-        : [],
-    ),
-  );
-  if (Object.keys(inputRequests).length === 0) return null;
-  return resultText(
-    request.id,
-    JSON.stringify({
-      resultType: "input_required",
-      inputRequests,
-      requestState: sealState(parts.secrets, "mcp-held", stateOwner(call, request), { open: true }),
-    }),
-  );
-}
-
-/**
- * Resumes the held exchange a retry belongs to with the caller's answer, or gives the answer for the caller; null when it
- * is no retry, or one that starts anew.
- */
-async function resume(
-  call: Call,
-  request: ForwardedRequest,
-  parts: ToolParts,
-): Promise<Asked | { readonly answer: string | Refusal } | null> {
-  const { requestState } = request.parsed;
-  if (requestState === undefined) return null;
-  const state = typeof requestState === "string" ? openState(parts.secrets, "mcp-held", stateOwner(call, request), requestState) : null;
-  if (typeof requestState !== "string" || state === null)
-    return { answer: errorText(request.id, { code: -32602, message: "requestState is not what was given for this request." }) };
-  const { inputResponses } = exactly(request.params);
-  if (state.open === true) {
-    const declined =
-      isObject(inputResponses) && Object.values(inputResponses).some((given) => isObject(given) && given.action !== "accept");
-    return declined ? { answer: refuse("input_not_supported", "The client did not open what the tool server asked for.") } : null;
-  }
-  const response = isObject(inputResponses) ? inputResponses.input : undefined;
-  // Who comes without the answer is asked again.
-  if (response === undefined) return { answer: asking(request, String(state.input), requestState) };
-  const unrecorded = beginResumed(call, request, parts);
-  if (unrecorded !== null) return { answer: errorText(request.id, { code: -32603, message: unrecorded.message }) };
-  const say = `{"jsonrpc":"2.0","id":${String(state.request)},"result":${JSON.stringify(response)}}`;
-  return (
-    (await resumeExchange(parts, String(state.held), say, call.abort.signal)) ?? {
-      answer: errorText(request.id, { code: -32603, message: "The exchange that waited for this input is over. Start again." }),
-    }
-  );
-}
-
-function beginResumed(call: Call, request: ForwardedRequest, parts: ToolParts): Refusal | null {
-  call.row.target_url = request.server.url;
-  try {
-    parts.begin(call);
-    return null;
-  } catch (error) {
-    return refuse("audit_unavailable", undefined, { reason: reasonOf(error) });
-  }
 }

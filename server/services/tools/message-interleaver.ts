@@ -17,6 +17,14 @@ export class MessageInterleaver {
     this.wake();
   };
 
+  /** Resolves once a message waits. */
+  arrived(): Promise<null> {
+    if (this.waiting.length > 0) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      this.wake = () => resolve(null);
+    });
+  }
+
   async *interleave(messages: AsyncGenerator<UpstreamMessage, void>): AsyncGenerator<UpstreamMessage, void> {
     let pending: Promise<IteratorResult<UpstreamMessage, void>> | null = null;
     for (;;) {
@@ -26,10 +34,7 @@ export class MessageInterleaver {
         continue;
       }
       pending ??= messages.next();
-      const arrived = new Promise<null>((resolve) => {
-        this.wake = () => resolve(null);
-      });
-      const first: IteratorResult<UpstreamMessage, void> | null = await Promise.race([pending, arrived]);
+      const first: IteratorResult<UpstreamMessage, void> | null = await Promise.race([pending, this.arrived()]);
       if (first === null) continue;
       pending = null;
       if (first.done === true) return;

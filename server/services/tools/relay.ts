@@ -1,5 +1,5 @@
 import { UnclearMessage } from "./unclear-message.ts";
-import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { Dialect } from "../../wire/mcp/dialect.ts";
 import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
@@ -119,7 +119,7 @@ async function next(call: Call, relay: Relay): Promise<IteratorResult<string, st
   try {
     return await relay.next();
   } catch (error) {
-    if (error instanceof UnclearMessage) return { done: true, value: error.refusal };
+    if (error instanceof UnclearMessage || error instanceof Refused) return { done: true, value: error.refusal };
     const value =
       abortReason(call) === "upstream_timeout"
         ? refuse("upstream_timeout", "The tool server did not answer in time.")

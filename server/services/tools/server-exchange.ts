@@ -1,5 +1,5 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
+import { type Refusal, refuse, Refused, isRefusal } from "../../kernel/errors.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { handshakeParams, type McpSender, statelessParams } from "../../wire/mcp/bridge.ts";
 import type { Capability } from "../../wire/mcp/capability.ts";
@@ -118,8 +118,8 @@ async function askHandshake(
   // Many calls share the session, and each needs an id of its own in it.
   const id = session.nextId++;
   const headers = { ...JSON_AND_EVENTS, ...credentials, ...sessionHeaders(session) };
-  const post = (body: string, abort: AbortController) =>
-    parts.send({ url: server.url, method: "POST", headers, body, abort, timeoutMs: server.timeoutMs });
+  const post = (body: string, abort: AbortController, timeoutMs = server.timeoutMs) =>
+    parts.send({ url: server.url, method: "POST", headers, body, abort, timeoutMs });
   const tell = async (body: string) => {
     const told = await post(body, new AbortController());
     if (!isRefusal(told)) await told.body?.cancel().catch(() => undefined);
@@ -140,19 +140,23 @@ async function askHandshake(
   if (tokened !== null || ASKING.some((capability) => capabilities[capability] !== undefined && !ask.method.endsWith("/list")))
     await keepFeed(session, server, credentials, parts);
   if (ask.sender.logLevel !== null) await setLevel(session, ask.sender.logLevel, post);
-  const response = await post(requestText(id, ask.method, tokened?.params ?? params), abort);
-  if (isRefusal(response)) {
+  const posted = post(requestText(id, ask.method, tokened?.params ?? params), abort, HEAD_MS);
+  // A server that answers whole asks on the session's stream before its answer has so much as a head.
+  const response = await firstOf(posted, interleaver.arrived(), server.timeoutMs, abort);
+  if (response !== null && isRefusal(response)) {
     over();
     return response;
   }
-  noteUpstreamId(call, response);
-  if (mayRetry && session.id !== null && (await forgotSession(response))) {
+  if (response !== null && mayRetry && session.id !== null && (await forgotSession(response))) {
     over();
     dropSession(session, parts);
     return askHandshake(call, server, ask, parts, false);
   }
-  const refusal = await refusalOf(call, server, response, parts);
-  if (refusal !== null) over();
+  const refusal = response === null ? null : await headOf(call, server, response, parts);
+  if (refusal !== null) {
+    over();
+    return refusal;
+  }
   const readOn = async (lastEventId: string) => {
     const more = await parts.send({
       url: server.url,
@@ -166,19 +170,53 @@ async function askHandshake(
     await more.body?.cancel().catch(() => undefined);
     return null;
   };
-  const messages = interleaver.interleave(messagesToAnswer(response, id, readOn, abort.signal));
-  return (
-    refusal ?? {
-      messages: tokened === null ? messages : underOwnTokens(messages, id, tokened.own),
-      id,
-      session,
-      serverInfo: session.serverInfo,
-      abort,
-      detach,
-      end: over,
-      respond: tell,
-    }
-  );
+  async function* answered(): AsyncGenerator<UpstreamMessage, void> {
+    const late = response ?? (await posted);
+    const refused = isRefusal(late) ? late : response === null ? await headOf(call, server, late, parts) : null;
+    if (refused !== null || isRefusal(late)) throw new Refused(refused ?? (late as Refusal));
+    yield* messagesToAnswer(late, id, readOn, abort.signal);
+  }
+  const messages = interleaver.interleave(answered());
+  return {
+    messages: tokened === null ? messages : underOwnTokens(messages, id, tokened.own),
+    id,
+    session,
+    serverInfo: session.serverInfo,
+    abort,
+    detach,
+    end: over,
+    respond: tell,
+  };
+}
+
+/** Longer than anybody waits: how long the head of an answer may take is said by who waits for it. */
+const HEAD_MS = 86_400_000;
+
+/** The answer's head; null where a message of the session comes before it. */
+async function firstOf(
+  posted: Promise<Response | Refusal>,
+  message: Promise<null>,
+  timeoutMs: number,
+  abort: AbortController,
+): Promise<Response | Refusal | null> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<Refusal>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(refuse("upstream_timeout", "The tool server did not answer in time."));
+      abort.abort("upstream_timeout");
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([posted, message, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What is told by the head of an answer; a refusal where it is none. */
+async function headOf(call: Call, server: ToolServerEntry, response: Response, parts: ToolParts): Promise<Refusal | null> {
+  noteUpstreamId(call, response);
+  return refusalOf(call, server, response, parts);
 }
 
 async function* underOwnTokens(
