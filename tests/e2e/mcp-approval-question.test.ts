@@ -3,13 +3,14 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as FirstTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitationCompleteNotificationSchema, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { rowOf, rowsOf } from "../support/admin.ts";
+import { type AdminClient, rowOf, rowsOf, signInAsApprover } from "../support/admin.ts";
 import { newPerson, PASSWORD, type PortalClient } from "../support/portal.ts";
 import { startHandshakeServer, startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, newTeam, post, type Team, textOf } from "./mcp-harness.ts";
 
 let world: World;
+let approver: AdminClient;
 let old: ToolServerFixture;
 let modern: ToolServerFixture;
 let servers: Record<"old" | "modern" | "virtual", string>;
@@ -20,6 +21,7 @@ let neighbour: Team;
 beforeAll(async () => {
   world = await startWorld();
   const { admin } = world;
+  approver = await signInAsApprover(world.gateway.adminUrl, admin);
   old = startHandshakeServer();
   modern = startStatelessServer();
   team = await newTeam(admin, "askers");
@@ -55,7 +57,7 @@ afterAll(async () => {
 let asked = 0;
 const URL_MODE = { elicitation: { url: {} } };
 const idOf = (url: string) => /approvals\/([0-9a-f-]{36})\/page\?ticket=/.exec(url)?.[1] ?? "";
-const resolve = (id: string, how: "approve" | "reject" = "approve") => world.admin.post(`/v1/admin/approvals/${id}/${how}`, {});
+const resolve = (id: string, how: "approve" | "reject" = "approve") => approver.post(`/v1/admin/approvals/${id}/${how}`, {});
 const call = (
   name: string,
   args: Record<string, unknown> = { text: `hi ${asked++}` },
