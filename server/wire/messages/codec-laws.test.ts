@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
+import { ambiguousName } from "../ambiguous-name.ts";
 import type { ConversationRequest, Turn } from "../conversation/request.ts";
 import type { AssistantPart, TextPart, ToolResultPart, UserPart } from "../conversation/conversation-parts.ts";
 import { isObject } from "../document.ts";
@@ -12,6 +13,8 @@ import { MessagesStream } from "./messages-stream.ts";
 const word = fc.stringMatching(/^[a-zé漢]{1,8}$/);
 const optional = <T extends object>(value: fc.Arbitrary<T>) => fc.oneof(fc.constant({}), value);
 const cache = optional(fc.constantFrom({ cache: { ttl: "5m" as const } }, { cache: { ttl: "1h" as const } }));
+/** A body whose objects have names that differ in case alone is refused. */
+const json = fc.jsonValue({ maxDepth: 1 }).filter((value) => ambiguousName(value) === null);
 const text: fc.Arbitrary<TextPart> = fc.tuple(word, cache).map(([words, hint]) => ({ kind: "text", text: words, ...hint }));
 const plainText: fc.Arbitrary<TextPart> = word.map((words) => ({ kind: "text", text: words }));
 const media: fc.Arbitrary<UserPart> = fc.oneof(
@@ -44,7 +47,7 @@ const round = (index: number) =>
       system: optional(plainText),
       thought: fc.array(reasoning, { maxLength: 1 }),
       answer: text,
-      calls: fc.array(fc.tuple(word, fc.jsonValue({ maxDepth: 1 }), plainText, fc.boolean()), { maxLength: 3 }),
+      calls: fc.array(fc.tuple(word, json, plainText, fc.boolean()), { maxLength: 3 }),
     })
     .map(({ asked, system, thought, answer, calls }) => {
       const turns: Turn[] = [{ role: "user", parts: asked }];
