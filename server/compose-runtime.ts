@@ -87,7 +87,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const keeping = keptParts(parts);
   const signatures = new SignatureCache(keeping);
   const items = new KeptItems(keeping);
-  const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, items, storedAnswers, log });
+  const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, log });
   const { controls, gates } = openControls({
     admission,
     db,

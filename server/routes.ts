@@ -49,7 +49,7 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export interface Services {
   readonly models: Dispatch;
   /** What answers left behind for requests that name it. */
-  readonly items: Pick<KeptItems, "find">;
+  readonly items: Pick<KeptItems, "find" | "keep">;
   /** The way out to an upstream of a surface's own, behind the gates. */
   readonly outletTo: <Upstream>(upstream: Upstream) => Outlet<Upstream>;
   readonly tools: ToolService;

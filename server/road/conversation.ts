@@ -29,6 +29,8 @@ export interface Conversation {
   readonly headers: Readonly<Record<string, string>>;
   /** What of the address's query such a provider acts on; nothing when left out. */
   readonly query?: string;
+  /** Told what later requests may name of an answer that the gateway writes, as JSON by its ids. */
+  readonly keep?: (items: ReadonlyMap<string, string>) => void;
   /** Fields that only a provider of the caller's own format can serve; empty where there are none. */
   readonly statefulFields: readonly string[];
 }
@@ -42,4 +44,9 @@ export function replyContext(call: Call, { inbound, includeUsage }: Conversation
     request: inbound.body,
     includeUsage,
   };
+}
+
+/** Hands on what of an answer that was written here can be named. */
+export function noteReferable({ keep }: Conversation, items: ReadonlyMap<string, string> | undefined): void {
+  if (items !== undefined && items.size > 0) keep?.(items);
 }

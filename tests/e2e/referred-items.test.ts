@@ -77,3 +77,38 @@ test("an item is known to the credential that was given it, and nobody else", as
   expect(error).toBeInstanceOf(OpenAI.BadRequestError);
   expect((error as Error).message).toContain("`input[1].id` names an item that is not kept");
 });
+
+test.each([false, true])("an answer of the cache can be referred to like any other (streamed: %p)", async (stream) => {
+  const group = await world.admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: `cached ${stream}`, group_type: "team" });
+  const model = `cached-${stream}`;
+  await world.admin.post("/v1/admin/llms", {
+    tenant_id: "default",
+    name: model,
+    provider: "fake-anthropic",
+    model_name: "claude-sonnet-4-5",
+    modes: ["chat"],
+    group_ids: [group.id],
+  });
+  await world.admin.post("/v1/admin/semantic-cache/configs", {
+    tenant_id: "default",
+    name: `cache ${stream}`,
+    enabled: true,
+    group_ids: [group.id],
+    exact_match: { enabled: true, ttl_seconds: 600 },
+  });
+  const { key_value: apiKey } = await world.admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, {
+    name: "key",
+    access_mode: "shared",
+  });
+  const { responses } = new OpenAI({ baseURL: `${world.gateway.runtimeUrl}/v1/proxy/llm`, apiKey, maxRetries: 0 });
+  const asked = { model, input: PROMPT, temperature: 0 };
+  await responses.create(asked);
+  const again = stream ? await responses.stream(asked).finalResponse() : await responses.create(asked);
+  expect((await rowOf(world.admin, { resource_group_id: group.id, llm_cache_hit: true })).llm_cache_layer).toBe("exact");
+  const input: OpenAI.Responses.ResponseInput = [
+    { role: "user", content: PROMPT },
+    { type: "item_reference", id: again.output[0]?.id as string },
+    { role: "user", content: "And now?" },
+  ];
+  expect((await responses.create({ model, input })).output_text).toBe(TEXT);
+});

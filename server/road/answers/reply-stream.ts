@@ -4,7 +4,7 @@ import { eventsOfReply } from "../../wire/conversation/reply-events.ts";
 import type { StreamCodec } from "../../wire/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
 import type { Call } from "../call.ts";
-import { type Conversation, replyContext } from "../conversation.ts";
+import { type Conversation, noteReferable, replyContext } from "../conversation.ts";
 import type { StreamAnswer } from "../answer.ts";
 
 const encoder = new TextEncoder();
@@ -25,6 +25,7 @@ export function replyStream(
     .filter((text) => text !== "")
     .map((text) => encoder.encode(text));
   const last = encoder.encode(writer.close());
+  noteReferable(conversation, writer.referable?.());
   const codec: StreamCodec = {
     push: (piece) => piece,
     end: () => ({ complete: true, last, errorReported: false }),

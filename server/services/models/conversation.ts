@@ -1,7 +1,7 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type FieldError, type Refusal, isRefusal, refuse } from "../../kernel/errors.ts";
 import type { ProviderCodec } from "../../wire/conversation/codec.ts";
-import { type Conversation, replyContext } from "../../road/conversation.ts";
+import { type Conversation, noteReferable, replyContext } from "../../road/conversation.ts";
 import type { ConversationRequest } from "../../wire/conversation/request.ts";
 import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } from "../../wire/conversation/signatures.ts";
 import { TranslatedStream } from "../../wire/conversation/translated-stream.ts";
@@ -13,7 +13,6 @@ import type { Call } from "../../road/call.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
 import { maxTokensNameOf } from "./ceiling-name.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
-import type { KeptItems } from "./kept-items.ts";
 import type { SignatureCache } from "./signature-cache.ts";
 import type { Media } from "./media.ts";
 import type { ProviderTraits } from "../../upstreams/providers/traits.ts";
@@ -21,7 +20,6 @@ import { unsampled, withDefaults } from "./sampling.ts";
 
 export interface ConversationParts extends Pick<AttemptParts, "providers"> {
   readonly signatures: SignatureCache;
-  readonly items: KeptItems;
   readonly media: Media;
 }
 
@@ -129,7 +127,7 @@ async function translating(
           signatures.note(event);
           if (event.kind === "stop") parts.signatures.keep(call, signatures.signed(event.candidate));
         },
-        { enclosed: conversation.writer !== null, closing: () => keepItems(call, writer.referable?.(), parts) },
+        { enclosed: conversation.writer !== null, closing: () => noteReferable(conversation, writer.referable?.()) },
       );
     },
     streamType: conversation.streamType,
@@ -144,7 +142,7 @@ async function translating(
           outputCharacters += part.kind === "tool_call" ? part.arguments.length : part.kind === "picture" ? 0 : part.text.length;
       }
       const answer = caller.writeReply(reply, context);
-      keepItems(call, caller.referable?.(answer, inbound.body), parts);
+      noteReferable(conversation, caller.referable?.(answer, inbound.body));
       return { body: encoder.encode(JSON.stringify(answer)), usage: reply.usage, outputCharacters };
     },
     refusal: (status, bytes, headers) =>
@@ -158,10 +156,6 @@ async function signedAgain(call: Call, request: ConversationRequest, signatures:
   if (callIds.length === 0) return request;
   const kept = await signatures.find(call, callIds);
   return withSignatures(request, (callId) => kept.get(callId) ?? null);
-}
-
-function keepItems(call: Call, items: ReadonlyMap<string, string> | undefined, parts: ConversationParts): void {
-  if (items !== undefined && items.size > 0) parts.items.keep(call, items);
 }
 
 function unsupported(fields: readonly FieldError[]): Refusal {

@@ -12,22 +12,23 @@ import { conversationExchange, vendorHeaders } from "./conversation.ts";
 import { responsesRefusals } from "./refusals.ts";
 
 /** POST /responses: plain and streamed (interface 4.2). */
-export const responses = (models: Dispatch, items: Pick<KeptItems, "find">): Surface => ({
+export const responses = (models: Dispatch, items: Pick<KeptItems, "find" | "keep">): Surface => ({
   ...responsesRefusals,
   read(call, body) {
     const inbound = readResponsesRequest(body ?? new Uint8Array(0));
     if ("fields" in inbound) return invalidRequest(inbound.fields);
-    if (!inbound.namesItems) return exchange(call, models, inbound);
+    const served = () => exchange(call, models, inbound, items);
+    if (!inbound.namesItems) return served();
     const whole = (kept: ReadonlyMap<string, string>) => {
       const problems = inbound.putNamedItems(kept);
-      return problems.length > 0 ? invalidRequest(problems) : exchange(call, models, inbound);
+      return problems.length > 0 ? invalidRequest(problems) : served();
     };
     const kept = items.find(call, inbound.namedItems);
     return kept instanceof Promise ? kept.then(whole) : whole(kept);
   },
 });
 
-function exchange(call: Call, models: Dispatch, inbound: ResponsesRequest) {
+function exchange(call: Call, models: Dispatch, inbound: ResponsesRequest, items: Pick<KeptItems, "keep">) {
   return conversationExchange(
     models,
     {
@@ -38,6 +39,7 @@ function exchange(call: Call, models: Dispatch, inbound: ResponsesRequest) {
       streamType: "text/event-stream",
       includeUsage: true,
       headers: vendorHeaders(call, ["openai-beta", "idempotency-key"]),
+      keep: (found) => items.keep(call, found),
       statefulFields: statefulFields(inbound.body),
     },
     ["responses", "chat"],

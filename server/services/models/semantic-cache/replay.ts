@@ -3,7 +3,7 @@ import type { ConversationReply } from "../../../wire/conversation/reply.ts";
 import type { Usage } from "../../../wire/usage.ts";
 import { replyStream } from "../../../road/answers/reply-stream.ts";
 import type { Call } from "../../../road/call.ts";
-import { type Conversation, replyContext } from "../../../road/conversation.ts";
+import { type Conversation, noteReferable, replyContext } from "../../../road/conversation.ts";
 import type { Answer } from "../../../road/answer.ts";
 
 const encoder = new TextEncoder();
@@ -14,7 +14,10 @@ const NOTHING: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWri
 /** An answer given again in the caller's own format, whole or as a stream, whichever way it came about. */
 export function replayed(call: Call, conversation: Conversation, reply: ConversationReply, model: ModelEntry): Answer {
   if (!conversation.inbound.stream) {
-    const body = encoder.encode(JSON.stringify(conversation.caller.writeReply(reply, replyContext(call, conversation, model))));
+    const { caller, inbound } = conversation;
+    const written = caller.writeReply(reply, replyContext(call, conversation, model));
+    noteReferable(conversation, caller.referable?.(written, inbound.body));
+    const body = encoder.encode(JSON.stringify(written));
     return { kind: "whole", status: 200, headers: { "content-type": "application/json" }, body, usage: NOTHING, failure: null };
   }
   return replyStream(call, conversation, reply, model, NOTHING);
