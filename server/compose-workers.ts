@@ -1,5 +1,6 @@
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
 import { noteSigner } from "@gatehouse/ledger-format/signed-note";
+import { ANSWERS_KEPT_MS } from "./directory/writes/carried-out-once.ts";
 import { expireApprovalRows } from "./directory/tools/approvals.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
@@ -9,6 +10,8 @@ import { signAdminChain } from "./ledger/admin-chain.ts";
 import type { CheckpointTargets } from "./ledger/checkpoint-targets.ts";
 import { registerSigningKey } from "./ledger/signing-keys.ts";
 import { applyRetention } from "./ledger/retention.ts";
+import { pruneFormerValues } from "./store/former-key-values.ts";
+import { pruneIdempotentAnswers } from "./store/idempotent-answers.ts";
 import { pruneChanges } from "./store/config-changes.ts";
 import type { Database } from "./store/database.ts";
 import { pruneStoredSignatures } from "./store/stored-signatures.ts";
@@ -29,6 +32,8 @@ function workerJobs(db: Database, clock: Clock, log: Log): readonly Job[] {
     { name: "describe_rows", everyMs: 2_000, run: () => describeRows(db, new Date(clock.now())) },
     { name: "apply_retention", everyMs: HOUR_MS, run: () => applyRetention(db, clock, log) },
     { name: "forget_signatures", everyMs: 10 * MINUTE_MS, run: () => pruneStoredSignatures(db) },
+    { name: "forget_key_values", everyMs: HOUR_MS, run: () => pruneFormerValues(db, new Date(clock.now())) },
+    { name: "forget_idempotent_answers", everyMs: HOUR_MS, run: () => pruneIdempotentAnswers(db, new Date(clock.now() - ANSWERS_KEPT_MS)) },
     { name: "expire_approvals", everyMs: 5_000, run: () => expireApprovalRows(db) },
     { name: "prune_oauth_tokens", everyMs: HOUR_MS, run: () => pruneOrphanTokens(db) },
     { name: "forget_tool_letters", everyMs: 5 * MINUTE_MS, run: () => pruneProcessMessages(db) },

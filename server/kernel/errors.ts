@@ -164,6 +164,7 @@ export const ERRORS = {
   in_use: { status: 409, message: "Other records still depend on this one.", retry: false },
   read_only_field: { status: 422, message: "A member that cannot be written was given another value.", retry: false },
   precondition_failed: { status: 412, message: "The record is not as If-Match says: it was changed meanwhile.", retry: false },
+  idempotency_key_reused: { status: 409, message: "This Idempotency-Key came with another request before.", retry: false },
   own_account: { status: 409, message: "This would lock you out of your own account.", retry: false },
   last_system_admin: { status: 409, message: "This would lock the last active system admin out.", retry: false },
   key_not_active: { status: 409, message: "Only an active API key can be rotated.", retry: false },

@@ -10,7 +10,7 @@ export interface CredentialRow {
   readonly end_user_id: string | null;
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
-  /** Set when the hash asked for is the one before the last rotation. */
+  /** Until when the value asked for is taken, when it is one the key had before a rotation. */
   readonly previous_valid_until: Date | null;
   readonly is_previous: boolean;
 }
@@ -18,19 +18,17 @@ export interface CredentialRow {
 export async function readCredential(db: Database, keyHash: string): Promise<CredentialRow | null> {
   const row = await db
     .selectFrom("api_keys as k")
-    .select([
-      "k.id",
-      "k.tenant_id",
-      "k.name",
-      "k.scope",
-      "k.resource_group_id",
-      "k.end_user_id",
-      "k.expires_at",
-      "k.revoked_at",
-      "k.previous_valid_until",
-    ])
+    .leftJoin("former_key_values as f", (join) => join.onRef("f.api_key_id", "=", "k.id").on("f.key_hash", "=", keyHash))
+    .select(["k.id", "k.tenant_id", "k.name", "k.scope", "k.resource_group_id", "k.end_user_id", "k.expires_at", "k.revoked_at"])
+    .select((eb) => eb.fn.coalesce("f.valid_until", "k.previous_valid_until").as("previous_valid_until"))
     .select((eb) => eb("k.key_hash", "<>", keyHash).as("is_previous"))
-    .where((eb) => eb.or([eb("k.key_hash", "=", keyHash), eb("k.previous_hash", "=", keyHash)]))
+    .where((eb) =>
+      eb.or([
+        eb("k.key_hash", "=", keyHash),
+        eb("k.previous_hash", "=", keyHash),
+        eb("k.id", "in", eb.selectFrom("former_key_values").select("api_key_id").where("key_hash", "=", keyHash)),
+      ]),
+    )
     .executeTakeFirst();
   return (row as CredentialRow | undefined) ?? null;
 }

@@ -1,5 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
+import { formerValuesOf } from "./former-key-values.ts";
 import { containing } from "./paging.ts";
 import { exactMatchFirst, nameIs } from "./usernames.ts";
 import type { RecordStore } from "./record-store.ts";
@@ -82,8 +83,12 @@ export async function keyIdsOfUser(db: Database, tenantId: string, userId: strin
 
 /** Hashes of the values of every API key that is the user's own. */
 export async function keyHashesOfUser(db: Database | Trx, userId: string): Promise<string[]> {
-  const rows = await db.selectFrom("api_keys").select(["key_hash", "previous_hash"]).where("end_user_id", "=", userId).execute();
-  return rows.flatMap((row) => (row.previous_hash === null ? [row.key_hash] : [row.key_hash, row.previous_hash]));
+  const rows = await db.selectFrom("api_keys").select(["id", "key_hash", "previous_hash"]).where("end_user_id", "=", userId).execute();
+  const former = await formerValuesOf(
+    db,
+    rows.map((row) => row.id),
+  );
+  return [...rows.flatMap((row) => (row.previous_hash === null ? [row.key_hash] : [row.key_hash, row.previous_hash])), ...former];
 }
 
 /** Nobody's primary group is one that goes. */

@@ -5,6 +5,7 @@ import type {
   EndUserGroupTable,
   EndUserPhotoTable,
   EndUserTable,
+  IdempotentAnswerTable,
   NoticeConfigTable,
   NotificationTable,
 } from "./tables/people.ts";
@@ -144,6 +145,8 @@ export interface Schema {
   resource_group_models: ResourceGroupModelTable;
   resource_group_virtual_models: ResourceGroupModelTable;
   api_keys: ApiKeyTable;
+  former_key_values: { key_hash: string; api_key_id: string; valid_until: Date };
+  idempotent_answers: IdempotentAnswerTable;
   mcp_servers: McpServerTable;
   mcp_server_snapshots: McpServerSnapshotTable;
   server_configs: ServerConfigTable;

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sha256Hex } from "../../server/kernel/secrets.ts";
+import { readCredential } from "../../server/store/credential-reads.ts";
+import { pruneFormerValues } from "../../server/store/former-key-values.ts";
 import { controlPlane, movableClock, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
 
 const clock = movableClock();
@@ -20,6 +22,9 @@ const announced = async () =>
       (change) => change.ref,
     ),
   );
+
+const announcements = async (ref: string) =>
+  (await plane.database.db.selectFrom("config_changes").select("ref").where("ref", "=", ref).execute()).length;
 
 test("a key is shown once, and only its hash is stored", async () => {
   const made = await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "ci", access_mode: "shared" });
@@ -47,6 +52,35 @@ test("a rotated key has a new value, and both are announced", async () => {
   expect([again.status, again.body.previous_valid_until]).toEqual([200, null]);
   const refs = await announced();
   for (const value of [made.key_value, rotated.body.key_value, again.body.key_value]) expect(refs.has(sha256Hex(value))).toBe(true);
+});
+
+test("each value of a key that is rotated again and again is taken until its own grace ends", async () => {
+  const made = (await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "rotating often" })).body;
+  const values: string[] = [made.key_value];
+  for (const grace_seconds of [300, 100, 200, 0]) {
+    const rotated = await acme.send("POST", `/v1/admin/api-keys/${made.id}/rotate`, { grace_seconds });
+    values.push(rotated.body.key_value);
+  }
+  const { db } = plane.database;
+  const taken = async () =>
+    Promise.all(
+      values.map(async (value) => {
+        const row = await readCredential(db, sha256Hex(value));
+        if (row === null) return null;
+        return row.id === made.id && (!row.is_previous || (row.previous_valid_until?.getTime() ?? 0) > clock.now());
+      }),
+    );
+  expect(await taken()).toEqual([true, true, true, false, true]);
+  clock.advance(101_000);
+  expect(await taken()).toEqual([true, false, true, false, true]);
+  clock.advance(100_000);
+  expect(await taken()).toEqual([true, false, false, false, true]);
+  for (let run = 0; run < 2; run++) await pruneFormerValues(db, new Date(clock.now()));
+  expect(await taken()).toEqual([true, null, null, false, true]);
+  const before = await announcements(sha256Hex(values[0] ?? ""));
+  await acme.send("DELETE", `/v1/admin/api-keys/${made.id}`);
+  expect(await announcements(sha256Hex(values[0] ?? ""))).toBe(before + 1);
+  expect((await readCredential(db, sha256Hex(values[0] ?? "")))?.revoked_at).not.toBeNull();
 });
 
 test("a revoked key stays revoked, and its name is free again", async () => {

@@ -151,14 +151,16 @@ describe("credentials", () => {
     const made = await admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, { name: "short lived", access_mode: "shared" });
     const call = (key: string) => chat({ model: "fake-1", messages }, { "x-api-key": key }).then((response) => response.status);
     expect(await call(made.key_value)).toBe(200);
+    const inUse = await admin.post(`/v1/admin/api-keys/${made.id}/rotate`, { grace_seconds: 600 });
     const rotated = await admin.post(`/v1/admin/api-keys/${made.id}/rotate`, { grace_seconds: 1 });
     expect(await call(rotated.key_value)).toBe(200);
     expect(await call(made.key_value)).toBe(200);
     const graceEnds = Date.parse(rotated.previous_valid_until);
     while (Date.now() <= graceEnds) await Bun.sleep(graceEnds - Date.now() + 1);
-    expect(await call(made.key_value)).toBe(401);
+    expect(await call(inUse.key_value)).toBe(401);
+    expect(await call(made.key_value)).toBe(200);
     await admin.request("DELETE", `/v1/admin/api-keys/${made.id}`);
-    expect(await call(rotated.key_value)).toBe(401);
+    expect([await call(rotated.key_value), await call(made.key_value)]).toEqual([401, 401]);
   });
 });
 

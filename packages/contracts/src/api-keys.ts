@@ -56,7 +56,9 @@ export const apiKey = z
     status: keyStatus,
     expires_at: timestamp.nullable(),
     revoked_at: timestamp.nullable(),
-    previous_valid_until: timestamp.nullable().describe("until when the value before the last rotation is accepted"),
+    previous_valid_until: timestamp
+      .nullable()
+      .describe("until when the value before the last rotation is accepted; those before it have ends of their own"),
     last_used_at: timestamp.nullable(),
     created_at: timestamp,
     updated_at: timestamp,

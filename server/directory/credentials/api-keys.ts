@@ -2,6 +2,7 @@ import type { ApiKey, ApiKeyCreate, ApiKeyQuery, ApiKeyUpdate, MintedApiKey } fr
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { newApiKey, sha256Hex } from "../../kernel/secrets.ts";
+import { formerValuesOf, keepFormerValue } from "../../store/former-key-values.ts";
 import { activeKeyByName, apiKeyStore, type ApiKeyRow } from "../../store/api-keys.ts";
 import { endUserExists } from "../../store/end-users.ts";
 import type { Page, Paged } from "../../store/paging.ts";
@@ -40,10 +41,10 @@ function read(row: ApiKeyRow, now: Date): ApiKey {
 
 const minted = (key: ApiKey, plaintext: string): MintedApiKey => ({ ...key, key_value: plaintext, full_key: plaintext, key: plaintext });
 
-/** Both values a key answers to, so that no runtime process goes on accepting either. */
-function notifyKey(write: Write, row: ApiKeyRow): void {
-  write.notify(row.tenant_id, "api_key", row.key_hash);
-  if (row.previous_hash !== null) write.notify(row.tenant_id, "api_key", row.previous_hash);
+/** All values a key answers to, so that no runtime process goes on accepting any of them. */
+async function notifyKey(write: Write, row: ApiKeyRow): Promise<void> {
+  const former = await formerValuesOf(write.trx, [row.id]);
+  for (const hash of [row.key_hash, row.previous_hash, ...former]) if (hash !== null) write.notify(row.tenant_id, "api_key", hash);
 }
 
 async function found(write: Write, tenantId: string, id: string, lock?: "lock"): Promise<ApiKeyRow> {
@@ -99,7 +100,7 @@ export async function createApiKey(write: Write, tenantId: string, groupId: stri
   });
   const row = await found(write, tenantId, id);
   write.log({ tenant_id: tenantId, action: "create", resource: RESOURCE, resource_id: id, after: read(row, write.now) });
-  notifyKey(write, row);
+  await notifyKey(write, row);
   return minted(read(row, write.now), plaintext);
 }
 
@@ -136,7 +137,7 @@ export async function updateApiKey(write: Write, tenantId: string, id: string, b
     before: read(before, write.now),
     after: read(row, write.now),
   });
-  notifyKey(write, row);
+  await notifyKey(write, row);
   return read(row, write.now);
 }
 
@@ -154,15 +155,18 @@ export async function revokeApiKey(write: Write, tenantId: string, id: string): 
     before: read(before, write.now),
     after: read(row, write.now),
   });
-  notifyKey(write, row);
+  await notifyKey(write, row);
   return read(row, write.now);
 }
 
-/** A new value under the same id. The old one stays valid for the grace, the one before it goes at once. */
+/** A new value under the same id. The old one stays valid for the grace, and each before it until its own ends. */
 export async function rotateApiKey(write: Write, tenantId: string, id: string, graceSeconds: number): Promise<MintedApiKey> {
   const before = await found(write, tenantId, id, "lock");
   if (statusOf(before, write.now) !== "active") throw new Refused(refuse("key_not_active"));
   const plaintext = newApiKey();
+  const { previous_hash: former, previous_valid_until: until } = before;
+  if (former !== null && until !== null && until > write.now)
+    await keepFormerValue(write.trx, { key_hash: former, api_key_id: id, valid_until: until });
   await apiKeyStore.update(write.trx, id, {
     key_hash: sha256Hex(plaintext),
     key_hint: hintOf(plaintext),
@@ -179,7 +183,7 @@ export async function rotateApiKey(write: Write, tenantId: string, id: string, g
     before: read(before, write.now),
     after: { ...read(row, write.now), grace_seconds: graceSeconds },
   });
-  notifyKey(write, before);
-  notifyKey(write, row);
+  await notifyKey(write, before);
+  await notifyKey(write, row);
   return minted(read(row, write.now), plaintext);
 }

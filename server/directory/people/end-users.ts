@@ -9,6 +9,7 @@ import {
   type EndUserPatch,
   type EndUserRow,
 } from "../../store/end-users.ts";
+import { forgetIdempotentAnswersOf } from "../../store/idempotent-answers.ts";
 import { removePhoto } from "../../store/end-user-photos.ts";
 import { knownOf } from "../../store/end-user-groups.ts";
 import { putBackupCodes } from "../../store/second-factors.ts";
@@ -127,6 +128,7 @@ export const endUsers = records<EndUserRow, EndUserInsert, EndUserPatch, EndUser
   },
   dependents: async () => [],
   async removing(write, row) {
+    await forgetIdempotentAnswersOf(write.trx, row.id);
     for (const hash of await keyHashesOfUser(write.trx, row.id)) write.notify(row.tenant_id, "api_key", hash);
   },
   notify: notifyUser,

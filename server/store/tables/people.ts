@@ -18,6 +18,16 @@ export interface AdminUserTable {
   updated_at: Stamp;
 }
 
+export interface IdempotentAnswerTable {
+  admin_id: string;
+  key_hash: string;
+  request_hash: string;
+  record_id: string | null;
+  answer_sealed: string;
+  is_final: boolean;
+  made_at: Date;
+}
+
 export interface EndUserTable {
   id: string;
   tenant_id: string;

@@ -4,8 +4,8 @@ import { entityTag, isNoneOther } from "./entity-tag.ts";
 
 const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
 
-export function adminJsonAnswer(status: number, value: unknown, etag?: string): Response {
-  const headers = etag === undefined ? HEADERS : { ...HEADERS, etag };
+export function adminJsonAnswer(status: number, value: unknown, etag?: string, more: Record<string, string> = {}): Response {
+  const headers = { ...HEADERS, ...more, ...(etag === undefined ? {} : { etag }) };
   return status === 204 ? new Response(null, { status, headers: HEADERS }) : Response.json(value, { status, headers });
 }
 

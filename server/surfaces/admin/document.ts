@@ -32,7 +32,8 @@ export function openApiDocument(operations: readonly AdminOperation[]): object {
         "without it the record in the path decides, else the tenant `default`, else the only tenant there is. " +
         "Errors are `{detail, code}`; a 400 names each field, and a 409 of a duplicate carries `existing_id`. " +
         "A record may be sent back as it was read: what is unchanged says nothing, and a read-only member with another value is a " +
-        "422. Records carry an `ETag`; writes take `If-Match` (412), reads `If-None-Match` (304).",
+        "422. Records carry an `ETag`; writes take `If-Match` (412), reads `If-None-Match` (304). What makes a record, and the rotation " +
+        "of a key, takes an `Idempotency-Key`, and is carried out once within 24 hours.",
     },
     tags,
     paths,

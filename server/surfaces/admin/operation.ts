@@ -65,6 +65,8 @@ interface OperationShape<Query, Body, Run> {
   readonly body?: Body;
   /** Instead of a body: the part of a form that carries a file. */
   readonly upload?: string;
+  /** Whether an Idempotency-Key makes it happen once; what makes a record (201) is always so. */
+  readonly once?: true;
   readonly answer: AdminAnswer;
   readonly run: Run;
 }

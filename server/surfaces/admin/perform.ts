@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { CarriedOutBefore, type KeptAnswer } from "../../directory/writes/carried-out-once.ts";
 import { LOGIN_FAILED, type Admin } from "../../directory/people/logins.ts";
-import { logEntries, type Actor } from "../../directory/writes/write.ts";
+import { logEntries } from "../../directory/writes/write.ts";
 import { type Refusal, refuse, Refused, httpStatusOf } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { placeOf } from "../../kernel/ip-address.ts";
@@ -8,22 +9,15 @@ import { isStorableText } from "../../kernel/storable.ts";
 import { check, readQuery } from "../../wire/strict-input.ts";
 import { adminJsonAnswer, readAnswer } from "./answers.ts";
 import { withoutReadOnly } from "./as-read.ts";
+import { carriedOutOnce } from "./idempotency-key.ts";
 import { lackOf, signedInCaller, tenantOfCall } from "./caller.ts";
-import { conditionedWrites } from "./conditioned-writes.ts";
+import { actorOf, type AdminArrival, callOf, currentRecord } from "./call.ts";
 import { withTenant } from "./document.ts";
 import { entityTag } from "./entity-tag.ts";
 import { readJsonBody } from "./input.ts";
-import type { AdminCall, AdminOperation } from "./operation.ts";
+import type { AdminOperation } from "./operation.ts";
 import type { RecordRoute } from "./record-route.ts";
 import type { AdminServices } from "./services.ts";
-
-export interface AdminArrival {
-  readonly request: Request;
-  readonly params: Readonly<Record<string, string>>;
-  /** Address of the caller. */
-  readonly address: string;
-  readonly requestId: string;
-}
 
 /**
  * Makes an operation answer: caller, permission, path, query, body, tenant, and then the operation itself. The answering
@@ -60,17 +54,32 @@ export function performer(
         return { tenant: await tenantNamed(body.tenantId), body: body.rest };
       }
       const tenant = await tenantNamed(changed.ownTenant || typeof given.tenant_id !== "string" ? undefined : given.tenant_id);
-      const current = await readRecord(services, changed.read, arrival, { admin, tenant, input: { ...given, ...query.rest } });
+      const current = await currentRecord(services, changed.read, arrival, { admin, tenant, input: { ...given, ...query.rest } });
       const schema = changed.ownTenant ? (operation.body as z.ZodObject) : bodySchema;
       const rest = withoutReadOnly(given, { schema, record: changed.record, current, keepsRest: operation.method === "PATCH" });
       return { tenant, body: splitTenant(operation, check(schema, rest, "invalid_body")).rest };
     };
     const { tenant, body } = await read();
-    const call = callOf(services, operation, arrival, { admin, tenant, query: query.rest, body, route });
-    const result = await operation.run(call);
-    if (result instanceof Response) return result;
-    if (operation.method === "GET") return readAnswer(request, operation.answer.status, result);
-    return adminJsonAnswer(operation.answer.status, result, route?.inAnswer === undefined ? undefined : entityTag(route.inAnswer(result)));
+    const found = { admin, tenant, query: query.rest, body, route };
+    const answerOf = (result: unknown): KeptAnswer => {
+      const record = route?.inAnswer?.(result);
+      return { status: operation.answer.status, body: result, etag: record === undefined ? undefined : entityTag(record) };
+    };
+    const once = admin === null ? undefined : carriedOutOnce(services.directory, operation, arrival, { ...found, admin });
+    for (;;) {
+      const before = await once?.answered();
+      if (before !== undefined) return adminJsonAnswer(before.status, before.body, before.etag, { "idempotent-replayed": "true" });
+      try {
+        const result = await operation.run(callOf(services, operation, arrival, { ...found, once, answerOf }));
+        if (result instanceof Response) return result;
+        if (operation.method === "GET") return readAnswer(request, operation.answer.status, result);
+        const answer = answerOf(result);
+        await once?.finish(answer);
+        return adminJsonAnswer(answer.status, answer.body, answer.etag);
+      } catch (error) {
+        if (!(error instanceof CarriedOutBefore)) throw error;
+      }
+    }
   };
   return async (arrival) => {
     let admin: Admin | null = null;
@@ -142,10 +151,6 @@ async function logForbidden(
   ]);
 }
 
-function actorOf(admin: Admin | null, { address, requestId }: Pick<AdminArrival, "address" | "requestId">): Actor {
-  return { id: admin?.id ?? null, username: admin?.username ?? null, role: admin?.role ?? null, clientIp: address, requestId };
-}
-
 const NOTHING = z.strictObject({});
 const NO_INPUT = { tenantId: undefined, rest: {} };
 
@@ -167,64 +172,4 @@ function isReadAlone(
   const names = Object.keys(given);
   if (names.some((name) => !(name in schema.shape) && !(name in record.shape))) return true;
   return !(ownTenant && "tenant_id" in given) && schema.safeParse(given).success;
-}
-
-interface Found {
-  readonly admin: Admin | null;
-  readonly tenant: string | null;
-  readonly query: unknown;
-  readonly body: unknown;
-}
-
-/** The record as its own operation reads it. `input` is what may say which, beside the path. */
-function readRecord(
-  services: AdminServices,
-  read: AdminOperation,
-  arrival: AdminArrival,
-  { admin, tenant, input }: Pick<Found, "admin" | "tenant"> & { readonly input: Readonly<Record<string, unknown>> },
-): Promise<Record<string, unknown>> {
-  const names = Object.keys(read.query?.shape ?? {}).filter((name) => input[name] != null);
-  const query = Object.fromEntries(names.map((name) => [name, input[name]]));
-  return read.run(callOf(services, read, arrival, { admin, tenant, query, body: {} })) as Promise<Record<string, unknown>>;
-}
-
-function callOf(
-  services: AdminServices,
-  operation: AdminOperation,
-  arrival: AdminArrival,
-  found: Found & { readonly route?: RecordRoute | undefined },
-): AdminCall<unknown, unknown> {
-  const { request, params, address, requestId } = arrival;
-  const actor = actorOf(found.admin, arrival);
-  const input = { ...(found.body as object), ...(found.query as object) };
-  const onRecord = conditionedWrites(found.route, arrival, {
-    scope: found.tenant ?? "",
-    input,
-    read: (db, { read }) => readRecord({ ...services, directory: { ...services.directory, db } }, read, arrival, { ...found, input }),
-  });
-  return {
-    services,
-    actor,
-    origin: { address, requestId },
-    request,
-    params,
-    query: found.query,
-    body: found.body,
-    tenantOrAll: found.tenant,
-    get admin() {
-      if (found.admin === null) throw new Error(`${operation.path} is open to anyone: nobody is signed in`);
-      return found.admin;
-    },
-    get tenantId() {
-      if (found.tenant === null) throw new Error(`${operation.path} is not held to one tenant`);
-      return found.tenant;
-    },
-    write: (work) => onRecord(services.directory, actor, work),
-    async writeHashed(password, work) {
-      const { directory } = services;
-      if (password === undefined) return onRecord(directory, actor, work);
-      const hash = await directory.hashPassword(password);
-      return onRecord({ ...directory, hashPassword: async () => hash }, actor, work);
-    },
-  };
 }
