@@ -1,5 +1,7 @@
 import { type Insertable, type Selectable, type Updateable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
+import { lockName } from "./named-lock.ts";
+import { isName, nameContains } from "./names.ts";
 import { type Page, type Paged, containing } from "./paging.ts";
 import { type RecordStore, lockThenFind, writesById } from "./record-store.ts";
 import type { EndUserGroupTable } from "./tables/people.ts";
@@ -25,7 +27,7 @@ export const endUserGroupStore: RecordStore<
     let query = db.selectFrom("end_user_groups").where("tenant_id", "=", tenantId);
     if (filters.search !== undefined) {
       const pattern = containing(filters.search);
-      query = query.where((eb) => eb.or([eb("name", "ilike", pattern), eb("display_name", "ilike", pattern)]));
+      query = query.where((eb) => eb.or([nameContains(filters.search ?? ""), eb("display_name", "ilike", pattern)]));
     }
     const items = await query.selectAll().select(memberCount).orderBy("name").limit(page.limit).offset(page.offset).execute();
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
@@ -43,13 +45,10 @@ export const endUserGroupStore: RecordStore<
   ...writesById("end_user_groups"),
 };
 
-export async function endUserGroupIdByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("end_user_groups")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
+/** Waits for others who are naming a group there. */
+export async function endUserGroupIdByName(trx: Trx, tenantId: string, name: string): Promise<string | undefined> {
+  await lockName(trx, `end_user_groups/${tenantId}`);
+  const row = await trx.selectFrom("end_user_groups").select("id").where("tenant_id", "=", tenantId).where(isName(name)).executeTakeFirst();
   return row?.id;
 }
 

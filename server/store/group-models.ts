@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing, type Page, type Paged } from "./paging.ts";
+import { SHARED_MODES } from "./routing-groups.ts";
 
 export interface GroupModelRow {
   readonly id: string;
@@ -64,7 +65,7 @@ export async function modelsOfGroup(
     ), listed AS (
       SELECT m.id, m.name, m.model_name, p.provider_key, m.modes, m.enabled, false AS is_virtual FROM models m JOIN providers p ON p.id = m.provider_id WHERE m.tenant_id = ${tenantId}
       UNION ALL
-      SELECT model_id, name, id, 'routing', ARRAY[mode], enabled, true FROM routing_groups WHERE tenant_id = ${tenantId}
+      SELECT g.model_id, g.name, g.id, 'routing', ${SHARED_MODES}, g.enabled, true FROM routing_groups g WHERE g.tenant_id = ${tenantId}
     ), found AS (
       SELECT m.*, n.portal_visible, n.judge_only, n.depth, n.bound_group_id, n.bound_group_name FROM nearest n JOIN listed m ON m.id = n.model_id
        WHERE ${pattern}::text IS NULL OR m.name ILIKE ${pattern} OR m.model_name ILIKE ${pattern}

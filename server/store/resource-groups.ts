@@ -1,5 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
+import { isName, nameContains } from "./names.ts";
 import { containing } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { ResourceGroupTable } from "./schema.ts";
@@ -23,7 +24,7 @@ export const resourceGroupStore: RecordStore<ResourceGroupRow, ResourceGroupInse
     if (filters.group_type !== undefined) query = query.where("group_type", "=", filters.group_type);
     if (filters.search !== undefined) {
       const pattern = containing(filters.search);
-      query = query.where((eb) => eb.or([eb("name", "ilike", pattern), eb("display_name", "ilike", pattern)]));
+      query = query.where((eb) => eb.or([nameContains(filters.search ?? ""), eb("display_name", "ilike", pattern)]));
     }
     const items = await query.selectAll().orderBy("name").limit(page.limit).offset(page.offset).execute();
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
@@ -39,12 +40,7 @@ export async function lockTree(trx: Trx, tenantId: string): Promise<void> {
 }
 
 export async function groupIdByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("resource_groups")
-    .select("id")
-    .where("tenant_id", "=", tenantId)
-    .where("name", "=", name)
-    .executeTakeFirst();
+  const row = await db.selectFrom("resource_groups").select("id").where("tenant_id", "=", tenantId).where(isName(name)).executeTakeFirst();
   return row?.id;
 }
 

@@ -10,7 +10,7 @@ interface MemberRow {
   readonly routing_weight: number;
 }
 
-export type RoutingGroupRow = Selectable<RoutingGroupTable> & { readonly members: MemberRow[] };
+export type RoutingGroupRow = Selectable<RoutingGroupTable> & { readonly members: MemberRow[]; readonly modes: string[] };
 export type RoutingGroupInsert = Insertable<RoutingGroupTable>;
 export type RoutingGroupPatch = Updateable<RoutingGroupTable>;
 
@@ -22,6 +22,14 @@ export interface RoutingGroupFilters {
 const members = sql<MemberRow[]>`coalesce((
   SELECT jsonb_agg(jsonb_build_object('model_id', m.id, 'name', m.name, 'routing_weight', m.routing_weight) ORDER BY m.routing_weight DESC, m.name)
     FROM models m WHERE m.tenant_id = g.tenant_id AND m.routing_group_id = g.id), '[]')`;
+
+/** What every member of the group `g` that is switched on can be asked for, the group's own mode first. */
+export const SHARED_MODES = sql<string[]>`ARRAY[g.mode] || ARRAY(
+  SELECT shared.mode FROM models m CROSS JOIN LATERAL unnest(m.modes) AS shared(mode)
+   WHERE m.tenant_id = g.tenant_id AND m.routing_group_id = g.id AND m.enabled AND shared.mode <> g.mode
+   GROUP BY shared.mode
+  HAVING count(*) = (SELECT count(*) FROM models a WHERE a.tenant_id = g.tenant_id AND a.routing_group_id = g.id AND a.enabled)
+   ORDER BY shared.mode COLLATE "C")`;
 
 /** The groups of one tenant: their ids are unique in it only. */
 export function routingGroupStore(
@@ -38,7 +46,7 @@ export function routingGroupStore(
       }
       const items = await query
         .selectAll("g")
-        .select(members.as("members"))
+        .select([members.as("members"), SHARED_MODES.as("modes")])
         .orderBy("g.id")
         .limit(page.limit)
         .offset(page.offset)
@@ -47,7 +55,11 @@ export function routingGroupStore(
       return { items, total };
     },
     find: lockThenFind("routing_groups", (db, _scope, id) =>
-      groups(db).selectAll("g").select(members.as("members")).where("g.id", "=", id).executeTakeFirst(),
+      groups(db)
+        .selectAll("g")
+        .select([members.as("members"), SHARED_MODES.as("modes")])
+        .where("g.id", "=", id)
+        .executeTakeFirst(),
     ),
     insert: async (trx, values) => {
       await trx.insertInto("routing_groups").values(values).execute();

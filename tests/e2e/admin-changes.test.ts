@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sealContext } from "../../server/kernel/secrets.ts";
-import { controlPlane, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
+import { ADMIN_PASSWORD, controlPlane, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
 
 let plane: ControlPlane;
 let owner: Send;
@@ -165,6 +165,60 @@ describe("a key that cannot be read", () => {
     expect((await patch([{ ...engine, action: "warn", api_key: "second" }])).status).toBe(200);
     expect(await stored()).not.toBe(kept);
   });
+});
+
+test("an avatar that is a photo works from this plane, and goes with its address", async () => {
+  const { user } = (await owner("POST", "/v1/admin/end-users", { username: "pictured", password: "long enough" })).body;
+  const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg==", "base64");
+  const form = new FormData();
+  form.set("file", new File([png], "me.png"));
+  const path = `/v1/admin/end-users/${user.id}`;
+  const token = (await plane.logIn("owner-of-acme", ADMIN_PASSWORD, "acme")).body.access_token;
+  const sent = (method: string, at: string, body?: FormData, headers: Record<string, string> = {}) =>
+    plane.fetch(new Request(`http://x${at}`, { method, headers, ...(body === undefined ? {} : { body }) }));
+  const authorization = `Bearer ${token}`;
+  expect((await sent("POST", `${path}/photo`, form, { authorization })).status).toBe(200);
+  const { body: read } = await owner("GET", path);
+  for (const shown of [await sent("GET", read.avatar_url), await sent("GET", `${path}/photo`, undefined, { authorization })])
+    expect([shown.status, shown.headers.get("content-type"), Buffer.from(await shown.arrayBuffer())]).toEqual([200, "image/png", png]);
+  expect((await owner("PATCH", path, read)).body).toEqual(read);
+  expect((await owner("PATCH", path, { avatar_url: null })).body.avatar_url).toBeNull();
+  expect([(await sent("GET", read.avatar_url)).status, (await sent("GET", `${path}/photo`, undefined, { authorization })).status]).toEqual([
+    404, 404,
+  ]);
+});
+
+describe("names of groups are compared composed, and kept as they were written", () => {
+  test.each(["/v1/admin/resource-groups", "/v1/admin/end-user-groups"])("%s", async (path) => {
+    const [composed, apart] = ["Café Zürich".normalize("NFC"), "Café Zürich".normalize("NFD")];
+    const made = await owner("POST", path, { name: apart });
+    expect(made.body.name).toBe(apart);
+    const twin = await owner("POST", path, { name: composed });
+    expect([twin.status, twin.body.existing_id]).toEqual([409, made.body.id]);
+    const key = path.endsWith("end-user-groups") ? "end_user_groups" : "resource_groups";
+    const found = await owner("GET", `${path}?search=${encodeURIComponent(composed)}`);
+    expect(found.body[key].map(({ id }: { id: string }) => id)).toEqual([made.body.id]);
+    expect((await owner("PATCH", `${path}/${made.body.id}`, { name: composed })).body.name).toBe(composed);
+    const atOnce = await Promise.all(["Škoda".normalize("NFC"), "Škoda".normalize("NFD")].map((name) => owner("POST", path, { name })));
+    expect(atOnce.map(({ status }) => status).sort()).toEqual([201, 409]);
+  });
+});
+
+test("a health check of a model that is not there is that model's 404, and of a record in no tenant too", async () => {
+  const unknown = `/v1/admin/llms/${crypto.randomUUID()}`;
+  const checked = await owner("POST", `${unknown}/health-check`);
+  expect([checked.status, checked.body]).toEqual([404, { detail: "There is no such model.", code: "not_found" }]);
+  const bare = await controlPlane();
+  await newTenant(bare, "first");
+  await newTenant(bare, "second");
+  await bare.database.db.deleteFrom("tenants").where("id", "=", "default").execute();
+  for (const [method, path] of [
+    ["POST", `${unknown}/health-check`],
+    ["GET", unknown],
+    ["PATCH", unknown],
+  ] as const)
+    expect((await bare.system(method, path, method === "PATCH" ? {} : undefined)).status).toBe(404);
+  await bare.close();
 });
 
 test("an icon that was uploaded stands in a record that is sent back", async () => {

@@ -244,9 +244,14 @@ describe("nobody can", () => {
       [403, "forbidden"],
       [403, "forbidden"],
     ]);
-    expect(
-      (await admin.send("POST", "/v1/admin/admin-users", { username: "up", password: ADMIN_PASSWORD, role: "system_admin" })).status,
-    ).toBe(404);
+    for (const send of [admin.send, acme.send]) {
+      const made = await send("POST", "/v1/admin/admin-users", { username: "up", password: ADMIN_PASSWORD, role: "system_admin" });
+      const raised = await send("PATCH", `/v1/admin/admin-users/${admin.id}`, { role: "system_admin" });
+      expect([made, raised].map((reply) => [reply.status, reply.body.code])).toEqual([
+        [403, "forbidden"],
+        [403, "forbidden"],
+      ]);
+    }
     expect((await admin.send("PATCH", `/v1/admin/admin-users/${admin.id}`, { role: "owner" })).status).toBe(403);
     expect((await admin.send("POST", "/v1/admin/admin-users", { username: "plain", password: ADMIN_PASSWORD })).body.role).toBe("viewer");
   });

@@ -142,6 +142,13 @@ describe("credentials", () => {
     const bearer = { authorization: `Bearer ${served.apiKey}` };
     expect((await chat({ model: "fake-1", messages }, { ...bearer, "x-tenant-id": "other" })).status).toBe(401);
     expect((await chat({ model: "fake-1", messages }, { ...bearer, "x-resource-group": "other" })).status).toBe(403);
+    const { id } = await admin.post("/v1/admin/resource-groups", { name: "Café".normalize("NFD"), tenant_id: "default" });
+    const key = await admin.post(`/v1/admin/resource-groups/${id}/api-keys`, { name: "of the café" });
+    for (const form of ["NFC", "NFD"]) {
+      const named = { "x-api-key": key.key_value, "x-resource-group": Buffer.from("Café".normalize(form)).toString("latin1") };
+      // Let in, and refused for the model that the group is not granted.
+      expect(await (await chat({ model: "fake-1", messages }, named)).json()).toMatchObject({ code: "model_not_allowed" });
+    }
     expect((await chat({ model: "fake-1", messages }, { ...bearer, "x-resource-group": "team", "x-tenant-id": "default" })).status).toBe(
       200,
     );

@@ -87,7 +87,7 @@ describe("a new user", () => {
       name: "fake-1",
       provider: "fake",
       enabled: true,
-      is_healthy: true,
+      is_healthy: null,
       modes: ["chat"],
       input_cost_per_million_tokens: null,
     });
@@ -446,6 +446,8 @@ describe("one's own record", () => {
       photo.headers.get("content-security-policy"),
     ]).toEqual(["image/png", "nosniff", "default-src 'none'; sandbox"]);
     expect((await user.request("GET", "/auth/profile")).body.avatar_url).toBe(set.body.avatar_url);
+    const shown = await fetch(world.gateway.adminUrl + set.body.avatar_url);
+    expect([shown.headers.get("content-type"), Buffer.from(await shown.arrayBuffer())]).toEqual(["image/png", PNG]);
     const damaged = await user.request("POST", "/auth/profile/photo", form(PNG.subarray(0, -1), "image/png"));
     expect([damaged.status, damaged.body.fields]).toEqual([400, [{ field: "file", message: "is a damaged PNG image" }]]);
     for (const bad of [

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AdminClient, rowOf, type Served, serveModels } from "../support/admin.ts";
+import { newPerson } from "../support/portal.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 let world: World;
@@ -46,6 +47,43 @@ describe("a routing group", () => {
     });
     const { data } = (await response.json()) as { data: { id: string; mode: string }[] };
     expect(data.find(({ id }) => id === "any-model")).toMatchObject({ mode: "routing", object: "model" });
+  });
+
+  test("has the same modes wherever it is listed: those that every member that is on serves", async () => {
+    const id = "many-modes";
+    const { model_id: virtual } = await admin.post("/v1/admin/llm-router/routing-groups", { tenant_id: "default", id });
+    const { total } = await admin.get("/v1/admin/llms?tenant_id=default");
+    const modes = [["chat", "responses", "completion"], ["responses", "completion", "chat"], ["chat"]];
+    const members = await Promise.all(
+      modes.map((of, n) =>
+        admin.post("/v1/admin/llms", {
+          tenant_id: "default",
+          name: `member-${n}`,
+          provider: "fake",
+          modes: of,
+          routing_group_id: id,
+          group_ids: [served.groupId],
+        }),
+      ),
+    );
+    await admin.request("PATCH", `/v1/admin/llms/${members[2].id}`, { enabled: false });
+    await admin.post(`/v1/admin/resource-groups/${served.groupId}/llm-models`, { model_ids: [virtual] });
+    const listed = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, {
+      headers: { authorization: `Bearer ${served.apiKey}` },
+    });
+    const { data } = (await listed.json()) as { data: { id: string; modes: string[] }[] };
+    const person = await newPerson(world.gateway.runtimeUrl, "chooser");
+    await admin.request("PATCH", `/v1/admin/end-users/${person.id}`, { primary_group_id: served.groupId });
+    const pages = [
+      data,
+      (await person.request("GET", "/models")).body.models,
+      (await admin.get("/v1/admin/llms?tenant_id=default&mode=routing&page_size=200")).llms,
+      (await admin.get("/v1/admin/llm-router/routing-groups?tenant_id=default&page_size=200")).routing_groups,
+      (await admin.get(`/v1/admin/resource-groups/${served.groupId}/llm-models?page_size=200`)).llm_models,
+    ] as { id: string; name?: string; modes: string[] }[][];
+    const shown = pages.map((page) => page.find((one) => one.id === id || one.id === virtual || one.name === id)?.modes);
+    expect(shown).toEqual(pages.map(() => ["chat", "completion", "responses"]));
+    expect((await admin.get("/v1/admin/llms?tenant_id=default")).total).toBe(total + 3);
   });
 
   test.each(["any-model", "Any model"])(

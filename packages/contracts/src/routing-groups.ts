@@ -66,6 +66,7 @@ export const routingGroup = z
     name: z.string(),
     description: z.string().nullable(),
     mode: groupMode,
+    modes: z.array(z.string()).describe("what each of its members can be asked for, its mode first"),
     routing_strategy: routingStrategy,
     enabled: z.boolean(),
     allowed_fails: z.number(),

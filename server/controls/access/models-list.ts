@@ -1,11 +1,14 @@
 import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
+import { modesOfGroup } from "./group-modes.ts";
 import { modelById, modelByName } from "./named-model.ts";
 
 /** A model a caller may name, a routing group's virtual one included. */
 export interface UsableModel {
   readonly id: string;
   readonly name: string;
+  /** `routing` of a routing group, else the first of its modes. */
+  readonly mode: string | null;
   readonly modes: readonly string[];
   readonly ownedBy: string;
   readonly createdSeconds: number;
@@ -40,6 +43,7 @@ function ofModel(model: ModelEntry): UsableModel {
   return {
     id: model.id,
     name: model.name,
+    mode: model.modes[0] ?? null,
     modes: model.modes,
     ownedBy: model.provider.providerKey,
     createdSeconds: model.createdSeconds,
@@ -56,7 +60,11 @@ function ofGroup(scope: GroupScope, group: RoutingGroupEntry): UsableModel | nul
   return {
     id: group.modelId,
     name: group.id,
-    modes: ["routing"],
+    mode: "routing",
+    modes: modesOfGroup(
+      group,
+      members.map(({ model }) => model),
+    ),
     ownedBy: "gatehouse",
     createdSeconds: group.createdSeconds,
     contextWindow: smallest(members.map(({ model }) => model.contextWindow)),

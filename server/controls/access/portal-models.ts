@@ -2,6 +2,7 @@ import { pricesAt } from "../../directory/models/prices.ts";
 import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
+import { modesOfGroup } from "./group-modes.ts";
 
 /** A model as the portal's picker shows it (interface 2.3). */
 export interface PortalModel {
@@ -10,8 +11,8 @@ export interface PortalModel {
   readonly name: string;
   readonly provider: string;
   readonly enabled: boolean;
-  /** False once its last probe failed; one that was never probed counts as healthy. */
-  readonly is_healthy: boolean;
+  /** What the last probe found; null where there was none. Of a routing group: whether any member is, as far as that is known. */
+  readonly is_healthy: boolean | null;
   /** Dollars; null where unpriced. */
   readonly input_cost_per_million_tokens: number | null;
   readonly output_cost_per_million_tokens: number | null;
@@ -50,7 +51,7 @@ function ofModel(model: ModelEntry, at: number): PortalModel {
     name: model.name,
     provider: model.provider.providerKey,
     enabled: model.enabled,
-    is_healthy: model.isHealthy ?? true,
+    is_healthy: model.isHealthy,
     input_cost_per_million_tokens: dollars(prices.input),
     output_cost_per_million_tokens: dollars(prices.output),
     context_window: model.contextWindow,
@@ -68,8 +69,7 @@ function ofModel(model: ModelEntry, at: number): PortalModel {
 /** It can what every granted member can, and costs what no one can say before a member is picked. */
 function ofGroup(scope: GroupScope, group: RoutingGroupEntry): PortalModel | null {
   const members = group.members.map(({ model }) => model).filter((model) => scope.granted.has(model.id) && model.enabled);
-  const [first] = members;
-  if (first === undefined) return null;
+  if (members.length === 0) return null;
   const all = (can: (model: ModelEntry) => boolean) => members.every(can);
   return {
     id: group.modelId,
@@ -77,12 +77,12 @@ function ofGroup(scope: GroupScope, group: RoutingGroupEntry): PortalModel | nul
     name: group.name,
     provider: "gatehouse",
     enabled: group.enabled,
-    is_healthy: members.some((model) => model.isHealthy ?? true),
+    is_healthy: healthOf(members.map((model) => model.isHealthy)),
     input_cost_per_million_tokens: null,
     output_cost_per_million_tokens: null,
     context_window: least(members.map((model) => model.contextWindow)),
     max_output_tokens: least(members.map((model) => model.maxOutputTokens)),
-    modes: first.modes.filter((mode) => all((model) => model.modes.includes(mode))),
+    modes: modesOfGroup(group, members),
     supports_vision: all((model) => model.supportsVision),
     supports_tools: all((model) => model.supportsTools),
     supports_file_uploads: all((model) => model.supportsFileUploads),
@@ -90,6 +90,12 @@ function ofGroup(scope: GroupScope, group: RoutingGroupEntry): PortalModel | nul
     icon_url: null,
     description: group.description,
   };
+}
+
+/** One that can serve makes the group serve; with none known to, an unknown one may. */
+function healthOf(members: readonly (boolean | null)[]): boolean | null {
+  if (members.includes(true)) return true;
+  return members.includes(null) ? null : false;
 }
 
 function least(values: readonly (number | null)[]): number | null {

@@ -40,7 +40,7 @@ function virtualModel(group: RoutingGroupRow, members: readonly ModelRow[]): Mod
     provider: PROVIDER,
     provider_id: null,
     mode: "routing",
-    modes: [group.mode as Mode],
+    modes: group.modes as Mode[],
     enabled: group.enabled,
     description: group.description,
     base_url: null,

@@ -35,7 +35,7 @@ function read(row: AdminUserRow): AdminUser {
 function guardRank(write: Write, role: string): void {
   const own = write.actor.role;
   if (own === SYSTEM_ROLE || write.actor.id === null) return;
-  if (role === SYSTEM_ROLE) throw notFound("admin user");
+  if (role === SYSTEM_ROLE) throw new Refused(refuse("forbidden", "Only a system admin may do this to a system admin."));
   if (role === OWNER && own !== OWNER) throw new Refused(refuse("forbidden", "Only an owner may do this to an owner."));
 }
 
@@ -91,9 +91,9 @@ export const adminUsers = records<
     guardRank(write, row.role);
     const { password, ...rest } = body;
     if (body.role !== undefined && body.role !== row.role) {
+      guardRank(write, body.role);
       if ((body.role === SYSTEM_ROLE) !== (row.role === SYSTEM_ROLE))
         throw invalidField("role", "cannot change between a tenant's admin and a system admin");
-      guardRank(write, body.role);
     }
     const own = row.id === write.actor.id;
     if (own && (body.is_active === false || (body.role !== undefined && body.role !== row.role))) throw new Refused(refuse("own_account"));

@@ -9,10 +9,10 @@ import { END_USERS, notifyUser } from "./end-users.ts";
 /** Profile photo maximum (interface 8.7). */
 export const PHOTO_BYTES = 5 * 1024 * 1024;
 
-/** Where photos are served on the runtime plane. */
-const ADDRESS = "/v1/portal/photos/";
+/** Where photos are served, on both planes. */
+export const PHOTOS = "/v1/portal/photos/";
 
-/** Refuses what is too large or no whole picture, naming `field`; keeps what draws it. Returns the photo's address on the runtime plane. */
+/** Refuses what is too large or no whole picture, naming `field`; keeps what draws it. Returns the photo's address. */
 export async function setPhoto(write: Write, tenantId: string, userId: string, content: Uint8Array, field: string): Promise<string> {
   if (content.byteLength > PHOTO_BYTES) throw invalidField(field, "is larger than 5 MB");
   const picture = strippedPicture(content);
@@ -27,7 +27,7 @@ export async function setPhoto(write: Write, tenantId: string, userId: string, c
     mime_type: picture.type,
     content: picture.content,
   });
-  const avatarUrl = ADDRESS + photoId;
+  const avatarUrl = PHOTOS + photoId;
   await endUserStore.update(write.trx, userId, { avatar_url: avatarUrl, updated_at: write.now });
   write.log({
     tenant_id: tenantId,
@@ -42,4 +42,9 @@ export async function setPhoto(write: Write, tenantId: string, userId: string, c
 
 export async function photo(directory: Pick<Directory, "db">, photoId: string): Promise<PhotoRow | null> {
   return (await photoByAddress(directory.db, photoId)) ?? null;
+}
+
+/** The photo that an avatar's address leads to; null where it is none of ours. */
+export async function photoAt(directory: Pick<Directory, "db">, address: string | null): Promise<PhotoRow | null> {
+  return address?.startsWith(PHOTOS) === true ? photo(directory, address.slice(PHOTOS.length)) : null;
 }

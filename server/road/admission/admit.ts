@@ -227,7 +227,7 @@ function chosenGroup(call: Call, tenant: TenantSnapshot, { open, first }: Groups
   const named = call.headers.get("x-resource-group");
   if (named === null) return { id: first };
   // Headers are read as Latin-1, and most clients write UTF-8.
-  const names: readonly unknown[] = [named, Buffer.from(named, "latin1").toString()];
-  const id = open.find((groupId) => groupId === named || names.includes(tenant.policies.node(groupId)?.name));
+  const names: readonly unknown[] = [named, Buffer.from(named, "latin1").toString()].map((name) => name.normalize("NFC"));
+  const id = open.find((groupId) => groupId === named || names.includes(tenant.policies.node(groupId)?.name.normalize("NFC")));
   return id === undefined ? refuse("group_not_allowed") : { id };
 }

@@ -56,6 +56,8 @@ export async function tenantOfCall(
   if (meant !== undefined) return meant;
   if (name !== undefined && operation.goneToo === true && (await tenantIsDeleted(services.directory, name))) return name;
   if (name !== undefined) throw new Refused(refuse("not_found", "There is no such tenant."));
+  // Whatever tenant is meant, the record is in none.
+  if (operation.subject !== undefined && params.id !== undefined) throw new Refused(refuse("not_found"));
   throw unclear("is required, because there is no tenant `default` and not just one");
 }
 

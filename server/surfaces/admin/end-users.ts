@@ -12,10 +12,11 @@ import {
 } from "@gatehouse/contracts/end-users";
 import { endUsersAsCsv, endUsersAsJson } from "../../directory/people/end-user-export.ts";
 import { endUsers, resetSecondFactor, setEndUserPrimaryGroup, setEndUserStatus } from "../../directory/people/end-users.ts";
-import { PHOTO_BYTES, setPhoto } from "../../directory/people/photos.ts";
+import { photo, PHOTO_BYTES, photoAt, PHOTOS, setPhoto } from "../../directory/people/photos.ts";
 import { refuse, Refused, isRefusal } from "../../kernel/errors.ts";
 import { readBody } from "../../road/read-body.ts";
 import { formFile } from "../../wire/form-file.ts";
+import { PHOTO_HEADERS } from "../../wire/photo-headers.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
@@ -28,6 +29,13 @@ const record = { status: 200, about: "The record as it is now", schema: endUser 
 
 /** Room for the form around a photo. */
 const FORM_BYTES = PHOTO_BYTES + 64 * 1024;
+
+const PICTURE_TYPES = ["image/jpeg", "image/png", "image/webp", "image/gif"] as const;
+
+function photoAnswer(found: Awaited<ReturnType<typeof photo>>): Response {
+  if (found === null) throw new Refused(refuse("not_found"));
+  return new Response(new Uint8Array(found.content), { headers: { ...PHOTO_HEADERS, "content-type": found.mime_type } });
+}
 
 export const endUserOperations: readonly AdminOperation[] = [
   operation({
@@ -128,6 +136,32 @@ export const endUserOperations: readonly AdminOperation[] = [
     run: (call) => call.write((write) => setEndUserPrimaryGroup(write, call.tenantId, idOf(call), call.body.group_id)),
   }),
   operation({
+    ...reading,
+    method: "GET",
+    path: `${ONE}/photo`,
+    subject: "end_users",
+    summary: "Show an end user's photo",
+    answer: { status: 200, about: "The picture", media: [...PICTURE_TYPES] },
+    async run(call) {
+      const { avatar_url: address } = await endUsers.get(call.services.directory, call.tenantId, idOf(call));
+      return photoAnswer(await photoAt(call.services.directory, address));
+    },
+  }),
+  operation({
+    tag: "End users",
+    access: "anyone",
+    reach: "none",
+    method: "GET",
+    path: `${PHOTOS}{photo_id}`,
+    textParams: ["photo_id"],
+    summary: "Show a photo by its address",
+    description:
+      "Where `avatar_url` of a photo leads to, as on the runtime plane. Pictures of a page are fetched without a token: the " +
+      "address itself is the secret.",
+    answer: { status: 200, about: "The picture", media: [...PICTURE_TYPES] },
+    run: async (call) => photoAnswer(await photo(call.services.directory, call.params.photo_id ?? "")),
+  }),
+  operation({
     ...writing,
     method: "POST",
     path: `${ONE}/photo`,
@@ -135,7 +169,7 @@ export const endUserOperations: readonly AdminOperation[] = [
     summary: "Replace an end user's photo",
     description: "multipart/form-data with the file as `file`: JPEG, PNG, WebP or GIF, at most 5 MB.",
     upload: "file",
-    answer: { status: 200, about: "Where the photo is, on the runtime plane", schema: photoSet },
+    answer: { status: 200, about: "Where the photo is, on both planes", schema: photoSet },
     async run(call) {
       await endUsers.get(call.services.directory, call.tenantId, idOf(call));
       const body = await readBody(call.request, FORM_BYTES);

@@ -3,7 +3,8 @@ import { recordModelHealth } from "../../directory/models/models.ts";
 import { probedModels } from "../../directory/models/probed-models.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { probe } from "../../services/models/probe.ts";
-import { invalidFields, refuse, Refused } from "../../kernel/errors.ts";
+import { notFound } from "../../directory/writes/records.ts";
+import { invalidFields } from "../../kernel/errors.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf } from "./resource.ts";
 import type { AdminServices } from "./services.ts";
@@ -24,7 +25,7 @@ export const modelHealthOperations: readonly AdminOperation[] = [
     answer: { status: 200, about: "What the probe found", schema: modelHealth },
     async run(call) {
       const model = (await probedModels(call.services.directory, call.tenantId)).get(idOf(call));
-      if (model === undefined) throw new Refused(refuse("not_found"));
+      if (model === undefined) throw notFound("model");
       return probed(call.services, call.tenantId, model);
     },
   }),

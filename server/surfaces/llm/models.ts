@@ -24,7 +24,7 @@ function item(model: UsableModel) {
     created: model.createdSeconds,
     owned_by: model.ownedBy,
     gw_model_id: model.id,
-    mode: model.modes[0] ?? null,
+    mode: model.mode,
     modes: model.modes,
     context_window: model.contextWindow,
     max_output_tokens: model.maxOutputTokens,

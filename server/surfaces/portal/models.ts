@@ -23,7 +23,7 @@ export const modelRoutes: readonly PortalRoute[] = [
       const models = found.filter(
         (model) =>
           (enabled_only !== true || model.enabled) &&
-          (healthy_only !== true || model.is_healthy) &&
+          (healthy_only !== true || model.is_healthy !== false) &&
           (provider === undefined || model.provider === provider) &&
           (wanted === undefined || wanted.length === 0 || wanted.some((mode) => model.modes.includes(mode))),
       );

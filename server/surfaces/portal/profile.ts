@@ -4,19 +4,11 @@ import { choosePrimaryGroup, ownGroups, profile, setOwnPhoto, updateProfile } fr
 import { ownAnswer } from "../../road/answer.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { formFile } from "../../wire/form-file.ts";
+import { PHOTO_HEADERS } from "../../wire/photo-headers.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 
 const AUTH = "/v1/portal/auth";
 const FORM_BYTES = PHOTO_BYTES + 64 * 1024;
-
-/** Whatever the bytes are, a browser takes them for the picture they begin as, runs nothing in them and lets them fetch nothing. */
-const PHOTO_HEADERS = {
-  "x-content-type-options": "nosniff",
-  "content-security-policy": "default-src 'none'; sandbox",
-  "content-disposition": 'inline; filename="photo"',
-  "cross-origin-resource-policy": "cross-origin",
-  "cache-control": "private, max-age=86400, immutable",
-} as const;
 
 export const profileRoutes: readonly PortalRoute[] = [
   portalOperation({ method: "GET", path: `${AUTH}/profile`, name: "profile", run: ({ services, user }) => profile(services.logins, user) }),
