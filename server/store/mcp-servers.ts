@@ -1,5 +1,6 @@
-import type { Insertable, Selectable, Updateable } from "kysely";
+import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
+import { lockName } from "./named-lock.ts";
 import { containing, type Page, type Paged } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { McpServerSnapshotTable, McpServerTable } from "./tables/tools.ts";
@@ -27,12 +28,14 @@ export const mcpServerStore: RecordStore<McpServerRow, McpServerInsert, McpServe
   ...writesById("mcp_servers"),
 };
 
-export async function mcpServerAt(db: Database | Trx, tenantId: string, baseUrl: string, path: string): Promise<string | undefined> {
-  const row = await db
+/** `baseUrl` without a slash at its end, which makes no other address of it. Waits for others who are registering one. */
+export async function mcpServerAt(trx: Trx, tenantId: string, baseUrl: string, path: string): Promise<string | undefined> {
+  await lockName(trx, `mcp_servers/${tenantId}`);
+  const row = await trx
     .selectFrom("mcp_servers")
     .select("id")
     .where("tenant_id", "=", tenantId)
-    .where("base_url", "=", baseUrl)
+    .where(sql<boolean>`rtrim(base_url, '/') = ${baseUrl}`)
     .where("mcp_endpoint_path", "=", path)
     .executeTakeFirst();
   return row?.id;

@@ -68,6 +68,28 @@ describe("what a POST takes a PATCH takes", () => {
   });
 });
 
+test("members of a virtual server are read back in both ways they are sent, and keep their slugs", async () => {
+  const servers = await Promise.all(
+    ["one", "two"].map(
+      async (name) => (await owner("POST", "/v1/admin/mcp-servers", { name, base_url: `http://${name}.example` })).body.id,
+    ),
+  );
+  const { body: made } = await owner("POST", "/v1/admin/virtual-servers", { name: "both", mcp_server_ids: servers });
+  const path = `/v1/admin/virtual-servers/${made.id}`;
+  const members = servers.map((mcp_server_id, n) => ({ mcp_server_id, slug: ["one", "two"][n] }));
+  expect(made).toMatchObject({ mcp_server_ids: servers, members });
+  await owner("PATCH", `/v1/admin/mcp-servers/${servers[0]}`, { name: "renamed" });
+  expect((await owner("PATCH", path, { mcp_server_ids: servers })).body).toEqual(made);
+  expect((await owner("PATCH", path, { ...made, mcp_server_ids: [servers[1]] })).body).toMatchObject({
+    mcp_server_ids: [servers[1]],
+    members: [members[1]],
+  });
+  const { body: read } = await owner("GET", path);
+  expect((await owner("PATCH", path, { ...read, members })).body).toMatchObject({ mcp_server_ids: servers, members });
+  const unclear = await owner("PATCH", path, { mcp_server_ids: [servers[0]], members: [members[1]] });
+  expect([unclear.status, unclear.body.fields[0].field]).toEqual([400, "mcp_server_ids"]);
+});
+
 describe("what is replaced as a whole", () => {
   test("the parts of a semantic cache", async () => {
     const path = "/v1/admin/semantic-cache/configs";

@@ -34,6 +34,7 @@ export const virtualServer = z
     description: z.string().nullable(),
     enabled: z.boolean(),
     members: z.array(z.strictObject({ mcp_server_id: z.string(), slug: z.string() })).describe("tools are named {slug}__{tool}"),
+    mcp_server_ids: z.array(z.string()),
     group_ids: z.array(recordId),
     dialect: z.literal("dual"),
     created_at: timestamp,

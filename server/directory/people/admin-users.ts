@@ -99,7 +99,7 @@ export const adminUsers = records<
     if (own && (body.is_active === false || (body.role !== undefined && body.role !== row.role))) throw new Refused(refuse("own_account"));
     if (own && password !== undefined) throw invalidField("password", "of one's own account is changed with change-password");
     if (body.is_active === false) await guardLastSystemAdmin(write, row);
-    const endsTokens = password !== undefined || body.is_active === false;
+    const endsTokens = password !== undefined || (body.is_active === false && row.is_active);
     return {
       ...rest,
       ...(password === undefined ? {} : { password_hash: await write.directory.hashPassword(password) }),

@@ -103,7 +103,7 @@ export const mcpServers = records<
   read: readMcpServer,
   tenantOf: (row) => row.tenant_id,
   unique: "at this base_url and mcp_endpoint_path",
-  twin: (write, tenantId, candidate) => mcpServerAt(write.trx, tenantId, candidate.base_url, candidate.mcp_endpoint_path),
+  twin: (write, tenantId, candidate) => mcpServerAt(write.trx, tenantId, withoutSlash(candidate.base_url), candidate.mcp_endpoint_path),
   async toInsert(write, tenantId, body) {
     const id = `mcp-${ulid()}`;
     if (body.auth_type === "bearer" && body.api_key == null) throw invalidField("api_key", "is required for auth_type bearer");
@@ -112,7 +112,7 @@ export const mcpServers = records<
       tenant_id: tenantId,
       name: body.name,
       description: body.description ?? null,
-      base_url: withoutSlash(body.base_url),
+      base_url: body.base_url,
       mcp_endpoint_path: body.mcp_endpoint_path ?? DEFAULT_PATH,
       auth_type: body.auth_type ?? "none",
       timeout: body.timeout ?? 30,
@@ -124,10 +124,12 @@ export const mcpServers = records<
     } as McpServerInsert;
   },
   async toPatch(write, _tenantId, row, body) {
-    const { api_key: writtenKey, base_url: baseUrl, ...rest } = body;
+    const { api_key: writtenKey, ...rest } = body;
+    const { base_url: baseUrl } = body;
     const stored = write.directory.secrets.openOrNull(row.api_key_sealed, sealContext("mcp_servers", row.id));
-    const apiKey = writtenKey === stored ? undefined : writtenKey;
-    const moved = baseUrl !== undefined && withoutSlash(baseUrl) !== row.base_url;
+    const isSame = writtenKey === stored && (stored !== null || row.api_key_sealed === null);
+    const apiKey = isSame ? undefined : writtenKey;
+    const moved = baseUrl !== undefined && withoutSlash(baseUrl) !== withoutSlash(row.base_url);
     // A key goes only to the host it was given for: whoever may write servers may not read keys.
     if (moved && new URL(baseUrl).origin !== new URL(row.base_url).origin && writtenKey === undefined && row.api_key_sealed !== null)
       throw invalidField("api_key", "must be sent again when base_url moves to another host");
@@ -137,7 +139,6 @@ export const mcpServers = records<
     const elsewhere = moved || (body.mcp_endpoint_path !== undefined && body.mcp_endpoint_path !== row.mcp_endpoint_path);
     return {
       ...rest,
-      ...(baseUrl === undefined ? {} : { base_url: withoutSlash(baseUrl) }),
       ...sealedCredential(write, row.id, apiKey),
       ...(elsewhere ? UNDISCOVERED : apiKey !== undefined || (body.auth_type ?? row.auth_type) !== row.auth_type ? UNPROBED : {}),
       updated_at: write.now,

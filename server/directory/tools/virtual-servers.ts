@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { VirtualServer, VirtualServerCreate, VirtualServerQuery, VirtualServerUpdate } from "@gatehouse/contracts/virtual-servers";
 import { ulid } from "../../kernel/ids.ts";
 import { knownMcpServers } from "../../store/mcp-servers.ts";
@@ -16,7 +17,13 @@ const SLUG_LENGTH = 24;
 
 function read(row: VirtualServerRow): VirtualServer {
   const { created_at: createdAt, updated_at: updatedAt, ...same } = row;
-  return { ...same, dialect: "dual", created_at: createdAt.toISOString(), updated_at: updatedAt.toISOString() };
+  return {
+    ...same,
+    mcp_server_ids: row.members.map((member) => member.mcp_server_id),
+    dialect: "dual",
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt.toISOString(),
+  };
 }
 
 /** A server's name as a slug; two names may give the same. */
@@ -33,10 +40,30 @@ export function slugOf(name: string): string {
 
 type Body = Pick<VirtualServerUpdate, "members" | "mcp_server_ids">;
 
-/** Undefined when the body names no members. */
-async function membersOf(write: Write, tenantId: string, body: Body): Promise<{ mcp_server_id: string; slug: string }[] | undefined> {
-  if (body.members !== undefined && body.mcp_server_ids !== undefined) throw invalidField("mcp_server_ids", "does not go with members");
-  const given = body.members ?? body.mcp_server_ids?.map((id) => ({ mcp_server_id: id, slug: undefined }));
+interface StoredMember {
+  readonly mcp_server_id: string;
+  readonly slug: string;
+}
+
+/** The members a body names, in either way; where it names them in both, the one that differs from `before` counts, which a new record has not. */
+function namedMembers(body: Body, before: readonly StoredMember[] | null) {
+  const { members, mcp_server_ids: ids } = body;
+  const ofIds = ids?.map((id) => ({ mcp_server_id: id, slug: undefined }));
+  if (members === undefined || ids === undefined) return members ?? ofIds;
+  const idsOf = (all: readonly { readonly mcp_server_id: string }[]) => all.map((member) => member.mcp_server_id);
+  if (isDeepStrictEqual(ids, idsOf(members)) || (before !== null && isDeepStrictEqual(ids, idsOf(before)))) return members;
+  if (isDeepStrictEqual(members, before)) return ofIds;
+  throw invalidField("mcp_server_ids", "does not go with members");
+}
+
+/** Undefined when the body names no members. A member that is there already keeps its slug. */
+async function membersOf(
+  write: Write,
+  tenantId: string,
+  body: Body,
+  before: readonly StoredMember[] | null,
+): Promise<readonly StoredMember[] | undefined> {
+  const given = namedMembers(body, before);
   if (given === undefined) return undefined;
   const field = body.members === undefined ? "mcp_server_ids" : "members";
   const names = await knownMcpServers(
@@ -47,8 +74,14 @@ async function membersOf(write: Write, tenantId: string, body: Body): Promise<{ 
   );
   const chosen = new Set(given.flatMap(({ slug }) => slug ?? []));
   if (chosen.size < given.filter(({ slug }) => slug !== undefined).length) throw invalidField(field, "gives the same slug twice");
+  const wanted = given.map(({ mcp_server_id: id, slug }) => {
+    const kept = before?.find((member) => member.mcp_server_id === id)?.slug;
+    if (slug !== undefined || kept === undefined || chosen.has(kept)) return { id, slug };
+    chosen.add(kept);
+    return { id, slug: kept };
+  });
   const servers = new Set<string>();
-  return given.map(({ mcp_server_id: id, slug }) => {
+  return wanted.map(({ id, slug }) => {
     const name = names.get(id);
     if (name === undefined) throw invalidField(field, `names no tool server of this tenant: ${id}`);
     if (servers.has(id)) throw invalidField(field, `names a server twice: ${id}`);
@@ -82,7 +115,7 @@ export const virtualServers = records<
   twin: (write, tenantId, candidate) => virtualServerNamed(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     await checkGroups(write, tenantId, body.group_ids, null);
-    const members = await membersOf(write, tenantId, body);
+    const members = await membersOf(write, tenantId, body, null);
     return {
       id: `vmcp-${ulid()}`,
       tenant_id: tenantId,
@@ -98,7 +131,7 @@ export const virtualServers = records<
   },
   async toPatch(write, tenantId, row, body) {
     await checkGroups(write, tenantId, body.group_ids, row.group_ids);
-    const members = await membersOf(write, tenantId, body);
+    const members = await membersOf(write, tenantId, body, row.members);
     const { members: _members, mcp_server_ids: _ids, ...columns } = body;
     return {
       ...columns,

@@ -106,7 +106,7 @@ function recordChangedBy(operation: AdminOperation, route: RecordRoute | undefin
 /**
  * Every refusal is counted, and told in the admin log: of whoever is signed in where they tried to change something, of
  * strangers wherever someone has to be signed in, and where they log in. A login that failed has its entry already, and
- * what was there already or is there no more is what a script that runs again meets.
+ * what was there already, is there no more or was changed meanwhile is what a script that runs again meets.
  */
 async function tellRefused(
   services: AdminServices,
@@ -118,7 +118,7 @@ async function tellRefused(
   const reason = refusal.reason ?? refusal.code;
   services.refused(reason);
   if (operation.method === "GET" && (admin !== null || operation.access === "anyone")) return;
-  if (reason === LOGIN_FAILED || reason === "not_bound" || httpStatusOf(refusal) === 409) return;
+  if (reason === LOGIN_FAILED || reason === "not_bound" || [409, 412].includes(httpStatusOf(refusal))) return;
   if (admin !== null && refusal.code === "forbidden") return logForbidden(services, operation, arrival, admin, refusal.message);
   services.attempts.note({
     actor: actorOf(admin, arrival),
