@@ -145,6 +145,23 @@ describe("a document is read back under the name it is sent with", () => {
   });
 });
 
+test("what a document inherits is no change of it to who changes it", async () => {
+  const child = (await owner("POST", "/v1/admin/resource-groups", { name: "child", parent_group_id: groups[1] })).body.id;
+  const limits = (group: string | undefined, daily: number, headers?: Record<string, string>) =>
+    owner(
+      "PATCH",
+      `/v1/admin/resource-groups/${group}/llm-global-limits`,
+      { llm_global_limits: { requests: { daily_limit: daily } } },
+      headers,
+    );
+  const path = `/v1/admin/resource-groups/${child}/llm-global-limits`;
+  const tag = (await owner("GET", path)).headers.get("etag") ?? "";
+  await limits(groups[1], 9);
+  expect((await owner("GET", path, undefined, { "if-none-match": tag })).status).toBe(200);
+  expect((await limits(child, 4, { "if-match": tag })).status).toBe(200);
+  expect((await limits(child, 3, { "if-match": tag })).status).toBe(412);
+});
+
 describe("a key that cannot be read", () => {
   const sealed = async (table: "providers" | "mcp_servers" | "models", id: string) => {
     const row = await plane.database.db.selectFrom(table).select("api_key_sealed").where("id", "=", id).executeTakeFirstOrThrow();
@@ -260,6 +277,11 @@ test("what time moves in a record may be as it was when it was read", async () =
   const renamed = await owner("PATCH", `/v1/admin/api-keys/${id}`, { ...read, name: "renamed" }, { "if-match": tag });
   expect([renamed.status, renamed.body.name]).toEqual([200, "renamed"]);
   expect((await owner("PATCH", `/v1/admin/api-keys/${id}`, { ...read, name: "again" })).status).toBe(200);
+  // As other languages write the same moments.
+  for (const written of [(at: string) => at.replace(/\.?0*Z$/, "Z"), (at: string) => at.replace("Z", "000+00:00")])
+    expect(
+      (await owner("PATCH", `/v1/admin/api-keys/${id}`, { ...read, created_at: written(read.created_at), name: "again" })).status,
+    ).toBe(200);
   for (const updated_at of ["1999-01-01T00:00:00.000Z", "2999-01-01T00:00:00.000Z"])
     expect((await owner("PATCH", `/v1/admin/api-keys/${id}`, { ...read, updated_at })).status).toBe(422);
 });

@@ -35,17 +35,21 @@ export function withoutReadOnly(
   }
 }
 
-const MOMENT = /^\d{4}-\d\d-\d\dT.*Z$/;
+const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Milliseconds; NaN for what is no moment. */
+const momentOf = (value: unknown) => (typeof value === "string" && MOMENT.test(value) ? Date.parse(value) : Number.NaN);
 
 /**
- * Whether a member is as the record has it. A moment that the gateway moves on may be an earlier one since the record was made: what
- * was read gets old. What only some answers tell, and no read, is nobody's to change.
+ * Whether a member is as the record has it. A moment is, however it is written, and one that the gateway moves on may be an
+ * earlier one since the record was made: what was read gets old. What only some answers tell, and no read, is nobody's to
+ * change.
  */
-export function isAsRead(name: string, given: unknown, current: Members): boolean {
+function isAsRead(name: string, given: unknown, current: Members): boolean {
   const known = current[name];
   if (!(name in current) || isDeepStrictEqual(given, known)) return true;
-  const { created_at: madeAt } = current;
-  if (name === "created_at" || typeof known !== "string" || !MOMENT.test(known) || typeof madeAt !== "string") return false;
-  if (given === null) return name !== "updated_at";
-  return typeof given === "string" && MOMENT.test(given) && given >= madeAt && given < known;
+  const [at, until, from] = [momentOf(given), momentOf(known), momentOf(current.created_at)];
+  if (at === until) return true;
+  if (name === "created_at" || Number.isNaN(until) || Number.isNaN(from)) return false;
+  return given === null ? name !== "updated_at" : at >= from && at < until;
 }

@@ -1,12 +1,15 @@
 import { hash } from "node:crypto";
 
-/** Members that the gateway finds out and nobody sets: who holds a record to change it need not know of them. */
-const OBSERVED = ["is_healthy", "health_checked_at", "last_used_at", "last_login"];
+/** Members that the gateway finds out, or that follow from other records: who changes this one need not know of them. */
+const NOT_ITS_OWN = new Set([
+  ...["is_healthy", "health_checked_at", "last_used_at", "last_login", "member_count"],
+  ...["inherited", "effective", "inherited_llm_limits", "effective_llm_limits", "capacity"],
+]);
 
 /** Two digests: of what is configured, to which If-Match is held, and of all that is shown, to which If-None-Match is. */
 export function entityTag(record: unknown): string {
-  const configured = JSON.stringify(record, (name, value: unknown) => (OBSERVED.includes(name) ? undefined : value));
-  return `"${digest(configured)}.${digest(JSON.stringify(record))}"`;
+  const own = Object.entries(record as object).filter(([name]) => !NOT_ITS_OWN.has(name));
+  return `"${digest(JSON.stringify(own))}.${digest(JSON.stringify(record))}"`;
 }
 
 function digest(text: string): string {
