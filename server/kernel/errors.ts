@@ -175,6 +175,29 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** What a caller was told who may not use the tool it asked for. */
+export const TOOL_DENIALS: ReadonlySet<string> = new Set<ErrorCode>([
+  "tool_server_not_allowed",
+  "tool_server_disabled",
+  "tool_not_allowed",
+  "tools_not_allowed",
+  "approval_rejected",
+  "approval_token_invalid",
+]);
+
+/** Refusals of governance whose status does not say so, as a 403 or 429 of the gateway's does. */
+export const POLICY_REFUSALS: readonly ErrorCode[] = [
+  "ambiguous_name",
+  "parameter_rejected",
+  "tool_payload_too_large",
+  "tool_result_too_large",
+  "approval_required",
+  // A stream that is cut has its status by then.
+  "guardrail_blocked",
+  "argument_policy_denied",
+  "semantic_policy_block",
+];
+
 /** What is answered to whom an exception met: that the database is away is worth telling, and everything else the log's. */
 export function internalErrorOf(error: unknown): Refusal {
   return isDatabaseAway(error) ? refuse("database_unavailable", undefined, { headers: { "retry-after": "1" } }) : refuse("internal_error");

@@ -1,11 +1,11 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
-import { isRefusal, type Refusal } from "../kernel/errors.ts";
-import { sha256Hex } from "../kernel/secrets.ts";
+import { httpStatusOf, isRefusal, type Refusal } from "../kernel/errors.ts";
 import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
 import type { AnswerCheck, AnswerControl, RequestControl } from "./control.ts";
 import { settle } from "./metering/settle.ts";
 import { outputFormOf } from "./output/answer-formats.ts";
+import { noteSettings } from "./record/settings.ts";
 import type { Exchange } from "./surface.ts";
 import type { RequestView } from "./view.ts";
 
@@ -27,6 +27,7 @@ export function governedBy(controls: Controls): Govern {
   return async (call, exchange) => {
     const { view } = exchange;
     noteView(call.row, view);
+    call.beforeRecord.push(() => noteUnsent(call.row, view));
     const refusal = await refusedRequest(controls.request, call, view);
     if (refusal !== null) return refusal;
     const checks = prepared(controls.answer, call, exchange);
@@ -55,9 +56,20 @@ async function refusedRequest(controls: readonly RequestControl[], call: Call, v
   for (const control of controls) {
     const decided = control.decide(call, view);
     const decision = decided instanceof Promise ? await decided : decided;
-    if (decision.kind === "refuse") return decision.refusal;
+    if (decision.kind === "refuse") {
+      noteRefusedBy(call.row, control, decision.refusal);
+      return decision.refusal;
+    }
   }
   return null;
+}
+
+/** Which rule spoke against the call, where its status may as well be that of a request nobody could serve. */
+function noteRefusedBy(row: AuditRow, { name }: RequestControl, refusal: Refusal): void {
+  const status = httpStatusOf(refusal);
+  if (status !== 400 && status !== 413) return;
+  if (refusal.code === "model_mode_mismatch") return;
+  row.custom_metadata = { ...(row.custom_metadata as object | null | undefined), refused_by: name };
 }
 
 async function resumedRequest(controls: readonly RequestControl[], call: Call, view: RequestView): Promise<Refusal | null> {
@@ -83,8 +95,10 @@ function noteView(row: AuditRow, view: RequestView): void {
   if (target.kind !== "model") return;
   row.llm_model_requested = target.id ?? target.name;
   row.llm_streaming = view.streaming;
-  row.llm_temperature = view.temperature;
-  row.llm_max_tokens = view.maxTokens;
   row.llm_function_calling = view.tools.length > 0;
-  row.prompt_fingerprint = view.instructions === null ? null : sha256Hex(view.instructions);
+}
+
+/** What no model was told, because the call was refused before or answered without one, is told as the controls left it. */
+function noteUnsent(row: AuditRow, view: RequestView): void {
+  if (view.target.kind === "model" && row.prompt_fingerprint === undefined) noteSettings(row, view);
 }

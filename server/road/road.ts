@@ -23,6 +23,8 @@ export interface GovernedRoute {
   readonly body: boolean | "may_be_gzip";
   /** `group` when left out. */
   readonly admits?: RouteCallers;
+  /** Whether its calls are for showing who one is, told on the row as is_auth_event: a login, a token, a second factor. */
+  readonly authenticates?: true;
   /** Largest body, where it is smaller than that of a model call. */
   readonly maxBodyBytes?: number;
 }
@@ -39,6 +41,9 @@ export interface RoadParts extends AdmissionParts {
   /** Told of every request that is refused without a row of its own: `draining`, `too_many_strangers`, or `audit_unavailable` where it could not be recorded. */
   readonly unrecorded: (reason: ErrorCode) => void;
 }
+
+/** What a call ends with whose credential was looked at and did not hold. */
+const FAILED_AUTHENTICATION: ReadonlySet<ErrorCode> = new Set(["unauthenticated", "inactive_user"]);
 
 /**
  * The main road (docs/lifecycle.md). Every governed call of every protocol comes in through `travel` and leaves with
@@ -60,6 +65,7 @@ export class Road {
       return this.withoutRow(route, refuse("draining", undefined, { headers: { "retry-after": "1", connection: "close" } }));
     if (!calls.accepting) return this.withoutRow(route, refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } }));
     const call = calls.start(request, ip, route.audit);
+    if (route.authenticates === true) call.row.is_auth_event = true;
     request.signal.addEventListener("abort", () => call.abort.abort("client_disconnected" satisfies AbortReason), { once: true });
     let answer: Answer | Refusal;
     try {
@@ -97,6 +103,7 @@ export class Road {
     const turnedAway = isStranger(call) ? this.parts.strangers.turnAway(call) : null;
     if (turnedAway !== null) return turnedAway;
     if (notAdmitted !== null) {
+      if (FAILED_AUTHENTICATION.has(notAdmitted.code)) call.row.is_auth_event = true;
       if (notAdmitted.code === "unauthenticated") await this.parts.strangers.file(call);
       return route.surface.notAdmitted?.(notAdmitted, call) ?? notAdmitted;
     }

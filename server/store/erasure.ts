@@ -35,7 +35,7 @@ export interface ErasureRow {
 /** Of a row's other facts only these are no content: without them totals could not be added up again. */
 const METADATA =
   `(SELECT jsonb_object_agg(key, value) FROM jsonb_each(CASE WHEN jsonb_typeof(a.custom_metadata) = 'object' THEN ` +
-  `a.custom_metadata ELSE '{}' END) WHERE key IN ('joined_row_id', 'run_outcome', 'ship_error'))`;
+  `a.custom_metadata ELSE '{}' END) WHERE key IN ('joined_row_id', 'run_outcome', 'refused_by', 'ship_error'))`;
 
 export const ERASE = `UPDATE audit_rows a SET ${PERSONAL.map((name) => `${name} = NULL`).join(", ")}, custom_metadata = ${METADATA}`;
 

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { POLICY_REFUSALS } from "../kernel/errors.ts";
 
 /**
  * Adds newly stored audit rows to the runs they belong to, inside the transaction that stored them.
@@ -15,7 +16,8 @@ const RESULT = `CASE
     WHEN a.error_type = 'run_ceiling_reached' THEN 'exhausted'
     WHEN a.error_type = 'client_disconnected' THEN 'cancelled'
     WHEN a.guardrail_blocked OR a.argument_policy_denied OR a.residency_class = 'blocked' OR a.agent_authz_decision IN ('deny', 'approval_required')
-      OR (a.http_status_code IN (403, 429) AND a.error_type NOT LIKE 'upstream%') THEN 'blocked_policy'
+      OR (a.http_status_code IN (403, 429) AND a.error_type NOT LIKE 'upstream%')
+      OR a.error_type IN (${POLICY_REFUSALS.map((code) => `'${code}'`).join(", ")}) OR a.custom_metadata ? 'refused_by' THEN 'blocked_policy'
     ELSE 'errored' END`;
 
 /** Subtypes of `llm` that ask no model. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from "./document.ts";
+import type { SentSettings } from "./sent-settings.ts";
 
 /** One text the model would read, in the order it would. */
 export interface TextSlot {
@@ -71,4 +72,6 @@ export interface InboundRequest {
   readonly exactBody: JsonObject;
   /** The body for a provider of the caller's own format: the caller's own bytes wherever nothing had to change. */
   outbound(changes: OutboundChanges): string;
+  /** What that body tells the model of how to answer. */
+  sentSettings(changes: OutboundChanges): SentSettings;
 }

@@ -488,6 +488,8 @@ describe("codes and tokens", () => {
   });
 });
 
+const perCallback = (rows: readonly any[]) => rows.filter(({ proxy_subtype: of }) => of === "oauth_callback" || of === "oauth_authorize");
+
 describe("what is written down", () => {
   test("one row for each request, and no code, token, state or secret in any of them or in the log", async () => {
     const client: Begun = await begun();
@@ -520,6 +522,12 @@ describe("what is written down", () => {
       expect(text.includes(secret)).toBe(false);
     for (const row of all.filter(({ proxy_type: type }) => type === "oauth"))
       expect([row.request_body_preview, row.response_body_preview]).toEqual([null, null]);
+    // Each is a step of showing who one is, but where somebody only reads what is published, or what they have.
+    const steps = all.filter(({ proxy_type: type, http_method }) => type === "oauth" && http_method !== "GET");
+    const reads = all.filter(({ proxy_subtype: of, http_method }) => /discovery|tokens/.test(of) && http_method === "GET");
+    expect([steps.length > 0, steps.every(({ is_auth_event }) => is_auth_event === true)]).toEqual([true, true]);
+    expect([reads.length > 0, reads.some(({ is_auth_event }) => is_auth_event !== false)]).toEqual([true, false]);
+    expect([...new Set(perCallback(all).map(({ is_auth_event }) => is_auth_event))]).toEqual([true]);
     const perCall = await rowsOf(world.admin, { proxy_type: "oauth", proxy_subtype: "oauth_callback", success: true }, 1);
     expect(new Set(perCall.map(({ id }) => id)).size).toBe(perCall.length);
   });

@@ -95,7 +95,7 @@ describe("a routing group with members in trouble", () => {
         expect(row.llm_model_used).toBe("serves");
         const first = attempts[0] as { model: string; outcome: string };
         const fallback = attempts.some(({ model }) => model !== first.model);
-        expect([row.llm_used_fallback, row.llm_fallback_reason]).toEqual(fallback ? [true, first.outcome] : [null, null]);
+        expect([row.llm_used_fallback, row.llm_fallback_reason]).toEqual(fallback ? [true, first.outcome] : [false, null]);
         for (const attempt of attempts.slice(0, -1)) {
           expect(attempt.outcome).toBe(
             attempt.model === "fails" ? "upstream_error" : attempt.model === "hangs" ? "upstream_timeout" : "upstream_interrupted",

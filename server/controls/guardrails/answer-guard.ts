@@ -53,6 +53,7 @@ export class AnswerGuard {
 
   /** A complete answer; its body is changed in place. Returns whether it was. */
   *whole(body: JsonObject): InTurns<boolean> {
+    this.run.looked();
     const frame: Frame = { bytes: new Uint8Array(0), body, closes: false, changed: false };
     yield* this.guarded(frame, this.texts.contents(body, true));
     return frame.changed;
@@ -63,6 +64,7 @@ export class AnswerGuard {
     if (this.refusal !== null) return [];
     if (frame.closes) return [...(yield* this.end()), frame];
     if (frame.body === null) return [frame];
+    this.run.looked();
     const contents = this.texts.contents(frame.body, false);
     if (this.channels.size + this.groups.size + contents.pieces.length > MAX_OPEN)
       this.refused = refuse("upstream_invalid_response", "The model's provider told more texts and calls at once than can be looked at.");

@@ -12,6 +12,7 @@ const LONG = 4 * 1024;
 /** Guards every text, puts in its place what may go on, and tells the row. A refusal where it is blocked. */
 export async function inspectContent(call: Call, run: GuardRun, slots: readonly TextSlot[], parts: EngineParts): Promise<Refusal | null> {
   const said = await inTurns(guardContent(run, slots), run.work);
+  run.looked();
   const { surface, engines } = run.surface;
   if (run.blocked === null && engines.length > 0) await askEngines(parts, run, call, SURFACES[surface].direction, said.join("\n\n"));
   run.tell(call);

@@ -47,6 +47,7 @@ export async function askEngines(
 
 function settle(run: GuardRun, { source, engine }: BoundEngine, verdict: EngineVerdict): void {
   const action = engine.action ?? "block";
+  if (verdict.kind === "clear") run.watchedBy(source);
   if (verdict.kind === "found") run.engine({ source, check: verdict.check, action, failed: false });
   if (verdict.kind !== "failed") return;
   const onFailure = engine.on_failure ?? (action === "block" ? "block" : "allow");

@@ -1,6 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { InTurns } from "../../kernel/in-turns.ts";
 import { replaceLeaves } from "../../wire/json-leaves.ts";
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { Call } from "../../road/call.ts";
 import { warnCaller } from "../../road/policy-warnings.ts";
 import { ContentWork, TOO_MUCH_WORK } from "../../road/content-work.ts";
@@ -29,6 +30,8 @@ export interface GuardOutcome {
   readonly degraded: boolean;
   /** Names of the guardrails that only warn. */
   readonly warned: readonly string[];
+  /** Whose rules or engine looked first; undefined where nobody has. */
+  readonly watcher: GuardSource | null | undefined;
 }
 
 const WEIGHT: Readonly<Record<GuardrailAction, number>> = { warn: 0, redact: 1, block: 2 };
@@ -43,6 +46,7 @@ export class GuardRun {
   private personal = false;
   private degraded = false;
   private skipped = false;
+  private watcher: GuardOutcome["watcher"] = undefined;
 
   constructor(surface: SurfaceGuard, work = new ContentWork()) {
     this.surface = surface;
@@ -124,17 +128,34 @@ export class GuardRun {
 
   /** What an engine said, or that it failed and the call goes on all the same. */
   engine(verdict: GuardrailResult | "degraded"): void {
-    if (verdict === "degraded") this.degraded = true;
-    else this.weigh(verdict);
+    if (verdict === "degraded") {
+      this.degraded = true;
+      return;
+    }
+    if (!verdict.failed) this.watchedBy(verdict.source);
+    if (verdict.check === "pii" && !verdict.failed) this.personal = true;
+    this.weigh(verdict);
+  }
+
+  /** Somebody has looked. */
+  watchedBy(source: GuardSource | null): void {
+    if (this.watcher === undefined) this.watcher = source;
+  }
+
+  /** The rules of the surface have seen what there was to see. */
+  looked(): void {
+    const [first] = this.surface.guard.rules;
+    if (first !== undefined && !this.skipped) this.watchedBy(first.source ?? null);
   }
 
   get outcome(): GuardOutcome {
-    return { verdict: this.heaviest, personal: this.personal, degraded: this.degraded, warned: [...this.warned] };
+    return { verdict: this.heaviest, personal: this.personal, degraded: this.degraded, warned: [...this.warned], watcher: this.watcher };
   }
 
   /** Takes over what another run of the same surface came to. */
-  recall({ verdict, personal, degraded, warned }: GuardOutcome): void {
+  recall({ verdict, personal, degraded, warned, watcher }: GuardOutcome): void {
     for (const name of warned) this.warned.add(name);
+    if (watcher !== undefined) this.watchedBy(watcher);
     if (personal) this.personal = true;
     if (degraded) this.degraded = true;
     if (verdict !== null) this.weigh(verdict);
@@ -165,6 +186,7 @@ export class GuardRun {
     const { row } = call;
     this.warn(call);
     if (SURFACES[this.surface.surface].direction === "output" && (this.heaviest !== null || this.degraded)) call.answerReusable = false;
+    this.tellWatch(row);
     if (this.personal) row.pii_detected = true;
     if (this.degraded) row.guardrails_degraded = true;
     if (this.skipped) row.guardrails_skipped = true;
@@ -181,6 +203,14 @@ export class GuardRun {
   /** Names to the caller what warned, as long as the answer has not left. */
   warn(call: Pick<Call, "answerHeaders">): void {
     for (const name of this.warned) warnCaller(call, name);
+  }
+
+  /** That somebody looked, which is all there is to tell where nothing was found. */
+  private tellWatch(row: AuditRow): void {
+    if (this.watcher === undefined) return;
+    row.guardrail_blocked ??= false;
+    if (this.surface.guard.rules.some(({ detector }) => detector.check === "pii")) row.pii_detected ??= false;
+    if (row.guardrail_action == null) row.guardrail_config_id ??= this.watcher?.id ?? null;
   }
 
   /** The refusal a blocked call ends with (interface 7.3). */

@@ -1,7 +1,6 @@
 import type { TextSlot } from "../../wire/inbound.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { type InTurns, inTurns } from "../../kernel/in-turns.ts";
-import { sha256Hex } from "../../kernel/secrets.ts";
 import { ambiguous } from "../../road/ambiguous.ts";
 import type { Call } from "../../road/call.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
@@ -49,6 +48,7 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
           run.work,
         )
       : false;
+  run.looked();
   if (run.blocked === null && run.surface.engines.length > 0) await askEngines(parts, run, call, "input", wordsOf(view));
   run.tell(call);
   const refusal = run.refusal();
@@ -63,7 +63,6 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
   if (own || defined || refusal !== null) {
     // What was received is not kept: until the call leaves, the record's preview is of what was left.
     call.requestContent = view.content();
-    call.row.prompt_fingerprint = view.instructions === null ? null : sha256Hex(view.instructions);
   }
   return PASS;
 }

@@ -78,7 +78,7 @@ export class GuardrailInspector implements Inspector, ActionControl {
     const review = await this.reviewOf(call, guard, definition);
     if (review === null) run.cannotLook();
     // What is redacted in a description is no business of the call.
-    else if (review.verdict?.action !== "redact") run.recall(review);
+    else run.recall(review.verdict?.action === "redact" ? { ...review, verdict: null, personal: false, warned: [] } : review);
     run.tell(call);
     const verdict = run.blocked;
     if (verdict === null) return ACTION_PASSES;

@@ -93,5 +93,6 @@ export async function reviewDefinition(
   for (const [key, member] of Object.entries(definition))
     if (member !== undefined) members[key] = UNREAD.has(key) ? member : await walk(member, key, PROSE.has(key));
   if (run.blocked === null && guard.engines.length > 0) await askEngines(parts, run, call, "input", said.join("\n\n"));
+  run.looked();
   return { ...run.outcome, definition: changed ? members : null };
 }

@@ -65,7 +65,6 @@ function temperature(
   if (view.temperature !== null && rules.rejectTemperature)
     return rejected(view.names.temperature, `must be at most ${maxTemperature} in this resource group`);
   view.temperature = maxTemperature;
-  call.row.llm_temperature = maxTemperature;
   noteClamped(call, "temperature");
   return null;
 }
@@ -86,7 +85,6 @@ function outputTokens(call: Call, view: RequestView, rules: Governance, modelDef
   if (view.maxTokens !== null && rules.rejectTokens)
     return rejected(view.names.maxTokens, `must be at most ${most} in this resource group`);
   view.maxTokens = most;
-  call.row.llm_max_tokens = most;
   noteClamped(call, "max_tokens");
   return null;
 }
@@ -111,6 +109,7 @@ function tools(call: Call, view: RequestView, rules: Governance): Refusal | null
 
 function* banned(call: Call, view: RequestView, { bannedPatterns }: Governance): InTurns<Refusal | null> {
   if (bannedPatterns.length === 0) return null;
+  call.row.guardrail_blocked ??= false;
   const work = contentWorkOf(call);
   for (const { text } of view.texts()) {
     for (const pattern of bannedPatterns) {

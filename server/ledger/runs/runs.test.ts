@@ -69,6 +69,23 @@ const ENDS: [what: string, rows: object[], state: string][] = [
   ["a call used a fallback", [{ llm_used_fallback: true }, {}], "completed_degraded"],
   ["its last call failed upstream", [{}, { success: false, error_type: "upstream_timeout", http_status_code: 504 }], "errored"],
   ["governance refused its last call", [{}, { success: false, error_type: "model_not_allowed", http_status_code: 403 }], "blocked_policy"],
+  ...["parameter_rejected", "ambiguous_name", "unsupported_by_a_control"].map((error_type): (typeof ENDS)[number] => [
+    `governance refused its last call with a 400 (${error_type})`,
+    [{}, { success: false, error_type, http_status_code: 400, custom_metadata: { refused_by: "parameters" } }],
+    "blocked_policy",
+  ]),
+  [
+    "governance refused what its last call sent as too large",
+    [{}, { success: false, error_type: "tool_payload_too_large", http_status_code: 413 }],
+    "blocked_policy",
+  ],
+  [
+    "a policy cut the stream of its last call",
+    [{}, { success: false, error_type: "semantic_policy_block", http_status_code: 200 }],
+    "blocked_policy",
+  ],
+  ["its last call was not well-formed", [{}, { success: false, error_type: "invalid_body", http_status_code: 400 }], "errored"],
+  ["its last call was too large for anybody", [{}, { success: false, error_type: "body_too_large", http_status_code: 413 }], "errored"],
   [
     "a ceiling of the run refused its last call",
     [{}, { success: false, error_type: "run_ceiling_reached", http_status_code: 429 }],

@@ -1,4 +1,4 @@
-import { ERRORS, type Refusal } from "../../kernel/errors.ts";
+import { ERRORS, type Refusal, TOOL_DENIALS } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { inputTokens } from "../../wire/usage.ts";
@@ -44,6 +44,7 @@ export function closeRecord(call: Call, outcome: CallOutcome, sent: SentAnswer):
   row.http_status_code = outcome.status;
   row.success = outcome.errorType === null;
   row.error_type = outcome.errorType;
+  if (outcome.errorType !== null && TOOL_DENIALS.has(outcome.errorType)) row.agent_authz_decision = "deny";
   row.error_message = outcome.errorMessage?.slice(0, 1000) ?? null;
   row.duration_ms = Math.round(performance.now() - call.arrivedAt);
   row.response_size_bytes = sent.bytes;

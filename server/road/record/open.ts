@@ -41,6 +41,7 @@ export function openCall({ method, url, headers: given }: Arrival, ip: string, a
     user_agent: headers.get("user-agent")?.slice(0, 512) ?? null,
     correlation_id: correlationId,
     request_id: recordableClaim(headers, "x-request-id"),
+    is_auth_event: false,
     source: "gateway",
   };
   const trace = headers.get("traceparent");

@@ -50,7 +50,6 @@ export class Strangers {
 
   /** Of a call that was refused for its credential: files it under the tenant of that, or else under the one it names. */
   async file(call: Call): Promise<void> {
-    call.row.is_auth_event = true;
     call.row.tenant_id ??= await this.named(call);
     if (call.row.tenant_id !== null) this.parts.refused.note(call.row.tenant_id);
   }

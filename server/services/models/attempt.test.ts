@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../directory/snapshot.ts";
+import { NOTHING_SENT } from "../../wire/sent-settings.ts";
 import { openaiTraits } from "../../upstreams/providers/openai/traits.ts";
 import { readCompletionsReply } from "../../wire/completions/completions-reply.ts";
 import { readGeminiReply } from "../../wire/gemini/gemini-reply.ts";
@@ -21,6 +22,7 @@ function ask(response: Response, stream: boolean, readReply: typeof readChatRepl
   const prepared = {
     operation: "chat",
     body: "{}",
+    sent: NOTHING_SENT,
     stream,
     headers: {},
     streamCodec: () => new ChatStream({ hideUsage: true }),

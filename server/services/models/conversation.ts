@@ -17,6 +17,7 @@ import type { SignatureCache } from "./signature-cache.ts";
 import type { Media } from "./media.ts";
 import type { ProviderTraits } from "../../upstreams/providers/traits.ts";
 import { unsampled, withDefaults } from "./sampling.ts";
+import { joinedInstructions } from "../../wire/sent-settings.ts";
 
 export interface ConversationParts extends Pick<AttemptParts, "providers"> {
   readonly signatures: SignatureCache;
@@ -35,14 +36,7 @@ export function conversationModelRequest(conversation: Conversation, parts: Conv
       if (isRefusal(provider)) return provider;
       const { traits } = provider;
       const codec = traits.codecFor(model, caller.format);
-      const changes: OutboundChanges = {
-        model: model.modelName,
-        defaultTemperature: model.supportsSampling ? model.defaultTemperature : null,
-        defaultMaxTokens: model.defaultMaxTokens,
-        sampling: model.supportsSampling,
-        maxTokensName: model.maxTokensParameter,
-        systemPrompt: model.systemPrompt,
-      };
+      const changes = outboundChanges(model);
       if (codec.format === caller.format) return passing(conversation, changes, traits);
       if (conversation.statefulFields.length > 0)
         return unsupported(
@@ -53,6 +47,17 @@ export function conversationModelRequest(conversation: Conversation, parts: Conv
         );
       return translating(call, conversation, changes, { model, codec }, parts);
     },
+  };
+}
+
+export function outboundChanges(model: ModelEntry): OutboundChanges {
+  return {
+    model: model.modelName,
+    defaultTemperature: model.supportsSampling ? model.defaultTemperature : null,
+    defaultMaxTokens: model.defaultMaxTokens,
+    sampling: model.supportsSampling,
+    maxTokensName: model.maxTokensParameter,
+    systemPrompt: model.systemPrompt,
   };
 }
 
@@ -69,6 +74,7 @@ function passing(
   return {
     operation: own.operation ?? caller.format,
     body: inbound.outbound(changes),
+    sent: inbound.sentSettings(changes),
     stream: inbound.stream,
     headers,
     query,
@@ -112,9 +118,12 @@ async function translating(
   if ("unsupported" in written)
     return unsupported(written.unsupported.map(({ feature, message }) => ({ field: caller.spelling[feature], message })));
   const context = replyContext(call, conversation, model);
+  // What governance put before a legacy prompt is part of that prompt by now.
+  const sent = codec.sentSettings(written.body);
   return {
     operation: codec.format,
     body: JSON.stringify(written.body),
+    sent: caller.format === "completions" ? { ...sent, instructions: joinedInstructions([sent.instructions, inbound.instructions]) } : sent,
     stream: inbound.stream,
     headers: {},
     streamCodec() {

@@ -144,7 +144,7 @@ test("a retry waits, and no longer because of a member that could not be asked",
 });
 
 test.each([
-  ["the first choice", [200], "a", undefined, undefined],
+  ["the first choice", [200], "a", false, undefined],
   ["another, once the first has failed", [500, 200], "b", true, "upstream_error"],
   ["nobody: both failed", [500, 500, 500], "a", true, "upstream_error"],
 ] as const)("says of a call that is served by %s whether it fell back, and why", async (_name, statuses, last, fellBack, reason) => {
@@ -163,7 +163,7 @@ test("a retry on the same member is no fallback, and a spare is one, whether the
   await alone.call();
   expect([alone.asked, told(alone)]).toEqual([
     ["a", "a"],
-    ["a", undefined, undefined],
+    ["a", false, undefined],
   ]);
   const refused = group([model("a"), model("spare")], { enter: async ({ id }) => (id === "a" ? refuse("rate_limit_exceeded") : null) });
   await refused.call();
@@ -174,5 +174,5 @@ test("a retry on the same member is no fallback, and a spare is one, whether the
   expect(told(away)).toEqual(["spare", true, "no_healthy_member"]);
   const only = group([model("spare")], {});
   await only.call();
-  expect(told(only)).toEqual(["spare", undefined, undefined]);
+  expect(told(only)).toEqual(["spare", false, undefined]);
 });

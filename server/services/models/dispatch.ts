@@ -12,6 +12,7 @@ import { GeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";
 import { noteRequest } from "../../road/record/finish.ts";
 import type { Answer } from "../../road/answer.ts";
 import { noteUpstreamModel } from "../../road/record/upstream-model.ts";
+import { noteSettings } from "../../road/record/settings.ts";
 import { attempt, type AttemptParts, providerOf, targetOf } from "./attempt.ts";
 import type { AttemptResult, FailedAttempt } from "./attempt-result.ts";
 import { chooseMember } from "./choose.ts";
@@ -302,6 +303,8 @@ class Failover {
     row.residency_class = call.scope === null ? "not_evaluated" : residencyOf(call.scope.tenant, model, parts.providers);
     row.request_content_hash = sha256Hex(prepared.body);
     call.requestContent = prepared.body;
+    noteSettings(row, prepared.sent);
+    row.llm_used_fallback ??= false;
     if (this.isFallback(model)) {
       row.llm_used_fallback = true;
       row.llm_fallback_reason ??= this.firstFailure ?? "no_healthy_member";

@@ -10,6 +10,7 @@ import { plausibleCount, estimateTokens } from "../../wire/usage.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import { estimated } from "../../road/metering/stream-usage.ts";
+import { NOTHING_SENT } from "../../wire/sent-settings.ts";
 
 /** Texts turned into vectors by a model of any provider that has such models. */
 export function embeddingsModelRequest(request: EmbeddingsRequest, providers: AttemptParts["providers"]): ModelRequest {
@@ -111,7 +112,7 @@ function translating(request: EmbeddingsRequest, model: ModelEntry, codec: Embed
   };
 }
 
-const WHOLE = { stream: false, headers: {}, streamCodec: () => null, streamType: null, dropped: [] } as const;
+const WHOLE = { stream: false, sent: NOTHING_SENT, headers: {}, streamCodec: () => null, streamType: null, dropped: [] } as const;
 
 function vectorsOf(codec: EmbeddingsCodec, bytes: Uint8Array): EmbeddingsRead | null {
   try {

@@ -5,6 +5,7 @@ import type { EmbeddingsRead } from "../../wire/embeddings/embeddings-codec.ts";
 import { readVectors } from "../../wire/embeddings/embeddings-reply.ts";
 import { writeGeminiFault } from "../../wire/gemini/fault.ts";
 import type { GeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";
+import { NOTHING_SENT } from "../../wire/sent-settings.ts";
 import { estimateTokens, plausibleCount } from "../../wire/usage.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
 import { embeddingsBody } from "./embeddings.ts";
@@ -45,7 +46,7 @@ export function geminiEmbeddingsModelRequest(request: GeminiEmbeddingsRequest, p
   };
 }
 
-const WHOLE = { stream: false, headers: {}, streamCodec: () => null, streamType: null } as const;
+const WHOLE = { stream: false, sent: NOTHING_SENT, headers: {}, streamCodec: () => null, streamType: null } as const;
 
 function notTexts({ single }: GeminiEmbeddingsRequest): Refusal {
   return refuse("unsupported_parameter", undefined, {

@@ -4,6 +4,7 @@ import type { ProviderOperation } from "../../wire/operation.ts";
 import type { StreamCodec } from "../../wire/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
 import type { Call } from "../../road/call.ts";
+import type { SentSettings } from "../../wire/sent-settings.ts";
 
 /** A request to a provider, which can be encoded in whatever format the chosen model's provider speaks. */
 export interface ModelRequest {
@@ -18,6 +19,8 @@ export interface PreparedRequest {
   readonly operation: ProviderOperation;
   readonly body: string;
   readonly stream: boolean;
+  /** What the body tells the model of how to answer, for the record. */
+  readonly sent: SentSettings;
   /** Headers of the caller that this vendor acts on. */
   readonly headers: Readonly<Record<string, string>>;
   /** What of the caller's query this vendor acts on; nothing when left out. */

@@ -23,24 +23,23 @@ export function isCountedByProvider(route: Route, { operation }: TokenCount, pro
 export function tokenCountModelRequest({ inbound, operation, headers, query = "" }: TokenCount): ModelRequest {
   return {
     inputCharacters: 0,
-    prepare: (_call, model) => ({
-      operation,
-      body: inbound.outbound({
-        model: model.modelName,
-        defaultTemperature: null,
-        defaultMaxTokens: null,
-        systemPrompt: model.systemPrompt,
-      }),
-      stream: false,
-      headers,
-      query,
-      streamCodec: () => null,
-      streamType: null,
-      // Counting is free, so nothing is metered.
-      whole: (bytes) => ({ body: bytes, usage: NOTHING, outputCharacters: 0 }),
-      refusal: () => null,
-      dropped: [],
-    }),
+    prepare(_call, model) {
+      const changes = { model: model.modelName, defaultTemperature: null, defaultMaxTokens: null, systemPrompt: model.systemPrompt };
+      return {
+        operation,
+        body: inbound.outbound(changes),
+        sent: inbound.sentSettings(changes),
+        stream: false,
+        headers,
+        query,
+        streamCodec: () => null,
+        streamType: null,
+        // Counting is free, so nothing is metered.
+        whole: (bytes) => ({ body: bytes, usage: NOTHING, outputCharacters: 0 }),
+        refusal: () => null,
+        dropped: [],
+      };
+    },
   };
 }
 

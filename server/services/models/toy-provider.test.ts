@@ -17,6 +17,7 @@ import { readChatReply } from "../../wire/openai/chat-reply.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import { ChatStream } from "../../wire/openai/chat-stream.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
+import { NOTHING_SENT } from "../../wire/sent-settings.ts";
 import { dispatch, type DispatchParts } from "./dispatch.ts";
 import { MemberHealth } from "./member-health.ts";
 import { probe } from "./probe.ts";
@@ -61,6 +62,7 @@ const toyCodec: ProviderCodec = {
     body: { toy: name, say: turns.flatMap(({ parts }) => parts.map((part) => ("text" in part ? part.text : ""))), stream },
     dropped: ["seed"],
   }),
+  sentSettings: () => NOTHING_SENT,
   readReply: ({ said }) =>
     typeof said === "string"
       ? {

@@ -42,7 +42,7 @@ export const approvalPageRoutes: readonly PortalRoute[] = [
   }),
   portalOperation({
     admits: "anyone",
-    isAuth: true,
+    authenticates: true,
     method: "POST",
     path: PATH,
     name: "approval_page",

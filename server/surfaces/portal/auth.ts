@@ -19,7 +19,7 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 import { portalAnswer, portalOperation, type PortalRoute } from "./portal-operation.ts";
 
 const AUTH = "/v1/portal/auth";
-const open = { admits: "anyone", isAuth: true } as const;
+const open = { admits: "anyone", authenticates: true } as const;
 /** A photo of 5 MB in base64, with what is around it. */
 const REGISTRATION_BYTES = 7_100_000;
 
@@ -99,14 +99,14 @@ export const authRoutes: readonly PortalRoute[] = [
     },
   }),
   portalOperation({
-    isAuth: true,
+    authenticates: true,
     method: "POST",
     path: `${AUTH}/validate`,
     name: "validate",
     run: async ({ user }) => ({ valid: true, user: { id: user.id, username: user.username }, tenant_id: user.tenant_id }),
   }),
   portalOperation({
-    isAuth: true,
+    authenticates: true,
     method: "POST",
     path: `${AUTH}/change-password`,
     name: "change_password",
@@ -119,7 +119,7 @@ export const authRoutes: readonly PortalRoute[] = [
     }),
   }),
   portalOperation({
-    isAuth: true,
+    authenticates: true,
     method: "POST",
     path: `${AUTH}/logout`,
     name: "logout",
@@ -127,21 +127,21 @@ export const authRoutes: readonly PortalRoute[] = [
     run: async () => ({ success: true, message: "Signed out: forget the token." }),
   }),
   portalOperation({
-    isAuth: true,
+    authenticates: true,
     method: "GET",
     path: `${AUTH}/2fa/status`,
     name: "2fa_status",
     run: ({ services, who }) => secondFactorStatus(services.logins, who),
   }),
   portalOperation({
-    isAuth: true,
+    authenticates: true,
     method: "POST",
     path: `${AUTH}/2fa/setup`,
     name: "2fa_setup",
     run: ({ services, who, origin }) => beginSecondFactor(services.logins, who, origin),
   }),
   portalOperation({
-    isAuth: true,
+    authenticates: true,
     method: "POST",
     path: `${AUTH}/2fa/verify`,
     name: "2fa_verify",
@@ -152,7 +152,7 @@ export const authRoutes: readonly PortalRoute[] = [
     },
   }),
   portalOperation({
-    isAuth: true,
+    authenticates: true,
     method: "POST",
     path: `${AUTH}/2fa/disable`,
     name: "2fa_disable",

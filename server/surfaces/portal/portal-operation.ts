@@ -36,8 +36,8 @@ interface Spec<Query, Body, Run> {
   readonly name: string;
   /** `user` when left out. */
   readonly admits?: RouteCallers;
-  /** Told on the row as is_auth_event. */
-  readonly isAuth?: true;
+  /** As of a `GovernedRoute`. */
+  readonly authenticates?: true;
   readonly query?: Query;
   readonly body?: Body;
   /** What a body that fails validation is refused with; `invalid_body` when left out. */
@@ -73,10 +73,10 @@ export function portalOperation<Query extends z.ZodObject = NoShape, Body extend
     admits: spec.admits ?? "user",
     body: hasBody || spec.method !== "GET",
     maxBodyBytes: spec.maxBodyBytes ?? DEFAULT_BODY_BYTES,
+    ...(spec.authenticates === true ? { authenticates: true } : {}),
     surface: ({ portal }) => ({
       ...portalRefusals,
       read(call, bytes): Exchange | Refusal {
-        if (spec.isAuth === true) call.row.is_auth_event = true;
         return caught(() => {
           const url = new URL(call.url);
           const query = spec.query === undefined ? {} : check(spec.query, readQuery(url), "invalid_query");

@@ -8,6 +8,7 @@ import { filledOf, numberOf, stringOf, wholeOf } from "../openai/loose-fields.ts
 import { NOT_ELSEWHERE, ReadReport } from "../openai/read-report.ts";
 import { CompletionsStreamReader, readCompletionsAnswer } from "./completions-reader.ts";
 import { CompletionsStreamWriter, writeCompletionsAnswer } from "./completions-writer.ts";
+import { sentSettings } from "../sent-settings.ts";
 
 /** Members that are read, or that mean nothing beside the call itself. */
 const READ: ReadonlySet<string> = new Set([
@@ -114,6 +115,7 @@ export const completionsCodec: ConversationCodec = {
   },
   readRequest,
   writeRequest: () => ({ unsupported: [{ feature: "messages", message: "this model only completes a text: it takes no conversation" }] }),
+  sentSettings: (body) => sentSettings(body.temperature, body.max_tokens, []),
   readReply: readCompletionsAnswer,
   writeReply: writeCompletionsAnswer,
   streamReader: () => new CompletionsStreamReader(),

@@ -3,6 +3,8 @@ import { BodyChecks } from "../openai/body-checks.ts";
 import { objectOf, wholeOf } from "../openai/loose-fields.ts";
 import { OpenAiRequest } from "../openai/openai-request.ts";
 import { type TextVisitor, visitTexts } from "../openai/text-places.ts";
+import type { OutboundChanges } from "../inbound.ts";
+import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 
 /** A token is about four characters: for prompts that come as tokens. */
 const CHARACTERS_A_TOKEN = 4;
@@ -11,6 +13,7 @@ const CHARACTERS_A_TOKEN = 4;
 export class CompletionsRequest extends OpenAiRequest {
   protected readonly inputName = "prompt";
   protected readonly ceilings = ["max_tokens"] as const;
+  private added: readonly string[] = [];
 
   constructor(document: JsonDocument) {
     super(document, null);
@@ -45,10 +48,20 @@ export class CompletionsRequest extends OpenAiRequest {
     return super.inputCharacters + CHARACTERS_A_TOKEN * tokensOf(this.body.prompt);
   }
 
+  /** What the caller wrote is all prompt: these are what governance put before it. */
+  override get instructions(): string | null {
+    return joinedInstructions(this.added);
+  }
+
+  override sentSettings(changes: OutboundChanges): SentSettings {
+    return super.sentSettings(this.opaque ? { ...changes, systemPrompt: null } : changes);
+  }
+
   /** The format has no place of its own for instructions: they are put before each prompt. */
   addInstructions(before: readonly string[], after: readonly string[]): void {
     const lines = [...before, ...after];
     if (lines.length === 0 || this.opaque) return;
+    this.added = [...lines, ...this.added];
     this.body.prompt = prefixed(this.body.prompt, lines.join("\n")) as JsonObject[string];
     this.changed("prompt");
   }

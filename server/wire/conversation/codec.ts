@@ -3,6 +3,7 @@ import type { FieldProblem, JsonObject } from "../document.ts";
 import type { CacheQuestion } from "./question.ts";
 import type { ConversationEvent, ConversationReply, ProviderFault } from "./reply.ts";
 import type { ConversationRequest, Feature } from "./request.ts";
+import type { SentSettings } from "../sent-settings.ts";
 
 /** The formats in which a conversation with a model is written on a wire. */
 export type ConversationFormat = "chat" | "responses" | "completions" | "messages" | "gemini" | "converse";
@@ -76,6 +77,8 @@ export interface ProviderCodec {
   /** Whether the format cannot name a picture by its address: its bytes are then fetched before a request is written. */
   readonly needsMediaBytes: boolean;
   writeRequest(request: ConversationRequest, target: TargetModel): RequestWritten;
+  /** What a body that `writeRequest` wrote tells the model of how to answer. */
+  sentSettings(body: JsonObject): SentSettings;
   /** Null when the body is not an answer of this format. */
   readReply(body: JsonObject): ConversationReply | null;
   streamReader(): StreamReader;

@@ -3,6 +3,8 @@ import { readConverseReply } from "./converse-reply.ts";
 import { writeConverseRequest } from "./converse-request.ts";
 import { ConverseStreamReader } from "./converse-stream.ts";
 import { readConverseFault } from "./fault.ts";
+import { sentSettings, textsOf } from "../sent-settings.ts";
+import { isObject } from "../document.ts";
 
 /** Amazon Bedrock's Converse API: a format only providers speak here. */
 export const converseCodec: ProviderCodec = {
@@ -10,6 +12,8 @@ export const converseCodec: ProviderCodec = {
   signs: true,
   needsMediaBytes: true,
   writeRequest: writeConverseRequest,
+  sentSettings: ({ inferenceConfig: config, system }) =>
+    sentSettings(isObject(config) ? config.temperature : null, isObject(config) ? config.maxTokens : null, textsOf(system)),
   readReply: readConverseReply,
   streamReader: () => new ConverseStreamReader(),
   readFault: readConverseFault,

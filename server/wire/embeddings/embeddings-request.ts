@@ -1,5 +1,6 @@
 import { type FieldProblem, JsonDocument, type JsonValue } from "../document.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
+import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";
 
 /** POST /embeddings as OpenAI's clients send it. */
 export class EmbeddingsRequest implements InboundRequest {
@@ -58,6 +59,10 @@ export class EmbeddingsRequest implements InboundRequest {
 
   get body() {
     return this.document.value;
+  }
+
+  sentSettings(): SentSettings {
+    return NOTHING_SENT;
   }
 
   removeTools(): void {}

@@ -5,6 +5,7 @@ import { GeminiRequest } from "./gemini-request.ts";
 import { member, spellingIn } from "./members.ts";
 import { qualifiedModel } from "./model-name.ts";
 import { geminiProblems } from "./request-check.ts";
+import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";
 
 const encoder = new TextEncoder();
 
@@ -46,6 +47,13 @@ class GeminiCountRequest extends GeminiRequest {
     this.outer = outer;
     this.hadInstructions = this.instructions !== null;
     this.hadSettings = member(document.value, "generationConfig") !== undefined;
+  }
+
+  override sentSettings(changes: OutboundChanges): SentSettings {
+    const { instructions } = super.sentSettings(changes);
+    return this.hadSettings
+      ? { temperature: this.temperature, maxTokens: this.maxTokens, instructions }
+      : { ...NOTHING_SENT, instructions };
   }
 
   override outbound(changes: OutboundChanges): string {

@@ -1,5 +1,6 @@
 import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
+import { NOTHING_SENT, type SentSettings } from "../sent-settings.ts";
 import { camelName, member, numberIn, objectIn, objectsIn, snakeName, spellingIn, textIn } from "./members.ts";
 import { qualifiedModel } from "./model-name.ts";
 import { contentSlots, textSlot } from "./texts.ts";
@@ -28,6 +29,10 @@ export class GeminiEmbeddingsRequest implements InboundRequest {
     this.document = document;
     this.model = model;
     this.single = single;
+  }
+
+  sentSettings(): SentSettings {
+    return NOTHING_SENT;
   }
 
   get names() {

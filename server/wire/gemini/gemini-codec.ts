@@ -8,6 +8,8 @@ import { readGeminiConversation } from "./request-reader.ts";
 import { writeGeminiConversation } from "./request-writer.ts";
 import { GeminiStreamReader } from "./stream-reader.ts";
 import { geminiSseWriter } from "./stream-writer.ts";
+import { sentSettings, textsOf } from "../sent-settings.ts";
+import { isObject } from "../document.ts";
 
 /** Google's generateContent, both ways. The model, and whether an answer streams, are in its address and never here. */
 export const geminiCodec: ConversationCodec = {
@@ -41,6 +43,12 @@ export const geminiCodec: ConversationCodec = {
   },
   readRequest: readGeminiConversation,
   writeRequest: writeGeminiConversation,
+  sentSettings: ({ generationConfig: config, systemInstruction: system }) =>
+    sentSettings(
+      isObject(config) ? config.temperature : null,
+      isObject(config) ? config.maxOutputTokens : null,
+      isObject(system) ? textsOf(system.parts) : [],
+    ),
   readReply: readGeminiAnswer,
   writeReply: writeGeminiAnswer,
   streamReader: () => new GeminiStreamReader(),

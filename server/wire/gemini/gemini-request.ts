@@ -2,6 +2,7 @@ import { definitionTexts } from "../definition-texts.ts";
 import { type FieldProblem, JsonDocument, type JsonObject } from "../document.ts";
 import { withExactTools } from "../exact-tools.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
+import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 import { visitToolTexts } from "../tool-texts.ts";
 import { listIn, numberIn, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
 import { geminiProblems } from "./request-check.ts";
@@ -78,9 +79,11 @@ export class GeminiRequest implements InboundRequest {
   }
 
   get instructions(): string | null {
-    const system = objectIn(this.body, "systemInstruction");
-    const texts = system === null ? [] : objectsIn(system, "parts").flatMap((part) => textIn(part, "text") ?? []);
-    return texts.length === 0 ? null : texts.join("\n");
+    const turns = objectsIn(this.body, "contents").filter((content) => roleOf(content) === "system");
+    const texts = [objectIn(this.body, "systemInstruction"), ...turns].flatMap((content) =>
+      content === null ? [] : objectsIn(content, "parts").flatMap((part) => textIn(part, "text") ?? []),
+    );
+    return joinedInstructions(texts);
   }
 
   addInstructions(before: readonly string[], after: readonly string[]): void {
@@ -117,6 +120,14 @@ export class GeminiRequest implements InboundRequest {
   /** The model goes into the provider's address, so the body says nothing of it. */
   outbound(changes: OutboundChanges): string {
     return this.document.text(this.edits(changes));
+  }
+
+  sentSettings({ defaultTemperature, defaultMaxTokens, systemPrompt }: OutboundChanges): SentSettings {
+    return {
+      temperature: this.temperature ?? defaultTemperature,
+      maxTokens: this.maxTokens ?? defaultMaxTokens,
+      instructions: joinedInstructions([systemPrompt, this.instructions]),
+    };
   }
 
   protected edits(changes: OutboundChanges): Map<string, string> {

@@ -7,6 +7,7 @@ import { readMessagesAnswer, writeMessagesAnswer } from "./reply-translation.ts"
 import { MessagesStreamReader } from "./stream-reader.ts";
 import { MessagesStreamWriter } from "./stream-writer.ts";
 import { writeMessagesConversation } from "./write-request.ts";
+import { sentSettings, systemTexts, textsOf } from "../sent-settings.ts";
 
 /** The Anthropic Messages API. */
 export const messagesCodec: ConversationCodec = {
@@ -41,6 +42,7 @@ export const messagesCodec: ConversationCodec = {
   },
   readRequest: readMessagesConversation,
   writeRequest: writeMessagesConversation,
+  sentSettings: (body) => sentSettings(body.temperature, body.max_tokens, [...textsOf(body.system), ...systemTexts(body.messages)]),
   readReply: readMessagesAnswer,
   writeReply: writeMessagesAnswer,
   streamReader: () => new MessagesStreamReader(),

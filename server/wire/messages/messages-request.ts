@@ -2,6 +2,7 @@ import { definitionTexts } from "../definition-texts.ts";
 import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
 import { withExactTools } from "../exact-tools.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
+import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 import { versionProblems, refusesSampling } from "./messages-version.ts";
 import { requestProblems } from "./request-checks.ts";
 import { textSlots } from "./text-slots.ts";
@@ -144,8 +145,8 @@ export class MessagesRequest implements InboundRequest {
     if (this.body.model_id !== undefined) edits.set("model_id", null);
     if (this.model !== changes.model) edits.set("model", JSON.stringify(changes.model));
     if (changes.systemPrompt !== null) edits.set("system", JSON.stringify(withInstructions(this.body.system, [changes.systemPrompt], [])));
-    const { maxTokensRequired: answering, version } = this.reading;
-    const sampling = answering && changes.sampling !== false && !refusesSampling(version);
+    const { maxTokensRequired: answering } = this.reading;
+    const sampling = this.samples(changes);
     if (sampling && this.temperature === null && changes.defaultTemperature !== null)
       edits.set("temperature", JSON.stringify(changes.defaultTemperature));
     // What a control set and the vendor would refuse here stays out; what the caller sent is the vendor's to answer.
@@ -154,6 +155,21 @@ export class MessagesRequest implements InboundRequest {
     if (answering && this.maxTokens === null && changes.defaultMaxTokens !== null)
       edits.set("max_tokens", JSON.stringify(changes.defaultMaxTokens));
     return this.document.text(edits);
+  }
+
+  sentSettings(changes: OutboundChanges): SentSettings {
+    const { maxTokensRequired: answering } = this.reading;
+    const sampling = this.samples(changes);
+    return {
+      temperature: sampling ? (this.temperature ?? changes.defaultTemperature) : this.sent.temperature ? this.temperature : null,
+      maxTokens: answering ? (this.maxTokens ?? changes.defaultMaxTokens) : this.sent.maxTokens ? this.maxTokens : null,
+      instructions: joinedInstructions([changes.systemPrompt, this.instructions]),
+    };
+  }
+
+  private samples({ sampling }: OutboundChanges): boolean {
+    const { maxTokensRequired: answering, version } = this.reading;
+    return answering && sampling !== false && !refusesSampling(version);
   }
 
   private get hasToolServers(): boolean {

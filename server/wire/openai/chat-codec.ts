@@ -8,6 +8,7 @@ import { writeChatConversation } from "./chat-request-writer.ts";
 import { ChatStreamReader } from "./chat-stream-reader.ts";
 import { ChatStreamWriter } from "./chat-stream-writer.ts";
 import { readOpenAiFault, writeOpenAiFault } from "./fault.ts";
+import { sentSettings, systemTexts } from "../sent-settings.ts";
 
 /** OpenAI Chat Completions, and the many servers that resemble it. */
 export const chatCodec: ConversationCodec = {
@@ -41,6 +42,7 @@ export const chatCodec: ConversationCodec = {
   },
   readRequest: readChatConversation,
   writeRequest: writeChatConversation,
+  sentSettings: (body) => sentSettings(body.temperature, body.max_completion_tokens ?? body.max_tokens, systemTexts(body.messages)),
   readReply: readChatAnswer,
   writeReply: writeChatAnswer,
   streamReader: () => new ChatStreamReader(),

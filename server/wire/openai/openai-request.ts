@@ -6,6 +6,7 @@ import { numberOf, stringOf, wholeOf } from "./loose-fields.ts";
 import { choiceWithout, openAiToolNames, toolsWithout } from "./offered-tools.ts";
 import { PlacedText, type TextVisitor } from "./text-places.ts";
 import { TextMeasure } from "./text-measure.ts";
+import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 
 /** Members in which files may stand. */
 const WITH_FILES = ["messages", "input", "prompt"] as const;
@@ -150,6 +151,14 @@ export abstract class OpenAiRequest implements InboundRequest {
     if (changes.maxTokensName != null) this.renameCeiling(changes.maxTokensName, edits);
     this.ownEdits(edits);
     return this.document.text(edits);
+  }
+
+  sentSettings({ defaultTemperature, defaultMaxTokens, systemPrompt }: OutboundChanges): SentSettings {
+    return {
+      temperature: this.temperature ?? defaultTemperature,
+      maxTokens: this.maxTokens ?? defaultMaxTokens,
+      instructions: joinedInstructions([systemPrompt, this.instructions]),
+    };
   }
 
   /** What an endpoint asks of the provider whatever the caller said. */

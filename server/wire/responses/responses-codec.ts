@@ -10,6 +10,7 @@ import { readResponsesConversation } from "./request-reader.ts";
 import { writeResponsesConversation } from "./request-writer.ts";
 import { ResponsesStreamReader } from "./stream-reader.ts";
 import { ResponsesStreamWriter } from "./stream-writer.ts";
+import { sentSettings, systemTexts, textsOf } from "../sent-settings.ts";
 
 /** OpenAI Responses, without what its vendor stores. */
 export const responsesCodec: ConversationCodec = {
@@ -43,6 +44,8 @@ export const responsesCodec: ConversationCodec = {
   },
   readRequest: readResponsesConversation,
   writeRequest: writeResponsesConversation,
+  sentSettings: (body) =>
+    sentSettings(body.temperature, body.max_output_tokens, [...textsOf(body.instructions), ...systemTexts(body.input)]),
   readReply: readResponsesAnswer,
   writeReply: writeResponsesAnswer,
   referable: (answer, request) =>

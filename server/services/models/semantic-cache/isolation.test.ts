@@ -61,7 +61,7 @@ const APART: readonly (readonly [string, Partial<Setting>, object?])[] = [
 
 /** What a guardrail leaves on a call whose answer it touched. */
 const TOUCHED: readonly (readonly [string, (call: Call) => void])[] = [
-  ["acted on", ({ row }) => void (row.guardrail_config_id = "g")],
+  ["acted on", ({ row }) => void (row.guardrail_action = "warn")],
   ["could not look at", ({ row }) => void (row.guardrails_degraded = true)],
   ["was left out of", ({ row }) => void (row.guardrails_skipped = true)],
   ["took for its own", (call) => void (call.answerReusable = false)],

@@ -72,7 +72,7 @@ describe("an answer is not kept", () => {
     ["when its call failed", () => "upstream_interrupted"],
     ["when its caller hung up", () => "client_disconnected"],
     ["when a control objected to it", (call) => ((call.answerReusable = false), null)],
-    ["when a guardrail acted", (call) => ((call.row.guardrail_config_id = "g"), null)],
+    ["when a guardrail acted", (call) => ((call.row.guardrail_action = "warn"), null)],
     ["when a guardrail could not look", (call) => ((call.row.guardrails_degraded = true), null)],
     ["when a guardrail was left out", (call) => ((call.row.guardrails_skipped = true), null)],
     ["when an argument policy warned", (call) => ((call.row.argument_policy_id = "p"), null)],

@@ -21,6 +21,8 @@ import { mayStore, mayReuse } from "./reusable.ts";
 import { VectorIndex } from "./vector-index.ts";
 import { WeighedMap } from "./weighed-map.ts";
 import { modelOf } from "../../../road/target.ts";
+import { noteSettings } from "../../../road/record/settings.ts";
+import { outboundChanges } from "../conversation.ts";
 
 export interface SemanticCacheParts {
   readonly stored: StoredAnswers;
@@ -148,6 +150,7 @@ export class SemanticCache {
     const model = modelOf(call);
     if (model === null) throw new Error("a call was answered that no control had resolved");
     row.llm_model_used = stored.modelName;
+    noteSettings(row, conversation.inbound.sentSettings(outboundChanges(model)));
     row.llm_cache_hit = true;
     row.llm_cache_layer = layer;
     row.llm_tokens_saved = stored.tokens;
@@ -235,7 +238,7 @@ function memoryKey({ tenantId, configId, generation }: Lookup["of"], name: strin
 /** Whether the row tells of a guardrail or policy that acted on the call, or could not. */
 function touched({ row }: Call): boolean {
   return (
-    row.guardrail_config_id != null ||
+    row.guardrail_action != null ||
     row.argument_policy_id != null ||
     row.semantic_policy_id != null ||
     row.guardrail_blocked === true ||
