@@ -185,17 +185,16 @@ export const TOOL_DENIALS: ReadonlySet<string> = new Set<ErrorCode>([
   "approval_token_invalid",
 ]);
 
-/** Refusals of governance whose status does not say so, as a 403 or 429 of the gateway's does. */
+/** Refusals of governance: by their status, which a stream that is cut has no more of, and those whose status does not say so. */
 export const POLICY_REFUSALS: readonly ErrorCode[] = [
+  ...(Object.keys(ERRORS) as ErrorCode[]).filter(
+    (code) => (ERRORS[code].status === 403 || ERRORS[code].status === 429) && !code.startsWith("upstream_"),
+  ),
   "ambiguous_name",
   "parameter_rejected",
   "tool_payload_too_large",
   "tool_result_too_large",
   "approval_required",
-  // A stream that is cut has its status by then.
-  "guardrail_blocked",
-  "argument_policy_denied",
-  "semantic_policy_block",
 ];
 
 /** What is answered to whom an exception met: that the database is away is worth telling, and everything else the log's. */
