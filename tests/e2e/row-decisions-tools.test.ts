@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rowOf } from "../support/admin.ts";
+import { CLAIMED, CLAIMS, rowOf } from "../support/admin.ts";
 import { startHandshakeServer, startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
@@ -56,7 +56,8 @@ afterAll(async () => {
 });
 
 async function rowFor(url: string, team: Team, name: string, rest: Record<string, unknown> = { arguments: { text: "fine" } }) {
-  const reply = await post(url, team.apiKey, stateless(1, "tools/call", { name: url.includes("/vmcp/") ? `new__${name}` : name, ...rest }));
+  const tool = url.includes("/vmcp/") ? `new__${name}` : name;
+  const reply = await post(url, team.apiKey, stateless(1, "tools/call", { name: tool, ...rest }), CLAIMS);
   return { status: reply.status, row: await rowOf(world.admin, { id: reply.headers.get("x-request-id") }) };
 }
 
@@ -69,7 +70,7 @@ test.each(["direct", "bridged", "virtual"] as const)(
     expect(await rowOf(world.admin, { id: listed.headers.get("x-request-id") })).toMatchObject({ ...found, llm_used_fallback: null });
     expect((await rowFor(url, watched, "echo")).row).toMatchObject({ ...found, success: true, is_auth_event: false });
     const nobody = { guardrail_blocked: null, pii_detected: null, guardrail_config_id: null };
-    expect((await rowFor(url, free, "echo")).row).toMatchObject({ ...nobody, success: true });
+    expect((await rowFor(url, free, "echo")).row).toMatchObject({ ...nobody, ...CLAIMED, success: true });
   },
 );
 

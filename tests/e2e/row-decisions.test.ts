@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sha256Hex } from "../../server/kernel/secrets.ts";
-import { rowOf } from "../support/admin.ts";
+import { CLAIMED, CLAIMS, rowOf } from "../support/admin.ts";
 import { ANSWER_SURFACES, type AnswerSurface } from "../support/answer-streams.ts";
 import { type Caller, type GuardedWorld, startGuardedWorld } from "../support/guarded-world.ts";
 
@@ -88,7 +88,7 @@ async function ask(caller: Caller, surface: AnswerSurface, { stream = false, ...
 }
 
 async function sent(caller: Caller, path: string, body: object) {
-  const headers = { "content-type": "application/json", "x-api-key": caller.apiKey, "anthropic-version": "2023-06-01" };
+  const headers = { "content-type": "application/json", "x-api-key": caller.apiKey, "anthropic-version": "2023-06-01", ...CLAIMS };
   const response = await fetch(world.gateway.runtimeUrl + path, { method: "POST", headers, body: JSON.stringify(body) });
   await response.arrayBuffer();
   const row = await rowOf(world.admin, { id: response.headers.get("x-request-id") });
@@ -116,7 +116,12 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
       pii_detected: null,
       guardrail_config_id: configs.words,
     });
-    expect((await ask(unwatched, surface, { stream })).row).toMatchObject({ ...FOUND_NOTHING, ...NOBODY_LOOKED, llm_used_fallback: false });
+    expect((await ask(unwatched, surface, { stream })).row).toMatchObject({
+      ...FOUND_NOTHING,
+      ...CLAIMED,
+      ...NOBODY_LOOKED,
+      llm_used_fallback: false,
+    });
     // Only the answer is looked at.
     const answer = await ask(answersOnly, surface, { stream });
     expect(answer.row).toMatchObject({ guardrail_blocked: false, pii_detected: false, guardrail_config_id: configs.answers });
@@ -213,6 +218,7 @@ test("embeddings are looked at too, and rows of lists say that nobody looked", a
   const { row } = await sent(watched, "/v1/proxy/llm/embeddings", { model: "vectors", input: "fine" });
   expect(row).toMatchObject({
     ...FOUND_NOTHING,
+    ...CLAIMED,
     guardrail_blocked: false,
     pii_detected: false,
     guardrail_config_id: configs.watcher,
@@ -227,6 +233,21 @@ test("embeddings are looked at too, and rows of lists say that nobody looked", a
     llm_used_fallback: null,
     is_auth_event: false,
   });
+});
+
+test("a guardrail that could not look at tokens was left out, which is not that it found nothing", async () => {
+  const surfaces = { chat_input: true, embeddings_input: true };
+  const builtin = { banned_words: ["titan"], banned_words_action: "warn" };
+  const warning = await world.caller("warning", async (id) => {
+    await world.admin.post("/v1/admin/guardrails/configs", { ...tenant, name: "warning", group_ids: [id], surfaces, builtin });
+  });
+  for (const [path, body] of [
+    ["completions", { model: "openai-plain", prompt: [1, 2, 3] }],
+    ["embeddings", { model: "vectors", input: [1, 2, 3] }],
+  ] as const) {
+    const { status, row } = await sent(warning, `/v1/proxy/llm/${path}`, body);
+    expect([status, row.guardrails_skipped, row.guardrail_blocked, row.guardrail_config_id]).toEqual([200, true, null, null]);
+  }
 });
 
 test("what governance refuses with a 400 names the control on its row", async () => {

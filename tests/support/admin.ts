@@ -111,3 +111,27 @@ export async function rowsOf(admin: AdminClient, filters: Record<string, unknown
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
+
+/** What a caller may say of a call in headers, whatever surface it is on, and the fields of the row that tell it. */
+export const CLAIMS = {
+  "x-gw-run-id": "claimed run",
+  "x-gw-turn-id": "turn",
+  "x-gw-turn-seq": "3",
+  "x-gw-step-id": "step",
+  "x-gw-step-name": "plan",
+  "x-gw-session-id": "conversation",
+  "x-correlation-id": "correlated",
+  "x-request-id": "of the client",
+  traceparent: `00-${"a1".repeat(16)}-${"b2".repeat(8)}-01`,
+} as const;
+export const CLAIMED = {
+  trace_continuity: "client_asserted",
+  turn_id: "turn",
+  turn_seq: 3,
+  step_id: "step",
+  step_name: "plan",
+  correlation_id: "correlated",
+  request_id: "of the client",
+  trace_id: "a1".repeat(16),
+  span_id: "b2".repeat(8),
+} as const;
