@@ -79,6 +79,9 @@ export class Road {
         calls.forget(call);
         return this.withoutRow(route, answer, call.id);
       }
+      if (isStranger(call)) await this.parts.strangers.file(call);
+      // Not only at the door: a password is looked at by the portal.
+      if (isRefusal(answer) && answer.code === "unauthenticated") this.parts.strangers.refused(call);
       return await this.send(call, route, answer);
     } catch (error) {
       this.parts.log.error("answer_failed", { call_id: call.id, error: error as Error });
@@ -104,7 +107,6 @@ export class Road {
     if (turnedAway !== null) return turnedAway;
     if (notAdmitted !== null) {
       if (FAILED_AUTHENTICATION.has(notAdmitted.code)) call.row.is_auth_event = true;
-      if (notAdmitted.code === "unauthenticated") await this.parts.strangers.file(call);
       return route.surface.notAdmitted?.(notAdmitted, call) ?? notAdmitted;
     }
     const noting = this.parts.admitted(call);

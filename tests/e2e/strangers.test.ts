@@ -46,6 +46,53 @@ test("a call without a good credential is on the record of the tenant it names, 
   expect(await rowOf(world.admin, { id })).toMatchObject({ tenant_id: "default", error_type: "tenant_mismatch" });
 });
 
+test("whatever the surface, and however bad the credential, the call is the named tenant's, in what is exported too", async () => {
+  const server = "/v1/proxy/oauth/nowhere/nobody";
+  const calls: [method: string, path: string, headers?: Record<string, string>][] = [
+    ["POST", "/v1/proxy/llm/responses"],
+    ["POST", "/v1/messages", { "x-api-key": "sk-ant-api03-nobody" }],
+    ["POST", "/v1beta/models/fake-1:generateContent?key=nobody"],
+    ["POST", "/v1/proxy/mcp/nowhere", { authorization: `Bearer gwo_${"x".repeat(60)}` }],
+    ["GET", "/v1/proxy/vmcp/nowhere", { authorization: "Basic bm9ib2R5Om5vYm9keQ==" }],
+    ["GET", "/v1/portal/auth/profile", { authorization: "Bearer eyJhbGciOiJub25lIn0.e30.x" }],
+    ["POST", "/v1/portal/auth/login"],
+    // These are open to whoever shows nothing, and are refused further on.
+    ["POST", `${server}/token`],
+    ["GET", `${server}/authorize`, { authorization: "Bearer nobody" }],
+    ["GET", `${server}/.well-known/openid-configuration`],
+  ];
+  const ids: string[] = [];
+  for (const [method, path, headers = {}] of calls) {
+    const reply = await fetch(world.gateway.runtimeUrl + path, {
+      method,
+      headers: { "content-type": "application/json", "x-forwarded-for": "192.0.2.4", "x-tenant-id": "acme", ...headers },
+      body: method === "POST" ? JSON.stringify({ username: "nobody", password: "x" }) : null,
+    });
+    await reply.arrayBuffer();
+    const id = reply.headers.get("x-request-id") as string;
+    expect([path, (await rowOf(officer, { id })).tenant_id]).toEqual([path, "acme"]);
+    ids.push(id);
+  }
+  const exported = await officer.request("POST", "/v1/admin/proxy-logs/export", { format: "csv" });
+  expect(ids.filter((id) => !JSON.stringify(exported.body).includes(id))).toEqual([]);
+});
+
+test("the calls past the bound are told to each tenant that they name, whoever was named before from there", async () => {
+  const from = "192.0.2.5";
+  await Promise.all(Array.from({ length: 250 }, () => call({}, from)));
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const { status } = await call({ "x-tenant-id": "acme" }, from);
+    await call({ "x-tenant-id": "default" }, from);
+    if (status === 401) continue;
+    // What is past the bound is on the record once its minute is over.
+    const { rows } = await officer.post("/v1/admin/proxy-logs/query", { filters: { proxy_subtype: "strangers", client_ip: from } });
+    if (rows.length === 0) continue;
+    expect(rows[0]).toMatchObject({ tenant_id: "acme", is_auth_event: true, error_type: "too_many_strangers" });
+    return;
+  }
+});
+
 test("many of them in a minute raise one alert of the tenant", async () => {
   const refused = async () => (await officer.get("/v1/admin/alerts")).alerts as { alert_type: string; group_id: string | null }[];
   while ((await refused()).length === 0) {

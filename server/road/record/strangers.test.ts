@@ -53,14 +53,15 @@ test("an IPv6 address stands for its /64", async () => {
   expect(sealed).toMatchObject([{ client_ip: "2001:db8:0:7::/64", custom_metadata: { calls: 2 } }]);
 });
 
-test("what all of it names one tenant is that tenant's, and nothing else", async () => {
+test("what names a tenant is told to that tenant, whatever else comes from there", async () => {
   const { strangers, call, sealed } = setting(1);
   for (let i = 0; i < 3; i++) call("192.0.2.1", { "x-tenant-id": "acme" });
   for (let i = 0; i < 3; i++) call("192.0.2.2", i === 2 ? {} : { "x-tenant-id": "acme" });
   await strangers.write("all");
-  expect(sealed.map((row) => [row.client_ip, row.tenant_id])).toEqual([
-    ["192.0.2.1", "acme"],
-    ["192.0.2.2", null],
+  expect(sealed.map((row) => [row.client_ip, row.tenant_id, (row.custom_metadata as { calls: number }).calls])).toEqual([
+    ["192.0.2.1", "acme", 2],
+    ["192.0.2.2", "acme", 1],
+    ["192.0.2.2", null, 1],
   ]);
 });
 

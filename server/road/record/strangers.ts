@@ -22,8 +22,8 @@ export interface StrangersParts {
 /** What one address did within a minute. */
 interface Place {
   calls: number;
-  /** The row that tells of the calls past the bound; null while there are none. */
-  told: Told | null;
+  /** The rows that tell of the calls past the bound, by the tenant that they name. */
+  readonly told: Map<string | null, Told>;
 }
 
 interface Told {
@@ -37,21 +37,28 @@ const MICROS = 1_000;
 /** Addresses beyond so many in one minute are counted as one: whoever sends from all of them must not fill the memory. */
 const MAX_PLACES = 10_000;
 const ELSEWHERE = "elsewhere";
+/** Tenants of which one address has rows within a minute; what names others is told as naming none. */
+const MAX_TENANTS = 16;
 
 /** Callers that are nobody the gateway knows: what their calls leave on the record, and how much of it. */
 export class Strangers {
   private places = new Map<string, Place>();
   private minute = 0;
+  private asking = false;
   private readonly parts: StrangersParts;
 
   constructor(parts: StrangersParts) {
     this.parts = parts;
   }
 
-  /** Of a call that was refused for its credential: files it under the tenant of that, or else under the one it names. */
+  /** Files the call of a stranger under the tenant it names, where it is nobody's yet and there is such a tenant. */
   async file(call: Call): Promise<void> {
-    call.row.tenant_id ??= await this.named(call);
-    if (call.row.tenant_id !== null) this.parts.refused.note(call.row.tenant_id);
+    if (call.row.tenant_id == null) call.row.tenant_id = await this.named(call);
+  }
+
+  /** A call was refused for its credential: its tenant, if it has one, may want to know. */
+  refused({ row }: Call): void {
+    if (row.tenant_id != null) this.parts.refused.note(row.tenant_id);
   }
 
   /** Null for a call that is to have a row of its own, else what it is answered with: then it has none. */
@@ -60,17 +67,16 @@ export class Strangers {
     this.turn(now);
     const address = this.places.has(placeOf(call.ip)) || this.places.size < MAX_PLACES ? placeOf(call.ip) : ELSEWHERE;
     let place = this.places.get(address);
-    if (place === undefined) this.places.set(address, (place = { calls: 0, told: null }));
+    if (place === undefined) this.places.set(address, (place = { calls: 0, told: new Map() }));
     place.calls++;
     if (place.calls <= this.parts.rowsPerMinute) return null;
-    const id = call.headers.get("x-tenant-id");
-    const tenantId = call.row.tenant_id ?? (id !== null && this.parts.tenants.known(id) === true ? id : null);
+    const tenantId = call.row.tenant_id ?? this.knownTenant(call);
     if (tenantId !== null) this.parts.refused.note(tenantId);
-    if (place.told === null) place.told = this.begin(call, address, tenantId);
-    // Only what is all of one tenant's is that tenant's to read.
-    else if (place.told.row.tenant_id !== tenantId) place.told.row.tenant_id = null;
-    place.told.calls++;
-    place.told.last = now;
+    const teller = place.told.has(tenantId) || place.told.size < MAX_TENANTS ? tenantId : null;
+    let told = place.told.get(teller);
+    if (told === undefined) place.told.set(teller, (told = this.begin(call, address, teller)));
+    told.calls++;
+    told.last = now;
     return refuse("too_many_strangers", undefined, {
       headers: { "retry-after": String(Math.ceil(((this.minute + 1) * MINUTE_MS - now) / 1000)) },
     });
@@ -97,12 +103,13 @@ export class Strangers {
 
   private async tell(places: Map<string, Place>): Promise<void> {
     await Promise.all(
-      places.values().flatMap(({ told }) => {
-        if (told === null) return [];
-        const until = isoMicros(told.last * MICROS);
-        told.row.custom_metadata = { calls: told.calls, from: told.row.timestamp, until };
-        return [this.parts.ledger.seal(told.row)];
-      }),
+      places
+        .values()
+        .flatMap(({ told }) => told.values())
+        .map(({ row, calls, last }) => {
+          row.custom_metadata = { calls, from: row.timestamp, until: isoMicros(last * MICROS) };
+          return this.parts.ledger.seal(row);
+        }),
     );
   }
 
@@ -124,6 +131,18 @@ export class Strangers {
     };
     this.parts.ledger.begin(row);
     return { row, calls: 0, last: 0 };
+  }
+
+  /** As far as it is known without waiting. One name at a time is asked about, so that nobody can have the database asked at will. */
+  private knownTenant(call: Call): string | null {
+    const id = call.headers.get("x-tenant-id");
+    if (id === null) return null;
+    const known = this.parts.tenants.known(id);
+    if (known === undefined && !this.asking) {
+      this.asking = true;
+      void this.named(call).finally(() => (this.asking = false));
+    }
+    return known === true ? id : null;
   }
 
   private async named(call: Call): Promise<string | null> {
