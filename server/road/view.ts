@@ -31,7 +31,7 @@ export interface RequestView {
   addInstructions(before: readonly string[], after: readonly string[]): void;
   /** Every text the model would read, in order, each replaceable in place. */
   texts(): readonly TextSlot[];
-  /** The words in answer schemas, and those in tool definitions that are no descriptions, each replaceable in place. */
+  /** The words in answer schemas, those in tool definitions that are no descriptions, and the names of tools and speakers. */
   definitions(): readonly TextSlot[];
   /** The body as it stands now, for the record. */
   content(): string;

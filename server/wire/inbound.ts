@@ -5,8 +5,13 @@ import type { SentSettings } from "./sent-settings.ts";
 export interface TextSlot {
   /** `tool_definition`: how a tool offered to the model is described. */
   readonly role: "system" | "user" | "assistant" | "tool" | "tool_definition";
-  /** `arguments`: the text of a tool call's arguments; what replaces it must be JSON again. */
-  readonly kind: "text" | "arguments";
+  /**
+   * `arguments`: the text of a tool call's arguments; what replaces it must be JSON again. `name`: what a speaker is called;
+   * `fixed_name`: what a tool is called, which cannot be said differently.
+   */
+  readonly kind: "text" | "arguments" | "name" | "fixed_name";
+  /** The message that it is a part of, beside others perhaps. */
+  readonly owner?: object;
   readonly text: string;
   replace(text: string): void;
 }
@@ -58,7 +63,7 @@ export interface InboundRequest {
   /** Puts texts before and behind the caller's own instructions. */
   addInstructions(before: readonly string[], after: readonly string[]): void;
   texts(): readonly TextSlot[];
-  /** The words in answer schemas, and those in tool definitions that are no descriptions. */
+  /** The words in answer schemas, those in tool definitions that are no descriptions, and the names of tools and speakers. */
   definitions(): readonly TextSlot[];
   /** A name that stands twice in one object of the body as it came; null when none does. */
   readonly repeatedName: string | null;

@@ -413,6 +413,12 @@ describe("parameter governance", () => {
     expect(await rowOf(world.admin, { resource_group_id: a.id, error_type: "parameter_rejected" })).toMatchObject({
       error_message: "A parameter is outside what the resource group allows. (temperature must be at most 0.5 in this resource group)",
     });
+    for (const hidden of [
+      { messages: [{ role: "user", content: ["the SECRET", " sauce"].map((text) => ({ type: "text", text })) }] },
+      { messages: [{ role: "user", content: ["the secret", "sauce"].map((text) => ({ type: "text", text })) }] },
+      { messages: [{ role: "user", name: "secret sauce", content: "hi" }] },
+    ])
+      expect((await chat(a.key, { temperature: 0, ...hidden })).status).toBe(403);
     const sauce = await chat(a.key, {
       temperature: 0,
       messages: [{ role: "user", content: [{ type: "text", text: "the SECRET  sauce" }] }],

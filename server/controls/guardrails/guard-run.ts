@@ -121,6 +121,27 @@ export class GuardRun {
     return out;
   }
 
+  /** What is found in a text that is put together from others, to be redacted there; it counts like any finding. From left to right. */
+  *across(text: string, guard: TextGuard): InTurns<readonly GuardedFinding[]> {
+    if (text === "" || isKnownClean(guard, text)) return [];
+    const hold = new HoldBack(guard);
+    yield* this.push(hold, text, true);
+    this.close(hold);
+    const { findings } = hold;
+    if (findings.length === 0 && !hold.failed) noteClean(guard, text);
+    let reach = 0;
+    return findings.filter(({ action, start, end }) => {
+      if (action !== "redact" || start < reach) return false;
+      reach = end;
+      return true;
+    });
+  }
+
+  /** What was redacted last cannot be said differently, so it ends the call. */
+  blockWhatIsRedacted(): void {
+    if (this.heaviest !== null) this.weigh({ ...this.heaviest, action: "block" });
+  }
+
   /** Remembers what a text that has ended came to. */
   close(hold: HoldBack): void {
     this.note(hold.findings, hold.blocked, hold.failed);

@@ -7,8 +7,12 @@ import { type Decision, PASS, refused } from "../../road/decision.ts";
 import { withholdContent } from "../../road/record/withhold-content.ts";
 import { addTag } from "../../road/record/add-tag.ts";
 import type { RequestView } from "../../road/view.ts";
+import { isName, partsOfMessages, textsAsRead } from "../../road/message-parts.ts";
 import { askEngines, type EngineParts } from "./engines.ts";
+import { guardedAcross } from "./across-parts.ts";
+import { guardedName } from "./names.ts";
 import type { GuardRun } from "./guard-run.ts";
+import type { TextGuard } from "./text-guard.ts";
 
 /**
  * Guards every text of a request: the caller's, the instructions, tool results, arguments of earlier calls, the words of
@@ -35,10 +39,8 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
       }),
     );
   }
-  const looking = inTurns(
-    guardSlots(view.texts(), run, (slot) => (slot.role === "system" ? trusted : guard)),
-    run.work,
-  );
+  const guardOf = (slot: TextSlot) => (slot.role === "system" ? trusted : guard);
+  const looking = inTurns(guardTexts(view, run, guardOf), run.work);
   const own = looking instanceof Promise ? await looking : looking;
   // A description may come from a tool server: nobody's own instruction.
   const defined =
@@ -67,23 +69,36 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
   return PASS;
 }
 
+type GuardOf = (slot: TextSlot) => TextGuard;
+
 /** What engines are asked about: all but the operator's own instructions. */
 function wordsOf(view: RequestView): string {
-  return [...view.texts().filter(({ role }) => role !== "system"), ...view.definitions()].map(({ text }) => text).join("\n\n");
+  return [...textsAsRead(view.texts()).filter(({ role }) => role !== "system"), ...view.definitions()].map(({ text }) => text).join("\n\n");
+}
+
+/** Every text by itself, then those that are parts of one message as the one text they are read as. */
+function* guardTexts(view: RequestView, run: GuardRun, guardOf: GuardOf): InTurns<boolean> {
+  let changed = yield* guardSlots(view.texts(), run, guardOf);
+  // As they stand now.
+  for (const parts of run.blocked === null ? partsOfMessages(view.texts()) : []) {
+    if (yield* guardedAcross(parts, run, guardOf(parts[0] as TextSlot))) changed = true;
+    if (run.blocked !== null) return changed;
+  }
+  return changed;
 }
 
 /** Whether any text was changed. Stops where the run blocks. */
-function* guardSlots(
-  slots: readonly TextSlot[],
-  run: GuardRun,
-  guardOf: (slot: TextSlot) => GuardRun["surface"]["guard"],
-): InTurns<boolean> {
+function* guardSlots(slots: readonly TextSlot[], run: GuardRun, guardOf: GuardOf): InTurns<boolean> {
   let changed = false;
   for (const slot of slots) {
     const guard = guardOf(slot);
     if (guard.rules.length === 0) continue;
     const { text } = slot;
-    const out = yield* slot.kind === "arguments" ? run.json(text, guard) : run.text(text, guard);
+    const out = yield* slot.kind === "arguments"
+      ? run.json(text, guard)
+      : isName(slot)
+        ? guardedName(slot, run, guard)
+        : run.text(text, guard);
     if (run.blocked !== null) return changed;
     if (out === text) continue;
     slot.replace(out);

@@ -4,6 +4,7 @@ import type { Call } from "../../road/call.ts";
 import { contentWorkOf } from "../../road/content-work.ts";
 import { askEngines, type EngineParts } from "./engines.ts";
 import { GuardRun, type GuardOutcome } from "./guard-run.ts";
+import { nameWords } from "./names.ts";
 import type { SurfaceGuard } from "./surface-guard.ts";
 
 /** What guardrails make of the definition of a tool. */
@@ -92,6 +93,9 @@ export async function reviewDefinition(
   const members: Record<string, JsonValue> = {};
   for (const [key, member] of Object.entries(definition))
     if (member !== undefined) members[key] = UNREAD.has(key) ? member : await walk(member, key, PROSE.has(key));
+  // Names have no spaces: one is looked at as the words it is put together from as well.
+  const { name } = definition;
+  if (run.blocked === null && typeof name === "string" && nameWords(name) !== name) await look(nameWords(name), false);
   if (run.blocked === null && guard.engines.length > 0) await askEngines(parts, run, call, "input", said.join("\n\n"));
   run.looked();
   return { ...run.outcome, definition: changed ? members : null };

@@ -7,6 +7,7 @@ import type { Call } from "../../road/call.ts";
 import { contentWorkOf, TOO_MUCH_WORK } from "../../road/content-work.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
+import { isName, PART_JOINTS, partsOfMessages } from "../../road/message-parts.ts";
 import { newToolResults } from "../../road/tool-results.ts";
 import type { RequestView } from "../../road/view.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
@@ -107,11 +108,19 @@ function tools(call: Call, view: RequestView, rules: Governance): Refusal | null
   return null;
 }
 
+/** Every text by itself, the parts of a message as the one text they are read as, and names. */
+function writtenIn(view: RequestView): string[] {
+  const slots = view.texts();
+  const joined = partsOfMessages(slots).flatMap((parts) => PART_JOINTS.map((joint) => parts.map(({ text }) => text).join(joint)));
+  const names = view.definitions().filter(isName);
+  return [...slots.map(({ text }) => text), ...joined, ...names.map(({ text }) => text)];
+}
+
 function* banned(call: Call, view: RequestView, { bannedPatterns }: Governance): InTurns<Refusal | null> {
   if (bannedPatterns.length === 0) return null;
   call.row.guardrail_blocked ??= false;
   const work = contentWorkOf(call);
-  for (const { text } of view.texts()) {
+  for (const text of writtenIn(view)) {
     for (const pattern of bannedPatterns) {
       const stands = yield* pattern.standsIn(text, work);
       if (stands === false) continue;

@@ -1,6 +1,7 @@
 import { definitionTexts } from "../definition-texts.ts";
 import { type FieldProblem, JsonDocument, type JsonObject } from "../document.ts";
 import { withExactTools } from "../exact-tools.ts";
+import { nameTexts } from "../name-texts.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
 import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 import { visitToolTexts } from "../tool-texts.ts";
@@ -110,7 +111,8 @@ export class GeminiRequest implements InboundRequest {
 
   definitions(): readonly TextSlot[] {
     const members = ["tools", "generationConfig"].map((name) => spellingIn(this.body, name));
-    return definitionTexts(this.body, members, (member) => this.document.touch(member));
+    const touch = (member: string) => this.document.touch(member);
+    return [...definitionTexts(this.body, members, touch), ...nameTexts(this.body, ["contents", members[0] ?? "tools"], touch)];
   }
 
   get inputCharacters(): number {

@@ -10,7 +10,7 @@ const PLAIN_RESULT = new Set(["output", "result", "error"]);
 
 /** Every text the model would read in one content, in order. `touch` is called whenever one of them is replaced. */
 export function contentSlots(content: JsonObject, role: Role, touch: () => void): TextSlot[] {
-  return objectsIn(content, "parts").flatMap((part) => partSlots(part, role, touch));
+  return objectsIn(content, "parts").flatMap((part) => partSlots(part, role, touch).map((slot) => ({ ...slot, owner: content })));
 }
 
 export function roleOf(content: JsonObject): Role {

@@ -1,6 +1,7 @@
 import { definitionTexts } from "../definition-texts.ts";
 import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
 import { withExactTools } from "../exact-tools.ts";
+import { nameTexts } from "../name-texts.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
 import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 import { versionProblems, refusesSampling } from "./messages-version.ts";
@@ -133,6 +134,7 @@ export class MessagesRequest implements InboundRequest {
     return [
       ...definitionTexts(this.body, ["tools", "output_format", "output_config"], touch),
       ...definitionTexts({ tools: definitionsBetween(this.body) }, ["tools"], () => touch("messages")),
+      ...nameTexts(this.body, ["messages", "tools", "tool_choice", "mcp_servers"], touch),
     ];
   }
 

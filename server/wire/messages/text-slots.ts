@@ -9,6 +9,7 @@ class Place implements TextSlot {
   readonly role: Role;
   readonly kind: TextSlot["kind"];
   text: string;
+  owner?: object;
   private readonly put: (text: string) => void;
 
   constructor(role: Role, kind: TextSlot["kind"], text: string, put: (text: string) => void) {
@@ -58,8 +59,10 @@ export function textSlots(body: JsonObject, touch: (member: string) => void): Te
   const walk = (holder: JsonObject, name: string, role: Role, member: string) => {
     const value = holder[name];
     const changed = () => touch(member);
+    const from = slots.length;
     if (typeof value === "string") slots.push(textMember(holder, name, role, changed));
     else if (Array.isArray(value)) for (const block of value) if (isObject(block)) blockSlots(block, role, changed, slots);
+    for (let at = from; at < slots.length; at++) slots[at] = ownedBy(holder, slots[at] as TextSlot);
   };
   visitToolTexts(body.tools, (holder) =>
     slots.push(textMember(holder as JsonObject, "description", "tool_definition", () => touch("tools"))),
@@ -73,6 +76,12 @@ export function textSlots(body: JsonObject, touch: (member: string) => void): Te
     }
   }
   return slots;
+}
+
+function ownedBy(owner: object, slot: TextSlot): TextSlot {
+  if (!(slot instanceof Place)) return { ...slot, owner };
+  slot.owner = owner;
+  return slot;
 }
 
 /** What a caller says of how a conversation that grew long is summed up. */

@@ -52,7 +52,11 @@ export class ChatRequest extends OpenAiRequest {
   protected visitAll(visit: TextVisitor): void {
     visitDefinitions(this.body, visit);
     visitEvery("user", this.body, "documents", "documents", visit);
-    for (const message of this.messages) visitMessage(message, visit);
+    for (const message of this.messages) {
+      this.visited = message;
+      visitMessage(message, visit);
+    }
+    this.visited = null;
     visitPrediction(this.body, visit);
   }
 

@@ -1,5 +1,6 @@
 import { definitionTexts } from "../definition-texts.ts";
 import type { JsonDocument, JsonObject } from "../document.ts";
+import { nameTexts } from "../name-texts.ts";
 import type { InboundRequest, MemberNames, OutboundChanges, TextSlot } from "../inbound.ts";
 import { fileSlots } from "../text-documents.ts";
 import { numberOf, stringOf, wholeOf } from "./loose-fields.ts";
@@ -11,11 +12,16 @@ import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 /** Members in which files may stand. */
 const WITH_FILES = ["messages", "input", "prompt"] as const;
 
+/** Members that name tools and speakers. */
+const NAMING = ["messages", "input", "tools", "functions", "tool_choice", "function_call", "response_format", "text"];
+
 /**
  * What the requests of OpenAI's text endpoints have in common. Made only from a body that has passed its endpoint's
  * checks.
  */
 export abstract class OpenAiRequest implements InboundRequest {
+  /** The message whose texts are being visited. */
+  protected visited: object | null = null;
   protected readonly document: JsonDocument;
   private measure: TextMeasure | null;
 
@@ -129,12 +135,18 @@ export abstract class OpenAiRequest implements InboundRequest {
   texts(): readonly TextSlot[] {
     // Files first: what a request ends in tells who spoke last.
     const slots: TextSlot[] = WITH_FILES.flatMap((member) => fileSlots(this.body[member], () => this.changed(member)));
-    this.visitAll((role, kind, holder, key, member) => slots.push(new PlacedText(role, kind, holder, key, () => this.changed(member))));
+    this.visitAll((role, kind, holder, key, member) =>
+      slots.push(new PlacedText(role, kind, holder, key, () => this.changed(member), this.visited)),
+    );
     return slots;
   }
 
   definitions(): readonly TextSlot[] {
-    return definitionTexts(this.body, ["tools", "functions", "response_format", "text"], (member) => this.changed(member));
+    const touch = (member: string) => this.changed(member);
+    return [
+      ...definitionTexts(this.body, ["tools", "functions", "response_format", "text"], touch),
+      ...nameTexts(this.body, NAMING, touch),
+    ];
   }
 
   outbound(changes: OutboundChanges): string {

@@ -3,7 +3,7 @@ import type { TextSlot } from "../inbound.ts";
 /** Where one text stands: `holder[key]` is the string, or the object of arguments, inside the body's top-level `member`. */
 export type TextVisitor = (
   role: TextSlot["role"],
-  kind: TextSlot["kind"],
+  kind: "text" | "arguments",
   holder: Record<string | number, unknown>,
   key: string | number,
   member: string,
@@ -119,6 +119,7 @@ export class PlacedText implements TextSlot {
   private readonly holder: Record<string | number, unknown>;
   private readonly key: string | number;
   private readonly changed: () => void;
+  readonly owner?: object;
 
   constructor(
     role: TextSlot["role"],
@@ -126,7 +127,9 @@ export class PlacedText implements TextSlot {
     holder: Record<string | number, unknown>,
     key: string | number,
     changed: () => void,
+    owner: object | null,
   ) {
+    if (owner !== null) this.owner = owner;
     this.role = role;
     this.kind = kind;
     this.holder = holder;

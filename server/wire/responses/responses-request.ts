@@ -90,9 +90,11 @@ export class ResponsesRequest extends OpenAiRequest {
     else {
       for (const [item] of objectsOf(this.body.input)) {
         visitToolTexts(item.tools, (holder) => visit("tool_definition", "text", holder, "description", "input"));
+        this.visited = item;
         visitMembers(itemRole(item), item, "input", visit);
         if (item.type === "agent_message")
           for (const [part] of objectsOf(item.content)) visitTexts("user", part, "encrypted_content", "input", visit);
+        this.visited = null;
       }
     }
   }
