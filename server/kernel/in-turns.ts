@@ -14,7 +14,7 @@ export interface WorkBudget extends WorkMeter {
 }
 
 /** How long work may keep everything else waiting, and how long where other work already waits for its next slice. */
-const SLICE_MS = 4;
+const SLICE_MS = 2;
 const CROWDED_MS = 0.5;
 
 /** Work that has had its first slice. One of them gets another in each turn of the event loop, however many there are. */

@@ -102,3 +102,21 @@ test("hostile patterns on hostile texts cost time linear in the text", () => {
     expect(perKilobyte).toBeLessThan(100_000);
   }
 });
+
+test("a search that stops for others finds what one without a break finds", () => {
+  const detector = compiled(["(?:xy|yx|x|y){90,95}q", "x[^z]{60,93}y", "EMP-\\d{4}", "qx?"]);
+  let seed = 11;
+  const letters = (length: number) => Array.from({ length }, () => "xyzq".charAt((seed = (seed * 16_807) % 2_147_483_647) % 4)).join("");
+  for (const text of [letters(3_000), "xy".repeat(700) + "q".repeat(3), `${"x".repeat(500)}yEMP-1234${letters(600)}`]) {
+    const inSteps: unknown[] = [];
+    let breaks = 0;
+    for (let at = 0; at < text.length; breaks++) {
+      const some = detector.findSome?.(text, at, text.length, true);
+      if (some === undefined) throw new Error("it never stops");
+      inSteps.push(...some.found);
+      at = Math.max(some.upTo, some.found.at(-1)?.end ?? 0);
+    }
+    expect(inSteps).toEqual(detector.find(text, 0, text.length, true));
+    expect(breaks).toBeGreaterThan(1);
+  }
+});

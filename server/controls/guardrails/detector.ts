@@ -29,13 +29,16 @@ export interface Detector {
   readonly check: GuardrailCheck;
   /** Longest finding, in characters; a tail is not counted. */
   readonly maxLength: number;
-  /** How many characters it looks at within some milliseconds, whatever they are; absent where that is many. */
-  readonly stride?: number;
   /**
    * The findings that start in [from, to), left to right; one starts no earlier than the one before it ends. A finding
    * with an open tail is the last.
    */
   find(text: string, from: number, to: number, final: boolean): DetectedSpan[];
+  /**
+   * As `find`, for as long as a break may be put off: what starts behind `upTo` is not looked for yet. Only where looking at a
+   * few hundred characters may take long.
+   */
+  findSome?(text: string, from: number, to: number, final: boolean): { readonly found: DetectedSpan[]; readonly upTo: number };
   /** The earliest place where text still to come could make a finding start, or change the one that does. */
   openFrom(text: string): number;
 }

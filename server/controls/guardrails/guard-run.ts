@@ -8,8 +8,7 @@ import { ContentWork, TOO_MUCH_WORK } from "../../road/content-work.ts";
 import { isKnownClean, noteClean } from "./clean-texts.ts";
 import type { GuardrailAction, GuardrailCheck } from "./finding.ts";
 import { type GuardedFinding, HoldBack } from "./hold-back.ts";
-import { redactText } from "./redact.ts";
-import { strideOf } from "./stride.ts";
+import { isSeenClean } from "./redact.ts";
 import type { SurfaceGuard } from "./surface-guard.ts";
 import { SURFACES } from "../../road/content-surface.ts";
 import type { GuardSource, TextGuard } from "./text-guard.ts";
@@ -65,14 +64,12 @@ export class GuardRun {
   /** The text as it may go on. Once the run has blocked, what it returns must not. */
   *text(text: string, guard: TextGuard = this.surface.guard): InTurns<string> {
     if (guard.rules.length === 0 || text === "" || isKnownClean(guard, text)) return text;
-    if (text.length > strideOf(guard)) return yield* this.longText(text, guard);
     this.work.grant(text.length);
-    const { text: out, findings, blocked, failed } = redactText(guard, text);
-    if (findings.length === 0 && blocked === null && !failed) noteClean(guard, text);
-    this.note(findings, blocked, failed);
+    if (!isSeenClean(guard, text)) return yield* this.followed(text, guard);
+    noteClean(guard, text);
     this.watchWork();
     yield;
-    return out;
+    return text;
   }
 
   /**
@@ -105,20 +102,7 @@ export class GuardRun {
   /** Takes the next piece of a text that `hold` follows. */
   *push(hold: HoldBack, piece: string, last: boolean): InTurns<string> {
     this.work.grant(piece.length);
-    const { stride } = hold;
-    let out = "";
-    let at = 0;
-    for (; piece.length - at > stride && hold.blocked === null; at += stride) {
-      out += hold.push(piece.slice(at, at + stride));
-      this.watchWork(hold);
-      yield;
-    }
-    const rest = piece.slice(at);
-    out += last ? hold.end(rest) : hold.push(rest);
-    this.watchWork(hold);
-    if (hold.blocked !== null) this.note([], hold.blocked, false);
-    yield;
-    return out;
+    return yield* this.pushed(hold, piece, last);
   }
 
   /** What is found in a text that is put together from others, to be redacted there; it counts like any finding. From left to right. */
@@ -249,12 +233,34 @@ export class GuardRun {
     });
   }
 
-  private *longText(text: string, guard: TextGuard): InTurns<string> {
+  private *followed(text: string, guard: TextGuard): InTurns<string> {
     const hold = new HoldBack(guard);
-    const out = yield* this.push(hold, text, true);
+    const out = yield* this.pushed(hold, text, true);
     this.close(hold);
     if (hold.findings.length === 0 && !hold.failed) noteClean(guard, text);
     return out;
+  }
+
+  private *pushed(hold: HoldBack, piece: string, last: boolean): InTurns<string> {
+    const { stride } = hold;
+    let out = "";
+    let at = 0;
+    for (; piece.length - at > stride && hold.blocked === null; at += stride)
+      out += yield* this.watched(hold, hold.pushing(piece.slice(at, at + stride)));
+    const rest = piece.slice(at);
+    out += yield* this.watched(hold, last ? hold.ending(rest) : hold.pushing(rest));
+    if (hold.blocked !== null) this.note([], hold.blocked, false);
+    return out;
+  }
+
+  /** Does the work as far as the budget reaches. */
+  private *watched(hold: HoldBack, work: InTurns<string>): InTurns<string> {
+    for (;;) {
+      const step = work.next();
+      this.watchWork(hold);
+      yield;
+      if (step.done === true) return step.value;
+    }
   }
 
   private watchWork(hold?: HoldBack): void {

@@ -1,3 +1,4 @@
+import { atOnce, type InTurns } from "../../kernel/in-turns.ts";
 import type { DetectedSpan } from "./detector.ts";
 import { type FoldedText, foldText, SHRINK_SPAN } from "./folded-text.ts";
 import type { GuardrailAction, GuardrailCheck, Finding } from "./finding.ts";
@@ -72,6 +73,8 @@ export class HoldBack {
   #findings: (Pending & { readonly action: GuardrailAction })[] = [];
   #blocked: Pending | null = null;
   #failed = false;
+  /** Whether a detector stopped before it had looked at all it could. */
+  #unfinished = false;
 
   constructor(guard: TextGuard) {
     this.stride = strideOf(guard);
@@ -113,16 +116,34 @@ export class HoldBack {
 
   /** Takes the next piece; returns what may leave. */
   push(delta: string): string {
-    if (this.#blocked !== null) return "";
-    this.#text += delta;
-    return this.#advance(false);
+    return atOnce(this.pushing(delta));
   }
 
   /** The text is over, with `last` as its last piece; returns what was held. */
   end(last = ""): string {
+    return atOnce(this.ending(last));
+  }
+
+  /** As `push` and `end`, for who can let others have their turn meanwhile. */
+  *pushing(delta: string): InTurns<string> {
+    if (this.#blocked !== null) return "";
+    this.#text += delta;
+    return yield* this.#toTheEnd(false);
+  }
+
+  *ending(last = ""): InTurns<string> {
     if (this.#blocked !== null) return "";
     this.#text += last;
-    return this.#advance(true);
+    return yield* this.#toTheEnd(true);
+  }
+
+  *#toTheEnd(final: boolean): InTurns<string> {
+    let out = this.#advance(final);
+    while (this.#unfinished && this.#blocked === null) {
+      yield;
+      out += this.#advance(final);
+    }
+    return out;
   }
 
   #advance(final: boolean): string {
@@ -131,6 +152,7 @@ export class HoldBack {
     const folded = foldText(text);
     const length = this.#base + text.length;
     let bound = length;
+    this.#unfinished = false;
     for (const progress of this.#progress) {
       if (progress.dead) continue;
       try {
@@ -162,23 +184,28 @@ export class HoldBack {
     const undecided = final ? length : Math.max(folded.toOriginal(detector.openFrom(folded.text)), length - MAX_HELD + 1);
     const to = Math.min(undecided, length);
     if (base + to <= progress.cursor) return;
-    for (const found of detector.find(folded.text, folded.toFolded(progress.cursor - base), folded.toFolded(to), final)) {
+    const from = folded.toFolded(progress.cursor - base);
+    const end = folded.toFolded(to);
+    const some = detector.findSome?.(folded.text, from, end, final);
+    const isCut = some !== undefined && some.upTo < end;
+    if (isCut) this.#unfinished = true;
+    for (const found of some?.found ?? detector.find(folded.text, from, end, final)) {
       const start = base + folded.toOriginal(found.start);
-      const end = base + folded.endToOriginal(found.end);
-      progress.cursor = Math.max(progress.cursor, end);
+      const foundEnd = base + folded.endToOriginal(found.end);
+      progress.cursor = Math.max(progress.cursor, foundEnd);
       const pending: Pending = {
         found,
         check: detector.check,
         rule: progress.rule,
         order: progress.order,
         start,
-        end,
+        end: foundEnd,
         open: found.tail !== undefined,
       };
       if (pending.open) progress.tail = pending;
       if (found.score >= progress.rule.threshold) this.#take(pending, progress.rule.action);
     }
-    if (progress.tail === null) progress.cursor = Math.max(progress.cursor, base + to);
+    if (progress.tail === null) progress.cursor = Math.max(progress.cursor, base + (isCut ? folded.toOriginal(some.upTo) : to));
   }
 
   #fail(progress: Progress): void {

@@ -15,10 +15,14 @@ export interface GuardedText {
 /** Of a short text that holds nothing, following it as a stream costs more than the detectors do. */
 const SHORT = 1024;
 
+/** Whether the text is short and holds nothing, as is seen without a break; false where that is not known. */
+export function isSeenClean(guard: TextGuard, text: string): boolean {
+  return text.length <= SHORT && holdsNothing(guard, text);
+}
+
 /** Guards a text that is there as a whole: a stream of one piece, so that both give the same. */
 export function redactText(guard: TextGuard, text: string): GuardedText {
-  if (guard.rules.length === 0 || text === "" || (text.length <= SHORT && holdsNothing(guard, text)))
-    return { text, findings: [], blocked: null, failed: false };
+  if (guard.rules.length === 0 || text === "" || isSeenClean(guard, text)) return { text, findings: [], blocked: null, failed: false };
   const stream = new HoldBack(guard);
   const out = stream.end(text);
   return { text: out, findings: stream.findings, blocked: stream.blocked, failed: stream.failed };
@@ -30,7 +34,11 @@ function holdsNothing(guard: TextGuard, text: string): boolean {
     const folded = foldText(text);
     const from = folded.toFolded(0);
     const to = folded.toFolded(text.length);
-    for (const { detector } of guard.rules) if (detector.find(folded.text, from, to, true).length > 0) return false;
+    for (const { detector } of guard.rules) {
+      const some = detector.findSome?.(folded.text, from, to, true);
+      if (some !== undefined && some.upTo < to) return false;
+      if ((some?.found ?? detector.find(folded.text, from, to, true)).length > 0) return false;
+    }
   } catch {
     return false;
   }

@@ -136,7 +136,9 @@ function settingsOf(builtin: GuardrailBuiltin, surface: GuardrailSurface | null)
 export function problemsOf(builtin: GuardrailBuiltin): FieldError[] {
   const { bannedPatterns } = settingsOf(builtin, null);
   if (bannedPatterns === undefined) return [];
-  const guard = compileTextGuard({ bannedPatterns });
-  const problems = "problems" in guard ? guard.problems : largePatterns(bannedPatterns.patterns);
+  // Before what they come to together is compiled: that takes as long as they are large.
+  const large = largePatterns(bannedPatterns.patterns);
+  const guard = large.length > 0 ? null : compileTextGuard({ bannedPatterns });
+  const problems = guard === null ? large : "problems" in guard ? guard.problems : [];
   return problems.map(({ index, message }) => ({ field: `builtin.banned_patterns.${index}`, message }));
 }

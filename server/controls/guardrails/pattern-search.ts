@@ -1,0 +1,186 @@
+import { RE2JS, type RE2Set } from "re2js";
+import { type DetectedSpan, LEFT, WINDOW } from "./detector.ts";
+import type { PatternStarts } from "./pattern-starts.ts";
+
+/** Searched at a time; a search sees the window behind its piece. With many instructions it is shorter. */
+const PIECE = 2048;
+const SHORTEST_PIECE = 256;
+const PIECE_STEPS = 500_000;
+/** Characters of a piece that is known to hold a match of something, searched by every pattern before the next. */
+const LEAST_STRETCH = 8;
+const STRETCH_STEPS = 20_000;
+/** Searched at a time for one pattern that is known to be near. */
+const STEP = 256;
+
+/** Part of `text`. One that is not cut short by its end ends in a character that keeps `$` from matching there. */
+function part(text: string, from: number, to: number): string {
+  return to <= text.length ? `${text.slice(from, to)}\0` : text.slice(from, to);
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Most patterns are found nowhere: what says where one matches is compiled when it is asked first. */
+export class Pattern {
+  readonly anywhere: RE2JS;
+  /** Instructions. */
+  readonly size: number;
+  readonly #source: string;
+  #behindOne: RE2JS | null = null;
+  #atStart: RE2JS | null = null;
+
+  constructor(source: string, anywhere: RE2JS) {
+    this.#source = source;
+    this.anywhere = anywhere;
+    this.size = anywhere.programSize();
+  }
+
+  /** Matches behind exactly one character, so that word boundaries see what stands before. */
+  get behindOne(): RE2JS {
+    return (this.#behindOne ??= RE2JS.compile(`\\A(?s:.)(?:${this.#source})`));
+  }
+
+  get atStart(): RE2JS {
+    return (this.#atStart ??= RE2JS.compile(`\\A(?:${this.#source})`));
+  }
+}
+
+/** More places where a match may begin, and a piece is searched as a whole. */
+const MAX_PLACES = PIECE / 32;
+
+/** The places of [from, to) where a match may begin; null when they are many. */
+function placesIn(starts: PatternStarts, text: string, from: number, to: number): readonly number[] | null {
+  const places: number[] = [];
+  for (let at = starts.next(text, from, to); at < to; at = starts.next(text, at + 1, to)) {
+    if (places.length === MAX_PLACES) return null;
+    places.push(at);
+  }
+  return places;
+}
+
+/** Finds the matches of some patterns, those that start first first, and of the same start the longest. */
+export class PatternSearch {
+  readonly #patterns: readonly Pattern[];
+  readonly #set: RE2Set;
+  readonly #starts: PatternStarts | null;
+  readonly #pieceLength: number;
+  readonly #stretch: number;
+  /** Instructions times characters compared by the search under way. */
+  #spent = 0;
+
+  /** `set`: all of them. `starts`: where they may begin; null where that is not known. */
+  constructor(patterns: readonly Pattern[], set: RE2Set, starts: PatternStarts | null) {
+    this.#patterns = patterns;
+    this.#set = set;
+    this.#starts = starts;
+    const instructions = patterns.reduce((sum, { size }) => sum + size, 0);
+    this.#pieceLength = Math.max(SHORTEST_PIECE, Math.min(PIECE, Math.floor(PIECE_STEPS / instructions)));
+    this.#stretch = Math.max(LEAST_STRETCH, Math.min(STEP, Math.floor(STRETCH_STEPS / instructions)));
+  }
+
+  /** Where the match of `pattern` that starts at `at` ends; null when none does within the window. */
+  #endAt(text: string, at: number, pattern: Pattern): number | null {
+    const base = Math.max(0, at - 1);
+    const expression = at === 0 ? pattern.atStart : pattern.behindOne;
+    const window = part(text, base, at + WINDOW);
+    this.#spent += WINDOW * pattern.size;
+    // Asking whether is much cheaper than asking where, and most places that seemed to match do not.
+    if (!expression.test(window)) return null;
+    const matcher = expression.matcher(window);
+    if (!matcher.lookingAt()) return null;
+    const end = base + matcher.end();
+    return end > at && end < at + WINDOW ? end : null;
+  }
+
+  /** The first match of `pattern` that starts in [from, to). */
+  #next(text: string, from: number, to: number, pattern: Pattern): Span | null {
+    // What matches in a piece but not in its window is tried again a character further: in ever smaller pieces, then.
+    let size = STEP;
+    for (let at = from; at < to;) {
+      const base = Math.max(0, at - 1);
+      const slice = part(text, base, Math.min(to, at + size) + WINDOW);
+      this.#spent += slice.length * pattern.size;
+      const piece = pattern.anywhere.test(slice) ? pattern.anywhere.matcher(slice) : null;
+      const found = piece !== null && piece.find(at - base) ? base + piece.start() : to;
+      // Of what starts behind the step, the slice may have cut short what starts first.
+      if (found >= Math.min(to, at + size)) {
+        at += size;
+        size = Math.min(STEP, size * 2);
+        continue;
+      }
+      const end = this.#endAt(text, found, pattern);
+      if (end !== null) return { start: found, end };
+      at = found + 1;
+      size = Math.max(16, size >> 2);
+    }
+    return null;
+  }
+
+  /** Where the longest match that starts at `at` ends; null when none does. */
+  #matchAt(known: PatternStarts, text: string, at: number): number | null {
+    let longest: number | null = null;
+    for (const index of known.matching(part(text, Math.max(0, at - 1), at + WINDOW), at > 0)) {
+      const pattern = this.#patterns[index];
+      const end = pattern === undefined ? null : this.#endAt(text, at, pattern);
+      if (end !== null && (longest === null || end > longest)) longest = end;
+    }
+    return longest;
+  }
+
+  /** The earliest of the longest matches of some patterns that start in [from, to). */
+  #earliest(text: string, from: number, to: number, some: readonly number[]): Span | null {
+    let best: Span | null = null;
+    for (const index of some) {
+      const pattern = this.#patterns[index];
+      const match: Span | null =
+        pattern === undefined ? null : this.#next(text, from, best === null ? to : Math.min(to, best.start + 1), pattern);
+      if (match !== null && (best === null || match.start < best.start || match.end > best.end)) best = match;
+    }
+    return best;
+  }
+
+  /** The matches that start in [from, to), for as many steps as given: those that start behind `upTo` are not looked for. */
+  search(text: string, from: number, to: number, most: number): { found: DetectedSpan[]; upTo: number } {
+    const starts = this.#starts;
+    const found: DetectedSpan[] = [];
+    const add = (span: Span) => found.push({ category: "banned_pattern", ...span, score: 1 });
+    this.#spent = 0;
+    for (let pieceStart = from; pieceStart < to; pieceStart += this.#pieceLength) {
+      if (this.#spent > most) return { found, upTo: pieceStart };
+      const pieceEnd = Math.min(to, pieceStart + this.#pieceLength);
+      const places = starts === null ? null : placesIn(starts, text, pieceStart, pieceEnd);
+      if (starts !== null && places !== null) {
+        for (const at of places) {
+          if (at < (found.at(-1)?.end ?? 0)) continue;
+          if (this.#spent > most) return { found, upTo: at };
+          const end = this.#matchAt(starts, text, at);
+          if (end !== null) add({ start: at, end });
+        }
+        continue;
+      }
+      const present = this.#set.match(part(text, Math.max(0, pieceStart - LEFT), pieceEnd + WINDOW));
+      if (present.length === 0) continue;
+      for (let at = Math.max(pieceStart, found.at(-1)?.end ?? 0); at < pieceEnd;) {
+        if (this.#spent > most) return { found, upTo: at };
+        const end = Math.min(pieceEnd, at + this.#stretch);
+        const match = this.#earliest(text, at, end, present);
+        if (match !== null) add(match);
+        at = match?.end ?? end;
+      }
+    }
+    return { found, upTo: to };
+  }
+
+  /** The earliest place where a match may start that more text could make or change. */
+  openFrom(text: string): number {
+    const starts = this.#starts;
+    const base = Math.max(0, text.length - WINDOW + 1);
+    if (starts === null) return base;
+    for (let at = starts.next(text, base, text.length); at < text.length; at = starts.next(text, at + 1, text.length)) {
+      if (starts.isUnfinished(text, at)) return at;
+    }
+    return text.length;
+  }
+}
