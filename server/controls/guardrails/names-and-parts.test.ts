@@ -11,6 +11,7 @@ import type { GuardrailAction } from "./finding.ts";
 import { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
 import { guardOfEntries } from "./surface-guard.ts";
+import { reviewDefinition } from "./tool-definition.ts";
 
 const PARTS: EngineParts = { engines: {}, askModel: () => Promise.reject(new Error("no model is asked here")) };
 
@@ -206,4 +207,13 @@ describe("a name is looked at:", () => {
       expect([decision.kind, out.includes(String(name)), /"name":"\[REDACTED:\w+\]"/.test(out)]).toEqual(["pass", false, true]);
     }
   });
+});
+
+test.each(["ask_titan", "askTitan", "forbidden-words"])("a tool server's tool of the name %s is not offered", async (name) => {
+  const call = { row: {}, answerHeaders: {} } as unknown as Call;
+  for (const action of ["block", "redact"] as const) {
+    const guard = { ...guardOf(action), surface: "mcp_registration" as const };
+    expect((await reviewDefinition(call, guard, { name, inputSchema: schema }, PARTS)).verdict).toMatchObject({ action: "block" });
+    expect((await reviewDefinition(call, guard, { name: "get_weather", inputSchema: schema }, PARTS)).verdict).toBeNull();
+  }
 });
