@@ -1,6 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { isPrivateAddress } from "../kernel/private-address.ts";
+import { unpacked } from "./unpacked.ts";
 
 /** The one seam for calls that leave the gateway: timeouts, address checks, cancellation. */
 export interface Outbound {
@@ -101,7 +102,15 @@ export function outbound(options: Checks & { allowPrivate: boolean }): Outbound 
           : await unlessAborted(publicDestinations(url, headers, options), signal);
         for (const [at, { url: to, ...rest }] of destinations.entries()) {
           try {
-            return await fetch(to, { method, ...rest, ...(body === undefined ? {} : { body }), signal, redirect: "manual" });
+            const sent = {
+              method,
+              ...rest,
+              ...(body === undefined ? {} : { body }),
+              signal,
+              redirect: "manual",
+              decompress: false,
+            } as const;
+            return unpacked(await fetch(to, sent));
           } catch (error) {
             if (at + 1 === destinations.length || signal.aborted || !UNREACHED.has(String((error as { code?: unknown }).code))) throw error;
           }

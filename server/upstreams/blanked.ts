@@ -1,3 +1,5 @@
+import { pacedReader } from "./paced-reader.ts";
+
 /** A value that stands in ordinary texts must not be taken for a secret. */
 const SHORTEST = 8;
 const SECRET_NAME = /auth|key|token|secret|cookie|password|credential|signature/i;
@@ -38,7 +40,6 @@ function namesSecret(name: string): boolean {
  * more is held back than an end that begins one of them.
  */
 export function blanked(response: Response, secrets: readonly Buffer[]): Response {
-  if (secrets.length === 0) return response;
   const headers = blankedHeaders(response.headers, secrets);
   const isWhole = response.headers.has("content-length") && !response.headers.has("content-encoding");
   if (headers === null && isWhole) return readBlanked(response, secrets);
@@ -76,13 +77,13 @@ function readBlanked(response: Response, secrets: readonly Buffer[]): Response {
 
 function blankedBody(sent: ReadableStream<Uint8Array> | null, secrets: readonly Buffer[]): ReadableStream<Uint8Array> | null {
   if (sent === null) return null;
-  const reader = sent.getReader();
+  const reader = pacedReader(sent);
   let held = NOTHING;
   /** Null at the end. */
   const next = async (): Promise<Uint8Array | null> => {
     for (;;) {
-      const { done, value } = await reader.read();
-      if (done) {
+      const value = await reader.read();
+      if (value === null) {
         const last = held;
         held = NOTHING;
         return last.length > 0 ? last : null;

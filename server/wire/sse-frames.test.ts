@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { concat, FrameCutter, frameData, FrameTooLarge } from "./sse-frames.ts";
+import { FrameTooLarge } from "./stream-bounds.ts";
+import { concat, FrameCutter, frameData } from "./sse-frames.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -27,7 +28,9 @@ describe("cutting a stream into frames", () => {
           const rest = cutter.rest();
           expect(decoder.decode(concat([...frames, rest]))).toBe(decoder.decode(bytes));
           const whole = rest.byteLength > 0 ? [...frames, rest] : frames;
-          expect(whole.map((frame) => frameData(decoder.decode(frame)))).toEqual(texts.map((text) => text.replace(/^ /, " ")));
+          // Events of no data may come as one.
+          const said = whole.map((frame) => frameData(decoder.decode(frame))).filter((data) => data?.trim() !== "");
+          expect(said).toEqual(texts.filter((text) => text.trim() !== ""));
         },
       ),
       { numRuns: 1000 },

@@ -1,76 +1,89 @@
 import type { JsonValue } from "./document.ts";
-
-/**
- * Cuts a server-sent event stream into whole frames without touching a byte: a frame ends behind its blank line, which
- * may be written with LF, CRLF or CR.
- */
+import { refuseCostlyFrame } from "./stream-bounds.ts";
+import { HeldBytes } from "./held-bytes.ts";
 
 const LF = 10;
 const CR = 13;
+const COLON = 58;
+const SPACE = 32;
+const DATA = new TextEncoder().encode("data:");
 
-/** No vendor sends a larger one; without a bound an upstream could fill the memory. */
-const MAX_FRAME_BYTES = 16 * 1024 * 1024;
-
-export class FrameTooLarge extends Error {}
-
+/**
+ * Cuts a server-sent event stream into whole frames without touching a byte: a frame ends behind its blank line, which
+ * may be written with LF, CRLF or CR. Blank lines and comments that come one behind the other say nothing, and are one
+ * frame however many there are.
+ */
 export class FrameCutter {
-  private held: Uint8Array[] = [];
-  private heldBytes = 0;
+  private readonly held = new HeldBytes();
 
   /** Whether everything pushed so far was whole frames. */
   get isEmpty(): boolean {
-    return this.heldBytes === 0;
+    return this.held.length === 0;
   }
 
-  /** Whole frames, each with its closing blank line; what is left over waits for the next piece. */
+  /** Whole frames, each with its closing blank line; what is left over waits for the next piece. Throws `FrameTooLarge`. */
   push(piece: Uint8Array): Uint8Array[] {
-    // Without a line break nothing can have ended: joining and scanning again at each piece would make a long event quadratic.
-    if (this.heldBytes > 0 && piece.indexOf(LF) < 0 && piece.indexOf(CR) < 0 && this.held.at(-1)?.at(-1) !== CR) {
-      if (piece.byteLength === 0) return [];
-      this.heldBytes += piece.byteLength;
-      if (this.heldBytes > MAX_FRAME_BYTES) throw new FrameTooLarge("an event of the stream is larger than 16 MiB");
-      this.held.push(piece);
-      return [];
-    }
-    let bytes = piece;
-    if (this.heldBytes > 0) {
-      bytes = concat([...this.held, piece], this.heldBytes + piece.byteLength);
-      this.held = [];
-      this.heldBytes = 0;
-    }
     const frames: Uint8Array[] = [];
-    const start = bytes.indexOf(CR) < 0 ? cutAtLineFeeds(bytes, frames) : cutAtAnyBreak(bytes, frames);
-    if (start < bytes.length) {
-      const rest = bytes.subarray(start);
-      this.heldBytes = rest.byteLength;
-      if (this.heldBytes > MAX_FRAME_BYTES) throw new FrameTooLarge("an event of the stream is larger than 16 MiB");
-      this.held = [rest];
+    let start = 0;
+    if (this.held.length > 0) {
+      start = this.endOfHeld(piece);
+      if (start < 0) {
+        this.held.add(piece);
+        return frames;
+      }
+      this.held.add(piece.subarray(0, start));
+      const frame = this.held.take();
+      refuseCostlyFrame(frame);
+      frames.push(frame);
     }
+    const endOf = piece.indexOf(CR) < 0 ? endAtLineFeeds(piece) : endAtAnyBreak;
+    while (start < piece.length) {
+      const silent = endOfSilence(piece, start);
+      const end = silent > start ? silent : endOf(piece, start);
+      if (end < 0) break;
+      const frame = piece.subarray(start, end);
+      refuseCostlyFrame(frame);
+      frames.push(frame);
+      start = end;
+    }
+    if (start < piece.length) this.held.add(piece.subarray(start));
     return frames;
   }
 
   /** What came behind the last blank line: a frame only if the sender left the blank line out. */
   rest(): Uint8Array {
-    return concat(this.held, this.heldBytes);
+    return this.held.view();
+  }
+
+  /** Where in the piece the held frame ends; below 0 where it goes on. Its blank line may have begun before the piece. */
+  private endOfHeld(piece: Uint8Array): number {
+    const held = this.held.view();
+    let breaks = held.length;
+    while (breaks > 0 && isBreak(held[breaks - 1])) breaks--;
+    if (breaks === held.length) return endIn(piece);
+    const begun = held.subarray(breaks);
+    const end = endIn(concat([begun, piece]));
+    return end < 0 ? end : end - begun.length;
   }
 }
 
 const BLANK_LINE = "\n\n";
 
-/** What nearly every sender writes, found natively. Returns where the last frame ended. */
-function cutAtLineFeeds(bytes: Uint8Array, frames: Uint8Array[]): number {
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let start = 0;
-  for (let at = view.indexOf(BLANK_LINE); at >= 0; at = view.indexOf(BLANK_LINE, start)) {
-    frames.push(bytes.subarray(start, at + 2));
-    start = at + 2;
-  }
-  return start;
+function endIn(bytes: Uint8Array): number {
+  return bytes.indexOf(CR) < 0 ? endAtLineFeeds(bytes)(bytes, 0) : endAtAnyBreak(bytes, 0);
 }
 
-function cutAtAnyBreak(bytes: Uint8Array, frames: Uint8Array[]): number {
-  let start = 0;
-  let i = 0;
+/** What nearly every sender writes, found natively. */
+function endAtLineFeeds(bytes: Uint8Array): (bytes: Uint8Array, start: number) => number {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return (_, start) => {
+    const at = view.indexOf(BLANK_LINE, start);
+    return at < 0 ? at : at + BLANK_LINE.length;
+  };
+}
+
+function endAtAnyBreak(bytes: Uint8Array, start: number): number {
+  let i = start;
   while (i < bytes.length) {
     const c = bytes[i] as number;
     if (c !== LF && c !== CR) {
@@ -78,27 +91,48 @@ function cutAtAnyBreak(bytes: Uint8Array, frames: Uint8Array[]): number {
       continue;
     }
     // A CR at the very end may be the first half of a CRLF still on its way.
-    if (c === CR && i + 1 === bytes.length) break;
+    if (c === CR && i + 1 === bytes.length) return -1;
     const next = c === CR && bytes[i + 1] === LF ? i + 2 : i + 1;
-    if (next >= bytes.length) break;
+    if (next >= bytes.length) return -1;
     const d = bytes[next] as number;
     if (d === LF || d === CR) {
       // Unless the line before ended with CR alone: then there is no such half, and a sender who waits for an answer sends nothing more.
       const aloneBefore = c === CR && next === i + 1;
-      if (d === CR && next + 1 === bytes.length && !aloneBefore) break;
-      const end = d === CR && bytes[next + 1] === LF ? next + 2 : next + 1;
-      frames.push(bytes.subarray(start, end));
-      start = end;
-      i = end;
-    } else {
-      i = next;
+      if (d === CR && next + 1 === bytes.length && !aloneBefore) return -1;
+      return d === CR && bytes[next + 1] === LF ? next + 2 : next + 1;
     }
+    i = next;
   }
-  return start;
+  return -1;
+}
+
+/** Where the blank lines, comments and events of no data end that stand at the start of a frame, as far as they are whole. */
+function endOfSilence(bytes: Uint8Array, start: number): number {
+  let end = start;
+  for (;;) {
+    while (end < bytes.length && isBreak(bytes[end])) end++;
+    let at = end;
+    if (bytes[end] === COLON) while (at < bytes.length && !isBreak(bytes[at])) at++;
+    else at = behindEmptyData(bytes, end);
+    // Of a comment in an event the event decides. A line that ends otherwise than with LF is left to whoever knows them all.
+    if (at === end || bytes[at] !== LF || bytes[at + 1] !== LF) return end;
+    end = at + 2;
+  }
+}
+
+function behindEmptyData(bytes: Uint8Array, start: number): number {
+  for (let i = 0; i < DATA.length; i++) if (bytes[start + i] !== DATA[i]) return start;
+  const end = start + DATA.length;
+  return bytes[end] === SPACE ? end + 1 : end;
+}
+
+function isBreak(byte: number | undefined): boolean {
+  return byte === LF || byte === CR;
 }
 
 /** The data of one frame, its lines joined as the format says; null for a comment or an event without data. */
 export function frameData(frame: string): string | null {
+  if (!frame.includes("data:")) return null;
   let data: string | null = null;
   for (const line of frame.split(/\r\n|\n|\r/)) {
     if (!line.startsWith("data:")) continue;

@@ -1,5 +1,6 @@
 import { answers, messagesIn, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
-import { FrameCutter, frameData, FrameTooLarge } from "../../wire/sse-frames.ts";
+import { FrameTooLarge } from "../../wire/stream-bounds.ts";
+import { FrameCutter, frameData } from "../../wire/sse-frames.ts";
 import { readAnswerBody } from "../../road/answers/read-answer.ts";
 import { UnclearMessage, unclearMessage } from "./unclear-message.ts";
 import type { JsonObject } from "../../wire/document.ts";

@@ -1,9 +1,15 @@
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import { type Usage, withOutputSince } from "../usage.ts";
+import { FrameTooLarge } from "../stream-bounds.ts";
 import type { StreamReader, StreamWriter } from "./codec.ts";
 import type { ConversationEvent } from "./reply.ts";
 
 const encoder = new TextEncoder();
+/** Many times the longest answer of a model. */
+const MAX_KEPT_CHARACTERS = 16 * 1024 * 1024;
+/** What an event takes beside its text, and what a part does. */
+const EVENT_CHARACTERS = 32;
+const PART_CHARACTERS = 256;
 
 /** An answer read in the provider's format and written in the caller's, event by event. */
 export class TranslatedStream implements StreamCodec {
@@ -16,6 +22,7 @@ export class TranslatedStream implements StreamCodec {
   /** How long the output was when usage was told last. */
   private lengthTold = 0;
   private stopped = false;
+  private kept = 0;
   begun = false;
   outputLength = 0;
   providerError: string | null = null;
@@ -39,12 +46,20 @@ export class TranslatedStream implements StreamCodec {
     return this.told === null || this.stopped ? this.told : withOutputSince(this.told, this.outputLength - this.lengthTold);
   }
 
+  /** After an error nothing more is said, however much is sent. */
   get closed(): boolean {
-    return this.reader.closed === true;
+    return this.reader.closed === true || this.providerError !== null;
   }
 
   push(piece: Uint8Array): StreamPiece {
-    return this.write(this.reader.push(piece));
+    let events: readonly ConversationEvent[];
+    try {
+      events = this.reader.push(piece);
+    } catch (error) {
+      if (!(error instanceof FrameTooLarge)) throw error;
+      events = [faultOf(error)];
+    }
+    return this.write(events);
   }
 
   end(): StreamEnding {
@@ -60,10 +75,20 @@ export class TranslatedStream implements StreamCodec {
   private write(events: readonly ConversationEvent[]): StreamPiece {
     let text = "";
     for (const event of events) {
-      this.note(event);
-      text += this.writer.write(event);
+      if (this.providerError !== null) break;
+      const tooLarge = this.tooLarge(event);
+      const said = tooLarge === null ? event : faultOf(tooLarge);
+      this.note(said);
+      text += this.writer.write(said);
     }
     return text === "" ? null : encoder.encode(text);
+  }
+
+  /** Writers keep what the end of an answer repeats, and what may not be told yet. */
+  private tooLarge(event: ConversationEvent): FrameTooLarge | null {
+    if (event.kind === "delta") this.kept += event.text.length + EVENT_CHARACTERS;
+    else if (event.kind !== "usage") this.kept += PART_CHARACTERS;
+    return this.kept > MAX_KEPT_CHARACTERS ? new FrameTooLarge("the answer is too large to be translated") : null;
   }
 
   private note(event: ConversationEvent): void {
@@ -79,4 +104,8 @@ export class TranslatedStream implements StreamCodec {
     else if (event.kind === "stop") this.begun = this.stopped = true;
     else if (event.kind === "part_start" && event.type === "tool_call") this.begun = true;
   }
+}
+
+function faultOf({ message }: FrameTooLarge): ConversationEvent {
+  return { kind: "fault", fault: { status: 502, message, code: null, param: null } };
 }

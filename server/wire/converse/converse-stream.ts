@@ -1,6 +1,7 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
 import { isObject, type JsonObject } from "../document.ts";
+import { FrameTooLarge, refuseTooManyParts } from "../stream-bounds.ts";
 import { EventStreamCutter, type EventStreamMessage, NotAnEventStream } from "./event-stream.ts";
 import { streamFault } from "./fault.ts";
 import { converseStop } from "./stop.ts";
@@ -38,7 +39,7 @@ export class ConverseStreamReader implements StreamReader {
         if (this.failed) break;
       }
     } catch (error) {
-      if (!(error instanceof NotAnEventStream)) throw error;
+      if (!(error instanceof NotAnEventStream || error instanceof FrameTooLarge)) throw error;
       this.failed = true;
       events.push({
         kind: "fault",
@@ -93,6 +94,7 @@ export class ConverseStreamReader implements StreamReader {
   }
 
   private blockStart(index: number, start: unknown, events: ConversationEvent[]): void {
+    refuseTooManyParts(this.hidden.size);
     const toolUse = isObject(start) ? start.toolUse : undefined;
     if (isObject(start) && (isObject(start.toolResult) || isObject(start.image))) this.hidden.add(index);
     if (!isObject(toolUse)) return;

@@ -1,6 +1,7 @@
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { isObject, type JsonObject } from "../document.ts";
-import { concat } from "../sse-frames.ts";
+import { HeldBytes, MAX_FRAME_BYTES } from "../held-bytes.ts";
+import { refuseCostlyFrame } from "../stream-bounds.ts";
 import { reasonOf } from "../../kernel/errors.ts";
 
 /** One message of an `application/vnd.amazon.eventstream`. */
@@ -17,8 +18,6 @@ export class NotAnEventStream extends Error {}
 
 /** Prelude (8), its checksum (4) and the closing checksum (4). */
 const LEAST_BYTES = 16;
-/** The protocol's own bound is 16 MiB of payload and 128 KiB of headers; without one an upstream could fill the memory. */
-const MAX_BYTES = 17 * 1024 * 1024;
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
@@ -29,32 +28,34 @@ const frames = new EventStreamCodec(
 
 /** Cuts the bytes of an event stream into messages, however they were delivered, and checks both checksums of each. */
 export class EventStreamCutter {
-  private held: Uint8Array[] = [];
-  private heldBytes = 0;
+  /** A message, and the piece that its end came with. */
+  private readonly held = new HeldBytes(2 * MAX_FRAME_BYTES);
   /** Length of the message being waited for; the length of a prelude's first field while it is not known. */
   private wanted = 4;
 
   /** Whether everything pushed so far was whole messages. */
   get isEmpty(): boolean {
-    return this.heldBytes === 0;
+    return this.held.length === 0;
   }
 
-  /** Throws `NotAnEventStream`; nothing can be pushed after it. */
+  /** Throws `NotAnEventStream` or `FrameTooLarge`; nothing can be pushed after it. */
   push(piece: Uint8Array): EventStreamMessage[] {
     if (piece.byteLength === 0) return [];
-    this.held.push(piece);
-    this.heldBytes += piece.byteLength;
-    // A large message in many pieces is put together once, when the last of them is there.
-    if (this.heldBytes < this.wanted) return [];
-
-    const bytes = concat(this.held, this.heldBytes);
+    let bytes = piece;
+    if (this.held.length > 0) {
+      const held = this.wanted - this.held.length;
+      // A large message in many pieces is put together once, when the last of them is there.
+      this.held.add(piece);
+      if (piece.byteLength < held) return [];
+      bytes = this.held.take();
+    }
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const messages: EventStreamMessage[] = [];
     let at = 0;
     this.wanted = 4;
     while (bytes.byteLength - at >= 4) {
       const length = view.getUint32(at);
-      if (length < LEAST_BYTES || length > MAX_BYTES) throw new NotAnEventStream(`an event of ${length} bytes was announced`);
+      if (length < LEAST_BYTES || length > MAX_FRAME_BYTES) throw new NotAnEventStream(`an event of ${length} bytes was announced`);
       if (bytes.byteLength - at < length) {
         this.wanted = length;
         break;
@@ -63,8 +64,7 @@ export class EventStreamCutter {
       at += length;
     }
     const rest = bytes.subarray(at);
-    this.held = rest.byteLength === 0 ? [] : [rest];
-    this.heldBytes = rest.byteLength;
+    if (rest.byteLength > 0) this.held.add(rest);
     return messages;
   }
 }
@@ -88,6 +88,7 @@ function messageOf(bytes: Uint8Array): EventStreamMessage {
 }
 
 function objectOf(body: Uint8Array): JsonObject {
+  refuseCostlyFrame(body);
   try {
     const value: unknown = JSON.parse(decoder.decode(body));
     return isObject(value) ? value : {};

@@ -1,3 +1,4 @@
+import { refuseTooManyParts } from "../stream-bounds.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
 import type { Signature } from "../conversation/conversation-parts.ts";
 import type { JsonObject } from "../document.ts";
@@ -86,6 +87,7 @@ export class AnswerReader {
   private stateOf(index: number): CandidateState {
     let state = this.candidates.get(index);
     if (state === undefined) {
+      refuseTooManyParts(this.candidates.size);
       state = { index, open: null, parts: 0, calls: 0, finish: null, message: null };
       this.candidates.set(index, state);
     }

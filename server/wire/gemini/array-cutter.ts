@@ -1,4 +1,5 @@
-import { concat, FrameTooLarge } from "../sse-frames.ts";
+import { refuseCostlyFrame } from "../stream-bounds.ts";
+import { HeldBytes } from "../held-bytes.ts";
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -7,15 +8,13 @@ const OPEN_BRACKET = 91;
 const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
-const MAX_ELEMENT_BYTES = 16 * 1024 * 1024;
 
 /**
  * Cuts a JSON array that comes in pieces into its elements without touching a byte: each element comes with the bracket,
  * comma and white space before it. Elements are objects; what is no array is never cut.
  */
 export class ArrayCutter {
-  private held: Uint8Array[] = [];
-  private heldBytes = 0;
+  private readonly held = new HeldBytes();
   private depth = 0;
   /** Whether the outermost value is an array: what is sent instead of one is an error, and stays whole. */
   private inArray = false;
@@ -46,23 +45,22 @@ export class ArrayCutter {
         }
       }
     }
-    if (start < piece.length) {
-      this.held.push(piece.subarray(start));
-      this.heldBytes += piece.length - start;
-      if (this.heldBytes > MAX_ELEMENT_BYTES) throw new FrameTooLarge("an element of the stream is larger than 16 MiB");
-    }
+    if (start < piece.length) this.held.add(piece.subarray(start));
     return elements;
   }
 
   /** What came behind the last element. */
   rest(): Uint8Array {
-    return concat(this.held, this.heldBytes);
+    return this.held.view();
   }
 
   private take(end: Uint8Array): Uint8Array {
-    const element = this.heldBytes === 0 ? end : concat([...this.held, end]);
-    this.held = [];
-    this.heldBytes = 0;
+    let element = end;
+    if (this.held.length > 0) {
+      this.held.add(end);
+      element = this.held.take();
+    }
+    refuseCostlyFrame(element);
     return element;
   }
 }

@@ -1,7 +1,8 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
 import { withExactTools } from "../exact-tools.ts";
-import { FrameCutter, frameData, FrameTooLarge } from "../sse-frames.ts";
+import { FrameTooLarge } from "../stream-bounds.ts";
+import { FrameCutter, frameData } from "../sse-frames.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import { bareJsonFrame, bodyIn } from "./gemini-body.ts";
 

@@ -2,7 +2,8 @@ import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent, ProviderFault } from "../conversation/reply.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import { withExactTools } from "../exact-tools.ts";
-import { FrameCutter, frameData, FrameTooLarge } from "../sse-frames.ts";
+import { FrameTooLarge, refuseTooManyParts } from "../stream-bounds.ts";
+import { FrameCutter, frameData } from "../sse-frames.ts";
 import { readMessagesFault } from "./fault.ts";
 import { readMessagesStop } from "./messages-stop.ts";
 import { callIdAt } from "./read-blocks.ts";
@@ -116,6 +117,7 @@ export class MessagesStreamReader implements StreamReader {
   }
 
   private begin(index: number, block: JsonObject): void {
+    refuseTooManyParts(this.blocks.size);
     this.close(index);
     if (block.type === "text") {
       this.open(index, "text");

@@ -1,3 +1,4 @@
+import { refuseTooManyParts } from "../stream-bounds.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { newCallId } from "./call-id.ts";
@@ -124,6 +125,7 @@ export class CandidateReader {
       known.part !== null &&
       (index === null ? id === null || known.id !== id : id !== null && known.id !== null && known.id !== id);
     if (known !== undefined && !another) return known;
+    refuseTooManyParts(this.calls.length);
     const call: OpenCall = { id: null, place: this.calls.length, part: null, held: "", filled: false };
     this.calls.push(call);
     if (index !== null) this.callAt.set(index, call);

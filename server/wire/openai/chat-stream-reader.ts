@@ -1,3 +1,4 @@
+import { refuseTooManyParts } from "../stream-bounds.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { CandidateReader } from "./chat-candidate-reader.ts";
@@ -20,8 +21,10 @@ export class ChatStreamReader extends EventReader {
       this.start();
       const index = wholeOf(choice.index) ?? place;
       let candidate = this.candidates.get(index);
-      if (candidate === undefined)
+      if (candidate === undefined) {
+        refuseTooManyParts(this.candidates.size);
         this.candidates.set(index, (candidate = new CandidateReader(index, this.id, (event: ConversationEvent) => this.emit(event))));
+      }
       candidate.read(choice);
     }
     const usage = readChatUsage(chunk.usage ?? objectOf(chunk.x_groq)?.usage);

@@ -2,7 +2,7 @@ import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.
 import { concat, frameData, isWholeEvent } from "../sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
-import { filledOf } from "./loose-fields.ts";
+import { filledOf, wholeOf } from "./loose-fields.ts";
 import { readChatUsage } from "./usage.ts";
 
 const DONE = "[DONE]";
@@ -32,7 +32,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
   private closing: Uint8Array | null = null;
   private readonly choices: number;
   /** Choices that have come to their end, by index. */
-  private readonly finished = new Set<unknown>();
+  private readonly finished = new Set<number>();
   usage: Usage | null = null;
   outputLength = 0;
   begun = false;
@@ -117,7 +117,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
     if (!Array.isArray(choices)) return true;
     for (const [place, choice] of (choices as (Choice | null)[]).entries()) {
       if (choice === null || typeof choice !== "object") continue;
-      if (filledOf(choice.finish_reason) !== null) this.finished.add(choice.index ?? place);
+      if (filledOf(choice.finish_reason) !== null && this.finished.size < this.choices) this.finished.add(wholeOf(choice.index) ?? place);
       const length = this.lengthOf(choice);
       this.outputLength += length;
       if (length > 0 || this.finished.size > 0) this.begun = true;

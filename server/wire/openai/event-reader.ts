@@ -1,7 +1,8 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent, ProviderFault } from "../conversation/reply.ts";
 import { isObject, type JsonObject } from "../document.ts";
-import { FrameCutter, frameData, FrameTooLarge } from "../sse-frames.ts";
+import { FrameTooLarge } from "../stream-bounds.ts";
+import { FrameCutter, frameData } from "../sse-frames.ts";
 
 const decoder = new TextDecoder();
 const DONE = "[DONE]";

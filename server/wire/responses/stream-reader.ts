@@ -1,3 +1,4 @@
+import { refuseTooManyParts } from "../stream-bounds.ts";
 import type { ConversationEvent, PicturePart, ReplyPart } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { newCallId } from "../openai/call-id.ts";
@@ -94,6 +95,7 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
     const key = String(wholeOf(event.output_index) ?? filledOf(event.item_id) ?? "");
     let item = this.items.get(key);
     if (item === undefined) {
+      refuseTooManyParts(this.items.size);
       const place = wholeOf(event.output_index) ?? this.items.size;
       this.items.set(key, (item = new ItemReader(this, () => newCallId(this.id, place))));
     }

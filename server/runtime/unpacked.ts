@@ -1,0 +1,55 @@
+import { Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+
+const UNPACKERS = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+} as const;
+
+const PIECE_BYTES = 16 * 1024;
+
+/**
+ * The answer with its body unpacked as it is read, no faster: a few bytes may unpack to more than fits into memory. What
+ * is packed in another way stays as it is. The head still says that it came packed.
+ */
+export function unpacked(response: Response): Response {
+  const coding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
+  if (response.body === null || !Object.hasOwn(UNPACKERS, coding)) return response;
+  const unpacker = UNPACKERS[coding as keyof typeof UNPACKERS]({ chunkSize: PIECE_BYTES });
+  const packed = Readable.from(piecesOf(response.body), { highWaterMark: 1 });
+  packed.on("error", (error) => unpacker.destroy(error));
+  packed.pipe(unpacker);
+  const pieces = unpacker[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await pieces.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel() {
+        packed.destroy();
+        unpacker.destroy();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const { status, statusText, headers } = response;
+  return new Response(body, { status, statusText, headers });
+}
+
+async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      for (let at = 0; at < value.byteLength; at += PIECE_BYTES) yield value.subarray(at, at + PIECE_BYTES);
+    }
+  } finally {
+    void reader.cancel().catch(() => undefined);
+  }
+}

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { type RawUpstream, startRawUpstream } from "../support/raw-upstream.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+/**
+ * Upstreams that send as much as they can of what costs most to look at. Whatever they send, other callers go on being
+ * answered, and the process stays about as large as it was.
+ */
+const MIB = 1024 * 1024;
+const SENT_BYTES = 16 * MIB;
+/** Processor time of the gateway while one other call waits: it does some work for that call too, and other threads collect garbage. */
+const LONGEST_WAIT_CPU_MS = 150;
+/** The collector may take its time. */
+const MAX_GROWTH_MIB = 96;
+
+const repeated = (text: string, bytes = SENT_BYTES) => Buffer.from(text.repeat(Math.ceil(bytes / text.length)));
+const choice = (rest: string) => `data: {"choices":[{"index":0,"delta":${rest}}]}\n\n`;
+
+function numbered(frame: (n: number) => string): Buffer {
+  let text = "";
+  for (let n = 0; text.length < SENT_BYTES; n++) text += frame(n);
+  return Buffer.from(text);
+}
+
+const SHAPES: Readonly<Record<string, () => Buffer>> = {
+  "blank lines": () => repeated("\n"),
+  "blank lines of CR": () => repeated("\r"),
+  "events of no data": () => repeated("data:\n\n"),
+  comments: () => repeated(":\n\n"),
+  "comments that never end": () => repeated(":\n"),
+  "events of an empty object": () => repeated("data: {}\n\n", 8 * MIB),
+  "every ending of a line": () => repeated("data: {}\r\n\rdata: {}\n\r\n: x\r\r", 8 * MIB),
+  "a line that never ends": () => Buffer.concat([Buffer.from("data: "), Buffer.alloc(SENT_BYTES, "a")]),
+  "an event of a million lines": () => Buffer.concat([repeated("data: a\n", 7 * MIB), Buffer.from("\n\n")]),
+  "an event of a million values": () => Buffer.from(`data: {"error":null,"choices":[${"{},".repeat(2 * MIB)}{}]}\n\n`),
+  "events nested deep": () => repeated(`data: {"error":${"[".repeat(100_000)}${"]".repeat(100_000)}}\n\n`),
+  "arguments of a call without end": () =>
+    repeated(choice('{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"a"}}]}')),
+  "a choice in each event": () => numbered((n) => `data: {"choices":[{"index":${n},"delta":{"content":"a"},"finish_reason":"stop"}]}\n\n`),
+  "a call in each event": () => numbered((n) => choice(`{"tool_calls":[{"index":${n},"id":"c${n}","function":{"name":"f"}}]}`)),
+  "few bytes that unpack to many": () => gzipSync(Buffer.alloc(256 * MIB, "a")),
+  "blank lines packed": () => gzipSync(Buffer.alloc(4 * SENT_BYTES, "\n")),
+};
+const NAMES = Object.keys(SHAPES);
+
+const SURFACES = {
+  passed: (model: string, text: string) => [
+    "/v1/proxy/llm/chat/completions",
+    { model, stream: true, messages: [{ role: "user", content: text }] },
+  ],
+  translated: (model: string, text: string) => [
+    "/v1/messages",
+    { model, stream: true, max_tokens: 64, messages: [{ role: "user", content: text }] },
+  ],
+} as const;
+
+let world: World;
+let upstream: RawUpstream;
+let apiKey: string;
+
+beforeAll(async () => {
+  upstream = await startRawUpstream((_, body) => {
+    const name = NAMES[Number(/shape-(\d+)-/.exec(body)?.[1])] as string;
+    const packed = name.includes("pack") ? "content-encoding: gzip\r\n" : "";
+    return {
+      head: `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n${packed}connection: close\r\n\r\n`,
+      pieces: [(SHAPES[name] as () => Buffer)()],
+      ending: "end",
+    };
+  });
+  world = await startWorld();
+  const { admin } = world;
+  const tenant = { tenant_id: "default" };
+  const group = await admin.post("/v1/admin/resource-groups", { ...tenant, name: "team", group_type: "team" });
+  const provider = {
+    ...tenant,
+    provider_key: "p",
+    api_format: "openai",
+    base_url: `${upstream.origin}/v1`,
+    api_key: "upstream-secret-0001",
+  };
+  await admin.post("/v1/admin/providers", provider);
+  const model = { ...tenant, name: "m", model_name: "m", modes: ["chat"], provider: "p", enabled: true, group_ids: [group.id] };
+  await admin.post("/v1/admin/llms", model);
+  apiKey = (await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" })).key_value;
+});
+
+afterAll(async () => {
+  await world.end();
+  await upstream.stop();
+});
+
+function memoryMib(): number {
+  const status = readFileSync(`/proc/${world.gateway.pid()}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
+
+async function hostileCall(surface: keyof typeof SURFACES, shape: number): Promise<string> {
+  const [path, body] = SURFACES[surface]("m", `shape-${shape}-`);
+  const response = await fetch(world.gateway.runtimeUrl + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "anthropic-version": "2023-06-01" },
+    body: JSON.stringify(body),
+  });
+  let end = "";
+  for await (const piece of response.body as ReadableStream<Uint8Array>) end = (end + Buffer.from(piece).toString("latin1")).slice(-400);
+  return end;
+}
+
+/** The most processor time that went by while one other call waited, until `work` is over. */
+async function longestWait(work: Promise<unknown>): Promise<number> {
+  let over = false;
+  void work.finally(() => (over = true)).catch(() => undefined);
+  let longest = 0;
+  while (!over) {
+    const before = world.gateway.cpuMs();
+    await (await fetch(`${world.gateway.runtimeUrl}/healthz`)).arrayBuffer();
+    longest = Math.max(longest, world.gateway.cpuMs() - before);
+  }
+  return longest;
+}
+
+describe.each(Object.keys(SURFACES) as (keyof typeof SURFACES)[])("a hostile stream, %s", (surface) => {
+  test.each(NAMES.map((name, shape) => [name, shape] as const))("of %s keeps nobody waiting and fills no memory", async (name, shape) => {
+    const idle = memoryMib();
+    let most = idle;
+    const looking = setInterval(() => (most = Math.max(most, memoryMib())), 20);
+    const call = hostileCall(surface, shape);
+    const waited = await longestWait(call);
+    const end = await call;
+    clearInterval(looking);
+    console.log(`  ${name}, ${surface}: ${waited} ms, ${Math.round(most - idle)} MiB`);
+    expect(waited).toBeLessThan(LONGEST_WAIT_CPU_MS);
+    expect(most - idle).toBeLessThan(MAX_GROWTH_MIB);
+    // Whatever it was, it was no answer; but for choices that said they had ended.
+    if (name !== "a choice in each event" || surface === "translated") expect(end).toContain("error");
+  });
+});
