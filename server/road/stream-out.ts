@@ -7,7 +7,7 @@ import { endInTurns, pushInTurns } from "./output/stream-in-turns.ts";
 /** How a stream ended: by itself, or with an error that the caller gets and the row records. */
 export interface StreamEnd {
   readonly failure: Refusal | null;
-  /** Client gone or gateway stopping: nothing more can or need be sent to the caller. */
+  /** The client is gone, and nothing can be sent to it any more, or the gateway stops, of which it gets to know by the failure. */
   readonly abandoned: AbortReason | null;
   /** What is still to be sent, once the row is stored. */
   readonly last: Uint8Array | null;
@@ -44,10 +44,28 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
   };
 
   const told = (what: string) => (answer.sender === undefined ? undefined : `The ${answer.sender} ${what}.`);
-  const torn = (reason: string): Refusal =>
-    abortReason(call) === "upstream_timeout"
+  const torn = (reason: string): Refusal => {
+    const why = abortReason(call);
+    if (why === "gateway_interrupted") return refuse("draining", "The gateway stopped before the answer ended.");
+    return why === "upstream_timeout"
       ? refuse("upstream_timeout", told("did not answer in time"))
       : refuse("upstream_interrupted", told("broke off its answer"), { reason });
+  };
+  /** Nothing more comes. */
+  const atEnd = async (): Promise<StreamEnd> => {
+    const { codec } = answer;
+    const ending = endInTurns(call, codec);
+    const { complete, last, errorReported } = ending instanceof Promise ? await ending : ending;
+    const refusal = answer.refusal?.(true) ?? null;
+    if (refusal !== null) return { failure: refusal, abandoned: null, last, errorReported: false };
+    if (complete) return { failure: null, abandoned: null, last, errorReported };
+    if (codec.providerError !== null) {
+      const failure = refuse("upstream_interrupted", undefined, { reason: codec.providerError });
+      return { failure, abandoned: null, last, errorReported };
+    }
+    const failure = torn("the stream ended before its answer did");
+    return { failure, abandoned: failure.code === "draining" ? "gateway_interrupted" : null, last, errorReported };
+  };
 
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -71,18 +89,8 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
           idle.pause();
           if (ended) return;
           if (done) {
-            const ending = endInTurns(call, answer.codec);
-            const { complete, last, errorReported: known } = ending instanceof Promise ? await ending : ending;
+            how = await atEnd();
             if (ended) return;
-            const refusal = answer.refusal?.(true) ?? null;
-            const failure =
-              refusal ??
-              (complete
-                ? null
-                : answer.codec.providerError !== null
-                  ? refuse("upstream_interrupted", undefined, { reason: answer.codec.providerError })
-                  : torn("the stream ended before its answer did"));
-            how = { failure, abandoned: null, last, errorReported: known && refusal === null };
             break;
           }
           const pushed = pushInTurns(call, answer.codec, value);
@@ -96,10 +104,10 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
         }
       } catch (error) {
         const reason = abortReason(call);
-        how =
-          reason === "client_disconnected" || reason === "gateway_interrupted"
-            ? { failure: null, abandoned: reason, last: null, errorReported: false }
-            : { failure: answer.refusal?.(true) ?? torn(reasonOf(error)), abandoned: null, last: null, errorReported: false };
+        if (reason === "client_disconnected") how = { failure: null, abandoned: reason, last: null, errorReported: false };
+        // What may end at any time has ended.
+        else if (reason === "gateway_interrupted") how = await atEnd();
+        else how = { failure: answer.refusal?.(true) ?? torn(reasonOf(error)), abandoned: null, last: null, errorReported: false };
         void reader.cancel().catch(() => undefined);
       }
       const last = await end(how);

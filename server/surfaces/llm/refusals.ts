@@ -8,20 +8,23 @@ const encoder = new TextEncoder();
 export const llmRefusals: Pick<Surface, "refusal" | "streamError"> = {
   refusal: (refusal) => ({ headers: { "content-type": "application/json" }, body: JSON.stringify(bodyOf(refusal)) }),
   // Inside a stream the official clients raise what stands under `error` as an object.
-  streamError: (refusal) =>
-    encoder.encode(
-      `data: ${JSON.stringify(isVerdict(refusal) ? bodyOf(refusal) : { error: { message: messageOf(refusal), type: "gateway_error", param: null, code: refusal.code, ...refusal.extra } })}\n\n`,
-    ),
+  streamError: (refusal) => encoder.encode(`data: ${JSON.stringify({ error: streamedError(refusal) })}\n\n`),
 };
 
-/** The same, with the error event of the Responses stream, which is flat. */
+/** The same, with the error event of the Responses stream: flat, as its reference has it, and nested, as official clients raise it. */
 export const responsesRefusals: Pick<Surface, "refusal" | "streamError"> = {
   refusal: llmRefusals.refusal,
   streamError: (refusal, _call, last) =>
     encoder.encode(
-      `event: error\ndata: ${JSON.stringify({ type: "error", code: refusal.code, message: messageOf(refusal), param: null, sequence_number: nextNumber(last), ...refusal.extra })}\n\n`,
+      `event: error\ndata: ${JSON.stringify({ type: "error", code: refusal.code, message: messageOf(refusal), param: null, sequence_number: nextNumber(last), error: streamedError(refusal), ...refusal.extra })}\n\n`,
     ),
 };
+
+function streamedError(refusal: Refusal): object {
+  const { code } = refusal;
+  if (isVerdict(refusal)) return { code, message: refusal.message, ...refusal.extra };
+  return { message: messageOf(refusal), type: "gateway_error", param: null, code, ...refusal.extra };
+}
 
 /** The number of the event behind the last that was sent. */
 function nextNumber(last: Uint8Array | null): number {
@@ -38,7 +41,7 @@ function bodyOf(refusal: Refusal): object {
     case "run_ceiling_reached":
       return { error: refusal.message, ...refusal.extra };
     default:
-      if (isVerdict(refusal)) return { error: { code: refusal.code, message: refusal.message, ...refusal.extra } };
+      if (isVerdict(refusal)) return { error: streamedError(refusal) };
       return { error: messageOf(refusal), code: refusal.code, type: typeOf(refusal), ...refusal.extra };
   }
 }
