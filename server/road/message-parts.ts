@@ -37,6 +37,6 @@ export function textsAsRead(slots: readonly TextSlot[]): Pick<TextSlot, "role" |
 }
 
 /** Whether it is the name of a tool or of who speaks. */
-export function isName({ kind }: Pick<TextSlot, "kind">): boolean {
+export function isNameSlot({ kind }: Pick<TextSlot, "kind">): boolean {
   return kind === "name" || kind === "fixed_name";
 }

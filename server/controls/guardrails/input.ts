@@ -7,7 +7,7 @@ import { type Decision, PASS, refused } from "../../road/decision.ts";
 import { withholdContent } from "../../road/record/withhold-content.ts";
 import { addTag } from "../../road/record/add-tag.ts";
 import type { RequestView } from "../../road/view.ts";
-import { isName, partsOfMessages, textsAsRead } from "../../road/message-parts.ts";
+import { isNameSlot, partsOfMessages, textsAsRead } from "../../road/message-parts.ts";
 import { askEngines, type EngineParts } from "./engines.ts";
 import { guardedAcross } from "./across-parts.ts";
 import { guardedName } from "./names.ts";
@@ -96,7 +96,7 @@ function* guardSlots(slots: readonly TextSlot[], run: GuardRun, guardOf: GuardOf
     const { text } = slot;
     const out = yield* slot.kind === "arguments"
       ? run.json(text, guard)
-      : isName(slot)
+      : isNameSlot(slot)
         ? guardedName(slot, run, guard)
         : run.text(text, guard);
     if (run.blocked !== null) return changed;

@@ -7,7 +7,7 @@ import type { Call } from "../../road/call.ts";
 import { contentWorkOf, TOO_MUCH_WORK } from "../../road/content-work.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
-import { isName, PART_JOINTS, partsOfMessages } from "../../road/message-parts.ts";
+import { isNameSlot, PART_JOINTS, partsOfMessages } from "../../road/message-parts.ts";
 import { newToolResults } from "../../road/tool-results.ts";
 import type { RequestView } from "../../road/view.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
@@ -112,7 +112,7 @@ function tools(call: Call, view: RequestView, rules: Governance): Refusal | null
 function writtenIn(view: RequestView): string[] {
   const slots = view.texts();
   const joined = partsOfMessages(slots).flatMap((parts) => PART_JOINTS.map((joint) => parts.map(({ text }) => text).join(joint)));
-  const names = view.definitions().filter(isName);
+  const names = view.definitions().filter(isNameSlot);
   return [...slots.map(({ text }) => text), ...joined, ...names.map(({ text }) => text)];
 }
 

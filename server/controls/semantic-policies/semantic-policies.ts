@@ -12,7 +12,7 @@ import { streamUsage } from "../../road/metering/stream-usage.ts";
 import type { Conversation } from "../../road/conversation.ts";
 import type { Exchange } from "../../road/surface.ts";
 import type { Answer, StreamAnswer, WholeAnswer } from "../../road/answer.ts";
-import { isName, textsAsRead } from "../../road/message-parts.ts";
+import { isNameSlot, textsAsRead } from "../../road/message-parts.ts";
 import type { RequestView } from "../../road/view.ts";
 import { bufferAnswer } from "../../road/answers/buffered-answer.ts";
 import type { JudgeQuestion } from "./judge.ts";
@@ -107,9 +107,9 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
 /** Everything the model would read, each piece under whose it is. */
 function textOf(view: RequestView): string {
   const definitions = view.definitions();
-  const names = new Set(definitions.filter(isName).map(({ text }) => text));
+  const names = new Set(definitions.filter(isNameSlot).map(({ text }) => text));
   const pieces = [
-    ...definitions.filter((slot) => !isName(slot)).map(({ text }) => ["tool definition", text]),
+    ...definitions.filter((slot) => !isNameSlot(slot)).map(({ text }) => ["tool definition", text]),
     ...(names.size === 0 ? [] : [["names", [...names].join(", ")]]),
     ...textsAsRead(view.texts()).map(({ role, kind, text }) => [kind === "arguments" ? "tool arguments" : role, text]),
   ];
