@@ -170,8 +170,8 @@ export const runCeilingsPatch = z.strictObject({ run_ceilings: runCeilings }).me
 export const llmLimitsPatch = z.strictObject({ limits: llmLimits }).meta({ id: "LlmModelLimitsPatch" });
 export const toolLimitsPatch = z.strictObject({ limits: toolLimits }).meta({ id: "ToolItemLimitsPatch" });
 
-/** Any of the documents as an answer shows it: its own shape, by its own name. */
-const document = z.record(z.string(), z.unknown());
+/** Quotas by their path in the document, as what is left of them. */
+const available = z.record(z.string(), z.record(z.string(), z.number().nullable()));
 
 export const capacity = z
   .strictObject({
@@ -179,52 +179,57 @@ export const capacity = z
     parent_name: z.string().nullable(),
     parent_is_immediate: z.boolean(),
     siblings: z
-      .array(z.strictObject({ group_id: z.string(), group_name: z.string(), limits: document }))
+      .array(z.strictObject({ group_id: z.string(), group_name: z.string(), limits: llmLimits }))
       .describe("others that draw on that budget, without this group's branch"),
-    available: document.describe("for each quota: the holder's limit minus what the others claim; null: nothing above holds one"),
+    available: available.describe("for each quota: the holder's limit minus what the others claim; null: nothing above holds one"),
   })
   .meta({ id: "LimitCapacity" });
 
 export const llmLimitsState = z
   .strictObject({
     group_id: z.string(),
-    llm_global_limits: document,
-    inherited_llm_limits: document,
-    effective_llm_limits: document,
+    llm_global_limits: llmLimits,
+    inherited_llm_limits: llmLimits,
+    effective_llm_limits: llmLimits,
     capacity,
   })
   .meta({ id: "LlmGlobalLimits" });
 
-const policyFields = {
+const policyFields = (document: z.ZodType) => ({
   group_id: z.string(),
   item_id: z.string().nullable().describe("the model, server or skill it refines"),
   own: document.describe("the document the group sets, under the same name for every kind"),
   inherited: document,
   effective: document,
-};
+});
 
 const policyStates = new Map<string, z.ZodObject>();
 
-/** The answer about a document that a body calls `member`. */
-export function policyStateOf(member: string): z.ZodObject {
-  const known = policyStates.get(member);
+/** The answer about a document that the body `patch` calls `member`, of an item where it refines one. */
+export function policyStateOf(patch: z.ZodObject, member: string): z.ZodObject {
+  const name = (patch.meta()?.id ?? member).replace(/Patch$/, "");
+  const known = policyStates.get(name);
   if (known !== undefined) return known;
-  const id = `${member.replaceAll(/(?:^|_)([a-z])/g, (_all, letter: string) => letter.toUpperCase())}State`;
-  const state = z.strictObject({ ...policyFields, [member]: document.describe("what the group sets, as it is sent") }).meta({ id });
-  policyStates.set(member, state);
+  const document = patch.shape[member] as z.ZodType;
+  const state = z
+    .strictObject({ ...policyFields(document), [member]: document.describe("what the group sets, as it is sent") })
+    .meta({ id: `${name}State` });
+  policyStates.set(name, state);
   return state;
 }
 
 export const effectiveLimits = z
   .strictObject({
     group_id: z.string(),
-    llm_limits: document,
-    llm_governance: document,
-    mcp_limits: document,
-    skill_limits: document,
-    media_governance: document,
-    run_ceilings: document,
-    refinements: z.array(z.strictObject({ kind: z.string(), item_id: z.string(), effective: document })),
+    llm_limits: llmLimits,
+    llm_governance: llmGovernance,
+    mcp_limits: toolLimits,
+    skill_limits: toolLimits,
+    media_governance: mediaGovernance,
+    run_ceilings: runCeilings,
+    refinements: z
+      .array(z.strictObject({ kind: z.string(), item_id: z.string(), effective: z.union([llmLimits, toolLimits, llmGovernance]) }))
+      .describe("limits of single models, tool servers and skills"),
   })
   .meta({ id: "EffectiveLimits" });
 
@@ -271,7 +276,7 @@ export const alert = z
 
 export type Capacity = z.output<typeof capacity>;
 export type LlmLimitsState = z.output<typeof llmLimitsState>;
-export type PolicyState = z.output<z.ZodObject<typeof policyFields>>;
+export type PolicyState = z.output<z.ZodObject<ReturnType<typeof policyFields>>>;
 export type EffectiveLimits = z.output<typeof effectiveLimits>;
 export type Consumption = z.output<typeof consumption>;
 export type Alert = z.output<typeof alert>;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { auditRow } from "./audit-row.ts";
 
 const time = z.string().max(64);
 
@@ -24,9 +25,7 @@ export const proxyLogExport = proxyLogQuery
 
 export const proxyLogPage = z
   .object({
-    rows: z
-      .array(z.record(z.string(), z.unknown()))
-      .describe("audit rows, every field present, null where absent; with bodies_withheld, the caller may not read previews"),
+    rows: z.array(auditRow),
     total: z.number().int().describe("rows on all pages, counted up to 1,000, and beyond the page asked for while there is more"),
     total_is_exact: z.boolean().describe("false: there are more rows than total says"),
     page: z.number().int(),

@@ -45,7 +45,7 @@ export function quotaCapacityOf(tree: PolicyTree, groupId: string): Capacity {
       group_name: node.name,
       limits: documentOf(claims) as Record<string, unknown>,
     })),
-    available: documentOf(available) as Record<string, unknown>,
+    available: documentOf(available) as Capacity["available"],
   };
 }
 

@@ -178,7 +178,7 @@ export async function effectiveLimitsOf(directory: Directory, tenantId: string, 
     llm_governance: shape(tree.effective(groupId, "llm_governance")),
     mcp_limits: shape(tree.effective(groupId, "mcp_limits")),
     skill_limits: shape(tree.effective(groupId, "skill_limits")),
-    media_governance: shape(tree.effective(groupId, "media_governance")),
+    media_governance: shape(tree.effective(groupId, "media_governance")) as EffectiveLimits["media_governance"],
     run_ceilings: shape(tree.effective(groupId, "run_ceilings")),
     refinements,
   };

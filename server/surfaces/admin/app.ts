@@ -122,6 +122,6 @@ function servicesOf(deps: AdminDeps): AdminServices {
     refused: deps.refused ?? (() => undefined),
     health: deps.health,
     log: deps.log,
-    document: () => (document ??= openApiDocument(OPERATIONS)),
+    document: () => (document ??= openApiDocument(OPERATIONS, recordRoutes(OPERATIONS))),
   };
 }

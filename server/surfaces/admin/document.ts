@@ -1,6 +1,8 @@
 import { errorBody, tenantIdOfCaller } from "@gatehouse/contracts/conventions";
 import { z } from "zod";
+import { answerHeaders, conditionHeaders, type DescribedOperation, errorResponses } from "./document-answers.ts";
 import type { AdminOperation } from "./operation.ts";
+import type { RecordRoute } from "./record-route.ts";
 
 type Json = Record<string, unknown>;
 
@@ -10,13 +12,18 @@ export function paramsOf(path: string): string[] {
 }
 
 /** The OpenAPI 3.1 document of the operations, made from the same schemas that check the requests. */
-export function openApiDocument(operations: readonly AdminOperation[]): object {
+export function openApiDocument(operations: readonly AdminOperation[], records: ReadonlyMap<AdminOperation, RecordRoute>): object {
   const components: Json = {};
   const error = schemaOf(errorBody, "output", components);
   const paths: Record<string, Json> = {};
+  const reads = new Set([...records.values()].map(({ read }) => read));
   for (const operation of operations) {
     const path = (paths[operation.path] ??= {});
-    path[operation.method.toLowerCase()] = describe(operation, components, error);
+    path[operation.method.toLowerCase()] = describe(
+      { operation, route: records.get(operation), isRecord: reads.has(operation) },
+      components,
+      error,
+    );
   }
   const tags = [...new Set(operations.map((operation) => operation.tag))].map((name) => ({ name }));
   return {
@@ -35,6 +42,7 @@ export function openApiDocument(operations: readonly AdminOperation[]): object {
         "422. Records carry an `ETag`; writes take `If-Match` (412), reads `If-None-Match` (304). What makes a record, and the rotation " +
         "of a key, takes an `Idempotency-Key`, and is carried out once within 24 hours.",
     },
+    servers: [{ url: "/", description: "The control plane that this document comes from" }],
     tags,
     paths,
     components: { schemas: components, securitySchemes: { bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" } } },
@@ -42,7 +50,8 @@ export function openApiDocument(operations: readonly AdminOperation[]): object {
   };
 }
 
-function describe(operation: AdminOperation, components: Json, error: Json): Json {
+function describe(one: DescribedOperation, components: Json, error: Json): Json {
+  const { operation } = one;
   const { answer } = operation;
   const open = operation.access === "anyone";
   const content =
@@ -55,14 +64,16 @@ function describe(operation: AdminOperation, components: Json, error: Json): Jso
     ...(operation.description === undefined ? {} : { description: operation.description }),
     "x-access": operation.access,
     ...(open ? { security: [] } : {}),
-    parameters: parameters(operation, components),
+    parameters: [...parameters(operation, components), ...conditionHeaders(one)],
     ...requestBody(operation, components),
     responses: {
       [answer.status]: {
         description: answer.about,
+        ...answerHeaders(one),
         ...(content === undefined && other === undefined ? {} : { content: content ?? other }),
       },
-      default: { description: "An error", content: { "application/json": { schema: error } } },
+      ...(one.isRecord ? { 304: { description: "The record is as the tag in If-None-Match says" } } : {}),
+      ...errorResponses(one, error),
     },
   };
 }

@@ -50,7 +50,7 @@ function documentOperations({ path, what, kind, patch, member, item }: DocumentS
   const answer = {
     status: 200,
     about: "What the group sets, what it inherits, and what is in force",
-    schema: own ? llmLimitsState : policyStateOf(member),
+    schema: own ? llmLimitsState : policyStateOf(patch, member),
   };
   const params = item?.text === true ? { textParams: [item.param] } : {};
   const policyOf = (call: { readonly params: Readonly<Record<string, string>> }): PolicyOf => ({

@@ -1,11 +1,15 @@
 import { expect, test } from "bun:test";
 import { openApiDocument } from "../document.ts";
+import { recordRoutes } from "../record-route.ts";
 import { OPERATIONS } from "../routes.ts";
 
 /** What is served to browsers, which has no types. */
 const { schemaReader } = await import(new URL("./schemas.js", import.meta.url).href);
 
-const api = openApiDocument(OPERATIONS) as { paths: Record<string, Record<string, any>>; components: { schemas: Record<string, unknown> } };
+const api = openApiDocument(OPERATIONS, recordRoutes(OPERATIONS)) as {
+  paths: Record<string, Record<string, any>>;
+  components: { schemas: Record<string, unknown> };
+};
 const reader = schemaReader(api.components.schemas);
 const bodyOf = (method: string, path: string) => api.paths[path]?.[method]?.requestBody.content["application/json"].schema;
 const rowsOf = (schema: unknown): Record<string, string> =>
