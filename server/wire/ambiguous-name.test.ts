@@ -46,3 +46,19 @@ describe("names that parsers may take for one", () => {
     expect(folded(name)).toHaveLength(name.length);
   });
 });
+
+describe("what somebody answers a tool server that asked", () => {
+  test.each([
+    ['{"params":{"inputResponses":{"r1":{"Action":"accept","content":{}}}}}', "Action action"],
+    ['{"params":{"inputResponses":{"r1":{"action":"accept","Content":{"name":"x"}}}}}', "Content content"],
+    ['{"params":{"inputResponses":{"r1":{},"R1":{}}}}', "R1 r1"],
+    ['{"result":{"action":"x","role":"assistant","content":{"type":"text","Text":"x"}}}', "Text text"],
+    ['{"access_token":"a","Access_Token":"b"}', "Access_Token access_token"],
+    ['{"Reasoning_Content":"x"}', "Reasoning_Content reasoning_content"],
+    ['{"x":{"a\\ud800":1,"a\\ud801":2}}', "a\ud801 a\ud800"],
+  ])("%s", (text, names) => expect(found(text)).toBe(names));
+
+  test("a form may be filled in with the protocol's words", () => {
+    expect(found('{"params":{"inputResponses":{"Name":{"action":"accept","content":{"Name":"x","Text":"y"}}}}}')).toBeNull();
+  });
+});

@@ -44,15 +44,24 @@ function inObject(object: Members, protocol: object[] | null, data: object[]): A
     const member = object[name];
     if (typeof member !== "object" || member === null) continue;
     if (protocol === null || known.holdsData || isForm(object, name, member)) data.push(member);
+    else if (known.holdsNamed) named(member, protocol, data);
     else protocol.push(member);
   }
   return plain || names < 2 ? null : siblings(object);
 }
 
+/** Each of the members by itself, and their names among each other. */
+function named(members: object, protocol: object[], data: object[]): void {
+  data.push(members);
+  for (const member of Object.values(members) as unknown[]) if (typeof member === "object" && member !== null) protocol.push(member);
+}
+
 /** What a model calls a tool with, and what a person filled in, stand under names that hold the protocol's own elsewhere. */
 function isForm(object: Members, name: string, member: object): boolean {
   if (Array.isArray(member)) return false;
-  return name === "input" || (name === "content" && typeof object.action === "string");
+  if (name === "input") return true;
+  // What a model said stands under the same name, and its kind and its words are the protocol's.
+  return name === "content" && typeof object.action === "string" && object.role === undefined && object.model === undefined;
 }
 
 function siblings(object: Members): AmbiguousName | null {

@@ -5,7 +5,9 @@ const LONGEST_NORMALIZED = 256;
  * The name as parsers that do not care about case and form compare it: NFKC and full case folding, by which "ſ" is "s",
  * the Kelvin sign "k" and "ﬀ" "ff". It is for comparing only.
  */
-export function folded(name: string): string {
+export function folded(given: string): string {
+  // Half a surrogate pair is the same unknown character to whoever reads it.
+  const name = given.toWellFormed();
   if (name.length > LONGEST_NORMALIZED) return folding(name);
   return folding(name.normalize("NFKC")).normalize("NFKC");
 }

@@ -20,6 +20,20 @@ const GOVERNED = `
   requestedSchema systemPrompt requestId ref argument completion level progressToken
   resourceSpans scopeSpans spans attributes key value stringValue traceId spanId parentSpanId
   client_id client_secret redirect_uri redirect_uris grant_type code_verifier refresh_token token scope state outcome
+  reasoning_content reasoning_details thinking_blocks custom tool_call call callId executableCode executable_code codeExecutionResult
+  code_execution_result toolCall tool_call toolResponse tool_response displayName display_name functionCallingConfig
+  function_calling_config allowedFunctionNames allowed_function_names cited_text document_title error_message stdout stderr transcript
+  summary variables query queries snippet output_config output_format quote lines context server_description input_examples examples
+  format definition syntax command env results is_error citations response parametersJsonSchema parameters_json_schema requests
+  outputDimensionality output_dimensionality taskType task_type thinkingBudget thinking_budget thinkingLevel thinking_level
+  responseMimeType response_mime_type googleSearchRetrieval google_search_retrieval dynamicRetrievalConfig dynamic_retrieval_config
+  urlContext url_context googleMaps google_maps computerUse computer_use fileSearch file_search tool_configuration enabled
+  context_management echo language thought signature thoughtSignature thought_signature encrypted_content headers labels
+  disable_parallel_tool_use mode elicitationId notifications resourceSubscriptions status ttl toolUseId toolName
+  access_token id_token token_type expires_in client_name client_uri logo_uri grant_types response_types token_endpoint_auth_method
+  software_id software_statement jwks jwks_uri issuer authorization_endpoint token_endpoint registration_endpoint revocation_endpoint
+  introspection_endpoint authorization_servers scopes_supported code_challenge_methods_supported response_types_supported
+  grant_types_supported active sub aud iss exp
 `;
 
 /** Members whose value is what callers and tools tell each other: its objects are no protocol's. */
@@ -27,10 +41,13 @@ const DATA = new Set(
   `metadata parameters input_schema inputSchema outputSchema schema requestedSchema properties $defs definitions logit_bias arguments
   args structuredContent response responseSchema response_schema responseJsonSchema response_json_schema parametersJsonSchema
   parameters_json_schema labels headers variables attributes filters extra_body chat_template_kwargs experimental extensions _meta
-  data inputRequests inputResponses`
+  data`
     .trim()
     .split(/\s+/),
 );
+
+/** Members whose own members are named by whoever asks, and hold what is the protocol's again. */
+const NAMED = new Set(["inputRequests", "inputResponses"]);
 
 const bySpelling = new Set(GOVERNED.trim().split(/\s+/));
 const byFolding = new Map([...bySpelling].map((name) => [folded(name), name]));
@@ -41,6 +58,8 @@ interface KnownName {
   readonly pretends: string | null;
   /** Whether what stands under the name is data. */
   readonly holdsData: boolean;
+  /** Whether the names under it are nobody's, and what stands under those the protocol's. */
+  readonly holdsNamed: boolean;
   /** Nothing but its own spelling folds to it, as long as the other names of its object are of that kind too. */
   readonly plain: boolean;
 }
@@ -58,6 +77,7 @@ export function knownName(name: string): KnownName {
     folding,
     pretends: bySpelling.has(name) ? null : (byFolding.get(folding) ?? null),
     holdsData: DATA.has(name),
+    holdsNamed: NAMED.has(name),
     plain: /^[a-z0-9_$.-]*$/.test(name),
   };
   if (name.length <= LONGEST_KNOWN) {

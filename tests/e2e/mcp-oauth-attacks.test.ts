@@ -375,6 +375,19 @@ describe("redirect addresses (open redirect)", () => {
     expect([answer.status, ((await answer.json()) as any).error]).toEqual([400, "invalid_redirect_uri"]);
   });
 
+  test("a registration that can be read in two ways is none", async () => {
+    const { broker } = await begun();
+    for (const text of [
+      `{"redirect_uris":["${RETURN}"],"Redirect_Uris":["https://app.example/cb"]}`,
+      `{"REDIRECT_URIS":["${RETURN}"]}`,
+      `{"redirect_uriſ":["${RETURN}"]}`,
+      `{"redirect_uris":["${RETURN}"],"redirect_uris":["https://app.example/cb"]}`,
+    ]) {
+      const answer = await fetch(`${broker}/register`, { method: "POST", headers: { "content-type": "application/json" }, body: text });
+      expect([text, answer.status, ((await answer.json()) as any).error]).toEqual([text, 400, "ambiguous_name"]);
+    }
+  });
+
   test("a registration made elsewhere or made up is none", async () => {
     const elsewhere = await begun(secondId);
     const here = await begun(firstId);

@@ -2,8 +2,9 @@ import type { PolicyHit } from "../../directory/policies/argument-policy-entry.t
 import type { FieldError } from "../../kernel/errors.ts";
 import type { Analyzer, RuleVerdict } from "./analyzer.ts";
 import { type AnalyzerName, type CompiledArgumentPolicy, DENY_IFS, type DenyIf, SQL_DIALECTS, type SqlDialect } from "./argument-policy.ts";
-import { argumentValues } from "./argument-values.ts";
+import { argumentValues, hasPretender } from "./argument-values.ts";
 import { schemaAnalyzer } from "./json-schema.ts";
+import { schemaNames } from "./schema-names.ts";
 import { pathAnalyzer } from "./path.ts";
 import { shellAnalyzer } from "./shell.ts";
 import { sqlAnalyzer } from "./sql/sql-analyzer.ts";
@@ -116,6 +117,7 @@ function compiled(policy: CompiledArgumentPolicy, name: AnalyzerName, analyzer: 
     ...denied,
   });
   const unjudged = (why: string) => hit(unparseable(why));
+  const names = name === "json_schema" ? schemaNames(policy.schema) : null;
   return {
     id: policy.id,
     name: policy.name,
@@ -125,6 +127,8 @@ function compiled(policy: CompiledArgumentPolicy, name: AnalyzerName, analyzer: 
     *judge(argumentsText, budget) {
       const found = argumentValues(argumentsText, policy.argument_key, name === "json_schema");
       if (found.kind === "unreadable") return unjudged(found.why);
+      if (names !== null && found.values.some((value) => hasPretender(value, names)))
+        return unjudged("The arguments name a member of the schema in another spelling.");
       for (const value of found.values) {
         const { denied } = verdictOf(value);
         if (denied !== null) return hit(denied);

@@ -6,6 +6,8 @@ import { type Answer, ownAnswer } from "../../road/answer.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { EMPTY_VIEW } from "../../road/view.ts";
 import { PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
+import { ambiguityOf, ambiguousName } from "../../wire/ambiguous-name.ts";
+import { repeatedName } from "../../wire/repeated-name.ts";
 import { parseScopes } from "../../wire/oauth/challenge.ts";
 import { consentPage } from "./pages.ts";
 import { jsonRefusals, pageRefusals } from "./oauth-refusals.ts";
@@ -78,6 +80,11 @@ function readRequest(
   if (body !== null && body.byteLength > MAX_BYTES) return refuse("body_too_large", "The request body is larger than the broker accepts.");
   const text = body === null ? "" : new TextDecoder().decode(body);
   const type = headers.get("content-type")?.toLowerCase() ?? "";
+  const json = jsonOf(type.startsWith("application/json") ? text : "");
+  const unclear = json === null ? null : ambiguousName(json);
+  if (unclear !== null) return refuse("ambiguous_name", ambiguityOf(unclear));
+  const twice = json === null ? null : repeatedName(text, json);
+  if (twice !== null) return refuse("ambiguous_name", `The name ${JSON.stringify(twice.slice(0, 100))} stands twice in one object.`);
   return {
     operation: operationName,
     serverId,
@@ -85,7 +92,7 @@ function readRequest(
     recordId: found?.[3] ?? null,
     query: new URL(url).searchParams,
     form: new URLSearchParams(type.startsWith("application/x-www-form-urlencoded") ? text : ""),
-    json: jsonOf(type.startsWith("application/json") ? text : ""),
+    json,
     scope,
   };
 }

@@ -1,6 +1,8 @@
 import { reasonOf, type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { ToolServerSend } from "../../../upstreams/tool-servers/send.ts";
+import { ambiguousName } from "../../../wire/ambiguous-name.ts";
 import { isObject, type JsonObject } from "../../../wire/document.ts";
+import { repeatedName } from "../../../wire/repeated-name.ts";
 import { readUpTo } from "../../../wire/read-up-to.ts";
 
 export interface JsonResponse {
@@ -57,10 +59,17 @@ export async function requestJson(
 function parsed(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
+    // Clients are given the text: what stands in it for one of them must not be another thing to the next.
+    return isObject(value) && !isUnclear(value) && repeatedName(text, value) === null ? value : null;
   } catch {
     return null;
   }
+}
+
+/** The protocol's names stand at the top; what an issuer tells of people below may be called as it likes. */
+function isUnclear(value: JsonObject): boolean {
+  const names = Object.fromEntries(Object.keys(value).map((name) => [name, null]));
+  return ambiguousName(names) !== null || ambiguousName({ data: Object.values(value) }) !== null;
 }
 
 /** Whether an address that somebody else named may be asked or shown to a browser. */

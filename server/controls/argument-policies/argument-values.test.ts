@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { argumentValues, hasPretender } from "./argument-values.ts";
+import { schemaNames } from "./schema-names.ts";
+
+test.each([
+  ['{"SQL":"delete from t"}', "sql"],
+  ['{"\\u0053ql":"delete from t"}', "sql"],
+  ['{"\u017fql":"delete from t"}', "sql"],
+  ['{"query":{"SQL":"delete from t"}}', "query.sql"],
+  ['{"Query":{"sql":"delete from t"}}', "query.sql"],
+  ['{"queries":[{"sql":"select 1"},{"Sql":"delete from t"}]}', "queries.sql"],
+  ['{"Query.SQL":"delete from t"}', "query.sql"],
+])("%s holds what a tool may take for %s, and cannot be read", (text, key) => {
+  expect(argumentValues(text, key, false).kind).toBe("unreadable");
+});
+
+test("a name of the same spelling elsewhere is another one", () => {
+  expect(argumentValues('{"sql":"select 1","options":{"Sql":1}}', "sql", false)).toEqual({ kind: "values", values: ["select 1"] });
+  expect(argumentValues('{"other":1}', "sql", false)).toEqual({ kind: "values", values: [] });
+});
+
+test("the members that a schema governs have one spelling, at any depth", () => {
+  const names = schemaNames({ properties: { order: { properties: { amount: { maximum: 5 } } }, ID: {}, id: {} }, required: ["currency"] });
+  for (const value of [{ Order: 1 }, { order: { AMOUNT: 9 } }, { list: [{ Currency: "x" }] }])
+    expect(hasPretender(value, names)).toBe(true);
+  for (const value of [{ order: { amount: 9 } }, { ID: 1, id: 2 }, { other: { Else: 1 } }, null, "x"])
+    expect(hasPretender(value, names)).toBe(false);
+});
