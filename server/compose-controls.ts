@@ -8,6 +8,7 @@ import { Guardrails } from "./controls/guardrails/guardrails.ts";
 import { GuardrailInspector } from "./controls/guardrails/inspector.ts";
 import type { Limits } from "./controls/limits/limits.ts";
 import { parameters } from "./controls/parameters/parameters.ts";
+import { toolCallCap } from "./controls/parameters/tool-call-cap.ts";
 import { SemanticPolicies } from "./controls/semantic-policies/semantic-policies.ts";
 import { SemanticEnforcement } from "./controls/semantic-policies/semantic-enforcement.ts";
 import { SemanticInspector } from "./controls/semantic-policies/semantic-inspector.ts";
@@ -37,7 +38,7 @@ interface ControlParts {
 /**
  * Every control in the order calls pass them. The order is part of the product (docs/lifecycle.md): who may use what is
  * settled before anything is counted, changed or looked at; answers meet guardrails first, then policies on the tool calls
- * in them, then policies in words; an action is held to policies on its arguments, to guardrails and policies in words on its definition
+ * in them, the cap on those, then policies in words; an action is held to policies on its arguments, to guardrails and policies in words on its definition
  * before anybody is asked to approve it.
  */
 export function openControls(parts: ControlParts): { readonly controls: Controls; readonly gates: Gates } {
@@ -51,7 +52,7 @@ export function openControls(parts: ControlParts): { readonly controls: Controls
   return {
     controls: {
       request: [...standing, limits, parameters, guardrails, semanticPolicies],
-      answer: [guardrails, generatedToolCalls, semanticPolicies],
+      answer: [guardrails, generatedToolCalls, toolCallCap, semanticPolicies],
     },
     gates: new Gates({ ...parts.admission, actions: [actionArguments, ...inspectors, new Approvals(parts)], inspectors, standing }),
   };

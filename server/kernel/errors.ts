@@ -133,6 +133,11 @@ export const ERRORS = {
   parameter_rejected: { status: 400, message: "A parameter is outside what the resource group allows.", retry: false },
   tools_not_allowed: { status: 403, message: "Tools are not allowed in this resource group.", retry: false },
   guardrail_blocked: { status: 403, message: "The request was blocked by a policy.", retry: false },
+  tool_call_limit_exceeded: {
+    status: 403,
+    message: "The model made more tool calls in one answer than the resource group lets it make.",
+    retry: false,
+  },
   argument_policy_denied: { status: 403, message: "An argument policy denied a tool call of the model.", retry: false },
   semantic_policy_block: { status: 403, message: "The call was blocked by a semantic policy.", retry: false },
 

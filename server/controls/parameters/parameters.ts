@@ -8,7 +8,6 @@ import { contentWorkOf, TOO_MUCH_WORK } from "../../road/content-work.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
 import { isNameSlot, PART_JOINTS, partsOfMessages } from "../../road/message-parts.ts";
-import { newToolResults } from "../../road/tool-results.ts";
 import type { RequestView } from "../../road/view.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
 import { type Governance, governanceOf } from "../../road/parameter-governance.ts";
@@ -91,11 +90,6 @@ function outputTokens(call: Call, view: RequestView, rules: Governance, modelDef
 }
 
 function tools(call: Call, view: RequestView, rules: Governance): Refusal | null {
-  if (rules.maxToolCalls !== null) {
-    const made = newToolResults(view);
-    if (made > rules.maxToolCalls)
-      return rejected(view.names.input, `must carry at most ${rules.maxToolCalls} new tool results in this resource group`);
-  }
   if (view.tools.length === 0) return null;
   if (rules.toolMode === "deny") return refuse("tools_not_allowed");
   const gone = new Set(

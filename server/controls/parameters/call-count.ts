@@ -1,0 +1,49 @@
+import type { AnswerContents, CallPiece } from "../../wire/answer-texts.ts";
+
+interface KnownCall {
+  id: string | null;
+  /** As far as they came in pieces. */
+  arguments: string;
+}
+
+/** Longer arguments are not looked at for their end. */
+const MAX_ARGUMENTS = 64 * 1024;
+
+/** Counts the tool calls of an answer, however they are cut and however often the answer tells of them. */
+export class CallCount {
+  /** The newest call of each channel. */
+  private readonly known = new Map<string, KnownCall>();
+  made = 0;
+
+  add({ calls, ends }: AnswerContents): void {
+    for (const piece of calls) this.piece(piece);
+    // Of a list whose calls come whole the next frame's first is another one.
+    for (const prefix of ends)
+      if (prefix.endsWith(".calls")) for (const channel of this.known.keys()) if (channel.startsWith(prefix)) this.known.delete(channel);
+  }
+
+  private piece({ channel, id = null, name, place, form }: CallPiece): void {
+    let call = this.known.get(channel);
+    // Some servers give every call the same place: a name with another id, or behind whole arguments, is that of another call.
+    const another =
+      call !== undefined && name !== null && form === "piece" && ((id !== null && call.id !== null && id !== call.id) || isWhole(call));
+    if (call === undefined || another) {
+      call = { id, arguments: "" };
+      this.known.set(channel, call);
+      this.made++;
+    }
+    call.id ??= id;
+    const given = place === null || form !== "piece" ? undefined : place.holder[place.key];
+    if (typeof given === "string" && call.arguments.length < MAX_ARGUMENTS) call.arguments += given;
+  }
+}
+
+function isWhole({ arguments: given }: KnownCall): boolean {
+  if (!given.endsWith("}")) return false;
+  try {
+    JSON.parse(given);
+    return true;
+  } catch {
+    return false;
+  }
+}
