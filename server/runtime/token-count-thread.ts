@@ -8,18 +8,49 @@ const PIECE = 128;
 const BREAK = /\s(?=\S*$)/;
 /** Others wait meanwhile. */
 const LONGEST_MS = 400;
+/** Bytes written as text, such as a picture's: no words are in them, and each character stands for a token. */
+const ENCODED = /[A-Za-z0-9+/_=-]{256,}/g;
+/** A mark of the tokenizer's own is as much text as any other. */
+const OPTIONS = { disallowedSpecial: new Set<string>() };
+
+/** Names and texts of a JSON body, as its provider reads them; a body that is no JSON as it is. */
+function* textsOf(body: string): Generator<string> {
+  const left: unknown[] = [];
+  try {
+    left.push(JSON.parse(body));
+  } catch {
+    yield body;
+  }
+  while (left.length > 0) {
+    const value = left.pop();
+    if (typeof value === "string") yield value;
+    else if (Array.isArray(value)) for (const item of value) left.push(item);
+    else if (typeof value === "object" && value !== null)
+      for (const [name, member] of Object.entries(value)) {
+        yield name;
+        left.push(member);
+      }
+    else yield String(value);
+  }
+}
 
 /** Null where counting would take too long. */
-function counted(text: string): number | null {
+function counted(body: string): number | null {
   const until = performance.now() + LONGEST_MS;
   let tokens = 0;
-  for (let at = 0; at < text.length;) {
-    let piece = text.slice(at, at + PIECE);
-    const rest = at + PIECE < text.length ? piece.search(BREAK) : -1;
-    if (rest > 0) piece = piece.slice(0, rest);
-    tokens += countTokens(piece);
-    at += piece.length;
-    if (performance.now() > until) return null;
+  for (const whole of textsOf(body)) {
+    const text = whole.replace(ENCODED, (run) => {
+      tokens += run.length;
+      return " ";
+    });
+    for (let at = 0; at < text.length;) {
+      let piece = text.slice(at, at + PIECE);
+      const rest = at + PIECE < text.length ? piece.search(BREAK) : -1;
+      if (rest > 0) piece = piece.slice(0, rest);
+      tokens += countTokens(piece, OPTIONS);
+      at += piece.length;
+      if (performance.now() > until) return null;
+    }
   }
   return tokens;
 }
@@ -28,7 +59,7 @@ function work({ id, text }: CountJob): CountJobDone {
   try {
     return { id, tokens: counted(text) };
   } catch {
-    // A text that is no text to the tokenizer, such as one of its own marks.
+    // Nested too deeply, or what the tokenizer does not take.
     return { id, tokens: null };
   }
 }

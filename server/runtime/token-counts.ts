@@ -10,44 +10,68 @@ export interface CountJobDone {
   readonly tokens: number | null;
 }
 
-const LONGEST_TEXT = 4_000_000;
-/** Texts that wait to be counted, of everybody and of one tenant. */
-const MOST = 32;
-const MOST_OF_ONE = 4;
+interface Waiting extends CountJob {
+  resolve(tokens: number | null): void;
+}
+
+/** Characters of one tenant that wait to be counted, and texts. */
+const LONGEST = 4_000_000;
+const MOST_OF_ONE = 256;
 
 /**
- * Counts tokens as models of OpenAI do (o200k), on a thread that is started when somebody first asks. What one tenant has
- * counted does not keep the others of theirs.
+ * Counts tokens as models of OpenAI do (o200k), on a thread that is started when somebody first asks. Tenants have their turn
+ * one after the other, however much one of them has counted.
  */
 export class TokenCounts {
   private thread: Worker | undefined;
-  private readonly waiting = new Map<number, { readonly tenantId: string; resolve(tokens: number | null): void }>();
+  /** By tenant; whoever is first is next. */
+  private readonly waiting = new Map<string, Waiting[]>();
+  private counting: Waiting | null = null;
   private lastId = 0;
 
-  /** Null where nobody has the time: too many wait, or the text is too long. Never rejects. */
+  /** Null where nobody has the time: too much of the tenant's waits, or counting would take too long. Never rejects. */
   count(tenantId: string, text: string): Promise<number | null> {
-    if (text.length > LONGEST_TEXT || this.waiting.size >= MOST) return Promise.resolve(null);
-    if ([...this.waiting.values()].filter((one) => one.tenantId === tenantId).length >= MOST_OF_ONE) return Promise.resolve(null);
-    const thread = (this.thread ??= this.start());
-    const id = ++this.lastId;
+    const others = this.waiting.get(tenantId) ?? [];
+    const length = others.reduce((sum, one) => sum + one.text.length, text.length);
+    if (length > LONGEST || others.length >= MOST_OF_ONE) return Promise.resolve(null);
     return new Promise((resolve) => {
-      this.waiting.set(id, { tenantId, resolve });
-      thread.ref();
-      thread.postMessage({ id, text } satisfies CountJob, []);
+      this.waiting.set(tenantId, [...others, { id: ++this.lastId, text, resolve }]);
+      this.next();
     });
+  }
+
+  private next(): void {
+    if (this.counting !== null) return;
+    const [first] = this.waiting;
+    if (first === undefined) {
+      this.thread?.unref();
+      return;
+    }
+    const [tenantId, [job, ...rest]] = first;
+    this.waiting.delete(tenantId);
+    if (rest.length > 0) this.waiting.set(tenantId, rest);
+    this.counting = job as Waiting;
+    const thread = (this.thread ??= this.start());
+    thread.ref();
+    const { id, text } = this.counting;
+    thread.postMessage({ id, text } satisfies CountJob, []);
+  }
+
+  private done(tokens: number | null): void {
+    const { counting } = this;
+    this.counting = null;
+    counting?.resolve(tokens);
+    this.next();
   }
 
   private start(): Worker {
     const started = new Worker(new URL("./token-count-thread.ts", import.meta.url));
     started.on("message", ({ id, tokens }: CountJobDone) => {
-      this.waiting.get(id)?.resolve(tokens);
-      this.waiting.delete(id);
-      if (this.waiting.size === 0) started.unref();
+      if (this.counting?.id === id) this.done(tokens);
     });
     started.on("error", () => {
       if (this.thread === started) this.thread = undefined;
-      for (const { resolve } of this.waiting.values()) resolve(null);
-      this.waiting.clear();
+      this.done(null);
     });
     return started;
   }

@@ -73,7 +73,8 @@ export class InputCounts {
   private worth(tenantId: string, model: ModelEntry, bytes: number, counted: number): number {
     const samples = this.samples.get(keyOf(tenantId, model)) ?? [];
     const ratios = samples.flatMap((one) => (one.counted === null ? [] : [one.tokens / one.counted]));
-    if (ratios.length > 0) return counted * Math.max(...ratios) * MARGIN;
+    // A count is worth no less than it says: what taught a lower ratio may have been another kind of content.
+    if (ratios.length > 0) return counted * Math.max(1, ...ratios) * MARGIN;
     const alike = samples.filter((one) => one.bytes * ALIKE >= bytes && one.bytes <= bytes * ALIKE).map((one) => one.tokens / one.bytes);
     if (alike.length >= ENOUGH) return Math.max(counted, bytes * Math.max(...alike)) * MARGIN;
     return counted * (PROVIDER_FORMATS[model.provider.apiFormat].countsAsOpenAi ? MARGIN : OTHERS);
