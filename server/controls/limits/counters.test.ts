@@ -2,17 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { jsonLog } from "../../kernel/log.ts";
 import { openValkey } from "../../runtime/valkey.ts";
-import { PATIENCE_MS } from "../../../tests/support/patience.ts";
 import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/valkey.ts";
-import type { Actual, Admission, BucketLimit, Counters, Demand, Plan, Scope, WindowLimit } from "./counters.ts";
+import { DAY, NOON, LATE, scope, window, bucket, plan, nothing, demand, warmed, tryCall } from "../../../tests/support/counter-parts.ts";
+import type { Actual, Counters, Demand, Plan } from "./counters.ts";
 import { InProcessCounters } from "./in-process.ts";
 import { ValkeyCounters } from "./valkey.ts";
 
 /** One suite for both homes of counters. The clock is the test's own. */
-
-const DAY = 86_400_000;
-const NOON = Date.UTC(2026, 10, 21, 12);
-const LATE = Date.UTC(2026, 10, 21, 23, 40);
 
 interface Home {
   readonly name: string;
@@ -47,52 +43,6 @@ afterAll(async () => {
   await Promise.all(opened.map((counters) => counters.close()));
   await valkey?.stop();
 });
-
-const scope = (key: string, more: Partial<Scope> = {}): Scope => ({
-  key,
-  kind: "group",
-  groupId: key,
-  groupName: key,
-  cooldownMs: 0,
-  maxConcurrent: null,
-  ...more,
-});
-const window = (key: string, measure: WindowLimit["measure"], limit: number, more: Partial<WindowLimit> = {}): WindowLimit => ({
-  key,
-  scope: 0,
-  measure,
-  limit,
-  hard: true,
-  warnAt: null,
-  startsAt: NOON - (NOON % DAY),
-  resetsAt: NOON - (NOON % DAY) + DAY,
-  limitType: `daily_${measure}`,
-  truth: null,
-  ...more,
-});
-const bucket = (key: string, measure: BucketLimit["measure"], perMinute: number, capacity = perMinute): BucketLimit => ({
-  key,
-  scope: 0,
-  measure,
-  perMinute,
-  capacity,
-  limitType: `${measure}_per_minute`,
-});
-const plan = (tenantId: string, parts: Partial<Plan>): Plan => ({ tenantId, scopes: [scope("g")], windows: [], buckets: [], ...parts });
-const nothing: Actual = { requests: 0, input: 0, output: 0, micros: 0 };
-const demand = (tokens = 0, micros = 0, toolCalls = 0): Demand => ({ tokens, micros, toolCalls });
-
-let calls = 0;
-
-async function warmed(counters: Counters, of: Plan, at: number): Promise<Plan> {
-  await counters.warm(of, new Map(of.windows.map((_, i) => [i, 0])), at);
-  return of;
-}
-
-async function tryCall(counters: Counters, of: Plan, wants: Demand): Promise<{ id: string; outcome: Admission }> {
-  const id = `call-${calls++}`;
-  return { id, outcome: await counters.admit(id, of, wants, false) };
-}
 
 for (const home of homes) {
   describe(home.name, () => {
@@ -393,7 +343,8 @@ describe("time", () => {
     const clock = { now: NOON };
     const counters = new InProcessCounters(() => clock.now);
     const of = plan("t", { buckets: [bucket("b", "requests", 60, 2)] });
-    const pass = () => counters.admit(`c${calls++}`, of, demand(), false).kind;
+    let made = 0;
+    const pass = () => counters.admit(`c${made++}`, of, demand(), false).kind;
     expect([pass(), pass(), pass()]).toEqual(["admitted", "admitted", "denied"]);
     clock.now -= 3_600_000;
     expect(pass()).toBe("denied");
@@ -419,198 +370,3 @@ describe("time", () => {
     expect(counters.size).toBeLessThan(500);
   });
 });
-
-if (haveValkey) {
-  describe("a fleet", () => {
-    const fleet = (clock: { now: number }, leaseMs: number, more: { rowsWithinMs?: number; renewMs?: number } = {}) => {
-      const counters = new ValkeyCounters({
-        valkey: openValkey(valkey?.url ?? ""),
-        now: () => clock.now,
-        log: jsonLog("error"),
-        leaseMs,
-        renewMs: 3_600_000,
-        ...more,
-      });
-      opened.push(counters);
-      return counters;
-    };
-
-    test("a clock an hour ahead in one process refills nothing", async () => {
-      const [right, wrong] = [fleet({ now: NOON }, 30_000), fleet({ now: NOON + 3_600_000 }, 30_000)];
-      const of = plan(`t${tenants++}`, { buckets: [bucket("b", "requests", 1)] });
-      expect((await tryCall(right, of, demand())).outcome.kind).toBe("admitted");
-      expect((await tryCall(wrong, of, demand())).outcome).toMatchObject({ kind: "denied", denial: { by: "bucket" } });
-      expect((await tryCall(right, of, demand())).outcome).toMatchObject({ kind: "denied", denial: { by: "bucket" } });
-    });
-
-    test("what a dead process held is free once its lease is over", async () => {
-      const [dies, lives] = [fleet({ now: NOON }, 300), fleet({ now: NOON }, 30_000)];
-      const of = await warmed(
-        lives,
-        plan(`t${tenants++}`, { scopes: [scope("g", { maxConcurrent: 1 })], windows: [window("w", "micros", 100)] }),
-        NOON,
-      );
-      expect((await tryCall(dies, of, demand(0, 100))).outcome.kind).toBe("admitted");
-      expect((await tryCall(lives, of, demand(0, 100))).outcome.kind).toBe("denied");
-      const deadline = Date.now() + PATIENCE_MS;
-      let outcome: Admission["kind"] = "denied";
-      while (outcome !== "admitted" && Date.now() < deadline) outcome = (await tryCall(lives, of, demand(0, 100))).outcome.kind;
-      expect(outcome).toBe("admitted");
-    });
-
-    test("what a process counted and did not live to record is waited for, and goes by its row", async () => {
-      const [dies, lives] = [fleet({ now: NOON }, 300), fleet({ now: NOON }, 30_000)];
-      const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("w", "micros", 100)] }), NOON);
-      const settled = async (id: string) => {
-        expect((await dies.admit(id, of, demand(0, 50), false)).kind).toBe("admitted");
-        await dies.settle({ id, plan: of, demand: demand(0, 50) }, { requests: 1, input: 1, output: 1, micros: 40 });
-      };
-      await settled("recorded");
-      dies.sealed({ id: "recorded", plan: of });
-      await settled("interrupted");
-      // Alive: what it counted is spent. Dead: only what nobody can take back is, and a call waits for the rest.
-      expect((await tryCall(lives, of, demand(0, 50))).outcome).toMatchObject({ kind: "denied", denial: { spent: 80 } });
-      const deadline = Date.now() + PATIENCE_MS;
-      let outcome: Admission["kind"] = "denied";
-      while (outcome === "denied" && Date.now() < deadline) outcome = (await lives.admit("probe", of, demand(0, 50), true)).kind;
-      expect(outcome).toBe("held");
-      expect((await tryCall(lives, of, demand(0, 70))).outcome.kind).toBe("denied");
-      await lives.resolve(async () => new Map());
-      expect((await lives.admit("probe", of, demand(0, 50), true)).kind).toBe("held");
-      await lives.resolve(async (_tenantId, ids) => new Map(ids.map((id) => [id, { tokens: 0, micros: 0, requests: 1, attempts: null }])));
-      expect(await lives.admit("probe", of, demand(0, 50), true)).toEqual({ kind: "admitted", spent: [40], levels: expect.any(Array) });
-    });
-
-    test("what it counted for one member of a routing group goes by the attempt there", async () => {
-      const [dies, lives] = [fleet({ now: NOON }, 300), fleet({ now: NOON }, 30_000)];
-      const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("w", "micros", 100), window("r", "requests", 9)] }), NOON);
-      for (const [id, micros] of [
-        ["call/0/0", 15],
-        ["call/1/1", 25],
-      ] as const) {
-        expect((await dies.admit(id, of, demand(0, 50), false)).kind).toBe("admitted");
-        await dies.settle({ id, plan: of, demand: demand(0, 50) }, { requests: 1, input: 1, output: 1, micros });
-      }
-      const rows = async (_tenantId: string, ids: readonly string[]) =>
-        new Map(
-          ids.map((id) => [
-            id,
-            {
-              tokens: 0,
-              micros: 35,
-              requests: 1,
-              attempts: [
-                { tokens: 2, micros: 15 },
-                { tokens: 2, micros: 20 },
-              ],
-            },
-          ]),
-        );
-      const deadline = Date.now() + PATIENCE_MS;
-      let now: Admission;
-      do {
-        await lives.resolve(rows);
-        now = await lives.admit("probe", of, demand(0, 50), true);
-      } while (JSON.stringify(now) !== '{"kind":"admitted","spent":[35,2]}' && Date.now() < deadline);
-      expect(now).toEqual({ kind: "admitted", spent: [35, 2], levels: expect.any(Array) });
-    });
-
-    test("what a process that never comes back counted and nobody recorded is given back after a while", async () => {
-      const [dies, lives] = [fleet({ now: NOON }, 300), fleet({ now: NOON }, 30_000, { rowsWithinMs: 300 })];
-      const of = await warmed(
-        lives,
-        plan(`t${tenants++}`, { windows: [window("m", "micros", 100), window("r", "requests", 4), window("c", "tool_calls", 20)] }),
-        NOON,
-      );
-      const admitted = async (id: string) => expect((await dies.admit(id, of, demand(0, 20, 2), false)).kind).toBe("admitted");
-      const settle = (id: string, actual: Partial<Actual>) =>
-        dies.settle({ id, plan: of, demand: demand(0, 20, 2) }, { requests: 1, input: 1, output: 1, micros: 15, ...actual });
-      await admitted("recorded");
-      await settle("recorded", {});
-      await admitted("never recorded");
-      await settle("never recorded", {});
-      await admitted("never left");
-      await settle("never left", { requests: 0, micros: 0 });
-      await admitted("never ended");
-      dies.sealed({ id: "recorded", plan: of });
-      await admitted("tells of the sealed one");
-      // Of what was counted only the recorded call's is there to stay.
-      const spent = async () => {
-        const tried = await lives.admit("probe", of, demand(), true);
-        return tried.kind === "admitted" ? tried.spent : tried;
-      };
-      expect(await spent()).toMatchObject({ kind: "denied", denial: { by: "window", index: 1, spent: 4 } });
-      const rows = async (_tenantId: string, ids: readonly string[]) =>
-        new Map(
-          ids.includes("tells of the sealed one")
-            ? [["tells of the sealed one", { tokens: 0, micros: 0, requests: 1, attempts: null }]]
-            : [],
-        );
-      const deadline = Date.now() + PATIENCE_MS;
-      let now: unknown;
-      for (;;) {
-        await lives.resolve(rows);
-        now = await spent();
-        if (JSON.stringify(now) === "[15,2,4]" || Date.now() > deadline) break;
-      }
-      // Two requests are on record: 15 micro-dollars of one, none of the other, and the tool results that both brought.
-      expect(now).toEqual([15, 2, 4]);
-    });
-
-    test("a process that was away so long that its lease ran out is not taken for dead once it is back", async () => {
-      const clock = { now: NOON };
-      const [slow, lives] = [fleet(clock, 200), fleet({ now: NOON }, 30_000, { rowsWithinMs: 0 })];
-      const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("r", "requests", 9)] }), NOON);
-      expect((await slow.admit("long", of, demand(), false)).kind).toBe("admitted");
-      clock.now += 1_000;
-      const deadline = Date.now() + PATIENCE_MS;
-      // Its lease is over for the server too once nothing it holds is counted any more.
-      while (Date.now() < deadline && (await dead(valkey?.url ?? "", of.tenantId)) === 0);
-      expect((await slow.admit("next", of, demand(), false)).kind).toBe("admitted");
-      await lives.resolve(async () => new Map());
-      expect(await lives.admit("probe", of, demand(), true)).toEqual({ kind: "admitted", spent: [2], levels: expect.any(Array) });
-    });
-
-    test("a store that was emptied is cold, and what is held is put back", async () => {
-      const [one, two] = [fleet({ now: NOON }, 30_000), fleet({ now: NOON }, 30_000)];
-      const of = await warmed(one, plan(`t${tenants++}`, { windows: [window("w", "micros", 100)] }), NOON);
-      expect((await tryCall(one, of, demand(0, 60))).outcome.kind).toBe("admitted");
-      const flush = openValkey(valkey?.url ?? "");
-      await flush.run("return redis.call('FLUSHALL')", [], []);
-      flush.close();
-      expect((await tryCall(two, of, demand(0, 10))).outcome.kind).toBe("cold");
-      await two.warm(of, new Map([[0, 25]]), NOON);
-      // The first to see the new content puts back what it holds.
-      const again = await tryCall(one, of, demand(0, 1));
-      expect(again.outcome).toEqual({ kind: "admitted", spent: [25], levels: expect.any(Array) });
-      const deadline = Date.now() + PATIENCE_MS;
-      let outcome = "admitted";
-      while (outcome === "admitted" && Date.now() < deadline) {
-        const tried = await two.admit("probe", of, demand(0, 20), true);
-        outcome = tried.kind;
-      }
-      expect(outcome).toBe("held");
-    });
-
-    test("a server that is away fails the call at once", async () => {
-      const away = new ValkeyCounters({ valkey: openValkey("redis://127.0.0.1:1"), now: () => NOON, log: jsonLog("error") });
-      const began = performance.now();
-      expect(away.admit("x", plan("t", {}), demand(), true)).rejects.toThrow();
-      await away.admit("x", plan("t", {}), demand(), true).catch(() => undefined);
-      expect(performance.now() - began).toBeLessThan(2_000);
-      await away.close();
-    });
-  });
-}
-
-/** Names whose lease is over. */
-async function dead(url: string, tenantId: string): Promise<number> {
-  const client = openValkey(url);
-  const found = await client.run(
-    "local t = redis.call('TIME') return redis.call('ZCOUNT', KEYS[1], '-inf', tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000))",
-    [`gw:{${tenantId}}:owners`],
-    [],
-  );
-  client.close();
-  return Number(found);
-}
