@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { blanked, secretsOf } from "./blanked.ts";
+import { blanked } from "./blanked.ts";
+import { secretsOf } from "./request-secrets.ts";
 
 const SECRET = "sk-upstream/secret-0123456789";
 const secrets = secretsOf({ authorization: `Bearer ${SECRET}`, "x-plain": "an ordinary value", accept: "application/json" });

@@ -1,7 +1,8 @@
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import type { ProviderReply, ProviderRequest, ProviderTarget } from "./provider.ts";
-import { blanked, secretsOf } from "../blanked.ts";
+import { blanked } from "../blanked.ts";
+import { secretsOf } from "../request-secrets.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 
 /**

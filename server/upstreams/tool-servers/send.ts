@@ -1,5 +1,6 @@
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
-import { blanked, secretsOf } from "../blanked.ts";
+import { blanked } from "../blanked.ts";
+import { secretsOf } from "../request-secrets.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 
 export interface ToolServerRequest {

@@ -1,0 +1,69 @@
+import { usdFromMicros } from "../../kernel/money.ts";
+import type { Call } from "../../road/call.ts";
+import type { Plan, Scope, WindowLimit } from "./counters.ts";
+
+/** Where a limit says nothing of its own, a call is warned from here on. */
+export const APPROACHING = 0.8;
+
+export const limitWords = (limitType: string): string => limitType.replaceAll("_", " ");
+
+export function amountText(window: WindowLimit, amount: number): string {
+  return window.measure === "micros" ? `$${usdFromMicros(amount)}` : String(amount);
+}
+
+export function utilization(window: WindowLimit, spent: number): number {
+  return window.limit === 0 ? 100 : (spent / window.limit) * 100;
+}
+
+/** Sets the consumption headers of 8.6 and notes on the row what the decision saw. */
+export function setConsumptionHeaders(call: Call, plan: Plan, spent: readonly number[], levels: readonly number[]): void {
+  let tightest = -1;
+  let most = -1;
+  let warned = -1;
+  for (let i = 0; i < plan.windows.length; i++) {
+    const window = plan.windows[i] as WindowLimit;
+    if (window.measure === "tool_calls") continue;
+    const used = utilization(window, spent[i] as number);
+    if (used > most) {
+      most = used;
+      tightest = i;
+    }
+    const crossed = (window.warnAt !== null && (spent[i] as number) >= window.warnAt) || (!window.hard && used >= 100);
+    if (crossed && (warned < 0 || used > utilization(plan.windows[warned] as WindowLimit, spent[warned] as number))) warned = i;
+  }
+  const headers = call.answerHeaders;
+  const pace = tightestPace(plan, levels);
+  const utilized = Math.max(most, pace?.used ?? -1);
+  if (utilized >= 0) headers["x-gw-usage-utilization"] = String(Math.min(100, Math.round(utilized)));
+  if (pace !== null && pace.used > most && pace.used >= APPROACHING * 100) headers["x-usage-warning"] = pace.text;
+  if (tightest < 0) return;
+  const text = (index: number) => {
+    const window = plan.windows[index] as WindowLimit;
+    // Names may hold characters a header may not: the limit says enough.
+    return `${limitWords(window.limitType)} limit: ${amountText(window, spent[index] as number)} of ${amountText(window, window.limit)} used`;
+  };
+  if (warned >= 0) headers["x-gw-usage-warning"] = text(warned);
+  if (warned >= 0 || (most >= APPROACHING * 100 && most >= (pace?.used ?? 0)))
+    headers["x-usage-warning"] = text(warned >= 0 ? warned : tightest);
+  const window = plan.windows[tightest] as WindowLimit;
+  call.row.pre_action_state = {
+    kind: "usage",
+    limit_type: window.limitType,
+    group_id: (plan.scopes[window.scope] as Scope).groupId,
+    current: String(spent[tightest]),
+    limit: String(window.limit),
+  };
+}
+
+/** The throughput limit that is used most, in percent of what its bucket holds. */
+function tightestPace(plan: Plan, levels: readonly number[]): { readonly used: number; readonly text: string } | null {
+  let found: { readonly used: number; readonly text: string } | null = null;
+  for (const [i, level] of levels.entries()) {
+    const { capacity, limitType } = plan.buckets[i] as Plan["buckets"][number];
+    const taken = Math.min(capacity, Math.max(0, capacity - level));
+    const used = capacity === 0 ? 100 : (taken / capacity) * 100;
+    if (used > (found?.used ?? -1))
+      found = { used, text: `${limitWords(limitType)} limit: ${Math.ceil(taken - 1e-6)} of ${capacity} used` };
+  }
+  return found;
+}
