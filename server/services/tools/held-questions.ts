@@ -2,6 +2,7 @@ import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject } from "../../wire/document.ts";
 import { supportsUrlElicitation } from "../../wire/mcp/elicitation.ts";
 import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
+import { INPUT_CAPABILITY } from "../../wire/mcp/input-capabilities.ts";
 import { errorText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../../road/call.ts";
 import { principalOf } from "../../road/principal.ts";
@@ -12,13 +13,6 @@ import { exactly, type OpenQuestion } from "./questions-together.ts";
 import { openState, sealState } from "./session-token.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
-
-/** What a client says that it can be asked for, by the request that asks for it. */
-export const INPUT_CAPABILITY: Readonly<Record<string, string>> = {
-  "elicitation/create": "elicitation",
-  "sampling/createMessage": "sampling",
-  "roots/list": "roots",
-};
 
 function stateOwner(call: Call, request: ForwardedRequest): string {
   return `${principalOf(call)}\n${request.server.id}\n${request.method}\n${requestDigest(request.params)}`;
