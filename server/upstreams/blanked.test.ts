@@ -53,6 +53,10 @@ test("an answer that says how long it is is blanked however it is read", async (
   expect(new TextDecoder().decode(await answer().arrayBuffer())).toBe(mask);
   expect(await answer().text()).toBe(mask);
   expect(await new Response(answer().body).text()).toBe(mask);
+  // Whoever looks whether there is a stream reads it whole all the same.
+  const looked = answer();
+  expect(looked.body).not.toBeNull();
+  expect(Buffer.from(await looked.arrayBuffer()).toString()).toBe(mask);
   const quoted = answer({ "www-authenticate": SECRET });
   expect([quoted.headers.get("www-authenticate"), await quoted.text()]).toEqual(["*".repeat(SECRET.length), mask]);
   const plain = blanked(new Response("plain", { headers: { "content-length": "5" } }), secrets);

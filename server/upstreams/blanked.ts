@@ -35,6 +35,8 @@ function readBlanked(response: Response, secrets: readonly Buffer[]): Response {
   let stream: ReadableStream<Uint8Array> | null | undefined;
   const body = () => (stream ??= blankedBody(Reflect.get(Response.prototype, "body", response), secrets));
   response.arrayBuffer = async () => {
+    // Whoever looked whether there is a stream has it, and the quick way is closed.
+    if (stream != null) return new Response(stream).arrayBuffer();
     const whole = await arrayBuffer.call(response);
     const bytes = Buffer.from(whole);
     const clean = blank(bytes, secrets);

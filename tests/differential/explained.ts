@@ -344,6 +344,7 @@ export const EXPLAINED: readonly Explanation[] = [
     reason: "A provider's failure is the gateway's own error, which tells nothing of the vendor's inside.",
   },
   { at: "answer.body.code", in: ["a vendor that fails"], ours: is("upstream_error"), theirs: absent, reason: "See above." },
+  { at: "answer.body.type", in: ["a vendor that fails"], ours: is("server_error"), theirs: absent, reason: "See above." },
   { at: "answer.status", in: ["a vendor that fails"], ours: is(502), theirs: is(500), reason: "What failed is behind the gateway: 502." },
   { at: "answer.body.error.message", in: FAILING, reason: "The vendor's words without a prefix." },
   {

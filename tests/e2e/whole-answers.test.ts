@@ -38,7 +38,7 @@ beforeAll(async () => {
       name: model,
       api_format: apiFormat,
       base_url: baseUrl(vendor.origin),
-      api_key: "secret",
+      api_key: "secret-of-the-vendor",
     });
     await admin.post("/v1/admin/llms", { ...tenant, name: model, model_name: "m", provider: model, modes, group_ids: [group.id] });
   }
