@@ -77,9 +77,10 @@ export function runtimePlane(
     const route = ways.get(wayOf(request));
     return route === undefined ? app.fetch(request, info) : road.travel(route, request, info.ip);
   };
+  const opened = origins.calls.size + origins.toolServers.size > 0;
   return (request, info) => {
     // A call without an Origin comes from no page, which is nearly every one.
-    if (!request.headers.has("origin")) return answer(request, info);
+    if (!request.headers.has("origin") && !opened) return answer(request, info);
     const answered = preflight(request, origins) ?? answer(request, info);
     return answered instanceof Promise
       ? answered.then((response) => withCorsHeaders(request, response, origins))

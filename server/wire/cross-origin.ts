@@ -14,11 +14,9 @@ const METHODS = "GET, POST, PUT, PATCH, DELETE";
 /** What the vendors' clients send, and callers of tool servers; of arguments mirrored in headers, any. */
 const HEADERS =
   /^(?:authorization|content-type|accept|last-event-id|user-agent|x-api-key|x-gateway-authorization|x-tenant-id|x-resource-group|x-approval-token|x-correlation-id|x-request-id|x-client-request-id|idempotency-key|traceparent|tracestate|baggage|(?:x-gw|x-goog|x-stainless|openai|anthropic)-[a-z-]+|mcp-(?:protocol-version|session-id|method|name|param-[!#$%&'*+.^_`|~0-9a-z-]+))$/;
-const EXPOSED = [
-  "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, Retry-After-Ms, ETag, Content-Disposition, X-Should-Retry",
-  "X-Request-Id, Request-Id, X-Usage-Warning, x-gw-usage-warning, x-gw-usage-utilization, x-gw-policy-warnings",
-  "x-gw-parameters-clamped, x-gw-dropped-parameters, x-gw-cache, x-gw-ai-generated, X-Gw-Approval-Id, x-gw-run-id",
-].join(", ");
+/** What pages read in any case, and what is between the browser and the gateway. */
+const UNEXPOSED =
+  /^(?:access-control-.*|vary|connection|cache-control|content-language|content-length|content-type|date|expires|last-modified)$/;
 const MAX_AGE_SECONDS = "600";
 
 /** Whose page the answer may be read by: an origin, `*` for every one, null for none. */
@@ -49,11 +47,12 @@ export function preflight(request: Request, allowed: AllowedOrigins): Response |
 
 /** Lets the page that asked or called read the answer, where it may. */
 export function withCorsHeaders(request: Request, response: Response, allowed: AllowedOrigins): Response {
-  if (!request.headers.has("origin")) return response;
-  const reader = readerOf(request, new URL(request.url).pathname, allowed);
+  const path = new URL(request.url).pathname;
+  const reader = readerOf(request, path, allowed);
+  // A cache between them may not give one page what another was given.
+  if (reader !== null || CALLS.test(path) || TOOL_SERVERS.test(path)) response.headers.append("vary", "origin");
   if (reader === null) return response;
   response.headers.set("access-control-allow-origin", reader);
-  response.headers.append("vary", "origin");
-  response.headers.set("access-control-expose-headers", EXPOSED);
+  response.headers.set("access-control-expose-headers", [...response.headers.keys()].filter((name) => !UNEXPOSED.test(name)).join(", "));
   return response;
 }

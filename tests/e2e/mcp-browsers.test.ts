@@ -92,7 +92,7 @@ describe("a page of an origin that is allowed", () => {
     expect([registered.status, reader(registered), registered.headers.get("vary")]).toEqual([201, PAGE, "origin"]);
     const refused = await fetch(server(), { method: "POST", headers: { origin: PAGE, "content-type": "application/json" }, body: "{}" });
     expect([refused.status, reader(refused)]).toEqual([401, PAGE]);
-    expect(refused.headers.get("access-control-expose-headers")).toContain("WWW-Authenticate");
+    expect(refused.headers.get("access-control-expose-headers")).toContain("www-authenticate");
     for (const [path, values] of [
       ["token", { grant_type: "authorization_code", code: "no" }],
       ["revoke", { token: "no" }],

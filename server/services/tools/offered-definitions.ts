@@ -15,7 +15,8 @@ const LONGEST_KEPT = 64 * 1024;
 /** Tools of a list as the gates let the caller's group have them; null: nothing changes. */
 export function offeredDefinitions(call: Call, tools: readonly JsonValue[], parts: Parts): Promise<JsonValue[] | null> {
   // What is offered now may be looked at again when it is called.
-  if (call.scope?.tenant.guardrails.some(({ surfaces }) => surfaces.has("mcp_registration")) === true) keep(tools, parts);
+  const { guardrails = [], semanticPolicies = [] } = call.scope?.tenant ?? {};
+  if ([...guardrails, ...semanticPolicies].some(({ surfaces }) => surfaces.has("mcp_registration"))) keep(tools, parts);
   return parts.gates.offered(call, tools);
 }
 

@@ -42,7 +42,7 @@ export interface OriginRules {
 export interface ToolServerState {
   /** Tools as last listed through the gateway, by server. */
   readonly listed: BoundedMap<string, ReadonlyMap<string, ListedTool>>;
-  /** Definitions of tools as JSON, by their digest: kept while the tenant has guardrails that look at them. */
+  /** Definitions of tools as JSON, by their digest: kept while the tenant has guardrails or policies in words that look at them. */
   readonly definitions: BoundedMap<string, string>;
   /** Sessions with handshake servers on behalf of stateless callers. */
   readonly sessions: BoundedMap<string, Promise<PooledSession | object>>;
