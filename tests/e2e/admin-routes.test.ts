@@ -8,6 +8,7 @@ import { adminTokens } from "../../server/directory/people/admin-tokens.ts";
 import { PortalTokens } from "../../server/directory/people/portal/portal-tokens.ts";
 import { requestApproval } from "../../server/directory/tools/approvals.ts";
 import { systemClock } from "../../server/kernel/clock.ts";
+import { BODIES, FORMS, WITHOUT_BODY } from "../support/admin-route-bodies.ts";
 import { approvalDemand } from "../support/approvals.ts";
 import {
   ADMIN_PASSWORD,
@@ -19,104 +20,6 @@ import {
   type Send,
   type TenantWithAdmin,
 } from "./admin-harness.ts";
-
-/** A valid body for each operation that takes one: a new one without an entry fails here. */
-const BODIES: Record<string, unknown> = {
-  "POST /v1/admin-users/tenant/login": { username: "nobody", password: "nothing", tenant_id: "acme" },
-  "POST /v1/admin-users/system/login": { username: "nobody", password: "nothing" },
-  "POST /v1/admin-users/change-password": { current_password: "wrong", new_password: "long enough" },
-  "POST /v1/admin/tenants": { id: "made-by-table", name: "x" },
-  "PATCH /v1/admin/tenants/{id}": { display_name: "x" },
-  "PUT /v1/admin/tenants/{id}": { display_name: "x" },
-  "POST /v1/admin/admin-users": { username: "made-by-table", password: "long enough" },
-  "PATCH /v1/admin/admin-users/{id}": { display_name: "x" },
-  "POST /v1/admin/providers": { provider_key: "made-by-table", api_format: "echo" },
-  "PATCH /v1/admin/providers/{id}": { name: "x" },
-  "POST /v1/admin/llms": { name: "made-by-table", provider: "p" },
-  "PATCH /v1/admin/llms/{id}": { description: "x" },
-  "POST /v1/admin/llm-router/routing-groups": { id: "made-by-table" },
-  "PATCH /v1/admin/llm-router/routing-groups/{id}": { description: "x" },
-  "POST /v1/admin/resource-groups": { name: "made-by-table" },
-  "PATCH /v1/admin/resource-groups/{id}": { description: "x" },
-  "POST /v1/admin/resource-groups/{id}/llm-models": { model_ids: [crypto.randomUUID()] },
-  "DELETE /v1/admin/resource-groups/{id}/llm-models": { model_ids: [crypto.randomUUID()] },
-  "PATCH /v1/admin/resource-groups/{id}/llm-models/{model}/portal-visibility": { portal_visible: false },
-  "PATCH /v1/admin/resource-groups/{id}/llm-global-limits": { llm_global_limits: {} },
-  "PATCH /v1/admin/resource-groups/{id}/llm-global-governance": { governance: {} },
-  "PATCH /v1/admin/resource-groups/{id}/mcp-global-limits": { mcp_global_limits: {} },
-  "PATCH /v1/admin/resource-groups/{id}/skill-global-limits": { skill_global_limits: {} },
-  "PATCH /v1/admin/resource-groups/{id}/media-governance": { media_governance: {} },
-  "PATCH /v1/admin/resource-groups/{id}/run-ceilings": { run_ceilings: {} },
-  "PATCH /v1/admin/resource-groups/{id}/llm-models/{model_id}/limits": { limits: {} },
-  "PATCH /v1/admin/resource-groups/{id}/llm-models/{model_id}/governance": { governance: {} },
-  "PATCH /v1/admin/resource-groups/{id}/mcp-servers/{server_id}/limits": { limits: {} },
-  "PATCH /v1/admin/resource-groups/{id}/agent-skills/{skill_id}/limits": { limits: {} },
-  "POST /v1/admin/argument-policies": {
-    name: "made-by-table",
-    target: "run_query",
-    argument_key: "sql",
-    analyzer: "sql",
-    rules: [{ deny_if: "writes", message: "No." }],
-  },
-  "PATCH /v1/admin/argument-policies/{id}": { description: "x" },
-  "POST /v1/admin/argument-policies/{id}/groups": { group_ids: [crypto.randomUUID()] },
-  "DELETE /v1/admin/argument-policies/{id}/groups": { group_ids: [crypto.randomUUID()] },
-  "POST /v1/admin/resource-groups/{id}/api-keys": { name: "made-by-table" },
-  "PATCH /v1/admin/api-keys/{id}": { name: "x" },
-  "POST /v1/admin/api-keys/{id}/rotate": {},
-  "POST /v1/admin/mcp-servers": { name: "made-by-table", base_url: "http://made-by-table.example" },
-  "PATCH /v1/admin/mcp-servers/{id}": { description: "x" },
-  "PUT /v1/admin/mcp-servers/{id}/oauth-client": { issuer: "https://issuer.example", client_id: "made-by-table" },
-  "POST /v1/admin/mcp-servers/test-connection": { base_url: "http://made-by-table.example" },
-  "POST /v1/admin/server-configs": { name: "made-by-table", mcp_server_id: "mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV" },
-  "PATCH /v1/admin/server-configs/{id}": { description: "x" },
-  "POST /v1/admin/virtual-servers": { name: "made-by-table" },
-  "PATCH /v1/admin/virtual-servers/{id}": { description: "x" },
-  "POST /v1/admin/approvals/{id}/approve": {},
-  "POST /v1/admin/approvals/{id}/reject": {},
-  "POST /v1/admin/semantic-cache/configs": { name: "made-by-table" },
-  "PATCH /v1/admin/semantic-cache/configs/{id}": { max_temperature: 0.5 },
-  "POST /v1/admin/semantic-cache/configs/{id}/groups": { group_ids: [] },
-  "POST /v1/admin/semantic-cache/configs/{id}/invalidate": {},
-  "POST /v1/admin/semantic-policies": { name: "made-by-table", constraint_text: "Be kind." },
-  "PATCH /v1/admin/semantic-policies/{id}": { description: "x" },
-  "PUT /v1/admin/notice-config": { surface: "banner" },
-  "POST /v1/admin/end-users": { username: "made-by-table", password: "long enough" },
-  "PATCH /v1/admin/end-users/{id}": { display_name: "x" },
-  "PATCH /v1/admin/end-users/{id}/status": { is_active: true },
-  "PATCH /v1/admin/end-users/{id}/primary-group": { group_id: null },
-  "POST /v1/admin/end-user-groups": { name: "made-by-table" },
-  "PATCH /v1/admin/end-user-groups/{id}": { description: "x" },
-  "POST /v1/admin/end-user-groups/{id}/members": { end_user_ids: [crypto.randomUUID()] },
-  "PUT /v1/admin/end-user-groups/{id}/members": { end_user_ids: [] },
-  "DELETE /v1/admin/end-user-groups/{id}/members": { end_user_ids: [crypto.randomUUID()] },
-  "POST /v1/admin/end-user-groups/{id}/resource-groups": { resource_group_ids: [crypto.randomUUID()] },
-  "DELETE /v1/admin/end-user-groups/{id}/resource-groups": { resource_group_ids: [crypto.randomUUID()] },
-  "POST /v1/admin/resource-groups/{id}/end-user-groups": { end_user_group_ids: [crypto.randomUUID()] },
-  "DELETE /v1/admin/resource-groups/{id}/end-user-groups": { end_user_group_ids: [crypto.randomUUID()] },
-  "POST /v1/admin/proxy-logs/query": {},
-  "POST /v1/admin/proxy-logs/export": {},
-  "POST /v1/admin/data-erasure": { subject: { subject_id: "nobody" } },
-  "POST /v1/admin/guardrails/configs": { name: "made-by-table" },
-  "PATCH /v1/admin/guardrails/configs/{id}": { description: "x" },
-  "POST /v1/admin/guardrails/configs/{id}/test": { text: "x" },
-  "POST /v1/admin/audit/chains/{chain_id}/verify": {},
-};
-
-/** Those that take a file as multipart/form-data, and how large a body may be. */
-const FORMS: Record<string, number> = {
-  "POST /v1/admin/end-users/{id}/photo": 5 * 1024 * 1024 + 64 * 1024,
-  "POST /v1/admin/mcp-servers/{id}/icon": 128 * 1024,
-};
-
-/** Orders without particulars: a new write that takes neither a body nor a file has its place here. */
-const WITHOUT_BODY = new Set([
-  "POST /v1/admin/end-users/{id}/2fa/reset",
-  "POST /v1/admin/llms/{id}/health-check",
-  "POST /v1/admin/mcp-servers/{id}/refresh-capabilities",
-  "POST /v1/admin/mcp-servers/{id}/health-check",
-  "POST /v1/admin/admin-log/verify",
-]);
 
 const nameOf = (operation: AdminOperation) => `${operation.method} ${operation.path}`;
 const guarded = OPERATIONS.filter((operation) => operation.access !== "anyone");

@@ -7,19 +7,10 @@ import {
   startProtectedServer,
 } from "../support/authorization-server.ts";
 import { ScriptedBrowser } from "../support/browser.ts";
+import { type Liar, startLiar } from "../support/lying-issuer.ts";
 import { startWorld, type World } from "../support/world.ts";
-import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
-import { type Begun, begunAt, codeFor, RETURN } from "./oauth-harness.ts";
-
-/** An authorization server that lies as it is told to. */
-interface Liar {
-  readonly issuer: string;
-  document: Record<string, unknown>;
-  /** What the answer by way of the browser says beside the state. */
-  answer: Record<string, string>;
-  readonly asked: string[];
-  stop(): Promise<void>;
-}
+import { grant, newTeam, type Team } from "./mcp-harness.ts";
+import { type Begun, begunAt, codeFor, echoAt, RETURN } from "./oauth-harness.ts";
 
 let world: World;
 let at: AuthorizationServerFixture;
@@ -35,47 +26,14 @@ let team: Team;
 const gateway = () => world.gateway.runtimeUrl;
 const mcp = (id: string) => `${gateway()}/v1/proxy/mcp/${id}`;
 const begun = (id = firstId, redirectUri = RETURN) => begunAt(gateway(), id, team.apiKey, redirectUri);
-const call = (id: string, headers: Record<string, string>) =>
-  post(mcp(id), "", stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } }), {
-    "mcp-protocol-version": "2026-07-28",
-    "mcp-method": "tools/call",
-    "mcp-name": "echo",
-    ...headers,
-  });
+const call = (id: string, headers: Record<string, string>) => echoAt(mcp(id), headers);
 const ask = (address: string, headers: Record<string, string> = {}) => fetch(address, { redirect: "manual", headers });
 
-function startLiar(): Liar {
-  const asked: string[] = [];
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch(request) {
-      const url = new URL(request.url);
-      asked.push(url.pathname);
-      const own = `http://${url.host}`;
-      if (url.pathname === "/.well-known/oauth-authorization-server") {
-        return Response.json({
-          issuer: own,
-          authorization_endpoint: `${own}/authorize`,
-          token_endpoint: `${own}/token`,
-          registration_endpoint: `${own}/register`,
-          code_challenge_methods_supported: ["S256"],
-          authorization_response_iss_parameter_supported: true,
-          ...fixture.document,
-        });
-      }
-      if (url.pathname === "/register") return Response.json({ client_id: "gateway-at-liar" }, { status: 201 });
-      if (url.pathname === "/authorize")
-        return Response.redirect(
-          `${url.searchParams.get("redirect_uri")}?${new URLSearchParams({ state: url.searchParams.get("state") ?? "", ...fixture.answer })}`,
-          302,
-        );
-      if (url.pathname === "/token") return Response.json({ access_token: "token-of-liar", token_type: "Bearer" });
-      return new Response(null, { status: 404 });
-    },
-  });
-  const fixture: Liar = { issuer: `http://127.0.0.1:${server.port}`, document: {}, answer: {}, asked, stop: () => server.stop(true) };
-  return fixture;
+async function register(name: string, fixture: ProtectedServerFixture): Promise<string> {
+  const server = { tenant_id: "default", name, base_url: fixture.baseUrl, auth_type: "oauth" };
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", server);
+  await grant(world.admin, `${name} for all`, id, [team.groupId]);
+  return id;
 }
 
 /** A server of its own for a lie about it, because what a server says is kept for a while. */
@@ -83,14 +41,7 @@ async function serverOf(document: Record<string, unknown>): Promise<string> {
   const fixture = startProtectedServer("stateless", () => at);
   fixture.document = document;
   others.push(fixture);
-  const made = await world.admin.post("/v1/admin/mcp-servers", {
-    tenant_id: "default",
-    name: `server ${crypto.randomUUID()}`,
-    base_url: fixture.baseUrl,
-    auth_type: "oauth",
-  });
-  await grant(world.admin, `grant ${crypto.randomUUID()}`, made.id, [team.groupId]);
-  return made.id;
+  return register(`server ${crypto.randomUUID()}`, fixture);
 }
 
 const others: ProtectedServerFixture[] = [];
@@ -104,16 +55,6 @@ beforeAll(async () => {
   liar = startLiar();
   deceived.document = { authorization_servers: [liar.issuer] };
   team = await newTeam(world.admin, "team");
-  const register = async (name: string, fixture: ProtectedServerFixture) => {
-    const made = await world.admin.post("/v1/admin/mcp-servers", {
-      tenant_id: "default",
-      name,
-      base_url: fixture.baseUrl,
-      auth_type: "oauth",
-    });
-    await grant(world.admin, `${name} for all`, made.id, [team.groupId]);
-    return made.id as string;
-  };
   firstId = await register("first", first);
   secondId = await register("second", second);
   deceivedId = await register("deceived", deceived);
@@ -182,64 +123,6 @@ describe("an issuer that does not name itself", () => {
     expect((await call(made.id, { "x-api-key": team.apiKey, authorization: "Bearer token-of-liar" })).status).toBe(401);
     expect(fixture.refused).toEqual(["token-of-liar"]);
     await own.stop();
-  });
-});
-
-describe("clients known by a document", () => {
-  let pages: ReturnType<typeof Bun.serve>;
-  const documents: Record<string, () => Response> = {};
-  const pageAt = (path: string) => `http://127.0.0.1:${pages.port}${path}`;
-  beforeAll(() => {
-    pages = Bun.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      fetch: (request) => documents[new URL(request.url).pathname]?.() ?? new Response(null, { status: 404 }),
-    });
-  });
-  afterAll(() => pages.stop(true));
-
-  test("are bridged, and named as their document names them", async () => {
-    documents["/client.json"] = () =>
-      Response.json({ client_id: pageAt("/client.json"), client_name: "A <b>documented</b> client", redirect_uris: [RETURN] });
-    const client = await begun();
-    const page = await (await ask(client.authorizeUrl({ client_id: pageAt("/client.json") }))).text();
-    expect(page).toContain("A &lt;b&gt;documented&lt;/b&gt; client");
-    const { url } = await new ScriptedBrowser("ada").walk(client.authorizeUrl({ client_id: pageAt("/client.json") }), RETURN);
-    const redeemed = await client.redeem(url.searchParams.get("code") as string, { client_id: pageAt("/client.json") });
-    expect([redeemed.status, redeemed.body.token_type]).toEqual([200, "Bearer"]);
-  });
-
-  test.each([
-    [
-      "that names another address",
-      (_own: string) => Response.json({ client_id: "https://other.example/client.json", redirect_uris: [RETURN] }),
-    ],
-    ["that redirects elsewhere", (_own: string) => Response.redirect("http://169.254.169.254/latest/meta-data", 302)],
-    ["that is too large", (own: string) => Response.json({ client_id: own, redirect_uris: [RETURN], padding: "x".repeat(100_000) })],
-    ["that is no JSON", (_own: string) => new Response("<html>")],
-    [
-      "that wants a secret",
-      (own: string) => Response.json({ client_id: own, redirect_uris: [RETURN], token_endpoint_auth_method: "client_secret_basic" }),
-    ],
-    ["that redirects to a script", (own: string) => Response.json({ client_id: own, redirect_uris: ["javascript:alert(1)"] })],
-  ])("by a document %s are not", async (_name, document) => {
-    // What was read of an address is kept for a while, so each has its own.
-    const path = `/${crypto.randomUUID()}.json`;
-    documents[path] = () => document(pageAt(path));
-    const answer = await ask((await begun()).authorizeUrl({ client_id: pageAt(path) }));
-    expect([answer.status, answer.headers.get("location")]).toEqual([401, null]);
-  });
-
-  test.each([
-    "http://intranet.example/client.json",
-    "https://user:pass@app.example/client.json",
-    "https://app.example/client.json#part",
-    "https://app.example/",
-    "https://app.example/a/../client.json",
-    "HTTPS://app.example/client.json",
-  ])("%s is no name of a client", async (clientId) => {
-    const answer = await ask((await begun()).authorizeUrl({ client_id: clientId }));
-    expect([answer.status, answer.headers.get("location")]).toEqual([401, null]);
   });
 });
 

@@ -2,60 +2,25 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { rowOf, rowsOf } from "../support/admin.ts";
-import { type RawStream, rawStream } from "../support/raw-stream.ts";
-import {
-  events,
-  type ScriptedAnswer,
-  type ScriptedToolServer,
-  startScriptedToolServer,
-  toolNamed,
-} from "../support/scripted-tool-server.ts";
-import { startWorld, type World } from "../support/world.ts";
-import { grant, newTeam, post, stateless, type Team, textOf } from "./mcp-harness.ts";
+import { rowOf } from "../support/admin.ts";
+import { inSession, type OddServers, startOddServers } from "../support/odd-servers.ts";
+import { rawStream } from "../support/raw-stream.ts";
+import { events, toolNamed, type ScriptedAnswer } from "../support/scripted-tool-server.ts";
+import { post, stateless, textOf } from "./mcp-harness.ts";
 
 /** Servers that keep to the letter of the protocol, or nearly so, and not to its habits. */
-let world: World;
-let team: Team;
-const servers: ScriptedToolServer[] = [];
-const streams: RawStream[] = [];
-
-const at = (id: string) => `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
+let world: OddServers["world"];
+let team: OddServers["team"];
+let at: OddServers["at"];
+let serve: OddServers["serve"];
+let sessionAt: OddServers["sessionAt"];
+let closing: OddServers["closing"];
+let end: OddServers["end"];
 
 beforeAll(async () => {
-  world = await startWorld();
-  team = await newTeam(world.admin, "odd");
+  ({ world, team, at, serve, sessionAt, closing, end } = await startOddServers());
 });
-afterAll(async () => {
-  for (const stream of streams) stream.close();
-  await Promise.all(servers.map((server) => server.stop()));
-  await world.end();
-});
-
-async function serve(
-  name: string,
-  dialect: "handshake" | "stateless",
-  answer: ScriptedAnswer,
-  config: object = {},
-): Promise<{ id: string; server: ScriptedToolServer }> {
-  const server = startScriptedToolServer(dialect, answer);
-  servers.push(server);
-  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: server.baseUrl, timeout: 2 });
-  await grant(world.admin, name, id, [team.groupId], { ...config });
-  return { id, server };
-}
-
-async function sessionAt(id: string): Promise<Record<string, string>> {
-  const begun = await post(at(id), team.apiKey, {
-    jsonrpc: "2.0",
-    id: 0,
-    method: "initialize",
-    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
-  });
-  return { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
-}
-
-const inSession = (id: number, method: string, params: object = {}) => ({ jsonrpc: "2.0", id, method, params });
+afterAll(() => end());
 
 describe.each(["handshake", "stateless"] as const)("answers of a %s server in another form than usual", (dialect) => {
   const TOOLS = { resultType: "complete", ttlMs: 0, cacheScope: "private", tools: [toolNamed("open"), toolNamed("closed")] };
@@ -269,158 +234,6 @@ describe("discovery", () => {
   });
 });
 
-/** A handshake server that can lose its sessions, as one does that is started anew; whoever listens is told of a change at once. */
-function forgetful() {
-  const sessions = new Set<string | null>();
-  const feeds = new Set<ReadableStreamDefaultController<Uint8Array>>();
-  const listening = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    feeds.add(controller);
-    controller.enqueue(
-      new TextEncoder().encode(`data: ${JSON.stringify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" })}\n\n`),
-    );
-  };
-  let away = false;
-  const answer: ScriptedAnswer = (message, request) => {
-    if (away) return new Response("", { status: 503 });
-    if (message?.method === "initialize") {
-      const id = crypto.randomUUID();
-      sessions.add(id);
-      return Response.json(
-        {
-          jsonrpc: "2.0",
-          id: message.id,
-          result: {
-            protocolVersion: "2025-11-25",
-            capabilities: { tools: { listChanged: true } },
-            serverInfo: { name: "forgetful", version: "1" },
-          },
-        },
-        { headers: { "mcp-session-id": id } },
-      );
-    }
-    if (!sessions.has(request.headers.get("mcp-session-id")))
-      return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32001, message: "Session not found" } }, { status: 404 });
-    return request.method === "GET"
-      ? new Response(new ReadableStream({ start: listening }), { headers: { "content-type": "text/event-stream" } })
-      : undefined;
-  };
-  const forget = (goes = false) => {
-    away = goes;
-    sessions.clear();
-    for (const controller of feeds) controller.close();
-    feeds.clear();
-  };
-  return { answer, forget };
-}
-
-test("who listens to a virtual server hears a member again that was away, and one that was not there at first", async () => {
-  const { answer, forget } = forgetful();
-  const [{ id: restarted }, { id: steady }] = [
-    await serve("restarted", "handshake", answer),
-    await serve("steady", "stateless", () => undefined),
-  ];
-  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
-    tenant_id: "default",
-    name: "restarted",
-    members: [
-      { mcp_server_id: restarted, slug: "r" },
-      { mcp_server_id: steady, slug: "s" },
-    ],
-    group_ids: [team.groupId],
-  });
-  const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
-  const stream = listen(url);
-  await stream.until("list_changed");
-  const heard = stream.count("list_changed");
-  forget(true);
-  // Whoever comes before the gateway has heard of it joins the stream that is about to end.
-  const isRefused = () =>
-    listen(at(restarted))
-      .until("upstream_unreachable")
-      .then(
-        () => true,
-        () => false,
-      );
-  while (!(await isRefused()));
-  const late = listen(url);
-  await late.until('"toolsListChanged":true');
-  expect(late.count("list_changed")).toBe(0);
-  forget();
-  await Promise.all([stream.until("list_changed", heard + 1), late.until("list_changed")]);
-});
-
-const listen = (url: string, notifications: object = { toolsListChanged: true }) => {
-  const stream = rawStream(
-    url,
-    "POST",
-    { accept: "application/json, text/event-stream", "x-api-key": team.apiKey, "mcp-protocol-version": "2026-07-28" },
-    JSON.stringify(stateless("l", "subscriptions/listen", { notifications })),
-  );
-  streams.push(stream);
-  return stream;
-};
-
-test("who listens again to a server that was started anew hears it", async () => {
-  const { answer, forget } = forgetful();
-  const { id } = await serve("forgetful", "handshake", answer);
-  const before = listen(at(id));
-  await before.until("list_changed");
-  forget();
-  await before.until('"resultType":"complete"');
-  const after = listen(at(id));
-  await after.until('"toolsListChanged":true');
-  await after.until("list_changed");
-});
-
-test("a session that its server gave up while its stream stays open is followed by one, however many calls learn of it, and who listened in it hears so", async () => {
-  let lost: string | null = null;
-  let learned = 0;
-  let both: () => void = () => undefined;
-  const learnedByBoth = new Promise<void>((resolve) => (both = resolve));
-  const { id, server } = await serve("gave up", "handshake", async (message, request) => {
-    const session = request.headers.get("mcp-session-id");
-    if (session !== null && session === lost) {
-      if (message?.method !== "tools/call") return new Response("", { status: 404 });
-      if (++learned === 2) both();
-      await learnedByBoth;
-      return new Response("", { status: 404 });
-    }
-    if (request.method === "GET")
-      return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(": open\n\n")) }), {
-        headers: { "content-type": "text/event-stream" },
-      });
-    return message?.method === "tools/call" ? { content: [] } : message?.method?.startsWith("resources/") ? {} : undefined;
-  });
-  const before = listen(at(id), { resourceSubscriptions: ["test://note"] });
-  await before.until("acknowledged");
-  const said = (method: string) => server.seen.filter(({ text }) => text.includes(`"${method}"`));
-  const begun = said("initialize").length;
-  lost = said("resources/subscribe")[0]?.session ?? null;
-  const calls = await Promise.all([1, 2].map((n) => post(at(id), team.apiKey, stateless(n, "tools/call", { name: "open" }))));
-  expect(calls.map(({ body }) => body.result?.content)).toEqual([[], []]);
-  expect(said("initialize").length - begun).toBe(1);
-  await before.until('"resultType":"complete"');
-  const after = listen(at(id), { resourceSubscriptions: ["test://note"] });
-  await after.until("acknowledged");
-  expect(said("resources/subscribe").map(({ session }) => session === lost)).toEqual([true, false]);
-  expect(said("resources/unsubscribe")).toEqual([]);
-});
-
-test.each([429, 501])("a server that answers %i instead of a stream of changes has one later, or none", async (status) => {
-  let refusals = 0;
-  const { id } = await serve(`no stream ${status}`, "handshake", (_message, request) =>
-    request.method === "GET" && (status === 501 || refusals++ === 0)
-      ? new Response("", { status })
-      : request.method === "GET"
-        ? events('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n')
-        : undefined,
-  );
-  const first = listen(at(id));
-  if (status === 501) return first.until('"notifications":{}');
-  await first.until("upstream_unreachable");
-  await listen(at(id)).until("list_changed");
-});
-
 describe("ids with more digits than a double has", () => {
   const LONG = "9007199254740993";
   const META =
@@ -496,71 +309,6 @@ test("a number and the text of it are two ids: to cancel one leaves the other", 
   expect((await text).body).toMatchObject({ id: "1", error: { code: 4031 } });
   release();
   expect((await number).body).toEqual({ jsonrpc: "2.0", id: 1, result: { content: [] } });
-});
-
-test("a handshake server is told when nobody waits or listens any more", async () => {
-  const told = new Map<string, (params: unknown) => void>();
-  const telling = (method: string) => new Promise<any>((resolve) => told.set(method, resolve));
-  const [cancelled, subscribed, unsubscribed] = [
-    telling("notifications/cancelled"),
-    telling("resources/subscribe"),
-    telling("resources/unsubscribe"),
-  ];
-  const silent = (...begin: Uint8Array[]) =>
-    new Response(new ReadableStream({ start: (controller) => begin.forEach((piece) => controller.enqueue(piece)) }), {
-      headers: { "content-type": "text/event-stream" },
-    });
-  let call: unknown;
-  const { id } = await serve("told", "handshake", (message, request) => {
-    told.get(message?.method ?? "")?.(message?.params);
-    if (request.method === "GET") return silent(new TextEncoder().encode(": open\n\n"));
-    if (message?.method === "tools/call") call = message.id;
-    return message?.method === "tools/call"
-      ? silent(new TextEncoder().encode(": working\n\n"))
-      : message?.method?.startsWith("resources/") && message.method.endsWith("subscribe")
-        ? {}
-        : undefined;
-  });
-  expect((await post(at(id), team.apiKey, stateless(1, "tools/call", { name: "open" }))).body.error.data.code).toBe("upstream_timeout");
-  expect((await cancelled).requestId).toBe(call);
-  const stream = listen(at(id), { resourceSubscriptions: ["test://note"] });
-  expect(await subscribed).toEqual({ uri: "test://note" });
-  await stream.until("acknowledged");
-  stream.close();
-  expect(await unsubscribed).toEqual({ uri: "test://note" });
-});
-
-test("what several listen to is unsubscribed from when the last of them has gone, and the row tells of the request itself", async () => {
-  let unsubscribed: () => void = () => undefined;
-  const gone = new Promise<void>((resolve) => (unsubscribed = resolve));
-  const { id, server } = await serve("shared", "handshake", (message, request) => {
-    if (request.method === "GET")
-      return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(": open\n\n")) }), {
-        headers: { "content-type": "text/event-stream" },
-      });
-    if (message?.method === "resources/unsubscribe") unsubscribed();
-    return message?.method === "resources/subscribe" || message?.method === "resources/unsubscribe" ? {} : undefined;
-  });
-  const virtual = await world.admin.post("/v1/admin/virtual-servers", {
-    tenant_id: "default",
-    name: "shared",
-    members: [{ mcp_server_id: id, slug: "m" }],
-    group_ids: [team.groupId],
-  });
-  const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
-  const [first, second] = [
-    listen(url, { resourceSubscriptions: ["m+test://note"] }),
-    listen(url, { resourceSubscriptions: ["m+test://note"] }),
-  ];
-  await Promise.all([first, second].map((stream) => stream.until("acknowledged")));
-  const said = (method: string) => server.seen.filter(({ text }) => text.includes(`"${method}"`)).length;
-  first.close();
-  const [row] = await rowsOf(world.admin, { endpoint: new URL(url).pathname, error_type: "client_disconnected" }, 1);
-  expect(row.request_content_hash).toBe(new Bun.CryptoHasher("sha256").update(row.request_body_preview).digest("hex"));
-  expect([said("resources/subscribe"), said("resources/unsubscribe")]).toEqual([1, 0]);
-  second.close();
-  await gone;
-  expect(said("resources/unsubscribe")).toBe(1);
 });
 
 test("a server has its whole time again from when it was answered", async () => {
@@ -722,7 +470,7 @@ test("an event whose lines end with CR alone does not wait for the next", async 
     { accept: "application/json, text/event-stream", "x-api-key": team.apiKey, ...(await sessionAt(id)) },
     JSON.stringify(inSession(5, "tools/call", { name: "open" })),
   );
-  streams.push(stream);
+  closing(stream);
   await stream.until("progressToken");
   proceed();
   await stream.until('"id":5,"result"');

@@ -1,4 +1,5 @@
 import { ScriptedBrowser } from "../support/browser.ts";
+import { post, stateless } from "./mcp-harness.ts";
 
 /** Where clients of these tests are sent back to; nobody listens there. */
 export const RETURN = "http://127.0.0.1:1/callback";
@@ -54,3 +55,12 @@ export async function codeFor(client: Begun, account: string, apiKey = ""): Prom
   if (code === null) throw new Error(`no code: ${url.href} ${page}`);
   return code;
 }
+
+/** Calls a tool of a stateless server with nothing but the headers given. */
+export const echoAt = (url: string, headers: Record<string, string>) =>
+  post(url, "", stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } }), {
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+    "mcp-name": "echo",
+    ...headers,
+  });

@@ -1,0 +1,271 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rowOf } from "../support/admin.ts";
+import { PRICED, type LimitedTeam, type LimitedWorld, startLimitedWorld } from "../support/limited-world.ts";
+
+/** What a group governs of the parameters of requests, on every text surface. */
+
+let world: LimitedWorld["world"];
+let served: LimitedWorld["served"];
+let team: LimitedWorld["team"];
+let patch: LimitedWorld["patch"];
+let limit: LimitedWorld["limit"];
+let chat: LimitedWorld["chat"];
+
+beforeAll(async () => {
+  ({ world, served, team, patch, limit, chat } = await startLimitedWorld());
+});
+afterAll(() => world.end());
+
+describe("parameter governance", () => {
+  test("clamps what is too high and says so; the rest leaves byte for byte", async () => {
+    const a = await team("clamp-a");
+    expect(
+      (
+        await patch(a.id, "llm-global-governance", {
+          governance: { temperature: { max: 0.5 }, context_window: { max_output_tokens: 100 }, tool_use: { blocked_tools: ["shell"] } },
+        })
+      ).status,
+    ).toBe(200);
+    const tool = (name: string) => ({ type: "function", function: { name } });
+    const reply = await chat(a.key, {
+      temperature: 0.9,
+      max_tokens: 500,
+      top_p: 0.25,
+      tools: [tool("weather"), tool("shell")],
+      tool_choice: tool("shell"),
+    });
+    expect([reply.status, reply.headers.get("x-gw-parameters-clamped")]).toEqual([200, "temperature, max_tokens, tools"]);
+    expect(world.upstream.seen.at(-1)?.body).toBe(
+      '{"model":"fake-1","messages":[{"role":"user","content":"hi"}],"temperature":0.5,"max_tokens":100,"top_p":0.25,"tools":[{"type":"function","function":{"name":"weather"}}]}',
+    );
+    const untouched = await chat(a.key, { temperature: 0.1, max_tokens: 50 });
+    expect(untouched.headers.get("x-gw-parameters-clamped")).toBeNull();
+  });
+
+  test("rejects, adds mandatory fragments, bans patterns", async () => {
+    const a = await team("reject-a");
+    const governance = {
+      temperature: { max: 0.5, enforce: "reject" },
+      system_prompt: { prepend: ["Be kind."], append: ["Be brief."], banned_patterns: ["(?i)secret\\s+sauce"] },
+    };
+    expect((await patch(a.id, "llm-global-governance", { governance })).status).toBe(200);
+    const large = await patch(a.id, "llm-global-governance", {
+      governance: { system_prompt: { banned_patterns: ["ok", "(x{1,30}){1,30}y"] } },
+    });
+    expect([large.status, JSON.stringify(large.body)]).toEqual([
+      400,
+      expect.stringContaining('"field":"governance.system_prompt.banned_patterns.1","message":"is too large a pattern'),
+    ]);
+    const hot = await chat(a.key, { temperature: 0.9 });
+    expect([hot.status, hot.body]).toEqual([
+      400,
+      {
+        error: "A parameter is outside what the resource group allows. `temperature` must be at most 0.5 in this resource group.",
+        code: "parameter_rejected",
+        type: "invalid_request_error",
+      },
+    ]);
+    expect(await rowOf(world.admin, { resource_group_id: a.id, error_type: "parameter_rejected" })).toMatchObject({
+      error_message: "A parameter is outside what the resource group allows. (temperature must be at most 0.5 in this resource group)",
+    });
+    for (const hidden of [
+      { messages: [{ role: "user", content: ["the SECRET", " sauce"].map((text) => ({ type: "text", text })) }] },
+      { messages: [{ role: "user", content: ["the secret", "sauce"].map((text) => ({ type: "text", text })) }] },
+      { messages: [{ role: "user", name: "secret sauce", content: "hi" }] },
+    ])
+      expect((await chat(a.key, { temperature: 0, ...hidden })).status).toBe(403);
+    const sauce = await chat(a.key, {
+      temperature: 0,
+      messages: [{ role: "user", content: [{ type: "text", text: "the SECRET  sauce" }] }],
+    });
+    expect([sauce.status, sauce.body]).toEqual([
+      403,
+      {
+        error: {
+          code: "guardrail_blocked",
+          message: "The request holds text that the resource group bans.",
+          guardrail: "parameter governance",
+          check: "banned_pattern",
+          direction: "input",
+        },
+      },
+    ]);
+    expect(
+      (
+        await chat(a.key, {
+          temperature: 0,
+          messages: [
+            { role: "system", content: "Mine." },
+            { role: "user", content: "hi" },
+          ],
+        })
+      ).status,
+    ).toBe(200);
+    expect(JSON.parse(world.upstream.seen.at(-1)?.body ?? "").messages.map(({ content }: { content: string }) => content)).toEqual([
+      "Be kind.",
+      "Mine.",
+      "Be brief.",
+      "hi",
+    ]);
+  });
+});
+
+/** The same question on every text surface. */
+const ASKED: readonly [surface: string, path: string, body: (text: string) => object][] = [
+  [
+    "chat",
+    "/v1/proxy/llm/chat/completions",
+    (text) => ({
+      model: "fake-1",
+      messages: [{ role: "user", content: text }],
+      temperature: 0.9,
+      max_tokens: 500,
+      tools: [{ type: "function", function: { name: "shell" } }],
+    }),
+  ],
+  [
+    "responses",
+    "/v1/proxy/llm/responses",
+    (text) => ({
+      model: "fake-1",
+      input: text,
+      temperature: 0.9,
+      max_output_tokens: 500,
+      tools: [{ type: "function", name: "shell", parameters: {} }],
+    }),
+  ],
+  [
+    "messages",
+    "/v1/messages",
+    (text) => ({
+      model: "fake-1",
+      max_tokens: 500,
+      temperature: 0.9,
+      messages: [{ role: "user", content: text }],
+      tools: [{ name: "shell", input_schema: { type: "object" } }],
+    }),
+  ],
+  [
+    "gemini",
+    "/v1beta/models/fake-1:generateContent",
+    (text) => ({
+      contents: [{ role: "user", parts: [{ text }] }],
+      generationConfig: { temperature: 0.9, maxOutputTokens: 500 },
+      tools: [{ functionDeclarations: [{ name: "shell" }] }],
+    }),
+  ],
+  ["completions", "/v1/proxy/llm/completions", (text) => ({ model: "writes", prompt: text, temperature: 0.9, max_tokens: 500 })],
+  ["embeddings", "/v1/proxy/llm/embeddings", (text) => ({ model: "embeds", input: text })],
+];
+
+describe("on every text surface", () => {
+  let governed: LimitedTeam;
+  let strict: LimitedTeam;
+  let spent: LimitedTeam;
+  let locked: LimitedTeam;
+  const ask = async ({ key }: LimitedTeam, path: string, body: object) => {
+    const response = await fetch(`${world.gateway.runtimeUrl}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${key}`, "anthropic-version": "2023-06-01" },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+  };
+  beforeAll(async () => {
+    const model = (name: string, modes: string[]) =>
+      world.admin.post("/v1/admin/llms", {
+        tenant_id: "default",
+        name,
+        model_name: name,
+        provider: "fake",
+        modes,
+        ...PRICED,
+        group_ids: [served.groupId],
+      });
+    await model("writes", ["completion"]);
+    await model("embeds", ["embedding"]);
+    [governed, strict, spent, locked] = [
+      await team("surface-governed"),
+      await team("surface-strict"),
+      await team("surface-spent"),
+      await team("surface-locked"),
+    ];
+    const rules = {
+      temperature: { max: 0.5 },
+      context_window: { max_output_tokens: 50, max_input_tokens: 200 },
+      tool_use: { blocked_tools: ["shell"] },
+      system_prompt: { prepend: ["BE KIND"], append: ["BE BRIEF"], banned_patterns: ["(?i)sauce"] },
+    };
+    await patch(governed.id, "llm-global-governance", { governance: rules });
+    await patch(strict.id, "llm-global-governance", {
+      governance: { temperature: { max: 1, enforce: "reject" }, context_window: { max_output_tokens: 50, enforce: "reject" } },
+    });
+    await limit(spent.id, { requests: { daily_limit: 0 } });
+    await limit(locked.id, { concurrency: { max_concurrent: 0 } });
+  });
+
+  test.each(ASKED)("%s: clamped, told, and banned", async (surface, path, body) => {
+    const before = world.upstream.seen.length;
+    const clamped = await ask(governed, path, body("hello"));
+    const outbound = world.upstream.seen
+      .slice(before)
+      .map((request) => request.body)
+      .join("");
+    const generates = surface !== "embeddings";
+    expect(clamped.headers.get("x-gw-parameters-clamped")).toBe(
+      generates ? (surface === "completions" ? "temperature, max_tokens" : "temperature, max_tokens, tools") : null,
+    );
+    expect([
+      outbound.includes("BE KIND"),
+      outbound.includes("BE BRIEF"),
+      outbound.includes("shell"),
+      outbound.includes("0.9"),
+      outbound.includes("500"),
+    ]).toEqual([generates, generates, false, false, false]);
+    const seen = world.upstream.seen.length;
+    const banned = await ask(governed, path, body("the secret Sauce"));
+    const long = await ask(governed, path, body("word ".repeat(2_000)));
+    expect([banned.status, long.status, world.upstream.seen.length]).toEqual([403, 400, seen]);
+    expect(JSON.stringify(banned.body)).toContain("banned_pattern");
+    const named = {
+      chat: "messages",
+      responses: "input",
+      messages: "messages",
+      gemini: "contents",
+      completions: "prompt",
+      embeddings: "input",
+    }[surface] as string;
+    expect(JSON.stringify(long.body)).toContain(`\`${named}\` must be at most 200 tokens`);
+  });
+
+  test.each(ASKED.slice(0, 5))("%s: rejected by the name the caller gave it", async (surface, path, body) => {
+    const seen = world.upstream.seen.length;
+    const { status, body: answer } = await ask(strict, path, body("hello"));
+    const named = {
+      chat: "max_tokens",
+      responses: "max_output_tokens",
+      messages: "max_tokens",
+      gemini: "generationConfig.maxOutputTokens",
+      completions: "max_tokens",
+    }[surface] as string;
+    expect([status, world.upstream.seen.length]).toEqual([400, seen]);
+    expect(JSON.stringify(answer)).toContain(`\`${named}\` must be at most 50`);
+  });
+
+  test.each(ASKED)("%s: 429 with what 7.1 and 7.2 tell, in the surface's own shape", async (surface, path, body) => {
+    const quota = await ask(spent, path, body("hello"));
+    const rate = await ask(locked, path, body("hello"));
+    const usage_limit = { group_id: spent.id, group_name: "surface-spent", limit_type: "daily_requests", current_usage: 0, max_limit: 0 };
+    const told = { scope: "group", limit_type: "max_concurrent" };
+    const inside = (answer: any) => (surface === "gemini" ? answer.error.details[0] : surface === "messages" ? answer.error : answer);
+    expect([quota.status, rate.status]).toEqual([429, 429]);
+    expect(inside(quota.body)).toMatchObject({ usage_limit });
+    expect(surface === "gemini" || surface === "messages" ? inside(rate.body) : rate.body.error).toMatchObject(
+      surface === "gemini" || surface === "messages" ? { code: "rate_limit_exceeded", ...told } : { type: "rate_limit_exceeded", ...told },
+    );
+    for (const { headers } of [quota, rate]) {
+      expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(headers.get("x-gw-usage-utilization")).toBe("100");
+    }
+  });
+});
