@@ -40,6 +40,13 @@ test(`no function has more than ${MAX_FUNCTION_LINES} lines`, () => {
   expect(longFunctions(files)).toEqual([]);
 });
 
+test(`no file of tests has more than ${MAX_LINES.test} lines`, () => {
+  const long = [...known].filter(
+    (path) => /^tests\/.*\.tsx?$/.test(path) && readFileSync(join(ROOT, path), "utf8").split("\n").length - 1 > MAX_LINES.test,
+  );
+  expect(long).toEqual([]);
+});
+
 test("no exported name has two meanings", () => {
   expect(sharedNames(files)).toEqual([]);
 });

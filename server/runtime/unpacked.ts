@@ -16,8 +16,9 @@ const PIECE_BYTES = 16 * 1024;
  * is packed in another way stays as it is. The head still says that it came packed.
  */
 export function unpacked(response: Response): Response {
-  const coding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
-  if (response.body === null || !Object.hasOwn(UNPACKERS, coding)) return response;
+  const coding = response.headers.get("content-encoding")?.trim().toLowerCase();
+  // In this order: to ask for the stream costs the engine's quick way of reading an answer whole.
+  if (coding === undefined || !Object.hasOwn(UNPACKERS, coding) || response.body === null) return response;
   const unpacker = UNPACKERS[coding as keyof typeof UNPACKERS]({ chunkSize: PIECE_BYTES });
   const packed = Readable.from(piecesOf(response.body), { highWaterMark: 1 });
   packed.on("error", (error) => unpacker.destroy(error));
