@@ -1,7 +1,6 @@
-import { pacedReader } from "./paced-reader.ts";
+import { PacedReader, type PieceChange } from "./paced-reader.ts";
 
 const MASK = "*";
-const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
  * The answer with the secrets blanked in its headers and its body, in as many characters as they had. Of a stream no
@@ -11,9 +10,9 @@ export function blanked(response: Response, secrets: readonly Buffer[]): Respons
   const isWhole = response.headers.has("content-length") && !response.headers.has("content-encoding");
   if (isWhole && secrets.length === 0) return response;
   const headers = blankedHeaders(response.headers, secrets);
-  if (headers === null && isWhole) return readBlanked(response, secrets);
+  if (headers === null) return readBlanked(response, secrets, isWhole);
   const { status, statusText } = response;
-  return new Response(blankedBody(response.body, secrets), { status, statusText, headers: headers ?? response.headers });
+  return new Response(blankedBody(response.body, secrets), { status, statusText, headers });
 }
 
 /** Null where nothing has to be blanked. */
@@ -28,77 +27,72 @@ function blankedHeaders(sent: Headers, secrets: readonly Buffer[]): Headers | nu
   return headers;
 }
 
-/** An answer that says how long it is is read in one piece, by the engine's own quick way; only then is it looked at. */
-function readBlanked(response: Response, secrets: readonly Buffer[]): Response {
+/**
+ * The same answer, whose body is looked at when it is read; another answer around it would cost more than the look. One
+ * that says how long it is can be read in one piece, by the engine's own quick way.
+ */
+function readBlanked(response: Response, secrets: readonly Buffer[], isWhole: boolean): Response {
   const { arrayBuffer } = response;
   // Not before somebody wants it: to ask for the stream costs the quick way.
   let stream: ReadableStream<Uint8Array> | null | undefined;
   const body = () => (stream ??= blankedBody(Reflect.get(Response.prototype, "body", response), secrets));
   response.arrayBuffer = async () => {
     // Whoever looked whether there is a stream has it, and the quick way is closed.
-    if (stream != null) return new Response(stream).arrayBuffer();
+    if (!isWhole || stream != null) return new Response(body()).arrayBuffer();
     const whole = await arrayBuffer.call(response);
     const bytes = Buffer.from(whole);
     const clean = blank(bytes, secrets);
     return clean === bytes ? whole : (clean.buffer.slice(clean.byteOffset, clean.byteOffset + clean.byteLength) as ArrayBuffer);
   };
   response.text = () => new Response(body()).text();
+  response.json = () => new Response(body()).json();
   return Object.defineProperty(response, "body", { get: body });
 }
 
 function blankedBody(sent: ReadableStream<Uint8Array> | null, secrets: readonly Buffer[]): ReadableStream<Uint8Array> | null {
   if (sent === null) return null;
-  const reader = pacedReader(sent);
-  let held = NOTHING;
-  /** Null at the end. */
-  const next = async (): Promise<Uint8Array | null> => {
-    for (;;) {
-      const value = await reader.read();
-      if (value === null) {
-        const last = held;
-        held = NOTHING;
-        return last.length > 0 ? last : null;
-      }
-      const piece = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-      const bytes = blank(held.length === 0 ? piece : Buffer.concat([held, piece]), secrets);
-      const end = bytes.length - beginning(bytes, secrets);
-      held = end === bytes.length ? NOTHING : Buffer.from(bytes.subarray(end));
-      if (end > 0) return bytes.subarray(0, end);
-    }
-  };
-  const cancel = (reason?: unknown) => reader.cancel(reason);
+  const reader = new PacedReader(sent, new Blanking(secrets));
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const bytes = await next();
-        if (bytes === null) controller.close();
-        else controller.enqueue(bytes);
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
       },
-      cancel,
+      cancel: (reason) => reader.cancel(reason),
     },
     { highWaterMark: 0 },
   );
   // Streams are read by readers, piece by piece: a queue of the stream's own between the two would cost more than the look.
-  return Object.defineProperty(body, "getReader", { value: () => readerOf(next, cancel) });
+  return Object.defineProperty(body, "getReader", { value: () => reader });
 }
 
-function readerOf(
-  next: () => Promise<Uint8Array | null>,
-  cancel: (reason?: unknown) => Promise<void>,
-): ReadableStreamDefaultReader<Uint8Array> {
-  const { promise: closed, resolve } = Promise.withResolvers<undefined>();
-  const reader = {
-    async read() {
-      const value = await next();
-      if (value !== null) return { done: false, value };
-      resolve(undefined);
-      return { done: true, value: undefined };
-    },
-    cancel,
-    releaseLock: () => undefined,
-    closed,
-  };
-  return reader as unknown as ReadableStreamDefaultReader<Uint8Array>;
+/** Blanks secrets wherever the pieces of an answer were cut. */
+class Blanking implements PieceChange {
+  private readonly secrets: readonly Buffer[];
+  private held: Buffer | null = null;
+
+  constructor(secrets: readonly Buffer[]) {
+    this.secrets = secrets;
+  }
+
+  push(value: Uint8Array): Uint8Array | null {
+    const piece = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    const bytes = blank(this.held === null ? piece : Buffer.concat([this.held, piece]), this.secrets);
+    const end = bytes.length - beginning(bytes, this.secrets);
+    if (end === bytes.length) {
+      this.held = null;
+      return end > 0 ? bytes : null;
+    }
+    this.held = Buffer.from(bytes.subarray(end));
+    return end > 0 ? bytes.subarray(0, end) : null;
+  }
+
+  end(): Uint8Array | null {
+    const last = this.held;
+    this.held = null;
+    return last;
+  }
 }
 
 function blank(bytes: Buffer, secrets: readonly Buffer[]): Buffer {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { ANSWER_FORMATS } from "../../../tests/support/answer-formats.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
 import { previewOf, SentContent, type StoreBodies } from "./content.ts";
@@ -146,5 +147,21 @@ describe("what a streamed answer tells in pieces is redacted as the text it is",
       .join("");
     expect(stored(wire, form)).not.toContain("ple.com");
     expect(stored(wire, form)).toContain("nobody ");
+  });
+});
+
+describe("an answer in pieces has the hash and the size of the whole", () => {
+  test.each([
+    ["nothing", 0, true],
+    ["less than is kept of it", 20, true],
+    ["more than is kept of it", 400, true],
+    ["nothing is kept of it", 400, false],
+  ])("%s", (_name, count, keepsHead) => {
+    const pieces = Array.from({ length: count }, (_, at) => Buffer.from(`${at} `.repeat(100)));
+    const sent = new SentContent(keepsHead);
+    for (const piece of pieces) sent.add(piece);
+    const whole = Buffer.concat(pieces);
+    expect(sent.bytes).toBe(whole.byteLength);
+    expect(sent.close("none").hash).toBe(createHash("sha256").update(whole).digest("hex"));
   });
 });

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
+import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Call } from "../call.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
 import { redact } from "./redaction.ts";
@@ -49,7 +50,8 @@ function capBytes(text: string): string {
 
 /** The content of an answer sent in pieces: its size, its hash, its beginning and its last piece, without keeping the rest. */
 export class SentContent {
-  private readonly hash: Hash = createHash("sha256");
+  /** Of all but the beginning, which is hashed in one piece when it is over: most answers are no longer. */
+  private hash: Hash | null = null;
   private readonly head: Uint8Array[] = [];
   private headBytes = 0;
   private readonly keepsHead: boolean;
@@ -62,24 +64,27 @@ export class SentContent {
   }
 
   add(piece: Uint8Array): void {
-    this.hash.update(piece);
     this.bytes += piece.byteLength;
     if (piece.byteLength > 0) this.last = piece;
-    if (this.keepsHead && this.headBytes <= PREVIEW_BYTES + LOOKED_AHEAD) {
+    const isHead = this.keepsHead && this.headBytes <= PREVIEW_BYTES + LOOKED_AHEAD;
+    if (isHead) {
       this.head.push(piece);
       this.headBytes += piece.byteLength;
+      return;
     }
+    this.hash ??= createHash("sha256").update(Buffer.concat(this.head));
+    this.hash.update(piece);
   }
 
   /** Call once: it closes the hash. `form`: how an answer of a model tells its texts. */
   close(mode: StoreBodies, form?: OutputForm): { hash: string; preview: string | null } {
-    return { hash: this.hash.digest("hex"), preview: mode === "none" ? null : this.preview(mode, form) };
+    const head = Buffer.concat(this.head);
+    return { hash: this.hash?.digest("hex") ?? sha256Hex(head), preview: mode === "none" ? null : this.preview(head, mode, form) };
   }
 
-  private preview(mode: StoreBodies, form: OutputForm | undefined): string | null {
-    const head = Buffer.concat(this.head);
+  private preview(head: Buffer, mode: StoreBodies, form: OutputForm | undefined): string | null {
     if (mode !== "redacted" || form === undefined) return previewOf(head, mode);
     const most = PREVIEW_BYTES + LOOKED_AHEAD;
-    return cappedRedacted(decoder.decode(redactedTexts(head.subarray(0, most), form)), this.bytes > most);
+    return cappedRedacted(redactedTexts(head.subarray(0, most), form), this.bytes > most);
   }
 }

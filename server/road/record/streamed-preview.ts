@@ -7,6 +7,7 @@ import { redact, redactPieces } from "./redaction.ts";
 /** Members that hold pieces of texts, in any format's frames. */
 const TEXT =
   /"(?:content|text|delta|arguments|partial_json|input|thinking|reasoning|reasoning_content|refusal|transcript)" ?: ?"([^"\\]*(?:\\.[^"\\]*)*)"/g;
+const decoder = new TextDecoder();
 /** More than one text may be on its way at a time. */
 const SEVERAL = /index" ?: ?[1-9]/;
 
@@ -14,8 +15,9 @@ const SEVERAL = /index" ?: ?[1-9]/;
  * The beginning of a streamed answer without the values in its texts that redaction takes out: they are found in the
  * joined texts, because models send them in pieces. Frames are read only where something may be found.
  */
-export function redactedTexts(bytes: Uint8Array, { texts, framing }: OutputForm): Uint8Array {
-  if (!maybeFound(bytes)) return bytes;
+export function redactedTexts(bytes: Uint8Array, { texts, framing }: OutputForm): string {
+  const wire = decoder.decode(bytes);
+  if (!maybeFound(wire)) return wire;
   const cut = framingOf(framing);
   const frames = cut.push(bytes);
   const channels = new Map<string, (Place & { readonly frame: Frame })[]>();
@@ -48,14 +50,13 @@ export function redactedTexts(bytes: Uint8Array, { texts, framing }: OutputForm)
       frame.changed = changed = true;
     }
   }
-  if (!changed) return bytes;
+  if (!changed) return wire;
   for (const without of tokens) without();
   const rest = bytes.subarray(frames.reduce((length, frame) => length + frame.bytes.byteLength, 0));
-  return concat([...frames.map((frame) => cut.write(frame)), rest]);
+  return decoder.decode(concat([...frames.map((frame) => cut.write(frame)), rest]));
 }
 
-function maybeFound(bytes: Uint8Array): boolean {
-  const wire = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+function maybeFound(wire: string): boolean {
   if (SEVERAL.test(wire)) return true;
   let text = "";
   for (const { 1: piece } of wire.matchAll(TEXT)) text += piece;
