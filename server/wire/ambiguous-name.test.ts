@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ambiguousName } from "./ambiguous-name.ts";
 import type { JsonValue } from "./document.ts";
 import { folded } from "./folded-name.ts";
+import { governedNames } from "./governed-names.ts";
 
 const found = (text: string) => {
   const unclear = ambiguousName(JSON.parse(text) as JsonValue);
@@ -61,4 +62,8 @@ describe("what somebody answers a tool server that asked", () => {
   test("a form may be filled in with the protocol's words", () => {
     expect(found('{"params":{"inputResponses":{"Name":{"action":"accept","content":{"Name":"x","Text":"y"}}}}}')).toBeNull();
   });
+});
+
+test("no two governed names fold to one, or one could stand beside the other unseen", () => {
+  expect(new Set([...governedNames].map(folded)).size).toBe(governedNames.size);
 });

@@ -39,7 +39,7 @@ function inObject(object: Members, protocol: object[] | null, data: object[]): A
   for (const name in object) {
     const known = knownName(name);
     names++;
-    if (!known.plain) plain = false;
+    if (!(protocol === null ? known.plain : known.plainInProtocol)) plain = false;
     if (protocol !== null && known.pretends !== null) return { name, other: known.pretends };
     const member = object[name];
     if (typeof member !== "object" || member === null) continue;

@@ -49,8 +49,9 @@ const DATA = new Set(
 /** Members whose own members are named by whoever asks, and hold what is the protocol's again. */
 const NAMED = new Set(["inputRequests", "inputResponses"]);
 
-const bySpelling = new Set(GOVERNED.trim().split(/\s+/));
-const byFolding = new Map([...bySpelling].map((name) => [folded(name), name]));
+/** No two of them fold to one. */
+export const governedNames: ReadonlySet<string> = new Set(GOVERNED.trim().split(/\s+/));
+const byFolding: ReadonlyMap<string, string> = new Map([...governedNames].map((name) => [folded(name), name]));
 
 interface KnownName {
   readonly folding: string;
@@ -62,6 +63,8 @@ interface KnownName {
   readonly holdsNamed: boolean;
   /** Nothing but its own spelling folds to it, as long as the other names of its object are of that kind too. */
   readonly plain: boolean;
+  /** The same in an object of the protocol, where what folds to a governed name without being it is refused. */
+  readonly plainInProtocol: boolean;
 }
 
 const known = new Map<string, KnownName>();
@@ -73,12 +76,15 @@ export function knownName(name: string): KnownName {
   const kept = known.get(name);
   if (kept !== undefined) return kept;
   const folding = folded(name);
+  const governed = governedNames.has(name);
+  const plain = /^[a-z0-9_$.-]*$/.test(name);
   const found: KnownName = {
     folding,
-    pretends: bySpelling.has(name) ? null : (byFolding.get(folding) ?? null),
+    pretends: governed ? null : (byFolding.get(folding) ?? null),
     holdsData: DATA.has(name),
     holdsNamed: NAMED.has(name),
-    plain: /^[a-z0-9_$.-]*$/.test(name),
+    plain,
+    plainInProtocol: plain || governed,
   };
   if (name.length <= LONGEST_KNOWN) {
     // Whoever sends names of their own must not fill the memory.

@@ -85,16 +85,18 @@ export class GuardRun {
     });
     if (same === null) return yield* this.text(json, guard);
     const said: string[] = [];
+    let changed = false;
     for (const leaf of leaves) {
-      let out = known.get(leaf);
+      let out = known.get(leaf) ?? (isKnownClean(guard, leaf) ? leaf : undefined);
       if (out === undefined) {
         out = yield* this.text(leaf, guard);
         if (this.blocked !== null) return json;
         known.set(leaf, out);
       }
+      if (out !== leaf) changed = true;
       said.push(out);
     }
-    if (said.every((out, at) => out === leaves[at])) return json;
+    if (!changed) return json;
     let next = 0;
     return replaceLeaves(json, (leaf) => said[next++] ?? leaf) ?? json;
   }
