@@ -7,6 +7,7 @@ import type { GuardrailEngines } from "./controls/guardrails/engines.ts";
 import { Guardrails } from "./controls/guardrails/guardrails.ts";
 import { GuardrailInspector } from "./controls/guardrails/inspector.ts";
 import type { Limits } from "./controls/limits/limits.ts";
+import { HeldAnswers } from "./controls/parameters/held-answers.ts";
 import { parameters } from "./controls/parameters/parameters.ts";
 import { toolCallCap } from "./controls/parameters/tool-call-cap.ts";
 import { SemanticPolicies } from "./controls/semantic-policies/semantic-policies.ts";
@@ -38,7 +39,7 @@ interface ControlParts {
 /**
  * Every control in the order calls pass them. The order is part of the product (docs/lifecycle.md): who may use what is
  * settled before anything is counted, changed or looked at; answers meet guardrails first, then policies on the tool calls
- * in them, the cap on those, then policies in words; an action is held to policies on its arguments, to guardrails and policies in words on its definition
+ * in them, the cap on those, then policies in words, and last they are held where somebody has to approve them; an action is held to policies on its arguments, to guardrails and policies in words on its definition
  * before anybody is asked to approve it.
  */
 export function openControls(parts: ControlParts): { readonly controls: Controls; readonly gates: Gates } {
@@ -48,11 +49,12 @@ export function openControls(parts: ControlParts): { readonly controls: Controls
   const inWords = new SemanticEnforcement({ ask: askModel, clock, log, fallbackModel: parts.judgeModel });
   const semanticPolicies = new SemanticPolicies(inWords, idleMs);
   const inspectors = [new GuardrailInspector(engines), new SemanticInspector(inWords, clock)];
+  const heldAnswers = new HeldAnswers(parts, idleMs);
   const standing = [access, toolAccess];
   return {
     controls: {
-      request: [...standing, limits, parameters, guardrails, semanticPolicies],
-      answer: [guardrails, generatedToolCalls, toolCallCap, semanticPolicies],
+      request: [...standing, limits, parameters, guardrails, semanticPolicies, heldAnswers],
+      answer: [guardrails, generatedToolCalls, toolCallCap, limits.toolCallCaps, semanticPolicies, heldAnswers],
     },
     gates: new Gates({ ...parts.admission, actions: [actionArguments, ...inspectors, new Approvals(parts)], inspectors, standing }),
   };

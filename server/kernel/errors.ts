@@ -72,7 +72,7 @@ export const ERRORS = {
   tool_not_allowed: { status: 403, message: "There is no such tool, prompt or resource for this caller.", retry: false },
   // 200, because the protocol's clients take a 403 for a missing OAuth scope.
   approval_required: {
-    status: 200,
+    status: 403,
     message: "This call needs approval. Send it again with X-Approval-Token once it is approved.",
     retry: false,
   },

@@ -1,10 +1,15 @@
 import type { Refusal } from "../kernel/errors.ts";
+import type { WholeAnswer } from "./answer.ts";
 
 /**
  * What a control says of a call: a value, never an exception. Changing the content is done through the view; `refuse`
  * ends the call with the surface's own error body.
  */
-export type Decision = { readonly kind: "pass" } | { readonly kind: "refuse"; readonly refusal: Refusal };
+export type Decision =
+  | { readonly kind: "pass" }
+  | { readonly kind: "refuse"; readonly refusal: Refusal }
+  /** An answer that is there already and passed every control when it was new: nobody is asked. */
+  | { readonly kind: "answer"; readonly answer: WholeAnswer };
 
 export const PASS: Decision = { kind: "pass" };
 

@@ -1,6 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { httpStatusOf, isRefusal, type Refusal } from "../kernel/errors.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer, WholeAnswer } from "./answer.ts";
 import type { Call } from "./call.ts";
 import type { AnswerCheck, AnswerControl, RequestControl } from "./control.ts";
 import { settle } from "./metering/settle.ts";
@@ -28,8 +28,8 @@ export function governedBy(controls: Controls): Govern {
     const { view } = exchange;
     noteView(call.row, view);
     call.beforeRecord.push(() => noteUnsent(call.row, view));
-    const refusal = await refusedRequest(controls.request, call, view);
-    if (refusal !== null) return refusal;
+    const decided = await decidedBy(controls.request, call, view);
+    if (decided !== null) return decided;
     const checks = prepared(controls.answer, call, exchange);
     const resumed = await resumedRequest(controls.request, call, view);
     if (resumed !== null) return resumed;
@@ -52,10 +52,12 @@ export function governedBy(controls: Controls): Govern {
   };
 }
 
-async function refusedRequest(controls: readonly RequestControl[], call: Call, view: RequestView): Promise<Refusal | null> {
+/** Null where every control lets the call pass. */
+async function decidedBy(controls: readonly RequestControl[], call: Call, view: RequestView): Promise<WholeAnswer | Refusal | null> {
   for (const control of controls) {
     const decided = control.decide(call, view);
     const decision = decided instanceof Promise ? await decided : decided;
+    if (decision.kind === "answer") return decision.answer;
     if (decision.kind === "refuse") {
       noteRefusedBy(call.row, control, decision.refusal);
       return decision.refusal;

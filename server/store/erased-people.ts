@@ -32,6 +32,9 @@ export async function eraseFromApprovals(trx: Trx, tenantId: string, { ids, user
            status = CASE WHEN status = 'pending' THEN 'expired' ELSE status END, expires_at = least(expires_at, ${now})
      WHERE tenant_id = ${tenantId} AND requester_id = ANY(${ids}) AND requester_display <> 'erased'
     RETURNING id`.execute(trx);
+  await sql`DELETE FROM held_answers WHERE tenant_id = ${tenantId} AND approval_id = ANY(${asked.rows.map(({ id }) => id)}::uuid[])`.execute(
+    trx,
+  );
   const resolved = await sql<{
     id: string;
   }>`UPDATE approvals SET resolved_by = 'erased', resolver_id = NULL, resolution_note = NULL WHERE tenant_id = ${tenantId} AND (resolver_id = ANY(${ids}) OR resolver_id IS NOT NULL AND resolved_by = ANY(${usernames})) RETURNING id`.execute(

@@ -21,6 +21,7 @@ import type {
 import type { OAuthClientGrantTable, OAuthTokenTable, OAuthUpstreamClientTable } from "./tables/oauth.ts";
 import type {
   ApprovalTable,
+  HeldAnswerTable,
   McpServerSnapshotTable,
   McpServerTable,
   ServerConfigTable,
@@ -153,6 +154,7 @@ export interface Schema {
   server_config_groups: { config_id: string; group_id: string; tenant_id: string };
   virtual_servers: VirtualServerTable;
   approvals: ApprovalTable;
+  held_answers: HeldAnswerTable;
   oauth_upstream_clients: OAuthUpstreamClientTable;
   oauth_tokens: OAuthTokenTable;
   oauth_client_grants: OAuthClientGrantTable;

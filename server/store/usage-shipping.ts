@@ -1,7 +1,7 @@
 import { MADE_BY_CALLER } from "./own-calls.ts";
 
 /** What usage needs to know of a row of `audit_rows a`, beside the facts of runs. What traces tell is a claim and no consumption. */
-export const USAGE_FACTS = `a.api_key_id, a.llm_model_used, a.custom_metadata->>'tool_results' AS tool_results, CASE WHEN jsonb_typeof(a.custom_metadata->'attempts') = 'array' THEN a.custom_metadata->'attempts' END AS attempts, ${MADE_BY_CALLER} AS made_by_caller,
+export const USAGE_FACTS = `a.api_key_id, a.llm_model_used, coalesce(a.custom_metadata->>'tool_calls', a.custom_metadata->>'tool_results') AS tool_results, CASE WHEN jsonb_typeof(a.custom_metadata->'attempts') = 'array' THEN a.custom_metadata->'attempts' END AS attempts, ${MADE_BY_CALLER} AS made_by_caller,
   a.source IS DISTINCT FROM 'otel' AND a.proxy_type = 'llm' AND a.llm_model_used IS NOT NULL AS of_models`;
 
 /**

@@ -17,6 +17,7 @@ const WHOLE_ROWS_GO = [
   "end_user_group_members",
   "end_user_photos",
   "end_users",
+  "held_answers",
   "notice_posts",
   "notifications",
   "oauth_client_grants",

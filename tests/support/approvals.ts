@@ -17,6 +17,7 @@ export function approvalDemand(tenantId: string, groupId: string, rest: Partial<
     argumentsDigest: "digest-1",
     definitionDigest: "definition-1",
     metadata: {},
+    capabilityType: "tool",
     timeoutSeconds: 900,
     ...rest,
   };

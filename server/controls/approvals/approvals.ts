@@ -82,6 +82,7 @@ export class Approvals implements ActionControl {
     return requestApproval(this.parts, {
       ...terms,
       definitionDigest,
+      capabilityType: "tool",
       serverConfigId: approval.configId,
       serverName: approval.serverName,
       requesterType: identity.userId === null ? "api_key" : "user",

@@ -129,7 +129,7 @@ export class AdmissionGate {
 
   /** Counts the request where its bytes are what does not fit: then it may. Once for each call. */
   private async tighten(limited: LimitedCall, { denial }: Admission & { kind: "denied" }): Promise<boolean> {
-    const { worst, plan, model, toolCalls, outputTokens } = limited;
+    const { worst, plan, model, outputTokens } = limited;
     if (worst === null || model === null || limited.counted !== null || denial.by !== "window") return false;
     const { measure } = plan.windows[denial.index] as Plan["windows"][number];
     if (measure !== "tokens" && measure !== "micros") return false;
@@ -137,20 +137,20 @@ export class AdmissionGate {
     if (bound === null) return false;
     limited.counted = bound.counted;
     limited.worst = { ...worst, inputTokens: bound.inputTokens };
-    limited.demand = demandOf(model, limited.worst, outputTokens, toolCalls);
+    limited.demand = demandOf(model, limited.worst, outputTokens);
     return true;
   }
 
   /** An answer whose length the caller left open is given as much as the quota still covers, if that is worth a call. */
   private shrink(limited: LimitedCall, { denial }: Admission & { kind: "denied" }): boolean {
-    const { worst, plan, model, toolCalls } = limited;
+    const { worst, plan, model } = limited;
     if (worst === null || model === null || !worst.outputIsOurs || denial.by !== "window") return false;
     const window = plan.windows[denial.index] as Plan["windows"][number];
     if (window.measure !== "tokens" && window.measure !== "micros") return false;
     const output = affordable(model, worst, window.measure, window.limit - denial.spent);
     if (output === null || output >= limited.outputTokens) return false;
     limited.outputTokens = output;
-    limited.demand = demandOf(model, worst, output, toolCalls);
+    limited.demand = demandOf(model, worst, output);
     return true;
   }
 

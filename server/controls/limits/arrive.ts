@@ -2,7 +2,6 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Refusal } from "../../kernel/errors.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
 import { governanceOf } from "../../road/parameter-governance.ts";
-import { newToolResults } from "../../road/tool-results.ts";
 import type { RequestView } from "../../road/view.ts";
 import type { LimitedCall } from "./limited-call.ts";
 import { unpricedRefusal } from "./limit-refusals.ts";
@@ -18,9 +17,6 @@ export function arrive(
   members: readonly CallPlan[],
 ): LimitedCall | Refusal {
   const any = (has: (one: CallPlan) => boolean) => has(plan) || members.some(has);
-  const toolCalls = any(({ windows }) => windows.some(({ measure }) => measure === "tool_calls")) ? newToolResults(view) : 0;
-  // What a cap counts stands on the row: the counters of the next process begin with it.
-  if (toolCalls > 0) call.row.custom_metadata = { ...(call.row.custom_metadata as object | null | undefined), tool_results: toolCalls };
   const counting = call.audit.proxySubtype.endsWith("count_tokens");
   if (counting || !any(({ needsBound }) => needsBound))
     return {
@@ -31,9 +27,8 @@ export function arrive(
       plan,
       worst: null,
       counted: null,
-      toolCalls,
       outputTokens: 0,
-      demand: { tokens: 0, micros: 0, toolCalls },
+      demand: { tokens: 0, micros: 0, toolCalls: 0 },
       ahead: null,
     };
   const rules = governanceOf(call, model);
@@ -55,9 +50,8 @@ export function arrive(
     plan,
     worst,
     counted: null,
-    toolCalls,
     outputTokens: worst.outputTokens,
-    demand: demandOf(model, worst, worst.outputTokens, toolCalls),
+    demand: demandOf(model, worst, worst.outputTokens),
     ahead: null,
   };
 }

@@ -8,6 +8,7 @@ import { haveValkey, startValkey, type TestValkey } from "../../../tests/support
 import type { Actual, Counters, Demand, Plan } from "./counters.ts";
 import { InProcessCounters } from "./in-process.ts";
 import { memberPlan, planFor, withRun } from "./plan.ts";
+import { toolCallPlan } from "./tool-call-plan.ts";
 import { toolPlan } from "./tool-plan.ts";
 import { ValkeyCounters } from "./valkey.ts";
 
@@ -170,7 +171,7 @@ const KINDS: readonly Kind[] = [
   },
   ...["max_tool_calls_per_hour", "max_tool_calls_per_day"].map((field): Kind => ({
     name: `tool_use.${field}`,
-    of: (t, n) => planFor(scopeWith(t, "llm_governance", { tool_use: { [field]: n * 2 + 1 } }), MODEL, NOON),
+    of: (t, n) => toolCallPlan(scopeWith(t, "llm_governance", { tool_use: { [field]: n * 2 + 1 } }), MODEL, NOON),
   })),
   ...CAPS.map(([name, caps, charged]): Kind => ({
     name: `of a model or routing group: ${name}`,
@@ -288,7 +289,8 @@ test.each([
   ],
   [
     "of tool calls that models make",
-    (left: number) => planFor(scopeWith("t", "llm_governance", { tool_use: { max_tool_calls_per_hour: 1 } }, "", {}, left), MODEL, NOON),
+    (left: number) =>
+      toolCallPlan(scopeWith("t", "llm_governance", { tool_use: { max_tool_calls_per_hour: 1 } }, "", {}, left), MODEL, NOON),
   ],
   [
     "of a tool server",

@@ -19,7 +19,6 @@ export interface LimitedCall {
   worst: WorstCase | null;
   /** Tokens counted in the request; null where nobody had to. */
   counted: number | null;
-  readonly toolCalls: number;
   outputTokens: number;
   demand: Demand;
   /** Goes before the calls that wait, and waits no longer than `ms`; `lender` gives up what it holds first. Null: a caller's own call. */

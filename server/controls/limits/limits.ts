@@ -21,12 +21,14 @@ import { SuspendedReservations } from "./suspended-reservations.ts";
 import { PlanCache } from "./plan-cache.ts";
 import { type CallPlan, memberPlan, nestedPlan, planFor, withoutRateLimits, withRun } from "./plan.ts";
 import { principalOf } from "../../road/principal.ts";
+import { ToolCallCaps } from "./tool-call-caps.ts";
 import { toolPlan } from "./tool-plan.ts";
 import { RunCeilings } from "./run-ceilings.ts";
 import { Warming } from "./warming.ts";
 import { AdmissionGate } from "./admission-gate.ts";
 import { dearest, demandOf, worstCaseOfNested } from "./worst-case.ts";
 import { modelOf, routeOf, toolsOf } from "../../road/target.ts";
+import { together } from "./settled-together.ts";
 
 /**
  * The limits of the caller's group and of every group above it, and the ceilings of the model and the run, checked and
@@ -47,6 +49,7 @@ export class Limits implements RequestControl, CallLimits {
   private readonly counts: InputCounts;
   private readonly warming: Warming;
   private readonly alerts: ThresholdAlerts;
+  readonly toolCallCaps: ToolCallCaps;
   private readonly runs: RunCeilings;
   private readonly parts: LimitsParts;
   private readonly settling = new Set<Promise<unknown>>();
@@ -68,6 +71,7 @@ export class Limits implements RequestControl, CallLimits {
       lend: (call) => this.lend(call),
       reservationOf: (call) => this.reservations.get(call),
     });
+    this.toolCallCaps = new ToolCallCaps(this.gate, this.planOf.bind(this));
   }
 
   decide(call: Call, view: RequestView): Decision | Promise<Decision> {
@@ -110,7 +114,6 @@ export class Limits implements RequestControl, CallLimits {
         plan,
         worst: null,
         counted: null,
-        toolCalls: 0,
         outputTokens: 0,
         demand: { tokens: 0, micros: 0, toolCalls: 0 },
         ahead: null,
@@ -229,7 +232,7 @@ export class Limits implements RequestControl, CallLimits {
     if (plan.windows.length === 0 && plan.buckets.length === 0) return null;
     const worst = worstCaseOfNested(model, arrivalOf(call), bodyBytes, outputTokens);
     if (plan.needsPrice && dearest(model, worst) === null) return unpricedRefusal(model);
-    const demand = demandOf(model, worst, worst.outputTokens, 0);
+    const demand = demandOf(model, worst, worst.outputTokens);
     const limited: LimitedCall = {
       id: call.id,
       call,
@@ -238,7 +241,6 @@ export class Limits implements RequestControl, CallLimits {
       plan,
       worst: null,
       counted: null,
-      toolCalls: 0,
       outputTokens: worst.outputTokens,
       demand,
       ahead: { ms: waitMs ?? this.parts.waitMs, lender: parentWaits ? parent : null },
@@ -279,7 +281,7 @@ export class Limits implements RequestControl, CallLimits {
   }
 
   private planOf(scope: GroupScope, model: ModelEntry, at: number, make: typeof planFor): CallPlan {
-    const key = make === planFor ? model.id : `${make === memberPlan ? "member" : "nested"} ${model.id}`;
+    const key = make === planFor ? model.id : `${make.name} ${model.id}`;
     return this.plans.of(scope, key, at, () => {
       const plan = make(scope, model, at);
       this.warming.keep(`${scope.groupId} ${key}`, plan, scope.tenant);
@@ -326,20 +328,20 @@ export class Limits implements RequestControl, CallLimits {
     const routed = this.routed.get(call);
     const actual = recorded(call);
     if (routed !== undefined) this.leaveMember(call, routed, () => ofLastAttempt(actual, call.attempts));
-    if (reservation === undefined) return null;
+    const tools = this.toolCallCaps.takenBy(call).map((held) => this.settleHeld(call, held, { ...NOTHING_USED, requests: 1 }));
+    if (reservation === undefined) return together(tools);
     this.reservations.delete(call);
     this.learn(call, actual.input);
     const again = this.suspended.reacquired(call);
     this.suspended.ended(call);
     const covered = routed?.again.splice(0) ?? [];
-    if (again === null && covered.length === 0) return this.settleHeld(call, reservation, actual);
+    if (again === null && covered.length === 0) return together([...tools, this.settleHeld(call, reservation, actual)]);
     // What was taken again stands for what the call used, what it held at first for its being there.
     const first =
       again === null
         ? [this.settleHeld(call, reservation, actual)]
         : [this.settleHeld(call, again, actual), this.settleHeld(call, reservation, { ...NOTHING_USED, requests: actual.requests })];
-    const all = [...first, ...covered.map((held) => this.settleHeld(call, held, NOTHING_USED))];
-    return all.every((one) => one === null) ? null : Promise.all(all).then(() => undefined);
+    return together([...tools, ...first, ...covered.map((held) => this.settleHeld(call, held, NOTHING_USED))]);
   }
 
   /** What calls of this size and kind come to; of one that was tried more than once nobody can tell. */

@@ -1,4 +1,6 @@
-import type { Period } from "../../directory/limits/periods.ts";
+import type { Fields } from "../../directory/limits/merge.ts";
+import { type Period, periodEnd, periodStart, utcDay } from "../../directory/limits/periods.ts";
+import { microsFromUsd } from "../../kernel/money.ts";
 import type { BucketLimit, Scope, WindowLimit, WindowMeasure } from "./counters.ts";
 
 export interface Parts {
@@ -8,3 +10,35 @@ export interface Parts {
 }
 
 export type QuotaTerms = readonly [path: string, measure: WindowMeasure, period: Period, warning: string | null, limitType: string];
+
+export type TruthOf = (period: Period) => WindowLimit["truth"];
+
+/** `counted`: what the keys of the windows begin with. */
+export function addWindows(
+  parts: Parts,
+  scope: number,
+  counted: string,
+  quotas: readonly QuotaTerms[],
+  effective: Fields,
+  at: number,
+  truth: TruthOf,
+): void {
+  for (const [path, measure, period, warning, limitType] of quotas) {
+    const value = effective.get(path) as number;
+    const limit = measure === "micros" ? microsFromUsd(value) : value;
+    const percent = warning === null ? undefined : (effective.get(warning) as number | undefined);
+    const startsAt = periodStart(period, at);
+    parts.windows.push({
+      key: `${counted}/${measure}/${period}/${period === "hour" ? startsAt : utcDay(startsAt)}`,
+      scope,
+      measure,
+      limit,
+      hard: measure !== "micros" || effective.get("budget.hard_stop") === true,
+      warnAt: percent === undefined ? null : (limit * percent) / 100,
+      startsAt,
+      resetsAt: periodEnd(period, at),
+      limitType,
+      truth: truth(period),
+    });
+  }
+}

@@ -1,10 +1,10 @@
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import type { Fields } from "../../directory/limits/merge.ts";
 import { setsLimit, setsQuota } from "../../directory/limits/own-limits.ts";
-import { type Period, periodEnd, periodStart, utcDay } from "../../directory/limits/periods.ts";
+import { periodEnd } from "../../directory/limits/periods.ts";
 import { microsFromUsd } from "../../kernel/money.ts";
 import type { BucketMeasure, Plan, Scope, WindowLimit, WindowMeasure } from "./counters.ts";
-import type { Parts, QuotaTerms } from "./plan-parts.ts";
+import { addWindows, type Parts, type QuotaTerms, type TruthOf } from "./plan-parts.ts";
 import { addCapacity, capacityOf } from "./capacity-plan.ts";
 
 /**
@@ -32,11 +32,6 @@ const BUCKETS: readonly (readonly [path: string, measure: BucketMeasure, burst: 
   ["throughput.max_input_tokens_per_minute", "input", "throughput.tokens_burst", "input_tokens_per_minute"],
   ["throughput.max_output_tokens_per_minute", "output", "throughput.tokens_burst", "output_tokens_per_minute"],
   ["throughput.max_usd_per_minute", "micros", "throughput.usd_burst", "usd_per_minute"],
-];
-
-const TOOL_CALLS: readonly QuotaTerms[] = [
-  ["tool_use.max_tool_calls_per_hour", "tool_calls", "hour", null, "tool_calls_per_hour"],
-  ["tool_use.max_tool_calls_per_day", "tool_calls", "day", null, "tool_calls_per_day"],
 ];
 
 /** Everything a call to the model is held to. `at`: milliseconds; decides the windows. */
@@ -96,25 +91,6 @@ function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boo
         at,
         (period) => (period === "hour" ? null : { ...truth, modelId: model.id, period }),
       );
-    for (const itemId of groupWide ? ["", model.id] : [model.id]) {
-      const rules = policies.ownFields(id, "llm_governance", itemId);
-      const caps = TOOL_CALLS.filter(([path]) => rules.has(path));
-      if (caps.length === 0) continue;
-      const toolScope =
-        parts.scopes.push({
-          key: `t/${id}/${itemId}`,
-          ...(itemId === "" ? { kind: "group" } : { kind: "model", itemName: model.name }),
-          groupId: id,
-          groupName: name,
-          cooldownMs: 0,
-          maxConcurrent: null,
-        }) - 1;
-      addWindows(parts, toolScope, `t/${counted}/${itemId}`, caps, policies.effective(id, "llm_governance", itemId), at, () => ({
-        kind: "tool_results",
-        groupId: id,
-        modelId: itemId === "" ? null : itemId,
-      }));
-    }
   }
   addCapacity(parts, `c/model/${model.id}`, model.name, {
     requestsPerMinute: model.rateLimitRpm,
@@ -136,7 +112,6 @@ export function planExpiresAt(plan: CallPlan, at: number): number {
 }
 
 type Named = Pick<Scope, "key" | "kind" | "groupId" | "groupName" | "itemName">;
-type TruthOf = (period: Period) => WindowLimit["truth"];
 
 /** `counted`: what the keys of its windows begin with. */
 function addLimits(parts: Parts, named: Named, counted: string, own: Fields, effective: Fields, at: number, truth: TruthOf): void {
@@ -160,35 +135,6 @@ function addLimits(parts: Parts, named: Named, counted: string, own: Fields, eff
     at,
     truth,
   );
-}
-
-function addWindows(
-  parts: Parts,
-  scope: number,
-  counted: string,
-  quotas: readonly QuotaTerms[],
-  effective: Fields,
-  at: number,
-  truth: TruthOf,
-): void {
-  for (const [path, measure, period, warning, limitType] of quotas) {
-    const value = effective.get(path) as number;
-    const limit = measure === "micros" ? microsFromUsd(value) : value;
-    const percent = warning === null ? undefined : (effective.get(warning) as number | undefined);
-    const startsAt = periodStart(period, at);
-    parts.windows.push({
-      key: `${counted}/${measure}/${period}/${period === "hour" ? startsAt : utcDay(startsAt)}`,
-      scope,
-      measure,
-      limit,
-      hard: measure !== "micros" || effective.get("budget.hard_stop") === true,
-      warnAt: percent === undefined ? null : (limit * percent) / 100,
-      startsAt,
-      resetsAt: periodEnd(period, at),
-      limitType,
-      truth: truth(period),
-    });
-  }
 }
 
 /** The plan with the ceilings of the call's run beside it (interface 8.5). `alone`: the call is a run of its own, of which nothing can have been used. */

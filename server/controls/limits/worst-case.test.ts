@@ -100,7 +100,7 @@ describe("the most a call can come to", () => {
       ],
     });
     const worst = worstCaseOf(searching, view({ maxTokens: 50, webSearches: 3 }), bounds);
-    expect(demandOf(searching, worst, 50, 0).micros).toBe(1_100 + 500 + 30_000);
+    expect(demandOf(searching, worst, 50).micros).toBe(1_100 + 500 + 30_000);
     expect(worstCaseOf(searching, view({ webSearches: null }), bounds).searches).toBe(1);
     expect(affordable(searching, worst, "micros", 31_000)).toBeNull();
     expect(dearest(model(), { ...of(10, 10), searches: 1 })).toBeNull();
@@ -110,7 +110,7 @@ describe("the most a call can come to", () => {
     const embeds = model({ priceSchedule: [{ from: Number.NEGATIVE_INFINITY, prices: prices(1_000_000, null), tiers: [] }] });
     expect(dearest(embeds, of(10, 1))).toBeNull();
     const worst = withoutOutput(worstCaseOf(embeds, view(), bounds));
-    expect(demandOf(embeds, worst, worst.outputTokens, 0)).toEqual({ tokens: 1_100, micros: 1_100, toolCalls: 0 });
+    expect(demandOf(embeds, worst, worst.outputTokens)).toEqual({ tokens: 1_100, micros: 1_100, toolCalls: 0 });
   });
 
   test("an answer that is made shorter costs no more than what is left", () => {
@@ -121,7 +121,7 @@ describe("the most a call can come to", () => {
         const shorter = affordable(priced, worst, "micros", left);
         if (shorter === null) return;
         expect(shorter).toBeLessThanOrEqual(worst.outputTokens);
-        expect(demandOf(priced, worst, shorter, 0).micros).toBeLessThanOrEqual(left);
+        expect(demandOf(priced, worst, shorter).micros).toBeLessThanOrEqual(left);
       }),
       { numRuns: 2_000 },
     );

@@ -79,8 +79,8 @@ export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds
   };
 }
 
-export function demandOf(model: ModelEntry, worst: WorstCase, outputTokens: number, toolCalls: number): Demand {
-  return { tokens: worst.inputTokens + outputTokens, micros: dearest(model, { ...worst, outputTokens }) ?? 0, toolCalls };
+export function demandOf(model: ModelEntry, worst: WorstCase, outputTokens: number): Demand {
+  return { tokens: worst.inputTokens + outputTokens, micros: dearest(model, { ...worst, outputTokens }) ?? 0, toolCalls: 0 };
 }
 
 /** Null when a price is missing. Taken at the dearest rate it could be billed at: input fresh, read from a cache or written to one, of any tier. */

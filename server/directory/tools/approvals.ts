@@ -21,6 +21,7 @@ import {
 } from "../../store/approval-use.ts";
 import { isAskersAccount, type ResolverAccount } from "../../store/approval-conflicts.ts";
 import type { Database } from "../../store/database.ts";
+import { dropHeldAnswers, keepHeldAnswer, takeHeldAnswer } from "../../store/held-answers.ts";
 import { notifyApprovers, notifyRequester, withdrawRequests } from "../../store/approval-notifications.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { notFound } from "../writes/records.ts";
@@ -34,12 +35,16 @@ export interface Viewer {
   readonly groupIds: readonly string[];
 }
 
+/** One tool of a tool server, or the tool calls of a model's answer. */
+type CapabilityType = "tool" | "tool_calls";
+
 /** What a blocked call asks approval for. */
 export interface ApprovalDemand {
   readonly tenantId: string;
   readonly serverConfigId: string | null;
   readonly serverId: string;
   readonly serverName: string;
+  readonly capabilityType: CapabilityType;
   readonly capabilityName: string;
   readonly requesterType: "user" | "api_key";
   readonly requesterId: string;
@@ -114,8 +119,12 @@ function together<T>(db: Database, work: (db: Database) => Promise<T>): Promise<
   return db.isTransaction ? work(db) : db.transaction().execute(work);
 }
 
-/** Makes the request and tells those who may resolve it, or gives the pending one for the very same call. */
-export async function requestApproval(parts: Parts, demand: ApprovalDemand): Promise<Approval> {
+/** Makes the request and tells those who may resolve it, or gives the pending one for the very same call. `whenNew` writes what goes with a new one. */
+export async function requestApproval(
+  parts: Parts,
+  demand: ApprovalDemand,
+  whenNew?: (db: Database, id: string) => Promise<void>,
+): Promise<Approval> {
   const now = parts.clock.now();
   const id = uuid();
   const values = {
@@ -124,7 +133,7 @@ export async function requestApproval(parts: Parts, demand: ApprovalDemand): Pro
     server_config_id: demand.serverConfigId,
     server_id: demand.serverId,
     server_name: demand.serverName,
-    capability_type: "tool",
+    capability_type: demand.capabilityType,
     capability_name: demand.capabilityName,
     requester_type: demand.requesterType,
     requester_id: demand.requesterId,
@@ -146,7 +155,10 @@ export async function requestApproval(parts: Parts, demand: ApprovalDemand): Pro
   };
   const row = await together(parts.db, async (db) => {
     const opened = await openApproval(db, values);
-    if (opened.id === id) await notifyApprovers(db, opened);
+    if (opened.id === id) {
+      await whenNew?.(db, id);
+      await notifyApprovers(db, opened);
+    }
     return opened;
   });
   return readApproval(row, now);
@@ -158,13 +170,50 @@ export async function redeemApproval(
   token: string,
   redemption: Omit<ApprovalRedemption, "id" | "now">,
 ): Promise<string | null> {
+  const row = await rowOfToken(parts, token, redemption.tenantId);
+  if (row === null || row.capability_type !== "tool") return null;
+  return (await consumeApproval(parts.db, { ...redemption, id: row.id, now: new Date(parts.clock.now()) })) ? row.id : null;
+}
+
+/** Redeems a token for the answer that waits under it: its approval and what was kept, once, and for nobody else and no other request. */
+export async function redeemHeldAnswer(
+  parts: Parts,
+  token: string,
+  redemption: Omit<ApprovalRedemption, "id" | "now" | "capabilityName" | "definitionDigest">,
+): Promise<{ readonly id: string; readonly answer: string } | null> {
+  const row = await rowOfToken(parts, token, redemption.tenantId);
+  if (row === null || row.capability_type !== "tool_calls") return null;
+  const { id, capability_name: capabilityName } = row;
+  const now = new Date(parts.clock.now());
+  return together(parts.db, async (db) => {
+    if (!(await consumeApproval(db, { ...redemption, id, capabilityName, definitionDigest: "", now }))) return null;
+    const sealed = await takeHeldAnswer(db, redemption.tenantId, id);
+    const answer = parts.secrets.openOrNull(sealed, heldContext(id));
+    return answer === null ? null : { id, answer };
+  });
+}
+
+/** Asks for the approval of an answer and keeps it under the approval; where one waits already, that one and what was kept with it. */
+export function holdAnswer(
+  parts: Parts,
+  demand: Omit<ApprovalDemand, "capabilityType" | "definitionDigest">,
+  answer: string,
+): Promise<Approval> {
+  return requestApproval(parts, { ...demand, capabilityType: "tool_calls", definitionDigest: "" }, (db, id) =>
+    keepHeldAnswer(db, demand.tenantId, id, parts.secrets.seal(answer, heldContext(id))),
+  );
+}
+
+const heldContext = (id: string) => `held_answers/${id}`;
+
+/** The approval a token was given for; null where it is nobody's. */
+async function rowOfToken(parts: Parts, token: string, tenantId: string): Promise<ApprovalRow | null> {
   const match = TOKEN.exec(token);
   if (match === null) return null;
   const hex = match[1] as string;
   const id = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
-  const row = await approvalById(parts.db, redemption.tenantId, id);
-  if (row?.token_nonce == null || !timingSafeEqual(Buffer.from(tokenOf(parts, row)), Buffer.from(token))) return null;
-  return (await consumeApproval(parts.db, { ...redemption, id, now: new Date(parts.clock.now()) })) ? id : null;
+  const row = await approvalById(parts.db, tenantId, id);
+  return row?.token_nonce == null || !timingSafeEqual(Buffer.from(tokenOf(parts, row)), Buffer.from(token)) ? null : row;
 }
 
 /** Redeems an approval the gateway itself remembers to have asked the caller for: as with its token, once, and for that call only. */
@@ -236,6 +285,7 @@ export async function pollApproval(
 export function expireApprovalRows(db: Database): Promise<void> {
   return together(db, async (trx) => {
     for (const row of await expireRows(trx)) await notifyRequester(trx, row);
+    await dropHeldAnswers(trx);
   });
 }
 

@@ -131,6 +131,13 @@ export interface ApprovalTable {
   created_at: Stamp;
 }
 
+export interface HeldAnswerTable {
+  approval_id: string;
+  tenant_id: string;
+  /** Status, headers and body, sealed. */
+  sealed: string;
+}
+
 export interface ToolSessionTable {
   tenant_id: string;
   session: string;

@@ -40,6 +40,11 @@ function bodyOf(refusal: Refusal, call: Call | null): string {
 
 /** Refusals as JSON-RPC errors. */
 export const rpcRefusals: Pick<Surface, "refusal" | "streamError"> = {
-  refusal: (refusal, call) => ({ headers: { "content-type": "application/json" }, body: bodyOf(refusal, call) }),
+  refusal: (refusal, call) => ({
+    headers: { "content-type": "application/json" },
+    body: bodyOf(refusal, call),
+    // Clients of tool servers take a 403 for a missing scope.
+    ...(refusal.code === "approval_required" ? { status: 200 } : {}),
+  }),
   streamError: (refusal, call) => new TextEncoder().encode(`event: message\ndata: ${bodyOf(refusal, call)}\n\n`),
 };

@@ -1,0 +1,134 @@
+import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Answer, WholeAnswer } from "../../road/answer.ts";
+import { arrivalOf, type Call } from "../../road/call.ts";
+import type { AnswerCheck, AnswerControl } from "../../road/control.ts";
+import { outputFormOf } from "../../road/output/answer-formats.ts";
+import { callsMade, upToAllowed } from "../../road/output/counted-calls.ts";
+import type { Exchange } from "../../road/surface.ts";
+import { modelOf } from "../../road/target.ts";
+import type { OutputForm } from "../../wire/output-form.ts";
+import type { AdmissionGate } from "./admission-gate.ts";
+import type { Reservation } from "./counters.ts";
+import type { LimitedCall } from "./limited-call.ts";
+import type { CallPlan } from "./plan.ts";
+import { toolCallPlan } from "./tool-call-plan.ts";
+
+/**
+ * `tool_use.max_tool_calls_per_hour` and `_per_day` (interface 8.3): the tool calls of an answer are counted when the model
+ * makes them, and an answer that makes more than are left is not given. A stream gives what comes before the first too many;
+ * where the counters are shared by many processes, calls of streams that run side by side may pass a cap together.
+ */
+export class ToolCallCaps implements AnswerControl {
+  readonly name = "tool calls of an hour and a day";
+  private readonly gate: Pick<AdmissionGate, "pass">;
+  private readonly plans: (scope: GroupScope, model: ModelEntry, at: number, make: typeof toolCallPlan) => CallPlan;
+  private readonly taken = new WeakMap<Call, Reservation[]>();
+
+  constructor(gate: ToolCallCaps["gate"], plans: ToolCallCaps["plans"]) {
+    this.gate = gate;
+    this.plans = plans;
+  }
+
+  prepare(call: Call, { conversation }: Exchange): AnswerCheck | null {
+    const model = modelOf(call);
+    if (conversation === undefined || model === null || call.scope === null) return null;
+    if (this.planOf(call, model).windows.length === 0) return null;
+    const form = outputFormOf(conversation);
+    return (answer) => {
+      if (answer.status >= 300) return answer;
+      return answer.kind === "whole" ? this.whole(call, form, answer) : this.stream(call, form, answer);
+    };
+  }
+
+  private planOf(call: Call, model: ModelEntry): CallPlan {
+    return this.plans(call.scope as GroupScope, model, arrivalOf(call), toolCallPlan);
+  }
+
+  /** What is to be settled with the call: the calls of an answer that was made were made. */
+  takenBy(call: Call): readonly Reservation[] {
+    const taken = this.taken.get(call) ?? [];
+    this.taken.delete(call);
+    return taken;
+  }
+
+  private whole(call: Call, form: OutputForm, answer: WholeAnswer): Answer | Refusal | Promise<Answer | Refusal> {
+    const made = callsMade(form, answer.body);
+    if (made === null) return refuse("upstream_invalid_response");
+    if (made === 0) return answer;
+    const refusal = this.take(call, made);
+    if (refusal instanceof Promise) return refusal.then((found) => found ?? noted(call, made, answer));
+    return refusal ?? noted(call, made, answer);
+  }
+
+  private async stream(call: Call, form: OutputForm, answer: Answer & { readonly kind: "stream" }): Promise<Answer | Refusal> {
+    // Looked at before the first: counters that are elsewhere cannot be asked in mid-frame.
+    let left = Number.POSITIVE_INFINITY;
+    const looking = this.take(call, 0, (plan, spent) => {
+      left = Math.min(...plan.windows.map(({ limit }, i) => limit - (spent[i] as number)));
+    });
+    const unavailable = await looking;
+    if (unavailable !== null && unavailable.code !== "tool_call_limit_exceeded") return unavailable;
+    const none = unavailable;
+    let counted = 0;
+    return upToAllowed(call, form, answer, (made) => {
+      if (none !== null) return none;
+      const more = made - counted;
+      const refusal = this.take(call, more);
+      if (refusal instanceof Promise) {
+        void refusal.catch(() => undefined);
+        if (made > left) return exceeded("The tool calls of this resource group's hour or day are used up.");
+      } else if (refusal !== null) return refusal;
+      counted = made;
+      noteCalls(call, made);
+      return null;
+    });
+  }
+
+  private take(
+    call: Call,
+    toolCalls: number,
+    held: (plan: CallPlan, spent: readonly number[]) => void = () => undefined,
+  ): Refusal | null | Promise<Refusal | null> {
+    const model = modelOf(call) as ModelEntry;
+    const plan = this.planOf(call, model);
+    const taken = this.taken.get(call) ?? [];
+    this.taken.set(call, taken);
+    const limited: LimitedCall = {
+      id: `${call.id}/tools/${taken.length}`,
+      call,
+      view: null,
+      model,
+      plan,
+      worst: null,
+      counted: null,
+      outputTokens: 0,
+      demand: { tokens: 0, micros: 0, toolCalls },
+      ahead: { ms: 0, lender: null },
+    };
+    const passed = this.gate.pass(limited, (spent) => {
+      taken.push({ id: limited.id, plan, demand: limited.demand });
+      held(plan, spent);
+    });
+    return passed instanceof Promise ? passed.then(told) : told(passed);
+  }
+}
+
+/** The counters of the next process begin with what rows say. */
+function noteCalls({ row }: Call, made: number): void {
+  row.custom_metadata = { ...(row.custom_metadata as object | null | undefined), tool_calls: made };
+}
+
+function noted(call: Call, made: number, answer: WholeAnswer): Answer {
+  noteCalls(call, made);
+  return answer;
+}
+
+/** A cap on tool calls is no quota of requests: it does not turn with the caller's next try. */
+function told(refusal: Refusal | null): Refusal | null {
+  return refusal?.code === "usage_limit_reached" ? exceeded(refusal.message, refusal.extra) : refusal;
+}
+
+function exceeded(message: string, extra: Refusal["extra"] = {}): Refusal {
+  return refuse("tool_call_limit_exceeded", message, { extra });
+}

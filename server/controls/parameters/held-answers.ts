@@ -1,0 +1,170 @@
+import { holdAnswer, redeemHeldAnswer } from "../../directory/tools/approvals.ts";
+import type { Directory } from "../../directory/writes/write.ts";
+import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
+import { ownAnswer, type Answer, type StreamAnswer, type WholeAnswer } from "../../road/answer.ts";
+import { bufferAnswer } from "../../road/answers/buffered-answer.ts";
+import { toolCallsOf, toolCallsOfPieces } from "../../road/answers/tool-calls.ts";
+import { approvalRequired } from "../../road/approval-required.ts";
+import type { Call, Identity } from "../../road/call.ts";
+import type { AnswerCheck, AnswerControl, RequestControl } from "../../road/control.ts";
+import type { Conversation } from "../../road/conversation.ts";
+import { type Decision, PASS, refused } from "../../road/decision.ts";
+import { settle } from "../../road/metering/settle.ts";
+import { streamUsage } from "../../road/metering/stream-usage.ts";
+import type { BufferedToolCall } from "../../road/output/buffered-tool-calls.ts";
+import { governanceOf } from "../../road/parameter-governance.ts";
+import type { Exchange } from "../../road/surface.ts";
+import { modelOf, routeOf } from "../../road/target.ts";
+import { replyObject } from "../../wire/openai/reply-object.ts";
+
+type Parts = Pick<Directory, "db" | "secrets" | "clock">;
+
+/** As long as an approval of a tool server's tool, where its configuration says nothing else. */
+const TIMEOUT_SECONDS = 900;
+/** Characters of the tools' names that the approval is called by. */
+const LONGEST_NAME = 200;
+
+/** Whose answer it is, and to what. */
+interface Terms {
+  readonly tenantId: string;
+  readonly requesterId: string;
+  readonly requesterGroupId: string;
+  readonly serverId: string;
+  readonly argumentsDigest: string;
+}
+
+/**
+ * `tool_use.mode: approval_required` (interface 8.3): an answer in which a model calls tools is kept, sealed, until
+ * somebody approved it. The same request with the token is given that very answer, once, and no model is asked again.
+ * Streams are taken in whole before any of them is given, since their calls come last.
+ */
+export class HeldAnswers implements RequestControl, AnswerControl {
+  readonly name = "held answers";
+  private readonly parts: Parts;
+  private readonly idleMs: number;
+
+  /** `idleMs`: longest silence of a provider whose stream is held. */
+  constructor(parts: Parts, idleMs: number) {
+    this.parts = parts;
+    this.idleMs = idleMs;
+  }
+
+  decide(call: Call): Decision | Promise<Decision> {
+    const token = call.headers.get("x-approval-token");
+    return token !== null && holds(call) ? this.given(call, token) : PASS;
+  }
+
+  prepare(call: Call, { conversation }: Exchange): AnswerCheck | null {
+    if (conversation === undefined || !holds(call)) return null;
+    // Before the request that came gives way to the one that leaves.
+    const terms = termsOf(call);
+    return (answer) => {
+      if (answer.status >= 300) return answer;
+      return answer.kind === "whole" ? this.whole(call, terms, conversation, answer) : this.stream(call, terms, conversation, answer);
+    };
+  }
+
+  private async given(call: Call, token: string): Promise<Decision> {
+    try {
+      const redeemed = await redeemHeldAnswer(this.parts, token, { ...termsOf(call), callId: call.id });
+      if (redeemed === null) return refused(refuse("approval_token_invalid"));
+      call.row.consumed_approval_request_id = redeemed.id;
+      call.row.agent_authz_decision = "allow";
+      return { kind: "answer", answer: readHeld(redeemed.answer) };
+    } catch (error) {
+      return refused(away(error));
+    }
+  }
+
+  private whole(call: Call, terms: Terms, conversation: Conversation, answer: WholeAnswer): Answer | Refusal | Promise<Refusal> {
+    const body = replyObject(answer.body);
+    if (body === null) return refuse("upstream_invalid_response");
+    const calls = toolCallsOf(conversation, body);
+    return calls.length === 0 ? answer : this.hold(call, terms, calls, answer, answer.body);
+  }
+
+  /** Metered here, where it is held. */
+  private async stream(call: Call, terms: Terms, conversation: Conversation, answer: StreamAnswer): Promise<Answer | Refusal> {
+    const buffered = await bufferAnswer(call, answer, answer.idleMs ?? this.idleMs);
+    settle(call, streamUsage(answer));
+    if (isRefusal(buffered)) return buffered;
+    const calls = toolCallsOfPieces(conversation, buffered.pieces);
+    return calls.length === 0 ? buffered.answer : this.hold(call, terms, calls, answer, Buffer.concat(buffered.pieces));
+  }
+
+  private async hold(
+    call: Call,
+    terms: Terms,
+    calls: readonly BufferedToolCall[],
+    { status, headers }: Answer,
+    body: Uint8Array,
+  ): Promise<Refusal> {
+    call.answerReusable = false;
+    call.row.proxy_subtype = "approval_required";
+    call.row.agent_authz_decision = "approval_required";
+    const identity = call.identity as Identity;
+    try {
+      const approval = await holdAnswer(
+        this.parts,
+        {
+          ...terms,
+          serverConfigId: null,
+          serverName: routeOf(call)?.group?.name ?? modelOf(call)?.name ?? "",
+          capabilityName: [...new Set(calls.map(({ name }) => name ?? "?"))].join(", ").slice(0, LONGEST_NAME),
+          requesterType: identity.userId === null ? "api_key" : "user",
+          requesterDisplay: identity.username ?? identity.credentialName,
+          approverGroupIds: [],
+          callArguments: `[${calls.map(written).join(",")}]`,
+          metadata: {
+            call_id: call.id,
+            client_ip: call.ip,
+            ...(identity.credentialId === identity.userId ? {} : { api_key_id: identity.credentialId }),
+          },
+          timeoutSeconds: TIMEOUT_SECONDS,
+        },
+        writeHeld(status, headers, body),
+      );
+      return approvalRequired(approval);
+    } catch (error) {
+      return away(error);
+    }
+  }
+}
+
+function holds(call: Call): boolean {
+  const model = modelOf(call);
+  return model !== null && call.scope !== null && call.identity !== null && governanceOf(call, model).toolMode === "approval_required";
+}
+
+function termsOf(call: Call): Terms {
+  const { tenantId, userId, credentialId } = call.identity as Identity;
+  const content = call.requestContent ?? "";
+  return {
+    tenantId,
+    requesterId: userId ?? credentialId,
+    requesterGroupId: (call.scope as NonNullable<Call["scope"]>).groupId,
+    serverId: routeOf(call)?.group?.id ?? modelOf(call)?.id ?? "",
+    // Some surfaces say in the address what others say in the body.
+    argumentsDigest: sha256Hex(`${call.path}\n${new URL(call.url, "http://gateway").searchParams.get("alt") ?? ""}\n${sha256Hex(content)}`),
+  };
+}
+
+/** As an approver reads it, with every digit; arguments that are no JSON as the text they are. */
+function written({ name, arguments: given, isWhole }: BufferedToolCall): string {
+  return `{"name":${JSON.stringify(name)},"arguments":${isWhole ? given : JSON.stringify(given)}}`;
+}
+
+function writeHeld(status: number, headers: Readonly<Record<string, string>>, body: Uint8Array): string {
+  return JSON.stringify({ status, headers, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("base64") });
+}
+
+function readHeld(text: string): WholeAnswer {
+  const { status, headers, body } = JSON.parse(text) as { status: number; headers: Record<string, string>; body: string };
+  return ownAnswer(status, headers, Buffer.from(body, "base64"));
+}
+
+function away(error: unknown): Refusal {
+  const rest = { reason: reasonOf(error), headers: { "retry-after": "1" } };
+  return refuse("directory_unavailable", "Approvals cannot be looked up just now.", rest);
+}
