@@ -366,6 +366,8 @@ async function liveALittle(): Promise<void> {
   await sql`INSERT INTO alerts (id, tenant_id, alert_type, severity, title, message, crossing) VALUES ('alert', 'default', 'usage_warning', 'warning', 't', 'm', 'x')`.execute(
     connection.db,
   );
+  // Sealed in truth, so that only its being there can be told.
+  await sql`INSERT INTO held_answers (approval_id, tenant_id, sealed) VALUES (${asked}, 'default', 'marys answer')`.execute(connection.db);
   await sql`INSERT INTO notice_posts (end_user_id, tenant_id, posted_at) VALUES (${mary.id}, 'default', ARRAY[now()])`.execute(
     connection.db,
   );
