@@ -16,6 +16,7 @@ import { completions } from "./surfaces/llm/completions.ts";
 import { embeddings } from "./surfaces/llm/embeddings.ts";
 import { modelDetail, modelsList } from "./surfaces/llm/models.ts";
 import { responses } from "./surfaces/llm/responses.ts";
+import type { DescribedRoute } from "./surfaces/openapi/described-route.ts";
 import { countTokens } from "./surfaces/messages/count-tokens.ts";
 import {
   oauthAuthorize,
@@ -62,6 +63,8 @@ export interface Governed extends Omit<GovernedRoute, "surface"> {
   readonly surface: Surface | ((services: Services) => Surface);
   readonly method: Method;
   readonly path: string;
+  /** Of the portal's; what is said of the others stands in surfaces/openapi/runtime-routes.ts. */
+  readonly described?: DescribedRoute;
 }
 
 const mcp = (proxySubtype: string) => ({ proxyType: "mcp", proxySubtype }) as const;

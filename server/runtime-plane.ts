@@ -9,6 +9,7 @@ import { ERRORS, type ErrorCode } from "./kernel/errors.ts";
 import { ulid } from "./kernel/ids.ts";
 import { pathOf } from "./kernel/request-path.ts";
 import { GOVERNED_ROUTES, OPEN_ROUTES, type Services } from "./routes.ts";
+import { runtimeDocumentText } from "./runtime-document.ts";
 
 export interface Health {
   /** Null when ready, else what is missing. */
@@ -23,6 +24,7 @@ interface Env {
 const REMEMBERED_WAYS = 4_096;
 const LONGEST_WAY = 256;
 
+const DOCUMENT = "/openapi.json";
 const CONTROL_PLANES = /^\/v1\/admin(?:\/|-users\/|$)/;
 
 /**
@@ -44,6 +46,7 @@ export function runtimePlane(
   const [alive, ready, ...subsystems] = OPEN_ROUTES;
   app.get(alive, (c) => c.json({ status: "ok" }));
   for (const path of subsystems) app.get(path, (c) => c.json({ status: "ok" }));
+  app.get(DOCUMENT, (c) => c.body(runtimeDocumentText(), 200, { "content-type": "application/json", "cache-control": "no-cache" }));
   app.get(ready, (c) => readiness(health).then(({ status, body }) => c.json(body, status)));
   for (const { surface, ...rest } of GOVERNED_ROUTES) {
     const route = { ...rest, surface: typeof surface === "function" ? surface(services) : surface };
@@ -56,7 +59,7 @@ export function runtimePlane(
     });
   }
 
-  const served = [...GOVERNED_ROUTES, ...OPEN_ROUTES.map((path) => ({ method: "GET", path }))];
+  const served = [...GOVERNED_ROUTES, ...[...OPEN_ROUTES, DOCUMENT].map((path) => ({ method: "GET", path }))];
   for (const [path, allow] of allowOf(served))
     app.all(path, () => {
       unserved("method_not_allowed");

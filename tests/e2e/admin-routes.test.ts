@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hkdfSync } from "node:crypto";
 import { secretBox } from "../../server/kernel/secrets.ts";
-import { paramsOf } from "../../server/surfaces/admin/document.ts";
+import { paramsOf } from "../../server/surfaces/openapi/schema-of.ts";
 import type { AdminOperation } from "../../server/surfaces/admin/operation.ts";
 import { OPERATIONS } from "../../server/surfaces/admin/routes.ts";
 import { adminTokens } from "../../server/directory/people/admin-tokens.ts";

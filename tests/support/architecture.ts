@@ -36,6 +36,7 @@ const TOP = [
   "drivers.ts",
   "plane.ts",
   "routes.ts",
+  "runtime-document.ts",
   "runtime-plane.ts",
   "welcome.ts",
 ];

@@ -17,7 +17,7 @@ export const avatarUrl = z
 const MAX_METADATA = 16_384;
 
 export const endUserMetadata = z
-  .record(z.string().max(200), z.json())
+  .record(z.string().max(200), z.unknown())
   .refine((value) => JSON.stringify(value).length <= MAX_METADATA, "must be at most 16 KB of JSON");
 
 export const endUserCreate = z

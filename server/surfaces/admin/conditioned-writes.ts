@@ -1,6 +1,6 @@
 import { holdRecord, write, type Actor, type Directory, type Write } from "../../directory/writes/write.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { paramsOf } from "./document.ts";
+import { paramsOf } from "../openapi/schema-of.ts";
 import { entityTag, isMatched, isNoneOther } from "./entity-tag.ts";
 import type { RecordRoute } from "./record-route.ts";
 

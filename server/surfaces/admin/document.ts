@@ -2,20 +2,14 @@ import { errorBody, tenantIdOfCaller } from "@gatehouse/contracts/conventions";
 import { z } from "zod";
 import { answerHeaders, conditionHeaders, type DescribedOperation, errorResponses } from "./document-answers.ts";
 import type { AdminOperation } from "./operation.ts";
+import { type OpenApiNode, paramsOf, schemaOf } from "../openapi/schema-of.ts";
 import type { RecordRoute } from "./record-route.ts";
-
-type Json = Record<string, unknown>;
-
-/** The names of the parameters of a path such as `/v1/admin/tenants/{id}`. */
-export function paramsOf(path: string): string[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
-}
 
 /** The OpenAPI 3.1 document of the operations, made from the same schemas that check the requests. */
 export function openApiDocument(operations: readonly AdminOperation[], records: ReadonlyMap<AdminOperation, RecordRoute>): object {
-  const components: Json = {};
+  const components: OpenApiNode = {};
   const error = schemaOf(errorBody, "output", components);
-  const paths: Record<string, Json> = {};
+  const paths: Record<string, OpenApiNode> = {};
   const reads = new Set([...records.values()].map(({ read }) => read));
   for (const operation of operations) {
     const path = (paths[operation.path] ??= {});
@@ -50,7 +44,7 @@ export function openApiDocument(operations: readonly AdminOperation[], records: 
   };
 }
 
-function describe(one: DescribedOperation, components: Json, error: Json): Json {
+function describe(one: DescribedOperation, components: OpenApiNode, error: OpenApiNode): OpenApiNode {
   const { operation } = one;
   const { answer } = operation;
   const open = operation.access === "anyone";
@@ -78,7 +72,7 @@ function describe(one: DescribedOperation, components: Json, error: Json): Json 
   };
 }
 
-function requestBody(operation: AdminOperation, components: Json): Json {
+function requestBody(operation: AdminOperation, components: OpenApiNode): OpenApiNode {
   if (operation.upload !== undefined) {
     const schema = {
       type: "object",
@@ -98,7 +92,7 @@ function operationId({ method, path }: AdminOperation): string {
   return `${method.toLowerCase()}${path.replaceAll(/[^A-Za-z0-9]+/g, "_")}`.replace(/_$/, "");
 }
 
-function parameters(operation: AdminOperation, components: Json): Json[] {
+function parameters(operation: AdminOperation, components: OpenApiNode): OpenApiNode[] {
   const inPath = paramsOf(operation.path).map((name) => ({
     name,
     in: "path",
@@ -121,29 +115,4 @@ function parameters(operation: AdminOperation, components: Json): Json[] {
 export function withTenant<T extends z.ZodObject | undefined>(operation: Pick<AdminOperation, "reach">, schema: T): T | z.ZodObject {
   if (operation.reach === "none") return schema;
   return (schema ?? z.strictObject({})).safeExtend({ tenant_id: tenantIdOfCaller });
-}
-
-/** JSON Schema of a zod schema. One that has an id goes to the components and is referred to. */
-function schemaOf(schema: z.ZodType, io: "input" | "output", components: Json): Json {
-  const made = z.toJSONSchema(schema, { target: "draft-2020-12", io, unrepresentable: "any" }) as Json;
-  const { $schema: _dialect, $defs: definitions, ...rest } = made;
-  for (const [id, definition] of Object.entries((definitions ?? {}) as Json)) components[id] = relinked(definition);
-  const id = schema.meta()?.id;
-  const own = relinked(rest) as Json;
-  if (id === undefined) return own;
-  components[id] ??= own;
-  return { $ref: `#/components/schemas/${id}` };
-}
-
-/** Points references at the components, and drops the ids the definitions repeat. */
-function relinked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(relinked);
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).filter(([key, member]) => !(key === "id" && typeof member === "string" && "type" in value));
-  return Object.fromEntries(
-    entries.map(([key, member]) => [
-      key,
-      key === "$ref" && typeof member === "string" ? member.replace("#/$defs/", "#/components/schemas/") : relinked(member),
-    ]),
-  );
 }

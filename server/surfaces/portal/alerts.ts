@@ -1,3 +1,4 @@
+import { alertAcknowledged, portalAlerts } from "@gatehouse/contracts/portal-answers";
 import { portalPageQuery } from "@gatehouse/contracts/portal";
 import { acknowledgePortalAlert, listPortalAlerts } from "../../directory/people/portal/alerts.ts";
 import type { TenantSnapshot } from "../../directory/snapshot.ts";
@@ -22,11 +23,21 @@ async function listed(request: PortalRequest<{ page: number; page_size: number }
 }
 
 export const alertRoutes: readonly PortalRoute[] = [
-  portalOperation({ method: "GET", path: PATH, name: "alerts", query: portalPageQuery, run: (request) => listed(request, null) }),
+  portalOperation({
+    method: "GET",
+    path: PATH,
+    name: "alerts",
+    summary: "Alerts of one's groups and those above",
+    answer: { status: 200, schema: portalAlerts },
+    query: portalPageQuery,
+    run: (request) => listed(request, null),
+  }),
   portalOperation({
     method: "GET",
     path: `${PATH}/group/:group_id`,
     name: "alerts_of_group",
+    summary: "Alerts of one group",
+    answer: { status: 200, schema: portalAlerts },
     query: portalPageQuery,
     run(request) {
       const { group_id: groupId = "" } = request.params;
@@ -38,6 +49,8 @@ export const alertRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${PATH}/:alert_id/acknowledge`,
     name: "alert_acknowledge",
+    summary: "Acknowledges an alert, for oneself",
+    answer: { status: 200, schema: alertAcknowledged },
     async run(request) {
       const { alert_id: id = "" } = request.params;
       return {

@@ -33,6 +33,8 @@ export const approvalPageRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: PATH,
     name: "approval_page",
+    summary: "A page to decide an approval on",
+    answer: { status: 200, media: "text/html" },
     async run(request) {
       const { approval, ticket } = await shown(request);
       return approval.status === "pending" && queryOf(request.call).has("decide")
@@ -46,6 +48,8 @@ export const approvalPageRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: PATH,
     name: "approval_page",
+    summary: "A page to decide an approval on",
+    answer: { status: 200, media: "text/html" },
     form: true,
     async run(request) {
       const { services, call, bytes } = request;

@@ -1,4 +1,5 @@
-import { approvalResolution } from "@gatehouse/contracts/approvals";
+import { approvalPoll, pendingCount, portalApprovals } from "@gatehouse/contracts/portal-answers";
+import { approval, approvalResolution, approvedApproval, rejectedApproval } from "@gatehouse/contracts/approvals";
 import { portalApprovalQuery } from "@gatehouse/contracts/portal";
 import { approveApproval, getApproval, listApprovals, pollApproval, rejectApproval, type Viewer } from "../../directory/tools/approvals.ts";
 import type { Identity } from "../../road/call.ts";
@@ -18,6 +19,8 @@ export const approvalRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: PATH,
     name: "approvals",
+    summary: "Approvals one asked for or may resolve",
+    answer: { status: 200, schema: portalApprovals },
     query: portalApprovalQuery,
     async run(request) {
       const { status, page, page_size } = request.query;
@@ -33,6 +36,8 @@ export const approvalRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${PATH}/pending-count`,
     name: "approvals_pending",
+    summary: "How many wait",
+    answer: { status: 200, schema: pendingCount },
     async run(request) {
       const { identity, viewer } = callerOf(request);
       return {
@@ -45,6 +50,8 @@ export const approvalRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: ONE,
     name: "approval",
+    summary: "One approval",
+    answer: { status: 200, schema: approval },
     run(request) {
       const { identity, viewer } = callerOf(request);
       return getApproval(request.services.directory, identity.tenantId, request.params.id ?? "", viewer);
@@ -55,6 +62,8 @@ export const approvalRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${ONE}/poll`,
     name: "approval_poll",
+    summary: "How an approval stands; its token once it is approved",
+    answer: { status: 200, schema: approvalPoll },
     run(request) {
       const { identity, viewer } = callerOf(request);
       return pollApproval(request.services.directory, identity.tenantId, request.params.id ?? "", viewer);
@@ -64,6 +73,8 @@ export const approvalRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${ONE}/approve`,
     name: "approval_approve",
+    summary: "Approves",
+    answer: { status: 200, schema: approvedApproval },
     body: approvalResolution,
     run(request) {
       const { identity, viewer } = callerOf(request);
@@ -80,6 +91,8 @@ export const approvalRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${ONE}/reject`,
     name: "approval_reject",
+    summary: "Rejects",
+    answer: { status: 200, schema: rejectedApproval },
     body: approvalResolution,
     run(request) {
       const { identity, viewer } = callerOf(request);

@@ -1,4 +1,15 @@
 import {
+  changedPassword,
+  portalLoginAnswer,
+  portalSession,
+  registered,
+  secondFactorBegun,
+  secondFactorChanged,
+  secondFactorState,
+  signedOut,
+  validToken,
+} from "@gatehouse/contracts/portal-answers";
+import {
   portalLogin,
   portalPasswordChange,
   registration,
@@ -51,6 +62,8 @@ export const authRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${AUTH}/register`,
     name: "register",
+    summary: "Makes an account",
+    answer: { status: 201, schema: registered },
     body: registration,
     maxBodyBytes: REGISTRATION_BYTES,
     async run({ services, call, body, origin }) {
@@ -76,6 +89,8 @@ export const authRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${AUTH}/login`,
     name: "login",
+    summary: "Signs in; asks for a second factor where the account has one",
+    answer: { status: 200, schema: portalLoginAnswer },
     body: portalLogin,
     async run({ services, call, body, origin }) {
       const outcome = await logInPortalUser(services.logins, call.tenant?.id ?? null, body, origin);
@@ -90,6 +105,8 @@ export const authRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${AUTH}/login/2fa`,
     name: "login_2fa",
+    summary: "Signs in with the second factor",
+    answer: { status: 200, schema: portalSession },
     body: secondFactorLogin,
     async run({ services, call, body, origin }) {
       const signedIn = await logInWithCode(services.logins, { tempToken: body.temp_token, code: body.code }, origin);
@@ -103,6 +120,8 @@ export const authRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${AUTH}/validate`,
     name: "validate",
+    summary: "Whose token it is",
+    answer: { status: 200, schema: validToken },
     run: async ({ user }) => ({ valid: true, user: { id: user.id, username: user.username }, tenant_id: user.tenant_id }),
   }),
   portalOperation({
@@ -110,6 +129,8 @@ export const authRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${AUTH}/change-password`,
     name: "change_password",
+    summary: "Changes one's password, and ends every other session",
+    answer: { status: 200, schema: changedPassword },
     body: portalPasswordChange,
     run: async ({ services, who, body, origin }) => ({
       success: true,
@@ -123,7 +144,8 @@ export const authRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${AUTH}/logout`,
     name: "logout",
-    // The client forgets its token: the gateway holds no session to end.
+    summary: "Signs out",
+    answer: { status: 200, schema: signedOut }, // The client forgets its token: the gateway holds no session to end.
     run: async () => ({ success: true, message: "Signed out: forget the token." }),
   }),
   portalOperation({
@@ -131,6 +153,8 @@ export const authRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${AUTH}/2fa/status`,
     name: "2fa_status",
+    summary: "Whether two-factor login is on",
+    answer: { status: 200, schema: secondFactorState },
     run: ({ services, who }) => secondFactorStatus(services.logins, who),
   }),
   portalOperation({
@@ -138,6 +162,8 @@ export const authRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${AUTH}/2fa/setup`,
     name: "2fa_setup",
+    summary: "Begins two-factor login: the secret and the backup codes, shown once",
+    answer: { status: 200, schema: secondFactorBegun },
     run: ({ services, who, origin }) => beginSecondFactor(services.logins, who, origin),
   }),
   portalOperation({
@@ -145,6 +171,8 @@ export const authRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${AUTH}/2fa/verify`,
     name: "2fa_verify",
+    summary: "Switches two-factor login on with a code of the new secret",
+    answer: { status: 200, schema: secondFactorChanged },
     body: secondFactorCode,
     async run({ services, who, body, origin }) {
       await confirmSecondFactor(services.logins, who, body.code, origin);
@@ -156,6 +184,8 @@ export const authRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${AUTH}/2fa/disable`,
     name: "2fa_disable",
+    summary: "Switches two-factor login off, with a code or the password",
+    answer: { status: 200, schema: secondFactorChanged },
     body: secondFactorDisable,
     async run({ services, who, body, origin }) {
       await disableSecondFactor(services.logins, who, body, origin);

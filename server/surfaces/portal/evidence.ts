@@ -1,3 +1,4 @@
+import { noticeRecorded, portalNotice } from "@gatehouse/contracts/portal-answers";
 import { noticeConfigQuery, noticePost } from "@gatehouse/contracts/notices";
 import { effectiveNoticeConfig } from "../../directory/notices/notice-configs.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
@@ -7,6 +8,8 @@ export const evidenceRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/evidence/notice-config",
     name: "notice_config",
+    summary: "The AI notice as it is to be shown",
+    answer: { status: 200, schema: portalNotice },
     query: noticeConfigQuery,
     async run({ services, user, query }) {
       const { enabled, surface, texts, text_digests, exemption } = await effectiveNoticeConfig(
@@ -21,6 +24,8 @@ export const evidenceRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: "/v1/portal/evidence/notice",
     name: "notice",
+    summary: "Records that the notice was shown",
+    answer: { status: 200, schema: noticeRecorded },
     body: noticePost,
     invalidBody: "invalid_notice",
     run: ({ services, call, body }) => services.notices.record(call, body),

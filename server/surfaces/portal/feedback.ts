@@ -1,3 +1,4 @@
+import { runRated } from "@gatehouse/contracts/portal-answers";
 import { runFeedback } from "@gatehouse/contracts/portal";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 
@@ -6,6 +7,8 @@ export const feedbackRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: "/v1/portal/runs/:run_id/feedback",
     name: "run_feedback",
+    summary: "Rates a run one took part in",
+    answer: { status: 200, schema: runRated },
     body: runFeedback,
     run: ({ services, call, params, body }) =>
       services.feedback.rate(call, params.run_id ?? "", { score: body.score, comment: body.comment ?? null }),

@@ -1,3 +1,11 @@
+import {
+  identityConnectors,
+  identityMappings,
+  portalCollections,
+  portalServer,
+  portalServerList,
+  portalSkills,
+} from "@gatehouse/contracts/portal-answers";
 import { groupFilterQuery, inheritedQuery } from "@gatehouse/contracts/portal";
 import { portalServers, type PortalServer } from "../../controls/access/portal-servers.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
@@ -28,6 +36,8 @@ export const listingRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: SERVERS,
     name: "servers",
+    summary: "The tool servers one may use",
+    answer: { status: 200, schema: portalServerList },
     query: groupFilterQuery,
     run: async (request) => listed(await serversFor(request, request.query.group_id, true), request.query.enabled_only),
   }),
@@ -35,6 +45,8 @@ export const listingRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${SERVERS}/by-group/:group_id`,
     name: "servers_of_group",
+    summary: "Those of one group",
+    answer: { status: 200, schema: portalServerList },
     query: inheritedQuery,
     run: async (request) => listed(await serversFor(request, request.params.group_id, request.query.include_inherited ?? true), false),
   }),
@@ -42,22 +54,35 @@ export const listingRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${SERVERS}/:config_id`,
     name: "server",
+    summary: "One of them",
+    answer: { status: 200, schema: portalServer },
     async run(request) {
       const servers = (await lookupScopesOf(request)).flatMap((scope) => portalServers(scope, true));
       return servers.find(({ id }) => id === request.params.config_id) ?? refuse("not_found", "There is no such server.");
     },
   }),
-  portalOperation({ method: "GET", path: "/v1/portal/skills", name: "skills", run: async () => ({ skills: [], total: 0 }) }),
+  portalOperation({
+    method: "GET",
+    path: "/v1/portal/skills",
+    name: "skills",
+    summary: "The skills one may use",
+    answer: { status: 200, schema: portalSkills },
+    run: async () => ({ skills: [], total: 0 }),
+  }),
   portalOperation({
     method: "GET",
     path: "/v1/portal/skills/:skill_id/export",
     name: "skill_export",
+    summary: "A skill as a ZIP",
+    answer: { status: 200, media: "application/zip" },
     run: async () => refuse("not_found", "There is no such skill."),
   }),
   portalOperation({
     method: "GET",
     path: "/v1/portal/knowledgebases",
     name: "knowledgebases",
+    summary: "The knowledge bases one may use",
+    answer: { status: 200, schema: portalCollections },
     query: groupFilterQuery,
     run: async (request) => fromOtherTenant(request, request.query.group_id) ?? { collections: [], total: 0 },
   }),
@@ -65,30 +90,40 @@ export const listingRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/knowledgebases/:collection_id",
     name: "knowledgebase",
+    summary: "One of them",
+    answer: { status: 200, schema: portalCollections },
     run: async () => refuse("not_found", "There is no such collection."),
   }),
   portalOperation({
     method: "GET",
     path: "/v1/portal/kb-identities/connectors",
     name: "kb_connectors",
+    summary: "Connectors whose identities may be linked",
+    answer: { status: 200, schema: identityConnectors },
     run: async () => ({ connectors: [], total: 0 }),
   }),
   portalOperation({
     method: "GET",
     path: "/v1/portal/kb-identities",
     name: "kb_identities",
+    summary: "One's linked identities",
+    answer: { status: 200, schema: identityMappings },
     run: async () => ({ mappings: [], total: 0 }),
   }),
   portalOperation({
     method: "POST",
     path: "/v1/portal/kb-identities",
     name: "kb_identity_link",
+    summary: "Links an identity",
+    answer: { status: 200, schema: identityMappings },
     run: async () => refuse("not_implemented", "Identities of knowledge bases are linked by an administrator."),
   }),
   portalOperation({
     method: "DELETE",
     path: "/v1/portal/kb-identities/:mapping_id",
     name: "kb_identity_unlink",
+    summary: "Unlinks one",
+    answer: { status: 200, schema: identityMappings },
     run: async () => refuse("not_found", "There is no such mapping."),
   }),
 ];

@@ -1,3 +1,4 @@
+import { appResource, runtimeError } from "@gatehouse/contracts/portal-answers";
 import { appResourceQuery } from "@gatehouse/contracts/portal";
 import { isRefusal, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { EMPTY_VIEW } from "../../road/view.ts";
@@ -27,6 +28,13 @@ export const appRoutes: readonly PortalRoute[] = [
     audit: { proxyType: "portal", proxySubtype: "mcp_app_resource" },
     admits: "user_or_key",
     body: false,
+    described: {
+      tag: "Portal",
+      summary: "The interface of a tool, as its server has it",
+      query: appResourceQuery,
+      answer: { status: 200, schema: appResource },
+      error: runtimeError,
+    },
     surface: ({ portal: { apps } }) => ({
       ...portalRefusals,
       read(call) {

@@ -1,3 +1,4 @@
+import { portalModel, portalModelList } from "@gatehouse/contracts/portal-answers";
 import { portalModelQuery } from "@gatehouse/contracts/portal";
 import { arrivalOf } from "../../road/call.ts";
 import { portalModels } from "../../controls/access/portal-models.ts";
@@ -10,6 +11,8 @@ export const modelRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/models",
     name: "models",
+    summary: "The models one may pick",
+    answer: { status: 200, schema: portalModelList },
     query: portalModelQuery,
     async run(request) {
       const { group_id, enabled_only, healthy_only, provider, modes } = request.query;
@@ -34,6 +37,8 @@ export const modelRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/models/:model_id",
     name: "model",
+    summary: "One of them",
+    answer: { status: 200, schema: portalModel },
     async run(request) {
       const models = (await lookupScopesOf(request)).flatMap((scope) => portalModels(scope, arrivalOf(request.call)));
       return models.find(({ id }) => id === request.params.model_id) ?? refuse("model_not_found");

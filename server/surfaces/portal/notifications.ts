@@ -1,3 +1,4 @@
+import { allRead, notification, notifications, unreadCount } from "@gatehouse/contracts/portal-answers";
 import { notificationQuery } from "@gatehouse/contracts/portal";
 import {
   countUnread,
@@ -14,6 +15,8 @@ export const notificationRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: PATH,
     name: "notifications",
+    summary: "One's notifications, newest first",
+    answer: { status: 200, schema: notifications },
     query: notificationQuery,
     async run({ services, who, query }) {
       const { page, page_size, ...filters } = query;
@@ -28,18 +31,24 @@ export const notificationRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${PATH}/unread-count`,
     name: "notifications_unread",
+    summary: "How many are unread",
+    answer: { status: 200, schema: unreadCount },
     run: async ({ services, who }) => ({ unread_count: await countUnread(services.directory, who) }),
   }),
   portalOperation({
     method: "POST",
     path: `${PATH}/mark-all-read`,
     name: "notifications_read_all",
+    summary: "Marks all as read",
+    answer: { status: 200, schema: allRead },
     run: async ({ services, who }) => ({ success: true, marked: await markAllNotificationsRead(services.directory, who) }),
   }),
   portalOperation({
     method: "POST",
     path: `${PATH}/:id/read`,
     name: "notification_read",
+    summary: "Marks one as read",
+    answer: { status: 200, schema: notification },
     run: ({ services, who, params }) => markNotificationRead(services.directory, who, params.id ?? ""),
   }),
 ];

@@ -1,3 +1,4 @@
+import { runtimeError } from "@gatehouse/contracts/portal-answers";
 import type { z } from "zod";
 import type { EndUserIdentity } from "../../directory/end-user-cache.ts";
 import type { RouteCallers } from "../../road/admission/admit.ts";
@@ -9,6 +10,7 @@ import { isRefusal, type ErrorCode, type Refusal, refuse, Refused } from "../../
 import { EMPTY_VIEW } from "../../road/view.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import { check, jsonObjectOf, readQuery, utf8Of } from "../../wire/strict-input.ts";
+import type { DescribedAnswer, DescribedRoute } from "../openapi/described-route.ts";
 import type { PortalServices } from "./portal-services.ts";
 import { portalRefusals } from "./refusals.ts";
 
@@ -46,6 +48,9 @@ interface Spec<Query, Body, Run> {
   readonly form?: true;
   /** 256 KB when left out. */
   readonly maxBodyBytes?: number;
+  /** What it does, in the API's document. */
+  readonly summary: string;
+  readonly answer: DescribedAnswer;
   readonly run: Run;
 }
 
@@ -53,6 +58,7 @@ export interface PortalRoute extends Omit<GovernedRoute, "surface"> {
   readonly method: Spec<unknown, unknown, unknown>["method"];
   readonly path: string;
   readonly surface: (services: { readonly portal: PortalServices }) => Surface;
+  readonly described: DescribedRoute;
 }
 
 type NoShape = z.ZodObject<Record<never, never>>;
@@ -74,6 +80,15 @@ export function portalOperation<Query extends z.ZodObject = NoShape, Body extend
     body: hasBody || spec.method !== "GET",
     maxBodyBytes: spec.maxBodyBytes ?? DEFAULT_BODY_BYTES,
     ...(spec.authenticates === true ? { authenticates: true } : {}),
+    described: {
+      tag: "Portal",
+      summary: spec.summary,
+      ...(spec.query === undefined ? {} : { query: spec.query }),
+      ...(spec.body === undefined ? {} : { body: spec.body }),
+      ...(spec.form === true ? { form: true } : {}),
+      answer: spec.answer,
+      error: runtimeError,
+    },
     surface: ({ portal }) => ({
       ...portalRefusals,
       read(call, bytes): Exchange | Refusal {

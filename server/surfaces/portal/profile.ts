@@ -1,3 +1,5 @@
+import { photoSet } from "@gatehouse/contracts/end-users";
+import { portalGroups, portalProfile, primaryGroupChosen } from "@gatehouse/contracts/portal-answers";
 import { primaryGroupChoice, profileUpdate } from "@gatehouse/contracts/portal";
 import { photo, PHOTO_BYTES } from "../../directory/people/photos.ts";
 import { choosePrimaryGroup, ownGroups, profile, setOwnPhoto, updateProfile } from "../../directory/people/portal/profile.ts";
@@ -11,11 +13,20 @@ const AUTH = "/v1/portal/auth";
 const FORM_BYTES = PHOTO_BYTES + 64 * 1024;
 
 export const profileRoutes: readonly PortalRoute[] = [
-  portalOperation({ method: "GET", path: `${AUTH}/profile`, name: "profile", run: ({ services, user }) => profile(services.logins, user) }),
+  portalOperation({
+    method: "GET",
+    path: `${AUTH}/profile`,
+    name: "profile",
+    summary: "One's own account",
+    answer: { status: 200, schema: portalProfile },
+    run: ({ services, user }) => profile(services.logins, user),
+  }),
   portalOperation({
     method: "PATCH",
     path: `${AUTH}/profile`,
     name: "profile_update",
+    summary: "Changes one's own account",
+    answer: { status: 200, schema: portalProfile },
     body: profileUpdate,
     run: ({ services, user, body, origin }) => updateProfile(services.logins, user, body, origin),
   }),
@@ -23,6 +34,8 @@ export const profileRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${AUTH}/profile/photo`,
     name: "profile_photo_set",
+    summary: "Sets one's photo",
+    answer: { status: 200, schema: photoSet },
     form: true,
     maxBodyBytes: FORM_BYTES,
     async run({ services, call, user, bytes, origin }) {
@@ -41,6 +54,8 @@ export const profileRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: "/v1/portal/photos/:photo_id",
     name: "photo",
+    summary: "A photo",
+    answer: { status: 200, media: "image/*" },
     async run({ services, call, params }) {
       const found = await photo(services.directory, params.photo_id ?? "");
       if (found === null) return refuse("not_found");
@@ -48,11 +63,20 @@ export const profileRoutes: readonly PortalRoute[] = [
       return ownAnswer(200, { ...PHOTO_HEADERS, "content-type": found.mime_type }, new Uint8Array(found.content));
     },
   }),
-  portalOperation({ method: "GET", path: `${AUTH}/groups`, name: "groups", run: ({ services, user }) => ownGroups(services.logins, user) }),
+  portalOperation({
+    method: "GET",
+    path: `${AUTH}/groups`,
+    name: "groups",
+    summary: "The resource groups one is in",
+    answer: { status: 200, schema: portalGroups },
+    run: ({ services, user }) => ownGroups(services.logins, user),
+  }),
   portalOperation({
     method: "PATCH",
     path: `${AUTH}/primary-group`,
     name: "primary_group",
+    summary: "Chooses the group that calls are made for",
+    answer: { status: 200, schema: primaryGroupChosen },
     body: primaryGroupChoice,
     run: ({ services, user, body, origin }) => choosePrimaryGroup(services.logins, user, body.group_id, origin),
   }),
