@@ -12,9 +12,11 @@ import type { Ledger } from "./ledger/ledger.ts";
 import { readiness } from "./runtime-plane.ts";
 import { mailSender } from "./runtime/mail-sender.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
+import { cardDiscovery } from "./services/agents/discover-card.ts";
 import { toolServerDiscovery } from "./services/tools/discovery.ts";
 import type { Database } from "./store/database.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
+import { agentSend } from "./upstreams/agents/agent-send.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { every } from "./workers/every.ts";
 
@@ -53,6 +55,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         log,
         upstream,
         toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams),
+        agentCards: cardDiscovery(agentSend(upstream.outbound)),
         jwtExpirySeconds: config.jwtExpirySeconds,
         fallbackJudge: config.judgeModel ?? null,
         passwords: { hashPassword, verifyPassword: hashing.verifyPassword, dummyVerify: hashing.dummyVerify },

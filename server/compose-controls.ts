@@ -1,3 +1,4 @@
+import { agentAccess } from "./controls/access/agent-access.ts";
 import { access } from "./controls/access/access.ts";
 import { toolAccess } from "./controls/access/tool-access.ts";
 import { Approvals } from "./controls/approvals/approvals.ts";
@@ -50,7 +51,7 @@ export function openControls(parts: ControlParts): { readonly controls: Controls
   const semanticPolicies = new SemanticPolicies(inWords, idleMs);
   const inspectors = [new GuardrailInspector(engines), new SemanticInspector(inWords, clock)];
   const heldAnswers = new HeldAnswers(parts, idleMs);
-  const standing = [access, toolAccess];
+  const standing = [access, toolAccess, agentAccess];
   return {
     controls: {
       request: [...standing, limits, parameters, guardrails, semanticPolicies, heldAnswers],

@@ -45,9 +45,11 @@ import { SignatureCache } from "./services/models/signature-cache.ts";
 import { media } from "./services/models/media.ts";
 import { openModels } from "./services/models/model-service.ts";
 import { runAccess } from "./services/runs/run-access.ts";
+import { openAgents } from "./services/agents/agent-service.ts";
 import { openTools } from "./services/tools/tool-service.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 import { readStoredSignatures, writeStoredSignatures } from "./store/stored-signatures.ts";
+import { agentSend } from "./upstreams/agents/agent-send.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { runJobs } from "./workers/every.ts";
 
@@ -81,8 +83,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const tenants = new NamedTenants(db, clock);
   const limits = openLimits(config, parts, ledger);
   const calls = new OpenCalls({ ledger, limits: limits.limits, clock, log, observe: (call) => observe(call, metrics) });
-  const begin = calls.begin.bind(calls);
-  const nest = calls.nest.bind(calls);
+  const [begin, nest] = [calls.begin.bind(calls), calls.nest.bind(calls)];
   const storedAnswers = new StoredAnswers(db, clock);
   const keeping = keptParts(parts);
   const signatures = new SignatureCache(keeping);
@@ -118,6 +119,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     statelessProbe: config.mcpStatelessProbe,
     caughtUp: () => follower.caughtUp(),
   });
+  const agents = openAgents({ ...admission, ...agentParts(config, parts), directory, gates, outletTo });
   const follower = followed(connection, admission, tenants, tools, log);
   await follower.start();
   const notices = new Notices({ conversations: new ConversationNotices(db, clock, log), db });
@@ -150,6 +152,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     items,
     outletTo,
     tools: tools.tools,
+    agents: agents.agents,
     ...openRecordServices(parts, ledger, limits.truth),
     portal: {
       directory,
@@ -169,7 +172,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     { name: "sweep_runs", everyMs: RUNS_SWEPT_MS, run: () => sweepIdleRuns(db, clock) },
     { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
   ];
-  const workers = runJobs([...jobs, ...limits.jobs, ...tools.jobs], log);
+  const workers = runJobs([...jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs], log);
   return {
     road,
     services,
@@ -186,7 +189,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await limits.close();
       await Promise.all([signatures.flush(), items.flush()]);
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
-      await Promise.all([follower.stop(), feed.stop(), tools.close()]);
+      await Promise.all([follower.stop(), feed.stop(), tools.close(), agents.close()]);
       await ledger.close();
     },
   };
@@ -231,6 +234,12 @@ function openAdmission(config: Configuration, { connection, secrets, clock, log,
     secrets,
     clock,
   };
+}
+
+/** What the service of agents works with beside the calls. */
+function agentParts(config: Configuration, { upstream, log }: RuntimeParts) {
+  const { publicUrl = null, allowPrivateUpstreams: allowPrivate } = config;
+  return { send: agentSend(upstream.outbound), log, publicUrl, allowPrivate };
 }
 
 /** What the service of models works with beside the calls: its providers, and the way to what a request names by address. */

@@ -1,3 +1,4 @@
+import type { AgentService } from "./services/agents/agent-service.ts";
 import type { Dispatch } from "./services/models/dispatch.ts";
 import type { KeptItems } from "./services/models/kept-items.ts";
 import type { ToolService } from "./services/tools/tool-service.ts";
@@ -6,6 +7,9 @@ import type { GovernedRoute } from "./road/road.ts";
 import type { RunAccess } from "./services/runs/run-access.ts";
 import type { Outlet } from "./road/outlet.ts";
 import type { Surface } from "./road/surface.ts";
+import { agentCard, agentKeys } from "./surfaces/a2a/documents.ts";
+import { agentRest } from "./surfaces/a2a/rest.ts";
+import { agentRpc } from "./surfaces/a2a/rpc.ts";
 import { geminiCountTokens } from "./surfaces/gemini/count-tokens.ts";
 import { generateContent, streamGenerateContent } from "./surfaces/gemini/generate-content.ts";
 import { batchEmbedContents, embedContent } from "./surfaces/gemini/embed-content.ts";
@@ -54,6 +58,7 @@ export interface Services {
   /** The way out to an upstream of a surface's own, behind the gates. */
   readonly outletTo: <Upstream>(upstream: Upstream) => Outlet<Upstream>;
   readonly tools: ToolService;
+  readonly agents: AgentService;
   readonly runs: RunAccess;
   readonly traces: TraceIngest;
   readonly portal: PortalServices;
@@ -71,6 +76,16 @@ const mcp = (proxySubtype: string) => ({ proxyType: "mcp", proxySubtype }) as co
 const virtualMcp = (proxySubtype: string) => ({ proxyType: "virtual_mcp", proxySubtype }) as const;
 const oauth = (proxySubtype: string) => ({ proxyType: "oauth", proxySubtype }) as const;
 const BROKER = "/v1/proxy/oauth/:server_id/:idp_server_id";
+const a2a = (proxySubtype: string) => ({ proxyType: "a2a", proxySubtype }) as const;
+const AGENT = "/a2a/:tenant_id/:card_name";
+const AGENT_TASK = `${AGENT}/tasks/:task_id`;
+const agentRoute = (method: Method, path: string, proxySubtype: string, operation: Parameters<typeof agentRest>[0]): Governed => ({
+  method,
+  path,
+  surface: ({ agents }) => agentRest(operation)(agents),
+  audit: a2a(proxySubtype),
+  body: method === "POST",
+});
 const llm = (proxySubtype: string) => ({ proxyType: "llm", proxySubtype }) as const;
 
 export const GOVERNED_ROUTES: readonly Governed[] = [
@@ -309,6 +324,44 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
     audit: virtualMcp("mcp_session_end"),
     body: false,
   },
+  // A client reads a card, and the keys it is signed with, before it has a credential.
+  ...["/.well-known/agent-card/:tenant_id/:card_name", `${AGENT}/.well-known/agent-card.json`, `${AGENT}/.well-known/agent.json`].map(
+    (path): Governed => ({
+      method: "GET",
+      path,
+      surface: ({ agents }) => agentCard(agents),
+      audit: a2a("agent_card"),
+      body: false,
+      admits: "key_or_none",
+    }),
+  ),
+  {
+    method: "GET",
+    path: "/.well-known/a2a-jwks/:tenant_id",
+    surface: ({ agents }) => agentKeys(agents),
+    audit: a2a("agent_keys"),
+    body: false,
+    admits: "key_or_none",
+  },
+  agentRoute("POST", `${AGENT}/:verb{message:send}`, "message_send", "SendMessage"),
+  agentRoute("POST", `${AGENT}/:verb{message:stream}`, "message_stream", "SendStreamingMessage"),
+  agentRoute("GET", `${AGENT}/tasks`, "task_list", "ListTasks"),
+  agentRoute("POST", `${AGENT}/tasks/:task{[^/]+:cancel}`, "task_cancel", "CancelTask"),
+  agentRoute("GET", `${AGENT}/tasks/:task{[^/]+:subscribe}`, "task_subscribe", "SubscribeToTask"),
+  agentRoute("POST", `${AGENT}/tasks/:task{[^/]+:subscribe}`, "task_subscribe", "SubscribeToTask"),
+  agentRoute("GET", AGENT_TASK, "task_get", "GetTask"),
+  agentRoute("POST", `${AGENT_TASK}/pushNotificationConfigs`, "push_config_create", "CreateTaskPushNotificationConfig"),
+  agentRoute("GET", `${AGENT_TASK}/pushNotificationConfigs`, "push_config_list", "ListTaskPushNotificationConfigs"),
+  agentRoute("GET", `${AGENT_TASK}/pushNotificationConfigs/:config_id`, "push_config_get", "GetTaskPushNotificationConfig"),
+  agentRoute("DELETE", `${AGENT_TASK}/pushNotificationConfigs/:config_id`, "push_config_delete", "DeleteTaskPushNotificationConfig"),
+  agentRoute("GET", `${AGENT}/extendedAgentCard`, "extended_agent_card", "GetExtendedAgentCard"),
+  ...(["outbound", "inbound"] as const).map((direction): Governed => ({
+    method: "POST",
+    path: `/v1/proxy/a2a/${direction}`,
+    surface: ({ agents }) => agentRpc(agents),
+    audit: a2a(`a2a_${direction}`),
+    body: true,
+  })),
   { method: "GET", path: "/v1/runs/:root_task_id", surface: ({ runs }) => runInspect(runs), audit: llm("run_inspect"), body: false },
   { method: "POST", path: "/v1/runs/:root_task_id/end", surface: ({ runs }) => runEnd(runs), audit: llm("run_end"), body: true },
   {

@@ -2,6 +2,7 @@ import { sealContext, type SecretBox } from "../kernel/secrets.ts";
 import type { TenantPolicyRows } from "../store/policy-reads.ts";
 import type { GroupChainRow } from "../store/group-chains.ts";
 import { type ModelEntry, modelEntry } from "./models/model-entry.ts";
+import { compileAgents, type TenantAgents } from "./agents/agent-entry.ts";
 import { type ToolAccess, toolAccessOf } from "./tools/tool-access.ts";
 import { compileToolServers, compileVirtualServers, type ToolServerEntry, type VirtualServerEntry } from "./tools/tool-server-entry.ts";
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
@@ -45,6 +46,7 @@ export interface TenantSnapshot {
   readonly semanticCaches: readonly SemanticCacheEntry[];
   readonly semanticPolicies: readonly SemanticPolicyEntry[];
   readonly defaultJudgeModelId: string | null;
+  readonly agents: TenantAgents;
 }
 
 /** What a resource group's callers may use. */
@@ -110,6 +112,7 @@ export function compileTenant(
     semanticCaches: compileSemanticCaches(rows.semantic_caches, models),
     semanticPolicies: compileSemanticPolicies(rows.semantic_policies),
     defaultJudgeModelId: rows.tenant.default_judge_model_id,
+    agents: compileAgents(rows, open),
   };
 }
 

@@ -96,6 +96,43 @@ export const ERRORS = {
   tool_result_too_large: { status: 502, message: "The tool server's answer is larger than the caller's group may have.", retry: false },
   input_not_supported: { status: 200, message: "The tool server asks for input that this client cannot give.", retry: false },
 
+  // Agents
+  agent_not_found: { status: 404, message: "There is no such agent.", retry: false },
+  agent_not_allowed: { status: 403, message: "The agent is not granted to the caller's resource group.", retry: false },
+  agent_disabled: { status: 403, message: "The agent is switched off.", retry: false },
+  agent_grant_outdated: {
+    status: 403,
+    message: "The agent's skills have changed since it was granted. Ask an administrator to confirm the grant.",
+    retry: false,
+  },
+  agent_skill_not_allowed: {
+    status: 403,
+    message: "The caller's resource group may use some of the agent's skills only. Name one of those in metadata.skillId of the message.",
+    retry: false,
+  },
+  agent_undiscovered: {
+    status: 502,
+    message: "The agent's card has not been found, so nobody knows where and how to call it.",
+    retry: true,
+  },
+  delegation_loop: { status: 403, message: "The agent is in the chain of delegation already.", retry: false },
+  delegation_too_deep: { status: 403, message: "The chain of delegation is longer than the grant of the agent allows.", retry: false },
+  agent_task_not_found: { status: 404, message: "There is no such task.", retry: false },
+  agent_task_not_cancelable: { status: 400, message: "The task cannot be cancelled any more.", retry: false },
+  agent_push_not_supported: { status: 400, message: "The agent does not support push notifications.", retry: false },
+  agent_unsupported_operation: { status: 400, message: "The agent does not support this operation.", retry: false },
+  agent_content_type_not_supported: { status: 400, message: "The agent does not take or give content of this type.", retry: false },
+  agent_invalid_response: { status: 500, message: "The agent sent an answer that is not as A2A has it.", retry: true },
+  agent_extended_card_not_configured: { status: 400, message: "The agent has no extended card.", retry: false },
+  agent_extension_required: {
+    status: 400,
+    message: "The agent needs an extension that the request does not name in A2A-Extensions.",
+    retry: false,
+  },
+  agent_version_not_supported: { status: 400, message: "This version of A2A is not served here.", retry: false },
+  agent_invalid_params: { status: 400, message: "The request is not as A2A has it.", retry: false },
+  agent_push_url_denied: { status: 400, message: "Notifications are not sent to this address.", retry: false },
+
   // Authorization for tool servers
   upstream_authorization_required: {
     status: 401,

@@ -5,6 +5,7 @@ import type { GroupScope, TenantSnapshot } from "../directory/snapshot.ts";
 import type { MicroUsd } from "../kernel/money.ts";
 import type { RequestHeaders } from "../kernel/request-headers.ts";
 import type { Usage } from "../wire/usage.ts";
+import type { DelegationChain } from "./record/delegation.ts";
 import type { ResolvedTarget } from "./target.ts";
 
 /** How the audit row files a route's calls. */
@@ -54,6 +55,8 @@ export interface Call {
   scope: GroupScope | null;
   /** Where it may go, once access has been granted. */
   target: ResolvedTarget;
+  /** The agents the run went through before this call, as the gateway itself once wrote it down. */
+  delegation?: DelegationChain;
   /** Every attempt at a provider, in order. */
   readonly attempts: Attempt[];
   /** Called once, however the call ended, before its row is closed: to say on it what is known only then. */

@@ -15,6 +15,21 @@ const CONVERSATIONS = [
   "gemini_stream_generate_content",
 ] as const;
 
+const AGENT_CALLS = [
+  "message_send",
+  "message_stream",
+  "task_list",
+  "task_get",
+  "task_cancel",
+  "task_subscribe",
+  "push_config_create",
+  "push_config_list",
+  "push_config_get",
+  "push_config_delete",
+  "a2a_inbound",
+  "a2a_outbound",
+] as const;
+
 /** Every place where a guardrail can look, and the calls that pass it. */
 export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
   // Counting the tokens of a text sends it to the vendor like any other question.
@@ -38,8 +53,8 @@ export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
   mcp_registration: { direction: "input", subtypes: [] },
   skill_input: { direction: "input", subtypes: [] },
   skill_output: { direction: "output", subtypes: [] },
-  a2a_inbound: { direction: "input", subtypes: [] },
-  a2a_outbound: { direction: "output", subtypes: [] },
+  a2a_inbound: { direction: "input", subtypes: AGENT_CALLS },
+  a2a_outbound: { direction: "output", subtypes: AGENT_CALLS },
 };
 
 const bySubtype = { input: new Map<string, GuardrailSurface>(), output: new Map<string, GuardrailSurface>() };

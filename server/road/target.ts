@@ -1,3 +1,4 @@
+import type { AgentEntry, AgentGrantEntry } from "../directory/agents/agent-entry.ts";
 import type { RoutingGroupEntry, RoutingMember } from "../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../directory/snapshot.ts";
 import type { ToolAccess } from "../directory/tools/tool-access.ts";
@@ -7,7 +8,7 @@ import type { Capability } from "../wire/mcp/capability.ts";
 import type { Dialect } from "../wire/mcp/dialect.ts";
 
 /** What a request addresses, as its caller names it. One of these for every surface. */
-export type Target = NoTarget | ModelReference | ToolReference | NamedReference;
+export type Target = NoTarget | ModelReference | ToolReference | AgentReference | NamedReference;
 
 interface NoTarget {
   readonly kind: "none";
@@ -38,14 +39,35 @@ export interface ToolReference {
   readonly arguments: JsonValue | undefined;
 }
 
+export interface AgentReference {
+  readonly kind: "agent";
+  /** The tenant the address names; null where it names none. */
+  readonly tenantId: string | null;
+  readonly cardName: string;
+  /** Whether the agent is given something to do. */
+  readonly sends: boolean;
+  /** The skill that what is sent names for itself. */
+  readonly skill: string | null;
+}
+
+/** The agent a call may reach. */
+export interface AgentRoute {
+  readonly kind: "agent";
+  readonly agent: AgentEntry;
+  readonly grant: AgentGrantEntry;
+  readonly skill: string | null;
+  /** Of the agent's skills those that the caller may use; null: all. */
+  readonly skills: ReadonlySet<string> | null;
+}
+
 /** What has no rules of access yet is addressed by its id: access control refuses a kind that nothing resolves. */
 interface NamedReference {
-  readonly kind: "agent" | "skill" | "media";
+  readonly kind: "skill" | "media";
   readonly id: string;
 }
 
 /** What the reference came to once access was granted: where the call may go. */
-export type ResolvedTarget = NoTarget | ModelTarget | ToolRoute | NamedReference;
+export type ResolvedTarget = NoTarget | ModelTarget | ToolRoute | AgentRoute | NamedReference;
 
 export interface ModelTarget {
   readonly kind: "model";
@@ -103,4 +125,9 @@ export function routeOf({ target }: { readonly target: ResolvedTarget }): Route 
 /** The tool servers a call may reach; null on calls that address none. */
 export function toolsOf({ target }: { readonly target: ResolvedTarget }): ToolRoute | null {
   return target.kind === "tool" ? target : null;
+}
+
+/** The agent a call may reach; null on calls that address none. */
+export function agentOf({ target }: { readonly target: ResolvedTarget }): AgentRoute | null {
+  return target.kind === "agent" ? target : null;
 }

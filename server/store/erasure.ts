@@ -1,3 +1,4 @@
+import { eraseTasks } from "./agent-tasks.ts";
 import { sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { LOCK } from "./erasure-lock.ts";
@@ -104,6 +105,7 @@ export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: 
   // Runs may be kept for longer than the rows they are made of.
   const named = [erasure.values.gateway_user_id, erasure.values.subject_id].filter((id) => id !== undefined);
   const leaving = [...users, ...named];
+  await eraseTasks(trx, erasure.tenantId, leaving);
   const changed = await sql`
     UPDATE runs SET run_id = NULL, participants = (SELECT coalesce(array_agg(p), '{}') FROM unnest(participants) p WHERE p <> ALL(${leaving}))
     WHERE tenant_id = ${erasure.tenantId} AND (participants && ${named}::text[] OR root_task_id = ANY(${[...roots]}) AND (run_id IS NOT NULL OR participants && ${leaving}::text[]))`.execute(

@@ -1,8 +1,11 @@
 import { type Selectable, sql } from "kysely";
 import { type ArgumentPolicyRow, readArgumentPolicies } from "./argument-policies.ts";
+import { type AgentGrantRow, readAgentGrants } from "./agent-grants.ts";
+import { type AgentSigningKeyRow, signingKeys } from "./agents.ts";
 import type { Database } from "./database.ts";
 import type { DataRetention } from "./schema.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
+import type { AgentTable } from "./tables/agents.ts";
 import type { McpServerTable, ServerConfigTable, VirtualServerTable } from "./tables/tools.ts";
 import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
 import { type SemanticCacheConfigRow, readSemanticCacheConfigs } from "./semantic-cache-configs.ts";
@@ -30,6 +33,10 @@ export interface TenantPolicyRows extends PolicyRows {
   readonly argument_policies: ArgumentPolicyRow[];
   readonly semantic_caches: SemanticCacheConfigRow[];
   readonly semantic_policies: SemanticPolicyRow[];
+  readonly agents: Selectable<AgentTable>[];
+  readonly agent_grants: AgentGrantRow[];
+  /** Newest first. */
+  readonly agent_signing_keys: AgentSigningKeyRow[];
 }
 
 export async function readTenantPolicy(db: Database, tenantId: string): Promise<TenantPolicyRows | null> {
@@ -62,6 +69,11 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
         semantic_caches: await readSemanticCacheConfigs(trx, tenantId),
         semantic_policies: await readSemanticPolicies(trx, tenantId),
       };
+      const agents = {
+        agents: await trx.selectFrom("agents").selectAll().where("tenant_id", "=", tenantId).orderBy("card_name").execute(),
+        agent_grants: await readAgentGrants(trx, tenantId),
+        agent_signing_keys: await signingKeys(trx, tenantId, new Date()),
+      };
       return {
         tenant,
         providers,
@@ -73,6 +85,7 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
         guardrail_configs: guardrails,
         argument_policies: await readArgumentPolicies(trx, tenantId),
         ...semantic,
+        ...agents,
         ...(await readPolicyRows(trx, tenantId)),
       };
     });

@@ -32,7 +32,9 @@ export type TenantRecordTable =
   | "mcp_servers"
   | "server_configs"
   | "virtual_servers"
-  | "approvals";
+  | "approvals"
+  | "agents"
+  | "agent_grants";
 
 /** `find` of a store that tells of a row what its table has, and nothing of other tables. */
 export function findInTenant<Table extends TenantRecordTable>(

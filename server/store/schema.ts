@@ -28,6 +28,15 @@ import type {
   ToolSessionTable,
   VirtualServerTable,
 } from "./tables/tools.ts";
+import type {
+  AgentContextTable,
+  AgentGrantTable,
+  AgentPushConfigTable,
+  AgentPushDeliveryTable,
+  AgentSigningKeyTable,
+  AgentTable,
+  AgentTaskTable,
+} from "./tables/agents.ts";
 import type { AdminLogTable, AuditChainTable, AuditCheckpointTable, AuditKeyTable, AuditRowTable } from "./tables/ledger.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 
@@ -194,5 +203,13 @@ export interface Schema {
   tool_letters: { id: WithDefault<number>; recipient: string; body: string; created_at: Stamp };
   guardrail_configs: GuardrailConfigTable;
   argument_policies: ArgumentPolicyTable;
+  agents: AgentTable;
+  agent_grants: AgentGrantTable;
+  agent_grant_groups: { grant_id: string; group_id: string; tenant_id: string };
+  agent_signing_keys: AgentSigningKeyTable;
+  agent_tasks: AgentTaskTable;
+  agent_contexts: AgentContextTable;
+  agent_push_configs: AgentPushConfigTable;
+  agent_push_deliveries: AgentPushDeliveryTable;
   argument_policy_groups: { policy_id: string; group_id: string; tenant_id: string };
 }

@@ -1,8 +1,12 @@
 import { MADE_BY_CALLER } from "./own-calls.ts";
 
-/** What usage needs to know of a row of `audit_rows a`, beside the facts of runs. What traces tell is a claim and no consumption. */
-export const USAGE_FACTS = `a.api_key_id, a.llm_model_used, coalesce(a.custom_metadata->>'tool_calls', a.custom_metadata->>'tool_results') AS tool_results, CASE WHEN jsonb_typeof(a.custom_metadata->'attempts') = 'array' THEN a.custom_metadata->'attempts' END AS attempts, ${MADE_BY_CALLER} AS made_by_caller,
-  a.source IS DISTINCT FROM 'otel' AND a.proxy_type = 'llm' AND a.llm_model_used IS NOT NULL AS of_models`;
+/**
+ * What usage needs to know of a row of `audit_rows a`, beside the facts of runs. What traces tell is a claim and no
+ * consumption. An agent that reports what it cost stands among the models under its id.
+ */
+export const USAGE_FACTS = `a.api_key_id, CASE WHEN a.proxy_type = 'a2a' THEN a.server_id ELSE a.llm_model_used END AS llm_model_used, coalesce(a.custom_metadata->>'tool_calls', a.custom_metadata->>'tool_results') AS tool_results, CASE WHEN jsonb_typeof(a.custom_metadata->'attempts') = 'array' THEN a.custom_metadata->'attempts' END AS attempts, ${MADE_BY_CALLER} AS made_by_caller,
+  a.source IS DISTINCT FROM 'otel' AND (a.proxy_type = 'llm' AND a.llm_model_used IS NOT NULL
+    OR a.proxy_type = 'a2a' AND a.server_id IS NOT NULL AND a.llm_estimated_cost_usd IS NOT NULL) AS of_models`;
 
 /**
  * Each model a call of `shipped` tried, with what it used there: what the row does not tell of one attempt by itself is

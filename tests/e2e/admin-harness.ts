@@ -67,6 +67,7 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     passwords: { hashPassword, verifyPassword, dummyVerify },
     upstream: { clock, providers: { echo: echoProvider(clock) } },
     toolServers: { discover: async () => ({ status: "inconclusive", detail: "There is no network here." }) },
+    agentCards: async () => ({ status: "inconclusive", detail: "There is no network here." }),
     health: {
       "/healthz": () => Response.json({ status: "alive" }),
       "/readyz": () => Response.json({}),

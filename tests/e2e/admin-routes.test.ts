@@ -59,6 +59,12 @@ beforeAll(async () => {
   ).body.id;
   ids["/v1/admin/virtual-servers"] = (await acme.send("POST", "/v1/admin/virtual-servers", { name: "v" })).body.id;
   ids["/v1/admin/approvals"] = (await requestApproval(plane.directory, approvalDemand("acme", ids["/v1/admin/resource-groups"] ?? ""))).id;
+  ids["/v1/admin/agents"] = (
+    await acme.send("POST", "/v1/admin/agents", { card_name: "a", name: "a", base_url: "http://a.example" })
+  ).body.id;
+  ids["/v1/admin/agent-grants"] = (
+    await acme.send("POST", "/v1/admin/agent-grants", { agent_id: ids["/v1/admin/agents"], group_ids: [ids["/v1/admin/resource-groups"]] })
+  ).body.id;
   ids["/v1/admin/guardrails/configs"] = (await acme.send("POST", "/v1/admin/guardrails/configs", { name: "guarded-by-acme" })).body.id;
   ids["/v1/admin/argument-policies"] = (
     await acme.send("POST", "/v1/admin/argument-policies", {
@@ -90,6 +96,7 @@ function pathWith(operation: AdminOperation, id: string): string {
     .replace("{model_id}", ids["/v1/admin/llms"] ?? "")
     .replace("{server_id}", "mcp-1")
     .replace("{skill_id}", "skill-1")
+    .replace("{task_id}", "no-task")
     .replace("{chain_id}", "no-chain");
 }
 

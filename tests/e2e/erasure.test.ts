@@ -7,10 +7,15 @@ import { rowsOf, serveModels, type Served } from "../support/admin.ts";
 import { logIn, newPerson, PASSWORD, portalClient, type PortalClient } from "../support/portal.ts";
 import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { startWorld, type World } from "../support/world.ts";
+import { leaveTask } from "../support/agent-task-rows.ts";
 import { grant, stateless } from "./mcp-harness.ts";
 
 /** What becomes of a person's data in each table when they are erased. A table or column that is not here fails. */
 const WHOLE_ROWS_GO = [
+  "agent_contexts",
+  "agent_push_configs",
+  "agent_push_deliveries",
+  "agent_tasks",
   "alert_acknowledgements",
   "api_keys",
   "end_user_backup_codes",
@@ -209,6 +214,10 @@ const ABOUT_NOBODY = [
   "admin_log_checkpoints",
   "admin_log_head",
   "admin_users",
+  "agent_grant_groups",
+  "agent_grants",
+  "agent_signing_keys",
+  "agents",
   "alerts",
   "argument_policies",
   "argument_policy_groups",
@@ -379,6 +388,7 @@ async function liveALittle(): Promise<void> {
   await sql`INSERT INTO oauth_client_grants (id, tenant_id, token_id, client_hash, nonce) VALUES (gen_random_uuid(), 'default', ${token}, 'marys client', 'n')`.execute(
     connection.db,
   );
+  await leaveTask(connection.db, mary.id);
   const config = crypto.randomUUID();
   await sql`INSERT INTO semantic_cache_configs (id, tenant_id, name, exact_match, semantic_match, generation) VALUES (${config}, 'default', 'c', '{}', '{}', gen_random_uuid())`.execute(
     connection.db,

@@ -15,7 +15,9 @@ import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
+import { WELL_FORMED, type WellFormed } from "../support/well-formed-requests.ts";
 import { newPerson } from "../support/portal.ts";
+import { type AgentFixture, startAgent } from "../support/agents.ts";
 import { startHandshakeServer, type ToolServerFixture } from "../support/tool-servers.ts";
 
 /**
@@ -96,6 +98,7 @@ const { decide, settle } = Limits.prototype;
 
 let database: TestDatabase;
 let upstream: FakeUpstream;
+let agent: AgentFixture;
 let tools: ToolServerFixture;
 let vectors: ReturnType<typeof Bun.serve>;
 let gateway: Gateway;
@@ -170,6 +173,14 @@ beforeAll(async () => {
     group_ids: [served.groupId],
     enabled: true,
   });
+  agent = await startAgent();
+  const registered = await admin.post("/v1/admin/agents", {
+    tenant_id: "default",
+    card_name: "fixture",
+    name: "fixture",
+    base_url: agent.url,
+  });
+  await admin.post("/v1/admin/agent-grants", { tenant_id: "default", agent_id: registered.id, group_ids: [served.groupId] });
   const virtual = await admin.post("/v1/admin/virtual-servers", {
     tenant_id: "default",
     name: "many",
@@ -185,6 +196,7 @@ afterAll(async () => {
   await gateway?.stop();
   for (const [index, route] of GOVERNED_ROUTES.entries()) Object.assign(route, { surface: original[index] });
   Object.assign(Limits.prototype, { decide, settle });
+  await agent?.stop();
   await tools?.stop();
   await vectors?.stop(true);
   await upstream?.stop();
@@ -221,6 +233,11 @@ function pathOf(route: Governed): string {
   return route.path
     .replace(/:(?:call|model_id|model)\{\.\+(:\w+)?\}/g, (_, method = "") => `${/embed/i.test(method) ? "vectors" : "fake-1"}${method}`)
     .replace(/:path\{\.\+\}/g, "sub/path")
+    .replace(":tenant_id/:card_name", "default/fixture")
+    .replace("/.well-known/a2a-jwks/:tenant_id", "/.well-known/a2a-jwks/default")
+    .replace(/:verb\{(message:\w+)\}/, "$1")
+    .replace(/:task\{\[\^\/\]\+(:\w+)\}/, (_, verb: string) => crypto.randomUUID() + verb)
+    .replace(/^\/v1\/proxy\/a2a\/\w+$/, "$&?agent=fixture")
     .replace(":virtual_server_id", names.virtualServer)
     .replace(":server_id", names.toolServer)
     .replaceAll(/\/:\w+/g, () => `/${crypto.randomUUID()}`);
@@ -369,68 +386,6 @@ for (const fault of FAULTS) {
 test("when the caller hangs up", async () => {
   await Promise.all(GOVERNED_ROUTES.map((route) => ask(route, { headers: { [FAULT]: "never answers" }, hangUp: true })));
 });
-
-const PROMPT = "hello";
-const messages = [{ role: "user", content: PROMPT }];
-const rpc = {
-  jsonrpc: "2.0",
-  id: 1,
-  method: "initialize",
-  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } },
-};
-const gemini = { contents: [{ role: "user", parts: [{ text: PROMPT }] }] };
-const embedded = { content: { parts: [{ text: PROMPT }] } };
-const geminiCall = { body: gemini, ok: 200, upstream: true };
-/** Of a server of the handshake dialect: there is nothing but its own address. */
-const subPath = (ok: number) => ({ body: {}, ok });
-
-interface WellFormed {
-  readonly body?: object;
-  /** The status it has when all is well; where a session or an OAuth client would have to be there first, the refusal that says so. */
-  readonly ok: number;
-  /** Whether it goes to a model, which then can fail. */
-  readonly upstream?: boolean;
-}
-
-/** A well-formed request for each route but the portal's, which all are driven with an empty one. */
-const WELL_FORMED: Readonly<Record<string, WellFormed>> = {
-  "POST /v1/proxy/llm/chat/completions": { body: { model: "fake-1", messages }, ok: 200, upstream: true },
-  "POST /v1/proxy/llm/responses": { body: { model: "fake-1", input: PROMPT }, ok: 200, upstream: true },
-  "POST /v1/proxy/llm/completions": { body: { model: "fake-1", prompt: PROMPT }, ok: 200, upstream: true },
-  "POST /v1/proxy/llm/embeddings": { body: { model: "vectors", input: PROMPT }, ok: 200 },
-  "GET /v1/proxy/llm/models": { ok: 200 },
-  "GET /v1/proxy/llm/models/:model_id{.+}": { ok: 200 },
-  "POST /v1/messages": { body: { model: "fake-1", max_tokens: 10, messages }, ok: 200, upstream: true },
-  "POST /v1/messages/count_tokens": { body: { model: "fake-1", messages }, ok: 200 },
-  "POST /v1beta/models/:call{.+:generateContent}": geminiCall,
-  "POST /v1beta/models/:call{.+:streamGenerateContent}": geminiCall,
-  "POST /v1beta/models/:call{.+:countTokens}": { body: gemini, ok: 200 },
-  "POST /v1beta/models/:call{.+:embedContent}": { body: embedded, ok: 200 },
-  "POST /v1beta/models/:call{.+:batchEmbedContents}": { body: { requests: [embedded] }, ok: 200 },
-  "POST /v1/models/:call{.+:embedContent}": { body: embedded, ok: 200 },
-  "POST /v1/models/:call{.+:batchEmbedContents}": { body: { requests: [embedded] }, ok: 200 },
-  "POST /v1/models/:call{.+:generateContent}": geminiCall,
-  "POST /v1/models/:call{.+:streamGenerateContent}": geminiCall,
-  "POST /v1/models/:call{.+:countTokens}": { body: gemini, ok: 200 },
-  "GET /v1beta/models": { ok: 200 },
-  "GET /v1beta/models/:model{.+}": { ok: 200 },
-  "GET /v1/models": { ok: 200 },
-  "GET /v1/models/:model{.+}": { ok: 200 },
-  "POST /v1/proxy/mcp/:server_id": { body: rpc, ok: 200 },
-  "GET /v1/proxy/mcp/:server_id": { ok: 400 },
-  "DELETE /v1/proxy/mcp/:server_id": { ok: 400 },
-  "GET /v1/proxy/mcp/:server_id/:path{.+}": { ok: 400 },
-  "POST /v1/proxy/mcp/:server_id/:path{.+}": subPath(400),
-  "PUT /v1/proxy/mcp/:server_id/:path{.+}": subPath(405),
-  "PATCH /v1/proxy/mcp/:server_id/:path{.+}": subPath(405),
-  "DELETE /v1/proxy/mcp/:server_id/:path{.+}": subPath(400),
-  "POST /v1/proxy/vmcp/:virtual_server_id": { body: rpc, ok: 200 },
-  "GET /v1/proxy/vmcp/:virtual_server_id": { ok: 400 },
-  "DELETE /v1/proxy/vmcp/:virtual_server_id": { ok: 400 },
-  "GET /v1/runs/:root_task_id": { ok: 404 },
-  "POST /v1/runs/:root_task_id/end": { body: {}, ok: 404 },
-  "POST /v1/ingest/otel/v1/traces": { body: { resourceSpans: [] }, ok: 200 },
-};
 
 const listed = GOVERNED_ROUTES.filter(({ audit }) => audit.proxyType !== "portal" && audit.proxyType !== "oauth");
 

@@ -50,6 +50,11 @@ export const BODIES: Record<string, unknown> = {
   "PATCH /v1/admin/server-configs/{id}": { description: "x" },
   "POST /v1/admin/virtual-servers": { name: "made-by-table" },
   "PATCH /v1/admin/virtual-servers/{id}": { description: "x" },
+  "POST /v1/admin/agents": { card_name: "made-by-table", name: "made-by-table", base_url: "http://made-by-table.example" },
+  "PATCH /v1/admin/agents/{id}": { description: "x" },
+  "POST /v1/admin/agent-grants": { agent_id: "agent-01ARZ3NDEKTSV4RRFFQ69G5FAV", group_ids: [crypto.randomUUID()] },
+  "PATCH /v1/admin/agent-grants/{id}": { max_depth: 2 },
+  "POST /v1/admin/agent-signing-keys/rotate": {},
   "POST /v1/admin/approvals/{id}/approve": {},
   "POST /v1/admin/approvals/{id}/reject": {},
   "POST /v1/admin/semantic-cache/configs": { name: "made-by-table" },
@@ -89,6 +94,9 @@ export const FORMS: Record<string, number> = {
 
 /** Orders without particulars: a new write that takes neither a body nor a file has its place here. */
 export const WITHOUT_BODY = new Set([
+  "POST /v1/admin/agents/{id}/refresh-card",
+  "POST /v1/admin/agents/{id}/health-check",
+  "POST /v1/admin/agent-grants/{id}/confirm",
   "POST /v1/admin/end-users/{id}/2fa/reset",
   "POST /v1/admin/llms/{id}/health-check",
   "POST /v1/admin/mcp-servers/{id}/refresh-capabilities",

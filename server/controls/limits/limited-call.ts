@@ -25,6 +25,22 @@ export interface LimitedCall {
   readonly ahead: { readonly ms: number; readonly lender: Call | null } | null;
 }
 
+/** A call that no model serves; `micros`: what is held of its cost. */
+export function servedByNoModel(call: Call, view: RequestView, plan: CallPlan, micros: number): LimitedCall {
+  return {
+    id: call.id,
+    call,
+    view,
+    model: null,
+    plan,
+    worst: null,
+    counted: null,
+    outputTokens: 0,
+    demand: { tokens: 0, micros, toolCalls: 0 },
+    ahead: null,
+  };
+}
+
 /** What a call to a routing group may come to at any of its members, and what it holds at the one being tried. */
 export interface RoutedReservation {
   readonly arriving: LimitedCall;

@@ -9,7 +9,7 @@ import type { RequestView } from "../../road/view.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
 import { attempted, demandOfFailed, ofLastAttempt, recorded } from "./actual-use.ts";
 import { arrive } from "./arrive.ts";
-import type { LimitedCall, RoutedReservation } from "./limited-call.ts";
+import { type LimitedCall, type RoutedReservation, servedByNoModel } from "./limited-call.ts";
 import { InputCounts } from "./input-counts.ts";
 import type { LimitsParts } from "./limits-parts.ts";
 import { type Actual, type Plan, type Reservation, NOTHING_USED } from "./counters.ts";
@@ -23,11 +23,12 @@ import { type CallPlan, memberPlan, nestedPlan, planFor, withoutRateLimits, with
 import { principalOf } from "../../road/principal.ts";
 import { ToolCallCaps } from "./tool-call-caps.ts";
 import { toolPlan } from "./tool-plan.ts";
-import { RunCeilings } from "./run-ceilings.ts";
+import { hasCeilings, RunCeilings } from "./run-ceilings.ts";
 import { Warming } from "./warming.ts";
 import { AdmissionGate } from "./admission-gate.ts";
 import { dearest, demandOf, worstCaseOfNested } from "./worst-case.ts";
-import { modelOf, routeOf, toolsOf } from "../../road/target.ts";
+import { type AgentRoute, modelOf, routeOf, toolsOf } from "../../road/target.ts";
+import { agentPlan, agentPlanInRun } from "./agent-plan.ts";
 import { together } from "./settled-together.ts";
 
 /**
@@ -79,11 +80,10 @@ export class Limits implements RequestControl, CallLimits {
     const model = modelOf(call);
     if (scope === null) return PASS;
     if (call.target.kind === "tool") return this.decideTool(call, view, scope);
+    if (call.target.kind === "agent") return this.decideAgent(call, view, scope, call.target);
     if (model === null) return PASS;
     const base = this.planOf(scope, model, arrivalOf(call), planFor);
-    const ceilings = scope.tenant.policies.effective(scope.groupId, "run_ceilings");
-    if (ceilings.size > 0) return this.decideInRun(call, view, base);
-    return this.decideBy(call, view, base);
+    return hasCeilings(call) ? this.decideInRun(call, view, base) : this.decideBy(call, view, base);
   }
 
   /** A call that names nothing of the server (a list, a handshake) is not counted. */
@@ -95,33 +95,32 @@ export class Limits implements RequestControl, CallLimits {
     if (maxPayloadBytes !== null && ((call.row.request_size_bytes as number | null | undefined) ?? 0) > maxPayloadBytes)
       return refused(refuse("tool_payload_too_large"));
     if (asked.method === null && call.method === "GET") return PASS;
-    const serverId = target.server.id;
-    const principal = principalOf(call);
+    const plan = this.planBy(call, scope, `tools ${target.server.id}`, (...by) => toolPlan(scope, target.server, ...by));
+    return this.passUnpriced(call, view, plan, 0);
+  }
+
+  /** What asks of a task that is there is not counted. */
+  private decideAgent(call: Call, view: RequestView, scope: GroupScope, { agent }: AgentRoute): Decision | Promise<Decision> {
+    if (view.target.kind !== "agent" || !view.target.sends) return PASS;
+    const base = this.planBy(call, scope, `agents ${agent.id}`, (...by) => agentPlan(scope, agent, ...by));
+    // Nobody knows what it will cost: held is the least there is, so that a budget which is used up lets no more through.
+    return this.passUnpriced(call, view, agentPlanInRun(base, scope, call), 1);
+  }
+
+  private planBy(call: Call, scope: GroupScope, key: string, make: (principal: string, at: number) => CallPlan): CallPlan {
     const at = arrivalOf(call);
-    const plan = this.plans.of(scope, `tools ${serverId} ${principal}`, at, () => {
-      const made = toolPlan(scope, target.server, principal, at);
-      // Its windows are everybody's: one plan of a group and server stands for those of all its users.
-      this.warming.keep(`${scope.groupId} tools ${serverId}`, made, scope.tenant);
-      return made;
-    });
+    return this.plans.of(scope, `${key} ${principalOf(call)}`, at, () => this.kept(scope, key, make(principalOf(call), at)));
+  }
+
+  /** A call that no model serves. */
+  private passUnpriced(call: Call, view: RequestView, plan: CallPlan, micros: number): Decision | Promise<Decision> {
     const pass = () => {
       if (plan.scopes.length === 0) return PASS;
-      const limited: LimitedCall = {
-        id: call.id,
-        call,
-        view,
-        model: null,
-        plan,
-        worst: null,
-        counted: null,
-        outputTokens: 0,
-        demand: { tokens: 0, micros: 0, toolCalls: 0 },
-        ahead: null,
-      };
+      const limited = servedByNoModel(call, view, plan, micros);
       const passed = this.gate.pass(limited, (...used) => this.admitted(limited, ...used));
       return passed instanceof Promise ? passed.then(decisionOf) : decisionOf(passed);
     };
-    if (scope.tenant.policies.effective(scope.groupId, "run_ceilings").size === 0) return pass();
+    if (!hasCeilings(call)) return pass();
     return this.runs
       .reachedBy(call)
       .catch((error: unknown) => this.gate.away(call, error))
@@ -282,11 +281,13 @@ export class Limits implements RequestControl, CallLimits {
 
   private planOf(scope: GroupScope, model: ModelEntry, at: number, make: typeof planFor): CallPlan {
     const key = make === planFor ? model.id : `${make.name} ${model.id}`;
-    return this.plans.of(scope, key, at, () => {
-      const plan = make(scope, model, at);
-      this.warming.keep(`${scope.groupId} ${key}`, plan, scope.tenant);
-      return plan;
-    });
+    return this.plans.of(scope, key, at, () => this.kept(scope, key, make(scope, model, at)));
+  }
+
+  /** Windows are everybody's: one plan of a group and what is called stands for those of all its users. */
+  private kept(scope: GroupScope, key: string, plan: CallPlan): CallPlan {
+    this.warming.keep(`${scope.groupId} ${key}`, plan, scope.tenant);
+    return plan;
   }
 
   private admitted(limited: LimitedCall, spent: readonly number[], levels: readonly number[]): void {

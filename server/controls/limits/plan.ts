@@ -137,6 +137,23 @@ function addLimits(parts: Parts, named: Named, counted: string, own: Fields, eff
   );
 }
 
+/** The plan with the budgets of the group and of each above it, counted with what models cost. */
+export function withBudgets(plan: CallPlan, scope: GroupScope, at: number): CallPlan {
+  const { policies } = scope.tenant;
+  const parts: Parts = { scopes: [...plan.scopes], windows: [...plan.windows], buckets: [...plan.buckets] };
+  for (const { id, name } of scope.chain) {
+    const own = policies.ownFields(id, "llm_limits");
+    const effective = policies.effective(id, "llm_limits");
+    const budgets = QUOTAS.filter(([path, measure]) => measure === "micros" && setsQuota(own, effective, path));
+    if (budgets.length === 0) continue;
+    const at0 = parts.scopes.push({ key: `b/${id}`, kind: "group", groupId: id, groupName: name, cooldownMs: 0, maxConcurrent: null }) - 1;
+    addWindows(parts, at0, `g/${policies.countedAs(id)}`, budgets, effective, at, (period) =>
+      period === "hour" ? null : { kind: "group", groupId: id, modelId: null, period },
+    );
+  }
+  return { ...plan, ...parts };
+}
+
 /** The plan with the ceilings of the call's run beside it (interface 8.5). `alone`: the call is a run of its own, of which nothing can have been used. */
 export function withRun(
   plan: CallPlan,

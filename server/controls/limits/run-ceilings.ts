@@ -7,6 +7,11 @@ import type { Call } from "../../road/call.ts";
 import { AT_CEILING } from "./limit-refusals.ts";
 import { type CallPlan, withRun } from "./plan.ts";
 
+/** Whether anything bounds the run of a call. */
+export function hasCeilings({ scope }: Pick<Call, "scope">): boolean {
+  return scope !== null && scope.tenant.policies.effective(scope.groupId, "run_ceilings").size > 0;
+}
+
 /**
  * The ceilings of the run a call belongs to (interface 8.5): depth and duration are checked here, the rest is counted
  * with the other limits. A call that is a run of its own is held to them too.
@@ -69,6 +74,9 @@ export class RunCeilings {
   }
 
   private async beganAt(call: Call, rootTaskId: string): Promise<number> {
+    // The calls in which a run reached its agents may have no rows yet.
+    const delegated = call.delegation?.hops[0];
+    if (delegated !== undefined) return delegated.at * 1000;
     const known = this.began.get(rootTaskId);
     if (known !== undefined) return known;
     const now = this.now();

@@ -51,7 +51,7 @@ export interface RecordSpec<
 }
 
 /** Body members that are stored sealed or hashed and shown to nobody. */
-const SECRET_MEMBERS = ["api_key", "password"] as const;
+const SECRET_MEMBERS = ["api_key", "password", "credentials"] as const;
 
 export function notFound(noun: string): Refused {
   return new Refused(refuse("not_found", `There is no such ${noun}.`));

@@ -1,6 +1,7 @@
 import { DECLARED_END_STATES, RUN_OUTCOMES } from "@gatehouse/contracts/runs";
 import type { SecretBox } from "../../kernel/secrets.ts";
-import type { Call, Identity } from "../call.ts";
+import { arrivalOf, type Call, type Identity } from "../call.ts";
+import { broughtDelegation } from "./delegation.ts";
 import { recordableClaim } from "./open.ts";
 
 const END_STATES: ReadonlySet<string> = new Set(DECLARED_END_STATES);
@@ -20,6 +21,7 @@ export function joinRun(call: Call, identity: Identity, secrets: SecretBox): voi
   // Whoever came with a token or a key of their own is a person the gateway knows.
   row.trace_root_kind = call.user === null ? "external_api" : "llm_user";
   call.answerHeaders["x-gw-run-id"] = runId ?? call.id;
+  joinDelegation(call, secrets);
 
   row.turn_id = recordableClaim(headers, "x-gw-turn-id");
   const seq = headers.get("x-gw-turn-seq");
@@ -41,6 +43,39 @@ export function joinRun(call: Call, identity: Identity, secrets: SecretBox): voi
     row.custom_metadata = facts;
     break;
   }
+}
+
+/**
+ * Files a call that an agent makes under the run in which it was called, as the chain says that the gateway gave it. One
+ * that does not verify is dropped, and the row says so.
+ */
+function joinDelegation(call: Call, secrets: SecretBox): void {
+  const { row, tenant, scope } = call;
+  if (tenant === null) return;
+  const own = scope === null ? undefined : tenant.agents.byGroup.get(scope.groupId);
+  if (own !== undefined) {
+    row.actor_agent_id = own.id;
+    if (call.user === null) row.trace_root_kind = "agent_invocation";
+  }
+  const brought = broughtDelegation(call.headers, { tenant, scope, secrets, now: arrivalOf(call) });
+  if (brought.kind === "none") return;
+  if (brought.kind !== "verified") {
+    row.trace_continuity = brought.kind === "dropped" ? "client_dropped" : "sig_failed";
+    if (brought.kind === "failed")
+      row.custom_metadata = { ...(row.custom_metadata as object | null | undefined), delegation_refused: brought.reason };
+    return;
+  }
+  const { chain } = brought;
+  const last = chain.hops.at(-1);
+  call.delegation = chain;
+  row.root_task_id = chain.root;
+  row.trace_continuity = "verified";
+  row.trace_root_kind = chain.kind;
+  row.delegation_depth = chain.hops.length;
+  row.parent_task_id = last?.task ?? null;
+  row.actor_agent_id = (last === undefined ? undefined : tenant.agents.byCardName.get(last.agent)?.id) ?? row.actor_agent_id ?? null;
+  row.subject_kind = call.user === null ? "upstream agent" : row.subject_kind;
+  call.answerHeaders["x-gw-run-id"] = chain.root;
 }
 
 export function rootTaskId(secrets: SecretBox, identity: Identity, runId: string): string {

@@ -32,6 +32,7 @@ export interface AdminDeps {
   readonly welcome?: WelcomeMailer | undefined;
   readonly upstream: AdminServices["upstream"];
   readonly toolServers: AdminServices["toolServers"];
+  readonly agentCards?: AdminServices["agentCards"] | undefined;
   /** `status()` of this process's ledger: a verification of its chain is then held to what the writer itself knows. */
   readonly liveChain?: (() => LiveChain | null) | undefined;
   readonly verified?: ((verdict: string) => void) | undefined;
@@ -116,6 +117,7 @@ function servicesOf(deps: AdminDeps): AdminServices {
     welcome: deps.welcome ?? (async () => false),
     upstream: deps.upstream,
     toolServers: deps.toolServers,
+    agentCards: deps.agentCards ?? (async () => ({ status: "inconclusive", detail: "Cards are not looked for here." })),
     liveChain: deps.liveChain ?? (() => null),
     verified: deps.verified ?? (() => undefined),
     attempts: deps.attempts,

@@ -1,5 +1,7 @@
 import { adminLogOperations } from "./admin-log.ts";
 import { adminUserOperations } from "./admin-users.ts";
+import { agentGrantOperations } from "./agent-grants.ts";
+import { agentOperations } from "./agents.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { approvalOperations } from "./approvals.ts";
 import { argumentPolicyOperations } from "./argument-policies.ts";
@@ -49,6 +51,8 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...mcpOAuthClientOperations,
   ...serverConfigOperations,
   ...virtualServerOperations,
+  ...agentOperations,
+  ...agentGrantOperations,
   ...approvalOperations,
   ...groupPolicyOperations,
   ...guardrailOperations,

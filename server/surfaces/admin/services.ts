@@ -2,6 +2,7 @@ import type { Logins } from "../../directory/people/logins.ts";
 import type { RefusedAttempts } from "../../directory/people/refused-attempts.ts";
 import type { WelcomeMailer } from "../../directory/people/welcome-mail.ts";
 import type { Directory } from "../../directory/writes/write.ts";
+import type { CardDiscovery } from "../../services/agents/discover-card.ts";
 import type { probe } from "../../services/models/probe.ts";
 import type { ToolServerDiscovery } from "../../services/tools/discovery.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -25,6 +26,8 @@ export interface AdminServices {
   readonly upstream: Parameters<typeof probe>[1];
   /** The way to tool servers, for what they are and offer. */
   readonly toolServers: ToolServerDiscovery;
+  /** Looks for agents' cards. */
+  readonly agentCards: CardDiscovery;
   /** The chain this process writes; null when it writes none. */
   readonly liveChain: () => LiveChain | null;
   /** Where refused attempts go that the admin log tells of. */

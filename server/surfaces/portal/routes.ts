@@ -1,3 +1,4 @@
+import { agentTaskRoutes } from "./agent-tasks.ts";
 import { alertRoutes } from "./alerts.ts";
 import { approvalPageRoutes } from "./approval-page.ts";
 import { approvalRoutes } from "./approvals.ts";
@@ -21,6 +22,7 @@ export const PORTAL_ROUTES: readonly PortalRoute[] = [
   ...alertRoutes,
   ...approvalRoutes,
   ...approvalPageRoutes,
+  ...agentTaskRoutes,
   ...listingRoutes,
   ...appRoutes,
   ...feedbackRoutes,

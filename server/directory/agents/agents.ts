@@ -1,0 +1,204 @@
+import type { Agent, AgentCardDifference, AgentCreate, AgentQuery, AgentUpdate } from "@gatehouse/contracts/agents";
+import { ulid } from "../../kernel/ids.ts";
+import { grantsOfAgent, takeFirstDigest } from "../../store/agent-grants.ts";
+import { type AgentInsert, agentNamed, type AgentPatch, type AgentRow, agentStore, agentsToRefresh } from "../../store/agents.ts";
+import { checkGroups } from "../policies/bound-groups.ts";
+import { invalidField, notFound, records } from "../writes/records.ts";
+import type { Directory, Write } from "../writes/write.ts";
+import { type AgentCredentials, type AgentEntry, agentEntry, credentialsContext } from "./agent-entry.ts";
+import { type Card, cardsIn, isCard } from "./card.ts";
+import { publishedCard } from "./published-card.ts";
+import { ensureSigningKey } from "./signing-keys.ts";
+import { cardDifference, skillsDigest, type UpstreamCard } from "./upstream-card.ts";
+
+function read(row: AgentRow): Agent {
+  return {
+    id: row.id,
+    tenant_id: row.tenant_id,
+    card_name: row.card_name,
+    name: row.name,
+    description: row.description,
+    direction: row.direction as Agent["direction"],
+    card_url: row.card_url,
+    base_url: row.base_url,
+    auth_type: row.auth_type as Agent["auth_type"],
+    has_credentials: row.credentials_sealed !== null,
+    timeout: row.timeout,
+    enabled: row.enabled,
+    skills_allowed: row.skills_allowed,
+    resource_group_id: row.resource_group_id,
+    endpoint_url: row.endpoint_url,
+    protocol_version: row.protocol_version,
+    dialect: row.dialect as Agent["dialect"],
+    upstream_card: row.upstream_card,
+    published_card: row.published_card,
+    discovered_at: row.discovered_at?.toISOString() ?? null,
+    is_healthy: row.is_healthy,
+    health_checked_at: row.health_checked_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+const UNPROBED: AgentPatch = { is_healthy: null, health_checked_at: null };
+
+/** What an earlier address was found to be says nothing of a new one. */
+const UNDISCOVERED: AgentPatch = {
+  ...UNPROBED,
+  endpoint_url: null,
+  protocol_version: null,
+  dialect: null,
+  upstream_card: null,
+  published_card: null,
+  skills_digest: null,
+  discovered_at: null,
+};
+
+/** What each way of authenticating needs. */
+const NEEDS: Readonly<Record<Agent["auth_type"], readonly (keyof AgentCredentials)[]>> = {
+  none: [],
+  api_key: ["value"],
+  bearer: ["value"],
+  oauth_client: ["token_url", "client_id", "client_secret"],
+};
+
+function checkCredentials(authType: Agent["auth_type"], given: AgentCredentials | null): void {
+  for (const name of NEEDS[authType])
+    if (given?.[name] === undefined) throw invalidField(`credentials.${name}`, `is required for auth_type ${authType}`);
+}
+
+function sealed(write: Write, id: string, given: AgentCredentials | null): string | null {
+  return given === null ? null : write.directory.secrets.seal(JSON.stringify(given), credentialsContext(id));
+}
+
+async function checkOwnGroup(write: Write, tenantId: string, groupId: string | null | undefined, before: string | null): Promise<void> {
+  if (groupId != null) await checkGroups(write, tenantId, [groupId], before === null ? [] : [before], "resource_group_id");
+}
+
+/** Where the agent may be: a card cannot name another place. */
+export function originsOf({ card_url: card, base_url: base }: Pick<Agent, "card_url" | "base_url">): Set<string> {
+  return new Set([card, base].flatMap((url) => (url === null ? [] : [new URL(url).origin])));
+}
+
+const sameOrigins = (one: ReadonlySet<string>, other: ReadonlySet<string>) => [...other].every((origin) => one.has(origin));
+
+export const agents = records<AgentRow, AgentInsert, AgentPatch, Agent, AgentCreate, AgentUpdate, AgentQuery, string>({
+  resource: "agents",
+  noun: "agent",
+  store: agentStore,
+  read,
+  tenantOf: (row) => row.tenant_id,
+  unique: "of this card_name",
+  twin: (write, tenantId, candidate) => agentNamed(write.trx, tenantId, candidate.card_name),
+  async toInsert(write, tenantId, body) {
+    const { credentials = null, ...columns } = body;
+    if (body.card_url == null && body.base_url == null) throw invalidField("base_url", "is required where there is no card_url");
+    checkCredentials(body.auth_type ?? "none", credentials);
+    await checkOwnGroup(write, tenantId, body.resource_group_id, null);
+    await ensureSigningKey(write, tenantId);
+    const id = `agent-${ulid()}`;
+    return {
+      ...columns,
+      id,
+      tenant_id: tenantId,
+      credentials_sealed: sealed(write, id, credentials),
+      created_at: write.now,
+      updated_at: write.now,
+    } as AgentInsert;
+  },
+  async toPatch(write, tenantId, row, body) {
+    const { credentials, ...columns } = body;
+    const before = read(row);
+    const after = { ...before, ...columns } as Agent;
+    if (after.card_url === null && after.base_url === null) throw invalidField("base_url", "is required where there is no card_url");
+    await checkOwnGroup(write, tenantId, body.resource_group_id, row.resource_group_id);
+    // Credentials go only to the host they were given for: whoever may write agents may not read them.
+    if (credentials === undefined && row.credentials_sealed !== null && !sameOrigins(originsOf(before), originsOf(after)))
+      throw invalidField("credentials", "must be sent again when the agent moves to another host");
+    const stored = write.directory.secrets.openOrNull(row.credentials_sealed, credentialsContext(row.id));
+    const kept = stored === null ? null : (JSON.parse(stored) as AgentCredentials);
+    if (body.auth_type !== undefined || credentials !== undefined)
+      checkCredentials(after.auth_type, credentials === undefined ? kept : credentials);
+    const moved = after.card_url !== before.card_url || after.base_url !== before.base_url;
+    const renamed =
+      row.upstream_card !== null && !moved ? { published_card: JSON.stringify(cardOf(row.upstream_card as Card, after)) } : {};
+    return {
+      ...columns,
+      ...renamed,
+      ...(credentials === undefined || JSON.stringify(credentials) === stored
+        ? {}
+        : { credentials_sealed: sealed(write, row.id, credentials) }),
+      ...(moved ? UNDISCOVERED : {}),
+      updated_at: write.now,
+    } as AgentPatch;
+  },
+  dependents: async () => [],
+  notify: (write, row) => write.notify(row.tenant_id, "policy"),
+});
+
+/** The agent with its credentials opened, for a probe, and what it was found to be. Throws a `not_found` refusal. */
+export async function probedAgent(
+  directory: Pick<Directory, "db" | "secrets">,
+  tenantId: string,
+  id: string,
+): Promise<{ readonly entry: AgentEntry; readonly record: Agent }> {
+  const row = await agentStore.find(directory.db, tenantId, id);
+  if (row === undefined) throw notFound("agent");
+  return { entry: agentEntry(row, directory.secrets.openOrNull(row.credentials_sealed, credentialsContext(id))), record: read(row) };
+}
+
+function cardOf(card: Card, agent: Pick<Agent, "tenant_id" | "card_name" | "name" | "description" | "direction" | "skills_allowed">): Card {
+  return publishedCard(
+    { card, streaming: isCard(card.capabilities) && card.capabilities.streaming === true, skills: cardsIn(card.skills) },
+    {
+      tenantId: agent.tenant_id,
+      cardName: agent.card_name,
+      name: agent.name,
+      description: agent.description,
+      direction: agent.direction,
+      skills: agent.skills_allowed === null ? null : new Set(agent.skills_allowed),
+    },
+  );
+}
+
+/** Stores a card that was found; answers with how it differs from the one before, and which grants have to be confirmed for it. */
+export async function recordCard(write: Write, tenantId: string, probed: Agent, found: UpstreamCard): Promise<AgentCardDifference> {
+  const row = await agentStore.find(write.trx, tenantId, probed.id, "lock");
+  if (row === undefined) throw notFound("agent");
+  const now = read(row);
+  const told = cardDifference(row.upstream_card as Card | null, found.card);
+  // It is elsewhere by now than where it was looked at: what was found says nothing of it.
+  if (now.card_url !== probed.card_url || now.base_url !== probed.base_url) return { ...told, grants_to_confirm: [] };
+  const digest = skillsDigest(found.skills);
+  await takeFirstDigest(write.trx, row.id, digest);
+  const grants = await grantsOfAgent(write.trx, row.id);
+  const difference = { ...told, grants_to_confirm: grants.filter(({ skills_digest: given }) => given !== digest).map(({ id }) => id) };
+  const facts = { endpoint_url: found.endpoint, protocol_version: found.version, dialect: found.binding, skills_digest: digest };
+  await agentStore.update(write.trx, row.id, {
+    ...facts,
+    upstream_card: JSON.stringify(found.card),
+    published_card: JSON.stringify(cardOf(found.card, now)),
+    discovered_at: write.now,
+    is_healthy: true,
+    health_checked_at: write.now,
+  });
+  const changed =
+    row.skills_digest !== digest || row.endpoint_url !== found.endpoint || JSON.stringify(row.upstream_card) !== JSON.stringify(found.card);
+  if (changed) {
+    write.log({ tenant_id: tenantId, action: "refresh_card", resource: "agents", resource_id: row.id, after: { ...facts, difference } });
+    write.notify(tenantId, "policy");
+  }
+  return difference;
+}
+
+/** Writes what a probe found. It is no change of policy. */
+export async function recordAgentHealth(directory: Directory, id: string, healthy: boolean): Promise<Date> {
+  const at = new Date(directory.clock.now());
+  await directory.db.transaction().execute((trx) => agentStore.update(trx, id, { is_healthy: healthy, health_checked_at: at }));
+  return at;
+}
+
+/** Those whose cards nobody has looked at since `before`, milliseconds. */
+export function agentsNotSeenSince(directory: Pick<Directory, "db">, before: number, most: number): ReturnType<typeof agentsToRefresh> {
+  return agentsToRefresh(directory.db, new Date(before), most);
+}

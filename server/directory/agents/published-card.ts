@@ -1,0 +1,94 @@
+import { type Card, type CardValue, cardsIn, isCard } from "./card.ts";
+import type { UpstreamCard } from "./upstream-card.ts";
+
+/** Who publishes a card, and under which names. */
+export interface CardTerms {
+  readonly tenantId: string;
+  readonly cardName: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly direction: "inbound" | "outbound";
+  /** Null: all. */
+  readonly skills: ReadonlySet<string> | null;
+}
+
+/** Where v1.0 and v0.3 callers reach an agent, as paths of the runtime plane. */
+export const agentPath = (tenantId: string, cardName: string): string =>
+  `/a2a/${encodeURIComponent(tenantId)}/${encodeURIComponent(cardName)}`;
+export const legacyPath = (cardName: string, direction: CardTerms["direction"]): string =>
+  `/v1/proxy/a2a/${direction}?agent=${encodeURIComponent(cardName)}`;
+
+const SKILL_MEMBERS = ["id", "name", "description", "tags", "examples", "inputModes", "outputModes"] as const;
+
+/**
+ * The card that stands for an agent at the gateway, from the agent's own: under our name, with our addresses, of the skills
+ * that may be used. It holds no empty value, so that all who verify its signature come to the same bytes, and no security
+ * schemes: clients that read those from a signed card cannot verify it.
+ */
+export function publishedCard({ card, streaming, skills }: Pick<UpstreamCard, "card" | "streaming" | "skills">, terms: CardTerms): Card {
+  const used = skills.filter(({ id }) => terms.skills === null || terms.skills.has(String(id)));
+  const modes = (value: CardValue | undefined) => (Array.isArray(value) && value.length > 0 ? value : ["text/plain"]);
+  const made: Card = {
+    name: terms.name,
+    description: terms.description ?? (typeof card.description === "string" && card.description !== "" ? card.description : terms.name),
+    supportedInterfaces: [
+      { url: agentPath(terms.tenantId, terms.cardName), protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
+      { url: legacyPath(terms.cardName, terms.direction), protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+      { url: legacyPath(terms.cardName, terms.direction), protocolBinding: "JSONRPC", protocolVersion: "0.3" },
+    ],
+    ...(isCard(card.provider) && typeof card.provider.organization === "string" && typeof card.provider.url === "string"
+      ? { provider: { organization: card.provider.organization, url: card.provider.url } }
+      : {}),
+    version: typeof card.version === "string" && card.version !== "" ? card.version : "1",
+    capabilities: { streaming, pushNotifications: true, extendedAgentCard: true },
+    defaultInputModes: modes(card.defaultInputModes),
+    defaultOutputModes: modes(card.defaultOutputModes),
+    skills: (used.length > 0 ? used : [{ id: terms.cardName, name: terms.name }]).map((skill) => skillOf(skill)),
+    ...(typeof card.documentationUrl === "string" ? { documentationUrl: card.documentationUrl } : {}),
+    ...(typeof card.iconUrl === "string" ? { iconUrl: card.iconUrl } : {}),
+  };
+  return withoutEmpty(made) as Card;
+}
+
+/** What the protocol requires of a skill is there, whatever the agent says. */
+function skillOf(skill: Card): Card {
+  const made: Card = {};
+  for (const name of SKILL_MEMBERS) if (skill[name] !== undefined) made[name] = skill[name];
+  made.name = typeof skill.name === "string" && skill.name !== "" ? skill.name : skill.id;
+  made.description = typeof skill.description === "string" && skill.description !== "" ? skill.description : made.name;
+  const tags = Array.isArray(skill.tags) ? skill.tags.filter((tag) => typeof tag === "string" && tag !== "") : [];
+  made.tags = tags.length > 0 ? tags : ["agent"];
+  return made;
+}
+
+function withoutEmpty(value: CardValue | undefined): CardValue | undefined {
+  if (Array.isArray(value)) {
+    const kept = value.map(withoutEmpty).filter((one) => one !== undefined);
+    return kept.length === 0 ? undefined : (kept as CardValue[]);
+  }
+  if (!isCard(value)) return value === "" || value === null ? undefined : value;
+  const kept = Object.entries(value)
+    .map(([name, member]) => [name, withoutEmpty(member)] as const)
+    .filter(([, member]) => member !== undefined);
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+/** The card with whole addresses, for who came to the gateway at `base`. */
+export function cardAt(card: Card, base: string): Card {
+  return { ...card, supportedInterfaces: cardsIn(card.supportedInterfaces).map((one) => ({ ...one, url: `${base}${String(one.url)}` })) };
+}
+
+/** The card as clients of v0.3 read one. */
+export function cardOfV03(card: Card, version = "0.3.0"): Card {
+  const { supportedInterfaces, capabilities, ...rest } = card;
+  const legacy = cardsIn(supportedInterfaces).find(({ protocolVersion }) => protocolVersion === "0.3");
+  const { extendedAgentCard, ...able } = isCard(capabilities) ? capabilities : {};
+  return {
+    ...rest,
+    protocolVersion: version,
+    url: legacy?.url ?? null,
+    preferredTransport: "JSONRPC",
+    capabilities: able,
+    supportsAuthenticatedExtendedCard: extendedAgentCard === true,
+  };
+}

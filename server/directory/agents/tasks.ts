@@ -1,0 +1,168 @@
+import type { SecretBox } from "../../kernel/secrets.ts";
+import { ulid } from "../../kernel/ids.ts";
+import {
+  endDelivery,
+  type DueDelivery,
+  keepWatch,
+  postponeDelivery,
+  pushConfigs,
+  type PushConfigRow,
+  putPushConfig,
+  removePushConfig,
+  takeDeliveries,
+  takeWatches,
+  tellPushConfigs,
+} from "../../store/agent-pushes.ts";
+import {
+  type AgentTaskInsert,
+  type AgentTaskRow,
+  keepContext,
+  listOwnTasks,
+  ownContext,
+  ownTask,
+  pruneTasks,
+  putTask,
+  type TaskListing,
+  type TaskScope,
+} from "../../store/agent-tasks.ts";
+import type { Database } from "../../store/database.ts";
+
+export type { AgentTaskRow, TaskScope } from "../../store/agent-tasks.ts";
+
+/** What is told to whom: a token and credentials are opened here only. */
+export interface PushConfig {
+  readonly id: string;
+  readonly url: string;
+  readonly token: string | null;
+  readonly scheme: string | null;
+  readonly credentials: string | null;
+  readonly version: "1.0" | "0.3";
+}
+
+type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
+
+export interface Delivery extends PushConfig {
+  readonly deliveryId: string;
+  readonly tenantId: string;
+  readonly agentId: string;
+  readonly taskId: string;
+  readonly body: string;
+  /** This one included. */
+  readonly attempts: number;
+}
+
+const context = (tenantId: string, agentId: string, taskId: string, id: string) =>
+  `agent_push_configs.secrets:${JSON.stringify([tenantId, agentId, taskId, id])}`;
+
+/** The tasks callers have at agents, the contexts they are in, and who is told of them: everything in the database, so that any process can answer. */
+export class AgentTasks {
+  private readonly db: Database;
+  private readonly secrets: SecretBox;
+
+  constructor(db: Database, secrets: SecretBox) {
+    this.db = db;
+    this.secrets = secrets;
+  }
+
+  find(scope: TaskScope, id: string): Promise<AgentTaskRow | undefined> {
+    return ownTask(this.db, scope, id);
+  }
+
+  /** False: the task is somebody else's. */
+  put(row: AgentTaskInsert): Promise<boolean> {
+    return putTask(this.db, row);
+  }
+
+  list(scope: TaskScope, listing: TaskListing): ReturnType<typeof listOwnTasks> {
+    return listOwnTasks(this.db, scope, listing);
+  }
+
+  /** What the agent calls a context of its owner's. */
+  upstreamContext(scope: TaskScope, contextId: string): Promise<string | undefined> {
+    return ownContext(this.db, scope, contextId);
+  }
+
+  /** False: the agent gave the context to somebody else before. */
+  keepContext(scope: TaskScope, contextId: string, upstreamId: string): Promise<boolean> {
+    return keepContext(this.db, scope, contextId, upstreamId);
+  }
+
+  async pushConfigs(task: TaskKey): Promise<PushConfig[]> {
+    return (await pushConfigs(this.db, task)).map((row) => this.opened(row, row.task_id, row.id));
+  }
+
+  /** With an id of its own where it brings none. */
+  async putPushConfig(task: TaskKey, config: Omit<PushConfig, "id"> & { readonly id: string | null }): Promise<PushConfig> {
+    const id = config.id ?? ulid();
+    const { token, credentials, url, scheme, version } = config;
+    const sealed =
+      token === null && credentials === null
+        ? null
+        : this.secrets.seal(JSON.stringify({ token, credentials }), context(task.tenant_id, task.agent_id, task.id, id));
+    await putPushConfig(this.db, {
+      tenant_id: task.tenant_id,
+      agent_id: task.agent_id,
+      task_id: task.id,
+      id,
+      url,
+      scheme,
+      secrets_sealed: sealed,
+      protocol_version: version,
+    });
+    return { ...config, id };
+  }
+
+  removePushConfig(task: TaskKey, id: string): Promise<void> {
+    return removePushConfig(this.db, task, id);
+  }
+
+  /** As `tellPushConfigs` of the store has it. */
+  tell(task: TaskKey, digest: string | null, bodyOf: (version: "1.0" | "0.3") => string): Promise<void> {
+    return tellPushConfigs(this.db, task, digest, (config) => bodyOf(config.protocol_version as "1.0" | "0.3"));
+  }
+
+  takeWatches(until: number, most: number, ended: readonly string[]): Promise<AgentTaskRow[]> {
+    return takeWatches(this.db, new Date(until), most, ended);
+  }
+
+  /** Null gives the watch up. */
+  keepWatch(task: TaskKey, until: number | null): Promise<void> {
+    return keepWatch(this.db, task, until === null ? null : new Date(until));
+  }
+
+  async takeDeliveries(until: number, most: number): Promise<Delivery[]> {
+    const due = await takeDeliveries(this.db, new Date(until), most);
+    return due.map((row) => ({
+      ...this.opened(row, row.task_id, row.config_id),
+      deliveryId: row.id,
+      tenantId: row.tenant_id,
+      agentId: row.agent_id,
+      taskId: row.task_id,
+      body: row.body,
+      attempts: Number(row.attempts),
+    }));
+  }
+
+  endDelivery(id: string): Promise<void> {
+    return endDelivery(this.db, id);
+  }
+
+  postponeDelivery(id: string, due: number): Promise<void> {
+    return postponeDelivery(this.db, id, new Date(due));
+  }
+
+  prune(): Promise<void> {
+    return pruneTasks(this.db);
+  }
+
+  private opened(
+    row: Pick<PushConfigRow | DueDelivery, "tenant_id" | "agent_id" | "url" | "scheme" | "secrets_sealed" | "protocol_version">,
+    taskId: string,
+    id: string,
+  ): PushConfig {
+    const opened = this.secrets.openOrNull(row.secrets_sealed, context(row.tenant_id, row.agent_id, taskId, id));
+    const { token = null, credentials = null } =
+      opened === null ? {} : (JSON.parse(opened) as { token?: string | null; credentials?: string | null });
+    return { id, url: row.url, scheme: row.scheme, token, credentials, version: row.protocol_version as "1.0" | "0.3" };
+  }
+}

@@ -1,0 +1,139 @@
+import { hash } from "node:crypto";
+import { canonicalJson } from "@gatehouse/ledger-format/admin-entry";
+import { type Card, type CardValue, cardsIn, isCard } from "./card.ts";
+
+type AgentBinding = "http_json" | "jsonrpc";
+type AgentVersion = "1.0" | "0.3";
+
+/** What the gateway needs of an agent's card, in whichever dialect that is. */
+export interface UpstreamCard {
+  readonly card: Card;
+  readonly endpoint: string;
+  readonly binding: AgentBinding;
+  readonly version: AgentVersion;
+  /** Where the interface names one, its callers have to. */
+  readonly tenant: string | null;
+  readonly streaming: boolean;
+  readonly skills: readonly Card[];
+}
+
+interface Interface {
+  readonly url: string;
+  readonly binding: AgentBinding;
+  readonly version: AgentVersion;
+  readonly tenant: string | null;
+}
+
+/** The best spoken first. */
+const PREFERRED: readonly (readonly [AgentVersion, AgentBinding])[] = [
+  ["1.0", "http_json"],
+  ["1.0", "jsonrpc"],
+  ["0.3", "jsonrpc"],
+];
+
+const MOST_SKILLS = 1_000;
+
+const text = (value: CardValue | undefined): string | null => (typeof value === "string" && value !== "" ? value : null);
+
+function bindingOf(name: CardValue | undefined): AgentBinding | null {
+  if (name === "HTTP+JSON") return "http_json";
+  return name === "JSONRPC" ? "jsonrpc" : null;
+}
+
+function versionOf(value: CardValue | undefined): AgentVersion | null {
+  const told = text(value) ?? "0.3";
+  if (/^1\.0(?:\.|$)/.test(told)) return "1.0";
+  return /^0\.3(?:\.|$)/.test(told) ? "0.3" : null;
+}
+
+function interfacesOf(card: Card): Interface[] {
+  const found: Interface[] = [];
+  const add = (url: CardValue | undefined, name: CardValue | undefined, told: CardValue | undefined, tenant: CardValue | undefined) => {
+    const [address, binding, version] = [text(url), bindingOf(name), versionOf(told)];
+    if (address !== null && binding !== null && version !== null)
+      found.push({ url: address.replace(/\/+$/, ""), binding, version, tenant: text(tenant) });
+  };
+  for (const one of cardsIn(card.supportedInterfaces)) add(one.url, one.protocolBinding, one.protocolVersion, one.tenant);
+  // A v0.3 card names its own address, and others beside it.
+  if (found.length === 0) {
+    add(card.url, card.preferredTransport ?? "JSONRPC", card.protocolVersion, undefined);
+    for (const one of cardsIn(card.additionalInterfaces)) add(one.url, one.transport, card.protocolVersion, undefined);
+  }
+  return found;
+}
+
+/**
+ * Reads a card; a text says why it cannot be used. `origins`: where the agent may be, as whoever registered it says. A card
+ * cannot send the gateway, with the credentials it was given for the agent, anywhere else.
+ */
+export function readUpstreamCard(value: unknown, origins: ReadonlySet<string>): UpstreamCard | string {
+  if (!isCard(value)) return "the card is no JSON object";
+  if (text(value.name) === null) return "the card has no name";
+  const skills = cardsIn(value.skills);
+  if (skills.length > MOST_SKILLS) return `the card has more than ${MOST_SKILLS} skills`;
+  if (skills.some(({ id }) => text(id) === null)) return "a skill of the card has no id";
+  if (new Set(skills.map(({ id }) => id)).size < skills.length) return "two skills of the card have the same id";
+  const spoken = interfacesOf(value);
+  if (spoken.length === 0) return "the card names no interface that the gateway speaks: HTTP+JSON or JSONRPC of A2A 1.0, or JSONRPC of 0.3";
+  const reachable = spoken.filter(({ url }) => URL.canParse(url) && origins.has(new URL(url).origin));
+  if (reachable.length === 0)
+    return `the card's interfaces are not where the agent was registered: ${spoken.map(({ url }) => url.slice(0, 200)).join(", ")}`;
+  for (const [version, binding] of PREFERRED) {
+    const found = reachable.find((one) => one.version === version && one.binding === binding);
+    if (found !== undefined)
+      return {
+        card: value,
+        endpoint: found.url,
+        binding,
+        version,
+        tenant: found.tenant,
+        streaming: isCard(value.capabilities) && value.capabilities.streaming === true,
+        skills,
+      };
+  }
+  return "the card names no interface that the gateway speaks";
+}
+
+/** What stands for an agent's skills: it changes with any of them, and with nothing else. */
+export function skillsDigest(skills: readonly Card[]): string {
+  return hash("sha256", canonicalJson(skills.toSorted((a, b) => (String(a.id) < String(b.id) ? -1 : 1))), "hex");
+}
+
+export interface CardDifference {
+  readonly skills_added: string[];
+  readonly skills_removed: string[];
+  readonly skills_changed: string[];
+  readonly changes: string[];
+}
+
+const TOLD = [
+  "name",
+  "description",
+  "version",
+  "provider",
+  "capabilities",
+  "defaultInputModes",
+  "defaultOutputModes",
+  "supportedInterfaces",
+  "url",
+  "securitySchemes",
+];
+const LONGEST = 200;
+const shown = (value: CardValue | undefined) => (value === undefined ? "nothing" : canonicalJson(value).slice(0, LONGEST));
+
+/** How a card differs from the one before, in words; null: there was none. */
+export function cardDifference(before: Card | null, after: Card): CardDifference {
+  const skills = (card: Card | null) => new Map(cardsIn(card?.skills).map((skill) => [String(skill.id), canonicalJson(skill)]));
+  const [old, now] = [skills(before), skills(after)];
+  return {
+    skills_added: [...now.keys()].filter((id) => !old.has(id)),
+    skills_removed: [...old.keys()].filter((id) => !now.has(id)),
+    skills_changed: [...now].filter(([id, said]) => old.has(id) && old.get(id) !== said).map(([id]) => id),
+    changes:
+      before === null
+        ? []
+        : TOLD.filter((name) => canonicalJson(before[name]) !== canonicalJson(after[name])).map(
+            (name) => `${name}: ${shown(before[name])} is now ${shown(after[name])}`,
+          ),
+  };
+}

@@ -1,0 +1,119 @@
+import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import type { GroupScope, TenantSnapshot } from "../../directory/snapshot.ts";
+import type { RequestHeaders } from "../../kernel/request-headers.ts";
+import { type SecretBox, sha256Hex } from "../../kernel/secrets.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+
+/** One agent that a run went through. */
+export interface DelegationHop {
+  /** Card name of the agent that was called. */
+  readonly agent: string;
+  /** Resource group of who called it. */
+  readonly group: string;
+  /** From 1. */
+  readonly depth: number;
+  /** Seconds since the Unix epoch. */
+  readonly at: number;
+  /** The step in which it was called. */
+  readonly task: string;
+}
+
+/** How a run came to where it is: who began it, and the agents it went through since. */
+export interface DelegationChain {
+  readonly root: string;
+  /** What the run began as, as `trace_root_kind` has it. */
+  readonly kind: string;
+  readonly hops: readonly DelegationHop[];
+}
+
+export const CHAIN_HEADER = "x-gw-delegation-chain";
+export const SIGNATURE_HEADER = "x-gw-delegation-signature";
+export const KEY_HEADER = "x-gw-delegation-key-id";
+
+const LONGEST_HEADER = 16 * 1024;
+export const MOST_HOPS = 32;
+/** An agent may work on what it was given for a day. */
+const GOOD_FOR_SECONDS = 86_400;
+/** Clocks of two gateways differ. */
+const SKEW_SECONDS = 60;
+
+/** Of one tenant: what another tenant's agents were given is worth nothing here. */
+function keyOf(secrets: SecretBox, tenantId: string): { readonly key: Buffer; readonly id: string } {
+  const key = Buffer.from(hkdfSync("sha256", secrets.key("delegation"), "", `delegation/${tenantId}`, 32));
+  return { key, id: sha256Hex(Buffer.concat([key, Buffer.from("id")])).slice(0, 16) };
+}
+
+const signatureOf = (key: Buffer, chain: string) => createHmac("sha256", key).update(chain).digest();
+
+/** The headers that tell an agent, and from it whoever it calls through the gateway, how the run came to it. */
+export function delegationHeaders(secrets: SecretBox, tenantId: string, chain: DelegationChain): Record<string, string> {
+  const { key, id } = keyOf(secrets, tenantId);
+  const text = Buffer.from(JSON.stringify({ root_task_id: chain.root, root_kind: chain.kind, hops: chain.hops })).toString("base64url");
+  return { [CHAIN_HEADER]: text, [SIGNATURE_HEADER]: signatureOf(key, text).toString("base64url"), [KEY_HEADER]: id };
+}
+
+/** What a call brings of a chain. `dropped`: a part of it only; `failed`: one that this caller may not carry on, with why. */
+export type BroughtDelegation =
+  | { readonly kind: "none" }
+  | { readonly kind: "dropped" }
+  | { readonly kind: "failed"; readonly reason: string }
+  | { readonly kind: "verified"; readonly chain: DelegationChain };
+
+export function broughtDelegation(
+  headers: RequestHeaders,
+  {
+    tenant,
+    scope,
+    secrets,
+    now,
+  }: { readonly tenant: TenantSnapshot; readonly scope: GroupScope | null; readonly secrets: SecretBox; readonly now: number },
+): BroughtDelegation {
+  const [text, signature, keyId] = [CHAIN_HEADER, SIGNATURE_HEADER, KEY_HEADER].map((name) => headers.get(name));
+  if (text == null && signature == null && keyId == null) return { kind: "none" };
+  if (text == null || signature == null || keyId == null) return { kind: "dropped" };
+  const failed = (reason: string) => ({ kind: "failed", reason }) as const;
+  if (text.length > LONGEST_HEADER || signature.length > 100) return failed("too long");
+  const { key, id } = keyOf(secrets, tenant.id);
+  if (keyId !== id) return failed("signed with another key");
+  const given = Buffer.from(signature, "base64url");
+  const own = signatureOf(key, text);
+  if (given.byteLength !== own.byteLength || !timingSafeEqual(given, own)) return failed("the signature does not fit");
+  const chain = readChain(text);
+  const last = chain?.hops.at(-1);
+  if (chain === null || last === undefined) return failed("not readable");
+  const seconds = now / 1000;
+  if (last.at > seconds + SKEW_SECONDS) return failed("from the future");
+  if (last.at < seconds - GOOD_FOR_SECONDS) return failed("too old");
+  // It was given to one agent: where it is known whose credentials that has, nobody else brings it.
+  const holder = tenant.agents.byCardName.get(last.agent);
+  if (holder === undefined) return failed("given to an agent that is not there any more");
+  if (holder.resourceGroupId !== null && holder.resourceGroupId !== scope?.groupId) return failed("given to another agent");
+  return { kind: "verified", chain };
+}
+
+function readChain(text: string): DelegationChain | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
+    if (!isObject(value) || typeof value.root_task_id !== "string" || typeof value.root_kind !== "string" || !Array.isArray(value.hops))
+      return null;
+    if (value.hops.length === 0 || value.hops.length > MOST_HOPS) return null;
+    const hops: DelegationHop[] = [];
+    for (const [index, hop] of value.hops.entries()) {
+      if (!isObject(hop) || !isHop(hop) || hop.depth !== index + 1 || hop.at < (hops.at(-1)?.at ?? 0)) return null;
+      hops.push(hop);
+    }
+    return { root: value.root_task_id, kind: value.root_kind, hops };
+  } catch {
+    return null;
+  }
+}
+
+function isHop(hop: JsonObject): hop is JsonObject & DelegationHop {
+  return (
+    typeof hop.agent === "string" &&
+    typeof hop.group === "string" &&
+    typeof hop.depth === "number" &&
+    typeof hop.at === "number" &&
+    typeof hop.task === "string"
+  );
+}

@@ -1,0 +1,46 @@
+import type { AgentVersion } from "../../wire/a2a/agent-requests.ts";
+import type { AgentEvent } from "../../wire/a2a/shapes.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import type { WholeAnswer } from "../../road/answer.ts";
+
+/** The operations of A2A v1.0. */
+export const AGENT_OPERATIONS = [
+  "SendMessage",
+  "SendStreamingMessage",
+  "GetTask",
+  "ListTasks",
+  "CancelTask",
+  "SubscribeToTask",
+  "CreateTaskPushNotificationConfig",
+  "GetTaskPushNotificationConfig",
+  "ListTaskPushNotificationConfigs",
+  "DeleteTaskPushNotificationConfig",
+  "GetExtendedAgentCard",
+] as const;
+export type ServedOperation = (typeof AGENT_OPERATIONS)[number];
+
+/** What an operation came to, in v1.0. */
+export type AgentResult =
+  | { readonly kind: "event"; readonly event: AgentEvent }
+  | { readonly kind: "task"; readonly task: JsonObject }
+  | { readonly kind: "tasks"; readonly listing: JsonObject }
+  | { readonly kind: "config"; readonly config: JsonObject; readonly made: boolean }
+  | { readonly kind: "configs"; readonly taskId: string; readonly configs: readonly JsonObject[] }
+  | { readonly kind: "deleted" }
+  | { readonly kind: "card"; readonly card: JsonObject };
+
+/** How what came of a request is written for its caller, in the binding and dialect it was asked in. Throws `Malformed` for what those cannot say. */
+export interface AgentWriter {
+  whole(result: AgentResult): WholeAnswer;
+  /** `last`: nothing follows it. */
+  event(event: AgentEvent, last: boolean): string;
+}
+
+/** A request, read: of v1.0, whatever its caller speaks. */
+export interface AgentRequest {
+  readonly operation: ServedOperation;
+  readonly params: JsonObject;
+  /** What its caller speaks. */
+  readonly version: AgentVersion;
+  readonly writer: AgentWriter;
+}

@@ -1,0 +1,112 @@
+import { AgentTasks } from "../../directory/agents/tasks.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { isDatabaseAway } from "../../kernel/database-away.ts";
+import type { Directory } from "../../directory/writes/write.ts";
+import type { Job } from "../../kernel/job.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { AdmissionParts } from "../../road/admission/admit.ts";
+import type { Answer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import type { Gates } from "../../road/gates.ts";
+import type { Outlet } from "../../road/outlet.ts";
+import { agentOf, type AgentRoute } from "../../road/target.ts";
+import { agentUpstream, type AgentUpstream } from "../../upstreams/agents/agent-client.ts";
+import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import { type AgentParts, baseOf } from "./agent-parts.ts";
+import type { AgentRequest } from "./agent-request.ts";
+import { refreshCards } from "./card-refresh.ts";
+import { cardDiscovery } from "./discover-card.ts";
+import { PushDeliveries } from "./push-deliveries.ts";
+import { type PublicDocuments, publicDocuments } from "./public-documents.ts";
+import { pushConfigOperation } from "./push-configs.ts";
+import { sendMessage } from "./send-message.ts";
+import { ServedCards } from "./served-cards.ts";
+import { streamMessage, subscribeToTask } from "./stream-task.ts";
+import { cancelTask, getTask, listTasks } from "./task-operations.ts";
+import { TaskWatches } from "./task-watches.ts";
+import { written } from "./written.ts";
+
+/** What surfaces ask of agents. */
+export interface AgentService {
+  call(call: Call, request: AgentRequest): Promise<Answer | Refusal>;
+  readonly documents: PublicDocuments;
+}
+
+export interface AgentServiceOptions extends AdmissionParts {
+  readonly directory: Directory;
+  readonly gates: Gates;
+  readonly outletTo: (upstream: AgentUpstream) => Outlet<AgentUpstream>;
+  readonly send: AgentSend;
+  readonly log: Log;
+  readonly publicUrl: string | null;
+  readonly allowPrivate: boolean;
+}
+
+const WATCHED_MS = 2_000;
+const DELIVERED_MS = 1_000;
+const REFRESHED_MS = 60_000;
+const PRUNED_MS = 600_000;
+
+/** The service of agents, running until `close`. */
+export function openAgents(options: AgentServiceOptions) {
+  const { directory, gates, secrets, clock, log, snapshots, send, publicUrl, allowPrivate } = options;
+  const upstream = agentUpstream(send);
+  const tasks = new AgentTasks(directory.db, secrets);
+  const parts: AgentParts = { outlet: options.outletTo(upstream), gates, tasks, secrets, clock, log, publicUrl, allowPrivate };
+  const cards = new ServedCards(clock);
+  const discover = cardDiscovery(send);
+  const watches = new TaskWatches({ tasks, snapshots, gates, upstream, clock, log });
+  const deliveries = new PushDeliveries({ tasks, snapshots, send, clock, log });
+  const agents: AgentService = {
+    async call(call, request) {
+      const route = agentOf(call);
+      if (route === null) throw new Error("a call was dispatched that no control had resolved");
+      try {
+        return await answered(call, route, request);
+      } catch (error) {
+        if (!isDatabaseAway(error)) throw error;
+        return refuse("database_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
+      }
+    },
+    documents: publicDocuments({ snapshots, cards, publicUrl, clock }),
+  };
+
+  function answered(call: Call, route: AgentRoute, request: AgentRequest): Promise<Answer | Refusal> | Answer | Refusal {
+    switch (request.operation) {
+      case "SendMessage":
+        return sendMessage(call, route, request, parts);
+      case "SendStreamingMessage":
+        return streamMessage(call, route, request, parts);
+      case "GetTask":
+        return getTask(call, route, request, parts);
+      case "ListTasks":
+        return listTasks(call, route, request, parts);
+      case "CancelTask":
+        return cancelTask(call, route, request, parts);
+      case "SubscribeToTask":
+        return subscribeToTask(call, route, request, parts);
+      case "GetExtendedAgentCard":
+        return extendedCard(call, route, request);
+      default:
+        return pushConfigOperation(call, route, request, parts);
+    }
+  }
+
+  /** The card with the skills that the caller's group may use. */
+  function extendedCard(call: Call, { agent, skills }: AgentRoute, { version, writer }: AgentRequest): Answer | Refusal {
+    const { reached } = agent;
+    if (reached === null || call.tenant === null) return refuse("agent_undiscovered");
+    const terms = { base: baseOf(parts, call), version, skills, tenantId: call.tenant.id };
+    const { text } = cards.read(call.tenant.agents, { ...agent, reached }, terms);
+    return written(() => writer.whole({ kind: "card", card: JSON.parse(text) as JsonObject }));
+  }
+
+  const jobs: Job[] = [
+    { name: "watch_agent_tasks", everyMs: WATCHED_MS, run: () => watches.look() },
+    { name: "deliver_agent_notifications", everyMs: DELIVERED_MS, run: () => deliveries.deliver() },
+    { name: "refresh_agent_cards", everyMs: REFRESHED_MS, run: () => refreshCards(directory, discover, log) },
+    { name: "prune_agent_tasks", everyMs: PRUNED_MS, run: () => tasks.prune() },
+  ];
+  return { agents, jobs, close: () => watches.close() };
+}

@@ -1,0 +1,75 @@
+import type { AgentEntry } from "../../directory/agents/agent-entry.ts";
+import { readUpstreamCard, type UpstreamCard } from "../../directory/agents/upstream-card.ts";
+import { isRefusal } from "../../kernel/errors.ts";
+import { storableValue } from "../../kernel/storable.ts";
+import { AgentAuthorization } from "../../upstreams/agents/agent-credentials.ts";
+import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
+import { isNestedDeeper } from "../../wire/nesting.ts";
+import { readUpTo } from "../../wire/read-up-to.ts";
+
+const LARGEST_CARD = 512 * 1024;
+const DEEPEST = 40;
+const LONGEST_MS = 20_000;
+
+export type FoundCard =
+  | { readonly status: "found"; readonly detail: string; readonly found: UpstreamCard }
+  | { readonly status: "inconclusive"; readonly detail: string };
+
+/** Where an agent was registered to be. */
+export interface AgentPlace {
+  readonly card_url: string | null;
+  readonly base_url: string | null;
+}
+
+/** Looks for an agent's card where it was registered to be, and reads it. Never throws. */
+export type CardDiscovery = (agent: AgentEntry, place: AgentPlace) => Promise<FoundCard>;
+
+function addressesOf({ card_url: card, base_url: base }: AgentPlace): string[] {
+  if (card !== null) return [card];
+  const below = (base ?? "").replace(/\/+$/, "");
+  // The second is where it stood before v0.3.
+  return [`${below}/.well-known/agent-card.json`, `${below}/.well-known/agent.json`];
+}
+
+export function cardDiscovery(send: AgentSend): CardDiscovery {
+  const authorization = new AgentAuthorization(send);
+  return async (agent, place) => {
+    const own = await authorization.headers(agent);
+    if (isRefusal(own)) return { status: "inconclusive", detail: own.message };
+    const origins = new Set([place.card_url, place.base_url].flatMap((url) => (url === null ? [] : [new URL(url).origin])));
+    let detail = "";
+    for (const url of addressesOf(place)) {
+      const card = await cardAtAddress(url, own, Math.min(agent.timeoutMs, LONGEST_MS));
+      const read = typeof card === "string" ? card : readUpstreamCard(card.value, origins);
+      if (typeof read !== "string") return { status: "found", detail: `The card stands at ${url}.`, found: read };
+      // What is wrong with a card that is there says more than that there is none elsewhere.
+      if (detail === "" || typeof card !== "string") detail = `${url}: ${read}`;
+    }
+    return { status: "inconclusive", detail };
+  };
+
+  async function cardAtAddress(
+    url: string,
+    headers: Record<string, string>,
+    timeoutMs: number,
+  ): Promise<{ readonly value: unknown } | string> {
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(new Error("too slow")), timeoutMs);
+    try {
+      const response = await send({ url, method: "GET", headers: { accept: "application/json", ...headers }, abort, timeoutMs });
+      if (isRefusal(response)) return response.message;
+      if (response.status >= 300 && response.status < 400) return "it answers with a redirect, which is not followed";
+      if (!response.ok) return `it answers ${response.status}`;
+      const bytes = response.body === null ? new Uint8Array(0) : await readUpTo(response.body, LARGEST_CARD, abort.signal);
+      if (abort.signal.aborted) return "the card did not come in time";
+      if (bytes === null) return "the card is larger than 512 KiB";
+      const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+      if (isNestedDeeper(text, DEEPEST)) return "the card is nested too deep";
+      return { value: storableValue(JSON.parse(text)) };
+    } catch {
+      return "the card is not readable JSON";
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { heldRefusal } from "../../road/approval-required.ts";
+import type { Action } from "../../road/action.ts";
+import type { Call } from "../../road/call.ts";
+import type { Passage } from "../../road/outlet.ts";
+import type { AgentRoute } from "../../road/target.ts";
+import type { AgentUpstream } from "../../upstreams/agents/agent-client.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import type { AgentParts } from "./agent-parts.ts";
+import { contextNames, OwnNames } from "./own-context.ts";
+import { ownTaskOf } from "./own-tasks.ts";
+
+/** A message that may go to its agent: what it says there, and who keeps its names. */
+export interface GivenWork {
+  readonly passage: Passage<AgentUpstream>;
+  /** As the agent is sent it. */
+  readonly params: JsonObject;
+  readonly names: OwnNames;
+  /** Who is to be told of the task it begins or goes on with. */
+  readonly pushConfig: JsonObject | null;
+  readonly historyLength: number | null;
+}
+
+/** Finds the task and context a message goes on with, and asks the gates whether the agent may be given it. */
+export async function givenWork(call: Call, route: AgentRoute, params: JsonObject, parts: AgentParts): Promise<GivenWork | Refusal> {
+  const message = params.message as JsonObject;
+  const { taskId, referenceTaskIds } = message;
+  let contextId = typeof message.contextId === "string" ? message.contextId : null;
+  if (taskId !== undefined) {
+    const task = await ownTaskOf(call, route, taskId, parts);
+    if (isRefusal(task)) return task;
+    if (contextId !== null && contextId !== task.context_id)
+      return refuse("agent_invalid_params", undefined, { fields: [{ field: "message.contextId", message: "is not that of the task" }] });
+    contextId = task.context_id;
+  }
+  for (const id of Array.isArray(referenceTaskIds) ? referenceTaskIds : []) {
+    const task = await ownTaskOf(call, route, id, parts);
+    if (isRefusal(task)) return task;
+  }
+  const names = await contextNames(call, route, contextId, parts);
+  const passage = await letThrough(call, route, message, parts);
+  if (isRefusal(passage)) return passage;
+  const { taskPushNotificationConfig: pushConfig, ...configuration } = isObject(params.configuration) ? params.configuration : {};
+  const sent: JsonObject = {
+    message: { ...message, ...(names.upstream === null ? {} : { contextId: names.upstream }) },
+    ...(Object.keys(configuration).length === 0 ? {} : { configuration }),
+    ...(params.metadata === undefined ? {} : { metadata: params.metadata }),
+  };
+  return {
+    passage,
+    params: sent,
+    names: new OwnNames(call, route, names, typeof taskId === "string" ? taskId : null, parts),
+    pushConfig: isObject(pushConfig) ? pushConfig : null,
+    historyLength: typeof configuration.historyLength === "number" ? configuration.historyLength : null,
+  };
+}
+
+/**
+ * The data in a message is held to argument policies part by part, under the names of the skill and of the agent; then the
+ * message as a whole is put before whoever has to approve it.
+ */
+async function letThrough(
+  call: Call,
+  route: AgentRoute,
+  message: JsonObject,
+  { outlet }: Pick<AgentParts, "outlet">,
+): Promise<Passage<AgentUpstream> | Refusal> {
+  const content = Array.isArray(message.parts) ? message.parts : [];
+  for (const part of content.filter(isObject)) {
+    if (part.data === undefined) continue;
+    const decision = await outlet.gates.beforeAction(call, actionOf(route, part.data, false));
+    if (decision.kind === "refuse") return decision.refusal;
+  }
+  const whole = { parts: content, ...(message.taskId === undefined ? {} : { taskId: message.taskId }) };
+  const passage = await outlet.open(call, actionOf(route, whole, route.grant.decision === "approval_required"));
+  if (isRefusal(passage)) return passage;
+  return passage.kind === "hold" ? heldRefusal(passage.approval) : passage;
+}
+
+function actionOf({ agent, grant, skill }: AgentRoute, given: JsonValue, required: boolean): Action {
+  return {
+    name: skill ?? agent.cardName,
+    alias: agent.cardName,
+    arguments: JSON.stringify(given),
+    definition: null,
+    approval: {
+      required,
+      serverId: agent.id,
+      serverName: agent.name,
+      configId: grant.id,
+      approverGroupIds: grant.approverGroupIds,
+      timeoutSeconds: grant.approvalTimeoutSeconds,
+      definitionDigest: async () => agent.reached?.skillsDigest ?? "",
+      proof: { session: null },
+    },
+  };
+}

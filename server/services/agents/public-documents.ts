@@ -1,0 +1,54 @@
+import type { Snapshots } from "../../directory/snapshots.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Answer, ownAnswer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import type { AgentVersion } from "../../wire/a2a/agent-requests.ts";
+import { type AgentParts, baseOf } from "./agent-parts.ts";
+import type { ServedCards } from "./served-cards.ts";
+
+interface DocumentParts extends Pick<AgentParts, "publicUrl" | "clock"> {
+  readonly snapshots: Pick<Snapshots, "tenant">;
+  readonly cards: ServedCards;
+}
+
+const MAX_AGE_SECONDS = 60;
+const PUBLIC = { "cache-control": `public, max-age=${MAX_AGE_SECONDS}`, "access-control-allow-origin": "*" };
+
+/** What anybody may read of a tenant's agents: their cards, and the keys that those are signed with. */
+export interface PublicDocuments {
+  card(call: Call, tenantId: string, cardName: string, version: AgentVersion): Promise<Answer | Refusal>;
+  keys(call: Call, tenantId: string): Promise<Answer | Refusal>;
+}
+
+export function publicDocuments({ snapshots, cards, ...parts }: DocumentParts): PublicDocuments {
+  /** A tenant that is not there has no agents. */
+  async function agentsOf(call: Call, tenantId: string) {
+    const tenant = await snapshots.tenant(tenantId);
+    if (tenant === null || !tenant.enabled) return null;
+    call.row.tenant_id = tenant.id;
+    return tenant.agents;
+  }
+
+  return {
+    async card(call, tenantId, cardName, version) {
+      const agents = await agentsOf(call, tenantId);
+      const agent = agents?.byCardName.get(cardName);
+      if (agents == null || agent === undefined || !agent.enabled || agent.reached === null) return refuse("agent_not_found");
+      call.row.server_id = agent.id;
+      const { text, etag } = cards.read(
+        agents,
+        { ...agent, reached: agent.reached },
+        { base: baseOf(parts, call), version, skills: null, tenantId },
+      );
+      if (call.headers.get("if-none-match") === etag) return ownAnswer(304, { etag, ...PUBLIC });
+      return ownAnswer(200, { "content-type": "application/json", etag, vary: "a2a-version", ...PUBLIC }, text);
+    },
+    async keys(call, tenantId) {
+      const agents = await agentsOf(call, tenantId);
+      if (agents === null) return refuse("not_found");
+      const now = parts.clock.now();
+      const keys = agents.keys.filter(({ retiresAt }) => retiresAt === null || retiresAt > now).map(({ jwk }) => jwk);
+      return ownAnswer(200, { "content-type": "application/jwk-set+json", ...PUBLIC }, JSON.stringify({ keys }));
+    },
+  };
+}

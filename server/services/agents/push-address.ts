@@ -1,0 +1,26 @@
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isPrivateAddress } from "../../kernel/private-address.ts";
+
+const LONGEST = 2_000;
+
+/**
+ * Whether somebody may be told of tasks at an address. It is looked at when it is given, so that whoever gives it hears of
+ * it, and again each time something is sent there.
+ */
+export async function refusedPushUrl(url: unknown, allowPrivate: boolean): Promise<Refusal | null> {
+  const denied = (why: string) => refuse("agent_push_url_denied", `Notifications are not sent to this address: ${why}.`);
+  if (typeof url !== "string" || url.length > LONGEST || !URL.canParse(url)) return denied("it is none");
+  const { protocol, username, password, hostname } = new URL(url);
+  if (protocol !== "https:" && !(protocol === "http:" && allowPrivate)) return denied("it is not https");
+  if (username !== "" || password !== "") return denied("it holds a user or a password");
+  if (allowPrivate) return null;
+  const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+  try {
+    const addresses = isIP(host) === 0 ? (await lookup(host, { all: true })).map(({ address }) => address) : [host];
+    return addresses.length === 0 || addresses.some(isPrivateAddress) ? denied("it is in a private network") : null;
+  } catch {
+    return denied("its host is not known");
+  }
+}

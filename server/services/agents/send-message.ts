@@ -1,0 +1,52 @@
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Answer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import type { AgentRoute } from "../../road/target.ts";
+import { withHistory } from "../../wire/a2a/folded-task.ts";
+import { PartSlots } from "../../wire/a2a/part-slots.ts";
+import type { AgentParts } from "./agent-parts.ts";
+import type { AgentRequest } from "./agent-request.ts";
+import { givenWork } from "./given-work.ts";
+import { outgoingHeaders } from "./outgoing-chain.ts";
+import { keepTask } from "./own-tasks.ts";
+import { keepPushConfig, tellOf } from "./push-configs.ts";
+import { refusedPushUrl } from "./push-address.ts";
+import { noteReportedCost } from "./reported-cost.ts";
+import { written } from "./written.ts";
+
+/** Gives an agent a message and waits for what it answers. */
+export async function sendMessage(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
+  const work = await givenWork(call, route, request.params, parts);
+  if (isRefusal(work)) return work;
+  const { passage, params, names, pushConfig, historyLength } = work;
+  const denied = pushConfig === null ? null : await refusedPushUrl(pushConfig.url, parts.allowPrivate);
+  if (denied !== null) return denied;
+  const unrecorded = parts.outlet.depart(call, route.agent.reached?.endpoint ?? "", JSON.stringify(params));
+  if (unrecorded !== null) return unrecorded;
+  const event = await passage.upstream.ask({
+    agent: route.agent,
+    operation: "SendMessage",
+    params,
+    headers: outgoingHeaders(call, route, parts),
+    abort: call.abort,
+  });
+  if (isRefusal(event)) return event;
+  noteReportedCost(call, event);
+  const refusal = (await names.take(event)) ?? (await passage.inspect("a2a_outbound", new PartSlots("assistant").event(event).slots));
+  if (refusal !== null) return refusal;
+  if (event.kind === "message") return written(() => request.writer.whole({ kind: "event", event }));
+  if (event.kind !== "task") return refuse("agent_invalid_response");
+  call.row.custom_metadata = {
+    ...(call.row.custom_metadata as object | null | undefined),
+    a2a_task_id: String(event.value.id).slice(0, 200),
+  };
+  const others = await keepTask(call, route, request, event.value, parts);
+  if (others !== null) return others;
+  if (pushConfig !== null) {
+    const row = { tenant_id: call.identity?.tenantId ?? "", agent_id: route.agent.id, id: String(event.value.id) };
+    await keepPushConfig(row, pushConfig, request.version, parts);
+    await tellOf(row, event, parts);
+  }
+  const shown = { ...event, value: withHistory(event.value, historyLength) };
+  return written(() => request.writer.whole({ kind: "event", event: shown }));
+}

@@ -1,0 +1,210 @@
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Answer, StreamAnswer } from "../../road/answer.ts";
+import { abortReason, type Call } from "../../road/call.ts";
+import type { AgentRoute } from "../../road/target.ts";
+import type { AgentEvents } from "../../upstreams/agents/agent-client.ts";
+import { FoldedTask } from "../../wire/a2a/folded-task.ts";
+import { type AgentEvent, INTERRUPTED_STATES, Malformed, stateOf, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
+import type { AgentParts } from "./agent-parts.ts";
+import type { AgentRequest } from "./agent-request.ts";
+import { givenWork } from "./given-work.ts";
+import { HeldTexts } from "./held-texts.ts";
+import { NO_HEADERS, outgoingHeaders } from "./outgoing-chain.ts";
+import { contextNames, OwnNames } from "./own-context.ts";
+import { keepTask, knownTask, ownTaskOf } from "./own-tasks.ts";
+import { keepPushConfig, tellOf } from "./push-configs.ts";
+import { refusedPushUrl } from "./push-address.ts";
+import { noteReportedCost } from "./reported-cost.ts";
+
+const KEEP_ALIVE_MS = 15_000;
+const encoder = new TextEncoder();
+const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
+const HEADERS: Record<string, string> = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" };
+
+/** One stream of a task's events on its way from its agent to its caller. */
+interface TaskStream {
+  readonly call: Call;
+  readonly route: AgentRoute;
+  readonly request: AgentRequest;
+  readonly parts: AgentParts;
+  readonly names: OwnNames;
+  readonly pushConfig: JsonObject | null;
+  /** As it was before, of a task that goes on. */
+  readonly before: JsonObject | null;
+}
+
+/** Gives an agent a message and passes on what it tells of it, as it tells it. */
+export async function streamMessage(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
+  if (route.agent.reached?.streaming !== true) return refuse("agent_unsupported_operation", "The agent does not stream.");
+  const work = await givenWork(call, route, request.params, parts);
+  if (isRefusal(work)) return work;
+  const { passage, params, names, pushConfig } = work;
+  const denied = pushConfig === null ? null : await refusedPushUrl(pushConfig.url, parts.allowPrivate);
+  if (denied !== null) return denied;
+  const unrecorded = parts.outlet.depart(call, route.agent.reached.endpoint, JSON.stringify(params));
+  if (unrecorded !== null) return unrecorded;
+  const events = await passage.upstream.stream({
+    agent: route.agent,
+    operation: "SendStreamingMessage",
+    params,
+    headers: outgoingHeaders(call, route, parts),
+    abort: call.abort,
+  });
+  return isRefusal(events) ? events : streamed({ call, route, request, parts, names, pushConfig, before: null }, events);
+}
+
+/** Joins the events of a task that is under way, in whichever process it was begun: the agent tells it as it stands, then what follows. */
+export async function subscribeToTask(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
+  const row = await ownTaskOf(call, route, request.params.id, parts);
+  if (isRefusal(row)) return row;
+  if (TERMINAL_STATES.has(row.state))
+    return refuse("agent_unsupported_operation", "The task has ended, and nothing more will be told of it.");
+  if (route.agent.reached === null) return refuse("agent_undiscovered");
+  if (!route.agent.reached.streaming) return refuse("agent_unsupported_operation", "The agent does not stream.");
+  const { outlet } = parts;
+  const unrecorded = outlet.depart(call, route.agent.reached.endpoint, null);
+  if (unrecorded !== null) return unrecorded;
+  const names = new OwnNames(call, route, await contextNames(call, route, row.context_id, parts), row.id, parts);
+  const asked = { agent: route.agent, params: { id: row.id }, headers: NO_HEADERS, abort: call.abort };
+  const events = await outlet.look(call).upstream.stream({ ...asked, operation: "SubscribeToTask" });
+  if (isRefusal(events)) return events;
+  return streamed({ call, route, request, parts, names, pushConfig: null, before: knownTask(row) }, withTaskFirst(events, knownTask(row)));
+}
+
+/** A v0.3 agent that is asked again may begin with what follows: its caller is told first how the task stands. */
+async function* withTaskFirst(events: AgentEvents, known: JsonObject): AgentEvents {
+  const first = await events.next();
+  if (first.done === true) return first.value;
+  if (first.value.kind !== "task" && first.value.kind !== "message") yield { kind: "task", value: known };
+  yield first.value;
+  return yield* events;
+}
+
+/** Frames for the caller; what it returns is the last, or why there is none. */
+async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerator<string, string | Refusal | null> {
+  const { call, route, request, parts, names } = stream;
+  const held = new HeldTexts(call, parts.gates);
+  const folded = new FoldedTask(stream.before);
+  let known = stream.before !== null;
+  const frame = (event: AgentEvent, last: boolean) => `data: ${request.writer.event(event, last)}\n\n`;
+  const keep = async () => (folded.value === null ? null : keepTask(call, route, request, folded.value, parts));
+  try {
+    for (;;) {
+      const step = await events.next();
+      if (step.done === true) {
+        const rest = await held.rest();
+        if (isRefusal(rest)) return rest;
+        for (const event of rest) yield frame(event, false);
+        return step.value;
+      }
+      const event = step.value;
+      noteReportedCost(call, event);
+      const refusal = await names.take(event);
+      if (refusal !== null) return refusal;
+      const passed = await held.take(event);
+      if (isRefusal(passed)) return passed;
+      for (const one of passed) folded.take(one);
+      // Its owner is written down before anybody is told the task's name.
+      if (event.kind !== "message" && (!known || event.kind !== "artifactUpdate")) {
+        const others = await keep();
+        if (others !== null) return others;
+        if (!known) await begun(stream, event);
+        known = true;
+      }
+      const ended = isLast(event);
+      for (const [at, one] of passed.entries()) {
+        const last = ended && at === passed.length - 1;
+        if (last) return frame(one, true);
+        yield frame(one, false);
+      }
+    }
+  } finally {
+    await events.return(null).catch(() => undefined);
+    await keep().catch((error: Error) => parts.log.warn("agent_task_not_kept", { call_id: call.id, error }));
+  }
+}
+
+async function begun({ call, route, request, parts, pushConfig }: TaskStream, event: AgentEvent): Promise<void> {
+  const id = String(event.kind === "task" ? event.value.id : event.value.taskId);
+  call.row.custom_metadata = { ...(call.row.custom_metadata as object | null | undefined), a2a_task_id: id.slice(0, 200) };
+  if (pushConfig === null) return;
+  const row = { tenant_id: call.identity?.tenantId ?? "", agent_id: route.agent.id, id };
+  await keepPushConfig(row, pushConfig, request.version, parts);
+  await tellOf(row, event, parts);
+}
+
+/** A stream ends with the message it consists of, and where the task ends or waits for its caller. */
+function isLast({ kind, value }: AgentEvent): boolean {
+  if (kind === "message") return true;
+  if (kind === "artifactUpdate") return false;
+  const state = stateOf(value);
+  return TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
+}
+
+/** What goes wrong before anything was told is an answer of its own. */
+async function streamed(stream: TaskStream, events: AgentEvents): Promise<StreamAnswer | Refusal> {
+  const frames = framesOf(stream, events);
+  const next = async (): Promise<IteratorResult<string, string | Refusal | null>> => {
+    try {
+      return await frames.next();
+    } catch (error) {
+      if (!(error instanceof Malformed)) throw error;
+      const value = refuse(
+        "agent_content_type_not_supported",
+        `The agent's answer cannot be said in the caller's dialect: ${error.message}.`,
+      );
+      return { done: true, value };
+    }
+  };
+  const first = await next();
+  if (first.done === true && first.value !== null && typeof first.value !== "string") return first.value;
+  const state: { last: Uint8Array | null; failed: Refusal | null } = { last: null, failed: null };
+  let pending: ReturnType<typeof next> | null = Promise.resolve(first);
+  const upstream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        pending ??= next();
+        let timer: ReturnType<typeof setTimeout> | undefined;
+        const silence = new Promise<null>((resolve) => {
+          timer = setTimeout(() => resolve(null), KEEP_ALIVE_MS);
+        });
+        const step = await Promise.race([pending, silence]).finally(() => clearTimeout(timer));
+        if (step === null) {
+          controller.enqueue(KEEP_ALIVE);
+          return;
+        }
+        pending = null;
+        if (step.done !== true) {
+          controller.enqueue(encoder.encode(step.value));
+          return;
+        }
+        if (typeof step.value === "string") state.last = encoder.encode(step.value);
+        else if (step.value !== null && abortReason(stream.call) === null) state.failed = step.value;
+        controller.close();
+      },
+      async cancel() {
+        // What the agent is waited for ends with the call; what was seen of the task is kept.
+        await frames.return(null).catch(() => undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  ).getReader();
+  const codec: StreamCodec = {
+    ...UNMETERED,
+    push: (piece) => piece,
+    end: () => ({ complete: true, last: state.last, errorReported: false }),
+  };
+  return {
+    kind: "stream",
+    status: 200,
+    headers: HEADERS,
+    upstream,
+    codec,
+    head: [],
+    inputCharacters: null,
+    sender: "agent",
+    refusal: (ended) => (ended ? state.failed : null),
+  };
+}

@@ -1,0 +1,160 @@
+import type { AgentTaskRow } from "../../directory/agents/tasks.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { isStorableText } from "../../kernel/storable.ts";
+import type { Answer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import type { AgentRoute } from "../../road/target.ts";
+import type { AgentOperation } from "../../wire/a2a/agent-requests.ts";
+import { withHistory } from "../../wire/a2a/folded-task.ts";
+import { PartSlots } from "../../wire/a2a/part-slots.ts";
+import { TASK_STATES, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import type { AgentParts } from "./agent-parts.ts";
+import type { AgentRequest } from "./agent-request.ts";
+import { NO_HEADERS } from "./outgoing-chain.ts";
+import { contextNames, OwnNames } from "./own-context.ts";
+import { keepTask, knownTask, ownTaskOf, taskScope } from "./own-tasks.ts";
+import { tellOf } from "./push-configs.ts";
+import { written } from "./written.ts";
+
+const DEFAULT_PAGE = 50;
+const LARGEST_PAGE = 100;
+/** Agents asked at a time for tasks that are listed. */
+const AT_ONCE = 8;
+
+const lengthOf = (value: unknown): number | null => (typeof value === "number" ? value : null);
+
+/** Asks the agent of a task of the caller's, and keeps what it says. */
+async function asked(
+  call: Call,
+  route: AgentRoute,
+  request: AgentRequest,
+  row: AgentTaskRow,
+  { operation, params }: { readonly operation: AgentOperation; readonly params: JsonObject },
+  parts: AgentParts,
+): Promise<JsonObject | Refusal> {
+  const passage = parts.outlet.look(call);
+  const event = await passage.upstream.ask({ agent: route.agent, operation, params, headers: NO_HEADERS, abort: call.abort });
+  if (isRefusal(event)) return event;
+  const names = new OwnNames(call, route, await contextNames(call, route, row.context_id, parts), row.id, parts);
+  const refusal = (await names.take(event)) ?? (await passage.inspect("a2a_outbound", new PartSlots("assistant").event(event).slots));
+  if (refusal !== null) return refusal;
+  const others = await keepTask(call, route, request, event.value, parts);
+  if (others !== null) return others;
+  await tellOf(row, event, parts);
+  return event.value;
+}
+
+/** As its agent says now; of one that the agent has forgotten, or that cannot be asked, as it was last seen once it had ended. */
+export async function getTask(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
+  const row = await ownTaskOf(call, route, request.params.id, parts);
+  if (isRefusal(row)) return row;
+  const length = lengthOf(request.params.historyLength);
+  const unrecorded = parts.outlet.depart(call, route.agent.reached?.endpoint ?? "", null);
+  if (unrecorded !== null) return unrecorded;
+  const found = await asked(
+    call,
+    route,
+    request,
+    row,
+    { operation: "GetTask", params: { id: row.id, ...(length === null ? {} : { historyLength: length }) } },
+    parts,
+  );
+  const task = isRefusal(found) ? (mayTellKnown(found, row) ? knownTask(row) : null) : found;
+  if (task === null) return found as Refusal;
+  return written(() => request.writer.whole({ kind: "task", task: withHistory(task, length) }));
+}
+
+const AWAY = new Set([
+  "agent_task_not_found",
+  "agent_undiscovered",
+  "upstream_unreachable",
+  "upstream_timeout",
+  "upstream_error",
+  "upstream_overloaded",
+]);
+
+const mayTellKnown = ({ code }: Refusal, { state, task }: AgentTaskRow) => AWAY.has(code) && TERMINAL_STATES.has(state) && task !== null;
+
+export async function cancelTask(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
+  const row = await ownTaskOf(call, route, request.params.id, parts);
+  if (isRefusal(row)) return row;
+  const { metadata } = request.params;
+  const params = { id: row.id, ...(metadata === undefined ? {} : { metadata }) };
+  const unrecorded = parts.outlet.depart(call, route.agent.reached?.endpoint ?? "", JSON.stringify(params));
+  if (unrecorded !== null) return unrecorded;
+  const task = await asked(call, route, request, row, { operation: "CancelTask", params }, parts);
+  return isRefusal(task) ? task : written(() => request.writer.whole({ kind: "task", task }));
+}
+
+interface PageToken {
+  readonly at: Date;
+  readonly id: string;
+}
+
+function readToken(token: string): PageToken | null {
+  try {
+    const [at, id] = JSON.parse(Buffer.from(token, "base64url").toString()) as [unknown, unknown];
+    if (typeof at !== "string" || typeof id !== "string" || Number.isNaN(Date.parse(at)) || !isStorableText(id)) return null;
+    return { at: new Date(at), id };
+  } catch {
+    return null;
+  }
+}
+
+const tokenOf = ({ status_at: at, id }: AgentTaskRow) => Buffer.from(JSON.stringify([at.toISOString(), id])).toString("base64url");
+
+/** The caller's own tasks, the newest status first; those that have not ended as their agent says now. */
+export async function listTasks(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
+  const {
+    contextId,
+    status,
+    pageSize = DEFAULT_PAGE,
+    pageToken = "",
+    historyLength,
+    statusTimestampAfter,
+    includeArtifacts,
+  } = request.params;
+  const wrong = (field: string, message: string) => refuse("agent_invalid_params", undefined, { fields: [{ field, message }] });
+  if (typeof pageSize !== "number" || pageSize < 1 || pageSize > LARGEST_PAGE)
+    return wrong("pageSize", `must be from 1 to ${LARGEST_PAGE}`);
+  const after = pageToken === "" ? null : readToken(String(pageToken));
+  if (pageToken !== "" && after === null) return wrong("pageToken", "is none that was given out");
+  if (status !== undefined && (typeof status !== "string" || !TASK_STATES.has(status))) return wrong("status", "is no state of a task");
+  if (contextId !== undefined && (typeof contextId !== "string" || !isStorableText(contextId))) return wrong("contextId", "is none");
+  const since = statusTimestampAfter === undefined ? null : new Date(String(statusTimestampAfter));
+  if (since !== null && Number.isNaN(since.getTime())) return wrong("statusTimestampAfter", "must be a time as ISO 8601 has it");
+  const { rows, total } = await parts.tasks.list(taskScope(call, route), {
+    contextId: contextId === undefined ? null : String(contextId),
+    state: status === undefined || status === "TASK_STATE_UNSPECIFIED" ? null : String(status),
+    since,
+    after,
+    limit: pageSize + 1,
+  });
+  const page = rows.slice(0, pageSize);
+  const unrecorded = parts.outlet.depart(call, route.agent.reached?.endpoint ?? "", null);
+  if (unrecorded !== null) return unrecorded;
+  const tasks: JsonObject[] = [];
+  for (let at = 0; at < page.length; at += AT_ONCE)
+    tasks.push(...(await Promise.all(page.slice(at, at + AT_ONCE).map((row) => current(call, route, request, row, parts)))));
+  const last = page.at(-1);
+  const listing: JsonObject = {
+    tasks: tasks.map((task) => shownInList(withHistory(task, lengthOf(historyLength)), includeArtifacts === true)),
+    nextPageToken: rows.length > pageSize && last !== undefined ? tokenOf(last) : "",
+    pageSize,
+    totalSize: total,
+  };
+  return written(() => request.writer.whole({ kind: "tasks", listing }));
+}
+
+async function current(call: Call, route: AgentRoute, request: AgentRequest, row: AgentTaskRow, parts: AgentParts): Promise<JsonObject> {
+  if (TERMINAL_STATES.has(row.state) && row.task !== null) return knownTask(row);
+  const found = await asked(call, route, request, row, { operation: "GetTask", params: { id: row.id } }, parts);
+  return isRefusal(found) ? knownTask(row) : found;
+}
+
+function shownInList(task: JsonObject, withArtifacts: boolean): JsonObject {
+  if (withArtifacts) return task;
+  const { artifacts: _artifacts, ...rest } = task;
+  return rest;
+}

@@ -1,0 +1,155 @@
+import type { AgentEntry } from "../../directory/agents/agent-entry.ts";
+import type { AgentTaskRow, AgentTasks } from "../../directory/agents/tasks.ts";
+import type { GroupScope, TenantSnapshot } from "../../directory/snapshot.ts";
+import type { Snapshots } from "../../directory/snapshots.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { isRefusal } from "../../kernel/errors.ts";
+import { storableText } from "../../kernel/storable.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { Gates } from "../../road/gates.ts";
+import { openCall } from "../../road/record/open.ts";
+import type { AgentEvents, AgentUpstream } from "../../upstreams/agents/agent-client.ts";
+import { type AgentEvent, INTERRUPTED_STATES, stateOf, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
+import { FoldedTask } from "../../wire/a2a/folded-task.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { tellOf } from "./push-configs.ts";
+
+interface WatchParts {
+  readonly tasks: AgentTasks;
+  readonly snapshots: Pick<Snapshots, "tenant" | "scope">;
+  readonly gates: Pick<Gates, "looksAt">;
+  readonly upstream: AgentUpstream;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** `folded`: null where what the agent says may be handed on only after it was looked at. */
+interface Watched {
+  readonly row: AgentTaskRow;
+  readonly folded: FoldedTask | null;
+}
+
+const MOST_AT_ONCE = 200;
+/** Another process takes a watch over that was not renewed for so long. */
+const LEASE_MS = 30_000;
+const RENEWED_MS = 10_000;
+/** An agent that cannot be watched is asked again after so long. */
+const ASKED_AGAIN_MS = 2_000;
+
+/**
+ * Watches the tasks that somebody is to be told of, while nobody need be connected: one process each, by a lease in the
+ * database. What the agent tells is put before those who are to be told; delivering it is another's business.
+ *
+ * Where guardrails or policies look at what agents say to the owner's group, no text, data or file goes with a notification:
+ * who is told of the task asks for it, and what that call is answered with is governed.
+ */
+export class TaskWatches {
+  private readonly parts: WatchParts;
+  private readonly watched = new Map<string, AbortController>();
+
+  constructor(parts: WatchParts) {
+    this.parts = parts;
+  }
+
+  async look(): Promise<void> {
+    const free = MOST_AT_ONCE - this.watched.size;
+    if (free <= 0) return;
+    const { tasks, clock } = this.parts;
+    for (const row of await tasks.takeWatches(clock.now() + LEASE_MS, free, [...TERMINAL_STATES])) void this.watch(row);
+  }
+
+  close(): void {
+    for (const abort of this.watched.values()) abort.abort(new Error("the gateway stops"));
+  }
+
+  private async watch(row: AgentTaskRow): Promise<void> {
+    const { tasks, snapshots, clock, log } = this.parts;
+    const key = JSON.stringify([row.tenant_id, row.agent_id, row.id]);
+    const abort = new AbortController();
+    this.watched.set(key, abort);
+    const renewing = setInterval(() => void tasks.keepWatch(row, clock.now() + LEASE_MS).catch(() => undefined), RENEWED_MS);
+    try {
+      const tenant = await snapshots.tenant(row.tenant_id);
+      const agent = tenant?.agents.byId.get(row.agent_id);
+      if (tenant?.enabled !== true || agent?.reached == null || !agent.enabled) return;
+      const scope = await snapshots.scope(row.tenant_id, row.resource_group_id);
+      if (scope === null) return;
+      const watched = {
+        row,
+        folded: this.isGuarded(tenant, scope) ? null : new FoldedTask(row.task === null ? null : (JSON.parse(row.task) as JsonObject)),
+      };
+      await (agent.reached.streaming ? this.follow(agent, watched, abort) : this.ask(agent, watched, abort));
+    } catch (error) {
+      log.warn("agent_task_not_watched", { tenant_id: row.tenant_id, agent_id: row.agent_id, error: error as Error });
+    } finally {
+      clearInterval(renewing);
+      this.watched.delete(key);
+      await tasks.keepWatch(row, clock.now() + ASKED_AGAIN_MS).catch(() => undefined);
+    }
+  }
+
+  private isGuarded(tenant: TenantSnapshot, scope: GroupScope): boolean {
+    const arrival = { method: "GET", url: "http://gateway/", headers: new Headers() };
+    const call = openCall(arrival, "", { proxyType: "a2a", proxySubtype: "task_subscribe" }, this.parts.clock);
+    return this.parts.gates.looksAt({ ...call, tenant, scope }, "a2a_outbound");
+  }
+
+  private async follow(agent: AgentEntry, watched: Watched, abort: AbortController): Promise<void> {
+    const asked = { agent, params: { id: watched.row.id }, headers: {}, abort };
+    const events = await this.parts.upstream.stream({ ...asked, operation: "SubscribeToTask" });
+    // A task that has ended is watched by nobody: what became of it is asked for.
+    if (isRefusal(events)) return this.ask(agent, watched, abort);
+    if (!(await this.each(watched, events))) await this.ask(agent, watched, abort);
+  }
+
+  /** Whether the task has ended or waits for its caller. */
+  private async each(watched: Watched, events: AgentEvents): Promise<boolean> {
+    try {
+      for (;;) {
+        const step = await events.next();
+        if (step.done === true) return false;
+        if (await this.told(watched, step.value)) return true;
+      }
+    } finally {
+      await events.return(null).catch(() => undefined);
+    }
+  }
+
+  private async ask(agent: AgentEntry, watched: Watched, abort: AbortController): Promise<void> {
+    const event = await this.parts.upstream.ask({ agent, operation: "GetTask", params: { id: watched.row.id }, headers: {}, abort });
+    if (!isRefusal(event)) await this.told(watched, event);
+  }
+
+  private async told({ row, folded }: Watched, event: AgentEvent): Promise<boolean> {
+    const { tasks, clock } = this.parts;
+    const { kind, value } = event;
+    if (kind === "message" || (kind === "task" ? value.id : value.taskId) !== row.id) return false;
+    const told: AgentEvent = { kind, value: { ...(folded === null ? withoutContent(value) : value), contextId: row.context_id } };
+    folded?.take(told);
+    await tellOf(row, told, this.parts);
+    if (kind === "artifactUpdate") return false;
+    const state = stateOf(value);
+    const now = clock.now();
+    await tasks.put({
+      ...row,
+      state,
+      status_at: new Date(now),
+      updated_at: new Date(now),
+      task: folded?.value == null ? null : storableText(JSON.stringify(folded.value)),
+    });
+    return TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
+  }
+}
+
+const CONTENT = new Set(["message", "artifacts", "history", "metadata", "parts", "name", "description", "extensions"]);
+
+/** What happened, without what was said. */
+function withoutContent(value: AgentEvent["value"]): AgentEvent["value"] {
+  const kept: AgentEvent["value"] = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (name === "artifact" && isObject(member)) kept.artifact = { artifactId: member.artifactId, parts: [] as JsonValue[] };
+    else if (name === "status" && isObject(member)) kept.status = withoutContent(member);
+    else if (!CONTENT.has(name)) kept[name] = member;
+  }
+  return kept;
+}

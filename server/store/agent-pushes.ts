@@ -1,0 +1,134 @@
+import { type Insertable, type Selectable, sql } from "kysely";
+import { ulid } from "../kernel/ids.ts";
+import type { AgentTaskRow } from "./agent-tasks.ts";
+import type { Database, Trx } from "./database.ts";
+import type { AgentPushConfigTable, AgentPushDeliveryTable } from "./tables/agents.ts";
+
+export type PushConfigRow = Selectable<AgentPushConfigTable>;
+type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
+
+const ofTask = ({ tenant_id, agent_id, id }: TaskKey) => ({ tenant_id, agent_id, task_id: id });
+
+/** Those of one task, in the order of their ids. */
+export async function pushConfigs(db: Database | Trx, task: TaskKey): Promise<PushConfigRow[]> {
+  return db
+    .selectFrom("agent_push_configs")
+    .selectAll()
+    .where((eb) => eb.and(ofTask(task)))
+    .orderBy("id")
+    .execute();
+}
+
+export async function putPushConfig(db: Database | Trx, config: Insertable<AgentPushConfigTable>): Promise<void> {
+  await db
+    .insertInto("agent_push_configs")
+    .values(config)
+    .onConflict((conflict) =>
+      conflict
+        .columns(["tenant_id", "agent_id", "task_id", "id"])
+        .doUpdateSet((eb) => ({
+          url: eb.ref("excluded.url"),
+          scheme: eb.ref("excluded.scheme"),
+          secrets_sealed: eb.ref("excluded.secrets_sealed"),
+          protocol_version: eb.ref("excluded.protocol_version"),
+        })),
+    )
+    .execute();
+}
+
+export async function removePushConfig(db: Database, task: TaskKey, id: string): Promise<void> {
+  await db
+    .deleteFrom("agent_push_configs")
+    .where((eb) => eb.and(ofTask(task)))
+    .where("id", "=", id)
+    .execute();
+}
+
+/** A task somebody is to be told of, with a lease on watching it. */
+export type WatchedTask = AgentTaskRow;
+
+/** Takes the watch over tasks that nobody watches, until `until`. */
+export async function takeWatches(db: Database, until: Date, most: number, ended: readonly string[]): Promise<WatchedTask[]> {
+  const { rows } = await sql<WatchedTask>`
+    UPDATE agent_tasks t SET watched_until = ${until}
+    WHERE (t.tenant_id, t.agent_id, t.id) IN (
+      SELECT k.tenant_id, k.agent_id, k.id FROM agent_tasks k
+      WHERE (k.watched_until IS NULL OR k.watched_until < now()) AND k.state <> ALL(${ended})
+        AND EXISTS (SELECT FROM agent_push_configs p WHERE p.tenant_id = k.tenant_id AND p.agent_id = k.agent_id AND p.task_id = k.id)
+      LIMIT ${most} FOR UPDATE OF k SKIP LOCKED)
+    RETURNING t.*`.execute(db);
+  return rows;
+}
+
+/** Null gives the watch up. */
+export async function keepWatch(db: Database, task: TaskKey, until: Date | null): Promise<void> {
+  await db
+    .updateTable("agent_tasks")
+    .set({ watched_until: until })
+    .where("tenant_id", "=", task.tenant_id)
+    .where("agent_id", "=", task.agent_id)
+    .where("id", "=", task.id)
+    .execute();
+}
+
+/**
+ * Puts an event before everybody who is to be told of the task. `digest`: of the status it tells of, which is told once; null
+ * for what is no status.
+ */
+export async function tellPushConfigs(
+  db: Database,
+  task: TaskKey,
+  digest: string | null,
+  bodyOf: (config: PushConfigRow) => string,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    if (digest !== null) {
+      const told = await trx
+        .updateTable("agent_tasks")
+        .set({ told_digest: digest })
+        .where("tenant_id", "=", task.tenant_id)
+        .where("agent_id", "=", task.agent_id)
+        .where("id", "=", task.id)
+        .where((eb) => eb.or([eb("told_digest", "is", null), eb("told_digest", "<>", digest)]))
+        .returning("id")
+        .executeTakeFirst();
+      if (told === undefined) return;
+    }
+    const configs = await pushConfigs(trx, task);
+    if (configs.length === 0) return;
+    await trx
+      .insertInto("agent_push_deliveries")
+      .values(configs.map((config) => ({ ...ofTask(task), id: ulid(), config_id: config.id, body: bodyOf(config) })))
+      .execute();
+  });
+}
+
+export type DueDelivery = Selectable<AgentPushDeliveryTable> &
+  Pick<PushConfigRow, "url" | "scheme" | "secrets_sealed" | "protocol_version">;
+
+/** Takes the oldest delivery of each who is told, where it is due; nobody else takes it until `until`. */
+export async function takeDeliveries(db: Database, until: Date, most: number): Promise<DueDelivery[]> {
+  const { rows } = await sql<DueDelivery>`
+    WITH due AS (
+      SELECT d.id FROM agent_push_deliveries d
+      WHERE d.due_at <= now() AND NOT EXISTS (
+        SELECT FROM agent_push_deliveries e
+        WHERE e.tenant_id = d.tenant_id AND e.agent_id = d.agent_id AND e.task_id = d.task_id AND e.config_id = d.config_id AND e.id < d.id)
+      ORDER BY d.due_at LIMIT ${most} FOR UPDATE OF d SKIP LOCKED
+    ), taken AS (
+      UPDATE agent_push_deliveries d SET due_at = ${until}, attempts = d.attempts + 1 FROM due WHERE d.id = due.id RETURNING d.*
+    )
+    SELECT t.*, c.url, c.scheme, c.secrets_sealed, c.protocol_version FROM taken t
+    JOIN agent_push_configs c ON c.tenant_id = t.tenant_id AND c.agent_id = t.agent_id AND c.task_id = t.task_id AND c.id = t.config_id`.execute(
+    db,
+  );
+  return rows;
+}
+
+export async function endDelivery(db: Database, id: string): Promise<void> {
+  await db.deleteFrom("agent_push_deliveries").where("id", "=", id).execute();
+}
+
+export async function postponeDelivery(db: Database, id: string, due: Date): Promise<void> {
+  await db.updateTable("agent_push_deliveries").set({ due_at: due }).where("id", "=", id).execute();
+}

@@ -1,0 +1,174 @@
+import { type Insertable, type Selectable, sql } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import type { Page, Paged } from "./paging.ts";
+import type { AgentTaskTable } from "./tables/agents.ts";
+
+export type AgentTaskRow = Selectable<AgentTaskTable>;
+export type AgentTaskInsert = Insertable<AgentTaskTable>;
+
+/** Whose tasks at which agent. */
+export interface TaskScope {
+  readonly tenantId: string;
+  readonly agentId: string;
+  readonly ownerId: string;
+}
+
+const within = ({ tenantId, agentId, ownerId }: TaskScope) => ({ tenant_id: tenantId, agent_id: agentId, owner_id: ownerId });
+
+export async function ownTask(db: Database, scope: TaskScope, id: string): Promise<AgentTaskRow | undefined> {
+  return db
+    .selectFrom("agent_tasks")
+    .selectAll()
+    .where((eb) => eb.and(within(scope)))
+    .where("id", "=", id)
+    .executeTakeFirst();
+}
+
+/** Writes a task as it stands now. False: it is somebody else's, and was left as it is. */
+export async function putTask(db: Database | Trx, row: AgentTaskInsert): Promise<boolean> {
+  const written = await db
+    .insertInto("agent_tasks")
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(["tenant_id", "agent_id", "id"])
+        .doUpdateSet((eb) => ({
+          state: eb.ref("excluded.state"),
+          status_at: eb.ref("excluded.status_at"),
+          task: eb.ref("excluded.task"),
+          updated_at: eb.ref("excluded.updated_at"),
+        }))
+        .whereRef("agent_tasks.owner_id", "=", "excluded.owner_id")
+        // Of two that watch the same task one may be behind.
+        .whereRef("agent_tasks.status_at", "<=", "excluded.status_at"),
+    )
+    .returning("id")
+    .executeTakeFirst();
+  if (written !== undefined) return true;
+  const known = await db
+    .selectFrom("agent_tasks")
+    .select("owner_id")
+    .where("tenant_id", "=", row.tenant_id)
+    .where("agent_id", "=", row.agent_id)
+    .where("id", "=", row.id)
+    .executeTakeFirst();
+  return known?.owner_id === row.owner_id;
+}
+
+export interface TaskListing {
+  readonly contextId: string | null;
+  readonly state: string | null;
+  readonly since: Date | null;
+  /** The last of the page before. */
+  readonly after: { readonly at: Date; readonly id: string } | null;
+  readonly limit: number;
+}
+
+/** The newest status first. `total` counts all pages. */
+export async function listOwnTasks(db: Database, scope: TaskScope, listing: TaskListing): Promise<{ rows: AgentTaskRow[]; total: number }> {
+  let query = db.selectFrom("agent_tasks").where((eb) => eb.and(within(scope)));
+  if (listing.contextId !== null) query = query.where("context_id", "=", listing.contextId);
+  if (listing.state !== null) query = query.where("state", "=", listing.state);
+  if (listing.since !== null) query = query.where("status_at", ">=", listing.since);
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  const { after } = listing;
+  if (after !== null)
+    query = query.where((eb) => eb.or([eb("status_at", "<", after.at), eb.and([eb("status_at", "=", after.at), eb("id", ">", after.id)])]));
+  const rows = await query.selectAll().orderBy("status_at", "desc").orderBy("id").limit(listing.limit).execute();
+  return { rows, total: Number(total) };
+}
+
+export async function ownContext(db: Database, scope: TaskScope, contextId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("agent_contexts")
+    .select("upstream_context_id")
+    .where((eb) => eb.and(within(scope)))
+    .where("context_id", "=", contextId)
+    .executeTakeFirst();
+  return row?.upstream_context_id;
+}
+
+/** Keeps how its owner calls a context. False: the agent gave it to somebody else before. */
+export async function keepContext(db: Database, scope: TaskScope, contextId: string, upstreamId: string): Promise<boolean> {
+  const other = await db
+    .selectFrom("agent_contexts")
+    .select("owner_id")
+    .where("tenant_id", "=", scope.tenantId)
+    .where("agent_id", "=", scope.agentId)
+    .where("upstream_context_id", "=", upstreamId)
+    .where("owner_id", "<>", scope.ownerId)
+    .limit(1)
+    .executeTakeFirst();
+  if (other !== undefined) return false;
+  await db
+    .insertInto("agent_contexts")
+    .values({ ...within(scope), context_id: contextId, upstream_context_id: upstreamId })
+    .onConflict((conflict) =>
+      conflict.columns(["tenant_id", "agent_id", "owner_id", "context_id"]).doUpdateSet({ used_at: sql<Date>`now()` }),
+    )
+    .execute();
+  return true;
+}
+
+export interface TaskFilters {
+  readonly agent_id?: string | undefined;
+  readonly state?: string | undefined;
+  readonly root_task_id?: string | undefined;
+  /** Null: of everybody in the tenant. */
+  readonly ownerId: string | null;
+}
+
+export type ListedTask = AgentTaskRow & { readonly card_name: string; readonly push_configs: number };
+
+const listed = (db: Database) =>
+  db
+    .selectFrom("agent_tasks as t")
+    .innerJoin("agents as a", "a.id", "t.agent_id")
+    .selectAll("t")
+    .select([
+      "a.card_name",
+      sql<number>`(SELECT count(*) FROM agent_push_configs p WHERE p.tenant_id = t.tenant_id AND p.agent_id = t.agent_id AND p.task_id = t.id)`.as(
+        "push_configs",
+      ),
+    ]);
+
+/** The newest first. */
+export async function taskPage(db: Database, tenantId: string, filters: TaskFilters, page: Page): Promise<Paged<ListedTask>> {
+  let query = listed(db).where("t.tenant_id", "=", tenantId);
+  if (filters.ownerId !== null) query = query.where("t.owner_id", "=", filters.ownerId);
+  if (filters.agent_id !== undefined) query = query.where("t.agent_id", "=", filters.agent_id);
+  if (filters.state !== undefined) query = query.where("t.state", "=", filters.state);
+  if (filters.root_task_id !== undefined) query = query.where("t.root_task_id", "=", filters.root_task_id);
+  const items = await query.orderBy("t.created_at", "desc").orderBy("t.id").limit(page.limit).offset(page.offset).execute();
+  const { total } = await query
+    .clearSelect()
+    .select((eb) => eb.fn.countAll<number>().as("total"))
+    .executeTakeFirstOrThrow();
+  return { items, total: Number(total) };
+}
+
+export async function findListedTask(
+  db: Database,
+  tenantId: string,
+  agentId: string,
+  id: string,
+  ownerId: string | null,
+): Promise<ListedTask | undefined> {
+  let query = listed(db).where("t.tenant_id", "=", tenantId).where("t.agent_id", "=", agentId).where("t.id", "=", id);
+  if (ownerId !== null) query = query.where("t.owner_id", "=", ownerId);
+  return query.executeTakeFirst();
+}
+
+/** What a tenant keeps no longer: tasks that have not moved for as many days as it keeps bodies, and contexts nobody used. */
+export async function pruneTasks(db: Database): Promise<void> {
+  const days = sql<string>`make_interval(days => greatest(1, coalesce((t.data_retention->>'body_days')::int, 30)))`;
+  await sql`DELETE FROM agent_tasks k USING tenants t WHERE t.id = k.tenant_id AND k.updated_at < now() - ${days}`.execute(db);
+  await sql`DELETE FROM agent_contexts c USING tenants t WHERE t.id = c.tenant_id AND c.used_at < now() - ${days}`.execute(db);
+}
+
+/** Tasks and contexts of people who are erased, with who was told of them. */
+export async function eraseTasks(trx: Trx, tenantId: string, ownerIds: readonly string[]): Promise<void> {
+  if (ownerIds.length === 0) return;
+  await trx.deleteFrom("agent_tasks").where("tenant_id", "=", tenantId).where("owner_id", "in", ownerIds).execute();
+  await trx.deleteFrom("agent_contexts").where("tenant_id", "=", tenantId).where("owner_id", "in", ownerIds).execute();
+}

@@ -1,0 +1,98 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Call } from "../../road/call.ts";
+import type { Exchange } from "../../road/surface.ts";
+import { EMPTY_VIEW } from "../../road/view.ts";
+import type { AgentRequest } from "../../services/agents/agent-request.ts";
+import type { AgentService } from "../../services/agents/agent-service.ts";
+import { ambiguityOf, ambiguousName } from "../../wire/ambiguous-name.ts";
+import { PartSlots } from "../../wire/a2a/part-slots.ts";
+import { Malformed } from "../../wire/a2a/shapes.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { exactValue } from "../../kernel/exact-numbers.ts";
+import { isNestedDeeper } from "../../wire/nesting.ts";
+
+/** Levels of objects and arrays within each other in a body. */
+const DEEPEST = 100;
+
+/** The agent a request names. */
+export interface NamedAgent {
+  readonly tenantId: string | null;
+  readonly cardName: string;
+}
+
+/** Subtypes of rows by operation. */
+export const SUBTYPES: Readonly<Record<AgentRequest["operation"], string>> = {
+  SendMessage: "message_send",
+  SendStreamingMessage: "message_stream",
+  GetTask: "task_get",
+  ListTasks: "task_list",
+  CancelTask: "task_cancel",
+  SubscribeToTask: "task_subscribe",
+  CreateTaskPushNotificationConfig: "push_config_create",
+  GetTaskPushNotificationConfig: "push_config_get",
+  ListTaskPushNotificationConfigs: "push_config_list",
+  DeleteTaskPushNotificationConfig: "push_config_delete",
+  GetExtendedAgentCard: "extended_agent_card",
+};
+
+/** The JSON object a body is. An empty one is an empty object: clients send none where the protocol asks for nothing. */
+export function bodyOf(body: Uint8Array | null): JsonObject | Refusal {
+  if (body === null || body.byteLength === 0) return {};
+  const wrong = (message: string) => refuse("agent_invalid_params", undefined, { fields: [{ field: "", message }] });
+  let text: string;
+  let value: unknown;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(body);
+    value = exactValue(text);
+  } catch {
+    return wrong("the body is not JSON");
+  }
+  if (!isObject(value)) return wrong("the body must be a JSON object");
+  if (isNestedDeeper(text, DEEPEST)) return wrong("the body is nested too deep");
+  const unclear = ambiguousName(value);
+  return unclear === null ? value : refuse("ambiguous_name", ambiguityOf(unclear));
+}
+
+/** Why a request cannot be read, naming the member; throws what is nothing of the kind. */
+export function malformed(error: unknown): Refusal {
+  if (!(error instanceof Malformed)) throw error;
+  return refuse("agent_invalid_params", undefined, { fields: [{ field: error.field, message: error.problem }] });
+}
+
+/** The skill a message names for itself. */
+function skillOf({ message, metadata }: JsonObject): string | null {
+  const said = [isObject(message) ? message.metadata : undefined, metadata].flatMap((one) =>
+    isObject(one) ? [one.skillId, one.skill_id] : [],
+  );
+  const named = said.find((one): one is string => typeof one === "string" && one !== "");
+  return named ?? null;
+}
+
+/** The request as controls see it: what is sent is looked at, part by part. */
+export function agentExchange(call: Call, agents: AgentService, named: NamedAgent, request: AgentRequest): Exchange {
+  const { operation, params, version } = request;
+  const sends = operation === "SendMessage" || operation === "SendStreamingMessage";
+  call.row.a2a_protocol_version = version;
+  call.row.proxy_subtype = SUBTYPES[operation];
+  const slots = () => {
+    const found = new PartSlots("user");
+    return sends
+      ? found.message(params.message).json(params, "metadata").slots
+      : operation === "CancelTask"
+        ? found.json(params, "metadata").slots
+        : [];
+  };
+  return {
+    view: {
+      ...EMPTY_VIEW,
+      target: { kind: "agent", ...named, sends, skill: sends ? skillOf(params) : null },
+      streaming: operation === "SendStreamingMessage" || operation === "SubscribeToTask",
+      texts: slots,
+      content: () => JSON.stringify(params as JsonValue),
+      get inputCharacters() {
+        return slots().reduce((sum, { text }) => sum + text.length, 0);
+      },
+    },
+    answer: (admitted) => agents.call(admitted, request),
+  };
+}

@@ -1,0 +1,114 @@
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import type { Surface } from "../../road/surface.ts";
+import type { AgentRequest, AgentResult, AgentWriter, ServedOperation } from "../../services/agents/agent-request.ts";
+import type { AgentService } from "../../services/agents/agent-service.ts";
+import { eventObject, readPushConfig, readSendRequest } from "../../wire/a2a/shapes.ts";
+import type { JsonObject, JsonValue } from "../../wire/document.ts";
+import { agentExchange, bodyOf, malformed, type NamedAgent } from "./agent-exchange.ts";
+import { mediaType, restRefusals } from "./refusals.ts";
+
+const AGENT_PATH = /^\/a2a\/([^/]+)\/([^/]+)\/(.*)$/;
+const TASK_PATH = /^tasks\/(.+?)(?::(cancel|subscribe)|\/pushNotificationConfigs(?:\/([^/]+))?)?$/;
+
+/** /a2a/{tenant_id}/{card_name}: the HTTP+JSON binding of A2A v1.0 (interface 4.5). */
+export const agentRest =
+  (operation: ServedOperation) =>
+  (agents: AgentService): Surface => ({
+    ...restRefusals,
+    read(call, body) {
+      const found = AGENT_PATH.exec(call.path);
+      const [, tenant = "", card = "", rest = ""] = found ?? [];
+      const version = versionRefusal(call);
+      if (version !== null) return version;
+      const named: NamedAgent = { tenantId: decoded(tenant), cardName: decoded(card) };
+      const params = readParams(call, operation, rest, body);
+      if (isRefusal(params)) return params;
+      const request: AgentRequest = { operation, params, version: "1.0", writer: writerFor(call) };
+      return agentExchange(call, agents, named, request);
+    },
+  });
+
+/** The address is that of v1.0, so it is meant where nobody says. */
+function versionRefusal(call: Call): Refusal | null {
+  const asked = call.headers.get("a2a-version") ?? new URL(call.url).searchParams.get("A2A-Version");
+  if (asked === null || asked.trim() === "" || /^1\.0(?:\.\d+)?$/.test(asked.trim())) return null;
+  return refuse("agent_version_not_supported", `This address serves A2A 1.0, not ${JSON.stringify(asked.slice(0, 20))}.`);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function readParams(call: Call, operation: ServedOperation, rest: string, body: Uint8Array | null): JsonObject | Refusal {
+  const value = bodyOf(body);
+  if (isRefusal(value)) return value;
+  const [, taskId = "", , configId = ""] = TASK_PATH.exec(rest) ?? [];
+  const task = decoded(taskId);
+  try {
+    switch (operation) {
+      case "SendMessage":
+      case "SendStreamingMessage":
+        return readSendRequest(value);
+      case "CancelTask":
+        return { id: task, ...(value.metadata === undefined || value.metadata === null ? {} : { metadata: value.metadata }) };
+      case "CreateTaskPushNotificationConfig":
+        return { ...readPushConfig(value), taskId: task };
+      case "GetTaskPushNotificationConfig":
+      case "DeleteTaskPushNotificationConfig":
+        return { taskId: task, id: decoded(configId) };
+      case "ListTaskPushNotificationConfigs":
+        return { taskId: task };
+      default:
+        return { ...query(call), ...(task === "" ? {} : { id: task }) };
+    }
+  } catch (error) {
+    return malformed(error);
+  }
+}
+
+const NUMBERS = new Set(["historyLength", "pageSize"]);
+const KNOWN = new Set(["historyLength", "pageSize", "contextId", "status", "pageToken", "statusTimestampAfter", "includeArtifacts"]);
+
+function query(call: Call): JsonObject {
+  const params: JsonObject = {};
+  for (const [name, value] of new URL(call.url).searchParams) {
+    if (!KNOWN.has(name) || value === "") continue;
+    params[name] = NUMBERS.has(name) ? number(value) : name === "includeArtifacts" ? value === "true" : value;
+  }
+  return params;
+}
+
+/** What is no number stays what it is, and is refused by whoever needs one. */
+const number = (text: string): JsonValue => (/^-?\d{1,9}$/.test(text) ? Number(text) : text);
+
+function writerFor(call: Call): AgentWriter {
+  const type = mediaType(call);
+  const json = (value: JsonValue, status = 200): WholeAnswer => ownAnswer(status, { "content-type": type }, JSON.stringify(value));
+  return {
+    whole(result: AgentResult) {
+      switch (result.kind) {
+        case "event":
+          return json(eventObject(result.event));
+        case "task":
+          return json(result.task);
+        case "tasks":
+          return json(result.listing);
+        case "config":
+          return json(result.config, result.made ? 201 : 200);
+        case "configs":
+          return json({ configs: [...result.configs], nextPageToken: "" });
+        case "deleted":
+          return ownAnswer(204, {});
+        case "card":
+          return json(result.card);
+      }
+    },
+    event: (event) => JSON.stringify(eventObject(event)),
+  };
+}

@@ -1,0 +1,174 @@
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import type { Surface } from "../../road/surface.ts";
+import {
+  AGENT_OPERATIONS,
+  type AgentRequest,
+  type AgentResult,
+  type AgentWriter,
+  type ServedOperation,
+} from "../../services/agents/agent-request.ts";
+import type { AgentService } from "../../services/agents/agent-service.ts";
+import { eventObject, Malformed, readPushConfig, readSendRequest } from "../../wire/a2a/shapes.ts";
+import { oldEvent, oldTask } from "../../wire/a2a/v03-objects.ts";
+import { newPushConfig, newSendParams, oldTaskPushConfig } from "../../wire/a2a/v03-requests.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { agentExchange, bodyOf, malformed, type NamedAgent } from "./agent-exchange.ts";
+import { rpcErrorText, agentRpcStatus } from "./refusals.ts";
+
+/** Methods of v0.3, which has no list of tasks. */
+const OLD_METHODS: Readonly<Record<string, ServedOperation>> = {
+  "message/send": "SendMessage",
+  "message/stream": "SendStreamingMessage",
+  "tasks/get": "GetTask",
+  "tasks/cancel": "CancelTask",
+  "tasks/resubscribe": "SubscribeToTask",
+  "tasks/pushNotificationConfig/set": "CreateTaskPushNotificationConfig",
+  "tasks/pushNotificationConfig/get": "GetTaskPushNotificationConfig",
+  "tasks/pushNotificationConfig/list": "ListTaskPushNotificationConfigs",
+  "tasks/pushNotificationConfig/delete": "DeleteTaskPushNotificationConfig",
+  "agent/getAuthenticatedExtendedCard": "GetExtendedAgentCard",
+};
+const NEW_METHODS: ReadonlySet<string> = new Set(AGENT_OPERATIONS);
+const LONGEST_ID = 300;
+const encoder = new TextEncoder();
+
+interface Asked {
+  readonly id: JsonValue;
+  readonly version: "1.0" | "0.3";
+}
+/** Requests under way, so that a refusal answers the request it refuses. */
+const asked = new WeakMap<Call, Asked>();
+
+/** /v1/proxy/a2a/outbound and /inbound: JSON-RPC, whose method says whether it is of A2A v0.3 or of v1.0 (interface 4.5). */
+export const agentRpc = (agents: AgentService): Surface => ({
+  refusal(refusal, call) {
+    const { id, version } = askedOf(call);
+    return { headers: { "content-type": "application/json" }, body: rpcErrorText(id, refusal, version), status: agentRpcStatus(refusal) };
+  },
+  streamError(refusal, call) {
+    const { id, version } = askedOf(call);
+    return encoder.encode(`data: ${rpcErrorText(id, refusal, version)}\n\n`);
+  },
+  read(call, body) {
+    const value = body === null || body.byteLength === 0 ? refuse("rpc_parse_error") : bodyOf(body);
+    if (isRefusal(value)) return value.code === "agent_invalid_params" ? refuse("rpc_parse_error") : value;
+    const { id = null, method, jsonrpc, params } = value;
+    const knownId = typeof id === "string" ? id.length <= LONGEST_ID : id === null || typeof id === "number" || isObject(id);
+    if (jsonrpc !== "2.0" || typeof method !== "string" || !knownId || isMessageOfNobody(id)) return refuse("rpc_invalid_request");
+    const isNew = NEW_METHODS.has(method);
+    const operation = isNew ? (method as ServedOperation) : Object.hasOwn(OLD_METHODS, method) ? OLD_METHODS[method] : undefined;
+    const version = isNew ? "1.0" : "0.3";
+    asked.set(call, { id, version });
+    if (operation === undefined)
+      return refuse("rpc_method_not_found", `The method ${JSON.stringify(method.slice(0, 100))} is not served here.`);
+    const wrong = versionRefusal(call, version);
+    if (wrong !== null) return wrong;
+    if (params !== undefined && params !== null && !isObject(params)) return refuse("agent_invalid_params");
+    const cardName = call.headers.get("x-gw-agent") ?? new URL(call.url).searchParams.get("agent");
+    if (cardName === null)
+      return refuse("agent_invalid_params", "Name the agent by its card name, in the header X-Gw-Agent or the query parameter agent.");
+    const named: NamedAgent = { tenantId: null, cardName };
+    try {
+      const read = version === "1.0" ? newParams(operation, params ?? {}) : oldParams(operation, params ?? {});
+      const request: AgentRequest = { operation, params: read, version, writer: writerFor(id, version) };
+      return agentExchange(call, agents, named, request);
+    } catch (error) {
+      return malformed(error);
+    }
+  },
+});
+
+/** An id of JSON other than a number that keeps its digits. */
+const isMessageOfNobody = (id: JsonValue) => isObject(id) && !("rawJSON" in id);
+
+const askedOf = (call: Call | null): Asked => (call === null ? undefined : asked.get(call)) ?? { id: null, version: "0.3" };
+
+function versionRefusal(call: Call, version: "1.0" | "0.3"): Refusal | null {
+  const told = call.headers.get("a2a-version") ?? new URL(call.url).searchParams.get("A2A-Version");
+  if (told === null || told.trim() === "" || told.trim().startsWith(version)) return null;
+  return refuse(
+    "agent_version_not_supported",
+    `The method is of A2A ${version}, and A2A-Version says ${JSON.stringify(told.slice(0, 20))}.`,
+  );
+}
+
+const TASK_ID = ["GetTask", "CancelTask", "SubscribeToTask"];
+
+function textOf(value: JsonValue | undefined, field: string): string {
+  if (typeof value !== "string" || value === "") throw new Malformed(field, "is required");
+  return value;
+}
+
+const lengthOf = (value: JsonValue | undefined): JsonObject => {
+  if (value === undefined || value === null) return {};
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0)
+    throw new Malformed("historyLength", "must be a whole number from 0");
+  return { historyLength: value };
+};
+
+function newParams(operation: ServedOperation, params: JsonObject): JsonObject {
+  if (operation === "SendMessage" || operation === "SendStreamingMessage") return readSendRequest(params);
+  if (operation === "CreateTaskPushNotificationConfig") return { ...readPushConfig(params), taskId: textOf(params.taskId, "taskId") };
+  if (operation.includes("PushNotificationConfig"))
+    return { taskId: textOf(params.taskId, "taskId"), ...(operation.startsWith("List") ? {} : { id: textOf(params.id, "id") }) };
+  if (!TASK_ID.includes(operation)) return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null && value !== ""));
+  const { metadata } = params;
+  return { id: textOf(params.id, "id"), ...lengthOf(params.historyLength), ...(metadata == null ? {} : { metadata }) };
+}
+
+function oldParams(operation: ServedOperation, params: JsonObject): JsonObject {
+  const { metadata } = params;
+  switch (operation) {
+    case "SendMessage":
+    case "SendStreamingMessage":
+      return readSendRequest(newSendParams(params));
+    case "CreateTaskPushNotificationConfig":
+      return {
+        ...readPushConfig(newPushConfig(params.pushNotificationConfig, "pushNotificationConfig")),
+        taskId: textOf(params.taskId, "taskId"),
+      };
+    case "GetTaskPushNotificationConfig":
+    case "ListTaskPushNotificationConfigs":
+    case "DeleteTaskPushNotificationConfig": {
+      const { pushNotificationConfigId: id } = params;
+      return { taskId: textOf(params.id, "id"), ...(id == null ? {} : { id: textOf(id, "pushNotificationConfigId") }) };
+    }
+    case "GetExtendedAgentCard":
+      return {};
+    default:
+      return { id: textOf(params.id, "id"), ...lengthOf(params.historyLength), ...(metadata == null ? {} : { metadata }) };
+  }
+}
+
+function writerFor(id: JsonValue, version: "1.0" | "0.3"): AgentWriter {
+  const text = (result: JsonValue) => JSON.stringify({ jsonrpc: "2.0", id, result });
+  const whole = (result: JsonValue): WholeAnswer => ownAnswer(200, { "content-type": "application/json" }, text(result));
+  const isNew = version === "1.0";
+  return {
+    whole(result: AgentResult) {
+      switch (result.kind) {
+        case "event":
+          return whole(isNew ? eventObject(result.event) : oldEvent(result.event, true));
+        case "task":
+          return whole(isNew ? result.task : oldTask(result.task));
+        case "tasks":
+          return whole(result.listing);
+        case "config":
+          return whole(isNew ? result.config : oldTaskPushConfig(String(result.config.taskId), result.config));
+        case "configs":
+          return whole(
+            isNew
+              ? { configs: [...result.configs], nextPageToken: "" }
+              : result.configs.map((one) => oldTaskPushConfig(result.taskId, one)),
+          );
+        case "deleted":
+          return whole(isNew ? {} : null);
+        case "card":
+          return whole(result.card);
+      }
+    },
+    event: (event, last) => text(isNew ? eventObject(event) : oldEvent(event, last)),
+  };
+}

@@ -1,0 +1,213 @@
+import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { exactValue } from "../../kernel/exact-numbers.ts";
+import { agentAnswer, agentAsk, type AgentOperation, agentStreamEvent } from "../../wire/a2a/agent-requests.ts";
+import { restError, rpcError } from "../../wire/a2a/errors.ts";
+import { type AgentEvent, Malformed } from "../../wire/a2a/shapes.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { isNestedDeeper } from "../../wire/nesting.ts";
+import { readUpTo } from "../../wire/read-up-to.ts";
+import { FrameCutter, frameData } from "../../wire/sse-frames.ts";
+import { AgentAuthorization } from "./agent-credentials.ts";
+import type { AgentAddress } from "./agent-address.ts";
+import type { AgentSend } from "./agent-send.ts";
+
+const LARGEST_ANSWER = 16 * 1024 * 1024;
+const LARGEST_ERROR = 64 * 1024;
+const LARGEST_STREAM = 256 * 1024 * 1024;
+const DEEPEST = 100;
+
+/** A request to an agent, in v1.0 whatever the agent speaks. */
+export interface AgentAskRequest {
+  readonly agent: AgentAddress;
+  readonly operation: AgentOperation;
+  readonly params: JsonObject;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly abort: AbortController;
+}
+
+/** What of an agent's stream has come. A refusal is its last: the agent said so, or it broke off. */
+export type AgentEvents = AsyncGenerator<AgentEvent, Refusal | null>;
+
+/** An agent's own protocol: what it is asked and answers is of v1.0 on this side. Never throws. */
+export interface AgentUpstream {
+  ask(request: AgentAskRequest): Promise<AgentEvent | Refusal>;
+  stream(request: AgentAskRequest): Promise<AgentEvents | Refusal>;
+}
+
+/** Carries what went wrong out of reading. */
+class Told extends Error {
+  readonly refusal: Refusal;
+  constructor(refusal: Refusal) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+export function agentUpstream(send: AgentSend): AgentUpstream {
+  const authorization = new AgentAuthorization(send);
+
+  async function request({ agent, operation, params, headers, abort }: AgentAskRequest): Promise<Response | Refusal> {
+    const { reached } = agent;
+    if (reached === null) return refuse("agent_undiscovered");
+    let ask: ReturnType<typeof agentAsk>;
+    try {
+      ask = agentAsk(reached, operation, params);
+    } catch (error) {
+      if (error instanceof Malformed)
+        return refuse("agent_invalid_params", `The agent speaks A2A ${reached.version}, which cannot say this: ${error.message}.`);
+      throw error;
+    }
+    const own = await authorization.headers(agent);
+    if (isRefusal(own)) return own;
+    const response = await send({
+      url: `${reached.endpoint}${ask.path}`,
+      method: ask.method,
+      headers: {
+        accept:
+          operation === "SendStreamingMessage" || operation === "SubscribeToTask"
+            ? "text/event-stream, application/json"
+            : "application/json, application/a2a+json",
+        ...(ask.body === null ? {} : { "content-type": "application/json" }),
+        "a2a-version": reached.version,
+        ...headers,
+        ...own,
+      },
+      ...(ask.body === null ? {} : { body: JSON.stringify(ask.body) }),
+      abort,
+      timeoutMs: agent.timeoutMs,
+    });
+    if (isRefusal(response) || response.ok) return response;
+    if (response.status === 401 || response.status === 403) authorization.refused(agent);
+    return refusedBy(response);
+  }
+
+  return {
+    async ask(asked) {
+      const { agent, abort, operation } = asked;
+      // The whole answer has to come in time, not its head alone.
+      const timer = setTimeout(() => abort.abort(new Error("the agent did not answer in time")), agent.timeoutMs);
+      try {
+        const response = await request(asked);
+        if (isRefusal(response)) return abort.signal.aborted ? timedOut(response) : response;
+        const value = await jsonOf(response, abort.signal);
+        return agentAnswer(agent.reached?.version ?? "1.0", operation, resultOf(value, agent.reached?.binding === "jsonrpc"));
+      } catch (error) {
+        return unreadable(error, abort);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    async stream(asked) {
+      const response = await request(asked);
+      return isRefusal(response) ? response : eventsOf(response, asked);
+    },
+  };
+}
+
+function timedOut(refusal: Refusal): Refusal {
+  return refusal.code === "upstream_unreachable" ? refuse("upstream_timeout", "The agent did not answer in time.") : refusal;
+}
+
+function unreadable(error: unknown, { signal }: AbortController): Refusal {
+  if (error instanceof Told) return error.refusal;
+  if (error instanceof Malformed) return refuse("agent_invalid_response", undefined, { reason: error.message.slice(0, 300) });
+  if (signal.aborted) return refuse("upstream_timeout", "The agent did not answer in time.");
+  return refuse("upstream_interrupted", "The agent broke off its answer.", { reason: reasonOf(error) });
+}
+
+async function textOf(response: Response, most: number, signal?: AbortSignal): Promise<string> {
+  const bytes = response.body === null ? new Uint8Array(0) : await readUpTo(response.body, most, signal);
+  if (bytes === null) throw new Malformed("", "the answer is too large");
+  if (signal?.aborted === true) throw new Error("aborted");
+  return new TextDecoder().decode(bytes);
+}
+
+/** A value of JSON with every digit it came with. Throws `Malformed`. */
+function valueOf(text: string): JsonValue {
+  try {
+    const value = exactValue(text) as JsonValue;
+    if (!isNestedDeeper(text, DEEPEST)) return value;
+  } catch {
+    throw new Malformed("", "the answer is not JSON");
+  }
+  throw new Malformed("", "the answer is nested too deep");
+}
+
+const jsonOf = async (response: Response, signal: AbortSignal) => valueOf(await textOf(response, LARGEST_ANSWER, signal));
+
+/** What a JSON-RPC answer holds, or what stands alone; throws what an error tells. */
+function resultOf(value: JsonValue, rpc: boolean): JsonValue {
+  if (!rpc) {
+    if (isObject(value) && isObject(value.error)) throw new Told(ofTold(restError(value), null));
+    return value;
+  }
+  if (!isObject(value)) throw new Malformed("", "the answer is no JSON-RPC message");
+  if (isObject(value.error)) {
+    const { code } = value.error;
+    throw new Told(code === -32601 ? refuse("agent_unsupported_operation") : ofTold(rpcError(value.error), value.error));
+  }
+  if (value.result === undefined) throw new Malformed("result", "is required");
+  return value.result;
+}
+
+/** In our own words: what an agent says in an error has not been looked at. */
+function ofTold(told: ReturnType<typeof restError>, error: JsonObject | null): Refusal {
+  if (told !== null) return refuse(told.code, undefined, { reason: told.message });
+  const reason =
+    error === null ? "an error the protocol does not know" : `error ${String(error.code)}: ${String(error.message).slice(0, 300)}`;
+  return refuse("upstream_error", "The agent failed.", { reason });
+}
+
+async function refusedBy(response: Response): Promise<Refusal> {
+  let told: ReturnType<typeof restError> = null;
+  try {
+    told = restError(valueOf(await textOf(response, LARGEST_ERROR)));
+  } catch {
+    // It says nothing that could be read.
+  }
+  const reason = `the agent answered ${response.status}`;
+  if (told !== null) return refuse(told.code, undefined, { reason: `${reason}: ${told.message}` });
+  if (response.status === 401 || response.status === 403)
+    return refuse("upstream_auth_failed", "The agent refused the credential it was shown.", { reason });
+  if (response.status === 404 || response.status === 405 || response.status === 501)
+    return refuse("agent_unsupported_operation", undefined, { reason });
+  if (response.status === 429) return refuse("upstream_overloaded", "The agent is overloaded.", { reason });
+  if (response.status >= 300 && response.status < 400)
+    return refuse("upstream_error", "The agent answered with a redirect, which is not followed.", { reason });
+  return refuse("upstream_error", "The agent failed.", { reason });
+}
+
+async function* eventsOf(response: Response, { agent, abort, operation }: AgentAskRequest): AgentEvents {
+  const version = agent.reached?.version ?? "1.0";
+  const rpc = agent.reached?.binding === "jsonrpc";
+  try {
+    if (response.headers.get("content-type")?.includes("text/event-stream") !== true) {
+      // One that does not stream may answer all the same.
+      const value = resultOf(await jsonOf(response, abort.signal), rpc);
+      yield operation === "SubscribeToTask" ? agentAnswer(version, "GetTask", value) : agentAnswer(version, "SendMessage", value);
+      return null;
+    }
+    if (response.body === null) return null;
+    const reader = response.body.getReader();
+    const cutter = new FrameCutter();
+    const decoder = new TextDecoder();
+    let total = 0;
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (!done && (total += value.byteLength) > LARGEST_STREAM) throw new Malformed("", "the stream is too large");
+        const frames = done ? [cutter.rest()] : cutter.push(value);
+        for (const frame of frames) {
+          const data = frameData(decoder.decode(frame));
+          if (data === null || data === "") continue;
+          yield agentStreamEvent(version, resultOf(valueOf(data), rpc));
+        }
+        if (done) return null;
+      }
+    } finally {
+      void reader.cancel().catch(() => undefined);
+    }
+  } catch (error) {
+    return unreadable(error, abort);
+  }
+}

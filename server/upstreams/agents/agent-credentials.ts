@@ -1,0 +1,78 @@
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
+import { isObject } from "../../wire/document.ts";
+import { readUpTo } from "../../wire/read-up-to.ts";
+import type { AgentAddress } from "./agent-address.ts";
+import type { AgentSend } from "./agent-send.ts";
+
+const LARGEST_BYTES = 64 * 1024;
+/** A token is not used to its last second. */
+const MARGIN_MS = 30_000;
+const DEFAULT_SECONDS = 300;
+
+interface Token {
+  readonly text: string;
+  readonly until: number;
+}
+
+/** What the gateway shows agents: what stands on their records, or a token it gets for itself and keeps while it is good. */
+export class AgentAuthorization {
+  private readonly tokens = new Map<string, Token | Promise<Token | Refusal>>();
+  private readonly send: AgentSend;
+
+  constructor(send: AgentSend) {
+    this.send = send;
+  }
+
+  async headers({ authType, credentials, timeoutMs }: AgentAddress): Promise<Record<string, string> | Refusal> {
+    const { value } = credentials;
+    if (authType === "bearer" && value !== undefined) return { authorization: `Bearer ${value}` };
+    if (authType === "api_key" && value !== undefined) return { [(credentials.header ?? "x-api-key").toLowerCase()]: value };
+    if (authType !== "oauth_client") return {};
+    const key = sha256Hex(JSON.stringify(credentials));
+    const known = this.tokens.get(key);
+    if (known !== undefined && (known instanceof Promise || known.until > Date.now())) return bearer(await known);
+    const asked = this.token(credentials, timeoutMs);
+    this.tokens.set(key, asked);
+    const token = await asked;
+    if (isRefusal(token)) this.tokens.delete(key);
+    else this.tokens.set(key, token);
+    return bearer(token);
+  }
+
+  /** The agent did not take what it was shown. */
+  refused({ credentials }: AgentAddress): void {
+    this.tokens.delete(sha256Hex(JSON.stringify(credentials)));
+  }
+
+  private async token(credentials: AgentAddress["credentials"], timeoutMs: number): Promise<Token | Refusal> {
+    const { token_url: url = "", client_id: id = "", client_secret: secret = "", scope } = credentials;
+    const response = await this.send({
+      url,
+      method: "POST",
+      headers: {
+        "content-type": "application/x-www-form-urlencoded",
+        accept: "application/json",
+        authorization: `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString("base64")}`,
+      },
+      body: new URLSearchParams({ grant_type: "client_credentials", ...(scope === undefined ? {} : { scope }) }).toString(),
+      abort: new AbortController(),
+      timeoutMs,
+    });
+    if (isRefusal(response)) return response;
+    const failed = (reason: string) => refuse("upstream_auth_failed", "The gateway got no token for the agent.", { reason });
+    try {
+      const bytes = response.body === null ? null : await readUpTo(response.body, LARGEST_BYTES);
+      const told: unknown = JSON.parse(Buffer.from(bytes ?? []).toString());
+      if (!response.ok || !isObject(told) || typeof told.access_token !== "string")
+        return failed(`the token endpoint answered ${response.status}`);
+      const seconds = typeof told.expires_in === "number" ? told.expires_in : DEFAULT_SECONDS;
+      return { text: told.access_token, until: Date.now() + seconds * 1000 - MARGIN_MS };
+    } catch {
+      return failed("the token endpoint's answer is not readable");
+    }
+  }
+}
+
+const bearer = (token: Token | Refusal): Record<string, string> | Refusal =>
+  isRefusal(token) ? token : { authorization: `Bearer ${token.text}` };

@@ -1,0 +1,68 @@
+import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import type { AgentEvent } from "./shapes.ts";
+
+/** A longer one is not kept: what an agent sends without end must not fill the memory. */
+const LARGEST = 8 * 1024 * 1024;
+
+/**
+ * A task as the events of one stream tell it. A stream begins with the whole task, so two that watch the same one come to
+ * the same.
+ */
+export class FoldedTask {
+  private task: JsonObject | null;
+  private size = 0;
+
+  constructor(task: JsonObject | null) {
+    this.task = task === null ? null : { ...task };
+  }
+
+  /** Null until something told of the task, and of one that grew too large. */
+  get value(): JsonObject | null {
+    return this.task !== null && this.size <= LARGEST ? this.task : null;
+  }
+
+  take({ kind, value }: AgentEvent): void {
+    this.size = kind === "task" ? JSON.stringify(value).length : this.size + JSON.stringify(value).length;
+    if (kind === "task") this.task = { ...value };
+    else if (kind === "statusUpdate") this.status(value);
+    else if (kind === "artifactUpdate") this.artifact(value);
+  }
+
+  private begun({ taskId, contextId }: JsonObject): JsonObject {
+    return (this.task ??= { id: taskId, ...(contextId === undefined ? {} : { contextId }), status: { state: "TASK_STATE_WORKING" } });
+  }
+
+  private status(update: JsonObject): void {
+    const task = this.begun(update);
+    const before = isObject(task.status) ? task.status.message : undefined;
+    // What the agent said with its last status is part of what was said.
+    if (isObject(before)) task.history = [...listOf(task.history), before];
+    task.status = update.status;
+    if (isObject(update.metadata)) task.metadata = { ...(isObject(task.metadata) ? task.metadata : {}), ...update.metadata };
+  }
+
+  private artifact(update: JsonObject): void {
+    if (this.size > LARGEST) return;
+    const task = this.begun(update);
+    const artifact = update.artifact as JsonObject;
+    const artifacts = [...listOf(task.artifacts)];
+    const at = artifacts.findIndex((one) => isObject(one) && one.artifactId === artifact.artifactId);
+    const known = artifacts[at];
+    if (at < 0) artifacts.push(artifact);
+    else if (update.append === true && isObject(known))
+      artifacts[at] = { ...known, parts: [...listOf(known.parts), ...listOf(artifact.parts)] };
+    else artifacts[at] = artifact;
+    task.artifacts = artifacts;
+  }
+}
+
+function listOf(value: JsonValue | undefined): JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The task with at most so many of its newest messages; null: all. */
+export function withHistory(task: JsonObject, length: number | null): JsonObject {
+  if (length === null || !Array.isArray(task.history)) return task;
+  const { history, ...rest } = task;
+  return length === 0 ? rest : { ...rest, history: history.slice(-length) };
+}

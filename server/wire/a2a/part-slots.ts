@@ -1,0 +1,150 @@
+import { isRawJson } from "../../kernel/exact-numbers.ts";
+import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import type { TextSlot } from "../inbound.ts";
+import type { AgentEvent } from "./shapes.ts";
+
+/** Files whose bytes are text, which can be looked into. */
+const TEXT_MEDIA = /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml|yaml)\b|application\/(?:javascript|x-yaml|x-sh)\b)/i;
+
+type Role = TextSlot["role"];
+
+/**
+ * Every text of a message, a task or an event, each replaceable in place: of text parts, in data at any depth with the names
+ * in it, in files that hold text, and what stands beside the parts. The parts of one message lie together.
+ */
+export class PartSlots {
+  readonly slots: TextSlot[] = [];
+  /** Files whose bytes are not text: nobody can look into them. */
+  unreadable = 0;
+  private readonly role: Role;
+
+  constructor(role: Role) {
+    this.role = role;
+  }
+
+  message(message: JsonValue | undefined): this {
+    if (!isObject(message)) return this;
+    this.parts(message.parts, message);
+    this.json(message, "metadata");
+    this.json(message, "extensions");
+    return this;
+  }
+
+  artifact(artifact: JsonValue | undefined): this {
+    if (!isObject(artifact)) return this;
+    this.parts(artifact.parts, artifact);
+    for (const name of ["name", "description", "metadata", "extensions"]) this.json(artifact, name);
+    return this;
+  }
+
+  status(status: JsonValue | undefined): this {
+    return isObject(status) ? this.message(status.message) : this;
+  }
+
+  task(task: JsonObject): this {
+    this.status(task.status);
+    if (Array.isArray(task.artifacts)) for (const one of task.artifacts) this.artifact(one);
+    if (Array.isArray(task.history)) for (const one of task.history) this.message(one);
+    this.json(task, "metadata");
+    return this;
+  }
+
+  event({ kind, value }: AgentEvent): this {
+    if (kind === "task") return this.task(value);
+    if (kind === "message") return this.message(value);
+    if (kind === "statusUpdate") this.status(value.status);
+    else this.artifact(value.artifact);
+    this.json(value, "metadata");
+    return this;
+  }
+
+  /** A member of a request that carries values of its sender. */
+  json(holder: JsonObject, name: string): this {
+    collect(holder, name, this.slots, this.role);
+    return this;
+  }
+
+  private parts(parts: JsonValue | undefined, owner: object): void {
+    if (!Array.isArray(parts)) return;
+    const rest: (() => void)[] = [];
+    for (const part of parts) {
+      if (!isObject(part)) continue;
+      if (typeof part.text === "string") this.slots.push(textOf(part, "text", this.role, owner));
+      else if (typeof part.raw === "string") rest.push(() => this.file(part));
+      else for (const name of ["url", "data"]) if (part[name] !== undefined) rest.push(() => this.json(part, name));
+      for (const name of ["filename", "metadata"]) if (part[name] !== undefined) rest.push(() => this.json(part, name));
+    }
+    for (const add of rest) add();
+  }
+
+  private file(part: JsonObject): void {
+    const type = typeof part.mediaType === "string" ? part.mediaType : "";
+    const bytes = Buffer.from(part.raw as string, "base64");
+    const text = TEXT_MEDIA.test(type) || type === "" ? readable(bytes) : null;
+    if (text === null) {
+      this.unreadable++;
+      return;
+    }
+    this.slots.push({
+      role: this.role,
+      kind: "text",
+      text,
+      replace(changed) {
+        part.raw = Buffer.from(changed).toString("base64");
+      },
+    });
+  }
+}
+
+function readable(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function textOf(holder: JsonObject, name: string, role: Role, owner?: object): TextSlot {
+  return {
+    role,
+    kind: "text",
+    ...(owner === undefined ? {} : { owner }),
+    get text() {
+      return String(holder[name]);
+    },
+    replace(text) {
+      holder[name] = text;
+    },
+  };
+}
+
+/** Every text, whole number and name at or below `holder[key]`, in order; a name behind what it names. */
+function collect(holder: JsonObject | JsonValue[], key: string | number, slots: TextSlot[], role: Role): void {
+  const at = holder as JsonObject;
+  const value = at[key];
+  if (typeof value === "string" || Number.isSafeInteger(value)) slots.push(textOf(at, String(key), role));
+  else if (isRawJson(value)) {
+    slots.push({
+      role,
+      kind: "text",
+      text: JSON.stringify(value),
+      replace(text) {
+        at[key] = text;
+      },
+    });
+  } else if (Array.isArray(value)) value.forEach((_, index) => collect(value, index, slots, role));
+  else if (isObject(value))
+    for (const name of Object.keys(value)) {
+      collect(value, name, slots, role);
+      slots.push({
+        role,
+        kind: "text",
+        text: name,
+        replace(changed) {
+          const member = value[name];
+          delete value[name];
+          value[changed] = member;
+        },
+      });
+    }
+}

@@ -1,0 +1,190 @@
+import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { type AgentEvent, Malformed } from "./shapes.ts";
+
+/**
+ * The objects of A2A v0.3 from and to those of v1.0. What one side cannot express is `Malformed`, never dropped. What comes
+ * from v0.3 is read as v1.0 afterwards: here only what is spelled otherwise is looked at.
+ */
+
+const ROLES: readonly (readonly [string, string])[] = [
+  ["user", "ROLE_USER"],
+  ["agent", "ROLE_AGENT"],
+];
+const STATES: readonly (readonly [string, string])[] = [
+  ["submitted", "TASK_STATE_SUBMITTED"],
+  ["working", "TASK_STATE_WORKING"],
+  ["input-required", "TASK_STATE_INPUT_REQUIRED"],
+  ["completed", "TASK_STATE_COMPLETED"],
+  ["canceled", "TASK_STATE_CANCELED"],
+  ["failed", "TASK_STATE_FAILED"],
+  ["rejected", "TASK_STATE_REJECTED"],
+  ["auth-required", "TASK_STATE_AUTH_REQUIRED"],
+  ["unknown", "TASK_STATE_UNSPECIFIED"],
+];
+const newRoles = new Map(ROLES);
+const oldRoles = new Map(ROLES.map(([old, now]) => [now, old]));
+const newStates = new Map(STATES);
+const oldStates = new Map(STATES.map(([old, now]) => [now, old]));
+
+function mapped(names: ReadonlyMap<string, string>, value: JsonValue | undefined, at: string): string {
+  const found = typeof value === "string" ? names.get(value) : undefined;
+  if (found === undefined) throw new Malformed(at, `must be one of ${[...names.keys()].join(", ")}`);
+  return found;
+}
+
+function objectAt(value: JsonValue | undefined, at: string): JsonObject {
+  if (!isObject(value)) throw new Malformed(at, "must be an object");
+  return value;
+}
+
+function listAt(value: JsonValue | undefined, at: string): readonly JsonValue[] {
+  if (!Array.isArray(value)) throw new Malformed(at, "must be an array");
+  return value;
+}
+
+/** Each value under its name, without those that are not there. */
+export function present(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  const made: JsonObject = {};
+  for (const [name, value] of Object.entries(members)) if (value !== undefined && value !== null) made[name] = value;
+  return made;
+}
+
+function newPart(value: JsonValue, at: string): JsonObject {
+  const part = objectAt(value, at);
+  const { metadata } = part;
+  if (part.kind === "text") return { text: part.text, ...present({ metadata }) };
+  if (part.kind === "data") return { data: objectAt(part.data, `${at}.data`), ...present({ metadata }) };
+  if (part.kind !== "file") throw new Malformed(`${at}.kind`, "must be one of text, file, data");
+  const file = objectAt(part.file, `${at}.file`);
+  // The migration notes of the protocol call them otherwise than its schema did.
+  const raw = file.bytes ?? file.fileWithBytes;
+  const url = file.uri ?? file.fileWithUri;
+  return present({ raw, url, filename: file.name, mediaType: file.mimeType, metadata });
+}
+
+function oldPart(value: JsonValue, at: string): JsonObject {
+  const part = objectAt(value, at);
+  const { metadata } = part;
+  if (part.raw !== undefined || part.url !== undefined)
+    return {
+      kind: "file",
+      file: present({ bytes: part.raw, uri: part.url, name: part.filename, mimeType: part.mediaType }),
+      ...present({ metadata }),
+    };
+  // A v0.3 text or data part has neither name nor type.
+  const beside = present({ filename: part.filename, mediaType: part.mediaType });
+  const kept = Object.keys(beside).length === 0 ? metadata : { ...(isObject(metadata) ? metadata : {}), ...beside };
+  if (part.text !== undefined) return { kind: "text", text: part.text, ...present({ metadata: kept }) };
+  if (!isObject(part.data)) throw new Malformed(`${at}.data`, "must be an object: A2A v0.3 knows no other data");
+  return { kind: "data", data: part.data, ...present({ metadata: kept }) };
+}
+
+export function newMessage(value: JsonValue | undefined, at: string): JsonObject {
+  const { kind: _kind, role, parts, ...rest } = objectAt(value, at);
+  return {
+    ...rest,
+    role: mapped(newRoles, role, `${at}.role`),
+    parts: listAt(parts, `${at}.parts`).map((one, index) => newPart(one, `${at}.parts.${index}`)),
+  };
+}
+
+export function oldMessage(value: JsonValue | undefined, at: string): JsonObject {
+  const { role, parts, ...rest } = objectAt(value, at);
+  return {
+    kind: "message",
+    ...rest,
+    role: mapped(oldRoles, role, `${at}.role`),
+    parts: listAt(parts, `${at}.parts`).map((one, index) => oldPart(one, `${at}.parts.${index}`)),
+  };
+}
+
+function newStatus(value: JsonValue | undefined, at: string): JsonObject {
+  const { state, message, timestamp } = objectAt(value, at);
+  return {
+    state: mapped(newStates, state, `${at}.state`),
+    ...present({ message: message == null ? undefined : newMessage(message, `${at}.message`), timestamp }),
+  };
+}
+
+function oldStatus(value: JsonValue | undefined, at: string): JsonObject {
+  const { state, message, timestamp } = objectAt(value, at);
+  return {
+    state: mapped(oldStates, state, `${at}.state`),
+    ...present({ message: message === undefined ? undefined : oldMessage(message, `${at}.message`), timestamp }),
+  };
+}
+
+const eachIn = (value: JsonValue | undefined, at: string, one: (item: JsonValue, at: string) => JsonObject) =>
+  value == null ? undefined : listAt(value, at).map((item, index) => one(item, `${at}.${index}`));
+
+function artifactWith(part: (value: JsonValue, at: string) => JsonObject) {
+  return (value: JsonValue | undefined, at: string): JsonObject => {
+    const { parts, ...rest } = objectAt(value, at);
+    return { ...rest, parts: listAt(parts, `${at}.parts`).map((one, index) => part(one, `${at}.parts.${index}`)) };
+  };
+}
+const newArtifact = artifactWith(newPart);
+const oldArtifact = artifactWith(oldPart);
+
+export function newTask(value: JsonValue | undefined, at = "task"): JsonObject {
+  const { kind: _kind, status, artifacts, history, ...rest } = objectAt(value, at);
+  return {
+    ...rest,
+    status: newStatus(status, `${at}.status`),
+    ...present({ artifacts: eachIn(artifacts, `${at}.artifacts`, newArtifact), history: eachIn(history, `${at}.history`, newMessage) }),
+  };
+}
+
+export function oldTask(value: JsonValue | undefined, at = "task"): JsonObject {
+  const { status, artifacts, history, contextId, id, ...rest } = objectAt(value, at);
+  return {
+    kind: "task",
+    id,
+    contextId: contextId ?? id,
+    ...rest,
+    status: oldStatus(status, `${at}.status`),
+    ...present({ artifacts: eachIn(artifacts, `${at}.artifacts`, oldArtifact), history: eachIn(history, `${at}.history`, oldMessage) }),
+  };
+}
+
+/** What v0.3 answers a message with, or sends in a stream; its `kind` says what it is. */
+export function newEvent(value: JsonValue | undefined): JsonObject {
+  const event = objectAt(value, "");
+  switch (event.kind) {
+    case "task":
+      return { task: newTask(event) };
+    case "message":
+      return { message: newMessage(event, "message") };
+    case "status-update":
+      return { statusUpdate: { ...event, status: newStatus(event.status, "status") } };
+    case "artifact-update":
+      return { artifactUpdate: { ...event, artifact: newArtifact(event.artifact, "artifact") } };
+    default:
+      throw new Malformed("kind", "must be one of task, message, status-update, artifact-update");
+  }
+}
+
+/** `last`: nothing follows it in its stream. */
+export function oldEvent({ kind, value }: AgentEvent, last: boolean): JsonObject {
+  switch (kind) {
+    case "task":
+      return oldTask(value);
+    case "message":
+      return oldMessage(value, "message");
+    case "statusUpdate":
+      return {
+        kind: "status-update",
+        ...value,
+        contextId: value.contextId ?? value.taskId,
+        status: oldStatus(value.status, "status"),
+        final: last,
+      };
+    case "artifactUpdate":
+      return {
+        kind: "artifact-update",
+        ...value,
+        contextId: value.contextId ?? value.taskId,
+        artifact: oldArtifact(value.artifact, "artifact"),
+      };
+  }
+}

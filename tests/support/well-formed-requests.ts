@@ -1,0 +1,87 @@
+const PROMPT = "hello";
+const messages = [{ role: "user", content: PROMPT }];
+const rpc = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } },
+};
+const gemini = { contents: [{ role: "user", parts: [{ text: PROMPT }] }] };
+const embedded = { content: { parts: [{ text: PROMPT }] } };
+const geminiCall = { body: gemini, ok: 200, upstream: true };
+/** Of a server of the handshake dialect: there is nothing but its own address. */
+const subPath = (ok: number) => ({ body: {}, ok });
+
+const agentMessage = { message: { messageId: "m", role: "ROLE_USER", parts: [{ text: PROMPT }] } };
+const agentRpc = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "message/send",
+  params: { message: { kind: "message", messageId: "m", role: "user", parts: [{ kind: "text", text: PROMPT }] } },
+};
+
+export interface WellFormed {
+  readonly body?: object;
+  /** The status it has when all is well; where a session or an OAuth client would have to be there first, the refusal that says so. */
+  readonly ok: number;
+  /** Whether it goes to a model, which then can fail. */
+  readonly upstream?: boolean;
+}
+
+/** A well-formed request for each route but the portal's, which all are driven with an empty one. */
+export const WELL_FORMED: Readonly<Record<string, WellFormed>> = {
+  "POST /v1/proxy/llm/chat/completions": { body: { model: "fake-1", messages }, ok: 200, upstream: true },
+  "POST /v1/proxy/llm/responses": { body: { model: "fake-1", input: PROMPT }, ok: 200, upstream: true },
+  "POST /v1/proxy/llm/completions": { body: { model: "fake-1", prompt: PROMPT }, ok: 200, upstream: true },
+  "POST /v1/proxy/llm/embeddings": { body: { model: "vectors", input: PROMPT }, ok: 200 },
+  "GET /v1/proxy/llm/models": { ok: 200 },
+  "GET /v1/proxy/llm/models/:model_id{.+}": { ok: 200 },
+  "POST /v1/messages": { body: { model: "fake-1", max_tokens: 10, messages }, ok: 200, upstream: true },
+  "POST /v1/messages/count_tokens": { body: { model: "fake-1", messages }, ok: 200 },
+  "POST /v1beta/models/:call{.+:generateContent}": geminiCall,
+  "POST /v1beta/models/:call{.+:streamGenerateContent}": geminiCall,
+  "POST /v1beta/models/:call{.+:countTokens}": { body: gemini, ok: 200 },
+  "POST /v1beta/models/:call{.+:embedContent}": { body: embedded, ok: 200 },
+  "POST /v1beta/models/:call{.+:batchEmbedContents}": { body: { requests: [embedded] }, ok: 200 },
+  "POST /v1/models/:call{.+:embedContent}": { body: embedded, ok: 200 },
+  "POST /v1/models/:call{.+:batchEmbedContents}": { body: { requests: [embedded] }, ok: 200 },
+  "POST /v1/models/:call{.+:generateContent}": geminiCall,
+  "POST /v1/models/:call{.+:streamGenerateContent}": geminiCall,
+  "POST /v1/models/:call{.+:countTokens}": { body: gemini, ok: 200 },
+  "GET /v1beta/models": { ok: 200 },
+  "GET /v1beta/models/:model{.+}": { ok: 200 },
+  "GET /v1/models": { ok: 200 },
+  "GET /v1/models/:model{.+}": { ok: 200 },
+  "POST /v1/proxy/mcp/:server_id": { body: rpc, ok: 200 },
+  "GET /v1/proxy/mcp/:server_id": { ok: 400 },
+  "DELETE /v1/proxy/mcp/:server_id": { ok: 400 },
+  "GET /v1/proxy/mcp/:server_id/:path{.+}": { ok: 400 },
+  "POST /v1/proxy/mcp/:server_id/:path{.+}": subPath(400),
+  "PUT /v1/proxy/mcp/:server_id/:path{.+}": subPath(405),
+  "PATCH /v1/proxy/mcp/:server_id/:path{.+}": subPath(405),
+  "DELETE /v1/proxy/mcp/:server_id/:path{.+}": subPath(400),
+  "POST /v1/proxy/vmcp/:virtual_server_id": { body: rpc, ok: 200 },
+  "GET /v1/proxy/vmcp/:virtual_server_id": { ok: 400 },
+  "DELETE /v1/proxy/vmcp/:virtual_server_id": { ok: 400 },
+  "GET /.well-known/agent-card/:tenant_id/:card_name": { ok: 200 },
+  "GET /a2a/:tenant_id/:card_name/.well-known/agent-card.json": { ok: 200 },
+  "GET /a2a/:tenant_id/:card_name/.well-known/agent.json": { ok: 200 },
+  "GET /.well-known/a2a-jwks/:tenant_id": { ok: 200 },
+  "POST /a2a/:tenant_id/:card_name/:verb{message:send}": { body: agentMessage, ok: 200 },
+  "POST /a2a/:tenant_id/:card_name/:verb{message:stream}": { body: agentMessage, ok: 200 },
+  "GET /a2a/:tenant_id/:card_name/tasks": { ok: 200 },
+  "POST /a2a/:tenant_id/:card_name/tasks/:task{[^/]+:cancel}": { body: {}, ok: 404 },
+  "GET /a2a/:tenant_id/:card_name/tasks/:task{[^/]+:subscribe}": { ok: 404 },
+  "POST /a2a/:tenant_id/:card_name/tasks/:task{[^/]+:subscribe}": { body: {}, ok: 404 },
+  "GET /a2a/:tenant_id/:card_name/tasks/:task_id": { ok: 404 },
+  "POST /a2a/:tenant_id/:card_name/tasks/:task_id/pushNotificationConfigs": { body: { url: "http://127.0.0.1:9/told" }, ok: 404 },
+  "GET /a2a/:tenant_id/:card_name/tasks/:task_id/pushNotificationConfigs": { ok: 404 },
+  "GET /a2a/:tenant_id/:card_name/tasks/:task_id/pushNotificationConfigs/:config_id": { ok: 404 },
+  "DELETE /a2a/:tenant_id/:card_name/tasks/:task_id/pushNotificationConfigs/:config_id": { ok: 404 },
+  "GET /a2a/:tenant_id/:card_name/extendedAgentCard": { ok: 200 },
+  "POST /v1/proxy/a2a/outbound": { body: agentRpc, ok: 200 },
+  "POST /v1/proxy/a2a/inbound": { body: agentRpc, ok: 200 },
+  "GET /v1/runs/:root_task_id": { ok: 404 },
+  "POST /v1/runs/:root_task_id/end": { body: {}, ok: 404 },
+  "POST /v1/ingest/otel/v1/traces": { body: { resourceSpans: [] }, ok: 200 },
+};
