@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type AdminClient, rowOf, signInAsApprover } from "../support/admin.ts";
+import { type AgentFixture, startAgent } from "../support/agents.ts";
+import { startWorld, type World } from "../support/world.ts";
+import { artifactText, call, eventsIn, grantAgent, message, registerAgent } from "./a2a-harness.ts";
+import { newTeam, type Team } from "./mcp-harness.ts";
+
+/** Every control on messages to agents and on what they answer. */
+let world: World;
+let agent: AgentFixture;
+let approver: AdminClient;
+let base: string;
+let agentId: string;
+const tenant = { tenant_id: "default" };
+const SECRET = "ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q";
+
+beforeAll(async () => {
+  [world, agent] = await Promise.all([startWorld(), startAgent()]);
+  approver = await signInAsApprover(world.gateway.adminUrl, world.admin);
+  agentId = (await registerAgent(world.admin, "fixture", agent.url)).id;
+  base = `${world.gateway.runtimeUrl}/a2a/default/fixture`;
+});
+afterAll(async () => {
+  await world?.end();
+  await agent?.stop();
+});
+
+const granted = async (name: string, rest: Record<string, unknown> = {}, group: Record<string, unknown> = {}): Promise<Team> => {
+  const team = await newTeam(world.admin, name, group);
+  await grantAgent(world.admin, agentId, [team.groupId], rest);
+  return team;
+};
+const send = (team: Team, text: string, more: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
+  call(base, team.apiKey, "POST", "/message:send", message(text, more), headers);
+const rowOfCall = (answer: { headers: Headers }) => rowOf(world.admin, { id: answer.headers.get("x-request-id") });
+const reasonOf = (answer: { body: any }) => answer.body.error.details[0].reason;
+const sends = () => agent.requests.filter(({ path }) => path.includes("message")).length;
+
+describe("access", () => {
+  test("nobody calls an agent that is not granted, and a grant comes down the tree", async () => {
+    const parent = await newTeam(world.admin, "parents");
+    const child = await newTeam(world.admin, "children", { parent_group_id: parent.groupId, inherit_resources: true });
+    const before = sends();
+    const refused = await send(child, "complete x");
+    expect([refused.status, reasonOf(refused), sends()]).toEqual([403, "AGENT_NOT_ALLOWED", before]);
+    expect(await rowOfCall(refused)).toMatchObject({ agent_authz_decision: "deny", agent_grant_id: null, success: false });
+    const { id } = await grantAgent(world.admin, agentId, [parent.groupId]);
+    const allowed = await send(child, "complete x");
+    expect([allowed.status, (await rowOfCall(allowed)).agent_grant_id]).toEqual([200, id]);
+    await grantAgent(world.admin, agentId, [parent.groupId], { decision: "deny" });
+    expect((await send(child, "complete x")).status).toBe(403);
+  });
+
+  test("another tenant's agent is not there, and neither are another caller's tasks", async () => {
+    const team = await granted("owners");
+    const other = await granted("others");
+    const begun = await send(team, "complete mine");
+    const { id, contextId } = begun.body.task;
+    for (const [method, path] of [
+      ["GET", `/tasks/${id}`],
+      ["POST", `/tasks/${id}:cancel`],
+      ["GET", `/tasks/${id}:subscribe`],
+      ["GET", `/tasks/${id}/pushNotificationConfigs`],
+    ] as const) {
+      const answer = await call(base, other.apiKey, method, path);
+      expect([path, answer.status, reasonOf(answer)]).toEqual([path, 404, "TASK_NOT_FOUND"]);
+    }
+    expect((await call(base, other.apiKey, "GET", "/tasks")).body).toMatchObject({ tasks: [], totalSize: 0, nextPageToken: "" });
+    expect(reasonOf(await send(other, "complete on", { taskId: id }))).toBe("TASK_NOT_FOUND");
+    // The same name for a context is another one at the agent.
+    await send(other, "complete there", { contextId });
+    const named = agent.requests.filter(({ path }) => path.endsWith("message:send")).map(({ body }) => body.message.contextId);
+    expect(named.at(-1)).not.toBe(contextId);
+    expect((await call(`${world.gateway.runtimeUrl}/a2a/elsewhere/fixture`, team.apiKey, "GET", "/tasks")).status).toBe(404);
+  });
+
+  test("of some skills only those may be asked for, by name, and the extended card shows them alone", async () => {
+    const team = await granted("talkers", { skill_ids: ["talk"] });
+    const unnamed = await send(team, "complete x");
+    expect([unnamed.status, reasonOf(unnamed)]).toEqual([403, "AGENT_SKILL_NOT_ALLOWED"]);
+    expect((await send(team, "complete x", { metadata: { skillId: "count" } })).status).toBe(403);
+    expect((await send(team, "complete x", { metadata: { skillId: "talk" } })).status).toBe(200);
+    const extended = await call(base, team.apiKey, "GET", "/extendedAgentCard");
+    expect(extended.body.skills.map(({ id }: any) => id)).toEqual(["talk"]);
+    expect(extended.body.signatures).toHaveLength(1);
+  });
+
+  test("changed skills ask for the grant again", async () => {
+    const changing = await startAgent();
+    const { id } = await registerAgent(world.admin, "changing", changing.url);
+    const team = await newTeam(world.admin, "of the changing");
+    const grant = await grantAgent(world.admin, id, [team.groupId]);
+    const at = `${world.gateway.runtimeUrl}/a2a/default/changing`;
+    expect((await call(at, team.apiKey, "POST", "/message:send", message("complete x"))).status).toBe(200);
+    changing.setCard({ skills: [{ id: "talk", name: "Talk", description: "Now it does something else.", tags: ["x"] }] });
+    const told = await world.admin.post(`/v1/admin/agents/${id}/refresh-card`, {});
+    expect(told.difference).toMatchObject({ skills_changed: ["talk"], skills_removed: ["count"], grants_to_confirm: [grant.id] });
+    const refused = await call(at, team.apiKey, "POST", "/message:send", message("complete x"));
+    expect([refused.status, reasonOf(refused)]).toEqual([403, "AGENT_GRANT_OUTDATED"]);
+    expect((await world.admin.post(`/v1/admin/agent-grants/${grant.id}/confirm`, {})).needs_confirmation).toBe(false);
+    expect((await call(at, team.apiKey, "POST", "/message:send", message("complete x"))).status).toBe(200);
+    await changing.stop();
+  });
+});
+
+describe("content", () => {
+  let guarded: Team;
+  beforeAll(async () => {
+    guarded = await granted("guarded");
+    await world.admin.post("/v1/admin/guardrails/configs", {
+      ...tenant,
+      name: "agents' wall",
+      group_ids: [guarded.groupId],
+      surfaces: { a2a_inbound: true, a2a_outbound: true },
+      builtin: { pii_enabled: true, pii_action: "redact", secrets_enabled: true, banned_words: ["tangerine dream"] },
+    });
+  });
+
+  test("texts, data and files of a message are redacted before the agent sees them", async () => {
+    const raw = Buffer.from("Mail jill@example.com").toString("base64");
+    const parts = [{ text: "complete joe@example.com" }, { data: { deep: ["jack@example.com"] } }, { raw, mediaType: "text/plain" }];
+    const answer = await call(base, guarded.apiKey, "POST", "/message:send", { message: { messageId: "m", role: "ROLE_USER", parts } });
+    expect(answer.status).toBe(200);
+    const sent = JSON.stringify(agent.requests.at(-1)?.body);
+    expect(sent).toContain("[REDACTED:email]");
+    expect(sent).not.toMatch(/j(oe|ack)@example/);
+    expect(Buffer.from(agent.requests.at(-1)?.body.message.parts[2].raw, "base64").toString()).toBe("Mail [REDACTED:email]");
+    const row = await rowOfCall(answer);
+    expect(row).toMatchObject({ guardrail_action: "redact", pii_detected: true });
+    expect(JSON.stringify(row)).not.toMatch(/j(oe|ack|ill)@example/);
+  });
+
+  test("a secret is blocked on its way in, and the agent is not asked", async () => {
+    const before = sends();
+    const blocked = await send(guarded, `complete ${SECRET}`);
+    expect([blocked.status, reasonOf(blocked), sends()]).toEqual([403, "GUARDRAIL_BLOCKED", before]);
+    expect(blocked.body.error.details[0].metadata).toMatchObject({ check: "secrets", direction: "input" });
+  });
+
+  test("what an agent says is redacted, in data too", async () => {
+    // Escaped in the message, so that it is the agent that says it.
+    const redacted = await send(guarded, String.raw`data {"mail":"jim\u0040example.com"}`);
+    expect(redacted.text).toContain("[REDACTED:email]");
+    expect(redacted.text).not.toContain("jim@");
+  });
+
+  test("in a stream too, where what is looked for comes in pieces", async () => {
+    const pieces = ["Write to jo", "e@exam", "ple.com or ", "call"];
+    const answer = await call(base, guarded.apiKey, "POST", "/message:stream", message(`pieces ${JSON.stringify(pieces)}`));
+    const events = eventsIn(answer.text);
+    expect(artifactText(events, "pieces")).toBe("Write to [REDACTED:email] or call");
+    expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
+    const banned = await call(base, guarded.apiKey, "POST", "/message:stream", message('pieces ["a tange","rine dr","eam is","over"]'));
+    expect(artifactText(eventsIn(banned.text), "pieces")).toBe("");
+    expect(eventsIn(banned.text).at(-1)).toMatchObject({ error: { status: "PERMISSION_DENIED" } });
+    expect(await rowOfCall(banned)).toMatchObject({ guardrail_blocked: true, success: false });
+  });
+
+  test("data in a message is held to argument policies", async () => {
+    const team = await granted("analysts");
+    await world.admin.post("/v1/admin/argument-policies", {
+      ...tenant,
+      name: "reading only",
+      target: "fixture",
+      argument_key: "sql",
+      analyzer: "sql",
+      rules: [{ deny_if: "writes", message: "Reading only." }],
+      group_ids: [team.groupId],
+    });
+    const ask = (sql: string) =>
+      call(base, team.apiKey, "POST", "/message:send", {
+        message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "complete x" }, { data: { sql } }] },
+      });
+    const denied = await ask("DELETE FROM t");
+    expect([denied.status, denied.body.error.message]).toEqual([403, "Reading only."]);
+    expect(await rowOfCall(denied)).toMatchObject({ argument_policy_denied: true });
+    expect((await ask("SELECT 1")).status).toBe(200);
+  });
+});
+
+describe("approval", () => {
+  test("a message that needs one waits for it, and is given to the agent once with it", async () => {
+    const team = await granted("careful", { decision: "approval_required" });
+    const before = sends();
+    const held = await send(team, "complete the launch");
+    expect([held.status, reasonOf(held), sends()]).toEqual([403, "APPROVAL_REQUIRED", before]);
+    expect(await rowOfCall(held)).toMatchObject({ proxy_subtype: "approval_required", agent_authz_decision: "approval_required" });
+    const id = held.headers.get("x-gw-approval-id");
+    const { approval_token: token } = await approver.post(`/v1/admin/approvals/${id}/approve`, {});
+    expect((await send(team, "complete another launch", {}, { "x-approval-token": token })).status).toBe(403);
+    const done = await send(team, "complete the launch", {}, { "x-approval-token": token });
+    expect([done.status, sends()]).toEqual([200, before + 1]);
+    expect(await rowOfCall(done)).toMatchObject({ consumed_approval_request_id: id, autonomy_level: "approval_required" });
+    expect((await send(team, "complete the launch", {}, { "x-approval-token": token })).status).toBe(403);
+  });
+});
+
+describe("limits", () => {
+  test("rates of calls hold for agents, and asking for a task is not counted", async () => {
+    const team = await granted("limited");
+    await world.admin.request("PATCH", `/v1/admin/resource-groups/${team.groupId}/mcp-global-limits`, {
+      mcp_global_limits: { frequency: { max_calls_per_minute: 1, burst_limit: 1 } },
+    });
+    const first = await send(team, "complete x");
+    expect(first.status).toBe(200);
+    const over = await send(team, "complete x");
+    expect([over.status, over.body.error.status]).toEqual([429, "RESOURCE_EXHAUSTED"]);
+    expect(over.headers.get("retry-after")).not.toBeNull();
+    expect((await call(base, team.apiKey, "GET", `/tasks/${first.body.task.id}`)).status).toBe(200);
+  });
+
+  test("what an agent reports of its cost counts against budgets", async () => {
+    const team = await granted("on a budget");
+    await world.admin.request("PATCH", `/v1/admin/resource-groups/${team.groupId}/llm-global-limits`, {
+      llm_global_limits: { budget: { daily_limit_usd: 1, hard_stop: true } },
+    });
+    const first = await send(team, "cost 1.25");
+    expect([first.status, (await rowOfCall(first)).llm_estimated_cost_usd]).toEqual([200, 1.25]);
+    const over = await send(team, "cost 0.01");
+    expect([over.status, over.body.error.status]).toEqual([429, "RESOURCE_EXHAUSTED"]);
+  });
+});
