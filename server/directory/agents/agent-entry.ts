@@ -37,6 +37,8 @@ export interface AgentEntry {
     readonly skillsDigest: string;
     readonly card: Card;
     readonly published: Card;
+    /** When its card was last found, milliseconds. */
+    readonly foundAt: number;
   } | null;
 }
 
@@ -94,6 +96,7 @@ export function agentEntry(row: TenantPolicyRows["agents"][number], opened: stri
             skillsDigest: row.skills_digest ?? "",
             card,
             published: row.published_card as Card,
+            foundAt: row.discovered_at?.getTime() ?? 0,
           },
   };
 }

@@ -41,7 +41,8 @@ export function publicDocuments({ snapshots, cards, ...parts }: DocumentParts): 
         { base: baseOf(parts, call), version, skills: null, tenantId },
       );
       if (call.headers.get("if-none-match") === etag) return ownAnswer(304, { etag, ...PUBLIC });
-      return ownAnswer(200, { "content-type": "application/json", etag, vary: "a2a-version", ...PUBLIC }, text);
+      const modified = new Date(agent.reached.foundAt).toUTCString();
+      return ownAnswer(200, { "content-type": "application/json", etag, "last-modified": modified, vary: "a2a-version", ...PUBLIC }, text);
     },
     async keys(call, tenantId) {
       const agents = await agentsOf(call, tenantId);

@@ -4,6 +4,7 @@ import { abortReason, type Call } from "../../road/call.ts";
 import type { AgentRoute } from "../../road/target.ts";
 import type { AgentEvents } from "../../upstreams/agents/agent-client.ts";
 import { FoldedTask } from "../../wire/a2a/folded-task.ts";
+import type { AgentVersion } from "../../wire/a2a/agent-requests.ts";
 import { type AgentEvent, INTERRUPTED_STATES, Malformed, stateOf, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
@@ -113,7 +114,7 @@ async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerato
         if (!known) await begun(stream, event);
         known = true;
       }
-      const ended = isLast(event);
+      const ended = isLast(event, request.version);
       for (const [at, one] of passed.entries()) {
         const last = ended && at === passed.length - 1;
         if (last) return frame(one, true);
@@ -135,12 +136,15 @@ async function begun({ call, route, request, parts, pushConfig }: TaskStream, ev
   await tellOf(row, event, parts);
 }
 
-/** A stream ends with the message it consists of, and where the task ends or waits for its caller. */
-function isLast({ kind, value }: AgentEvent): boolean {
+/**
+ * A stream ends with the message it consists of, and where the task ends. Where it waits for its caller the agent decides
+ * whether to go on with the stream; in v0.3 that status is the last, and says so.
+ */
+function isLast({ kind, value }: AgentEvent, version: AgentVersion): boolean {
   if (kind === "message") return true;
   if (kind === "artifactUpdate") return false;
   const state = stateOf(value);
-  return TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
+  return TERMINAL_STATES.has(state) || (version === "0.3" && kind === "statusUpdate" && INTERRUPTED_STATES.has(state));
 }
 
 /** What goes wrong before anything was told is an answer of its own. */

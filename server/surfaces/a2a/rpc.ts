@@ -56,6 +56,7 @@ export const agentRpc = (agents: AgentService): Surface => ({
     if (isRefusal(value)) return value.code === "agent_invalid_params" ? refuse("rpc_parse_error") : value;
     const { id = null, method, jsonrpc, params } = value;
     const knownId = typeof id === "string" ? id.length <= LONGEST_ID : id === null || typeof id === "number" || isObject(id);
+    if (knownId && !isMessageOfNobody(id)) asked.set(call, { id, version: "0.3" });
     if (jsonrpc !== "2.0" || typeof method !== "string" || !knownId || isMessageOfNobody(id)) return refuse("rpc_invalid_request");
     const isNew = NEW_METHODS.has(method);
     const operation = isNew ? (method as ServedOperation) : Object.hasOwn(OLD_METHODS, method) ? OLD_METHODS[method] : undefined;

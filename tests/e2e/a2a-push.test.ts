@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createPublicKey, verify } from "node:crypto";
+import { type AgentFixture, startAgent } from "../support/agents.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
+import { startWorld, type World } from "../support/world.ts";
+import { call, grantAgent, message, registerAgent } from "./a2a-harness.ts";
+import { newTeam, type Team } from "./mcp-harness.ts";
+
+/** Notifications of what becomes of a task, to whoever its caller says. */
+interface Told {
+  readonly path: string;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: any;
+}
+let world: World;
+let agent: AgentFixture;
+let team: Team;
+let base: string;
+const told: Told[] = [];
+let refusing = 0;
+const receiver = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    const text = await request.text();
+    told.push({ path: new URL(request.url).pathname, headers: request.headers, text, body: JSON.parse(text) });
+    return new Response(null, { status: refusing-- > 0 ? 503 : 200 });
+  },
+});
+const to = (path: string) => `http://127.0.0.1:${receiver.port}${path}`;
+
+beforeAll(async () => {
+  [world, agent] = await Promise.all([startWorld(), startAgent()]);
+  team = await newTeam(world.admin, "callers");
+  const { id } = await registerAgent(world.admin, "fixture", agent.url);
+  await grantAgent(world.admin, id, [team.groupId]);
+  base = `${world.gateway.runtimeUrl}/a2a/default/fixture`;
+});
+afterAll(async () => {
+  await world?.end();
+  await agent?.stop();
+  await receiver.stop(true);
+});
+
+async function until<T>(found: () => T | undefined): Promise<T> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const value = found();
+    if (value !== undefined) return value;
+    if (Date.now() > deadline) throw new Error(`it did not come: ${JSON.stringify(told.map(({ body }) => body)).slice(0, 500)}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+const stateOf = ({ body }: Told) => (body.task ?? body.statusUpdate)?.status.state;
+const of = (path: string) => told.filter((one) => one.path === path);
+const begin = async () =>
+  (await call(base, team.apiKey, "POST", "/message:send", { ...message("hold x"), configuration: { returnImmediately: true } })).body.task;
+
+test("who is to be told hears of a task that nobody is connected for, signed, once, and again where it was not taken", async () => {
+  const task = await begin();
+  const path = `/tasks/${task.id}/pushNotificationConfigs`;
+  const made = await call(base, team.apiKey, "POST", path, {
+    url: to("/one"),
+    token: "the token",
+    authentication: { scheme: "Bearer", credentials: "of the receiver" },
+  });
+  expect([made.status, made.body]).toMatchObject([201, { taskId: task.id, url: to("/one") }]);
+  expect((await call(base, team.apiKey, "GET", path)).body.configs).toHaveLength(1);
+  expect((await call(base, team.apiKey, "GET", `${path}/${made.body.id}`)).body).toEqual(made.body);
+  await until(() => of("/one").find((one) => stateOf(one) === "TASK_STATE_WORKING"));
+  refusing = 1;
+  agent.release();
+  const done = await until(() => of("/one").filter((one) => stateOf(one) === "TASK_STATE_COMPLETED")[0]);
+  const { headers, text } = done;
+  expect([headers.get("authorization"), headers.get("x-a2a-notification-token"), headers.get("content-type")]).toEqual([
+    "Bearer of the receiver",
+    "the token",
+    "application/a2a+json",
+  ]);
+  const [head = "", , signature = ""] = (headers.get("x-gw-notification-signature") ?? "").split(".");
+  const { keys }: any = await (await fetch(`${world.gateway.runtimeUrl}/.well-known/a2a-jwks/default`)).json();
+  const protectedHeader = JSON.parse(Buffer.from(head, "base64url").toString());
+  expect(protectedHeader).toMatchObject({ alg: "EdDSA", jti: headers.get("x-gw-notification-id") });
+  const key = createPublicKey({ key: keys.find(({ kid }: any) => kid === protectedHeader.kid), format: "jwk" });
+  expect(verify(null, Buffer.from(`${head}.${Buffer.from(text).toString("base64url")}`), key, Buffer.from(signature, "base64url"))).toBe(
+    true,
+  );
+  // The one that was refused came again under its id, in its place.
+  const ids = of("/one").map((one) => one.headers.get("x-gw-notification-id"));
+  expect(ids.length).toBe(new Set(ids).size + 1);
+  expect(of("/one").filter((one) => stateOf(one) === "TASK_STATE_COMPLETED").length).toBeLessThanOrEqual(2);
+});
+
+test("a message may say whom to tell, and a v0.3 caller's receiver is told in v0.3", async () => {
+  const answer = await call(base, team.apiKey, "POST", "/message:send", {
+    ...message("complete x"),
+    configuration: { taskPushNotificationConfig: { url: to("/inline") } },
+  });
+  expect(answer.body.task.status.state).toBe("TASK_STATE_COMPLETED");
+  await until(() => of("/inline").find((one) => one.body.task?.id === answer.body.task.id));
+  const old = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/a2a/outbound?agent=fixture`, {
+    method: "POST",
+    headers: { "x-api-key": team.apiKey, "content-type": "application/json" },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "message/send",
+      params: {
+        message: { kind: "message", messageId: "m", role: "user", parts: [{ kind: "text", text: "complete x" }] },
+        configuration: { pushNotificationConfig: { url: to("/old"), authentication: { schemes: ["Basic"], credentials: "x" } } },
+      },
+    }),
+  });
+  expect(old.status).toBe(200);
+  const heard = await until(() => of("/old")[0]);
+  expect(heard.body).toMatchObject({ kind: "task", status: { state: "completed" } });
+});
+
+test("nobody is told any more once the configuration is gone, and addresses are looked at", async () => {
+  const task = await begin();
+  const path = `/tasks/${task.id}/pushNotificationConfigs`;
+  const { body } = await call(base, team.apiKey, "POST", path, { id: "mine", url: to("/gone") });
+  expect(body.id).toBe("mine");
+  expect((await call(base, team.apiKey, "DELETE", `${path}/mine`)).status).toBe(204);
+  expect((await call(base, team.apiKey, "DELETE", `${path}/mine`)).status).toBe(204);
+  expect((await call(base, team.apiKey, "GET", `${path}/mine`)).status).toBe(404);
+  for (const url of ["ftp://example.com/x", "no address", "https://user:secret@example.com/"]) {
+    const refused = await call(base, team.apiKey, "POST", path, { url });
+    expect([url, refused.status]).toEqual([url, 400]);
+  }
+  agent.release();
+});
