@@ -57,7 +57,7 @@ export function cardDiscovery(send: AgentSend): CardDiscovery {
     const timer = setTimeout(() => abort.abort(new Error("too slow")), timeoutMs);
     try {
       const response = await send({ url, method: "GET", headers: { accept: "application/json", ...headers }, abort, timeoutMs });
-      if (isRefusal(response)) return response.message;
+      if (isRefusal(response)) return abort.signal.aborted ? "the card did not come in time" : response.message;
       if (response.status >= 300 && response.status < 400) return "it answers with a redirect, which is not followed";
       if (!response.ok) return `it answers ${response.status}`;
       const bytes = response.body === null ? new Uint8Array(0) : await readUpTo(response.body, LARGEST_CARD, abort.signal);
