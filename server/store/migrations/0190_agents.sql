@@ -95,6 +95,7 @@ CREATE TABLE agent_tasks (
 );
 CREATE INDEX agent_tasks_owner ON agent_tasks (tenant_id, owner_id, agent_id, status_at DESC, id);
 CREATE INDEX agent_tasks_newest ON agent_tasks (tenant_id, created_at DESC);
+CREATE INDEX agent_tasks_agent ON agent_tasks (agent_id);
 CREATE INDEX agent_tasks_age ON agent_tasks (updated_at);
 
 -- Contexts by the name their owner has for them, and the name the agent has. A name that a caller made up is another one at
@@ -109,6 +110,7 @@ CREATE TABLE agent_contexts (
   PRIMARY KEY (tenant_id, agent_id, owner_id, context_id)
 );
 CREATE INDEX agent_contexts_upstream ON agent_contexts (tenant_id, agent_id, upstream_context_id);
+CREATE INDEX agent_contexts_agent ON agent_contexts (agent_id);
 CREATE INDEX agent_contexts_age ON agent_contexts (used_at);
 
 -- Who is to be told of a task. secrets_sealed holds token and credentials.
