@@ -6,7 +6,7 @@ import { DESCRIBED_ROUTES, HEALTH } from "./surfaces/openapi/runtime-routes.ts";
 export function documentedRoutes(): DocumentedRoute[] {
   const governed = GOVERNED_ROUTES.map(({ method, path: pattern, admits = "group", described: own }): DocumentedRoute => {
     // The document knows names of parameters, not what they may hold.
-    const path = pattern.replaceAll(/\{\.\+(:\w+)?\}/g, "$1");
+    const path = pattern.replaceAll(/:\w+\{([\w:]+)\}/g, "$1").replaceAll(/\{[^:}]*(:\w+)?\}/g, "$1");
     const described = own ?? DESCRIBED_ROUTES[`${method} ${path}`];
     if (described === undefined) throw new Error(`${method} ${path} is not described`);
     return { method, path, admits, described };

@@ -266,5 +266,9 @@ export const runEndRequest = z
 export const otelRequest = z.looseObject({ resourceSpans: z.array(open).optional() }).meta({ id: "OtelTraces" });
 export const otelAnswer = z.looseObject({ partialSuccess: open.optional() }).meta({ id: "OtelAnswer" });
 
+export const agentMessage = z.looseObject({}).describe("as A2A has it").meta({ id: "AgentMessage" });
+export const agentCardDocument = z.looseObject({}).describe("as A2A has it, signed").meta({ id: "AgentCardDocument" });
+export const agentProblem = z.looseObject({}).describe("an error as A2A has it").meta({ id: "AgentProblem" });
+
 /** `/healthz` and its like. */
 export const planeHealth = z.strictObject({ status: text, detail: text.optional() }).meta({ id: "PlaneHealth" });

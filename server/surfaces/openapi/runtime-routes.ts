@@ -45,6 +45,35 @@ function discovery(name: string, summary: string, ...paths: readonly string[]): 
   return Object.fromEntries(paths.map((path) => [`GET ${path.replace("NAME", name)}`, oauth(summary, json(api.metadataDocument))]));
 }
 
+const AGENT = "/a2a/:tenant_id/:card_name";
+const TASK = `${AGENT}/tasks/:task_id`;
+const agent = (summary: string, answer: DescribedAnswer, body?: z.ZodType) => route("Agents", summary, answer, body, api.agentProblem);
+const message = () => json(api.agentMessage);
+const updates: DescribedAnswer = { status: 200, media: EVENTS };
+
+const AGENTS: Readonly<Record<string, DescribedRoute>> = {
+  ...Object.fromEntries(
+    [`/.well-known/agent-card/:tenant_id/:card_name`, `${AGENT}/.well-known/agent-card.json`, `${AGENT}/.well-known/agent.json`].map(
+      (path) => [`GET ${path}`, agent("An agent's card", json(api.agentCardDocument))],
+    ),
+  ),
+  "GET /.well-known/a2a-jwks/:tenant_id": agent("The keys cards are signed with", json(api.metadataDocument)),
+  [`POST ${AGENT}/message:send`]: agent("Sends a message", message(), api.agentMessage),
+  [`POST ${AGENT}/message:stream`]: agent("Sends a message, and streams what comes of it", updates, api.agentMessage),
+  [`GET ${AGENT}/tasks`]: agent("The caller's tasks", message()),
+  [`GET ${TASK}`]: agent("A task", message()),
+  [`POST ${AGENT}/tasks/:task:cancel`]: agent("Cancels a task", message(), api.agentMessage),
+  [`GET ${AGENT}/tasks/:task:subscribe`]: agent("Streams what comes of a task", updates),
+  [`POST ${AGENT}/tasks/:task:subscribe`]: agent("Streams what comes of a task", updates, api.agentMessage),
+  [`POST ${TASK}/pushNotificationConfigs`]: agent("Adds an address that is told of a task", message(), api.agentMessage),
+  [`GET ${TASK}/pushNotificationConfigs`]: agent("Those addresses", message()),
+  [`GET ${TASK}/pushNotificationConfigs/:config_id`]: agent("One of them", message()),
+  [`DELETE ${TASK}/pushNotificationConfigs/:config_id`]: agent("Takes one away", message()),
+  [`GET ${AGENT}/extendedAgentCard`]: agent("What a card says to callers with a credential", json(api.agentCardDocument)),
+  "POST /v1/proxy/a2a/outbound": agent("Any operation as JSON-RPC, at an agent outside", maybeStreamed(api.rpcMessage), api.rpcMessage),
+  "POST /v1/proxy/a2a/inbound": agent("Any operation as JSON-RPC, at an agent of ours", maybeStreamed(api.rpcMessage), api.rpcMessage),
+};
+
 const SUB_PATH = "/v1/proxy/mcp/:server_id/:path";
 
 export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
@@ -107,6 +136,7 @@ export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   "POST /v1/proxy/vmcp/:virtual_server_id": mcp("A JSON-RPC message to a virtual server", maybeStreamed(api.rpcMessage), api.rpcMessage),
   "GET /v1/proxy/vmcp/:virtual_server_id": mcp("Its messages, as they come", { status: 200, media: EVENTS }),
   "DELETE /v1/proxy/vmcp/:virtual_server_id": mcp("Ends a session", { status: 204 }),
+  ...AGENTS,
   "GET /v1/runs/:root_task_id": route("Runs", "A run the caller took part in", json(api.runOfCaller)),
   "POST /v1/runs/:root_task_id/end": route("Runs", "Ends a run", json(api.runOfCaller), api.runEndRequest),
   "POST /v1/ingest/otel/v1/traces": route("Traces", "Takes in OpenTelemetry traces", json(api.otelAnswer), api.otelRequest),

@@ -1,9 +1,11 @@
-import { agentTaskQuery } from "@gatehouse/contracts/agents";
+import { agentTask, agentTaskQuery } from "@gatehouse/contracts/agents";
+import { listOf } from "@gatehouse/contracts/conventions";
 import { listAgentTasks, readAgentTask } from "../../directory/agents/agent-tasks.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 
 const PATH = "/v1/portal/agent-tasks";
 const DEFAULT_SIZE = 50;
+const agentTaskPage = listOf("tasks", agentTask);
 
 /** The tasks that a person has at agents: their own, and nobody else's. */
 export const agentTaskRoutes: readonly PortalRoute[] = [
@@ -11,6 +13,8 @@ export const agentTaskRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: PATH,
     name: "agent_tasks",
+    summary: "One's tasks at agents, newest first",
+    answer: { status: 200, schema: agentTaskPage },
     query: agentTaskQuery,
     async run({ services, who, query }) {
       const size = query.page_size ?? query.limit ?? DEFAULT_SIZE;
@@ -23,6 +27,8 @@ export const agentTaskRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${PATH}/:agent_id/:task_id`,
     name: "agent_task",
+    summary: "One of them, with what was said",
+    answer: { status: 200, schema: agentTask },
     run: ({ services, who, params }) =>
       readAgentTask(services.directory, who.tenantId, params.agent_id ?? "", decodeURIComponent(params.task_id ?? ""), {
         ownerId: who.userId,
