@@ -67,6 +67,7 @@ export async function readAgentGrants(db: Database | Trx, tenantId: string): Pro
 
 export async function setGrantGroups(trx: Trx, tenantId: string, grantId: string, groups: readonly string[]): Promise<void> {
   await trx.deleteFrom("agent_grant_groups").where("grant_id", "=", grantId).execute();
+  if (groups.length === 0) return;
   await trx
     .insertInto("agent_grant_groups")
     .values(groups.map((groupId) => ({ grant_id: grantId, group_id: groupId, tenant_id: tenantId })))

@@ -10,6 +10,7 @@ let owner: Send;
 let group = "";
 let apiKey = "";
 let server = "";
+let agent = "";
 /** Told of by each discovery of a tool server. */
 let looked: () => Promise<unknown> = async () => undefined;
 
@@ -23,6 +24,7 @@ beforeAll(async () => {
   group = (await owner("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
   apiKey = (await owner("POST", `/v1/admin/resource-groups/${group}/api-keys`, { name: "rotated" })).body.id;
   server = (await owner("POST", "/v1/admin/mcp-servers", { name: "s", base_url: "http://s.example" })).body.id;
+  agent = (await owner("POST", "/v1/admin/agents", { card_name: "a", name: "a", base_url: "http://a.example" })).body.id;
   await owner("POST", "/v1/admin/providers", { provider_key: "p", api_format: "echo" });
 });
 afterAll(() => plane.close());
@@ -41,6 +43,8 @@ const BODIES: Record<string, () => object> = {
   "POST /v1/admin/mcp-servers": () => ({ name: "once", base_url: "http://once.example" }),
   "POST /v1/admin/server-configs": () => ({ name: "once", mcp_server_id: server }),
   "POST /v1/admin/virtual-servers": () => ({ name: "once" }),
+  "POST /v1/admin/agents": () => ({ card_name: "once", name: "once", base_url: "http://once.example" }),
+  "POST /v1/admin/agent-grants": () => ({ agent_id: agent, group_ids: [] }),
   "POST /v1/admin/guardrails/configs": () => ({ name: "once" }),
   "POST /v1/admin/argument-policies": () => ({
     name: "once",

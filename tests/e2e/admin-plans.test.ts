@@ -20,6 +20,7 @@ beforeAll(async () => {
   await id("model", "/v1/admin/llms", { name: "m", provider: "p", modes: ["chat", "embedding"] });
   await id("routing", "/v1/admin/llm-router/routing-groups", { id: "r" });
   await id("server", "/v1/admin/mcp-servers", { name: "s", base_url: "http://s.example" });
+  await id("agent", "/v1/admin/agents", { card_name: "a", name: "a", base_url: "http://a.example" });
   await id("user", "/v1/admin/end-users", { username: "u", password: "long enough" });
 });
 afterAll(() => plane.close());
@@ -181,6 +182,30 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     members: [{ mcp_server_id: made.server, slug: "own" }],
     group_ids: [made.group],
   }),
+  "/v1/admin/agents": () => ({
+    card_name: "wanted",
+    name: "Wanted",
+    description: "Told",
+    direction: "inbound",
+    base_url: "https://wanted.example/a2a",
+    card_url: "https://wanted.example/card.json",
+    auth_type: "bearer",
+    credentials: { value: "a-token-that-is-wanted" },
+    timeout: 7.5,
+    enabled: false,
+    skills_allowed: ["b", "a"],
+    resource_group_id: made.group,
+  }),
+  "/v1/admin/agent-grants": () => ({
+    agent_id: made.agent,
+    group_ids: [made.group],
+    skill_ids: ["b", "a"],
+    decision: "approval_required",
+    max_depth: 3,
+    enabled: false,
+    approval_timeout_seconds: 60,
+    approver_group_ids: [made.group],
+  }),
   "/v1/admin/guardrails/configs": () => ({
     name: "wanted",
     description: "Told",
@@ -240,7 +265,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
 };
 
 /** What no read shows: what is secret, and what is done once. */
-const UNREAD = ["password", "api_key", "send_welcome_email", "initial_member_ids"];
+const UNREAD = ["password", "api_key", "credentials", "send_welcome_email", "initial_member_ids"];
 const creates = OPERATIONS.filter(
   ({ method, answer, path, body }) => method === "POST" && answer.status === 201 && body !== undefined && !/import$|erasure$/.test(path),
 );

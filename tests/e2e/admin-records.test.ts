@@ -43,6 +43,11 @@ async function server(): Promise<string> {
   return (await post("/v1/admin/mcp-servers", { name: "of a kind", base_url: url })).reply.body.id;
 }
 
+async function agent(): Promise<string> {
+  const body = { card_name: crypto.randomUUID(), name: "of a kind", base_url: "http://kind.example" };
+  return (await post("/v1/admin/agents", body)).reply.body.id;
+}
+
 const document = (last: string | (() => Promise<string>), member: string, first: object, second: object): Kind => ({
   made: async () => ofGroup(typeof last === "string" ? last : await last()),
   changes: [{ [member]: first }, { [member]: second }],
@@ -94,6 +99,17 @@ const KINDS: Record<string, Kind> = {
   "/v1/admin/virtual-servers/{id}": {
     made: async () => post("/v1/admin/virtual-servers", { name: "of a kind", mcp_server_ids: [await server()] }),
     changes: [{ description: "one" }, { description: "two" }],
+  },
+  "/v1/admin/agents/{id}": described("/v1/admin/agents", {
+    card_name: "of-a-kind",
+    name: "of a kind",
+    base_url: "http://kind.example",
+    auth_type: "bearer",
+    credentials: { value: "a-token-of-a-kind" },
+  }),
+  "/v1/admin/agent-grants/{id}": {
+    made: async () => post("/v1/admin/agent-grants", { agent_id: await agent(), group_ids: [group] }),
+    changes: [{ max_depth: 1 }, { max_depth: 2 }],
   },
   "/v1/admin/guardrails/configs/{id}": described("/v1/admin/guardrails/configs", {
     name: "of a kind",

@@ -139,7 +139,7 @@ const grantWritten = {
     .describe("groups whose members may resolve approvals; empty: the requester's own group"),
 };
 
-const groupIds = z.array(recordId).min(1).max(1000).describe("resource groups it holds for, with those below that inherit from them");
+const groupIds = z.array(recordId).max(1000).describe("resource groups it holds for, with those below that inherit from them");
 
 export const agentGrantCreate = z
   .strictObject({ agent_id: z.string().max(63), group_ids: groupIds, ...grantWritten })

@@ -35,6 +35,8 @@ export const SERVED_SURFACES = [
   "mcp_input",
   "mcp_output",
   "mcp_registration",
+  "a2a_inbound",
+  "a2a_outbound",
 ] as const satisfies readonly GuardrailSurface[];
 
 export const PII_CATEGORIES = ["email", "phone", "credit_card", "ssn", "iban"] as const;
