@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AdminClient, rowOf, signInAsApprover } from "../support/admin.ts";
 import { type AgentFixture, startAgent } from "../support/agents.ts";
+import { startFakeJudge } from "../support/fake-judge.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { artifactText, call, eventsIn, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "./mcp-harness.ts";
@@ -176,6 +178,30 @@ describe("content", () => {
     expect(await rowOfCall(denied)).toMatchObject({ argument_policy_denied: true });
     expect((await ask("SELECT 1")).status).toBe(200);
   });
+});
+
+test("policies in words are asked about what is sent to an agent, and what it says", async () => {
+  const judge = startFakeJudge();
+  const team = await granted("judged");
+  const provider = { provider_key: "judges", api_format: "openai", base_url: judge.baseUrl, api_key: "sk-judge-secret-0000001" };
+  await world.admin.post("/v1/admin/providers", { ...tenant, ...provider });
+  const model = await world.admin.post("/v1/admin/llms", { ...tenant, name: "judge-1", provider: "judges", mode: "chat" });
+  await world.admin.post("/v1/admin/semantic-policies", {
+    ...tenant,
+    name: "no dragons",
+    constraint_text: "Nothing may speak of dragons.",
+    judge_model_id: model.id,
+    timeout_seconds: PATIENCE_MS / 1000,
+    resource_group_ids: [team.groupId],
+    surfaces: ["a2a_inbound", "a2a_outbound"],
+  });
+  const before = sends();
+  const asked = await send(team, "complete a dragon");
+  expect([asked.status, reasonOf(asked), sends()]).toEqual([403, "SEMANTIC_POLICY_BLOCK", before]);
+  const said = await send(team, String.raw`data {"beast":"drag\u006fn"}`);
+  expect([said.status, reasonOf(said), sends()]).toEqual([403, "SEMANTIC_POLICY_BLOCK", before + 1]);
+  expect((await send(team, "complete a newt")).status).toBe(200);
+  await judge.stop();
 });
 
 describe("approval", () => {

@@ -137,7 +137,7 @@ describe.each(TABLE)("a %s client of a %s server", (dialect, server) => {
   });
 });
 
-test.each(["image_gen_input", "skill_output", "a2a_inbound", "moderation_input", "batch_output"])(
+test.each(["image_gen_input", "skill_output", "moderation_input", "batch_output"])(
   "%s, which no call passes yet, is refused when it is saved",
   async (surface) => {
     const answers = [
