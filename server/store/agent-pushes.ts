@@ -7,6 +7,9 @@ import type { AgentPushConfigTable, AgentPushDeliveryTable } from "./tables/agen
 export type PushConfigRow = Selectable<AgentPushConfigTable>;
 type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
 
+/** Deliveries that wait of one task: what an agent tells without end does not fill the table; of a status there is room for twice as many. */
+const MOST_WAITING = 1_000;
+
 const ofTask = ({ tenant_id, agent_id, id }: TaskKey) => ({ tenant_id, agent_id, task_id: id });
 
 /** Those of one task, in the order of their ids. */
@@ -96,6 +99,12 @@ export async function tellPushConfigs(
     }
     const configs = await pushConfigs(trx, task);
     if (configs.length === 0) return;
+    const { waiting } = await trx
+      .selectFrom("agent_push_deliveries")
+      .select((eb) => eb.fn.countAll<number>().as("waiting"))
+      .where((eb) => eb.and(ofTask(task)))
+      .executeTakeFirstOrThrow();
+    if (Number(waiting) >= (digest === null ? MOST_WAITING : 2 * MOST_WAITING)) return;
     await trx
       .insertInto("agent_push_deliveries")
       .values(configs.map((config) => ({ ...ofTask(task), id: ulid(), config_id: config.id, body: bodyOf(config) })))

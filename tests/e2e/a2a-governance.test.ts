@@ -132,6 +132,13 @@ describe("content", () => {
     expect(JSON.stringify(row)).not.toMatch(/j(oe|ack|ill)@example/);
   });
 
+  test("a file that nobody can look into passes, and the row says so", async () => {
+    const parts = [{ text: "complete x" }, { raw: Buffer.from([0xff, 0xd8, 0xff]).toString("base64"), mediaType: "image/jpeg" }];
+    const answer = await call(base, guarded.apiKey, "POST", "/message:send", { message: { messageId: "m", role: "ROLE_USER", parts } });
+    expect(answer.status).toBe(200);
+    expect(await rowOfCall(answer)).toMatchObject({ guardrails_skipped: true });
+  });
+
   test("a secret is blocked on its way in, and the agent is not asked", async () => {
     const before = sends();
     const blocked = await send(guarded, `complete ${SECRET}`);

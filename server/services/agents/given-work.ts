@@ -5,8 +5,10 @@ import type { Call } from "../../road/call.ts";
 import type { Passage } from "../../road/outlet.ts";
 import type { AgentRoute } from "../../road/target.ts";
 import type { AgentUpstream } from "../../upstreams/agents/agent-client.ts";
+import { PartSlots } from "../../wire/a2a/part-slots.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import type { AgentParts } from "./agent-parts.ts";
+import { noteUnreadable } from "./looked-at.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { ownTaskOf } from "./own-tasks.ts";
 
@@ -37,6 +39,7 @@ export async function givenWork(call: Call, route: AgentRoute, params: JsonObjec
     const task = await ownTaskOf(call, route, id, parts);
     if (isRefusal(task)) return task;
   }
+  noteUnreadable(call, parts.gates, "a2a_inbound", new PartSlots("user").message(message));
   const names = await contextNames(call, route, contextId, parts);
   const passage = await letThrough(call, route, message, parts);
   if (isRefusal(passage)) return passage;

@@ -1,9 +1,9 @@
 import type { Refusal } from "../../kernel/errors.ts";
 import type { Call } from "../../road/call.ts";
 import type { Gates } from "../../road/gates.ts";
-import { PartSlots } from "../../wire/a2a/part-slots.ts";
 import type { AgentEvent } from "../../wire/a2a/shapes.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
+import { lookedAt } from "./looked-at.ts";
 
 /** No value that guardrails look for is longer. */
 const HELD = 128;
@@ -37,7 +37,7 @@ export class HeldTexts {
       // A status or a whole task ends what was under way.
       const before = event.kind === "artifactUpdate" ? [] : await this.rest();
       if ("code" in before) return before;
-      const refusal = await this.gates.inspect(this.call, "a2a_outbound", new PartSlots("assistant").event(event).slots);
+      const refusal = await lookedAt(this.call, this.gates, event);
       return refusal ?? [...before, event];
     }
     return this.piece(event, text);
@@ -61,11 +61,7 @@ export class HeldTexts {
     const held = value.append === true ? this.pending.get(key) : undefined;
     const whole = (held?.text ?? "") + String(piece.part.text);
     const rest = { ...value, artifact: { ...piece.artifact, parts: [] as JsonObject[] } };
-    const beside = await this.gates.inspect(
-      this.call,
-      "a2a_outbound",
-      new PartSlots("assistant").event({ kind: "artifactUpdate", value: rest }).slots,
-    );
+    const beside = await lookedAt(this.call, this.gates, { kind: "artifactUpdate", value: rest });
     if (beside !== null) return beside;
     const clean = await this.looked(whole);
     if (typeof clean !== "string") return clean;

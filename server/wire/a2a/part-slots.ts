@@ -14,8 +14,8 @@ type Role = TextSlot["role"];
  */
 export class PartSlots {
   readonly slots: TextSlot[] = [];
-  /** Files whose bytes are not text: nobody can look into them. */
-  unreadable = 0;
+  /** Whether there are files whose bytes are not text: nobody can look into them. */
+  unreadable = false;
   private readonly role: Role;
 
   constructor(role: Role) {
@@ -82,7 +82,7 @@ export class PartSlots {
     const bytes = Buffer.from(part.raw as string, "base64");
     const text = TEXT_MEDIA.test(type) || type === "" ? readable(bytes) : null;
     if (text === null) {
-      this.unreadable++;
+      this.unreadable = true;
       return;
     }
     this.slots.push({
