@@ -60,6 +60,14 @@ function fail(error) {
   process.exit(1);
 }
 
+/** The pages are built beside the gateway, which serves what is there: a change of a page restarts nothing. */
+function buildPagesOnChange() {
+  const child = spawn(process.execPath, [fileURLToPath(new URL("../web/kit/build/build-pages.mjs", import.meta.url)), "--watch"], {
+    stdio: "inherit",
+  });
+  process.on("exit", () => child.kill());
+}
+
 /** A gateway that started with what it was told passed over would be taken for one that heard it. */
 function withoutArguments(command, rest) {
   if (rest.length > 0)
@@ -80,6 +88,7 @@ function main([command = "start", ...rest]) {
       return runToEnd(rest);
     case "dev":
       withoutArguments(command, rest);
+      buildPagesOnChange();
       return restartOnChange({
         start: () => startBun([MAIN, "start"], { GW_DRAIN_NOTICE_SECONDS: "0", GW_DRAIN_SECONDS: process.env.GW_DRAIN_SECONDS ?? "1" }),
         forwardSignals,

@@ -9,6 +9,7 @@ const local = (name) => join(ROOT, "node_modules", ".bin", name);
 /** Types and unused code keep what they have worked out in node_modules/.cache: a second run looks at what changed. */
 const CHECKS = [
   { name: "types", command: local("tsc"), args: ["-p", "."] },
+  { name: "types of web", command: local("tsc"), args: ["-p", "web"] },
   { name: "format", command: local("oxfmt"), args: ["--check"] },
   { name: "lint", command: local("oxlint"), args: ["--deny-warnings"] },
   { name: "unused", command: local("knip"), args: ["--no-progress", "--cache"] },

@@ -17,12 +17,12 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 function pathsBelow(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return entry.name === "node_modules" ? [] : pathsBelow(path);
+    if (entry.isDirectory()) return entry.name === "node_modules" || entry.name === "dist" ? [] : pathsBelow(path);
     return [path];
   });
 }
 
-const known = new Set(["server", "packages", "tests"].flatMap(pathsBelow));
+const known = new Set(["server", "packages", "web", "tests"].flatMap(pathsBelow));
 const files: readonly SourceFile[] = [...known]
   .filter((path) => /\.tsx?$/.test(path) && !path.startsWith("tests/"))
   .map((path) => ({ path, source: readFileSync(join(ROOT, path), "utf8") }));
@@ -195,4 +195,18 @@ describe("a planted violation is found", () => {
       else expect(lines).toEqual([expect.stringContaining(found)]);
     });
   }
+});
+
+test("a kit that knows an app, and an app that knows another, are found", () => {
+  const planted = [
+    { path: "web/kit/src/a.ts", source: 'import { x } from "@gatehouse/web-portal/x.ts";' },
+    { path: "web/portal/src/b.ts", source: 'import { y } from "../../console/src/y.ts";' },
+    { path: "web/console/src/c.ts", source: 'import { z } from "@gatehouse/server/z.ts";' },
+    { path: "web/console/src/d.ts", source: 'import { Button } from "@gatehouse/web-kit/button.tsx";' },
+  ];
+  expect(violations(planted, new Set(["web/console/src/y.ts"]))).toEqual([
+    "web/kit/src/a.ts: web/kit/ may not import @gatehouse/web-portal/x.ts",
+    "web/portal/src/b.ts: ../../console/src/y.ts leaves web/portal/",
+    "web/console/src/c.ts: web/console/ may not import @gatehouse/server/z.ts",
+  ]);
 });

@@ -58,7 +58,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         agentCards: cardDiscovery(agentSend(upstream.outbound)),
         jwtExpirySeconds: config.jwtExpirySeconds,
         fallbackJudge: config.judgeModel ?? null,
-        passwords: { hashPassword, verifyPassword: hashing.verifyPassword, dummyVerify: hashing.dummyVerify },
+        passwords: { ...hashing, hashPassword },
         attempts,
         refused: (reason) => metrics.adminRefused(reason),
         ...welcomeOf(config, log),

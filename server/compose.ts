@@ -3,6 +3,7 @@ import { openControlPlane } from "./compose-control.ts";
 import { connect } from "./compose-database.ts";
 import { openWorkers } from "./compose-workers.ts";
 import { openRuntime } from "./compose-runtime.ts";
+import { withAppPages } from "./surfaces/pages/app-pages.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
 import { upstreamOf } from "./drivers.ts";
 import { systemClock } from "./kernel/clock.ts";
@@ -128,17 +129,19 @@ export async function compose(
     });
     const firstModel = started.models[0] ?? (await readAnyModelName(db));
 
-    adminPlane.answer(async (request, info) => {
+    const answerAdmin = async (request: Request, info: { ip: string }) => {
       const response = await control.app.fetch(request, info);
       // Where one process has both planes, what an admin was told is done is in force for the next call.
       if (runtime !== null && request.method !== "GET" && response.ok) await runtime.follower.caughtUp();
       return response;
-    });
+    };
+    adminPlane.answer(config.roles.includes("control") ? withAppPages("console", answerAdmin) : answerAdmin);
     closers.push(() => adminPlane.serving.stop({ graceSeconds: 2 }));
-    if (runtimePlaneOpen !== null && runtime !== null)
-      runtimePlaneOpen.answer(
-        runtimePlane(runtime.road, runtime.services, { notReady }, config.allowedOrigins, metrics.answeredWithoutRow),
-      );
+    if (runtimePlaneOpen !== null && runtime !== null) {
+      const { road, services } = runtime;
+      const answerCalls = runtimePlane(road, services, { notReady }, config.allowedOrigins, metrics.answeredWithoutRow);
+      runtimePlaneOpen.answer(withAppPages("portal", answerCalls));
+    }
 
     return {
       runtimeUrl: runtimePlaneOpen?.serving.url ?? null,

@@ -5,6 +5,8 @@ import type { Configuration } from "./kernel/configuration.ts";
 export function welcome(gateway: Gateway, config: Configuration): string {
   const lines = ["", "Gatehouse is ready.", ""];
   const row = (name: string, value: string) => lines.push(`  ${name.padEnd(16)}${value}`);
+  if (config.roles.includes("control")) row("console", `${gateway.adminUrl}/console/`);
+  if (gateway.runtimeUrl !== null) row("portal", `${gateway.runtimeUrl}/portal/`);
   if (gateway.runtimeUrl !== null) row("runtime plane", gateway.runtimeUrl);
   row(
     "control plane",

@@ -44,6 +44,7 @@ export const ERRORS = {
   group_not_allowed: { status: 403, message: "The resource group named in X-Resource-Group is not open to this credential.", retry: false },
   no_resource_group: { status: 403, message: "You are in no resource group. Ask an administrator to put you in one.", retry: false },
   registration_closed: { status: 403, message: "This tenant does not let people register themselves.", retry: false },
+  two_factor_required: { status: 403, message: "Your tenant asks for two-factor sign-in. Set it up first.", retry: false },
   two_factor_state: { status: 409, message: "Two-factor login is not in the state this needs.", retry: false },
   not_implemented: { status: 501, message: "This is done by an administrator.", retry: false },
   invalid_notice: { status: 422, message: "The notice record is not valid.", retry: false },

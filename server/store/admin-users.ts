@@ -64,15 +64,18 @@ export async function tenantsWithAdmin(db: Database, username: string, limit: nu
   return rows.map((row) => row.tenant_id as string);
 }
 
-export type SignedInRow = AdminUserRow & { readonly tenant_enabled: boolean | null };
+export type SignedInRow = AdminUserRow & {
+  readonly tenant_enabled: boolean | null;
+  readonly admin_two_factor: "optional" | "required" | null;
+};
 
-/** An admin with whether their tenant is switched on; null for a system admin. */
+/** An admin with what their tenant says of it; null for a system admin. */
 export async function adminWithTenant(db: Database, id: string): Promise<SignedInRow | undefined> {
   return db
     .selectFrom("admin_users as u")
     .leftJoin("tenants as t", "t.id", "u.tenant_id")
     .selectAll("u")
-    .select("t.enabled as tenant_enabled")
+    .select(["t.enabled as tenant_enabled", "t.admin_two_factor"])
     .where("u.id", "=", id)
     .executeTakeFirst();
 }

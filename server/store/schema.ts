@@ -8,6 +8,7 @@ import type {
   IdempotentAnswerTable,
   NoticeConfigTable,
   NotificationTable,
+  PageSessionTable,
 } from "./tables/people.ts";
 import type {
   AlertTable,
@@ -60,6 +61,7 @@ export interface TenantTable {
   /** After so long without a call a run is taken to be over. */
   run_idle_minutes: WithDefault<number>;
   portal_registration: WithDefault<"open" | "closed">;
+  admin_two_factor: WithDefault<"optional" | "required">;
   created_at: Stamp;
   updated_at: Stamp;
 }
@@ -140,6 +142,8 @@ export interface Schema {
   gone_tenants: GoneTenantTable;
   admin_users: AdminUserTable;
   end_users: EndUserTable;
+  admin_backup_codes: { admin_user_id: string; slot: number; code_hash: string; used_at: Date | null };
+  page_sessions: PageSessionTable;
   end_user_photos: EndUserPhotoTable;
   end_user_backup_codes: { end_user_id: string; slot: number; code_hash: string; used_at: Date | null };
   end_user_groups: EndUserGroupTable;

@@ -82,3 +82,7 @@ export async function usageSince(db: Database, tenantId: string, since: Date): P
       FROM usage_hourly WHERE tenant_id = ${tenantId} AND hour >= ${since}`.execute(db);
   return rows[0] as UsageTotals;
 }
+
+export async function tenantIsEnabled(db: Database, id: string): Promise<boolean> {
+  return (await db.selectFrom("tenants").select("enabled").where("id", "=", id).executeTakeFirst())?.enabled === true;
+}

@@ -5,7 +5,7 @@ import type { Directory } from "../../server/directory/writes/write.ts";
 import { systemClock, type Clock } from "../../server/kernel/clock.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { secretBox } from "../../server/kernel/secrets.ts";
-import { dummyVerify, hashPassword, verifyPassword } from "../../server/runtime/passwords.ts";
+import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "../../server/runtime/passwords.ts";
 import { OPERATIONS } from "../../server/surfaces/admin/routes.ts";
 import { echoProvider } from "../../server/upstreams/providers/echo/echo.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
@@ -64,7 +64,7 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     log: jsonLog("debug", (line) => lines.push(line)),
     jwtExpirySeconds: 3600,
     fallbackJudge: null,
-    passwords: { hashPassword, verifyPassword, dummyVerify },
+    passwords: { hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode },
     upstream: { clock, providers: { echo: echoProvider(clock) } },
     toolServers: { discover: async () => ({ status: "inconclusive", detail: "There is no network here." }) },
     agentCards: async () => ({ status: "inconclusive", detail: "There is no network here." }),

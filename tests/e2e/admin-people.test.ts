@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { welcomeMailer } from "../../server/directory/people/welcome-mail.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { mailSender } from "../../server/runtime/mail-sender.ts";
-import { dummyVerify, hashPassword, verifyPassword } from "../../server/runtime/passwords.ts";
+import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "../../server/runtime/passwords.ts";
 import { fakeMailServer, type FakeMailServer } from "../support/mail-server.ts";
 import { controlPlane, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
 
@@ -264,7 +264,7 @@ test("passwords that wait for their turn to be hashed hold up nothing else", asy
   let open = () => {};
   let gate = Promise.resolve();
   const waiting = await controlPlane({
-    passwords: { hashPassword: (password) => gate.then(() => hashPassword(password)), verifyPassword, dummyVerify },
+    passwords: { hashPassword: (password) => gate.then(() => hashPassword(password)), verifyPassword, dummyVerify, hashCode, verifyCode },
   });
   try {
     const user = (await waiting.system("POST", "/v1/admin/end-users", { username: "there", password: PASSWORD })).body.user.id;

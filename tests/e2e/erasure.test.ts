@@ -27,6 +27,7 @@ const WHOLE_ROWS_GO = [
   "notifications",
   "oauth_client_grants",
   "oauth_tokens",
+  "page_sessions",
   "run_feedback",
   "semantic_cache_entries",
 ];
@@ -211,6 +212,7 @@ const COLUMNS_GO: Record<string, { readonly erased: readonly string[]; readonly 
 const KNOW_IDS = ["admin_log", "config_changes", "data_erasures"];
 /** What administrators made, totals, chains, and what lives for moments, is sealed, or knows no person. What blocks know of erased rows, hashes of their values, is forgotten with them. */
 const ABOUT_NOBODY = [
+  "admin_backup_codes",
   "admin_log_checkpoints",
   "admin_log_head",
   "admin_users",
@@ -378,6 +380,9 @@ async function liveALittle(): Promise<void> {
   // Sealed in truth, so that only its being there can be told.
   await sql`INSERT INTO held_answers (approval_id, tenant_id, sealed) VALUES (${asked}, 'default', 'marys answer')`.execute(connection.db);
   await sql`INSERT INTO notice_posts (end_user_id, tenant_id, posted_at) VALUES (${mary.id}, 'default', ARRAY[now()])`.execute(
+    connection.db,
+  );
+  await sql`INSERT INTO page_sessions (id, tenant_id, end_user_id, generation, secret_hash, rotated_at, created_at, expires_at) VALUES (gen_random_uuid(), 'default', ${mary.id}, now(), 'h', now(), now(), now())`.execute(
     connection.db,
   );
   await sql`INSERT INTO alert_acknowledgements (alert_id, end_user_id) VALUES ('alert', ${mary.id})`.execute(connection.db);

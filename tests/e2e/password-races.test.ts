@@ -13,7 +13,7 @@ import { type PortalToken, PortalTokens } from "../../server/directory/people/po
 import { disableSecondFactor } from "../../server/directory/people/portal/second-factor.ts";
 import { write } from "../../server/directory/writes/write.ts";
 import { Refused } from "../../server/kernel/errors.ts";
-import { dummyVerify, hashPassword, verifyPassword } from "../../server/runtime/passwords.ts";
+import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "../../server/runtime/passwords.ts";
 import { controlPlane, JWT_SECRET, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
 
 // What happens while a password is being verified, which takes long on purpose.
@@ -31,7 +31,7 @@ let plane: ControlPlane;
 let acme: TenantWithAdmin;
 
 beforeAll(async () => {
-  plane = await controlPlane({ passwords: { hashPassword, verifyPassword: verifySlowly, dummyVerify } });
+  plane = await controlPlane({ passwords: { hashPassword, verifyPassword: verifySlowly, dummyVerify, hashCode, verifyCode } });
   acme = await newTenant(plane, "acme");
 });
 

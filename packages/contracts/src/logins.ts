@@ -24,7 +24,16 @@ export const changePassword = z
   .meta({ id: "ChangePassword" });
 
 export const signedInAdmin = z
-  .strictObject({ id: recordId, username: z.string(), role: anyRole, tenant_id: z.string().nullable(), permissions: z.array(z.string()) })
+  .strictObject({
+    id: recordId,
+    username: z.string(),
+    role: anyRole,
+    tenant_id: z.string().nullable(),
+    permissions: z.array(z.string()),
+    two_factor: z
+      .enum(["on", "off", "owed"])
+      .describe("owed: the tenant asks for two-factor sign-in and nothing else may be done before it is set up"),
+  })
   .meta({ id: "SignedInAdmin" });
 
 export const accessToken = z
@@ -37,3 +46,26 @@ export const accessToken = z
   .meta({ id: "AccessToken" });
 
 export type SignedInAdmin = z.output<typeof signedInAdmin>;
+
+const code = z.string().trim().min(1).max(40);
+
+/** What a login answers to the right password of an account with two-factor sign-in. */
+export const codeOwed = z
+  .strictObject({
+    requires_2fa: z.literal(true),
+    temp_token: z.string().describe("good for 5 minutes, at /v1/admin-users/login/2fa only"),
+    user: z.strictObject({ id: recordId, username: z.string() }),
+  })
+  .meta({ id: "CodeOwed" });
+
+export const loginAnswer = z.union([accessToken, codeOwed]);
+export const codeLogin = z.strictObject({ temp_token: z.string().min(1).max(2000), code }).meta({ id: "CodeLogin" });
+export const adminCode = z.strictObject({ code }).meta({ id: "AdminCode" });
+
+export const adminFactorState = z
+  .strictObject({ enabled: z.boolean(), pending: z.boolean(), backup_codes_remaining: z.number().int() })
+  .meta({ id: "AdminFactorStatus" });
+
+export const adminFactorSetup = z
+  .strictObject({ secret: z.string(), otpauth_url: z.string(), backup_codes: z.array(z.string()) })
+  .meta({ id: "AdminFactorSetup" });

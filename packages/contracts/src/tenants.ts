@@ -35,6 +35,12 @@ const written = {
     .enum(["open", "closed"])
     .optional()
     .describe("whether people may register themselves in the portal; open when left out at creation"),
+  admin_two_factor: z
+    .enum(["optional", "required"])
+    .optional()
+    .describe(
+      "required: an administrator of the tenant may do nothing before two-factor sign-in is set up; optional when left out at creation",
+    ),
 };
 
 export const tenantCreate = z
@@ -57,6 +63,7 @@ export const tenant = z
     allowed_regions: z.array(z.string()),
     run_idle_minutes: z.number().int(),
     portal_registration: z.enum(["open", "closed"]),
+    admin_two_factor: z.enum(["optional", "required"]),
     created_at: timestamp,
     updated_at: timestamp,
   })

@@ -4,19 +4,33 @@ import { ulid } from "../../kernel/ids.ts";
 
 const TYPE = "gw-admin+jwt";
 const AUDIENCE = "gw:admin";
+const SECOND_STEP_AUDIENCE = "gw:admin-2fa";
+const SECOND_STEP_SECONDS = 300;
 const ISSUER = "gatehouse";
 
 export interface AdminToken {
   readonly userId: string;
   /** The user's `tokens_valid_from` when it was issued, in milliseconds: another value now means that it ended. */
   readonly generation: number;
+  /** Milliseconds since the epoch, to the second. */
+  readonly issuedAt: number;
+}
+
+interface AdminTokenHolder {
+  readonly id: string;
+  readonly tenant_id: string | null;
+  readonly role: string;
+  readonly tokens_valid_from: Date;
 }
 
 export interface AdminTokens {
   readonly expirySeconds: number;
-  issue(user: { id: string; tenant_id: string | null; role: string; tokens_valid_from: Date }): Promise<string>;
+  issue(user: AdminTokenHolder, seconds?: number): Promise<string>;
   /** Null for whatever is no admin token; `expired` for one that was. */
   verify(token: string): Promise<AdminToken | "expired" | null>;
+  /** For whoever has given the right password and still owes a code. It opens nothing but the second step. */
+  issueSecondStep(user: AdminTokenHolder): Promise<string>;
+  verifySecondStep(token: string): Promise<AdminToken | null>;
 }
 
 /**
@@ -24,35 +38,43 @@ export interface AdminTokens {
  * may be shared with who issues those, and must not make an administrator.
  */
 export function adminTokens(settings: { key: Uint8Array; expirySeconds: number; clock: Clock }): AdminTokens {
-  const { key } = settings;
+  const { key, clock, expirySeconds } = settings;
+  const issueFor = (user: AdminTokenHolder, audience: string, seconds: number) => {
+    const now = Math.floor(clock.now() / 1000);
+    return new SignJWT({ tenant_id: user.tenant_id, role: user.role, gen: user.tokens_valid_from.getTime() })
+      .setProtectedHeader({ alg: "HS256", typ: TYPE })
+      .setIssuer(ISSUER)
+      .setAudience(audience)
+      .setSubject(user.id)
+      .setJti(ulid())
+      .setIssuedAt(now)
+      .setExpirationTime(now + seconds)
+      .sign(key);
+  };
+  const verifyFor = async (token: string, audience: string): Promise<AdminToken | "expired" | null> => {
+    try {
+      const { payload } = await jwtVerify(token, key, {
+        algorithms: ["HS256"],
+        typ: TYPE,
+        audience,
+        issuer: ISSUER,
+        requiredClaims: ["sub", "exp", "iat", "gen"],
+        currentDate: new Date(clock.now()),
+      });
+      const { sub, gen, iat = 0 } = payload;
+      return typeof gen === "number" && sub !== undefined ? { userId: sub, generation: gen, issuedAt: iat * 1000 } : null;
+    } catch (error) {
+      return (error as { code?: string }).code === "ERR_JWT_EXPIRED" ? "expired" : null;
+    }
+  };
   return {
-    expirySeconds: settings.expirySeconds,
-    issue(user) {
-      const now = Math.floor(settings.clock.now() / 1000);
-      return new SignJWT({ tenant_id: user.tenant_id, role: user.role, gen: user.tokens_valid_from.getTime() })
-        .setProtectedHeader({ alg: "HS256", typ: TYPE })
-        .setIssuer(ISSUER)
-        .setAudience(AUDIENCE)
-        .setSubject(user.id)
-        .setJti(ulid())
-        .setIssuedAt(now)
-        .setExpirationTime(now + settings.expirySeconds)
-        .sign(key);
-    },
-    async verify(token) {
-      try {
-        const { payload } = await jwtVerify(token, key, {
-          algorithms: ["HS256"],
-          typ: TYPE,
-          audience: AUDIENCE,
-          issuer: ISSUER,
-          requiredClaims: ["sub", "exp", "gen"],
-          currentDate: new Date(settings.clock.now()),
-        });
-        return typeof payload.gen === "number" && payload.sub !== undefined ? { userId: payload.sub, generation: payload.gen } : null;
-      } catch (error) {
-        return (error as { code?: string }).code === "ERR_JWT_EXPIRED" ? "expired" : null;
-      }
+    expirySeconds,
+    issue: (user, seconds = expirySeconds) => issueFor(user, AUDIENCE, seconds),
+    verify: (token) => verifyFor(token, AUDIENCE),
+    issueSecondStep: (user) => issueFor(user, SECOND_STEP_AUDIENCE, SECOND_STEP_SECONDS),
+    async verifySecondStep(token) {
+      const read = await verifyFor(token, SECOND_STEP_AUDIENCE);
+      return read === "expired" ? null : read;
     },
   };
 }

@@ -5,8 +5,8 @@ import {
   adminUserStore,
   adminWithTenant,
   tenantsWithAdmin,
-  type AdminUserRow,
   type SignedInRow,
+  type AdminUserRow,
 } from "../../store/admin-users.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import { logEntries, write, type Actor, type Directory } from "../writes/write.ts";
@@ -15,7 +15,8 @@ import { nextGeneration } from "./admin-users.ts";
 import { hashingRequesterOf, type PasswordHashing, type HashingRequester } from "./portal/password-work.ts";
 import { usernameKey, type LoginThrottle } from "./login-throttle.ts";
 
-const RESOURCE = "admin-users";
+/** What the admin log files logins under. */
+export const LOGIN_RESOURCE = "admin-users";
 /** The reason of a refusal that the admin log has an entry of its own for. */
 export const LOGIN_FAILED = "login_failed";
 const DEFAULT_TENANT = "default";
@@ -26,6 +27,8 @@ export interface Logins {
   readonly throttle: LoginThrottle;
   readonly verifyPassword: PasswordHashing["verifyPassword"];
   readonly dummyVerify: PasswordHashing["dummyVerify"];
+  readonly hashCode: PasswordHashing["hashCode"];
+  readonly verifyCode: PasswordHashing["verifyCode"];
 }
 
 /** Who is signed in on the control plane. */
@@ -36,6 +39,8 @@ export interface Admin {
   /** Null: a system admin. */
   readonly tenantId: string | null;
   readonly permissions: ReadonlySet<Permission>;
+  /** `owed`: the tenant asks for it and it is not set up, so that nothing else may be done before. */
+  readonly twoFactor: "on" | "off" | "owed";
 }
 
 export interface SignIn {
@@ -50,8 +55,26 @@ export interface LoginOrigin {
   readonly requestId: string;
 }
 
-function adminOf(row: AdminUserRow): Admin {
-  return { id: row.id, username: row.username, role: row.role as Role, tenantId: row.tenant_id, permissions: permissionsOf(row.role) };
+/** The right password was given, and a code is still owed. */
+export interface AdminCodeOwed {
+  readonly tempToken: string;
+  readonly user: { readonly id: string; readonly username: string };
+}
+
+export function adminOf(row: SignedInRow): Admin {
+  return {
+    id: row.id,
+    username: row.username,
+    role: row.role as Role,
+    tenantId: row.tenant_id,
+    permissions: permissionsOf(row.role),
+    twoFactor: row.totp_enabled ? "on" : row.admin_two_factor === "required" ? "owed" : "off",
+  };
+}
+
+/** Whether a session or token of the row as it is now may be used, when it began under `generation`. */
+export function admits(row: SignedInRow | undefined, generation: number): row is SignedInRow {
+  return row !== undefined && row.is_active && row.tenant_enabled !== false && row.tokens_valid_from.getTime() === generation;
 }
 
 /** The admin a bearer token stands for, as the database has them now; why not, when it stands for nobody any more. */
@@ -63,9 +86,7 @@ export async function adminOfLogin(
   if (token === null) return "credential_unknown";
   if (token === "expired") return "credential_expired";
   const row = await adminWithTenant(logins.directory.db, token.userId);
-  return row !== undefined && row.is_active && row.tenant_enabled !== false && row.tokens_valid_from.getTime() === token.generation
-    ? adminOf(row)
-    : "credential_unknown";
+  return admits(row, token.generation) ? adminOf(row) : "credential_unknown";
 }
 
 /** The tenant meant by a login that names none: the only one that has the username, else `default`. */
@@ -103,12 +124,12 @@ export async function logInAdmin(
   kind: "tenant" | "system",
   given: { username: string; password: string; tenantId?: string | undefined },
   origin: LoginOrigin,
-): Promise<SignIn> {
+): Promise<SignIn | AdminCodeOwed> {
   const { directory } = logins;
   // However an account is named, its failures are counted together.
   const tenantId = kind === "system" ? null : (given.tenantId ?? (await tenantOfLogin(directory, given.username)));
   const account = JSON.stringify([kind, tenantId, usernameKey(given.username)]);
-  let signIn: SignIn | undefined;
+  let signIn: SignIn | AdminCodeOwed | undefined;
   const outcome = await logins.throttle.attempt(account, origin.address, async (turn) => {
     const row = await adminByUsername(directory.db, tenantId, given.username);
     const verdict = await judge(logins, row, given.password, turn);
@@ -124,36 +145,38 @@ export async function logInAdmin(
         {
           tenant_id: row?.tenant_id ?? null,
           action: LOGIN_FAILED,
-          resource: RESOURCE,
+          resource: LOGIN_RESOURCE,
           resource_id: row?.id ?? null,
           after: { kind, reason: verdict.reason },
         },
       ]);
       return false;
     }
-    await write(directory, actor, async (change) => {
-      await adminUserStore.update(change.trx, verdict.signedIn.id, { last_login: change.now });
-      change.log({
-        tenant_id: verdict.signedIn.tenant_id,
-        action: "login",
-        resource: RESOURCE,
-        resource_id: verdict.signedIn.id,
-        after: { kind },
-      });
-    });
-    signIn = await issue(logins, verdict.signedIn);
+    const { id, username, totp_enabled: owesCode } = verdict.signedIn;
+    signIn = owesCode
+      ? { tempToken: await logins.tokens.issueSecondStep(verdict.signedIn), user: { id, username } }
+      : await completeAdminLogin(logins, verdict.signedIn, actor, kind);
     return true;
   });
-  if (!outcome.ran) throw tooMany(outcome.retryAfter);
+  if (!outcome.ran) throw tooManyLogins(outcome.retryAfter);
   if (signIn === undefined) throw new Refused(refuse("unauthenticated", undefined, { reason: LOGIN_FAILED }));
   return signIn;
 }
 
-async function issue(logins: Logins, row: AdminUserRow): Promise<SignIn> {
+/** The last step of every login: noted, logged, and answered with a token. */
+export async function completeAdminLogin(logins: Logins, row: SignedInRow, actor: Actor, kind: string): Promise<SignIn> {
+  await write(logins.directory, actor, async (change) => {
+    await adminUserStore.update(change.trx, row.id, { last_login: change.now });
+    change.log({ tenant_id: row.tenant_id, action: "login", resource: LOGIN_RESOURCE, resource_id: row.id, after: { kind } });
+  });
+  return issue(logins, row);
+}
+
+async function issue(logins: Logins, row: SignedInRow): Promise<SignIn> {
   return { token: await logins.tokens.issue(row), expiresIn: logins.tokens.expirySeconds, admin: adminOf(row) };
 }
 
-function tooMany(retryAfter: number): Refused {
+export function tooManyLogins(retryAfter: number): Refused {
   return new Refused(refuse("too_many_logins", undefined, { headers: { "retry-after": String(retryAfter) } }));
 }
 
@@ -175,7 +198,7 @@ export async function changeAdminPassword(
         {
           tenant_id: row.tenant_id,
           action: "change_password_failed",
-          resource: RESOURCE,
+          resource: LOGIN_RESOURCE,
           resource_id: row.id,
           after: { reason: "wrong_password" },
         },
@@ -192,16 +215,16 @@ export async function changeAdminPassword(
       change.log({
         tenant_id: row.tenant_id,
         action: "change_password",
-        resource: RESOURCE,
+        resource: LOGIN_RESOURCE,
         resource_id: row.id,
         after: { password: "***" },
       });
-      return { ...current, tokens_valid_from };
+      return { ...row, tokens_valid_from };
     });
     signIn = await issue(logins, changed);
     return true;
   });
-  if (!outcome.ran) throw tooMany(outcome.retryAfter);
+  if (!outcome.ran) throw tooManyLogins(outcome.retryAfter);
   if (signIn === undefined) throw invalidField("current_password", "is wrong");
   return signIn;
 }

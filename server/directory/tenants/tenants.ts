@@ -41,6 +41,7 @@ function read(row: TenantRow): Tenant {
     allowed_regions: row.allowed_regions,
     run_idle_minutes: row.run_idle_minutes,
     portal_registration: row.portal_registration,
+    admin_two_factor: row.admin_two_factor,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
@@ -55,6 +56,7 @@ export const NEW_TENANT: Required<Omit<TenantUpdate, "name">> = {
   allowed_regions: [],
   run_idle_minutes: 30,
   portal_registration: "open",
+  admin_two_factor: "optional",
 };
 
 /** The id a tenant gets from its name; throws a refusal that names `id` when the name gives none. */
@@ -97,6 +99,7 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
       allowed_regions: body.allowed_regions ?? [],
       run_idle_minutes: body.run_idle_minutes ?? NEW_TENANT.run_idle_minutes,
       portal_registration: body.portal_registration ?? NEW_TENANT.portal_registration,
+      admin_two_factor: body.admin_two_factor ?? NEW_TENANT.admin_two_factor,
       created_at: write.now,
       updated_at: write.now,
     };

@@ -16,6 +16,22 @@ export interface AdminUserTable {
   last_login: NullableStamp;
   created_at: Stamp;
   updated_at: Stamp;
+  totp_enabled: WithDefault<boolean>;
+  totp_secret_sealed: WithDefault<string | null>;
+  totp_last_step: WithDefault<number | null>;
+}
+
+export interface PageSessionTable {
+  id: string;
+  tenant_id: string | null;
+  end_user_id: string | null;
+  admin_user_id: string | null;
+  generation: Date;
+  secret_hash: string;
+  previous_hash: string | null;
+  rotated_at: Date;
+  created_at: Date;
+  expires_at: Date;
 }
 
 export interface IdempotentAnswerTable {

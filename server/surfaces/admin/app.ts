@@ -27,7 +27,7 @@ export interface AdminDeps {
   readonly log: Log;
   readonly jwtExpirySeconds: number;
   readonly fallbackJudge: Directory["fallbackJudge"];
-  readonly passwords: Pick<PasswordHashing, "hashPassword" | "verifyPassword" | "dummyVerify">;
+  readonly passwords: Pick<PasswordHashing, "hashPassword" | "verifyPassword" | "dummyVerify" | "hashCode" | "verifyCode">;
   /** Left out where no mail server is configured. */
   readonly welcome?: WelcomeMailer | undefined;
   readonly upstream: AdminServices["upstream"];
@@ -109,6 +109,8 @@ function servicesOf(deps: AdminDeps): AdminServices {
     throttle: new LoginThrottle(deps.clock),
     verifyPassword: deps.passwords.verifyPassword,
     dummyVerify: deps.passwords.dummyVerify,
+    hashCode: deps.passwords.hashCode,
+    verifyCode: deps.passwords.verifyCode,
   };
   let document: object | undefined;
   return {

@@ -6,11 +6,15 @@ import type { AdminServices } from "./services.ts";
 
 const BEARER = /^Bearer +(\S+) *$/i;
 
+export function bearerOf(request: Request): string | undefined {
+  return BEARER.exec(request.headers.get("authorization") ?? "")?.[1];
+}
+
 /** Who calls, when the operation asks for someone; refuses whoever is not signed in. */
 export async function signedInCaller(services: AdminServices, request: Request, { access }: AdminOperation): Promise<Admin | null> {
   if (access === "anyone") return null;
   const given = request.headers.get("authorization");
-  const token = BEARER.exec(given ?? "")?.[1];
+  const token = bearerOf(request);
   const admin =
     token === undefined ? (given === null ? "credential_missing" : "credential_malformed") : await adminOfLogin(services.logins, token);
   if (typeof admin === "string") throw new Refused(refuse("unauthenticated", undefined, { reason: admin }));
@@ -20,6 +24,7 @@ export async function signedInCaller(services: AdminServices, request: Request, 
 /** Why somebody may not perform the operation, whatever it is about; null: they may. */
 export function lackOf(admin: Admin | null, { access }: AdminOperation): Refusal | null {
   if (admin === null || access === "anyone" || access === "signed_in") return null;
+  if (admin.twoFactor === "owed") return refuse("two_factor_required");
   if (access === "system") return admin.tenantId === null ? null : refuse("forbidden", "Only a system admin may do this.");
   return admin.permissions.has(access) ? null : refuse("forbidden", `This needs the permission ${access}.`);
 }

@@ -1,9 +1,20 @@
-import { accessToken, changePassword, signedInAdmin, systemLogin, tenantLogin, type SignedInAdmin } from "@gatehouse/contracts/logins";
-import { changeAdminPassword as change, logInAdmin, type Admin, type SignIn } from "../../directory/people/logins.ts";
+import {
+  accessToken,
+  changePassword,
+  codeLogin,
+  loginAnswer,
+  signedInAdmin,
+  systemLogin,
+  tenantLogin,
+  type SignedInAdmin,
+} from "@gatehouse/contracts/logins";
+import { logInAdminWithCode } from "../../directory/people/admin-sessions.ts";
+import { changeAdminPassword as change, logInAdmin, type Admin, type AdminCodeOwed, type SignIn } from "../../directory/people/logins.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 
 const PATH = "/v1/admin-users";
 const common = { tag: "Logins", reach: "none" } as const;
+const passwordTaken = { status: 200, about: "A token, and who is signed in; or that a code is owed", schema: loginAnswer } as const;
 const signedIn = { status: 200, about: "A token, and who is signed in", schema: accessToken } as const;
 
 function shown(admin: Admin): SignedInAdmin {
@@ -13,10 +24,15 @@ function shown(admin: Admin): SignedInAdmin {
     role: admin.role,
     tenant_id: admin.tenantId,
     permissions: [...admin.permissions].sort(),
+    two_factor: admin.twoFactor,
   };
 }
 
-function tokenAnswer(signIn: SignIn): unknown {
+function passwordAnswer(outcome: SignIn | AdminCodeOwed): unknown {
+  return "tempToken" in outcome ? { requires_2fa: true, temp_token: outcome.tempToken, user: outcome.user } : signInAnswer(outcome);
+}
+
+export function signInAnswer(signIn: SignIn): unknown {
   return { access_token: signIn.token, token_type: "bearer", expires_in: signIn.expiresIn, user: shown(signIn.admin) };
 }
 
@@ -29,11 +45,11 @@ export const loginOperations: readonly AdminOperation[] = [
     summary: "Log in as a tenant's admin",
     description: "Every failure is the same 401. After some failures: 429 with Retry-After.",
     body: tenantLogin,
-    answer: signedIn,
+    answer: passwordTaken,
     async run(call) {
       const { username, password, tenant_id } = call.body;
       const tenantId = tenant_id ?? call.request.headers.get("x-tenant-id") ?? undefined;
-      return tokenAnswer(await logInAdmin(call.services.logins, "tenant", { username, password, tenantId }, call.origin));
+      return passwordAnswer(await logInAdmin(call.services.logins, "tenant", { username, password, tenantId }, call.origin));
     },
   }),
   operation({
@@ -44,8 +60,20 @@ export const loginOperations: readonly AdminOperation[] = [
     summary: "Log in as a system admin",
     description: "Every failure is the same 401. After some failures: 429 with Retry-After.",
     body: systemLogin,
+    answer: passwordTaken,
+    run: async (call) => passwordAnswer(await logInAdmin(call.services.logins, "system", call.body, call.origin)),
+  }),
+  operation({
+    ...common,
+    access: "anyone",
+    method: "POST",
+    path: `${PATH}/login/2fa`,
+    summary: "Finish a login with a code",
+    description: "A code of the authenticator or a backup code; each works once.",
+    body: codeLogin,
     answer: signedIn,
-    run: async (call) => tokenAnswer(await logInAdmin(call.services.logins, "system", call.body, call.origin)),
+    run: async (call) =>
+      signInAnswer(await logInAdminWithCode(call.services.logins, { tempToken: call.body.temp_token, code: call.body.code }, call.origin)),
   }),
   operation({
     ...common,
@@ -66,7 +94,7 @@ export const loginOperations: readonly AdminOperation[] = [
     body: changePassword,
     answer: signedIn,
     run: async (call) =>
-      tokenAnswer(
+      signInAnswer(
         await change(call.services.logins, call.admin, { current: call.body.current_password, next: call.body.new_password }, call.origin),
       ),
   }),

@@ -30,12 +30,14 @@ import { runOperations } from "./runs.ts";
 import { serverConfigOperations } from "./server-configs.ts";
 import { semanticCacheOperations } from "./semantic-cache.ts";
 import { semanticPolicyOperations } from "./semantic-policies.ts";
+import { sessionOperations } from "./sessions.ts";
 import { tenantOperations } from "./tenants.ts";
 import { virtualServerOperations } from "./virtual-servers.ts";
 
 /** Every route of the control plane. */
 export const OPERATIONS: readonly AdminOperation[] = [
   ...loginOperations,
+  ...sessionOperations,
   ...tenantOperations,
   ...adminUserOperations,
   ...endUserOperations,

@@ -39,14 +39,15 @@ interface Person {
   readonly username: string;
 }
 
-function noteUser(call: Call, { id, username }: Person): void {
+/** Whose call it is, where no credential said so. */
+export function noteUser(call: Call, { id, username }: Person): void {
   call.row.gateway_user_id = id;
   call.row.gateway_user_username = username;
   call.row.subject_kind = "user";
   call.row.subject_id = id;
 }
 
-function tokenAnswer({ user, token, expiresIn }: PortalSession): unknown {
+export function tokenAnswer({ user, token, expiresIn }: PortalSession): unknown {
   const { id, username, email, display_name, is_verified, metadata } = user;
   return {
     access_token: token,

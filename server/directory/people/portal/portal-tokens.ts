@@ -54,7 +54,7 @@ export class PortalTokens {
   }
 
   /** `at`: when its holder was known to be let in, milliseconds since the epoch; now when left out. */
-  issue(user: TokenHolder, at = this.clock.now()): Promise<string> {
+  issue(user: TokenHolder, at = this.clock.now(), seconds = this.expirySeconds): Promise<string> {
     // The id holds the millisecond: `iat` has seconds only, too few to tell a token from one a moment before a password change.
     const jti = ulid(Math.max(at, user.tokens_valid_from.getTime()));
     const iat = Math.floor(decodeTime(jti) / 1000);
@@ -63,7 +63,7 @@ export class PortalTokens {
       .setProtectedHeader({ alg: "HS256", typ: "JWT" })
       .setJti(jti)
       .setIssuedAt(iat)
-      .setExpirationTime(iat + this.expirySeconds)
+      .setExpirationTime(iat + seconds)
       .sign(this.key);
   }
 

@@ -1,0 +1,20 @@
+import { runtimeDocumentText } from "../server/runtime-document.ts";
+import { openApiDocument } from "../server/surfaces/admin/document.ts";
+import { recordRoutes } from "../server/surfaces/admin/record-route.ts";
+import { OPERATIONS } from "../server/surfaces/admin/routes.ts";
+import { apiTypes } from "./api-types.ts";
+
+/** What of the runtime plane's document the portal's pages speak. */
+function portalDocument(): object {
+  const { paths, ...rest } = JSON.parse(runtimeDocumentText()) as { paths: Record<string, unknown> };
+  const own = Object.entries(paths).filter(([path]) => path.startsWith("/v1/portal/"));
+  return { ...rest, paths: Object.fromEntries(own) };
+}
+
+/** The types the apps are written against, by their path from the root. */
+export function apiTypeFiles(): ReadonlyMap<string, string> {
+  return new Map([
+    ["web/console/src/api/admin-api.generated.ts", apiTypes("AdminApi", openApiDocument(OPERATIONS, recordRoutes(OPERATIONS)))],
+    ["web/portal/src/api/portal-api.generated.ts", apiTypes("PortalApi", portalDocument())],
+  ]);
+}

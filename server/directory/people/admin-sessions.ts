@@ -1,0 +1,73 @@
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { adminUserStore, adminWithTenant } from "../../store/admin-users.ts";
+import { write, type Actor } from "../writes/write.ts";
+import { nextGeneration } from "./admin-users.ts";
+import { adminCodeIsRight } from "./admin-second-factor.ts";
+import {
+  adminOf,
+  admits,
+  completeAdminLogin,
+  LOGIN_RESOURCE,
+  tooManyLogins,
+  type Admin,
+  type LoginOrigin,
+  type Logins,
+  type SignIn,
+} from "./logins.ts";
+import { beginPageSession, continuePageSession, endPageSession, endPageSessionsOf, FRESH_MS, PAGE_TOKEN_SECONDS } from "./page-sessions.ts";
+
+const wrong = (reason: string) => new Refused(refuse("unauthenticated", undefined, { reason }));
+
+/** The second step of a login: a code of the authenticator or a backup code, each good once. */
+export async function logInAdminWithCode(logins: Logins, given: { tempToken: string; code: string }, origin: LoginOrigin): Promise<SignIn> {
+  const step = await logins.tokens.verifySecondStep(given.tempToken);
+  if (step === null) throw wrong("temp_token_invalid");
+  let signIn: SignIn | undefined;
+  const outcome = await logins.throttle.attempt(JSON.stringify(["admin_code", step.userId]), origin.address, async () => {
+    const row = await adminWithTenant(logins.directory.db, step.userId);
+    if (!admits(row, step.generation) || !row.totp_enabled || !(await adminCodeIsRight(logins, row, given.code))) return false;
+    const actor: Actor = { id: row.id, username: row.username, role: row.role, clientIp: origin.address, requestId: origin.requestId };
+    signIn = await completeAdminLogin(logins, row, actor, row.tenant_id === null ? "system" : "tenant");
+    return true;
+  });
+  if (!outcome.ran) throw tooManyLogins(outcome.retryAfter);
+  if (signIn === undefined) throw wrong("wrong_code");
+  return signIn;
+}
+
+/** What the cookie of a new session holds. Refuses a token that was not given just now. */
+export async function beginAdminSession({ directory, tokens }: Logins, bearer: string): Promise<string> {
+  const token = await tokens.verify(bearer);
+  if (token === null || token === "expired") throw wrong("credential_unknown");
+  if (directory.clock.now() - token.issuedAt > FRESH_MS) throw new Refused(refuse("forbidden", "Sign in again to begin a session."));
+  const row = await adminWithTenant(directory.db, token.userId);
+  if (!admits(row, token.generation)) throw wrong("credential_unknown");
+  return beginPageSession(directory, "admin", { tenantId: row.tenant_id, userId: row.id, generation: token.generation });
+}
+
+/** The next token of a session; `cookie` is what its cookie holds from now on, null where that stays. Null for a session that ended. */
+export async function renewAdminSession(
+  { directory, tokens }: Logins,
+  given: string | null,
+): Promise<(SignIn & { readonly cookie: string | null }) | null> {
+  const session = given === null ? null : await continuePageSession(directory, "admin", given);
+  if (session === null) return null;
+  const row = await adminWithTenant(directory.db, session.holder.userId);
+  if (!admits(row, session.holder.generation)) {
+    await endPageSession(directory, session.id);
+    return null;
+  }
+  const expiresIn = Math.min(tokens.expirySeconds, PAGE_TOKEN_SECONDS);
+  return { token: await tokens.issue(row, expiresIn), expiresIn, admin: adminOf(row), cookie: session.cookie };
+}
+
+/** Ends every session and token of the admin, wherever they are signed in. */
+export async function endAdminSessions({ directory }: Logins, admin: Admin, actor: Actor): Promise<void> {
+  await write(directory, actor, async (change) => {
+    const row = await adminUserStore.find(change.trx, null, admin.id, "lock");
+    if (row === undefined) return;
+    await adminUserStore.update(change.trx, row.id, { tokens_valid_from: nextGeneration(row, change.now) });
+    await endPageSessionsOf(change.trx, "admin", row.id);
+    change.log({ tenant_id: row.tenant_id, action: "sign_out", resource: LOGIN_RESOURCE, resource_id: row.id });
+  });
+}

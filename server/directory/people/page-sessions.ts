@@ -1,0 +1,112 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../../kernel/clock.ts";
+import { isUuid, uuid } from "../../kernel/ids.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
+import {
+  addPageSession,
+  lockPageSession,
+  type PageSessionRow,
+  removePageSession,
+  removePageSessionsOf,
+  rotatePageSession,
+} from "../../store/page-sessions.ts";
+import type { Directory } from "../writes/write.ts";
+
+export type PagePlane = "portal" | "admin";
+
+/** Whose session it is. */
+export interface PageSessionHolder {
+  readonly tenantId: string | null;
+  readonly userId: string;
+  /** Their `tokens_valid_from` when it began, in milliseconds. */
+  readonly generation: number;
+}
+
+/** Without use it ends after the first, and with it after the second. */
+const IDLE_MS = 12 * 3_600_000;
+const LONGEST_MS = 7 * 24 * 3_600_000;
+/** Tabs that ask at the same moment all come with the same cookie. */
+const SAME_MOMENT_MS = 20_000;
+/** A token this fresh was just given for a password: an older one begins no session, so a stolen one lives no longer by it. */
+export const FRESH_MS = 5 * 60_000;
+/** What a session yields is renewed before that; what outlives a closed page is short. */
+export const PAGE_TOKEN_SECONDS = 900;
+
+const columnOf = (plane: PagePlane) => (plane === "portal" ? "end_user_id" : "admin_user_id");
+const newSecret = () => randomBytes(32).toString("base64url");
+const endOf = (now: number, createdAt: number) => new Date(Math.min(now + IDLE_MS, createdAt + LONGEST_MS));
+
+type Parts = Pick<Directory, "db" | "clock">;
+
+/** A new session; what its cookie holds. */
+export async function beginPageSession({ db, clock }: Parts, plane: PagePlane, holder: PageSessionHolder): Promise<string> {
+  const now = clock.now();
+  const id = uuid();
+  const secret = newSecret();
+  await addPageSession(db, {
+    id,
+    tenant_id: holder.tenantId,
+    end_user_id: plane === "portal" ? holder.userId : null,
+    admin_user_id: plane === "admin" ? holder.userId : null,
+    generation: new Date(holder.generation),
+    secret_hash: sha256Hex(secret),
+    previous_hash: null,
+    rotated_at: new Date(now),
+    created_at: new Date(now),
+    expires_at: endOf(now, now),
+  });
+  return `${id}.${secret}`;
+}
+
+/**
+ * Whose session the cookie is of, and what it holds from now on; `cookie` is null where another tab was given that a moment
+ * ago. Null for a cookie of no session. One that was used before ends the session: of thief and owner one comes second.
+ */
+export async function continuePageSession(
+  { db, clock }: Parts,
+  plane: PagePlane,
+  given: string,
+): Promise<{ readonly id: string; readonly holder: PageSessionHolder; readonly cookie: string | null } | null> {
+  const [id = "", secret = ""] = given.split(".");
+  if (!isUuid(id) || secret === "") return null;
+  const hash = sha256Hex(secret);
+  return db.transaction().execute(async (trx) => {
+    const row = await lockPageSession(trx, id);
+    if (row === undefined) return null;
+    const userId = row[columnOf(plane)];
+    if (userId === null) return null;
+    const used = judged(row, hash, clock);
+    if (used === "unknown") return null;
+    if (used === "ended") {
+      await removePageSession(trx, id);
+      return null;
+    }
+    const holder = { tenantId: row.tenant_id, userId, generation: row.generation.getTime() };
+    if (used === "just_rotated") return { id, holder, cookie: null };
+    const now = clock.now();
+    const next = newSecret();
+    await rotatePageSession(trx, id, {
+      secret_hash: sha256Hex(next),
+      previous_hash: hash,
+      rotated_at: new Date(now),
+      expires_at: endOf(now, row.created_at.getTime()),
+    });
+    return { id, holder, cookie: `${id}.${next}` };
+  });
+}
+
+function judged(row: PageSessionRow, hash: string, clock: Clock): "current" | "just_rotated" | "ended" | "unknown" {
+  const now = clock.now();
+  if (row.expires_at.getTime() <= now) return "ended";
+  if (row.secret_hash === hash) return "current";
+  if (row.previous_hash !== hash) return "unknown";
+  return now - row.rotated_at.getTime() <= SAME_MOMENT_MS ? "just_rotated" : "ended";
+}
+
+export async function endPageSession({ db }: Parts, id: string): Promise<void> {
+  await removePageSession(db, id);
+}
+
+export async function endPageSessionsOf(db: Parameters<typeof removePageSessionsOf>[0], plane: PagePlane, userId: string): Promise<void> {
+  await removePageSessionsOf(db, { column: columnOf(plane), id: userId });
+}

@@ -1,0 +1,36 @@
+import { SANDBOX_POLICY } from "./content-security.ts";
+
+/**
+ * Stands between a page and an interface of a tool server: it has an origin of its own that is nobody's, puts the interface
+ * into a frame within it, and passes messages on, as the extension for such interfaces describes.
+ */
+const PAGE = `<!doctype html>
+<meta charset="utf-8">
+<title>Interface of a tool</title>
+<style>html,body,iframe{margin:0;border:0;width:100%;height:100%;display:block}</style>
+<script>
+const frame = document.createElement("iframe");
+frame.title = document.title;
+frame.setAttribute("sandbox", "allow-scripts");
+addEventListener("message", ({ source, data }) => {
+  if (source === frame.contentWindow) return parent.postMessage(data, "*");
+  if (source !== parent || typeof data !== "object" || data === null) return;
+  if (data.method !== "ui/notifications/sandbox-resource-ready") return frame.contentWindow?.postMessage(data, "*");
+  frame.srcdoc = String(data.params?.html ?? "");
+  document.body.replaceChildren(frame);
+});
+parent.postMessage({ jsonrpc: "2.0", method: "ui/notifications/sandbox-proxy-ready", params: {} }, "*");
+</script>
+`;
+
+export function sandboxPage(): Response {
+  return new Response(PAGE, {
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": SANDBOX_POLICY,
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "cache-control": "no-store",
+    },
+  });
+}

@@ -1,0 +1,69 @@
+import { portalSession } from "@gatehouse/contracts/portal-answers";
+import { beginPortalSession, endPortalSessions, renewPortalSession } from "../../directory/people/portal/portal-sessions.ts";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { ownAnswer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import { comesFromOwnPage, sessionCookieCleared, sessionCookieOf, sessionCookieSet } from "../../wire/session-cookie.ts";
+import { noteUser, tokenAnswer } from "./auth.ts";
+import { portalOperation, type PortalRoute } from "./portal-operation.ts";
+
+const PATH = "/v1/portal/auth/session";
+const COOKIE = { name: "gw_portal_session", path: PATH };
+const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
+
+function onlyOwnPages(call: Call): void {
+  if (!comesFromOwnPage(call.headers)) throw new Refused(refuse("forbidden", "Sessions are for the pages of this gateway."));
+}
+
+/** How the portal's pages stay signed in: a cookie that no script reads yields one short token after the other. */
+export const sessionRoutes: readonly PortalRoute[] = [
+  portalOperation({
+    authenticates: true,
+    method: "POST",
+    path: PATH,
+    name: "session_begin",
+    summary: "Stay signed in, for the pages of this gateway",
+    answer: { status: 204 },
+    async run({ services, call, user }) {
+      onlyOwnPages(call);
+      if (call.token === null) return refuse("unauthenticated");
+      const value = await beginPortalSession(services.logins, user, call.token.issuedAt);
+      return ownAnswer(204, { ...HEADERS, "set-cookie": sessionCookieSet(COOKIE, value, call) });
+    },
+  }),
+  portalOperation({
+    admits: "anyone",
+    authenticates: true,
+    method: "POST",
+    path: `${PATH}/renew`,
+    name: "session_renew",
+    summary: "The next token of a page's session; 204 when nobody is signed in",
+    answer: { status: 200, schema: portalSession },
+    async run({ services, call }) {
+      onlyOwnPages(call);
+      const given = sessionCookieOf(COOKIE, call.headers);
+      const renewed = await renewPortalSession(services.logins, given);
+      // Nobody is signed in, which is no error of whoever opens the page.
+      if (renewed === null)
+        return ownAnswer(204, { ...HEADERS, ...(given === null ? {} : { "set-cookie": sessionCookieCleared(COOKIE, call) }) });
+      call.row.tenant_id = renewed.user.tenant_id;
+      noteUser(call, renewed.user);
+      const cookie: Record<string, string> =
+        renewed.cookie === null ? {} : { "set-cookie": sessionCookieSet(COOKIE, renewed.cookie, call) };
+      return ownAnswer(200, { ...HEADERS, ...cookie, "content-type": "application/json" }, JSON.stringify(tokenAnswer(renewed)));
+    },
+  }),
+  portalOperation({
+    authenticates: true,
+    method: "DELETE",
+    path: PATH,
+    name: "session_end",
+    summary: "Sign out everywhere",
+    answer: { status: 204 },
+    async run({ services, call, who, origin }) {
+      onlyOwnPages(call);
+      await endPortalSessions(services.logins, who, origin);
+      return ownAnswer(204, { ...HEADERS, "set-cookie": sessionCookieCleared(COOKIE, call) });
+    },
+  }),
+];

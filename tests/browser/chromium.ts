@@ -1,0 +1,59 @@
+import { existsSync } from "node:fs";
+import { type Browser, chromium, type BrowserContext, type Page } from "playwright-core";
+
+/** Where Debian's and others' packages put it. */
+const KNOWN = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/** The browser of the machine, never one that a package fetched; null where there is none, which is a failure in CI. */
+export function chromiumPath(): string | null {
+  const given = process.env["CHROMIUM_PATH"];
+  const found = given ?? KNOWN.find((path) => existsSync(path)) ?? null;
+  if (found === null && process.env["CI"] === "true") throw new Error("Chromium is missing: install it or set CHROMIUM_PATH.");
+  return found;
+}
+
+export async function launchChromium(): Promise<Browser> {
+  const executablePath = chromiumPath();
+  if (executablePath === null) throw new Error("there is no Chromium");
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] });
+}
+
+export interface WatchedPage {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What went wrong unseen: errors of scripts, violations of the policy, requests to other hosts. To be empty. */
+  readonly problems: string[];
+}
+
+export interface PageOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly theme?: "light" | "dark";
+  readonly locale?: string;
+}
+
+/** A page in a profile of its own that notes whatever a person would not see but must not happen. */
+export async function watchedPage(browser: Browser, options: PageOptions = {}): Promise<WatchedPage> {
+  const { width = 1440, height = 900, theme = "light", locale = "en-US" } = options;
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, locale, reducedMotion: "reduce" });
+  const problems: string[] = [];
+  const page = await context.newPage();
+  page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    // The browser's own line for an answer that is no success says what the page itself shows.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) problems.push(`console: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    const { protocol, hostname } = new URL(request.url());
+    if (/^(?:https?|wss?):$/.test(protocol) && hostname !== "127.0.0.1") problems.push(`off host: ${request.url()}`);
+  });
+  await page.exposeFunction("noteViolation", (text: string) => problems.push(`policy: ${text}`));
+  await page.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) => {
+      const { violatedDirective, blockedURI, sample } = event as unknown as Record<string, string>;
+      const { noteViolation } = globalThis as unknown as { noteViolation(text: string): void };
+      noteViolation(`${violatedDirective} ${blockedURI} ${sample}`);
+    });
+  });
+  return { page, context, problems };
+}

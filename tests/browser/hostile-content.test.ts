@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+
+beforeAll(async () => {
+  if (chromiumPath() !== null) world = await startBrowserWorld();
+});
+afterAll(() => world?.end());
+
+/** The model `echo` says what it was told, so each of these comes back as an answer. */
+const HOSTILE = [
+  "<img src=x onerror=\"document.title='owned'\">",
+  "<script>document.title='owned'</script><svg onload=\"document.title='owned'\">",
+  "[click](javascript:document.title='owned') [data](data:text/html,<script>1</script>) [vb](vbscript:x)",
+  "![picture](https://evil.example/pixel.png) ![](http://169.254.169.254/latest)",
+  "```js\nconst half = 'a fence that never ends';",
+  "<iframe srcdoc=\"<script>parent.document.title='owned'</script>\"></iframe><form action=https://evil.example><button>x</button></form>",
+  "# A heading\n\n<style>*{display:none}</style>\n\n| a |\n|---|\n| <b>1</b> |",
+  "‮ right to left שלום and مرحبا",
+  "word".repeat(5_000),
+  "[a](https://ok.example \"title' onmouseover='document.title=1\")",
+];
+
+withBrowser("what a model says is shown and never obeyed", async () => {
+  const { page, context, problems } = await world.portalPage();
+  const message = page.getByRole("textbox", { name: "Message" });
+  for (const text of HOSTILE) {
+    const before = await page.getByRole("button", { name: "Another answer" }).count();
+    await message.fill(text);
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await page.getByRole("button", { name: "Another answer" }).nth(before).waitFor();
+  }
+  const seen = await page.evaluate(() => ({
+    title: document.title,
+    made: [...document.querySelectorAll("article img, article script, article iframe, article form, article style, article svg[onload]")]
+      .length,
+    handlers: [...document.querySelectorAll("article *")].filter((element) =>
+      [...element.attributes].some(({ name }) => name.startsWith("on")),
+    ).length,
+    links: [...document.querySelectorAll("article a")].map((link) => [
+      link.getAttribute("href"),
+      link.getAttribute("rel"),
+      link.getAttribute("target"),
+    ]),
+    wide: document.documentElement.scrollWidth > innerWidth,
+    headings: document.querySelectorAll("h1").length,
+  }));
+  expect(seen).toMatchObject({ made: 0, handlers: 0, wide: false, headings: 1 });
+  expect(seen.title).not.toContain("owned·");
+  expect(new Set(seen.links.map(([href]) => new URL(href ?? "").protocol))).toEqual(new Set(["https:"]));
+  for (const [, rel, target] of seen.links) expect([rel, target]).toEqual(["noopener noreferrer nofollow", "_blank"]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("what another person wrote about themselves, and what a tool server says of itself, changes no page", async () => {
+  const nasty = "<img src=x onerror=document.title='owned'>";
+  await world.admin
+    .post("/v1/admin/mcp-servers", { tenant_id: "default", name: nasty.slice(0, 60), base_url: "http://127.0.0.1:9" })
+    .catch(() => null);
+  const { page, context, problems } = await world.portalPage();
+  await page.goto(`${world.portal}/profile`);
+  await page.getByLabel("Display name").fill(nasty);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  await page.reload();
+  await page.getByRole("heading", { name: "Profile" }).waitFor();
+  expect(await page.title()).toBe("Profile · Gatehouse Portal");
+  expect(problems).toEqual([]);
+  await context.close();
+});

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import type { Page } from "playwright-core";
+import { DEFAULT_TEXTS } from "../../server/directory/notices/default-texts.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+
+beforeAll(async () => {
+  if (chromiumPath() !== null) world = await startBrowserWorld();
+});
+afterAll(() => world?.end());
+
+const NOTICE = "/v1/portal/evidence/notice";
+const CHAT = "/v1/proxy/llm/chat/completions";
+
+interface Sent {
+  readonly kind: "notice" | "chat";
+  readonly handle: string;
+  readonly method?: string;
+  readonly digest?: string;
+}
+
+/** What left the page, in the order in which it left. */
+function sentBy(page: Page): Sent[] {
+  const sent: Sent[] = [];
+  page.on("request", (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname === NOTICE) {
+      const { conversation_handle: handle, method, text_sha256: digest } = request.postDataJSON();
+      sent.push({ kind: "notice", handle, method, digest });
+    } else if (pathname === CHAT) sent.push({ kind: "chat", handle: request.headers()["x-gw-conversation-handle"] ?? "" });
+  });
+  return sent;
+}
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+async function shownNotices(page: Page): Promise<{ texts: string[]; nodes: number[] }> {
+  return page
+    .locator("[data-notice]")
+    .evaluateAll((elements) => ({
+      texts: elements.map((element) => element.textContent ?? ""),
+      nodes: elements.map((element) => element.childNodes.length),
+    }));
+}
+
+/** The same choices again for the same seed. */
+function choices(seed: number): (most: number) => number {
+  let state = seed;
+  return (most) => {
+    state = (state * 1_103_515_245 + 12_345) & 0x7fffffff;
+    return Math.floor((state / 0x80000000) * most);
+  };
+}
+
+withBrowser(
+  "whatever is clicked and reloaded, a conversation's notice leaves before its first question, once for each method",
+  async () => {
+    const { page, context, problems } = await world.portalPage();
+    const sent = sentBy(page);
+    const pick = choices(7);
+    const message = page.getByRole("textbox", { name: "Message" });
+    const seen = new Set<string>();
+    for (let step = 0; step < 24; step++) {
+      const action = pick(4);
+      if (action === 0) await page.goto(`${world.portal}/chat`);
+      else if (action === 1) await page.reload();
+      else if (action === 2) {
+        await page.getByRole("link", { name: "Profile" }).click();
+        await page.goBack();
+      } else {
+        await message.fill(`step ${step}`);
+        // As early as a person could: the button may not be ready yet.
+        await page.getByRole("button", { name: "Send", exact: true }).click();
+        if (pick(2) === 0) await page.getByRole("article", { name: "AI-generated" }).last().waitFor();
+      }
+      const notices = await shownNotices(page);
+      for (const text of notices.texts) seen.add(text);
+      expect(notices.nodes.every((count) => count === 1)).toBe(true);
+    }
+    const handles = new Set(sent.filter(({ kind }) => kind === "chat").map(({ handle }) => handle));
+    expect(handles.size).toBeGreaterThan(0);
+    for (const handle of handles) {
+      const own = sent.filter((one) => one.handle === handle);
+      const first = own.findIndex(({ kind }) => kind === "chat");
+      expect(own.slice(0, first).map(({ method }) => method)).toEqual(expect.arrayContaining(["banner", "inline"]));
+      expect(own.filter(({ kind }) => kind === "notice")).toHaveLength(2);
+    }
+    expect([...seen]).toEqual([DEFAULT_TEXTS["en"] ?? ""]);
+    for (const { digest } of sent.filter(({ kind }) => kind === "notice")) expect(digest).toBe(sha256(DEFAULT_TEXTS["en"] ?? ""));
+    expect(problems).toEqual([]);
+    await context.close();
+  },
+);
+
+withBrowser("a configured text is shown as it is, in one text node, and its digest is sealed", async () => {
+  const text = "Sie sprechen mit einer **KI** <b>!</b>";
+  await world.admin.request("PUT", "/v1/admin/notice-config", {
+    tenant_id: "default",
+    surface: "inline",
+    texts: { de: text, en: "An AI." },
+  });
+  const { page, context, problems } = await world.portalPage({ locale: "de-AT" });
+  const sent = sentBy(page);
+  await page.goto(`${world.portal}/chat`);
+  await page.locator("[data-notice]").waitFor();
+  expect(await shownNotices(page)).toEqual({ texts: [text], nodes: [1] });
+  await page.locator("textarea").fill("Hallo");
+  await page.locator("form button[type=submit]").click();
+  await page.locator("article[aria-busy=false]").waitFor();
+  expect(sent.map(({ kind, method, digest }) => [kind, method, digest])).toEqual([
+    ["notice", "inline", sha256(text)],
+    ["chat", undefined, undefined],
+  ]);
+  await world.admin.request("DELETE", "/v1/admin/notice-config?tenant_id=default");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+for (const [name, answer] of [
+  ["fails", { status: 500, body: "{}" }],
+  ["is no JSON", { status: 200, contentType: "application/json", body: "<html>" }],
+  ["has another shape", { status: 200, contentType: "application/json", body: '{"enabled":"no","surface":"none"}' }],
+  ["is off without an exemption", { status: 200, contentType: "application/json", body: '{"enabled":false,"surface":"banner"}' }],
+] as const)
+  withBrowser(`a configuration that ${name} falls back to both surfaces and the built-in text`, async () => {
+    const { page, context } = await world.portalPage();
+    await page.route("**/v1/portal/evidence/notice-config*", (route) => route.fulfill(answer));
+    await page.goto(`${world.portal}/chat`);
+    await page.locator("[data-notice=inline]").waitFor();
+    expect((await shownNotices(page)).texts).toEqual([DEFAULT_TEXTS["en"] ?? "", DEFAULT_TEXTS["en"] ?? ""]);
+    await context.close();
+  });
+
+withBrowser("a declared exemption shows no notice, and nothing is sealed", async () => {
+  const { page, context } = await world.portalPage();
+  const sent = sentBy(page);
+  await page.route("**/v1/portal/evidence/notice-config*", (route) =>
+    route.fulfill({ json: { enabled: false, surface: "both", text: {}, exemption: { asserted: true, basis: "other", rationale: "x" } } }),
+  );
+  await page.goto(`${world.portal}/chat`);
+  await page.getByRole("textbox", { name: "Message" }).fill("hello");
+  await page.locator("form button[type=submit]").click();
+  await page.locator("article[aria-busy=false]").waitFor();
+  expect(await page.locator("[data-notice]").count()).toBe(0);
+  expect(sent.map(({ kind }) => kind)).toEqual(["chat"]);
+  await context.close();
+});

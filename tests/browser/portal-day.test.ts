@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { accessibilityFindings } from "./accessibility.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, watchedPage } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+
+beforeAll(async () => {
+  if (chromiumPath() !== null) world = await startBrowserWorld();
+});
+afterAll(() => world?.end());
+
+withBrowser("the first day of somebody new: an account, a question, a rating, a second tab, and out everywhere", async () => {
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(world.gateway.runtimeUrl);
+  await page.getByRole("button", { name: "Create an account" }).click();
+  await page.getByLabel("User name").fill("new-person");
+  await page.getByLabel("Password").fill("short");
+  await page.getByRole("button", { name: "Create an account" }).click();
+  expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Create an account");
+  await page.getByLabel("Password").fill("a long enough password");
+  await page.getByRole("button", { name: "Create an account" }).click();
+  await page.getByText("No models yet").waitFor();
+
+  // An administrator lets them in: the page says so to whoever opens it anew.
+  const people = (await world.admin.get("/v1/admin/end-users?search=new-person")) as any;
+  const groups = (await world.admin.get("/v1/admin/resource-groups")) as any;
+  await world.admin.request("PATCH", `/v1/admin/end-users/${people.users[0].id}/primary-group`, { group_id: groups.resource_groups[0].id });
+  await page.reload();
+  await page.getByRole("textbox", { name: "Message" }).fill("What is the capital of Sweden?");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  const answer = page.getByRole("article", { name: "AI-generated" });
+  await answer.getByText("What is the capital of Sweden?").waitFor();
+  await answer.getByRole("button", { name: "Helpful", exact: true }).click();
+  await page.locator('button[aria-pressed="true"]').waitFor();
+  expect(await answer.getByText("AI-generated").isVisible()).toBe(true);
+
+  // The conversation is where the address says, in this browser.
+  await page.reload();
+  await answer.getByText("What is the capital of Sweden?").waitFor();
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export as Markdown" }).click();
+  const exported = await new Response((await (await download).createReadStream()) as unknown as ReadableStream).text();
+  expect(exported).toContain("> This conversation contains AI-generated text");
+  expect(exported).toContain("(AI-generated)");
+
+  const second = await context.newPage();
+  await second.goto(`${world.portal}/profile`);
+  await second.getByRole("heading", { name: "Profile" }).waitFor();
+  await second.getByRole("button", { name: /^Your account/ }).click();
+  await second.getByRole("menuitem", { name: "Sign out everywhere" }).click();
+  for (const tab of [second, page]) await tab.getByRole("heading", { name: "Sign in" }).waitFor();
+  await page.reload();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("the keyboard is enough", async () => {
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.portal}/`);
+  await page.getByLabel("User name").waitFor();
+  await page.keyboard.type(world.person.username);
+  await page.keyboard.press("Tab");
+  await page.keyboard.type(world.person.password);
+  await page.keyboard.press("Enter");
+  const message = page.getByRole("textbox", { name: "Message" });
+  await message.waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("profi");
+  await page.keyboard.press("Enter");
+  const title = page.getByRole("heading", { name: "Profile" });
+  await title.waitFor();
+  expect(await title.evaluate((element) => element === document.activeElement)).toBe(true);
+  await page.goBack();
+  await message.focus();
+  await page.keyboard.type("one");
+  await page.keyboard.press("Shift+Enter");
+  await page.keyboard.type("two");
+  await page.locator("form button[type=submit]:enabled").waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("article", { name: "AI-generated" }).getByText("two").waitFor();
+  await page.getByRole("button", { name: "Delete this conversation" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Delete this conversation");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+const PAGES = ["chat", "approvals", "tools", "knowledge", "notifications", "alerts", "profile"];
+
+for (const theme of ["light", "dark"] as const)
+  for (const width of [1440, 320])
+    withBrowser(`no page has a finding, ${theme} and ${width} pixels wide`, async () => {
+      const { page, context, problems } = await watchedPage(world.browser, { theme, width });
+      await page.goto(`${world.portal}/`);
+      await page.getByLabel("User name").waitFor();
+      expect(await accessibilityFindings(page)).toEqual([]);
+      await page.getByLabel("User name").fill(world.person.username);
+      await page.getByLabel("Password").fill(world.person.password);
+      await page.keyboard.press("Enter");
+      await page.getByRole("textbox", { name: "Message" }).waitFor();
+      for (const path of PAGES) {
+        await page.goto(`${world.portal}/${path}`);
+        await page.getByRole("heading", { level: 1 }).waitFor({ state: "attached" });
+        await page.locator('[role="status"].animate-pulse').first().waitFor({ state: "detached" });
+        expect([path, await accessibilityFindings(page)]).toEqual([path, []]);
+        expect([path, await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)]).toEqual([path, true]);
+      }
+      await page.keyboard.press("Control+k");
+      await page.getByRole("dialog").waitFor();
+      expect(await accessibilityFindings(page)).toEqual([]);
+      expect(problems).toEqual([]);
+      await context.close();
+    });

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { signIn } from "../support/admin.ts";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { newPerson, PASSWORD } from "../support/portal.ts";
+import { totpCode } from "../support/totp.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+let world: World;
+let portal: string;
+let controlPlane: string;
+let username: string;
+
+beforeAll(async () => {
+  world = await startWorld();
+  portal = `${world.gateway.runtimeUrl}/v1/portal/auth`;
+  controlPlane = `${world.gateway.adminUrl}/v1/admin-users`;
+  username = "pat";
+  await newPerson(world.gateway.runtimeUrl, username);
+});
+afterAll(() => world.end());
+
+const currentCode = (secret: string) => totpCode(secret, Math.floor(Date.now() / 30_000));
+const OWN = { "x-gw-session": "page" };
+const json = (body: unknown, headers: Record<string, string> = {}) => ({
+  method: "POST",
+  headers: { "content-type": "application/json", ...headers },
+  body: JSON.stringify(body),
+});
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const cookieOf = (response: Response) => response.headers.get("set-cookie")?.split(";")[0] ?? "";
+
+describe.each([
+  {
+    plane: "portal",
+    logIn: async () => (await (await fetch(`${portal}/login`, json({ username, password: PASSWORD }))).json()) as any,
+    session: () => `${portal}/session`,
+    probe: (token: string) => fetch(`${portal}/profile`, { headers: bearer(token) }),
+  },
+  {
+    plane: "console",
+    logIn: async () =>
+      (await (await fetch(`${controlPlane}/system/login`, json({ username: "admin", password: ADMIN_PASSWORD }))).json()) as any,
+    session: () => `${controlPlane}/session`,
+    probe: (token: string) => fetch(`${controlPlane}/me`, { headers: bearer(token) }),
+  },
+])("the session of the $plane", ({ logIn, session, probe }) => {
+  const begin = async () => {
+    const { access_token: token } = await logIn();
+    const begun = await fetch(session(), { method: "POST", headers: { ...OWN, ...bearer(token) } });
+    expect(begun.status).toBe(204);
+    return { token: token as string, begun, cookie: cookieOf(begun) };
+  };
+  const renew = (cookie: string, headers: Record<string, string> = OWN) =>
+    fetch(`${session()}/renew`, { method: "POST", headers: { ...headers, cookie } });
+
+  test("its cookie is kept from scripts and other sites, and goes to one address", async () => {
+    const { begun } = await begin();
+    const set = begun.headers.get("set-cookie") ?? "";
+    for (const part of ["HttpOnly", "SameSite=Strict", `Path=${new URL(session()).pathname}`]) expect(set).toContain(part);
+    expect(set).not.toContain("Max-Age");
+  });
+
+  test("each use yields a token and another cookie", async () => {
+    const { cookie } = await begin();
+    const first = await renew(cookie);
+    const next = cookieOf(first);
+    expect(first.status).toBe(200);
+    expect(next).not.toBe(cookie);
+    const { access_token, expires_in } = (await first.json()) as any;
+    expect(expires_in).toBeLessThanOrEqual(900);
+    expect((await probe(access_token)).status).toBe(200);
+    expect((await renew(next)).status).toBe(200);
+  });
+
+  test("two tabs that ask at once both go on", async () => {
+    const { cookie } = await begin();
+    const answers = await Promise.all([renew(cookie), renew(cookie)]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers.filter((answer) => cookieOf(answer) !== "")).toHaveLength(1);
+  });
+
+  test("a request that no page of ours made gets nothing", async () => {
+    const { cookie } = await begin();
+    for (const headers of [
+      {},
+      { ...OWN, origin: "https://elsewhere.example" },
+      { ...OWN, "sec-fetch-site": "cross-site" },
+      { ...OWN, "sec-fetch-site": "same-site" },
+    ] as Record<string, string>[])
+      expect((await renew(cookie, headers)).status).toBe(403);
+    expect((await renew(cookie)).status).toBe(200);
+  });
+
+  test("who has no session is told so without an error", async () => {
+    for (const cookie of ["", "gw_portal_session=x; gw_controlPlanesession=x", `gw_portal_session=${crypto.randomUUID()}.abc`])
+      expect((await renew(cookie)).status).toBe(204);
+  });
+
+  test("to sign out ends every session and every token", async () => {
+    const one = await begin();
+    const other = await begin();
+    expect((await fetch(session(), { method: "DELETE", headers: { ...OWN, ...bearer(one.token) } })).status).toBe(204);
+    expect((await renew(one.cookie)).status).toBe(204);
+    expect((await renew(other.cookie)).status).toBe(204);
+    expect((await probe(one.token)).status).toBe(401);
+    expect((await probe(other.token)).status).toBe(401);
+  });
+});
+
+describe("two-factor sign-in of administrators", () => {
+  const call = (token: string, method: string, path: string, body?: unknown) =>
+    fetch(`${controlPlane}${path}`, {
+      ...(body === undefined ? {} : json(body)),
+      method,
+      headers: { ...bearer(token), "content-type": "application/json" },
+    });
+
+  test("a tenant that asks for it lets its administrators do nothing else before", async () => {
+    const admin = await signIn(world.gateway.adminUrl);
+    await admin.post("/v1/admin/tenants", { id: "strict", name: "strict", admin_two_factor: "required" });
+    await admin.post("/v1/admin/admin-users", { tenant_id: "strict", username: "ada", password: PASSWORD });
+    const password = { username: "ada", password: PASSWORD, tenant_id: "strict" };
+    const { access_token: token, user } = (await (await fetch(`${controlPlane}/tenant/login`, json(password))).json()) as any;
+    expect(user.two_factor).toBe("owed");
+    const groups = (bearerToken: string) => fetch(`${world.gateway.adminUrl}/v1/admin/resource-groups`, { headers: bearer(bearerToken) });
+    const refused = await groups(token);
+    expect([refused.status, ((await refused.json()) as any).code]).toEqual([403, "two_factor_required"]);
+
+    const { secret, backup_codes } = (await (await call(token, "POST", "/2fa/setup")).json()) as any;
+    expect(backup_codes).toHaveLength(10);
+    expect((await call(token, "POST", "/2fa/verify", { code: "000000" })).status).toBe(400);
+    expect((await call(token, "POST", "/2fa/verify", { code: currentCode(secret) })).status).toBe(200);
+    expect((await groups(token)).status).toBe(200);
+
+    const owed = (await (await fetch(`${controlPlane}/tenant/login`, json(password))).json()) as any;
+    expect(owed).toEqual({ requires_2fa: true, temp_token: expect.any(String), user: { id: user.id, username: "ada" } });
+    expect((await groups(owed.temp_token)).status).toBe(401);
+    const finish = (code: string) => fetch(`${controlPlane}/login/2fa`, json({ temp_token: owed.temp_token, code }));
+    expect((await finish(currentCode(secret))).status).toBe(401);
+    const finished = await finish(backup_codes[0]);
+    expect(finished.status).toBe(200);
+    expect((await finish(backup_codes[0])).status).toBe(401);
+    expect((await groups(((await finished.json()) as any).access_token)).status).toBe(200);
+  });
+});

@@ -1,0 +1,25 @@
+import { useSession } from "@gatehouse/web-kit/session.ts";
+import { Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { Toasts } from "@gatehouse/web-kit/toast.tsx";
+import { RouterProvider } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { adminSession } from "./admin-client.ts";
+import { ConsoleSignIn } from "./pages/console-sign-in.tsx";
+import { consoleRouter } from "./console-routes.tsx";
+
+/** The address stays while somebody signs in, so that a link leads where it says. */
+export function ConsoleApp(): ReactNode {
+  const { state } = useSession(adminSession);
+  if (state === "unknown")
+    return (
+      <main className="mx-auto max-w-sm pt-40">
+        <Skeleton label="Loading" lines={2} />
+      </main>
+    );
+  return (
+    <>
+      {state === "out" ? <ConsoleSignIn /> : <RouterProvider router={consoleRouter} />}
+      <Toasts dismissLabel="Dismiss" />
+    </>
+  );
+}

@@ -1,0 +1,94 @@
+import { AppShell, type NavigationGroup } from "@gatehouse/web-kit/app-shell.tsx";
+import { IconButton } from "@gatehouse/web-kit/button.tsx";
+import { type Command, CommandPalette } from "@gatehouse/web-kit/command-palette.tsx";
+import { MenuButton } from "@gatehouse/web-kit/menu.tsx";
+import { PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { useSession } from "@gatehouse/web-kit/session.ts";
+import { chooseTheme } from "@gatehouse/web-kit/theme.ts";
+import { Link, Outlet, useNavigate } from "@tanstack/react-router";
+import { CircleUser, House, LogOut, Monitor, Moon, Search, Sun, UserRound } from "lucide-react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
+import { adminSession } from "./admin-client.ts";
+import { PRODUCT } from "./product.ts";
+
+const NAVIGATION: readonly NavigationGroup[] = [{ items: [{ to: "/", label: "Home", icon: House }] }];
+
+const AccountPage = lazy(() => import("./pages/account.tsx").then((page) => ({ default: page.AccountPage })));
+
+const LABELS = { skip: "Skip to content", navigation: "Console", openMenu: "Open menu", closeMenu: "Close menu" };
+const PALETTE = { title: "Go to", placeholder: "Go to a page or do something", nothing: "Nothing is called that." };
+
+export function ConsoleFrame(): ReactNode {
+  const [searching, setSearching] = useState(false);
+  const session = useSession(adminSession);
+  const go = useNavigate();
+  const signOut = () => void adminSession.end();
+  const commands: readonly Command[] = [
+    ...NAVIGATION.flatMap(({ label, items }) =>
+      items.map((item) => ({
+        id: item.to,
+        label: item.label,
+        icon: item.icon,
+        ...(label === undefined ? {} : { group: label }),
+        run: () => void go({ to: item.to }),
+      })),
+    ),
+    { id: "account", label: "Your account", icon: UserRound, run: () => void go({ to: "/account" }) },
+    { id: "light", label: "Light theme", icon: Sun, run: () => chooseTheme("light") },
+    { id: "dark", label: "Dark theme", icon: Moon, run: () => chooseTheme("dark") },
+    { id: "system", label: "Theme of the system", icon: Monitor, run: () => chooseTheme("system") },
+    { id: "sign-out", label: "Sign out", icon: LogOut, run: signOut },
+  ];
+  return (
+    <AppShell
+      product={PRODUCT}
+      navigation={NAVIGATION}
+      labels={LABELS}
+      tools={
+        <>
+          <IconButton icon={Search} label="Search (Ctrl K)" onClick={() => setSearching(true)} />
+          <MenuButton
+            label={session.state === "in" ? `Account: ${session.user.username}` : "Account"}
+            trigger={
+              <>
+                <CircleUser aria-hidden size={20} />
+                <span className="hidden text-sm sm:inline">{session.state === "in" ? session.user.username : ""}</span>
+              </>
+            }
+            items={commands.slice(-5).map(({ label, icon, run }) => ({ label, ...(icon === undefined ? {} : { icon }), onSelect: run }))}
+          />
+        </>
+      }
+    >
+      {session.state === "in" && session.user.two_factor === "owed" ? <FactorOwed /> : <Outlet />}
+      <CommandPalette commands={commands} open={searching} onOpenChange={setSearching} labels={PALETTE} />
+    </AppShell>
+  );
+}
+
+function FactorOwed(): ReactNode {
+  return (
+    <>
+      <p role="status" className="bg-warn-soft px-4 py-3 text-warn sm:px-8">
+        Your tenant asks for two-factor sign-in. Set it up to go on.
+      </p>
+      <Suspense>
+        <AccountPage />
+      </Suspense>
+    </>
+  );
+}
+
+export function ConsoleNotFound(): ReactNode {
+  return (
+    <PageFrame product={PRODUCT} title="There is no such page">
+      <p>
+        The address may be of another version.{" "}
+        <Link to="/" className="text-accent underline">
+          Go to the start
+        </Link>
+        .
+      </p>
+    </PageFrame>
+  );
+}

@@ -1,0 +1,21 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { ConsoleFrame, ConsoleNotFound } from "./console-frame.tsx";
+
+const root = createRootRoute({ component: ConsoleFrame, notFoundComponent: ConsoleNotFound });
+
+/** Every page of the console. A page is a file of its own, loaded when somebody goes there. */
+const pages = [
+  createRoute({ getParentRoute: () => root, path: "/", component: lazyRouteComponent(() => import("./pages/home.tsx"), "HomePage") }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/account",
+    component: lazyRouteComponent(() => import("./pages/account.tsx"), "AccountPage"),
+  }),
+];
+
+export const consoleRouter = createRouter({
+  routeTree: root.addChildren(pages),
+  basepath: "/console",
+  defaultPreload: "intent",
+  scrollRestoration: true,
+});

@@ -1,0 +1,7 @@
+import { startApp } from "@gatehouse/web-kit/app-frame.tsx";
+import { ConsoleApp } from "./console-app.tsx";
+import { adminSession } from "./admin-client.ts";
+import "./console.css";
+
+void adminSession.resume();
+startApp(<ConsoleApp />);

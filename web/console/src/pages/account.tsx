@@ -1,0 +1,159 @@
+import { fieldMessageOf } from "@gatehouse/web-kit/api-error.ts";
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { TextField } from "@gatehouse/web-kit/field.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { Badge, Card, PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { TwoFactorSetup } from "@gatehouse/web-kit/two-factor-setup.tsx";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type ReactNode, type SubmitEvent, useRef } from "react";
+import { adminApi, adminSession } from "../admin-client.ts";
+import { PRODUCT } from "../product.ts";
+
+const SETUP_LABELS = {
+  scan: "Scan this with an authenticator app on your phone.",
+  qr: "QR code for your authenticator app",
+  secret: "Or type this into it:",
+  backup: "Each of these codes signs you in once when your phone is lost. They are not shown again.",
+  kept: "I have kept the backup codes",
+  code: "Code the app shows now",
+  confirm: "Switch it on",
+};
+
+function ChangePassword(): ReactNode {
+  const form = useRef<HTMLFormElement>(null);
+  const change = useMutation({
+    mutationFn: (body: { current_password: string; new_password: string }) =>
+      adminApi.call("POST /v1/admin-users/change-password", { body }),
+    async onSuccess(grant) {
+      form.current?.reset();
+      await adminSession.replace(grant);
+      tell("Your password is changed. Other devices are signed out.");
+    },
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const given = new FormData(event.currentTarget);
+    change.mutate({ current_password: String(given.get("current")), new_password: String(given.get("new")) });
+  };
+  return (
+    <Card title="Password">
+      <form ref={form} className="grid max-w-sm gap-4" onSubmit={submit}>
+        <TextField
+          label="Current password"
+          name="current"
+          type="password"
+          autoComplete="current-password"
+          required
+          error={fieldMessageOf(change.error, "current_password")}
+        />
+        <TextField
+          label="New password"
+          name="new"
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={8}
+          hint="At least 8 characters."
+          error={fieldMessageOf(change.error, "new_password")}
+        />
+        <FormError error={change.error} />
+        <div>
+          <Button type="submit" look="primary" busy={change.isPending}>
+            Change password
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+function TwoFactor(): ReactNode {
+  const status = useQuery({ queryKey: ["2fa"], queryFn: () => adminApi.call("GET /v1/admin-users/2fa") });
+  const changed = async () => {
+    await status.refetch();
+    adminSession.setUser(await adminApi.call("GET /v1/admin-users/me"));
+  };
+  const setup = useMutation({ mutationFn: () => adminApi.call("POST /v1/admin-users/2fa/setup") });
+  const verify = useMutation({
+    mutationFn: (code: string) => adminApi.call("POST /v1/admin-users/2fa/verify", { body: { code } }),
+    async onSuccess() {
+      setup.reset();
+      await changed();
+      tell("Two-factor sign-in is on.");
+    },
+  });
+  const disable = useMutation({
+    mutationFn: (code: string) => adminApi.call("POST /v1/admin-users/2fa/disable", { body: { code } }),
+    async onSuccess() {
+      await changed();
+      tell("Two-factor sign-in is off.");
+    },
+  });
+  if (status.isPending) return <Skeleton label="Loading" lines={2} />;
+  if (status.isError) return <ErrorState error={status.error} title="This could not be read" requestLabel="Request" />;
+  const { enabled, backup_codes_remaining: left } = status.data;
+  return (
+    <Card title="Two-factor sign-in" actions={<Badge tone={enabled ? "good" : "neutral"}>{enabled ? "On" : "Off"}</Badge>}>
+      {enabled ? (
+        <form
+          className="grid max-w-sm gap-4"
+          onSubmit={(event) => {
+            event.preventDefault();
+            disable.mutate(String(new FormData(event.currentTarget).get("code")).trim());
+          }}
+        >
+          <p>Signing in takes your password and a code. {left} backup codes are left.</p>
+          <TextField
+            label="Code, to switch it off"
+            name="code"
+            autoComplete="one-time-code"
+            required
+            error={fieldMessageOf(disable.error, "code")}
+          />
+          <FormError error={disable.error} />
+          <div>
+            <Button type="submit" look="danger" busy={disable.isPending}>
+              Switch it off
+            </Button>
+          </div>
+        </form>
+      ) : setup.data === undefined ? (
+        <div className="grid justify-items-start gap-4">
+          <p className="text-muted">A stolen password is then not enough to sign in as you.</p>
+          <FormError error={setup.error} />
+          <Button look="primary" onClick={() => setup.mutate()} busy={setup.isPending}>
+            Set it up
+          </Button>
+        </div>
+      ) : (
+        <div className="max-w-md">
+          <TwoFactorSetup
+            setup={setup.data}
+            onCode={(code) => verify.mutate(code)}
+            error={verify.error}
+            busy={verify.isPending}
+            labels={SETUP_LABELS}
+          />
+          {fieldMessageOf(verify.error, "code") !== undefined && (
+            <p role="alert" className="mt-2 text-sm text-bad">
+              The code {fieldMessageOf(verify.error, "code")}.
+            </p>
+          )}
+        </div>
+      )}
+    </Card>
+  );
+}
+
+export function AccountPage(): ReactNode {
+  return (
+    <PageFrame product={PRODUCT} title="Your account" width="reading">
+      <div className="grid gap-6">
+        <TwoFactor />
+        <ChangePassword />
+      </div>
+    </PageFrame>
+  );
+}

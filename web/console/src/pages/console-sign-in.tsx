@@ -1,0 +1,92 @@
+import { ApiError } from "@gatehouse/web-kit/api-error.ts";
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { TextField } from "@gatehouse/web-kit/field.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { SignInFrame } from "@gatehouse/web-kit/sign-in-frame.tsx";
+import { useMutation } from "@tanstack/react-query";
+import { type ReactNode, type SubmitEvent, useState } from "react";
+import { adminApi, adminSession } from "../admin-client.ts";
+import type { AdminApiSchemas } from "../api/admin-api.generated.ts";
+import { PRODUCT } from "../product.ts";
+
+type LoginAnswer = AdminApiSchemas["AccessToken"] | AdminApiSchemas["CodeOwed"];
+
+/** A system administrator belongs to no tenant, and most installations have one of each: who is not the one may be the other. */
+async function logIn(username: string, password: string, tenant: string): Promise<LoginAnswer> {
+  if (tenant !== "") return adminApi.call("POST /v1/admin-users/tenant/login", { body: { username, password, tenant_id: tenant } });
+  try {
+    return await adminApi.call("POST /v1/admin-users/system/login", { body: { username, password } });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+    return adminApi.call("POST /v1/admin-users/tenant/login", { body: { username, password } });
+  }
+}
+
+const textOf = (form: FormData, name: string) => String(form.get(name) ?? "").trim();
+
+function CodeStep({ tempToken, onBack }: { readonly tempToken: string; readonly onBack: () => void }): ReactNode {
+  const finish = useMutation({
+    mutationFn: (code: string) => adminApi.call("POST /v1/admin-users/login/2fa", { body: { temp_token: tempToken, code } }),
+    onSuccess: (grant) => adminSession.begin(grant),
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    finish.mutate(textOf(new FormData(event.currentTarget), "code"));
+  };
+  return (
+    <form className="grid gap-4" onSubmit={submit}>
+      <TextField
+        label="Code"
+        name="code"
+        hint="The six digits your authenticator shows, or one of your backup codes."
+        autoComplete="one-time-code"
+        required
+        autoFocus
+      />
+      <FormError error={finish.error} />
+      <Button type="submit" look="primary" busy={finish.isPending}>
+        Sign in
+      </Button>
+      <Button look="quiet" onClick={onBack}>
+        Back
+      </Button>
+    </form>
+  );
+}
+
+export function ConsoleSignIn(): ReactNode {
+  const [owed, setOwed] = useState<string | null>(null);
+  const login = useMutation({
+    mutationFn: (form: FormData) => logIn(textOf(form, "username"), String(form.get("password") ?? ""), textOf(form, "tenant")),
+    onSuccess: (answer) => ("requires_2fa" in answer ? setOwed(answer.temp_token) : adminSession.begin(answer)),
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    login.mutate(new FormData(event.currentTarget));
+  };
+  return (
+    <SignInFrame product={PRODUCT} title={owed === null ? "Sign in" : "One more step"}>
+      {owed === null ? (
+        <form className="grid gap-4" onSubmit={submit}>
+          <TextField label="User name" name="username" autoComplete="username" required autoFocus />
+          <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
+          <details className="text-sm">
+            <summary className="w-fit cursor-pointer py-1 text-muted">Tenant</summary>
+            <TextField
+              label="Tenant"
+              name="tenant"
+              hint="Only if an administrator of your name exists in more than one."
+              autoComplete="organization"
+            />
+          </details>
+          <FormError error={login.error} />
+          <Button type="submit" look="primary" busy={login.isPending}>
+            Sign in
+          </Button>
+        </form>
+      ) : (
+        <CodeStep tempToken={owed} onBack={() => setOwed(null)} />
+      )}
+    </SignInFrame>
+  );
+}

@@ -1,0 +1,28 @@
+import { fileURLToPath } from "node:url";
+import tailwind from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+
+const WEB = fileURLToPath(new URL("../..", import.meta.url));
+
+/** One configuration for both apps. What the pages' policy forbids is switched off here: inlined assets and the preload polyfill. */
+export function viteConfig({ app, outDir, watch = false }) {
+  return {
+    configFile: false,
+    root: `${WEB}${app}`,
+    base: `/${app}/`,
+    logLevel: "warn",
+    plugins: [react(), tailwind()],
+    define: { __BUILD__: JSON.stringify(watch ? String(Date.now()) : "") },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      target: "es2023",
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+      chunkSizeWarningLimit: 2_000,
+      minify: !watch,
+      manifest: true,
+    },
+  };
+}

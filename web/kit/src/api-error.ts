@@ -1,0 +1,54 @@
+interface FieldError {
+  readonly field: string;
+  readonly message: string;
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+const isBody = (value: unknown): value is Body => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** An answer of the gateway that is no success, in whichever of its shapes; status 0 when it did not answer at all. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string | null;
+  readonly fields: readonly FieldError[];
+  readonly requestId: string | null;
+  readonly retryAfterSeconds: number | null;
+  /** As it came, for pages that explain more of it. */
+  readonly body: unknown;
+
+  constructor(status: number, headers: Headers, body: unknown, fallback: string) {
+    const whole = isBody(body) ? body : {};
+    const inner = isBody(whole.error) ? whole.error : {};
+    super(text(whole.detail) ?? text(whole.error) ?? text(inner.message) ?? text(whole.message) ?? fallback);
+    this.name = "ApiError";
+    this.status = status;
+    this.code = text(whole.code) ?? text(inner.code) ?? text(inner.type);
+    this.fields = Array.isArray(whole.fields) ? (whole.fields as FieldError[]) : [];
+    this.requestId = headers.get("x-request-id");
+    const after = Number(headers.get("retry-after"));
+    this.retryAfterSeconds = headers.has("retry-after") && Number.isFinite(after) ? after : null;
+    this.body = body;
+  }
+
+  /** What is wrong with one field of what was sent. */
+  fieldMessage(name: string): string | undefined {
+    return this.fields.find(({ field }) => field === name)?.message;
+  }
+}
+
+export async function apiErrorOf(response: Response): Promise<ApiError> {
+  const raw = await response.text().catch(() => "");
+  let body: unknown = raw;
+  try {
+    body = JSON.parse(raw);
+  } catch {
+    // Not every error is JSON.
+  }
+  return new ApiError(response.status, response.headers, body, response.statusText || `HTTP ${response.status}`);
+}
+
+export function fieldMessageOf(error: unknown, name: string): string | undefined {
+  return error instanceof ApiError ? error.fieldMessage(name) : undefined;
+}

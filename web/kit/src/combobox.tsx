@@ -1,0 +1,82 @@
+import { Combobox as Base } from "@base-ui/react/combobox";
+import { Check, ChevronsUpDown } from "lucide-react";
+import type { ReactNode } from "react";
+import { LabelledField, type FieldProps, inputClass } from "./field.tsx";
+
+export interface ComboboxItem {
+  readonly value: string;
+  readonly label: string;
+  /** More of it, in a smaller line; it is searched too. */
+  readonly detail?: string;
+}
+
+interface ComboboxFieldProps extends FieldProps {
+  readonly items: readonly ComboboxItem[];
+  readonly value: string | null;
+  readonly onChange: (value: string | null) => void;
+  readonly emptyLabel: string;
+  readonly openLabel: string;
+  readonly placeholder?: string;
+}
+
+/** A choice among many, found by typing. */
+export function ComboboxField({
+  label,
+  hint,
+  error,
+  items,
+  value,
+  onChange,
+  emptyLabel,
+  openLabel,
+  placeholder,
+}: ComboboxFieldProps): ReactNode {
+  const selected = items.find((item) => item.value === value) ?? null;
+  return (
+    <LabelledField label={label} hint={hint} error={error}>
+      {(bound) => (
+        <Base.Root<ComboboxItem>
+          items={items}
+          value={selected}
+          onValueChange={(item) => onChange(item?.value ?? null)}
+          itemToStringLabel={(item) => item.label}
+          isItemEqualToValue={(one, other) => one.value === other.value}
+        >
+          <div className="relative">
+            <Base.Input {...bound} placeholder={placeholder} className={`${inputClass} pr-10`} />
+            <Base.Trigger
+              aria-label={openLabel}
+              className="absolute inset-y-1 right-1 inline-flex w-8 items-center justify-center rounded hover:bg-sunken"
+            >
+              <ChevronsUpDown aria-hidden size={16} />
+            </Base.Trigger>
+          </div>
+          <Base.Portal>
+            <Base.Positioner sideOffset={4} className="z-50">
+              <Base.Popup className="max-h-72 w-(--anchor-width) overflow-y-auto rounded-xl border border-line bg-surface p-1.5 shadow-pop">
+                <Base.Empty className="text-sm text-muted [&:not(:empty)]:px-3 [&:not(:empty)]:py-2">{emptyLabel}</Base.Empty>
+                <Base.List>
+                  {(item: ComboboxItem) => (
+                    <Base.Item
+                      key={item.value}
+                      value={item}
+                      className="flex min-h-9 items-center gap-2 rounded-lg px-3 py-1 text-sm data-highlighted:bg-sunken"
+                    >
+                      <span className="grow">
+                        {item.label}
+                        {item.detail !== undefined && <span className="block text-xs text-muted">{item.detail}</span>}
+                      </span>
+                      <Base.ItemIndicator>
+                        <Check aria-hidden size={16} />
+                      </Base.ItemIndicator>
+                    </Base.Item>
+                  )}
+                </Base.List>
+              </Base.Popup>
+            </Base.Positioner>
+          </Base.Portal>
+        </Base.Root>
+      )}
+    </LabelledField>
+  );
+}

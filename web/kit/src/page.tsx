@@ -1,0 +1,92 @@
+import { clsx } from "clsx";
+import { type ReactNode, useEffect, useRef } from "react";
+
+interface PageProps {
+  readonly title: string;
+  readonly lead?: ReactNode;
+  /** Buttons beside the title. */
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+  /** Reading width, or everything there is. */
+  readonly width?: "reading" | "wide";
+  readonly product: string;
+}
+
+/** One view. Whoever comes to it, by mouse, keyboard or reader, starts at its title. */
+export function PageFrame({ title, lead, actions, children, width = "wide", product }: PageProps): ReactNode {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · ${product}`;
+  }, [title, product]);
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+  }, []);
+  return (
+    <div className={clsx("mx-auto w-full px-4 py-6 sm:px-8 sm:py-8", width === "reading" ? "max-w-3xl" : "max-w-6xl")}>
+      <header className="mb-6 flex flex-wrap items-start justify-between gap-4">
+        <div className="grid gap-1">
+          <h1 ref={heading} tabIndex={-1} className="text-2xl font-semibold tracking-tight">
+            {title}
+          </h1>
+          {lead !== undefined && <p className="max-w-prose text-muted">{lead}</p>}
+        </div>
+        {actions !== undefined && <div className="flex flex-wrap gap-2">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+/** A part of a page, with its own title. */
+export function Card({
+  title,
+  actions,
+  children,
+}: {
+  readonly title?: string;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <section className="rounded-xl border border-line bg-surface p-4 sm:p-5">
+      {(title !== undefined || actions !== undefined) && (
+        <div className="mb-4 flex flex-wrap items-center justify-between gap-2">
+          {title !== undefined && <h2 className="text-base font-semibold">{title}</h2>}
+          {actions}
+        </div>
+      )}
+      {children}
+    </section>
+  );
+}
+
+type Tone = "neutral" | "good" | "warn" | "bad" | "accent";
+
+const TONES: Readonly<Record<Tone, string>> = {
+  neutral: "bg-sunken text-ink",
+  good: "bg-good-soft text-good",
+  warn: "bg-warn-soft text-warn",
+  bad: "bg-bad-soft text-bad",
+  accent: "bg-accent-soft text-accent",
+};
+
+/** A state in a word. The word says it; the colour only helps. */
+export function Badge({ tone = "neutral", children }: { readonly tone?: Tone; readonly children: ReactNode }): ReactNode {
+  return (
+    <span className={clsx("inline-flex items-center gap-1 rounded-full px-2.5 py-0.5 text-xs font-medium", TONES[tone])}>{children}</span>
+  );
+}
+
+/** Names and values. */
+export function Facts({ items }: { readonly items: readonly (readonly [name: string, value: ReactNode])[] }): ReactNode {
+  return (
+    <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-[max-content_1fr]">
+      {items.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="text-sm text-muted">{name}</dt>
+          <dd className="mb-1 sm:mb-0">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,26 @@
+export type ThemeChoice = "system" | "light" | "dark";
+
+const KEY = "gatehouse.theme";
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+
+export function themeChoice(): ThemeChoice {
+  const kept = localStorage.getItem(KEY);
+  return kept === "light" || kept === "dark" ? kept : "system";
+}
+
+function apply(): void {
+  const choice = themeChoice();
+  document.documentElement.dataset.theme = choice === "system" ? (dark.matches ? "dark" : "light") : choice;
+}
+
+export function chooseTheme(choice: ThemeChoice): void {
+  if (choice === "system") localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, choice);
+  apply();
+}
+
+/** Before the first paint, and again when the system changes its mind. */
+export function followTheme(): void {
+  apply();
+  dark.addEventListener("change", apply);
+}

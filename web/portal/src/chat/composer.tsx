@@ -1,0 +1,115 @@
+import { Button, IconButton } from "@gatehouse/web-kit/button.tsx";
+import { ImagePlus, SendHorizontal, Square, X } from "lucide-react";
+import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
+import { usePortalTexts } from "../translations.ts";
+import type { Attachment } from "./conversation.ts";
+
+interface ComposerProps {
+  readonly streaming: boolean;
+  readonly ready: boolean;
+  readonly takesImages: boolean;
+  readonly onSend: (text: string, attachments: readonly Attachment[]) => void;
+  readonly onStop: () => void;
+}
+
+const MOST_IMAGE_BYTES = 4_000_000;
+
+function read(file: File): Promise<Attachment> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener("load", () => resolve({ name: file.name, url: String(reader.result) }));
+    reader.addEventListener("error", () => reject(reader.error ?? new Error("The file could not be read.")));
+    reader.readAsDataURL(file);
+  });
+}
+
+/** Enter sends and Shift+Enter breaks the line; while an input method composes, Enter is its own. */
+export function Composer({ streaming, ready, takesImages, onSend, onStop }: ComposerProps): ReactNode {
+  const t = usePortalTexts();
+  const [text, setText] = useState("");
+  const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
+  const files = useRef<HTMLInputElement>(null);
+  const canSend = ready && !streaming && (text.trim() !== "" || attachments.length > 0);
+  const send = () => {
+    if (!canSend) return;
+    onSend(text.trim(), attachments);
+    setText("");
+    setAttachments([]);
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  const add = async (list: FileList | null) => {
+    const small = [...(list ?? [])].filter((file) => file.type.startsWith("image/") && file.size <= MOST_IMAGE_BYTES);
+    const added = await Promise.all(small.map(read));
+    setAttachments((before) => [...before, ...added]);
+  };
+  return (
+    <form
+      className="rounded-2xl border border-edge bg-surface p-2 focus-within:border-accent"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      {attachments.length > 0 && (
+        <ul className="flex flex-wrap gap-2 p-1">
+          {attachments.map((one, at) => (
+            <li key={at} className="relative">
+              <img src={one.url} alt={t("image", { name: one.name })} className="size-16 rounded-lg object-cover" />
+              <button
+                type="button"
+                aria-label={t("remove", { name: one.name })}
+                onClick={() => setAttachments(attachments.filter((_, other) => other !== at))}
+                className="absolute -top-2 -right-2 inline-flex size-6 items-center justify-center rounded-full border border-line bg-surface"
+              >
+                <X aria-hidden size={14} />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <textarea
+        aria-label={t("message")}
+        placeholder={t("message")}
+        title={t("messageHint")}
+        value={text}
+        rows={1}
+        dir="auto"
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+        className="field-sizing-content block max-h-48 min-h-11 w-full resize-none bg-transparent px-2 py-2 outline-none placeholder:text-muted"
+      />
+      <div className="flex items-center gap-1">
+        {takesImages && (
+          <>
+            <IconButton icon={ImagePlus} label={t("attach")} onClick={() => files.current?.click()} />
+            <input
+              ref={files}
+              type="file"
+              accept="image/*"
+              multiple
+              hidden
+              onChange={(event) => {
+                void add(event.target.files);
+                event.target.value = "";
+              }}
+            />
+          </>
+        )}
+        <span className="ml-auto" />
+        {streaming ? (
+          <Button icon={Square} onClick={onStop}>
+            {t("stop")}
+          </Button>
+        ) : (
+          <Button type="submit" look="primary" icon={SendHorizontal} disabled={!canSend}>
+            {t("send")}
+          </Button>
+        )}
+      </div>
+    </form>
+  );
+}

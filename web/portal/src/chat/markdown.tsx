@@ -1,0 +1,96 @@
+import { clsx } from "clsx";
+import { type ComponentProps, lazy, memo, type ReactNode, Suspense } from "react";
+import ReactMarkdown, { type Components } from "react-markdown";
+import rehypeSanitize from "rehype-sanitize";
+import remarkGfm from "remark-gfm";
+import { markdownBlocks } from "./markdown-blocks.ts";
+
+const HighlightedCode = lazy(() => import("./highlighted-code.tsx").then((module) => ({ default: module.HighlightedCode })));
+
+const SAFE = /^(?:https?:|mailto:)/i;
+
+function Code({ className, children, streaming }: ComponentProps<"code"> & { readonly streaming: boolean }): ReactNode {
+  const language = /language-(\w+)/.exec(className ?? "")?.[1];
+  const text = String(children);
+  if (language === undefined && !text.includes("\n"))
+    return <code className="rounded bg-sunken px-1.5 py-0.5 font-mono text-[0.875em]">{children}</code>;
+  const plain = <code className="font-mono text-sm">{text}</code>;
+  if (streaming || language === undefined) return plain;
+  return (
+    <Suspense fallback={plain}>
+      <HighlightedCode text={text} language={language} />
+    </Suspense>
+  );
+}
+
+/** What a model, a tool or a person wrote is shown and never obeyed: no HTML, no picture fetched, no address but a web's. */
+function componentsFor(streaming: boolean): Components {
+  return {
+    a: ({ href, children }) =>
+      href !== undefined && SAFE.test(href) ? (
+        <a href={href} target="_blank" rel="noopener noreferrer nofollow" className="text-accent underline">
+          {children}
+        </a>
+      ) : (
+        <span>{children}</span>
+      ),
+    img: ({ alt, src }) => <span className="text-muted">[{alt === undefined || alt === "" ? String(src ?? "") : alt}]</span>,
+    code: ({ className, children }) => (
+      <Code className={className} streaming={streaming}>
+        {children}
+      </Code>
+    ),
+    pre: ({ children }) => (
+      <pre tabIndex={0} className="my-3 overflow-x-auto rounded-lg border border-line bg-sunken p-3">
+        {children}
+      </pre>
+    ),
+    table: ({ children }) => (
+      <div tabIndex={0} role="region" aria-label="Table" className="my-3 overflow-x-auto">
+        <table className="border-collapse text-sm">{children}</table>
+      </div>
+    ),
+    th: ({ children }) => <th className="border border-line bg-sunken px-3 py-1.5 text-start">{children}</th>,
+    td: ({ children }) => <td className="border border-line px-3 py-1.5">{children}</td>,
+    p: ({ children }) => <p className="my-2">{children}</p>,
+    ul: ({ children }) => <ul className="my-2 list-disc ps-6">{children}</ul>,
+    ol: ({ children, start }) => (
+      <ol start={start} className="my-2 list-decimal ps-6">
+        {children}
+      </ol>
+    ),
+    blockquote: ({ children }) => <blockquote className="my-3 border-s-4 border-line ps-4 text-muted">{children}</blockquote>,
+    // A heading of an answer is none of the page.
+    ...Object.fromEntries(
+      ["h1", "h2", "h3", "h4", "h5", "h6"].map((name, at) => [
+        name,
+        ({ children }: { readonly children?: ReactNode }) => (
+          <p className={clsx("mt-4 mb-2 font-semibold", at < 2 ? "text-lg" : "text-base")}>{children}</p>
+        ),
+      ]),
+    ),
+    hr: () => <hr className="my-4 border-line" />,
+    input: ({ checked }) => <span aria-hidden>{checked === true ? "☑ " : "☐ "}</span>,
+  };
+}
+
+const WHOLE = componentsFor(false);
+const COMING = componentsFor(true);
+
+const Block = memo(function Block({ text, streaming }: { readonly text: string; readonly streaming: boolean }): ReactNode {
+  return (
+    <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[rehypeSanitize]} components={streaming ? COMING : WHOLE}>
+      {text}
+    </ReactMarkdown>
+  );
+});
+
+export function Markdown({ text, streaming = false }: { readonly text: string; readonly streaming?: boolean }): ReactNode {
+  return (
+    <div dir="auto" className="min-w-0">
+      {markdownBlocks(text).map((block, at) => (
+        <Block key={at} text={block} streaming={streaming} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+import { formatNumber } from "@gatehouse/web-kit/formats.ts";
+import { CircleSlash } from "lucide-react";
+import type { ReactNode } from "react";
+import { usePortalTexts } from "../translations.ts";
+import type { TurnRefusal } from "./conversation.ts";
+
+/** A refusal where the answer would be: what, why, by which rule, what to do, and under which id it is known. */
+export function RefusalCard({ refusal }: { readonly refusal: TurnRefusal }): ReactNode {
+  const t = usePortalTexts();
+  const { kind, message, rule, usage, requestId, retryAfterSeconds } = refusal;
+  const title = {
+    limit: t("refusedLimit"),
+    policy: t("refusedPolicy"),
+    approval: t("refusedApproval"),
+    model: t("refusedModel"),
+    other: t("refusedOther"),
+  }[kind];
+  const next = kind === "limit" ? t("nextLimit") : kind === "policy" ? t("nextPolicy") : kind === "model" ? t("nextModel") : t("nextOther");
+  return (
+    <div role="alert" className="grid gap-1.5 rounded-xl border border-warn/50 bg-warn-soft p-4">
+      <p className="flex items-center gap-2 font-semibold text-warn">
+        <CircleSlash aria-hidden size={18} />
+        {title}
+      </p>
+      <p>{message}</p>
+      {rule !== null && <p className="text-sm">{t("rule", { name: rule })}</p>}
+      {usage !== null && (
+        <p className="text-sm">{t("usedOf", { used: formatNumber(usage.used), most: formatNumber(usage.most), group: usage.group })}</p>
+      )}
+      <p className="text-sm">{retryAfterSeconds === null ? next : `${next} ${t("waitSeconds", { count: retryAfterSeconds })}`}</p>
+      {requestId !== null && (
+        <p className="font-mono text-xs">
+          {t("request")} {requestId}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,9 @@
+import { startApp } from "@gatehouse/web-kit/app-frame.tsx";
+import { PortalApp } from "./portal-app.tsx";
+import { ownSession } from "./portal-client.ts";
+import { translations } from "./translations.ts";
+import "./portal.css";
+
+await translations.start();
+void ownSession.resume();
+startApp(<PortalApp />);

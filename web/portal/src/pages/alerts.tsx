@@ -1,0 +1,82 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { formatDate, formatNumber } from "@gatehouse/web-kit/formats.ts";
+import { Badge, Card, PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Gauge } from "lucide-react";
+import type { ReactNode } from "react";
+import type { ShownAlert } from "../api/portal-records.ts";
+import { portalApi } from "../portal-client.ts";
+import { usePortalTexts } from "../translations.ts";
+
+function AlertCard({ alert, onAcknowledge }: { readonly alert: ShownAlert; readonly onAcknowledge: () => void }): ReactNode {
+  const t = usePortalTexts();
+  const { current_value: current, threshold_value: threshold } = alert;
+  return (
+    <li>
+      <Card
+        title={alert.title}
+        actions={
+          alert.resolved ? (
+            <Badge>{t("resolved")}</Badge>
+          ) : (
+            <Badge tone={alert.severity === "critical" ? "bad" : "warn"}>{alert.severity}</Badge>
+          )
+        }
+      >
+        <div className="grid gap-3">
+          <p>{alert.message}</p>
+          {current !== null && threshold !== null && threshold > 0 && (
+            <div className="grid gap-1">
+              <meter aria-label={alert.title} min={0} max={threshold} value={Math.min(current, threshold)} className="h-3 w-full" />
+              <p className="text-sm text-muted">{t("level", { current: formatNumber(current), threshold: formatNumber(threshold) })}</p>
+            </div>
+          )}
+          <div className="flex flex-wrap items-center justify-between gap-2">
+            <time dateTime={alert.created_at} className="text-sm text-muted">
+              {formatDate(alert.created_at)}
+            </time>
+            {!alert.resolved && <Button onClick={onAcknowledge}>{t("acknowledge")}</Button>}
+          </div>
+        </div>
+      </Card>
+    </li>
+  );
+}
+
+export function AlertsPage(): ReactNode {
+  const t = usePortalTexts();
+  const cache = useQueryClient();
+  const list = useQuery({ queryKey: ["alerts"], queryFn: () => portalApi.call("GET /v1/portal/alerts", { query: { page_size: 100 } }) });
+  const acknowledge = useMutation({
+    mutationFn: (id: string) => portalApi.call("POST /v1/portal/alerts/{alert_id}/acknowledge", { path: { alert_id: id } }),
+    async onSuccess() {
+      tell(t("acknowledged"));
+      await cache.invalidateQueries({ queryKey: ["alerts"] });
+    },
+  });
+  return (
+    <PageFrame product={t("product")} title={t("navAlerts")} lead={t("alertsLead")} width="reading">
+      {list.isPending && <Skeleton label={t("loading")} />}
+      {list.isError && (
+        <ErrorState
+          error={list.error}
+          title={t("unreadable")}
+          requestLabel={t("request")}
+          retry={{ label: t("tryAgain"), run: () => void list.refetch() }}
+        />
+      )}
+      {list.isSuccess && list.data.alerts.length === 0 && (
+        <EmptyState icon={Gauge} title={t("noAlertsTitle")}>
+          {t("noAlerts")}
+        </EmptyState>
+      )}
+      <ul className="grid gap-4">
+        {(list.data?.alerts ?? []).map((alert) => (
+          <AlertCard key={alert.id} alert={alert} onAcknowledge={() => acknowledge.mutate(alert.id)} />
+        ))}
+      </ul>
+    </PageFrame>
+  );
+}

@@ -1,0 +1,279 @@
+import { buttonClass, IconButton } from "@gatehouse/web-kit/button.tsx";
+import { ConfirmDialog, Dialog } from "@gatehouse/web-kit/dialog.tsx";
+import { useSession } from "@gatehouse/web-kit/session.ts";
+import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { Bot, FileDown, FileJson, History, MessageSquarePlus, Trash2 } from "lucide-react";
+import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { Composer } from "../chat/composer.tsx";
+import type { ChatTurn } from "../chat/conversation.ts";
+import { forgetConversation, readConversations } from "../chat/conversation-store.ts";
+import { conversationAsJson, conversationAsMarkdown, saveFile } from "../chat/export.ts";
+import { ModelPicker } from "../chat/model-picker.tsx";
+import { NoticeText } from "../chat/notice-text.tsx";
+import { TurnView } from "../chat/turn-view.tsx";
+import { newUlid } from "../chat/ulid.ts";
+import { type Talk, useConversation } from "../chat/use-conversation.ts";
+import { portalApi, ownSession } from "../portal-client.ts";
+import { usePortalTexts } from "../translations.ts";
+
+const LIST = ["conversations"];
+
+function ConversationLinks({
+  owner,
+  current,
+  onChoose,
+}: {
+  readonly owner: string;
+  readonly current: string;
+  readonly onChoose?: () => void;
+}): ReactNode {
+  const t = usePortalTexts();
+  const list = useQuery({ queryKey: [...LIST, owner], queryFn: () => readConversations(owner) });
+  const kept = (list.data ?? []).filter(({ turns }) => turns.length > 0);
+  return (
+    <>
+      <Link to="/chat" onClick={onChoose} className={buttonClass("secondary", "justify-start")}>
+        <MessageSquarePlus aria-hidden size={16} />
+        {t("newChat")}
+      </Link>
+      <ul className="grid grid-cols-1 gap-0.5">
+        {kept.map(({ handle, title }) => (
+          <li key={handle}>
+            <Link
+              to="/chat/$handle"
+              params={{ handle }}
+              onClick={onChoose}
+              aria-current={handle === current ? "page" : undefined}
+              className={clsx("block truncate rounded-lg px-3 py-2 text-sm hover:bg-sunken", handle === current && "bg-sunken font-medium")}
+            >
+              {title === "" ? t("untitled") : title}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {kept.length === 0 && <p className="px-3 text-sm text-muted">{t("noConversations")}</p>}
+      <p className="mt-auto px-3 pt-4 text-xs text-muted">{t("keptHere")}</p>
+    </>
+  );
+}
+
+/** Beside the conversation where there is room, else behind a button. */
+function ConversationList({ owner, current }: { readonly owner: string; readonly current: string }): ReactNode {
+  const t = usePortalTexts();
+  return (
+    <aside aria-label={t("conversations")} className="hidden w-64 shrink-0 flex-col gap-2 overflow-y-auto border-r border-line p-3 xl:flex">
+      <ConversationLinks owner={owner} current={current} />
+    </aside>
+  );
+}
+
+function ConversationsButton({ owner, current }: { readonly owner: string; readonly current: string }): ReactNode {
+  const t = usePortalTexts();
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <IconButton icon={History} label={t("conversations")} className="xl:hidden" onClick={() => setOpen(true)} />
+      <Dialog open={open} onClose={() => setOpen(false)} title={t("conversations")} closeLabel={t("close")}>
+        <div className="grid grid-cols-1 gap-3">
+          <ConversationLinks owner={owner} current={current} onChoose={() => setOpen(false)} />
+        </div>
+      </Dialog>
+    </>
+  );
+}
+
+function ConversationTools({ talk }: { readonly talk: Talk }): ReactNode {
+  const t = usePortalTexts();
+  const go = useNavigate();
+  const cache = useQueryClient();
+  const [asked, setAsked] = useState(false);
+  const { conversation } = talk;
+  if (conversation === null || conversation.turns.length === 0) return null;
+  const texts = { preamble: t("exportPreamble"), you: t("you"), aiGenerated: t("aiGenerated") };
+  const forget = async () => {
+    talk.stop();
+    await forgetConversation(conversation.handle);
+    await cache.invalidateQueries({ queryKey: LIST });
+    tell(t("deleted"));
+    await go({ to: "/chat" });
+  };
+  return (
+    <>
+      <IconButton
+        icon={FileDown}
+        label={t("exportMarkdown")}
+        onClick={() => saveFile(`${conversation.handle}.md`, "text/markdown", conversationAsMarkdown(conversation, texts))}
+      />
+      <IconButton
+        icon={FileJson}
+        label={t("exportJson")}
+        onClick={() => saveFile(`${conversation.handle}.json`, "application/json", conversationAsJson(conversation, texts))}
+      />
+      <IconButton icon={Trash2} label={t("deleteChat")} onClick={() => setAsked(true)} />
+      <ConfirmDialog
+        open={asked}
+        onClose={() => setAsked(false)}
+        title={t("deleteChat")}
+        description={t("deleteChatLead")}
+        closeLabel={t("cancel")}
+        confirmLabel={t("delete")}
+        onConfirm={() => void forget()}
+      />
+    </>
+  );
+}
+
+function useRating(talk: Talk): (turn: ChatTurn, score: 1 | -1) => void {
+  const rate = useMutation({
+    mutationFn: ({ runId, score }: { runId: string; score: 1 | -1 | 0; turnId: string }) =>
+      portalApi.call("POST /v1/portal/runs/{run_id}/feedback", { path: { run_id: runId }, body: { score } }),
+    onSuccess: ({ score }, { turnId }) =>
+      talk.change((now) => ({
+        ...now,
+        turns: now.turns.map((turn) => (turn.id === turnId ? { ...turn, score: score === 1 || score === -1 ? score : null } : turn)),
+      })),
+  });
+  const { mutate } = rate;
+  return useCallback(
+    (turn, score) => {
+      if (turn.runId != null) mutate({ runId: turn.runId, turnId: turn.id, score: turn.score === score ? 0 : score });
+    },
+    [mutate],
+  );
+}
+
+function Conversation({
+  owner,
+  handle,
+  systemId,
+}: {
+  readonly owner: string;
+  readonly handle: string;
+  readonly systemId: string | null;
+}): ReactNode {
+  const t = usePortalTexts();
+  const cache = useQueryClient();
+  const onKept = useCallback(() => void cache.invalidateQueries({ queryKey: LIST }), [cache]);
+  const talk = useConversation(owner, handle, systemId, onKept);
+  const models = useQuery({
+    queryKey: ["models"],
+    queryFn: () => portalApi.call("GET /v1/portal/models", { query: { enabled_only: "true", modes: "chat" } }),
+  });
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [said, setSaid] = useState("");
+  const end = useRef<HTMLDivElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const rate = useRating(talk);
+  const { conversation, notice, gate, streaming } = talk;
+  const available = models.data?.models ?? [];
+  const wanted = chosen ?? conversation?.modelId ?? null;
+  const model = available.find(({ id }) => id === wanted) ?? available[0] ?? null;
+  const turns = conversation?.turns ?? [];
+  const length = turns.at(-1)?.text.length ?? 0;
+
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+  }, [handle]);
+  const title = conversation?.title || t("untitled");
+  useEffect(() => {
+    document.title = `${title} · ${t("product")}`;
+  }, [title, t]);
+  useEffect(() => {
+    if (streaming) setSaid("");
+    else if (turns.at(-1)?.role === "assistant") setSaid(t("responseComplete"));
+  }, [streaming, turns.length, t]);
+  useEffect(() => {
+    end.current?.scrollIntoView({ block: "end" });
+  }, [turns.length, length]);
+
+  const again = talk.again;
+  const onAgain = useCallback((turnId: string, text?: string) => model !== null && again(turnId, model, text), [again, model]);
+  const noModel = models.isSuccess && model === null;
+  return (
+    <div className="flex min-w-0 grow flex-col">
+      {notice?.methods.includes("banner") === true && gate !== null && <NoticeText plan={notice} method="banner" gate={gate} />}
+      <div className="flex items-center gap-2 border-b border-line px-4 py-2">
+        <h1 ref={heading} tabIndex={-1} className="sr-only">
+          {title}
+        </h1>
+        <ModelPicker models={available} value={model} onChange={setChosen} />
+        <span className="ml-auto flex">
+          <ConversationsButton owner={owner} current={handle} />
+          <ConversationTools talk={talk} />
+        </span>
+      </div>
+      <div tabIndex={0} role="region" aria-label={t("navChat")} className="min-h-0 grow overflow-y-auto">
+        <div className="mx-auto grid max-w-3xl gap-6 px-4 py-6">
+          {notice?.methods.includes("inline") === true && gate !== null && <NoticeText plan={notice} method="inline" gate={gate} />}
+          {models.isError && (
+            <ErrorState
+              error={models.error}
+              title={t("unreadable")}
+              requestLabel={t("request")}
+              retry={{ label: t("tryAgain"), run: () => void models.refetch() }}
+            />
+          )}
+          {(models.isPending || conversation === null) && <Skeleton label={t("loading")} lines={3} />}
+          {conversation !== null && turns.length === 0 && models.isSuccess && (
+            <EmptyState icon={Bot} title={noModel ? t("noModelsTitle") : t("chatEmptyTitle")}>
+              {noModel ? t("noModels") : t("chatEmpty")}
+            </EmptyState>
+          )}
+          {turns.map((turn, at) => (
+            <TurnView
+              key={turn.id}
+              turn={turn}
+              streaming={streaming && at === turns.length - 1 && turn.role === "assistant"}
+              busy={streaming || model === null}
+              onAgain={onAgain}
+              onRate={rate}
+            />
+          ))}
+          <div ref={end} />
+        </div>
+      </div>
+      <p role="status" className="sr-only">
+        {said}
+      </p>
+      <div className="mx-auto w-full max-w-3xl px-4 pb-4">
+        <Composer
+          streaming={streaming}
+          ready={model !== null && gate !== null}
+          takesImages={model?.supports_vision === true}
+          onSend={(text, attachments) => model !== null && talk.send(text, attachments, model)}
+          onStop={talk.stop}
+        />
+      </div>
+    </div>
+  );
+}
+
+/** The address holds the conversation, so a reload goes on with it; without one a new handle is made. */
+export function ChatPage(): ReactNode {
+  const t = usePortalTexts();
+  const go = useNavigate();
+  const { handle } = useParams({ strict: false });
+  const session = useSession(ownSession);
+  const groups = useQuery({ queryKey: ["groups"], queryFn: () => portalApi.call("GET /v1/portal/auth/groups") });
+  const isHandle = handle !== undefined && /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(handle);
+  useEffect(() => {
+    if (!isHandle) void go({ to: "/chat/$handle", params: { handle: newUlid() }, replace: true });
+  }, [go, isHandle]);
+  if (!isHandle || session.state !== "in" || groups.isPending)
+    return (
+      <div className="mx-auto max-w-3xl px-4 py-8">
+        <h1 className="sr-only">{t("navChat")}</h1>
+        <Skeleton label={t("loading")} />
+      </div>
+    );
+  return (
+    <div className="flex h-[calc(100dvh-3.5rem)]">
+      <ConversationList owner={session.user.id} current={handle} />
+      <Conversation key={handle} owner={session.user.id} handle={handle} systemId={groups.data?.primary_group_id ?? null} />
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { formatDate, formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { Badge, PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Bell } from "lucide-react";
+import type { ReactNode } from "react";
+import { portalApi } from "../portal-client.ts";
+import { usePortalTexts } from "../translations.ts";
+
+export function NotificationsPage(): ReactNode {
+  const t = usePortalTexts();
+  const cache = useQueryClient();
+  const list = useQuery({
+    queryKey: ["notifications", "list"],
+    queryFn: () => portalApi.call("GET /v1/portal/notifications", { query: { page_size: 100 } }),
+  });
+  const renew = () => cache.invalidateQueries({ queryKey: ["notifications"] });
+  const read = useMutation({
+    mutationFn: (id: string) => portalApi.call("POST /v1/portal/notifications/{id}/read", { path: { id } }),
+    onSuccess: renew,
+  });
+  const readAll = useMutation({ mutationFn: () => portalApi.call("POST /v1/portal/notifications/mark-all-read"), onSuccess: renew });
+  const all = list.data?.notifications ?? [];
+  return (
+    <PageFrame
+      product={t("product")}
+      title={t("navNotifications")}
+      lead={t("notificationsLead")}
+      width="reading"
+      actions={
+        all.some(({ is_read }) => !is_read) && (
+          <Button busy={readAll.isPending} onClick={() => readAll.mutate()}>
+            {t("markAllRead")}
+          </Button>
+        )
+      }
+    >
+      {list.isPending && <Skeleton label={t("loading")} />}
+      {list.isError && (
+        <ErrorState
+          error={list.error}
+          title={t("unreadable")}
+          requestLabel={t("request")}
+          retry={{ label: t("tryAgain"), run: () => void list.refetch() }}
+        />
+      )}
+      {list.isSuccess && all.length === 0 && (
+        <EmptyState icon={Bell} title={t("noNotificationsTitle")}>
+          {t("noNotifications")}
+        </EmptyState>
+      )}
+      <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface empty:hidden">
+        {all.map(({ id, title, body, is_read, created_at }) => (
+          <li key={id} className="grid gap-1 p-4">
+            <div className="flex flex-wrap items-center gap-2">
+              <h2 className="font-medium">{title}</h2>
+              {!is_read && <Badge tone="accent">{t("unread")}</Badge>}
+              <time dateTime={created_at} title={formatDate(created_at)} className="ml-auto text-sm text-muted">
+                {formatRelative(created_at)}
+              </time>
+            </div>
+            <p dir="auto">{body}</p>
+            {!is_read && (
+              <div>
+                <Button look="quiet" className="!px-0 !text-accent" onClick={() => read.mutate(id)}>
+                  {t("markRead")}
+                </Button>
+              </div>
+            )}
+          </li>
+        ))}
+      </ul>
+    </PageFrame>
+  );
+}

@@ -1,0 +1,180 @@
+import { fieldMessageOf } from "@gatehouse/web-kit/api-error.ts";
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { TextField } from "@gatehouse/web-kit/field.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { SignInFrame } from "@gatehouse/web-kit/sign-in-frame.tsx";
+import { useMutation } from "@tanstack/react-query";
+import { type ReactNode, type SubmitEvent, useState } from "react";
+import { portalApi, ownSession } from "../portal-client.ts";
+import { LANGUAGE_NAMES, translations, usePortalTexts } from "../translations.ts";
+
+const textOf = (form: FormData, name: string) => String(form.get(name) ?? "").trim();
+
+function LanguageChoice(): ReactNode {
+  const t = usePortalTexts();
+  return (
+    <label className="flex items-center gap-2 text-sm text-muted">
+      {t("language")}
+      <select
+        value={translations.locale()}
+        onChange={(event) => void translations.choose(event.target.value)}
+        className="min-h-8 rounded-lg border border-edge bg-surface px-2 text-ink"
+      >
+        {translations.languages().map((language) => (
+          <option key={language} value={language} lang={language}>
+            {LANGUAGE_NAMES[language]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface StepProps {
+  readonly onOwed: (tempToken: string) => void;
+  readonly onOther: () => void;
+}
+
+function useLogin(onOwed: (tempToken: string) => void) {
+  return async (username: string, password: string) => {
+    const answer = await portalApi.call("POST /v1/portal/auth/login", { body: { username, password } });
+    if ("requires_2fa" in answer) onOwed(answer.temp_token);
+    else await ownSession.begin(answer);
+  };
+}
+
+const forTenant = (tenant: string) => ownSession.setHeader("x-tenant-id", tenant === "" ? null : tenant);
+
+function TenantField(): ReactNode {
+  const t = usePortalTexts();
+  const [given] = useState(() => new URLSearchParams(location.search).get("tenant") ?? "");
+  return (
+    <details open={given !== ""} className="text-sm">
+      <summary className="w-fit cursor-pointer py-1 text-muted">{t("tenant")}</summary>
+      <TextField label={t("tenant")} name="tenant" hint={t("tenantHint")} defaultValue={given} autoComplete="organization" />
+    </details>
+  );
+}
+
+function PasswordStep({ onOwed, onOther }: StepProps): ReactNode {
+  const t = usePortalTexts();
+  const logIn = useLogin(onOwed);
+  const login = useMutation({
+    mutationFn: (form: FormData) => {
+      forTenant(textOf(form, "tenant"));
+      return logIn(textOf(form, "username"), String(form.get("password") ?? ""));
+    },
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    login.mutate(new FormData(event.currentTarget));
+  };
+  return (
+    <form className="grid gap-4" onSubmit={submit}>
+      <TextField label={t("username")} name="username" autoComplete="username" required autoFocus />
+      <TextField label={t("password")} name="password" type="password" autoComplete="current-password" required />
+      <TenantField />
+      <FormError error={login.error} />
+      <Button type="submit" look="primary" busy={login.isPending}>
+        {t("signIn")}
+      </Button>
+      <p className="flex flex-wrap items-center justify-center gap-x-2 text-sm text-muted">
+        {t("newHere")}
+        <Button look="quiet" className="!text-accent" onClick={onOther}>
+          {t("register")}
+        </Button>
+      </p>
+    </form>
+  );
+}
+
+function RegisterStep({ onOwed, onOther }: StepProps): ReactNode {
+  const t = usePortalTexts();
+  const logIn = useLogin(onOwed);
+  const register = useMutation({
+    mutationFn: async (form: FormData) => {
+      forTenant(textOf(form, "tenant"));
+      const [username, password] = [textOf(form, "username"), String(form.get("password") ?? "")];
+      const [email, name] = [textOf(form, "email"), textOf(form, "display_name")];
+      await portalApi.call("POST /v1/portal/auth/register", {
+        body: { username, password, ...(email === "" ? {} : { email }), ...(name === "" ? {} : { display_name: name }) },
+      });
+      await logIn(username, password);
+    },
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    register.mutate(new FormData(event.currentTarget));
+  };
+  const wrong = (name: string) => fieldMessageOf(register.error, name);
+  return (
+    <form className="grid gap-4" onSubmit={submit}>
+      <TextField label={t("username")} name="username" autoComplete="username" required autoFocus error={wrong("username")} />
+      <TextField
+        label={t("password")}
+        name="password"
+        type="password"
+        autoComplete="new-password"
+        required
+        minLength={8}
+        hint={t("passwordHint")}
+        error={wrong("password")}
+      />
+      <TextField label={t("displayName")} name="display_name" autoComplete="name" error={wrong("display_name")} />
+      <TextField label={t("email")} name="email" type="email" autoComplete="email" error={wrong("email")} />
+      <TenantField />
+      <FormError error={register.error} />
+      <Button type="submit" look="primary" busy={register.isPending}>
+        {t("register")}
+      </Button>
+      <p className="flex flex-wrap items-center justify-center gap-x-2 text-sm text-muted">
+        {t("haveAccount")}
+        <Button look="quiet" className="!text-accent" onClick={onOther}>
+          {t("signIn")}
+        </Button>
+      </p>
+    </form>
+  );
+}
+
+function PortalCodeStep({ tempToken, onBack }: { readonly tempToken: string; readonly onBack: () => void }): ReactNode {
+  const t = usePortalTexts();
+  const finish = useMutation({
+    mutationFn: (code: string) => portalApi.call("POST /v1/portal/auth/login/2fa", { body: { temp_token: tempToken, code } }),
+    onSuccess: (grant) => ownSession.begin(grant),
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    finish.mutate(textOf(new FormData(event.currentTarget), "code"));
+  };
+  return (
+    <form className="grid gap-4" onSubmit={submit}>
+      <TextField label={t("code")} name="code" hint={t("codeHint")} autoComplete="one-time-code" required autoFocus />
+      <FormError error={finish.error} />
+      <Button type="submit" look="primary" busy={finish.isPending}>
+        {t("signIn")}
+      </Button>
+      <Button look="quiet" onClick={onBack}>
+        {t("back")}
+      </Button>
+    </form>
+  );
+}
+
+export function PortalSignIn(): ReactNode {
+  const t = usePortalTexts();
+  const [owed, setOwed] = useState<string | null>(null);
+  const [registers, setRegisters] = useState(false);
+  const title = owed !== null ? t("oneMoreStep") : registers ? t("register") : t("signIn");
+  return (
+    <SignInFrame product={t("product")} title={title} foot={<LanguageChoice />}>
+      {owed !== null ? (
+        <PortalCodeStep tempToken={owed} onBack={() => setOwed(null)} />
+      ) : registers ? (
+        <RegisterStep onOwed={setOwed} onOther={() => setRegisters(false)} />
+      ) : (
+        <PasswordStep onOwed={setOwed} onOther={() => setRegisters(true)} />
+      )}
+    </SignInFrame>
+  );
+}

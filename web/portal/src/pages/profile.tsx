@@ -1,0 +1,192 @@
+import { fieldMessageOf } from "@gatehouse/web-kit/api-error.ts";
+import { Button, buttonClass } from "@gatehouse/web-kit/button.tsx";
+import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { Card, PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { CircleUser } from "lucide-react";
+import { type ReactNode, type SubmitEvent, useRef } from "react";
+import type { PortalProfile } from "../api/portal-records.ts";
+import { portalApi, ownSession } from "../portal-client.ts";
+import { PortalTwoFactor } from "../profile/portal-two-factor.tsx";
+import { usePortalTexts } from "../translations.ts";
+
+function Who({ profile }: { readonly profile: PortalProfile }): ReactNode {
+  const t = usePortalTexts();
+  const cache = useQueryClient();
+  const renew = () => cache.invalidateQueries({ queryKey: ["profile"] });
+  const save = useMutation({
+    mutationFn: (body: { email?: string; display_name?: string }) => portalApi.call("PATCH /v1/portal/auth/profile", { body }),
+    async onSuccess() {
+      tell(t("saved"));
+      await renew();
+    },
+  });
+  const photo = useMutation({
+    mutationFn: (file: File) => {
+      const body = new FormData();
+      body.set("file", file);
+      return portalApi.call("POST /v1/portal/auth/profile/photo", { body });
+    },
+    onSuccess: renew,
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const [email, name] = [String(form.get("email")).trim(), String(form.get("display_name")).trim()];
+    save.mutate({ ...(email === "" ? {} : { email }), ...(name === "" ? {} : { display_name: name }) });
+  };
+  const own = profile.avatar_url?.startsWith("/") === true || profile.avatar_url?.startsWith(location.origin) === true;
+  return (
+    <Card title={profile.username}>
+      <div className="grid gap-6 sm:grid-cols-[auto_1fr]">
+        <div className="grid content-start justify-items-center gap-3">
+          {own ? (
+            <img src={profile.avatar_url ?? ""} alt={t("photo")} className="size-24 rounded-full object-cover" />
+          ) : (
+            <CircleUser aria-hidden size={96} strokeWidth={1} className="text-muted" />
+          )}
+          <label className={buttonClass("secondary", "cursor-pointer focus-within:outline-2 focus-within:outline-accent")}>
+            {t("changePhoto")}
+            <input
+              type="file"
+              accept="image/jpeg,image/png,image/webp,image/gif"
+              className="sr-only"
+              onChange={(event) => {
+                const [file] = event.target.files ?? [];
+                if (file !== undefined) photo.mutate(file);
+              }}
+            />
+          </label>
+          <FormError error={photo.error} />
+        </div>
+        <form className="grid max-w-sm gap-4" onSubmit={submit}>
+          <TextField
+            label={t("displayName")}
+            name="display_name"
+            autoComplete="name"
+            defaultValue={profile.display_name ?? ""}
+            error={fieldMessageOf(save.error, "display_name")}
+          />
+          <TextField
+            label={t("email")}
+            name="email"
+            type="email"
+            autoComplete="email"
+            defaultValue={profile.email ?? ""}
+            error={fieldMessageOf(save.error, "email")}
+          />
+          <FormError error={save.error} />
+          <div>
+            <Button type="submit" look="primary" busy={save.isPending}>
+              {t("save")}
+            </Button>
+          </div>
+        </form>
+      </div>
+    </Card>
+  );
+}
+
+function Groups(): ReactNode {
+  const t = usePortalTexts();
+  const cache = useQueryClient();
+  const groups = useQuery({ queryKey: ["groups"], queryFn: () => portalApi.call("GET /v1/portal/auth/groups") });
+  const choose = useMutation({
+    mutationFn: (id: string) => portalApi.call("PATCH /v1/portal/auth/primary-group", { body: { group_id: id } }),
+    async onSuccess() {
+      tell(t("saved"));
+      await cache.invalidateQueries();
+    },
+  });
+  if (groups.isPending) return <Skeleton label={t("loading")} lines={2} />;
+  if (groups.isError) return <ErrorState error={groups.error} title={t("unreadable")} requestLabel={t("request")} />;
+  const { groups: all, primary_group_id: primary } = groups.data;
+  return (
+    <Card title={t("groups")}>
+      {all.length === 0 ? (
+        <p className="text-muted">{t("noGroups")}</p>
+      ) : (
+        <div className="max-w-sm">
+          <SelectField
+            label={t("primaryGroup")}
+            hint={t("primaryHint")}
+            value={primary ?? ""}
+            disabled={choose.isPending}
+            onChange={(event) => choose.mutate(event.target.value)}
+            choices={all.map(({ id, name, display_name }) => ({ value: id, label: display_name ?? name }))}
+          />
+          <FormError error={choose.error} />
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function PortalPassword(): ReactNode {
+  const t = usePortalTexts();
+  const form = useRef<HTMLFormElement>(null);
+  const change = useMutation({
+    mutationFn: (body: { current_password: string; new_password: string }) =>
+      portalApi.call("POST /v1/portal/auth/change-password", { body }),
+    async onSuccess(grant) {
+      form.current?.reset();
+      await ownSession.replace(grant);
+      tell(t("passwordChanged"));
+    },
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const given = new FormData(event.currentTarget);
+    change.mutate({ current_password: String(given.get("current")), new_password: String(given.get("new")) });
+  };
+  return (
+    <Card title={t("password")}>
+      <form ref={form} className="grid max-w-sm gap-4" onSubmit={submit}>
+        <TextField
+          label={t("currentPassword")}
+          name="current"
+          type="password"
+          autoComplete="current-password"
+          required
+          error={fieldMessageOf(change.error, "current_password")}
+        />
+        <TextField
+          label={t("newPassword")}
+          name="new"
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={8}
+          hint={t("passwordHint")}
+          error={fieldMessageOf(change.error, "new_password")}
+        />
+        <FormError error={change.error} />
+        <div>
+          <Button type="submit" look="primary" busy={change.isPending}>
+            {t("changePassword")}
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+export function ProfilePage(): ReactNode {
+  const t = usePortalTexts();
+  const profile = useQuery({ queryKey: ["profile"], queryFn: () => portalApi.call("GET /v1/portal/auth/profile") });
+  return (
+    <PageFrame product={t("product")} title={t("navProfile")} lead={t("profileLead")} width="reading">
+      <div className="grid gap-6">
+        {profile.isPending && <Skeleton label={t("loading")} />}
+        {profile.isError && <ErrorState error={profile.error} title={t("unreadable")} requestLabel={t("request")} />}
+        {profile.isSuccess && <Who profile={profile.data} />}
+        <Groups />
+        <PortalTwoFactor />
+        <PortalPassword />
+      </div>
+    </PageFrame>
+  );
+}

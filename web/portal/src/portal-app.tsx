@@ -1,0 +1,27 @@
+import { useSession } from "@gatehouse/web-kit/session.ts";
+import { Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { Toasts } from "@gatehouse/web-kit/toast.tsx";
+import { RouterProvider } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { PortalSignIn } from "./pages/portal-sign-in.tsx";
+import { ownSession } from "./portal-client.ts";
+import { portalRouter } from "./portal-routes.tsx";
+import { usePortalTexts } from "./translations.ts";
+
+/** The address stays while somebody signs in, so that a link leads where it says. */
+export function PortalApp(): ReactNode {
+  const t = usePortalTexts();
+  const { state } = useSession(ownSession);
+  if (state === "unknown")
+    return (
+      <main className="mx-auto max-w-sm px-4 pt-40">
+        <Skeleton label={t("loading")} lines={2} />
+      </main>
+    );
+  return (
+    <>
+      {state === "out" ? <PortalSignIn /> : <RouterProvider router={portalRouter} />}
+      <Toasts dismissLabel={t("dismiss")} />
+    </>
+  );
+}

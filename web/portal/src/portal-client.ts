@@ -1,0 +1,8 @@
+import { apiClient } from "@gatehouse/web-kit/api-client.ts";
+import { Session } from "@gatehouse/web-kit/session.ts";
+import type { PortalApi } from "./api/portal-api.generated.ts";
+import { translations } from "./translations.ts";
+
+export const ownSession = new Session({ name: "portal", path: "/v1/portal/auth/session" });
+
+export const portalApi = apiClient<PortalApi>(ownSession, () => translations.t("unreachable"));

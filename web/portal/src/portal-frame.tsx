@@ -1,0 +1,113 @@
+import { AppShell } from "@gatehouse/web-kit/app-shell.tsx";
+import { IconButton } from "@gatehouse/web-kit/button.tsx";
+import { CommandPalette } from "@gatehouse/web-kit/command-palette.tsx";
+import { MenuButton } from "@gatehouse/web-kit/menu.tsx";
+import { PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { useSession } from "@gatehouse/web-kit/session.ts";
+import { chooseTheme } from "@gatehouse/web-kit/theme.ts";
+import { useQuery } from "@tanstack/react-query";
+import { Outlet, useNavigate } from "@tanstack/react-router";
+import {
+  Bell,
+  BookOpen,
+  CircleUser,
+  Gauge,
+  Languages,
+  LogOut,
+  MessageSquare,
+  Monitor,
+  Moon,
+  Search,
+  ShieldCheck,
+  Sun,
+  UserRound,
+  Wrench,
+} from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { useLiveFeed } from "./live-feed.ts";
+import { portalApi, ownSession } from "./portal-client.ts";
+import { LANGUAGE_NAMES, translations, usePortalTexts } from "./translations.ts";
+
+export function PortalFrame(): ReactNode {
+  const t = usePortalTexts();
+  const go = useNavigate();
+  const session = useSession(ownSession);
+  const [searching, setSearching] = useState(false);
+  useLiveFeed();
+  const unread = useQuery({
+    queryKey: ["notifications", "count"],
+    queryFn: () => portalApi.call("GET /v1/portal/notifications/unread-count"),
+  });
+  const pending = useQuery({ queryKey: ["approvals", "count"], queryFn: () => portalApi.call("GET /v1/portal/approvals/pending-count") });
+  const items = [
+    { to: "/chat", label: t("navChat"), icon: MessageSquare },
+    { to: "/approvals", label: t("navApprovals"), icon: ShieldCheck, count: pending.data?.pending_count ?? 0 },
+    { to: "/tools", label: t("navTools"), icon: Wrench },
+    { to: "/knowledge", label: t("navKnowledge"), icon: BookOpen },
+    { to: "/notifications", label: t("navNotifications"), icon: Bell, count: unread.data?.unread_count ?? 0 },
+    { to: "/alerts", label: t("navAlerts"), icon: Gauge },
+    { to: "/profile", label: t("navProfile"), icon: UserRound },
+  ];
+  const themes = [
+    { id: "light", label: `${t("theme")}: ${t("themeLight")}`, icon: Sun, run: () => chooseTheme("light") },
+    { id: "dark", label: `${t("theme")}: ${t("themeDark")}`, icon: Moon, run: () => chooseTheme("dark") },
+    { id: "system", label: `${t("theme")}: ${t("themeSystem")}`, icon: Monitor, run: () => chooseTheme("system") },
+  ];
+  const leave = { id: "sign-out", label: t("signOut"), icon: LogOut, run: () => void ownSession.end() };
+  const languages = translations
+    .languages()
+    .map((language) => ({ id: language, label: LANGUAGE_NAMES[language] ?? language, run: () => void translations.choose(language) }));
+  return (
+    <AppShell
+      product={t("product")}
+      navigation={[{ items }]}
+      labels={{ skip: t("skip"), navigation: t("navigation"), openMenu: t("menuOpen"), closeMenu: t("menuClose") }}
+      tools={
+        <>
+          <IconButton icon={Search} label={t("search")} onClick={() => setSearching(true)} />
+          <MenuButton
+            label={t("language")}
+            trigger={<Languages aria-hidden size={18} />}
+            items={languages.map(({ label, run }) => ({ label, onSelect: run }))}
+            className="inline-flex size-9 items-center justify-center rounded-lg hover:bg-sunken"
+          />
+          <MenuButton
+            label={session.state === "in" ? `${t("account")}: ${session.user.username}` : t("account")}
+            trigger={
+              <>
+                <CircleUser aria-hidden size={20} />
+                <span className="hidden max-w-40 truncate text-sm sm:inline">{session.state === "in" ? session.user.username : ""}</span>
+              </>
+            }
+            items={[
+              { label: t("navProfile"), icon: UserRound, onSelect: () => void go({ to: "/profile" }) },
+              ...[...themes, leave].map(({ label, icon, run }) => ({ label, icon, onSelect: run })),
+            ]}
+          />
+        </>
+      }
+    >
+      <Outlet />
+      <CommandPalette
+        open={searching}
+        onOpenChange={setSearching}
+        labels={{ title: t("searchTitle"), placeholder: t("searchPlaceholder"), nothing: t("searchNothing") }}
+        commands={[
+          ...items.map(({ to, label, icon }) => ({ id: to, label, icon, run: () => void go({ to }) })),
+          ...themes,
+          ...languages.map((language) => ({ ...language, icon: Languages, group: t("language") })),
+          leave,
+        ]}
+      />
+    </AppShell>
+  );
+}
+
+export function PortalNotFound(): ReactNode {
+  const t = usePortalTexts();
+  return (
+    <PageFrame product={t("product")} title={t("notFoundTitle")}>
+      <p>{t("notFound")}</p>
+    </PageFrame>
+  );
+}
