@@ -6,6 +6,7 @@ import type { upstreamOf } from "./drivers.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
 import type { Log } from "./kernel/log.ts";
+import { pathOf } from "./kernel/request-path.ts";
 import type { SecretBox } from "./kernel/secrets.ts";
 import type { Telemetry } from "./kernel/telemetry.ts";
 import type { Ledger } from "./ledger/ledger.ts";
@@ -17,6 +18,7 @@ import { toolServerDiscovery } from "./services/tools/discovery.ts";
 import type { Database } from "./store/database.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
 import { agentSend } from "./upstreams/agents/agent-send.ts";
+import { SCIM_PATH, scimApp } from "./surfaces/scim/app.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { every } from "./workers/every.ts";
 
@@ -67,8 +69,15 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         verified: (verdict) => metrics.chainVerified(verdict),
       })
     : healthOnly(health);
+  const scim = scimApp({ directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null }, log });
+  const served = config.roles.includes("control")
+    ? {
+        fetch: (request: Request, info: { ip: string }) =>
+          pathOf(request.url).startsWith(`${SCIM_PATH}/`) ? scim.fetch(request, info) : app.fetch(request, info),
+      }
+    : app;
   return {
-    app,
+    app: served,
     async close(): Promise<void> {
       await attemptsWriter.stop();
       await attempts.write("all");

@@ -34,6 +34,7 @@ import { OpenCalls } from "./road/open-calls.ts";
 import { RefusedCredentials } from "./road/record/refused-credentials.ts";
 import { Strangers } from "./road/record/strangers.ts";
 import { Outlet } from "./road/outlet.ts";
+import { EndedAccess } from "./road/ended-access.ts";
 import { Road } from "./road/road.ts";
 import type { Services } from "./routes.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
@@ -120,7 +121,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     caughtUp: () => follower.caughtUp(),
   });
   const agents = openAgents({ ...admission, ...agentParts(config, parts), directory, gates, outletTo });
-  const follower = followed(connection, admission, tenants, tools, log);
+  const feed = new LiveFeed({ connection, users, snapshots, clock, log });
+  const follower = followed(connection, admission, tenants, tools, log, [new EndedAccess({ calls, users, log }), feed]);
   await follower.start();
   const notices = new Notices({ conversations: new ConversationNotices(db, clock, log), db });
   const strangers = new Strangers({
@@ -145,7 +147,6 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       if (reason === "audit_unavailable") metrics.callUnrecorded();
     },
   });
-  const feed = new LiveFeed({ connection, users, snapshots, clock, log });
   await feed.start();
   const services: Services = {
     models: models.models,
@@ -202,6 +203,7 @@ function followed(
   tenants: NamedTenants,
   tools: Pick<Awaited<ReturnType<typeof openTools>>, "forgetTokens">,
   log: Log,
+  reviewing: readonly Pick<EndedAccess, "review">[],
 ): ConfigFollower {
   return new ConfigFollower(
     connection,
@@ -212,7 +214,10 @@ function followed(
       },
       credentialChanged: (keyHash) => credentials.drop(keyHash),
       oauthTokensChanged: (tenantId, ref) => tools.forgetTokens(tenantId, ref),
-      userChanged: (tenantId, userId) => users.drop(tenantId, userId),
+      userChanged(tenantId, userId) {
+        users.drop(tenantId, userId);
+        for (const one of reviewing) void one.review(tenantId, userId);
+      },
       async everythingChanged() {
         credentials.dropAll();
         tools.forgetTokens();

@@ -40,7 +40,7 @@ export interface Call {
   readonly ip: string;
   /** Monotonic milliseconds of arrival, for the duration. */
   readonly arrivedAt: number;
-  /** Ends whatever the call is waiting for: the caller is gone or the gateway stops. */
+  /** Ends whatever the call is waiting for: the caller is gone or let in no more, or the gateway stops. */
   readonly abort: AbortController;
   readonly row: AuditRow;
   /** Headers every answer to this call carries. */
@@ -86,14 +86,19 @@ export interface Attempt {
 }
 
 /** Why `abort` was pulled. */
-export type AbortReason = "client_disconnected" | "gateway_interrupted" | "upstream_timeout";
+export type AbortReason = "client_disconnected" | "gateway_interrupted" | "upstream_timeout" | "access_ended";
 
 export function abortReason(call: Call): AbortReason | null {
   if (!call.abort.signal.aborted) return null;
   const reason: unknown = call.abort.signal.reason;
-  if (reason === "gateway_interrupted" || reason === "client_disconnected") return reason;
+  if (reason === "gateway_interrupted" || reason === "client_disconnected" || reason === "access_ended") return reason;
   // The seam to the network ends a call with an error of its own when its head takes too long.
   return "upstream_timeout";
+}
+
+/** Whether nobody waits for an answer any more, as opposed to one that did not come in time. */
+export function isAbandoned(reason: AbortReason | null): boolean {
+  return reason !== null && reason !== "upstream_timeout";
 }
 
 /** When the call arrived, milliseconds since the Unix epoch: the moment whose windows and prices hold for it. */

@@ -50,6 +50,11 @@ export class OpenCalls {
     return this.open.has(call);
   }
 
+  /** Those of a person; null: of anybody in the tenant who called as themselves. */
+  openOf(tenantId: string, userId: string | null): Call[] {
+    return [...this.open].filter(({ user }) => user !== null && user.tenant_id === tenantId && (userId === null || user.id === userId));
+  }
+
   /** The begin marker. Throws when calls can no longer be recorded. */
   begin(call: Call): void {
     this.parts.ledger.begin(beginMarkerRow(call));

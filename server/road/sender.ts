@@ -30,7 +30,8 @@ export class Sender {
 
   /** Null where the row could not be stored: then the answer must not be given. */
   refusal(call: Call, surface: Surface, refusal: Refusal): Promise<Response | null> {
-    const shown = abortReason(call) === "gateway_interrupted" ? refuse("draining") : refusal;
+    const why = abortReason(call);
+    const shown = why === "gateway_interrupted" ? refuse("draining") : why === "access_ended" ? refuse("access_ended") : refusal;
     const { retry, status: usual } = ERRORS[shown.code];
     const { headers, body, status = usual } = surface.refusal(shown, call);
     // Official clients retry on the status alone, unless a header forbids it.

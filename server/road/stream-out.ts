@@ -47,6 +47,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
   const torn = (reason: string): Refusal => {
     const why = abortReason(call);
     if (why === "gateway_interrupted") return refuse("draining", "The gateway stopped before the answer ended.");
+    if (why === "access_ended") return refuse("access_ended");
     return why === "upstream_timeout"
       ? refuse("upstream_timeout", told("did not answer in time"))
       : refuse("upstream_interrupted", told("broke off its answer"), { reason });

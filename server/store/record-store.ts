@@ -25,6 +25,7 @@ export type TenantRecordTable =
   | "api_keys"
   | "end_users"
   | "end_user_groups"
+  | "scim_tokens"
   | "guardrail_configs"
   | "argument_policies"
   | "semantic_cache_configs"

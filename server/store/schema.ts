@@ -19,6 +19,7 @@ import type {
   SemanticCacheEntryTable,
   SemanticPolicyTable,
 } from "./tables/policies.ts";
+import type { ProvisioningLogTable, ScimGroupTable, ScimTokenTable, ScimUserTable } from "./tables/provisioning.ts";
 import type { OAuthClientGrantTable, OAuthTokenTable, OAuthUpstreamClientTable } from "./tables/oauth.ts";
 import type {
   ApprovalTable,
@@ -148,6 +149,10 @@ export interface Schema {
   end_user_backup_codes: { end_user_id: string; slot: number; code_hash: string; used_at: Date | null };
   end_user_groups: EndUserGroupTable;
   end_user_group_members: { group_id: string; end_user_id: string; source: WithDefault<string>; tenant_id: string; created_at: Stamp };
+  scim_tokens: ScimTokenTable;
+  scim_users: ScimUserTable;
+  scim_groups: ScimGroupTable;
+  provisioning_log: ProvisioningLogTable;
   resource_group_end_user_groups: { resource_group_id: string; end_user_group_id: string; tenant_id: string; created_at: Stamp };
   notifications: NotificationTable;
   alert_acknowledgements: { alert_id: string; end_user_id: string; acknowledged_at: Stamp };

@@ -29,6 +29,7 @@ const WHOLE_ROWS_GO = [
   "oauth_tokens",
   "page_sessions",
   "run_feedback",
+  "scim_users",
   "semantic_cache_entries",
 ];
 /** Of these the columns named lose what is personal; the rest says nothing of anybody, or is the record layer that stays. */
@@ -209,7 +210,7 @@ const COLUMNS_GO: Record<string, { readonly erased: readonly string[]; readonly 
   },
 };
 /** Sealed or kept for accountability: they know an end user by id alone, and name administrators. */
-const KNOW_IDS = ["admin_log", "config_changes", "data_erasures"];
+const KNOW_IDS = ["admin_log", "config_changes", "data_erasures", "provisioning_log"];
 /** What administrators made, totals, chains, and what lives for moments, is sealed, or knows no person. What blocks know of erased rows, hashes of their values, is forgotten with them. */
 const ABOUT_NOBODY = [
   "admin_backup_codes",
@@ -255,6 +256,8 @@ const ABOUT_NOBODY = [
   "routing_groups",
   "run_hourly",
   "schema_migrations",
+  "scim_groups",
+  "scim_tokens",
   "semantic_cache_config_groups",
   "semantic_cache_configs",
   "semantic_policies",
@@ -383,6 +386,9 @@ async function liveALittle(): Promise<void> {
     connection.db,
   );
   await sql`INSERT INTO page_sessions (id, tenant_id, end_user_id, generation, secret_hash, rotated_at, created_at, expires_at) VALUES (gen_random_uuid(), 'default', ${mary.id}, now(), 'h', now(), now(), now())`.execute(
+    connection.db,
+  );
+  await sql`INSERT INTO scim_users (end_user_id, tenant_id, source, attributes, created_at, updated_at) VALUES (${mary.id}, 'default', 'scim', '{"userName":"mary"}', now(), now())`.execute(
     connection.db,
   );
   await sql`INSERT INTO alert_acknowledgements (alert_id, end_user_id) VALUES ('alert', ${mary.id})`.execute(connection.db);

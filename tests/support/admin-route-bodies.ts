@@ -45,6 +45,8 @@ export const BODIES: Record<string, unknown> = {
   "POST /v1/admin/resource-groups/{id}/api-keys": { name: "made-by-table" },
   "PATCH /v1/admin/api-keys/{id}": { name: "x" },
   "POST /v1/admin/api-keys/{id}/rotate": {},
+  "POST /v1/admin/scim-tokens": { name: "made-by-table" },
+  "PATCH /v1/admin/scim-tokens/{id}": { name: "x" },
   "POST /v1/admin/mcp-servers": { name: "made-by-table", base_url: "http://made-by-table.example" },
   "PATCH /v1/admin/mcp-servers/{id}": { description: "x" },
   "PUT /v1/admin/mcp-servers/{id}/oauth-client": { issuer: "https://issuer.example", client_id: "made-by-table" },

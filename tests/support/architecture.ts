@@ -18,6 +18,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   surfaces: ["services/*", "controls/*", "road", "wire", "kernel"],
   "surfaces/admin": ["services/*", "controls/*", "road", "directory", "ledger", "wire", "kernel"],
   "surfaces/portal": ["services/*", "controls/*", "road", "directory", "wire", "kernel"],
+  "surfaces/scim": ["road", "directory", "wire", "kernel"],
   workers: ["services/*", "controls/*", "road", "directory", "ledger", "upstreams", "store", "wire", "kernel"],
   cli: ["ledger", "store", "runtime", "kernel"],
 };

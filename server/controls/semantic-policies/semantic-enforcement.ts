@@ -3,7 +3,7 @@ import { type SemanticPolicyEntry, semanticPoliciesOf } from "../../directory/se
 import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { abortReason, type Call } from "../../road/call.ts";
+import { abortReason, type Call, isAbandoned } from "../../road/call.ts";
 import { SURFACES } from "../../road/content-surface.ts";
 import { warnCaller } from "../../road/policy-warnings.ts";
 import { Judge, type Judged, type JudgeParts, type JudgeQuestion, recordedVerdict } from "./judge.ts";
@@ -55,7 +55,7 @@ export class SemanticEnforcement {
     );
     // The caller is gone, and its judges with it: the row says so, and nothing of policies that were not heard.
     const why = abortReason(call);
-    if (why === "client_disconnected" || why === "gateway_interrupted") return refuse("upstream_interrupted");
+    if (isAbandoned(why)) return refuse("upstream_interrupted");
     let stopped: Refusal | null = null;
     for (const { policy, verdict } of judged) stopped = this.conclude(call, policy, surface, verdict) ?? stopped;
     return stopped;

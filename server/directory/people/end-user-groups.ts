@@ -29,6 +29,7 @@ import {
 } from "../../store/end-user-group-bindings.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { resourceGroupStore } from "../../store/resource-groups.ts";
+import { guardDirectoryGroup, guardDirectoryGroupRemoval } from "./directory-owned.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 
@@ -92,6 +93,12 @@ export const endUserGroups = records<
   },
   async toPatch(write, tenantId, row, body) {
     const { initial_member_ids: members, ...rest } = body;
+    if (
+      members !== undefined ||
+      (rest.name !== undefined && rest.name !== row.name) ||
+      (rest.display_name !== undefined && rest.display_name !== row.display_name)
+    )
+      await guardDirectoryGroup(write.trx, tenantId, row.id);
     if (members !== undefined) await replaceMembers(write, tenantId, row.id, members, "initial_member_ids");
     return { ...rest, updated_at: write.now };
   },
@@ -100,6 +107,7 @@ export const endUserGroups = records<
     await addMembers(write.trx, tenantId, row.id, members);
   },
   dependents: async () => [],
+  removing: (write, row) => guardDirectoryGroupRemoval(write.trx, row.tenant_id, row.id),
   notify: (write, row) => write.notify(row.tenant_id, "end_user"),
 });
 
@@ -132,6 +140,7 @@ export async function addGroupMembers(
   userIds: readonly string[],
 ): Promise<{ bound: string[]; already_bound: string[] }> {
   await lockedGroup(write, tenantId, groupId);
+  await guardDirectoryGroup(write.trx, tenantId, groupId);
   const wanted = await allKnown(write, "end_users", tenantId, userIds, "end_user_ids", "end user");
   const bound = await addMembers(write.trx, tenantId, groupId, wanted);
   const already = wanted.filter((id) => !bound.includes(id));
@@ -164,6 +173,7 @@ export async function setGroupMembers(
   userIds: readonly string[],
 ): Promise<{ added: string[]; removed: string[]; member_count: number }> {
   await lockedGroup(write, tenantId, groupId);
+  await guardDirectoryGroup(write.trx, tenantId, groupId);
   const changed = await replaceMembers(write, tenantId, groupId, userIds, "end_user_ids");
   const row = (await endUserGroupStore.find(write.trx, tenantId, groupId)) as EndUserGroupRow;
   const answer = { ...changed, member_count: row.member_count };

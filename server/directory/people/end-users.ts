@@ -13,6 +13,7 @@ import { forgetIdempotentAnswersOf } from "../../store/idempotent-answers.ts";
 import { removePhoto } from "../../store/end-user-photos.ts";
 import { knownOf } from "../../store/end-user-groups.ts";
 import { putBackupCodes } from "../../store/second-factors.ts";
+import { guardDirectoryPerson } from "./directory-owned.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 
@@ -109,6 +110,7 @@ export const endUsers = records<EndUserRow, EndUserInsert, EndUserPatch, EndUser
   },
   async toPatch(write, tenantId, row, body) {
     const { password, metadata, primary_group_id: groupId, is_active: active, ...rest } = body;
+    await guardDirectoryPerson(write.trx, row, body);
     if (rest.avatar_url !== undefined && rest.avatar_url !== row.avatar_url) await removePhoto(write.trx, row.id);
     return {
       ...rest,
@@ -152,7 +154,10 @@ async function change(
 }
 
 export function setEndUserStatus(write: Write, tenantId: string, id: string, active: boolean): Promise<EndUser> {
-  return change(write, tenantId, id, "set_status", async (row) => statusPatch(write, row, active));
+  return change(write, tenantId, id, "set_status", async (row) => {
+    await guardDirectoryPerson(write.trx, row, { is_active: active });
+    return statusPatch(write, row, active);
+  });
 }
 
 /** Puts the user in the group, as their primary one, and out of the one an administrator gave before. */

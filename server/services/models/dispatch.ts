@@ -4,7 +4,7 @@ import { reasonOf, type Refusal, refuse, isRefusal } from "../../kernel/errors.t
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { readWhole } from "../../road/answers/caller-answer.ts";
 import { replyStream } from "../../road/answers/reply-stream.ts";
-import { type Attempt, abortReason, arrivalOf, type Call } from "../../road/call.ts";
+import { type Attempt, abortReason, arrivalOf, isAbandoned, type Call } from "../../road/call.ts";
 import type { ModelTarget, Route } from "../../road/target.ts";
 import { costOfAttempt } from "../../road/metering/settle.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
@@ -118,8 +118,7 @@ class Failover {
       }
       if ("answer" in result) return result.answer;
       last = result.failure;
-      if (last.again === "nowhere" || abortReason(this.call) === "client_disconnected" || abortReason(this.call) === "gateway_interrupted")
-        return last.answer;
+      if (last.again === "nowhere" || isAbandoned(abortReason(this.call))) return last.answer;
       if (last.again === "elsewhere") this.spent.add(member.model);
       if (this.retriesLeft-- <= 0) return last.answer;
     }

@@ -23,6 +23,7 @@ import { noticeOperations } from "./notices.ts";
 import type { AdminOperation } from "./operation.ts";
 import { pageOperations } from "./pages.ts";
 import { providerOperations } from "./providers.ts";
+import { provisioningOperations } from "./provisioning.ts";
 import { proxyLogOperations } from "./proxy-logs.ts";
 import { resourceGroupOperations } from "./resource-groups.ts";
 import { routingGroupOperations } from "./routing-groups.ts";
@@ -66,6 +67,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...apiKeyOperations,
   ...runOperations,
   ...adminLogOperations,
+  ...provisioningOperations,
   ...proxyLogOperations,
   ...auditChainOperations,
   ...dataErasureOperations,

@@ -95,6 +95,16 @@ export class LiveFeed {
     };
   }
 
+  /** Ends the portals of a person who is let in no more; of all of the tenant's where it is not said whose. */
+  async review(tenantId: string, userId: string | null): Promise<void> {
+    for (const [id, portals] of this.followers.get(tenantId) ?? []) {
+      if (userId !== null && id !== userId) continue;
+      const user = await Promise.resolve(this.parts.users.find(tenantId, id)).catch(() => undefined);
+      // Undefined: the directory is away, and whoever was let in stays so until it can be asked.
+      if (user === null || user?.is_active === false) for (const follower of portals) follower.end();
+    }
+  }
+
   private tellAll(event: FeedEvent): void {
     for (const users of this.followers.values()) for (const portals of users.values()) for (const follower of portals) follower.tell(event);
   }

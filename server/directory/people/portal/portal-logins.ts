@@ -4,6 +4,7 @@ import type { EndUserCache } from "../../end-user-cache.ts";
 import { invalidField } from "../../writes/records.ts";
 import { write, type Actor, type Directory } from "../../writes/write.ts";
 import { END_USERS, nextTokenGeneration, notifyUser } from "../end-users.ts";
+import { NO_PASSWORD } from "../no-password.ts";
 import { usernameKey, type LoginThrottle } from "../login-throttle.ts";
 import { codeIsRight } from "./code-check.ts";
 import { hashingRequesterOf, type PasswordHashing } from "./password-work.ts";
@@ -78,7 +79,7 @@ export async function logInPortalUser(
   let found: EndUserRow | undefined;
   const outcome = await logins.throttle.attempt(account, origin.address, async (turn) => {
     const user = tenantId === null ? undefined : await endUserByUsername(logins.directory.db, tenantId, given.username);
-    if (user === undefined) {
+    if (user === undefined || user.password_hash === NO_PASSWORD) {
       await logins.hashing.dummyVerify(given.password, turn);
       return false;
     }

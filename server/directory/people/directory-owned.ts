@@ -1,0 +1,44 @@
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { scimSourceOfGroup } from "../../store/scim-groups.ts";
+import { directoryHasToken } from "../../store/scim-tokens.ts";
+import { scimUserOf } from "../../store/scim-users.ts";
+import type { Trx } from "../../store/database.ts";
+
+/** What a directory keeps of a person, as changes by hand name it. */
+const KEPT = ["username", "email", "display_name"] as const;
+
+function owned(source: string): Refused {
+  return new Refused(refuse("directory_owned", undefined, { extra: { directory: source } }));
+}
+
+/**
+ * Refuses to change by hand what an external directory keeps of a person: it would write over it. Shutting them out is
+ * always possible; whom the directory shut out only it lets in again.
+ */
+export async function guardDirectoryPerson(
+  trx: Trx,
+  person: { readonly id: string; readonly tenant_id: string; readonly is_active: boolean } & Readonly<
+    Record<(typeof KEPT)[number], string | null>
+  >,
+  change: Readonly<Partial<Record<(typeof KEPT)[number], string | null | undefined>>> & { readonly is_active?: boolean | undefined },
+): Promise<void> {
+  const changes = KEPT.some((name) => change[name] !== undefined && change[name] !== person[name]);
+  const revives = change.is_active === true && !person.is_active;
+  if (!changes && !revives) return;
+  const kept = await scimUserOf(trx, person.tenant_id, person.id);
+  if (kept === undefined) return;
+  if ((changes && kept.deleted_at === null) || (revives && kept.shut_out && (await directoryHasToken(trx, person.tenant_id, kept.source))))
+    throw owned(kept.source);
+}
+
+/** Refuses to change by hand who is in a group that an external directory keeps, and what it is called. */
+export async function guardDirectoryGroup(trx: Trx, tenantId: string, groupId: string): Promise<void> {
+  const source = await scimSourceOfGroup(trx, tenantId, groupId);
+  if (source !== undefined) throw owned(source);
+}
+
+/** A group goes by hand once nobody speaks for its directory any more. */
+export async function guardDirectoryGroupRemoval(trx: Trx, tenantId: string, groupId: string): Promise<void> {
+  const source = await scimSourceOfGroup(trx, tenantId, groupId);
+  if (source !== undefined && (await directoryHasToken(trx, tenantId, source))) throw owned(source);
+}

@@ -1,0 +1,224 @@
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { isUuid, uuid } from "../../kernel/ids.ts";
+import { endUserGroupIdByName, endUserGroupStore } from "../../store/end-user-groups.ts";
+import type { Page, Paged } from "../../store/paging.ts";
+import type { ScimCondition } from "../../store/scim-conditions.ts";
+import {
+  addScimMembers,
+  insertScimGroup,
+  peopleOfSource,
+  removeScimMembers,
+  scimGroupByExternalId,
+  scimGroupById,
+  scimGroupPage,
+  scimMemberIds,
+  scimMembersOf,
+  updateScimGroup,
+  type ScimGroupRow,
+  type ScimMember,
+} from "../../store/scim-groups.ts";
+import { notFound } from "../writes/records.ts";
+import type { Directory, Write } from "../writes/write.ts";
+import { noteDeed, type ProvisioningDeed } from "./provisioning-log.ts";
+import type { ScimCaller } from "./scim-tokens.ts";
+import type { ScimRequest } from "./scim-users.ts";
+
+const RESOURCE = "end-user-groups";
+/** More than so many members go in one request only where the token says so. */
+const GUARDED_MEMBERS = 50;
+/** Of more people than this all of the tenant's are looked up anew, and not each. */
+const TOLD_ONE_BY_ONE = 200;
+
+export interface StoredGroup {
+  readonly id: string;
+  readonly version: number;
+  readonly displayName: string;
+  readonly externalId: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly members: readonly { readonly id: string; readonly display: string }[];
+}
+
+/** `all`: take everybody out. */
+export type MemberChange = { readonly op: "add" | "remove" | "set"; readonly ids: readonly string[] } | { readonly op: "all" };
+
+export interface GroupChange {
+  readonly displayName?: string;
+  /** Null takes it away. */
+  readonly externalId?: string | null;
+  /** In this order. */
+  readonly members: readonly MemberChange[];
+}
+
+const stored = (row: ScimGroupRow, members: readonly ScimMember[]): StoredGroup => ({
+  id: row.end_user_group_id,
+  version: row.version,
+  displayName: row.display_name,
+  externalId: row.external_id,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  members: members.filter((one) => one.group_id === row.end_user_group_id).map((one) => ({ id: one.end_user_id, display: one.display })),
+});
+
+export async function listScimGroups(
+  directory: Directory,
+  caller: ScimCaller,
+  condition: ScimCondition | undefined,
+  page: Page,
+  withMembers: boolean,
+): Promise<Paged<StoredGroup>> {
+  const { items, total } = await scimGroupPage(directory.db, caller.tenantId, caller.source, condition, page);
+  const ids = withMembers ? items.map((row) => row.end_user_group_id) : [];
+  const members = await scimMembersOf(directory.db, caller.tenantId, caller.source, ids);
+  return { items: items.map((row) => stored(row, members)), total };
+}
+
+export async function getScimGroup(
+  { db }: { readonly db: Directory["db"] | Write["trx"] },
+  caller: ScimCaller,
+  id: string,
+  withMembers: boolean,
+): Promise<StoredGroup> {
+  const row = await scimGroupById(db, caller.tenantId, caller.source, id);
+  if (row === undefined) throw notFound("group");
+  return stored(row, await scimMembersOf(db, caller.tenantId, caller.source, withMembers ? [id] : []));
+}
+
+const taken = (what: string) => new Refused(refuse("conflict", `There is already a group with this ${what}.`));
+
+async function refuseTwins(write: Write, caller: ScimCaller, id: string, displayName: string, externalId: string | null): Promise<void> {
+  const named = await endUserGroupIdByName(write.trx, caller.tenantId, displayName);
+  if (named !== undefined && named !== id) throw taken("displayName");
+  if (externalId === null) return;
+  const known = await scimGroupByExternalId(write.trx, caller.tenantId, caller.source, externalId);
+  if (known !== undefined && known.end_user_group_id !== id) throw taken("externalId");
+}
+
+export async function createScimGroup(
+  write: Write,
+  caller: ScimCaller,
+  group: { readonly displayName: string; readonly externalId: string | null; readonly memberIds: readonly string[] },
+  request: ScimRequest,
+): Promise<StoredGroup> {
+  const id = uuid();
+  await refuseTwins(write, caller, id, group.displayName, group.externalId);
+  const times = { created_at: write.now, updated_at: write.now };
+  await endUserGroupStore.insert(write.trx, {
+    id,
+    tenant_id: caller.tenantId,
+    name: group.displayName,
+    display_name: group.displayName,
+    description: null,
+    ...times,
+  });
+  await insertScimGroup(write.trx, {
+    end_user_group_id: id,
+    tenant_id: caller.tenantId,
+    source: caller.source,
+    external_id: group.externalId,
+    display_name: group.displayName,
+    ...times,
+  });
+  const moved = await moveMembers(write, caller, id, [{ op: "add", ids: group.memberIds }]);
+  await told(write, caller, id, { ...request, status: 201, outcome: "created", changed: ["displayName"], moved });
+  return getScimGroup({ db: write.trx }, caller, id, true);
+}
+
+export async function changeScimGroup(
+  write: Write,
+  caller: ScimCaller,
+  id: string,
+  change: GroupChange,
+  request: ScimRequest,
+): Promise<void> {
+  const row = await scimGroupById(write.trx, caller.tenantId, caller.source, id, "lock");
+  if (row === undefined) throw notFound("group");
+  if (!request.expects(row.version)) throw new Refused(refuse("precondition_failed"));
+  const displayName = change.displayName ?? row.display_name;
+  const externalId = change.externalId === undefined ? row.external_id : change.externalId;
+  const changed = [...(displayName === row.display_name ? [] : ["displayName"]), ...(externalId === row.external_id ? [] : ["externalId"])];
+  if (changed.length > 0) await refuseTwins(write, caller, id, displayName, externalId);
+  const moved = await moveMembers(write, caller, id, change.members);
+  if (changed.length === 0 && moved.added.size === 0 && moved.removed.size === 0) write.stay({}, {}, undefined);
+  if (changed.includes("displayName"))
+    await endUserGroupStore.update(write.trx, id, { name: displayName, display_name: displayName, updated_at: write.now });
+  await updateScimGroup(write.trx, id, { display_name: displayName, external_id: externalId, updated_at: write.now });
+  await told(write, caller, id, { ...request, status: request.method === "PUT" ? 200 : 204, outcome: "changed", changed, moved });
+}
+
+export async function deleteScimGroup(write: Write, caller: ScimCaller, id: string, request: ScimRequest): Promise<void> {
+  const row = await scimGroupById(write.trx, caller.tenantId, caller.source, id, "lock");
+  if (row === undefined) throw notFound("group");
+  if (!request.expects(row.version)) throw new Refused(refuse("precondition_failed"));
+  await endUserGroupStore.remove(write.trx, id);
+  write.notify(caller.tenantId, "end_user");
+  await told(write, caller, id, { ...request, status: 204, outcome: "deleted", changed: [], moved: NOBODY });
+}
+
+interface Moved {
+  readonly added: ReadonlySet<string>;
+  readonly removed: ReadonlySet<string>;
+  /** Ids of nobody the directory keeps. */
+  readonly unknown: number;
+}
+
+const NOBODY: Moved = { added: new Set(), removed: new Set(), unknown: 0 };
+
+async function moveMembers(write: Write, caller: ScimCaller, groupId: string, changes: readonly MemberChange[]): Promise<Moved> {
+  const added = new Set<string>();
+  const removed = new Set<string>();
+  let unknown = 0;
+  const add = async (ids: readonly string[]) => {
+    const wanted = [...new Set(ids.map((id) => id.toLowerCase()))];
+    const known = await peopleOfSource(write.trx, caller.tenantId, caller.source, wanted.filter(isUuid));
+    unknown += wanted.length - known.size;
+    for (const id of await addScimMembers(write.trx, caller.tenantId, caller.source, groupId, [...known]))
+      if (!removed.delete(id)) added.add(id);
+  };
+  const remove = async (ids: readonly string[]) => {
+    const wanted = ids.map((id) => id.toLowerCase()).filter(isUuid);
+    for (const id of await removeScimMembers(write.trx, caller.source, groupId, wanted)) if (!added.delete(id)) removed.add(id);
+  };
+  for (const change of changes) {
+    if (change.op === "add") await add(change.ids);
+    else if (change.op === "remove") await remove(change.ids);
+    else {
+      const wanted = new Set(change.op === "set" ? change.ids.map((id) => id.toLowerCase()) : []);
+      const members = await scimMemberIds(write.trx, caller.source, groupId);
+      const going = members.filter((id) => !wanted.has(id));
+      if (going.length === members.length && going.length > GUARDED_MEMBERS && !caller.removeAllMembers)
+        throw new Refused(refuse("members_guarded"));
+      await remove(going);
+      if (change.op === "set") await add(change.ids);
+    }
+  }
+  const touched = [...added, ...removed];
+  if (touched.length > TOLD_ONE_BY_ONE) write.notify(caller.tenantId, "end_user");
+  else for (const id of touched) write.notify(caller.tenantId, "end_user", id);
+  return { added, removed, unknown };
+}
+
+async function told(
+  write: Write,
+  caller: ScimCaller,
+  id: string,
+  deed: ScimRequest & Pick<ProvisioningDeed, "status" | "outcome"> & { readonly changed: readonly string[]; readonly moved: Moved },
+): Promise<void> {
+  const { added, removed, unknown } = deed.moved;
+  const members = { added: added.size, removed: removed.size, ...(unknown === 0 ? {} : { unknown }) };
+  write.log({
+    tenant_id: caller.tenantId,
+    action: `provision_${deed.outcome}`,
+    resource: RESOURCE,
+    resource_id: id,
+    after: { directory: caller.source, changed: deed.changed, members },
+  });
+  await noteDeed(write, caller, {
+    method: deed.method,
+    resourceType: "Group",
+    resourceId: id,
+    status: deed.status,
+    outcome: deed.outcome,
+    detail: { changed: deed.changed, members, ...(deed.ignored.length === 0 ? {} : { ignored: deed.ignored }) },
+  });
+}

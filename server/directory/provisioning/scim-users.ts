@@ -1,0 +1,275 @@
+import { isDeepStrictEqual } from "node:util";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { uuid } from "../../kernel/ids.ts";
+import { endUserByUsername, endUserStore, type EndUserPatch, type EndUserRow } from "../../store/end-users.ts";
+import type { Page, Paged } from "../../store/paging.ts";
+import type { ScimCondition } from "../../store/scim-conditions.ts";
+import { leaveScimGroups } from "../../store/scim-groups.ts";
+import {
+  expireApprovalsOf,
+  insertScimUser,
+  scimMemberships,
+  scimUserByExternalId,
+  scimUserById,
+  scimUserOf,
+  scimUserPage,
+  updateScimUser,
+  type ScimMembership,
+  type ScimUserRow,
+} from "../../store/scim-users.ts";
+import { END_USERS, nextTokenGeneration, notifyUser } from "../people/end-users.ts";
+import { NO_PASSWORD } from "../people/no-password.ts";
+import { notFound } from "../writes/records.ts";
+import type { Directory, Write } from "../writes/write.ts";
+import { noteDeed, type ProvisioningDeed } from "./provisioning-log.ts";
+import type { ScimCaller } from "./scim-tokens.ts";
+
+export type { ScimCondition, ScimField, ScimOperator } from "../../store/scim-conditions.ts";
+
+/** A person as their directory describes them. */
+export interface ScimPerson {
+  readonly userName: string;
+  readonly externalId: string | null;
+  readonly displayName: string | null;
+  readonly email: string | null;
+  readonly active: boolean;
+  /** The whole resource, as it is to be read again. */
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+export interface StoredPerson {
+  readonly id: string;
+  readonly version: number;
+  readonly active: boolean;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly groups: readonly { readonly id: string; readonly displayName: string }[];
+}
+
+/** What is asked beside the change itself. `ignored`: names of attributes that nobody knows here. */
+export interface ScimRequest {
+  readonly method: string;
+  readonly ignored: readonly string[];
+  /** Whether the record is still the one the request was made for. */
+  readonly expects: (version: number) => boolean;
+}
+
+const stored = (row: ScimUserRow, memberships: readonly ScimMembership[]): StoredPerson => ({
+  id: row.end_user_id,
+  version: row.version,
+  active: row.active,
+  attributes: row.attributes,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  groups: memberships
+    .filter(({ end_user_id: id }) => id === row.end_user_id)
+    .map(({ group_id: id, display_name: displayName }) => ({ id, displayName })),
+});
+
+export async function listScimUsers(
+  directory: Directory,
+  caller: ScimCaller,
+  condition: ScimCondition | undefined,
+  page: Page,
+): Promise<Paged<StoredPerson>> {
+  const { items, total } = await scimUserPage(directory.db, caller.tenantId, caller.source, condition, page);
+  const memberships = await scimMemberships(
+    directory.db,
+    caller.tenantId,
+    caller.source,
+    items.map((row) => row.end_user_id),
+  );
+  return { items: items.map((row) => stored(row, memberships)), total };
+}
+
+export async function getScimUser(
+  { db }: { readonly db: Directory["db"] | Write["trx"] },
+  caller: ScimCaller,
+  id: string,
+): Promise<StoredPerson> {
+  const row = await scimUserById(db, caller.tenantId, caller.source, id);
+  if (row === undefined) throw notFound("user");
+  return stored(row, await scimMemberships(db, caller.tenantId, caller.source, [id]));
+}
+
+const taken = (what: string, existingId?: string) =>
+  new Refused(
+    refuse(
+      "conflict",
+      `There is already a user with this ${what}.`,
+      existingId === undefined ? {} : { extra: { existing_id: existingId } },
+    ),
+  );
+
+/** The person who is to become this one: there before, deleted by this directory or known here without it. */
+async function formerSelf(write: Write, caller: ScimCaller, person: ScimPerson): Promise<EndUserRow | undefined> {
+  const known = await endUserByUsername(write.trx, caller.tenantId, person.userName);
+  const owned = known === undefined ? undefined : await scimUserOf(write.trx, caller.tenantId, known.id, "lock");
+  const named =
+    person.externalId === null ? undefined : await scimUserByExternalId(write.trx, caller.tenantId, caller.source, person.externalId);
+  if (named !== undefined && named.deleted_at === null) throw taken("externalId", named.end_user_id);
+  if (owned !== undefined && owned.source !== caller.source) throw taken("userName, which another directory keeps");
+  if (owned !== undefined && owned.deleted_at === null) throw taken("userName", owned.end_user_id);
+  if (known !== undefined && owned === undefined && !caller.adoptExisting) throw taken("userName, which this directory does not keep");
+  if (named !== undefined && known !== undefined && named.end_user_id !== known.id) throw taken("userName");
+  return known ?? (named === undefined ? undefined : endUserStore.find(write.trx, caller.tenantId, named.end_user_id, "lock"));
+}
+
+export async function createScimUser(write: Write, caller: ScimCaller, person: ScimPerson, request: ScimRequest): Promise<StoredPerson> {
+  const former = await formerSelf(write, caller, person);
+  const id = former?.id ?? uuid();
+  const profile = { username: person.userName, email: person.email, display_name: person.displayName, updated_at: write.now };
+  if (former === undefined)
+    await endUserStore.insert(write.trx, {
+      id,
+      tenant_id: caller.tenantId,
+      ...profile,
+      password_hash: NO_PASSWORD,
+      is_active: person.active,
+      is_verified: true,
+      avatar_url: null,
+      primary_group_id: null,
+      assigned_group_id: null,
+      tokens_valid_from: write.now,
+      totp_secret_sealed: null,
+      totp_last_step: null,
+      created_at: write.now,
+    });
+  const owned = former === undefined ? undefined : await scimUserOf(write.trx, caller.tenantId, id);
+  const activity =
+    former === undefined ? { shut_out: !person.active, patch: {} } : activityOf(write, former, owned?.shut_out ?? false, person.active);
+  if (former !== undefined) {
+    await endUserStore.update(write.trx, id, { ...profile, ...activity.patch });
+    notifyUser(write, former);
+  }
+  const values = {
+    source: caller.source,
+    external_id: person.externalId,
+    attributes: JSON.stringify(person.attributes),
+    active: person.active,
+    shut_out: activity.shut_out,
+    updated_at: write.now,
+  };
+  if (owned === undefined)
+    await insertScimUser(write.trx, { end_user_id: id, tenant_id: caller.tenantId, ...values, created_at: write.now });
+  else await updateScimUser(write.trx, id, { ...values, deleted_at: null, created_at: write.now });
+  const outcome = former === undefined ? "created" : owned === undefined ? "adopted" : "restored";
+  await told(write, caller, id, person.active, { ...request, status: 201, outcome, changed: Object.keys(person.attributes) });
+  return getScimUser({ db: write.trx }, caller, id);
+}
+
+/**
+ * What switching on or off comes to. Only whom the directory itself shut out it lets in again: whoever an administrator
+ * switched off stays so.
+ */
+function activityOf(write: Write, user: EndUserRow, shutOut: boolean, active: boolean): { shut_out: boolean; patch: EndUserPatch } {
+  if (!active)
+    return user.is_active
+      ? { shut_out: true, patch: { is_active: false, tokens_valid_from: nextTokenGeneration(user, write.directory.clock) } }
+      : { shut_out: shutOut, patch: {} };
+  return { shut_out: false, patch: shutOut ? { is_active: true } : {} };
+}
+
+/** Changes the person to what `next` makes of them. */
+export async function changeScimUser(
+  write: Write,
+  caller: ScimCaller,
+  id: string,
+  next: (person: StoredPerson) => ScimPerson,
+  request: ScimRequest,
+): Promise<StoredPerson> {
+  const row = await scimUserById(write.trx, caller.tenantId, caller.source, id, "lock");
+  const user = row === undefined ? undefined : await endUserStore.find(write.trx, caller.tenantId, id, "lock");
+  if (row === undefined || user === undefined) throw notFound("user");
+  if (!request.expects(row.version)) throw new Refused(refuse("precondition_failed"));
+  const before = stored(row, await scimMemberships(write.trx, caller.tenantId, caller.source, [id]));
+  const person = next(before);
+  const changed = changedNames(before.attributes, person.attributes);
+  if (changed.length === 0 && person.active === row.active) write.stay({}, {}, before);
+  await refuseTwins(write, caller, id, person);
+  const activity = activityOf(write, user, row.shut_out, person.active);
+  await endUserStore.update(write.trx, id, {
+    username: person.userName,
+    email: person.email,
+    display_name: person.displayName,
+    updated_at: write.now,
+    ...activity.patch,
+  });
+  await updateScimUser(write.trx, id, {
+    external_id: person.externalId,
+    attributes: JSON.stringify(person.attributes),
+    active: person.active,
+    shut_out: activity.shut_out,
+    updated_at: write.now,
+  });
+  if (!person.active) await expireApprovalsOf(write.trx, caller.tenantId, id, write.now);
+  notifyUser(write, user);
+  const outcome = person.active === row.active ? "changed" : person.active ? "reactivated" : "deactivated";
+  await told(write, caller, id, person.active, {
+    ...request,
+    status: 200,
+    outcome,
+    changed,
+    stillOff: person.active && !(activity.patch.is_active ?? user.is_active),
+  });
+  return getScimUser({ db: write.trx }, caller, id);
+}
+
+async function refuseTwins(write: Write, caller: ScimCaller, id: string, person: ScimPerson): Promise<void> {
+  const named = await endUserByUsername(write.trx, caller.tenantId, person.userName);
+  if (named !== undefined && named.id !== id) throw taken("userName");
+  if (person.externalId === null) return;
+  const known = await scimUserByExternalId(write.trx, caller.tenantId, caller.source, person.externalId);
+  if (known !== undefined && known.end_user_id !== id) throw taken("externalId");
+}
+
+function changedNames(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): string[] {
+  const plain = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (name) => !isDeepStrictEqual(plain(before[name]), plain(after[name])),
+  );
+}
+
+/** Shuts the person out and out of the directory's groups. What they did stays: this erases nobody. */
+export async function deleteScimUser(write: Write, caller: ScimCaller, id: string, request: ScimRequest): Promise<void> {
+  const row = await scimUserById(write.trx, caller.tenantId, caller.source, id, "lock");
+  const user = row === undefined ? undefined : await endUserStore.find(write.trx, caller.tenantId, id, "lock");
+  if (row === undefined || user === undefined) throw notFound("user");
+  if (!request.expects(row.version)) throw new Refused(refuse("precondition_failed"));
+  const { shut_out, patch } = activityOf(write, user, row.shut_out, false);
+  await endUserStore.update(write.trx, id, { ...patch, updated_at: write.now });
+  await leaveScimGroups(write.trx, caller.tenantId, caller.source, id);
+  await updateScimUser(write.trx, id, { active: false, shut_out, deleted_at: write.now, updated_at: write.now });
+  await expireApprovalsOf(write.trx, caller.tenantId, id, write.now);
+  notifyUser(write, user);
+  await told(write, caller, id, false, { ...request, status: 204, outcome: "deleted", changed: [] });
+}
+
+async function told(
+  write: Write,
+  caller: ScimCaller,
+  id: string,
+  active: boolean,
+  deed: ScimRequest & Pick<ProvisioningDeed, "status" | "outcome"> & { readonly changed: readonly string[]; readonly stillOff?: boolean },
+): Promise<void> {
+  write.log({
+    tenant_id: caller.tenantId,
+    action: `provision_${deed.outcome}`,
+    resource: END_USERS,
+    resource_id: id,
+    after: { directory: caller.source, active, changed: deed.changed },
+  });
+  await noteDeed(write, caller, {
+    method: deed.method,
+    resourceType: "User",
+    resourceId: id,
+    status: deed.status,
+    outcome: deed.outcome,
+    detail: {
+      changed: deed.changed,
+      ...(deed.ignored.length === 0 ? {} : { ignored: deed.ignored }),
+      ...(deed.stillOff === true ? { reason: "an administrator has switched the account off: it stays so" } : {}),
+    },
+  });
+}

@@ -1,0 +1,34 @@
+import type { Insertable, Selectable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import type { Page, Paged } from "./paging.ts";
+import type { ProvisioningLogTable } from "./tables/provisioning.ts";
+
+export type ProvisioningLogRow = Selectable<ProvisioningLogTable>;
+
+export interface ProvisioningLogFilters {
+  readonly source?: string | undefined;
+  readonly resource_type?: string | undefined;
+  readonly resource_id?: string | undefined;
+  readonly outcome?: string | undefined;
+}
+
+export async function appendProvisioningLog(db: Database | Trx, entry: Insertable<ProvisioningLogTable>): Promise<void> {
+  await db.insertInto("provisioning_log").values(entry).execute();
+}
+
+/** Newest first. */
+export async function provisioningLogPage(
+  db: Database,
+  tenantId: string,
+  filters: ProvisioningLogFilters,
+  page: Page,
+): Promise<Paged<ProvisioningLogRow>> {
+  let query = db.selectFrom("provisioning_log").where("tenant_id", "=", tenantId);
+  for (const name of ["source", "resource_type", "resource_id", "outcome"] as const) {
+    const wanted = filters[name];
+    if (wanted !== undefined) query = query.where(name, "=", wanted);
+  }
+  const items = await query.selectAll().orderBy("id", "desc").limit(page.limit).offset(page.offset).execute();
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  return { items, total };
+}

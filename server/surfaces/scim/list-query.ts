@@ -1,0 +1,64 @@
+import type { ScimCondition } from "../../directory/provisioning/scim-users.ts";
+import type { ScimResourceType } from "../../wire/scim/attributes.ts";
+import { parseFilter } from "../../wire/scim/filter.ts";
+import { ScimError } from "../../wire/scim/scim-error.ts";
+import { conditionOf } from "./conditions.ts";
+import { MAX_RESULTS } from "./discovery.ts";
+
+export interface ListQuery {
+  readonly condition: ScimCondition | undefined;
+  /** From 1. */
+  readonly startIndex: number;
+  readonly page: { readonly limit: number; readonly offset: number };
+}
+
+const DEFAULT_RESULTS = 100;
+const LAST_INDEX = 1_000_000_000;
+
+/** What a list is asked for (RFC 7644, section 3.4.2): a start before 1 is 1, and a count of 0 asks for the total only. */
+export function listQuery(type: ScimResourceType, query: URLSearchParams): ListQuery {
+  const startIndex = Math.min(Math.max(wholeNumber(query, "startIndex") ?? 1, 1), LAST_INDEX);
+  const limit = Math.min(Math.max(wholeNumber(query, "count") ?? DEFAULT_RESULTS, 0), MAX_RESULTS);
+  const filter = query.get("filter");
+  return {
+    condition: filter === null || filter.trim() === "" ? undefined : conditionOf(type, parseFilter(filter)),
+    startIndex,
+    page: { limit, offset: startIndex - 1 },
+  };
+}
+
+function wholeNumber(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null || text === "") return undefined;
+  if (!/^-?\d{1,15}$/.test(text)) throw new ScimError(400, `${name} must be a whole number.`, "invalidValue");
+  return Number(text);
+}
+
+/** Which attributes an answer is to have. */
+export function shownAttributes(resource: Record<string, unknown>, query: URLSearchParams): Record<string, unknown> {
+  const wanted = namesOf(query.get("attributes"));
+  const unwanted = namesOf(query.get("excludedAttributes")) ?? [];
+  const isOf = (attribute: string, name: string) =>
+    name === attribute || name.startsWith(`${attribute}.`) || name.startsWith(`${attribute}:`);
+  return Object.fromEntries(
+    Object.entries(resource).filter(([name]) => {
+      const attribute = name.toLowerCase();
+      if (attribute === "schemas" || attribute === "id") return true;
+      return wanted === undefined ? !unwanted.includes(attribute) : wanted.some((one) => isOf(attribute, one));
+    }),
+  );
+}
+
+const CORE = /^urn:ietf:params:scim:schemas:core:2\.0:(?:user|group):/;
+
+function namesOf(text: string | null): string[] | undefined {
+  if (text === null || text.trim() === "") return undefined;
+  return text.split(",").map((name) => name.trim().toLowerCase().replace(CORE, ""));
+}
+
+/** Whether the members of groups are to be read at all. */
+export function asksForMembers(query: URLSearchParams): boolean {
+  const wanted = namesOf(query.get("attributes"));
+  if (wanted !== undefined) return wanted.some((name) => name === "members" || name.startsWith("members."));
+  return !(namesOf(query.get("excludedAttributes")) ?? []).includes("members");
+}

@@ -1,0 +1,26 @@
+/** The error types of RFC 7644, section 3.12, that are answered here. */
+export type ScimType =
+  | "invalidFilter"
+  | "tooMany"
+  | "uniqueness"
+  | "mutability"
+  | "invalidSyntax"
+  | "invalidPath"
+  | "noTarget"
+  | "invalidValue";
+
+/** What a client of the provisioning protocol is refused with. */
+export class ScimError extends Error {
+  readonly status: number;
+  readonly scimType: ScimType | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(status: number, detail: string, scimType?: ScimType, headers: Readonly<Record<string, string>> = {}) {
+    super(detail);
+    this.name = "ScimError";
+    this.status = status;
+    this.scimType = scimType;
+    this.headers = headers;
+  }
+}
+
+export const invalidValue = (attribute: string, message: string) => new ScimError(400, `${attribute} ${message}`, "invalidValue");
