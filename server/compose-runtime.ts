@@ -15,6 +15,7 @@ import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { RegistrationThrottle } from "./directory/people/portal/registration-throttle.ts";
 import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
 import { NamedTenants } from "./directory/named-tenants.ts";
+import { WorkloadTokens } from "./directory/identity/workload-tokens.ts";
 import { Snapshots } from "./directory/snapshots.ts";
 import { guardrailEngines, type upstreamOf } from "./drivers.ts";
 import type { Clock } from "./kernel/clock.ts";
@@ -51,6 +52,7 @@ import { openTools } from "./services/tools/tool-service.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 import { readStoredSignatures, writeStoredSignatures } from "./store/stored-signatures.ts";
 import { agentSend } from "./upstreams/agents/agent-send.ts";
+import { issuerDocuments } from "./upstreams/identity/issuer-documents.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { runJobs } from "./workers/every.ts";
 
@@ -199,7 +201,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
 /** Puts what was written to the directory in force here. */
 function followed(
   connection: DatabaseConnection,
-  { credentials, users, snapshots }: AdmissionParts,
+  { credentials, users, snapshots, workloads }: AdmissionParts,
   tenants: NamedTenants,
   tools: Pick<Awaited<ReturnType<typeof openTools>>, "forgetTokens">,
   log: Log,
@@ -214,6 +216,7 @@ function followed(
       },
       credentialChanged: (keyHash) => credentials.drop(keyHash),
       oauthTokensChanged: (tenantId, ref) => tools.forgetTokens(tenantId, ref),
+      identityProvidersChanged: (tenantId) => workloads.drop(tenantId),
       userChanged(tenantId, userId) {
         users.drop(tenantId, userId);
         for (const one of reviewing) void one.review(tenantId, userId);
@@ -222,6 +225,7 @@ function followed(
         credentials.dropAll();
         tools.forgetTokens();
         users.dropAll();
+        workloads.dropAll();
         tenants.dropAll();
         await snapshots.renewAll();
       },
@@ -230,10 +234,11 @@ function followed(
   );
 }
 
-function openAdmission(config: Configuration, { connection, secrets, clock, log, jwtSecret }: RuntimeParts): AdmissionParts {
+function openAdmission(config: Configuration, { connection, secrets, clock, log, jwtSecret, upstream }: RuntimeParts): AdmissionParts {
   return {
     credentials: new CredentialCache(connection.db, clock),
     users: new EndUserCache(connection.db, clock),
+    workloads: new WorkloadTokens(connection.db, issuerDocuments(upstream.outbound), clock),
     tokens: new PortalTokens({ secret: jwtSecret, expirySeconds: config.jwtExpirySeconds, clock }),
     snapshots: new Snapshots(connection.db, secrets, compileStoredPolicy, log),
     secrets,

@@ -12,6 +12,8 @@ export interface ConfigListener {
   credentialChanged(keyHash: string): void;
   /** What a principal holds for a tool server changed; `ref` as the change names it. */
   oauthTokensChanged?(tenantId: string, ref: string): void;
+  /** Whose tokens the tenant takes changed. */
+  identityProvidersChanged?(tenantId: string): void;
   /** What is known of an end user changed; null: of any of the tenant's. */
   userChanged(tenantId: string, userId: string | null): void;
   /** More changed than can be listed one by one. */
@@ -114,6 +116,7 @@ export class ConfigFollower {
         for (const change of changes) if (change.topic === "api_key" && change.ref !== null) this.listener.credentialChanged(change.ref);
         for (const change of changes)
           if (change.topic === "oauth_tokens" && change.ref !== null) this.listener.oauthTokensChanged?.(change.tenant_id, change.ref);
+        for (const change of changes) if (change.topic === "identity_provider") this.listener.identityProvidersChanged?.(change.tenant_id);
         for (const change of changes) if (change.topic === "end_user") this.listener.userChanged(change.tenant_id, change.ref);
         for (const tenantId of new Set(
           changes.filter(({ topic }) => topic === "tenant" || topic === "policy").map(({ tenant_id }) => tenant_id),

@@ -3,7 +3,7 @@ import type pg from "pg";
 import type { Database, Trx } from "./database.ts";
 
 /** What a runtime process must renew. `ref` names the record where renewing less than the tenant is possible. */
-export type ChangeTopic = "tenant" | "policy" | "api_key" | "end_user" | "oauth_tokens";
+export type ChangeTopic = "tenant" | "policy" | "api_key" | "end_user" | "oauth_tokens" | "identity_provider";
 
 export interface ConfigChange {
   readonly version: number;

@@ -26,6 +26,7 @@ export type TenantRecordTable =
   | "end_users"
   | "end_user_groups"
   | "scim_tokens"
+  | "identity_providers"
   | "guardrail_configs"
   | "argument_policies"
   | "semantic_cache_configs"

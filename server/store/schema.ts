@@ -20,6 +20,7 @@ import type {
   SemanticPolicyTable,
 } from "./tables/policies.ts";
 import type { ProvisioningLogTable, ScimGroupTable, ScimTokenTable, ScimUserTable } from "./tables/provisioning.ts";
+import type { ExternalIdentityTable, IdentityProviderTable, SignOnStepTable } from "./tables/identity.ts";
 import type { OAuthClientGrantTable, OAuthTokenTable, OAuthUpstreamClientTable } from "./tables/oauth.ts";
 import type {
   ApprovalTable,
@@ -61,6 +62,7 @@ export interface TenantTable {
   allowed_regions: WithDefault<string[]>;
   /** After so long without a call a run is taken to be over. */
   run_idle_minutes: WithDefault<number>;
+  local_passwords: WithDefault<boolean>;
   portal_registration: WithDefault<"open" | "closed">;
   admin_two_factor: WithDefault<"optional" | "required">;
   created_at: Stamp;
@@ -149,6 +151,10 @@ export interface Schema {
   end_user_backup_codes: { end_user_id: string; slot: number; code_hash: string; used_at: Date | null };
   end_user_groups: EndUserGroupTable;
   end_user_group_members: { group_id: string; end_user_id: string; source: WithDefault<string>; tenant_id: string; created_at: Stamp };
+  identity_providers: IdentityProviderTable;
+  external_identities: ExternalIdentityTable;
+  sign_on_steps: SignOnStepTable;
+  sign_on_used: { provider_id: string; used_id: string; expires_at: Date };
   scim_tokens: ScimTokenTable;
   scim_users: ScimUserTable;
   scim_groups: ScimGroupTable;

@@ -83,6 +83,14 @@ beforeAll(async () => {
   ).body.id;
   ids["/v1/admin/end-users"] = (await acme.send("POST", "/v1/admin/end-users", { username: "u", password: "long enough" })).body.user.id;
   ids["/v1/admin/end-user-groups"] = (await acme.send("POST", "/v1/admin/end-user-groups", { name: "eg" })).body.id;
+  ids["/v1/admin/identity-providers"] = (
+    await acme.send("POST", "/v1/admin/identity-providers", {
+      kind: "oidc",
+      audience: "portal",
+      name: "p",
+      oidc: { issuer: "https://issuer.example", client_id: "c" },
+    })
+  ).body.id;
   ids["/v1/admin/scim-tokens"] = (await acme.send("POST", "/v1/admin/scim-tokens", { name: "t" })).body.id;
   ids["/v1/admin/api-keys"] = (
     await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "k" })

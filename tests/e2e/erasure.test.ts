@@ -23,6 +23,7 @@ const WHOLE_ROWS_GO = [
   "end_user_photos",
   "end_users",
   "held_answers",
+  "external_identities",
   "notice_posts",
   "notifications",
   "oauth_client_grants",
@@ -241,6 +242,7 @@ const ABOUT_NOBODY = [
   "group_policies",
   "guardrail_configs",
   "idempotent_answers",
+  "identity_providers",
   "kept_signatures",
   "mcp_server_snapshots",
   "mcp_servers",
@@ -264,6 +266,8 @@ const ABOUT_NOBODY = [
   "semantic_policy_groups",
   "server_config_groups",
   "server_configs",
+  "sign_on_steps",
+  "sign_on_used",
   "tenants",
   "tool_letters",
   "tool_results_hourly",
@@ -386,6 +390,10 @@ async function liveALittle(): Promise<void> {
     connection.db,
   );
   await sql`INSERT INTO page_sessions (id, tenant_id, end_user_id, generation, secret_hash, rotated_at, created_at, expires_at) VALUES (gen_random_uuid(), 'default', ${mary.id}, now(), 'h', now(), now(), now())`.execute(
+    connection.db,
+  );
+  await sql`WITH p AS (INSERT INTO identity_providers (id, tenant_id, kind, name, audience, settings) VALUES (gen_random_uuid(), 'default', 'oidc', 'p', 'portal', '{}') RETURNING id)
+    INSERT INTO external_identities (provider_id, subject, tenant_id, end_user_id) SELECT id, 'mary', 'default', ${mary.id} FROM p`.execute(
     connection.db,
   );
   await sql`INSERT INTO scim_users (end_user_id, tenant_id, source, attributes, created_at, updated_at) VALUES (${mary.id}, 'default', 'scim', '{"userName":"mary"}', now(), now())`.execute(

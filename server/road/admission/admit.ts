@@ -1,6 +1,7 @@
 import type { Credential, CredentialCache } from "../../directory/credential-cache.ts";
 import type { EndUserCache, EndUserIdentity } from "../../directory/end-user-cache.ts";
 import type { PortalTokens } from "../../directory/people/portal/portal-tokens.ts";
+import { isOfAnotherIssuer, type WorkloadTokens } from "../../directory/identity/workload-tokens.ts";
 import type { TenantSnapshot } from "../../directory/snapshot.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -15,6 +16,7 @@ export interface AdmissionParts {
   readonly credentials: CredentialCache;
   readonly users: EndUserCache;
   readonly tokens: PortalTokens;
+  readonly workloads: WorkloadTokens;
   readonly snapshots: Snapshots;
   readonly secrets: SecretBox;
   readonly clock: Clock;
@@ -116,6 +118,8 @@ function recognise(
       return unauthenticated("credential_malformed");
     case "token":
       if (admits === "key") return unauthenticated("credential_of_wrong_kind");
+      if (isOfAnotherIssuer(credential.text))
+        return admits === "user" ? unauthenticated("credential_of_wrong_kind") : recogniseWorkload(call, credential.text, parts);
       return recogniseToken(call, credential.text, parts);
     case "broker_token":
       return recogniseBrokerToken(call, credential.text, parts);
@@ -189,6 +193,23 @@ async function recogniseToken(call: Call, text: string, parts: AdmissionParts): 
   const groups = userWithToken(call, user, token.issuedAt);
   if (!isRefusal(groups)) call.token = token;
   return groups;
+}
+
+/**
+ * A workload with a token of an issuer that its tenant trusts. The tenant is the one the request names, never one found by
+ * the issuer: what one tenant trusts must not decide about the calls of another.
+ */
+async function recogniseWorkload(call: Call, text: string, parts: AdmissionParts): Promise<Groups | Refusal> {
+  const token = await parts.workloads.verify(call.headers.get("x-tenant-id") ?? DEFAULT_TENANT, text);
+  if (typeof token === "string") return unauthenticated(token);
+  const { row } = call;
+  const name = `${token.providerName}: ${token.subject}`;
+  row.tenant_id = token.tenantId;
+  row.subject_kind = "service";
+  row.subject_id = `${token.providerId}:${token.subject}`;
+  row.idp_user_id = token.subject;
+  call.identity = { tenantId: token.tenantId, credentialId: row.subject_id, credentialName: name, userId: null, username: null };
+  return { open: token.resourceGroupIds, first: token.resourceGroupIds[0] ?? null };
 }
 
 /** A user who shows a token of that time, milliseconds since the epoch. */

@@ -142,7 +142,21 @@ function authorizationOf({
     },
     (tenantId, serverId, error) => log.warn("connected_discovery_failed", { tenant_id: tenantId, server_id: serverId, error }),
   );
-  const { credentials, users, tokens, snapshots, secrets, clock } = admission;
+  const { credentials, users, tokens, workloads, snapshots, secrets, clock } = admission;
   const memory = authorizationCache();
-  return { db: directory.db, secrets, clock, send, credentials, users, tokens, snapshots, publicUrl, allowPrivate, memory, discovery };
+  return {
+    db: directory.db,
+    secrets,
+    clock,
+    send,
+    credentials,
+    users,
+    tokens,
+    workloads,
+    snapshots,
+    publicUrl,
+    allowPrivate,
+    memory,
+    discovery,
+  };
 }

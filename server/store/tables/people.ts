@@ -11,6 +11,7 @@ export interface AdminUserTable {
   display_name: string | null;
   password_hash: string;
   role: string;
+  break_glass: WithDefault<boolean>;
   is_active: WithDefault<boolean>;
   tokens_valid_from: Stamp;
   last_login: NullableStamp;

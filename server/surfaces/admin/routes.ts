@@ -14,6 +14,7 @@ import { endUserOperations } from "./end-users.ts";
 import { guardrailOperations } from "./guardrails.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
+import { identityProviderOperations } from "./identity-providers.ts";
 import { loginOperations } from "./logins.ts";
 import { mcpOAuthClientOperations } from "./mcp-oauth-clients.ts";
 import { mcpServerOperations } from "./mcp-servers.ts";
@@ -67,6 +68,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...apiKeyOperations,
   ...runOperations,
   ...adminLogOperations,
+  ...identityProviderOperations,
   ...provisioningOperations,
   ...proxyLogOperations,
   ...auditChainOperations,

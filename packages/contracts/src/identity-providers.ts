@@ -1,0 +1,150 @@
+import { z } from "zod";
+import { httpUrl, pageQuery, recordId, recordName, timestamp } from "./conventions.ts";
+import { TENANT_ROLES } from "./roles.ts";
+
+/** Where people sign in other than here, and whose tokens calls may come with. */
+
+const claim = z.string().min(1).max(200);
+const values = z.array(z.string().min(1).max(500)).min(1).max(100);
+const url = httpUrl;
+
+const oidcSettings = z.strictObject({
+  issuer: url.describe("as its discovery document names it"),
+  client_id: z.string().min(1).max(500).nullable().default(null).describe("the gateway's, for sign-in; null for the audience api"),
+  scopes: z.array(z.string().min(1).max(100)).max(30).default(["openid", "profile", "email"]),
+  subject_claims: z.array(claim).min(1).max(4).default(["sub"]).describe("what somebody is known by for good; tid and oid for Entra ID"),
+  required_claims: z.record(claim, values).default({}).describe("claims that must have one of these values, such as tid or hd"),
+});
+
+const samlSettings = z.strictObject({
+  entity_id: z.string().min(1).max(1000).describe("the provider's own"),
+  sso_url: url,
+  certificates: z.array(z.string().min(100).max(20_000)).min(1).max(5).describe("PEM; several while one follows the other"),
+  response_signed: z.boolean().default(false).describe("whether the whole answer has to be signed beside the assertion, which always has"),
+  allow_unsolicited: z.boolean().default(false).describe("whether a sign-in may begin at the provider"),
+  subject_attribute: claim.nullable().default(null).describe("null: the NameID, where it is persistent"),
+});
+
+const attributeNames = z.strictObject({
+  username: claim.nullable().default(null).describe("null: preferred_username, else email; for SAML the NameID"),
+  email: claim.nullable().default(null),
+  display_name: claim.nullable().default(null),
+  groups: claim.nullable().default(null).describe("may be a path with dots; null: groups"),
+});
+
+const groupMapping = z.strictObject({
+  group: z.string().min(1).max(500).describe("as the provider names it, by its id unless you chose names there"),
+  end_user_group_id: recordId.nullable().default(null).describe("portal: who is in it becomes a member"),
+  role: z.enum(TENANT_ROLES).nullable().default(null).describe("admin: who is in it has this role"),
+  resource_group_id: recordId.nullable().default(null).describe("api: who is in it may use this resource group"),
+});
+
+const apiSettings = z.strictObject({
+  audiences: values.describe("of which a token must name one; never the client id of a sign-in"),
+  subjects: values.nullable().default(null).describe("whose tokens are taken; null: all that the other rules let pass"),
+  max_age_seconds: z.number().int().min(60).max(86_400).default(3600).describe("how long after its iat a token is taken at most"),
+  resource_group_id: recordId.nullable().default(null).describe("for tokens that no group mapping fits"),
+});
+
+const shape = {
+  name: recordName,
+  enabled: z.boolean(),
+  oidc: oidcSettings.nullable(),
+  saml: samlSettings.nullable(),
+  api: apiSettings.nullable(),
+  attributes: attributeNames,
+  group_mappings: z.array(groupMapping).max(1000),
+  required_group: z.string().min(1).max(500).nullable().describe("whoever is not in it does not get in"),
+  allowed_domains: z.array(z.string().min(1).max(253)).max(100).describe("of the mail addresses accounts are made for; empty: any"),
+  create_accounts: z.boolean().describe("whether somebody new gets an account when they first sign in"),
+  scim_directory: z
+    .string()
+    .max(63)
+    .nullable()
+    .describe("the directory whose people these are: its externalId is what this provider knows them by, and its groups count"),
+};
+
+const defaults = {
+  enabled: shape.enabled.default(true),
+  oidc: shape.oidc.default(null),
+  saml: shape.saml.default(null),
+  api: shape.api.default(null),
+  attributes: shape.attributes.default({ username: null, email: null, display_name: null, groups: null }),
+  group_mappings: shape.group_mappings.default([]),
+  required_group: shape.required_group.default(null),
+  allowed_domains: shape.allowed_domains.default([]),
+  create_accounts: shape.create_accounts.default(false),
+  scim_directory: shape.scim_directory.default(null),
+};
+
+const kind = z.enum(["oidc", "saml"]);
+const audience = z.enum(["portal", "admin", "api"]).describe("who comes with it: people, administrators, or calls with a token");
+const clientSecret = z.string().min(1).max(2000).nullable().optional().describe("write-only; reads show has_client_secret");
+
+export const identityProviderCreate = z
+  .strictObject({ kind, audience, ...shape, ...defaults, client_secret: clientSecret })
+  .refine((body) => (body.kind === "oidc") === (body.oidc !== null) && (body.kind === "saml") === (body.saml !== null), {
+    path: ["kind"],
+    message: "needs the settings of its kind, and no others",
+  })
+  .refine((body) => (body.audience === "api") === (body.api !== null) && (body.audience !== "api" || body.kind === "oidc"), {
+    path: ["api"],
+    message: "belongs to the audience api, which is oidc",
+  })
+  .refine((body) => body.kind !== "oidc" || body.audience === "api" || (body.oidc?.client_id ?? null) !== null, {
+    path: ["oidc", "client_id"],
+    message: "is what people sign in with",
+  })
+  .meta({ id: "IdentityProviderCreate" });
+
+export const identityProviderUpdate = z
+  .strictObject({ ...z.strictObject(shape).partial().shape, client_secret: clientSecret })
+  .meta({ id: "IdentityProviderUpdate" });
+
+export const signOnProvider = z
+  .strictObject({
+    id: recordId,
+    tenant_id: z.string(),
+    kind,
+    audience,
+    ...shape,
+    has_client_secret: z.boolean(),
+    redirect_uri: z
+      .string()
+      .nullable()
+      .describe("to be entered at the provider: the path of the callback, or of the ACS, on the plane people sign in at"),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "SignOnProvider" });
+
+export const identityProviderQuery = z.strictObject({ ...pageQuery.shape, audience: audience.optional() });
+
+export const mappingPreview = z
+  .strictObject({ claims: z.record(z.string(), z.unknown()).describe("claims of an ID token, or attributes of an assertion") })
+  .meta({ id: "MappingPreview" });
+
+export const mappingPreviewResult = z
+  .strictObject({
+    subject: z.string().nullable(),
+    username: z.string().nullable(),
+    email: z.string().nullable(),
+    display_name: z.string().nullable(),
+    groups: z.array(z.string()),
+    end_user_group_ids: z.array(z.string()),
+    role: z.string().nullable(),
+    resource_group_ids: z.array(z.string()),
+    allowed: z.boolean(),
+    reason: z.string().nullable().describe("why they would not get in"),
+  })
+  .meta({ id: "MappingPreviewResult" });
+
+export type SignOnProvider = z.output<typeof signOnProvider>;
+export type IdentityProviderCreate = z.output<typeof identityProviderCreate>;
+export type IdentityProviderUpdate = z.output<typeof identityProviderUpdate>;
+export type IdentityProviderQuery = z.output<typeof identityProviderQuery>;
+export type IdentityProviderSettings = Omit<
+  SignOnProvider,
+  "id" | "tenant_id" | "kind" | "audience" | "name" | "enabled" | "has_client_secret" | "redirect_uri" | "created_at" | "updated_at"
+>;
+export type MappingPreviewResult = z.output<typeof mappingPreviewResult>;

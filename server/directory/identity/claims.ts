@@ -1,0 +1,103 @@
+import type { IdentityProviderSettings, MappingPreviewResult } from "@gatehouse/contracts/identity-providers";
+import { TENANT_ROLES } from "@gatehouse/contracts/roles";
+
+/** What a provider says of somebody, whatever protocol it came by. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+const MAX_GROUPS = 1_000;
+const MAX_GROUP_NAME = 500;
+
+export const textOf = (value: unknown): string | null =>
+  typeof value === "string" && value !== "" ? value : typeof value === "number" ? String(value) : null;
+
+/** A claim by its name, else by a path of names with dots between. */
+export function claimAt(claims: Claims, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  let value: unknown = claims;
+  for (const part of name.split(".")) {
+    if (typeof value !== "object" || value === null || Array.isArray(value) || !Object.hasOwn(value, part)) return undefined;
+    value = (value as Record<string, unknown>)[part];
+  }
+  return value;
+}
+
+/** Null: the provider left its groups out because there are too many, which does not mean that there are none. */
+export function groupsOf(claims: Claims, name: string): string[] | null {
+  const value = claimAt(claims, name);
+  if (value === undefined) {
+    const elsewhere = claims._claim_names;
+    if (typeof elsewhere === "object" && elsewhere !== null && Object.hasOwn(elsewhere, name)) return null;
+    if (Object.keys(claims).some((one) => one.endsWith("/claims/groups.link"))) return null;
+    return [];
+  }
+  const given = Array.isArray(value) ? value : [value];
+  if (given.length > MAX_GROUPS) return null;
+  return [...new Set(given.filter((one): one is string => typeof one === "string" && one !== "" && one.length <= MAX_GROUP_NAME))];
+}
+
+/** Whether each claim that has to has one of the values it may have. */
+export function lacksClaim(claims: Claims, required: Readonly<Record<string, readonly string[]>>): string | null {
+  for (const [name, allowed] of Object.entries(required)) {
+    const value = claimAt(claims, name);
+    const given = (Array.isArray(value) ? value : [value]).map(textOf);
+    if (!given.some((one) => one !== null && allowed.includes(one))) return name;
+  }
+  return null;
+}
+
+export const subjectOf = (claims: Claims, names: readonly string[]): string | null => {
+  const parts = names.map((name) => textOf(claimAt(claims, name)));
+  return parts.every((part) => part !== null && part.length <= 500) ? parts.join("/") : null;
+};
+
+const DEFAULT_GROUPS = "groups";
+
+/** What somebody with these claims would become here. */
+export function mapped(settings: IdentityProviderSettings, claims: Claims): MappingPreviewResult {
+  const { attributes, oidc, saml } = settings;
+  const subject = oidc === null ? textOf(claimAt(claims, saml?.subject_attribute ?? "nameID")) : subjectOf(claims, oidc.subject_claims);
+  const email = textOf(claimAt(claims, attributes.email ?? "email"));
+  const username =
+    textOf(claimAt(claims, attributes.username ?? (oidc === null ? "nameID" : "preferred_username"))) ??
+    (attributes.username === null ? email : null);
+  const found = groupsOf(claims, attributes.groups ?? DEFAULT_GROUPS);
+  const groups = found ?? [];
+  const fitting = settings.group_mappings.filter(({ group }) => groups.includes(group));
+  const roles = fitting.map(({ role }) => role);
+  const each = (name: "end_user_group_id" | "resource_group_id") => [
+    ...new Set(fitting.map((one) => one[name]).filter((id) => id !== null)),
+  ];
+  const reason = whyNot(settings, { claims, subject, username, email, groups: found });
+  return {
+    subject,
+    username,
+    email,
+    display_name: textOf(claimAt(claims, attributes.display_name ?? "name")),
+    groups,
+    end_user_group_ids: each("end_user_group_id"),
+    // The list of roles goes from the one that may most to the one that may least.
+    role: TENANT_ROLES.find((role) => roles.includes(role)) ?? null,
+    resource_group_ids: each("resource_group_id"),
+    allowed: reason === null,
+    reason,
+  };
+}
+
+function whyNot(
+  settings: IdentityProviderSettings,
+  who: { claims: Claims; subject: string | null; username: string | null; email: string | null; groups: string[] | null },
+): string | null {
+  if (who.subject === null) return "The provider does not say who it is: the claim of the subject is missing.";
+  if (settings.api === null && who.username === null) return "The provider sends no username.";
+  const missing = settings.oidc === null ? null : lacksClaim(who.claims, settings.oidc.required_claims);
+  if (missing !== null) return `The claim ${missing} has none of the values it must have.`;
+  const needsGroups = settings.required_group !== null || settings.group_mappings.length > 0;
+  if (needsGroups && settings.scim_directory === null && who.groups === null)
+    return "The provider left the groups out because there are too many: let it send those assigned to the application, or provision them.";
+  if (settings.required_group !== null && !(who.groups ?? []).includes(settings.required_group))
+    return "They are not in the required group.";
+  const domain = who.email?.slice(who.email.lastIndexOf("@") + 1).toLowerCase();
+  if (settings.allowed_domains.length > 0 && !settings.allowed_domains.some((one) => one.toLowerCase() === domain))
+    return "The domain of their mail address is not allowed.";
+  return null;
+}

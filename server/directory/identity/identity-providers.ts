@@ -1,0 +1,142 @@
+import { X509Certificate } from "node:crypto";
+import type {
+  SignOnProvider,
+  IdentityProviderCreate,
+  IdentityProviderQuery,
+  IdentityProviderSettings,
+  IdentityProviderUpdate,
+} from "@gatehouse/contracts/identity-providers";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { uuid } from "../../kernel/ids.ts";
+import { sealContext } from "../../kernel/secrets.ts";
+import { knownOf } from "../../store/end-user-groups.ts";
+import {
+  identityProviderByName,
+  identityProviderStore,
+  type IdentityProviderInsert,
+  type IdentityProviderPatch,
+  type IdentityProviderRow,
+} from "../../store/identity-providers.ts";
+import { invalidField, records } from "../writes/records.ts";
+import type { Write } from "../writes/write.ts";
+
+const OWNER = "owner";
+const SYSTEM = "system_admin";
+
+const PLACES = { portal: "/v1/portal/auth/sso", admin: "/v1/admin-users/sso" } as const;
+
+export const settingsOf = (row: Pick<IdentityProviderRow, "settings">): IdentityProviderSettings =>
+  row.settings as unknown as IdentityProviderSettings;
+
+function read(row: IdentityProviderRow): SignOnProvider {
+  const { settings: _settings, client_secret_sealed: sealed, created_at, updated_at, ...rest } = row;
+  const end = row.kind === "oidc" ? "callback" : "acs";
+  return {
+    ...rest,
+    ...settingsOf(row),
+    has_client_secret: sealed !== null,
+    redirect_uri: row.audience === "api" ? null : `${PLACES[row.audience]}/${row.id}/${end}`,
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  };
+}
+
+/** Who maps groups to owners makes owners, which only an owner may. */
+function guardRoles(write: Write, settings: IdentityProviderSettings): void {
+  if (write.actor.role === SYSTEM || write.actor.role === OWNER || write.actor.id === null) return;
+  if (settings.group_mappings.some(({ role }) => role === OWNER))
+    throw new Refused(refuse("forbidden", "Only an owner may map a group to the role owner."));
+}
+
+async function checkSettings(
+  write: Write,
+  tenantId: string,
+  audience: IdentityProviderRow["audience"],
+  settings: IdentityProviderSettings,
+) {
+  guardRoles(write, settings);
+  for (const [field, table] of [
+    ["end_user_group_id", "end_user_groups"],
+    ["resource_group_id", "resource_groups"],
+  ] as const) {
+    const ids = settings.group_mappings.map((mapping) => mapping[field]).filter((id) => id !== null);
+    if (field === "resource_group_id" && settings.api?.resource_group_id != null) ids.push(settings.api.resource_group_id);
+    const known = await knownOf(write.trx, table, tenantId, [...new Set(ids)]);
+    const unknown = ids.find((id) => !known.has(id));
+    if (unknown !== undefined)
+      throw invalidField("group_mappings", `names no ${table.replaceAll("_", " ").slice(0, -1)} of this tenant: ${unknown}`);
+  }
+  for (const [at, pem] of (settings.saml?.certificates ?? []).entries()) {
+    try {
+      void new X509Certificate(pem);
+    } catch {
+      throw invalidField(`saml.certificates.${at}`, "is no certificate in PEM");
+    }
+  }
+  if (audience === "api") await refuseBrowserAudience(write, tenantId, settings);
+}
+
+/** A token made for somebody's sign-in must not open the API. */
+async function refuseBrowserAudience(write: Write, tenantId: string, { api, oidc }: IdentityProviderSettings): Promise<void> {
+  const { items } = await identityProviderStore.page(write.trx, tenantId, {}, { limit: 1_000, offset: 0 });
+  const clients = new Set([...items.map((row) => settingsOf(row).oidc?.client_id), oidc?.client_id]);
+  if (api?.audiences.some((one) => clients.has(one)) === true)
+    throw invalidField("api.audiences", "names the client id of a sign-in: its tokens are not for calls");
+}
+
+export const identityProviders = records<
+  IdentityProviderRow,
+  IdentityProviderInsert,
+  IdentityProviderPatch,
+  SignOnProvider,
+  IdentityProviderCreate,
+  IdentityProviderUpdate,
+  IdentityProviderQuery,
+  string
+>({
+  resource: "identity-providers",
+  noun: "identity provider",
+  store: identityProviderStore,
+  read,
+  tenantOf: (row) => row.tenant_id,
+  twin: (write, tenantId, candidate) => identityProviderByName(write.trx, tenantId, candidate.name),
+  async toInsert(write, tenantId, body) {
+    const { kind, audience, name, enabled, client_secret: secret, ...settings } = body;
+    await checkSettings(write, tenantId, audience, settings);
+    const id = uuid();
+    return {
+      id,
+      tenant_id: tenantId,
+      kind,
+      audience,
+      name,
+      enabled,
+      settings: JSON.stringify(settings),
+      client_secret_sealed: secret == null ? null : write.directory.secrets.seal(secret, sealContext("identity_providers", id)),
+      created_at: write.now,
+      updated_at: write.now,
+    };
+  },
+  async toPatch(write, tenantId, row, body) {
+    const { name, enabled, client_secret: secret, ...rest } = body;
+    const settings = { ...settingsOf(row), ...rest } as IdentityProviderSettings;
+    guardRoles(write, settingsOf(row));
+    if ((row.kind === "oidc") !== (settings.oidc !== null) || (row.kind === "saml") !== (settings.saml !== null))
+      throw invalidField(row.kind, "holds the settings of its kind, which stay");
+    if ((row.audience === "api") !== (settings.api !== null)) throw invalidField("api", "belongs to the audience api");
+    await checkSettings(write, tenantId, row.audience, settings);
+    return {
+      ...(name === undefined ? {} : { name }),
+      ...(enabled === undefined ? {} : { enabled }),
+      settings: JSON.stringify(settings),
+      ...(secret === undefined
+        ? {}
+        : {
+            client_secret_sealed: secret === null ? null : write.directory.secrets.seal(secret, sealContext("identity_providers", row.id)),
+          }),
+      updated_at: write.now,
+    };
+  },
+  dependents: async () => [],
+  notify: (write, row) => write.notify(row.tenant_id, "identity_provider", row.id),
+});

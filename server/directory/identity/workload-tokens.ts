@@ -1,0 +1,162 @@
+import type { IdentityProviderSettings } from "@gatehouse/contracts/identity-providers";
+import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from "jose";
+import type { Clock } from "../../kernel/clock.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
+import type { Database } from "../../store/database.ts";
+import { enabledProviders } from "../../store/identity-providers.ts";
+import { BoundedMap } from "../bounded-map.ts";
+import { mapped } from "./claims.ts";
+import { settingsOf } from "./identity-providers.ts";
+import { type FetchIssuerDocument, KeySets } from "./key-sets.ts";
+
+/** A workload that showed a token of an issuer its tenant trusts. */
+export interface WorkloadToken {
+  readonly tenantId: string;
+  readonly providerId: string;
+  readonly providerName: string;
+  readonly subject: string;
+  /** The resource groups it may use, in the order of the mappings. */
+  readonly resourceGroupIds: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** Why a token opens nothing, for the audit row. */
+export type TokenFault =
+  | "credential_unknown"
+  | "credential_expired"
+  | "credential_without_group"
+  | "issuer_unavailable"
+  | "issuer_not_trusted";
+
+interface TrustedIssuer {
+  readonly id: string;
+  readonly name: string;
+  readonly settings: IdentityProviderSettings;
+}
+
+const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
+const CLOCK_TOLERANCE_SECONDS = 30;
+const MAX_TENANTS = 5_000;
+const MAX_TOKENS = 20_000;
+const MAX_TOKEN_LENGTH = 16_384;
+
+/** Whether a token says that others than this gateway signed it. It proves nothing. */
+export function isOfAnotherIssuer(token: string): boolean {
+  try {
+    return ALGORITHMS.includes(String(decodeProtectedHeader(token).alg));
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Tokens of the issuers that tenants trust for calls: one way of verification, apart from that of the gateway's own. Who
+ * is trusted and what was verified is remembered, so that a call in steady state asks neither database nor issuer.
+ */
+export class WorkloadTokens {
+  private readonly issuers = new BoundedMap<string, Promise<readonly TrustedIssuer[]>>(MAX_TENANTS);
+  private readonly verified = new BoundedMap<string, WorkloadToken>(MAX_TOKENS);
+  private readonly keys: KeySets;
+  private readonly db: Database;
+  private readonly clock: Clock;
+
+  constructor(db: Database, fetchDocument: FetchIssuerDocument, clock: Clock) {
+    this.db = db;
+    this.clock = clock;
+    this.keys = new KeySets(fetchDocument, clock);
+  }
+
+  /** Whom the tenant trusts changed. */
+  drop(tenantId: string): void {
+    this.issuers.delete(tenantId);
+    for (const token of [...this.verified.keys()]) if (this.verified.get(token)?.tenantId === tenantId) this.verified.delete(token);
+  }
+
+  dropAll(): void {
+    this.issuers.clear();
+    this.verified.clear();
+  }
+
+  /** Rejects when the database is needed and away. */
+  async verify(tenantId: string, token: string): Promise<WorkloadToken | TokenFault> {
+    if (token.length > MAX_TOKEN_LENGTH) return "credential_unknown";
+    const name = sha256Hex(`${tenantId} ${token}`);
+    const known = this.verified.get(name);
+    if (known !== undefined) return known.expiresAt <= this.clock.now() ? "credential_expired" : known;
+    const issuer = issuerNamed(token);
+    const trusted = issuer === null ? [] : (await this.trustedBy(tenantId)).filter(({ settings }) => settings.oidc?.issuer === issuer);
+    if (issuer === null || trusted.length === 0) return "issuer_not_trusted";
+    let fault: TokenFault = "credential_unknown";
+    for (const one of trusted) {
+      const read = await this.verifyAs(tenantId, one, issuer, token);
+      if (typeof read !== "string") {
+        // What was trusted when this began may have been dropped meanwhile.
+        if ((await this.trustedBy(tenantId)).includes(one)) this.verified.set(name, read);
+        return read;
+      }
+      if (read !== "credential_unknown") fault = read;
+    }
+    return fault;
+  }
+
+  private trustedBy(tenantId: string): Promise<readonly TrustedIssuer[]> {
+    const known = this.issuers.get(tenantId);
+    if (known !== undefined) return known;
+    const load = enabledProviders(this.db, tenantId, "api").then((rows) =>
+      rows.map((row): TrustedIssuer => ({ id: row.id, name: row.name, settings: settingsOf(row) })),
+    );
+    this.issuers.set(tenantId, load);
+    load.catch(() => {
+      if (this.issuers.get(tenantId) === load) this.issuers.delete(tenantId);
+    });
+    return load;
+  }
+
+  private async verifyAs(tenantId: string, one: TrustedIssuer, issuer: string, token: string): Promise<WorkloadToken | TokenFault> {
+    const { api } = one.settings;
+    if (api === null) return "credential_unknown";
+    const payload = await this.payloadOf(token, issuer, [...api.audiences], api.max_age_seconds);
+    if (typeof payload === "string") return payload;
+    const { subject, allowed, resource_group_ids: mappedGroups } = mapped(one.settings, payload);
+    if (!allowed || subject === null) return "credential_unknown";
+    if (api.subjects !== null && !api.subjects.includes(subject)) return "credential_unknown";
+    const groups = mappedGroups.length > 0 ? mappedGroups : api.resource_group_id === null ? [] : [api.resource_group_id];
+    if (groups.length === 0) return "credential_without_group";
+    const expiresAt = Math.min(payload.exp ?? 0, (payload.iat ?? 0) + api.max_age_seconds) * 1000;
+    return { tenantId, providerId: one.id, providerName: one.name, subject, resourceGroupIds: groups, expiresAt };
+  }
+
+  private async payloadOf(token: string, issuer: string, audience: string[], maxAge: number): Promise<JWTPayload | TokenFault> {
+    for (const renewed of [false, true]) {
+      const keys = await this.keys.of(issuer, renewed);
+      if (keys === null) return "issuer_unavailable";
+      try {
+        const { payload, protectedHeader } = await jwtVerify(token, keys, {
+          issuer,
+          audience,
+          algorithms: ALGORITHMS,
+          requiredClaims: ["exp", "iat"],
+          maxTokenAge: maxAge,
+          clockTolerance: CLOCK_TOLERANCE_SECONDS,
+          currentDate: new Date(this.clock.now()),
+        });
+        // A notice that somebody signed out is signed by the same keys.
+        return protectedHeader.typ?.toLowerCase() === "logout+jwt" || "events" in payload ? "credential_unknown" : payload;
+      } catch (error) {
+        if (error instanceof errors.JWTExpired) return "credential_expired";
+        if (!(error instanceof errors.JWKSNoMatchingKey)) return "credential_unknown";
+      }
+    }
+    return "credential_unknown";
+  }
+}
+
+function issuerNamed(token: string): string | null {
+  try {
+    const { iss } = decodeJwt(token);
+    return typeof iss === "string" ? iss : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,53 @@
+import type { Insertable, Selectable, Updateable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
+import type { IdentityProviderTable } from "./tables/identity.ts";
+
+export type IdentityProviderRow = Selectable<IdentityProviderTable>;
+export type IdentityProviderInsert = Insertable<IdentityProviderTable>;
+export type IdentityProviderPatch = Updateable<IdentityProviderTable>;
+
+export const identityProviderStore: RecordStore<
+  IdentityProviderRow,
+  IdentityProviderInsert,
+  IdentityProviderPatch,
+  { readonly audience?: "portal" | "admin" | "api" | undefined }
+> = {
+  async page(db, tenantId, filters, page) {
+    let query = db.selectFrom("identity_providers").where("tenant_id", "=", tenantId);
+    if (filters.audience !== undefined) query = query.where("audience", "=", filters.audience);
+    const items = await query.selectAll().orderBy("name").limit(page.limit).offset(page.offset).execute();
+    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+    return { items, total };
+  },
+  find: findInTenant("identity_providers"),
+  ...writesById("identity_providers"),
+};
+
+export async function identityProviderByName(trx: Trx, tenantId: string, name: string): Promise<string | undefined> {
+  const row = await trx
+    .selectFrom("identity_providers")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return row?.id;
+}
+
+/** All that are in force for an audience in a tenant that is enabled. */
+export async function enabledProviders(
+  db: Database | Trx,
+  tenantId: string,
+  audience: IdentityProviderRow["audience"],
+): Promise<IdentityProviderRow[]> {
+  return db
+    .selectFrom("identity_providers as p")
+    .innerJoin("tenants", "tenants.id", "p.tenant_id")
+    .selectAll("p")
+    .where("p.tenant_id", "=", tenantId)
+    .where("p.audience", "=", audience)
+    .where("p.enabled", "=", true)
+    .where("tenants.enabled", "=", true)
+    .orderBy("p.name")
+    .execute();
+}

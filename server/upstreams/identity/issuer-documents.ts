@@ -1,0 +1,36 @@
+import type { Outbound } from "../../runtime/outbound.ts";
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 512 * 1024;
+
+/** Documents that identity providers publish of themselves, at addresses that tenants name. Rejects when one cannot be had. */
+export function issuerDocuments(outbound: Outbound): (url: string) => Promise<unknown> {
+  return async (url) => {
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(new Error(`no document within ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
+    try {
+      const response = await outbound.fetch(url, {
+        method: "GET",
+        headers: { accept: "application/json", "user-agent": "gatehouse" },
+        abort,
+        timeoutMs: TIMEOUT_MS,
+      });
+      if (response.status !== 200) throw new Error(`the identity provider answered with ${response.status}`);
+      return JSON.parse(await boundedText(response, MAX_BYTES)) as unknown;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+/** The text of an answer that may have no end. Rejects past the bound. */
+export async function boundedText(response: Response, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new Error(`the identity provider's answer is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

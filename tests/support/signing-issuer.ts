@@ -1,0 +1,89 @@
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
+
+/** An identity provider that signs whatever a test wants, with keys a test can change: for what an honest one never does. */
+export interface SigningIssuer {
+  readonly issuer: string;
+  /** How often its keys were fetched. */
+  keyFetches(): number;
+  /** A token signed with its newest key. */
+  sign(claims: JWTPayload, header?: { alg?: string; kid?: string; typ?: string }): Promise<string>;
+  /** A new key; the one before is no longer published. */
+  rotate(): Promise<void>;
+  /** A key pair of nobody, under the name of the newest key. */
+  signForeign(claims: JWTPayload): Promise<string>;
+  publicKeyPem(): Promise<string>;
+  readonly kid: () => string;
+  /** What the token endpoint gives for a code; sees the form. */
+  answer: (form: Record<string, string>) => Promise<object>;
+  /** What it was asked for at its authorization endpoint. */
+  readonly asked: Record<string, string>[];
+  stop(): Promise<void>;
+}
+
+const seconds = () => Math.floor(Date.now() / 1000);
+
+export async function startSigningIssuer(): Promise<SigningIssuer> {
+  let number = 0;
+  let fetches = 0;
+  const make = async () => {
+    const pair = await generateKeyPair("RS256", { extractable: true });
+    return { ...pair, kid: `key-${++number}` };
+  };
+  let key = await make();
+  const asked: Record<string, string>[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const url = new URL(request.url);
+      if (url.pathname === "/.well-known/openid-configuration")
+        return Response.json({
+          issuer: fixture.issuer,
+          authorization_endpoint: `${fixture.issuer}/authorize`,
+          token_endpoint: `${fixture.issuer}/token`,
+          jwks_uri: `${fixture.issuer}/jwks`,
+          end_session_endpoint: `${fixture.issuer}/logout`,
+          response_types_supported: ["code"],
+          subject_types_supported: ["public"],
+          id_token_signing_alg_values_supported: ["RS256"],
+          code_challenge_methods_supported: ["S256"],
+        });
+      if (url.pathname === "/jwks") {
+        fetches++;
+        return Response.json({ keys: [{ ...(await exportJWK(key.publicKey)), kid: key.kid, alg: "RS256", use: "sig" }] });
+      }
+      if (url.pathname === "/authorize") {
+        const query = Object.fromEntries(url.searchParams);
+        asked.push(query);
+        return Response.redirect(
+          `${query.redirect_uri}?${new URLSearchParams({ code: `code-${asked.length}`, state: query.state ?? "" })}`,
+          302,
+        );
+      }
+      if (url.pathname === "/token")
+        return Response.json(await fixture.answer(Object.fromEntries(new URLSearchParams(await request.text()))));
+      return new Response(null, { status: 404 });
+    },
+  });
+  const claimsOf = (claims: JWTPayload): JWTPayload => ({ iss: fixture.issuer, iat: seconds(), exp: seconds() + 300, ...claims });
+  const signed = (claims: JWTPayload, by: CryptoKey, header: object) =>
+    new SignJWT(claimsOf(claims)).setProtectedHeader({ alg: "RS256", kid: key.kid, ...header }).sign(by);
+  const fixture: SigningIssuer = {
+    issuer: `http://127.0.0.1:${server.port}`,
+    keyFetches: () => fetches,
+    asked,
+    kid: () => key.kid,
+    sign: (claims, header = {}) => signed(claims, key.privateKey, header),
+    signForeign: async (claims) => signed(claims, (await make()).privateKey, {}),
+    publicKeyPem: async () => {
+      const { exportSPKI } = await import("jose");
+      return exportSPKI(key.publicKey);
+    },
+    rotate: async () => {
+      key = await make();
+    },
+    answer: async () => ({}),
+    stop: () => server.stop(true),
+  };
+  return fixture;
+}
