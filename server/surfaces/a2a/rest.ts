@@ -4,7 +4,7 @@ import type { Call } from "../../road/call.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { AgentRequest, AgentResult, AgentWriter, ServedOperation } from "../../services/agents/agent-request.ts";
 import type { AgentService } from "../../services/agents/agent-service.ts";
-import { eventObject, readPushConfig, readSendRequest } from "../../wire/a2a/shapes.ts";
+import { eventObject, Malformed, readPushConfig, readSendRequest } from "../../wire/a2a/shapes.ts";
 import type { JsonObject, JsonValue } from "../../wire/document.ts";
 import { agentExchange, bodyOf, malformed, type NamedAgent } from "./agent-exchange.ts";
 import { mediaType, restRefusals } from "./refusals.ts";
@@ -79,6 +79,7 @@ function query(call: Call): JsonObject {
   const params: JsonObject = {};
   for (const [name, value] of new URL(call.url).searchParams) {
     if (!KNOWN.has(name) || value === "") continue;
+    if (name === "historyLength" && !/^\d{1,9}$/.test(value)) throw new Malformed(name, "must be a whole number from 0");
     params[name] = NUMBERS.has(name) ? number(value) : name === "includeArtifacts" ? value === "true" : value;
   }
   return params;

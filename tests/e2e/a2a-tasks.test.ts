@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { type AdminClient, signIn } from "../support/admin.ts";
+import { type AgentFixture, startAgent } from "../support/agents.ts";
+import { newPerson, type PortalClient } from "../support/portal.ts";
+import { startWorld, type World } from "../support/world.ts";
+import { call, grantAgent, message, registerAgent } from "./a2a-harness.ts";
+import { newTeam, type Team } from "./mcp-harness.ts";
+
+/** Tasks as their owners, administrators and strangers see them, and as the protocol lists them. */
+let world: World;
+let agent: AgentFixture;
+let team: Team;
+let ann: PortalClient & { readonly id: string };
+let bob: PortalClient & { readonly id: string };
+let base: string;
+let agentId: string;
+let elsewhere: AdminClient;
+
+beforeAll(async () => {
+  [world, agent] = await Promise.all([startWorld(), startAgent()]);
+  const { admin, gateway } = world;
+  team = await newTeam(admin, "people's");
+  agentId = (await registerAgent(admin, "fixture", agent.url)).id;
+  await grantAgent(admin, agentId, [team.groupId]);
+  [ann, bob] = [await newPerson(gateway.runtimeUrl, "ann"), await newPerson(gateway.runtimeUrl, "bob")];
+  const people = await admin.post("/v1/admin/end-user-groups", { name: "people", initial_member_ids: [ann.id, bob.id] });
+  await admin.post(`/v1/admin/end-user-groups/${people.id}/resource-groups`, { resource_group_ids: [team.groupId] });
+  base = `${gateway.runtimeUrl}/a2a/default/fixture`;
+  await admin.post("/v1/admin/tenants", { id: "elsewhere", name: "Elsewhere" });
+  const account = { tenant_id: "elsewhere", username: "owner-there", password: ADMIN_PASSWORD };
+  await admin.post("/v1/admin/admin-users", { ...account, role: "owner" });
+  elsewhere = await signIn(gateway.adminUrl, account, "tenant");
+});
+afterAll(async () => {
+  await world?.end();
+  await agent?.stop();
+});
+
+const sendAs = async (who: PortalClient, text: string) =>
+  (await call(base, "", "POST", "/message:send", message(text), { authorization: `Bearer ${who.token}`, "x-api-key": "" })).body.task;
+
+test("people see their own tasks in the portal, and nobody else's", async () => {
+  const mine = await sendAs(ann, "complete for ann");
+  const listed = await ann.request("GET", "/agent-tasks");
+  expect([listed.status, listed.body]).toMatchObject([
+    200,
+    { total: 1, tasks: [{ id: mine.id, card_name: "fixture", owner_kind: "user", task: null }] },
+  ]);
+  const read = await ann.request("GET", `/agent-tasks/${agentId}/${mine.id}`);
+  expect(read.body).toMatchObject({ id: mine.id, state: "TASK_STATE_COMPLETED", task: { artifacts: [{ parts: [{ text: "for ann" }] }] } });
+  expect((await bob.request("GET", "/agent-tasks")).body).toMatchObject({ total: 0, tasks: [] });
+  expect((await bob.request("GET", `/agent-tasks/${agentId}/${mine.id}`)).status).toBe(404);
+});
+
+test("administrators see their tenant's agents, grants and tasks, and no other's", async () => {
+  const { id } = await sendAs(bob, "complete for bob");
+  const tasks = await world.admin.get(`/v1/admin/agent-tasks?tenant_id=default&agent_id=${agentId}`);
+  expect(tasks.tasks.map((one: any) => one.id)).toContain(id);
+  expect((await world.admin.get(`/v1/admin/agents/${agentId}/tasks/${id}`)).task.artifacts[0].parts[0].text).toBe("for bob");
+  for (const [path, key] of [
+    ["/v1/admin/agents", "agents"],
+    ["/v1/admin/agent-grants", "agent_grants"],
+    ["/v1/admin/agent-tasks", "tasks"],
+    ["/v1/admin/agent-signing-keys", "keys"],
+  ] as const)
+    expect((await elsewhere.get(path))[key]).toEqual([]);
+  for (const [method, path] of [
+    ["GET", `/v1/admin/agents/${agentId}`],
+    ["GET", `/v1/admin/agents/${agentId}/tasks/${id}`],
+    ["POST", `/v1/admin/agents/${agentId}/refresh-card`],
+    ["DELETE", `/v1/admin/agents/${agentId}`],
+  ] as const)
+    expect([path, (await elsewhere.request(method, path)).status]).toEqual([path, 404]);
+  const strange = await elsewhere.request("POST", "/v1/admin/agent-grants", { agent_id: agentId, group_ids: [] });
+  expect([strange.status, strange.body.fields[0].field]).toEqual([400, "agent_id"]);
+});
+
+test("lists go page by page, the newest first, by state, context and time, and refuse what is none", async () => {
+  const contextId = "pages of mine";
+  for (let at = 0; at < 5; at++) await call(base, team.apiKey, "POST", "/message:send", message(`complete ${at}`, { contextId }));
+  const asked = await call(base, team.apiKey, "POST", "/message:send", message("ask", { contextId }));
+  const seen: string[] = [];
+  let token = "";
+  let pages = 0;
+  do {
+    const { body } = await call(
+      base,
+      team.apiKey,
+      "GET",
+      `/tasks?contextId=${encodeURIComponent(contextId)}&pageSize=4&pageToken=${token}`,
+    );
+    expect([body.totalSize, body.pageSize]).toEqual([6, 4]);
+    seen.push(...body.tasks.map((one: any) => one.id));
+    expect(body.tasks.every((one: any) => one.artifacts === undefined && one.contextId === contextId)).toBe(true);
+    token = body.nextPageToken;
+    pages++;
+  } while (token !== "");
+  expect([pages, new Set(seen).size, seen[0]]).toEqual([2, 6, asked.body.task.id]);
+  const waiting = await call(base, team.apiKey, "GET", "/tasks?status=TASK_STATE_INPUT_REQUIRED&includeArtifacts=true");
+  expect(waiting.body.tasks.map((one: any) => one.id)).toEqual([asked.body.task.id]);
+  const later = await call(
+    base,
+    team.apiKey,
+    "GET",
+    `/tasks?statusTimestampAfter=${encodeURIComponent(new Date(Date.now() + 60_000).toISOString())}`,
+  );
+  expect(later.body).toMatchObject({ tasks: [], totalSize: 0 });
+  for (const query of [
+    "pageSize=0",
+    "pageSize=101",
+    "pageSize=x",
+    "pageToken=forged",
+    "status=DONE",
+    "statusTimestampAfter=soon",
+    "historyLength=-1",
+  ]) {
+    const { status, body } = await call(base, team.apiKey, "GET", `/tasks?${query}`);
+    expect([query, status, body.error?.status]).toEqual([query, 400, "INVALID_ARGUMENT"]);
+  }
+  const wrong = await call(base, team.apiKey, "GET", "/tasks", undefined, { "a2a-version": "7.0" });
+  expect([wrong.status, wrong.body.error.details[0].reason]).toEqual([400, "VERSION_NOT_SUPPORTED"]);
+});
