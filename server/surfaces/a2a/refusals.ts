@@ -22,11 +22,6 @@ const STATUSES: Readonly<Record<number, string>> = {
   504: "DEADLINE_EXCEEDED",
 };
 
-/** The protocol has no other way to say that a call waits for somebody. */
-const HELD_STATUS = 403;
-
-export const statusOf = (refusal: Refusal): number => (refusal.code === "approval_required" ? HELD_STATUS : httpStatusOf(refusal));
-
 const messageOf = ({ message, fields }: Refusal) =>
   fields === undefined ? message : `${message} ${fields.map(({ field, message: why }) => `${field} ${why}`).join("; ")}`;
 
@@ -50,7 +45,7 @@ function detailsOf(refusal: Refusal): JsonValue[] {
 }
 
 export function restErrorText(refusal: Refusal): string {
-  const code = statusOf(refusal);
+  const code = httpStatusOf(refusal);
   const status = agentErrorOf(refusal.code)?.status ?? STATUSES[code] ?? "INTERNAL";
   return JSON.stringify({ error: { code, status, message: messageOf(refusal), details: detailsOf(refusal) } });
 }
@@ -63,7 +58,11 @@ export function mediaType(call: Pick<Call, "headers"> | null): string {
 
 /** Refusals in the HTTP+JSON binding: `google.rpc.Status`. */
 export const restRefusals: Pick<Surface, "refusal" | "streamError"> = {
-  refusal: (refusal, call) => ({ headers: { "content-type": mediaType(call) }, body: restErrorText(refusal), status: statusOf(refusal) }),
+  refusal: (refusal, call) => ({
+    headers: { "content-type": mediaType(call) },
+    body: restErrorText(refusal),
+    status: httpStatusOf(refusal),
+  }),
   streamError: (refusal) => encoder.encode(`event: error\ndata: ${restErrorText(refusal)}\n\n`),
 };
 
@@ -87,5 +86,5 @@ export function rpcErrorText(id: JsonValue, refusal: Refusal, version: "1.0" | "
 /** A fault of the protocol is an answer of JSON-RPC like any other; what the gateway refuses has its own status. */
 export function agentRpcStatus(refusal: Refusal): number {
   const isProtocol = refusal.code.startsWith("rpc_") || agentErrorOf(refusal.code) !== null || refusal.code === "ambiguous_name";
-  return isProtocol || refusal.code === "approval_required" ? 200 : httpStatusOf(refusal);
+  return isProtocol ? 200 : httpStatusOf(refusal);
 }
