@@ -14,6 +14,7 @@ export const BACKGROUND_STATEMENTS = new RegExp(
     "^UPDATE api_keys k SET last_used_at",
     "^UPDATE alerts SET resolved",
     "^DELETE FROM semantic_cache_entries",
+    "^\\s*DELETE FROM held_answers",
     "agent_push_deliveries|^\\s*UPDATE agent_tasks t SET watched_until|^DELETE FROM agent_",
     "^\\s*(?:begin|commit|rollback|set )",
   ].join("|"),
