@@ -38,7 +38,7 @@ export function PageFrame({ title, lead, actions, children, width = "wide", prod
 }
 
 /** A part of a page, with its own title. */
-export function Card({
+export function Panel({
   title,
   actions,
   children,

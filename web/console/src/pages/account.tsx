@@ -2,7 +2,7 @@ import { fieldMessageOf } from "@gatehouse/web-kit/api-error.ts";
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
-import { Badge, Card, PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { Badge, Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { TwoFactorSetup } from "@gatehouse/web-kit/two-factor-setup.tsx";
@@ -38,7 +38,7 @@ function ChangePassword(): ReactNode {
     change.mutate({ current_password: String(given.get("current")), new_password: String(given.get("new")) });
   };
   return (
-    <Card title="Password">
+    <Panel title="Password">
       <form ref={form} className="grid max-w-sm gap-4" onSubmit={submit}>
         <TextField
           label="Current password"
@@ -65,7 +65,7 @@ function ChangePassword(): ReactNode {
           </Button>
         </div>
       </form>
-    </Card>
+    </Panel>
   );
 }
 
@@ -95,7 +95,7 @@ function TwoFactor(): ReactNode {
   if (status.isError) return <ErrorState error={status.error} title="This could not be read" requestLabel="Request" />;
   const { enabled, backup_codes_remaining: left } = status.data;
   return (
-    <Card title="Two-factor sign-in" actions={<Badge tone={enabled ? "good" : "neutral"}>{enabled ? "On" : "Off"}</Badge>}>
+    <Panel title="Two-factor sign-in" actions={<Badge tone={enabled ? "good" : "neutral"}>{enabled ? "On" : "Off"}</Badge>}>
       {enabled ? (
         <form
           className="grid max-w-sm gap-4"
@@ -143,7 +143,7 @@ function TwoFactor(): ReactNode {
           )}
         </div>
       )}
-    </Card>
+    </Panel>
   );
 }
 

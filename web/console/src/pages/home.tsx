@@ -1,4 +1,4 @@
-import { Card, Facts, PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { Panel, Facts, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -19,7 +19,7 @@ export function HomePage(): ReactNode {
         />
       )}
       {me.isSuccess && (
-        <Card title="Signed in">
+        <Panel title="Signed in">
           <Facts
             items={[
               ["Name", me.data.username],
@@ -27,7 +27,7 @@ export function HomePage(): ReactNode {
               ["Tenant", me.data.tenant_id ?? "all of them"],
             ]}
           />
-        </Card>
+        </Panel>
       )}
     </PageFrame>
   );

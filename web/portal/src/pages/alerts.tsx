@@ -1,6 +1,6 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { formatDate, formatNumber } from "@gatehouse/web-kit/formats.ts";
-import { Badge, Card, PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { Badge, Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
@@ -15,7 +15,7 @@ function AlertCard({ alert, onAcknowledge }: { readonly alert: ShownAlert; reado
   const { current_value: current, threshold_value: threshold } = alert;
   return (
     <li>
-      <Card
+      <Panel
         title={alert.title}
         actions={
           alert.resolved ? (
@@ -40,7 +40,7 @@ function AlertCard({ alert, onAcknowledge }: { readonly alert: ShownAlert; reado
             {!alert.resolved && <Button onClick={onAcknowledge}>{t("acknowledge")}</Button>}
           </div>
         </div>
-      </Card>
+      </Panel>
     </li>
   );
 }

@@ -2,7 +2,7 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatDate, formatRelative } from "@gatehouse/web-kit/formats.ts";
-import { Badge, Card, PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { Badge, Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
@@ -58,7 +58,7 @@ function ApprovalCard({ approval }: { readonly approval: PortalApproval }): Reac
   }[approval.status];
   return (
     <li>
-      <Card
+      <Panel
         title={t("asks", { who: approval.requester_display, what: approval.capability_name, server: approval.server_name })}
         actions={state}
       >
@@ -97,7 +97,7 @@ function ApprovalCard({ approval }: { readonly approval: PortalApproval }): Reac
             </p>
           )}
         </div>
-      </Card>
+      </Panel>
     </li>
   );
 }

@@ -1,4 +1,4 @@
-import { Card, PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -27,7 +27,7 @@ function NamedList({
   readonly items: readonly Named[];
 }): ReactNode {
   return (
-    <Card title={title}>
+    <Panel title={title}>
       {items.length === 0 && <p className="text-muted">{empty}</p>}
       <ul className="grid gap-3">
         {items.map(({ id, name, description }) => (
@@ -37,7 +37,7 @@ function NamedList({
           </li>
         ))}
       </ul>
-    </Card>
+    </Panel>
   );
 }
 

@@ -2,7 +2,7 @@ import { fieldMessageOf } from "@gatehouse/web-kit/api-error.ts";
 import { Button, buttonClass } from "@gatehouse/web-kit/button.tsx";
 import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
-import { Card, PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
@@ -40,7 +40,7 @@ function Who({ profile }: { readonly profile: PortalProfile }): ReactNode {
   };
   const own = profile.avatar_url?.startsWith("/") === true || profile.avatar_url?.startsWith(location.origin) === true;
   return (
-    <Card title={profile.username}>
+    <Panel title={profile.username}>
       <div className="grid gap-6 sm:grid-cols-[auto_1fr]">
         <div className="grid content-start justify-items-center gap-3">
           {own ? (
@@ -86,7 +86,7 @@ function Who({ profile }: { readonly profile: PortalProfile }): ReactNode {
           </div>
         </form>
       </div>
-    </Card>
+    </Panel>
   );
 }
 
@@ -105,7 +105,7 @@ function Groups(): ReactNode {
   if (groups.isError) return <ErrorState error={groups.error} title={t("unreadable")} requestLabel={t("request")} />;
   const { groups: all, primary_group_id: primary } = groups.data;
   return (
-    <Card title={t("groups")}>
+    <Panel title={t("groups")}>
       {all.length === 0 ? (
         <p className="text-muted">{t("noGroups")}</p>
       ) : (
@@ -121,7 +121,7 @@ function Groups(): ReactNode {
           <FormError error={choose.error} />
         </div>
       )}
-    </Card>
+    </Panel>
   );
 }
 
@@ -143,7 +143,7 @@ function PortalPassword(): ReactNode {
     change.mutate({ current_password: String(given.get("current")), new_password: String(given.get("new")) });
   };
   return (
-    <Card title={t("password")}>
+    <Panel title={t("password")}>
       <form ref={form} className="grid max-w-sm gap-4" onSubmit={submit}>
         <TextField
           label={t("currentPassword")}
@@ -170,7 +170,7 @@ function PortalPassword(): ReactNode {
           </Button>
         </div>
       </form>
-    </Card>
+    </Panel>
   );
 }
 

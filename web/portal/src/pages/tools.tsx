@@ -1,5 +1,5 @@
 import { CopyButton } from "@gatehouse/web-kit/copy-button.tsx";
-import { Badge, Card, PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { Badge, Panel, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useQuery } from "@tanstack/react-query";
 import { Wrench } from "lucide-react";
@@ -15,7 +15,7 @@ function ToolServerCard({ server }: { readonly server: PortalToolServer }): Reac
   const about = server.display_description ?? server.description;
   return (
     <li>
-      <Card
+      <Panel
         title={server.display_name ?? server.name}
         actions={server.enabled ? <Badge tone="good">{t("open")}</Badge> : <Badge>{t("off")}</Badge>}
       >
@@ -28,7 +28,7 @@ function ToolServerCard({ server }: { readonly server: PortalToolServer }): Reac
             <CopyButton text={address} label={t("copy")} doneLabel={t("copied")} />
           </p>
         </div>
-      </Card>
+      </Panel>
     </li>
   );
 }

@@ -2,7 +2,7 @@ import { fieldMessageOf } from "@gatehouse/web-kit/api-error.ts";
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
-import { Badge, Card } from "@gatehouse/web-kit/page.tsx";
+import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { TwoFactorSetup } from "@gatehouse/web-kit/two-factor-setup.tsx";
 import { useMutation, useQuery } from "@tanstack/react-query";
@@ -62,7 +62,7 @@ export function PortalTwoFactor(): ReactNode {
     confirm: t("switchOn"),
   };
   return (
-    <Card title={t("twoFactor")} actions={<Badge tone={enabled ? "good" : "neutral"}>{enabled ? t("on") : t("offState")}</Badge>}>
+    <Panel title={t("twoFactor")} actions={<Badge tone={enabled ? "good" : "neutral"}>{enabled ? t("on") : t("offState")}</Badge>}>
       {enabled ? (
         <SwitchOff left={left} onDone={() => status.refetch()} />
       ) : setup.data === undefined ? (
@@ -82,6 +82,6 @@ export function PortalTwoFactor(): ReactNode {
           labels={labels}
         />
       )}
-    </Card>
+    </Panel>
   );
 }
