@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { grant, stateless } from "../e2e/mcp-harness.ts";
+import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
+import { accessibilityFindings } from "./accessibility.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+let tools: ToolServerFixture;
+let serverId: string;
+
+beforeAll(async () => {
+  if (chromiumPath() === null) return;
+  world = await startBrowserWorld();
+  tools = startStatelessServer();
+  const groups = (await world.admin.get("/v1/admin/resource-groups")) as any;
+  serverId = (await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "tools", base_url: tools.baseUrl })).id;
+  await grant(world.admin, "tools", serverId, [groups.resource_groups[0].id], { approval_required_tools: ["echo"] });
+});
+afterAll(async () => {
+  await tools?.stop();
+  await world?.end();
+});
+
+const HOSTILE = "<img src=x onerror=\"document.title='owned'\"> delete everything";
+
+function callTool(token?: string): Promise<Response> {
+  return fetch(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${serverId}`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${world.apiKey}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...(token === undefined ? {} : { "x-approval-token": token }),
+    },
+    body: JSON.stringify(stateless(1, "tools/call", { name: "echo", arguments: { text: HOSTILE } })),
+  });
+}
+
+withBrowser("a call that waits is decided on a phone, with its whole arguments in sight", async () => {
+  const asked = await callTool();
+  const id = asked.headers.get("x-gw-approval-id");
+  expect(id).not.toBeNull();
+  const { page, context, problems } = await world.portalPage({ width: 320, height: 720 });
+  await page.goto(`${world.portal}/approvals`);
+  await page.getByText("If you approve").waitFor();
+  expect(await page.locator("dd pre").textContent()).toBe(HOSTILE);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByText("Nothing waits for you").waitFor();
+  await page.getByRole("link", { name: "Decided" }).click();
+  await page.getByText("by user").waitFor();
+  expect(await page.title()).toBe("Approvals · Gatehouse Portal");
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a new call shows up by itself", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await page.goto(`${world.portal}/approvals`);
+  await page.getByText("Nothing waits for you").waitFor();
+  await callTool();
+  await page.getByText("If you approve").waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
