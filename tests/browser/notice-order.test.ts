@@ -149,3 +149,20 @@ withBrowser("a declared exemption shows no notice, and nothing is sealed", async
   expect(sent.map(({ kind }) => kind)).toEqual(["chat"]);
   await context.close();
 });
+
+withBrowser("a notice that never arrived is sent again, and the next question waits for it", async () => {
+  const { page, context } = await world.portalPage();
+  const sent = sentBy(page);
+  await page.route(`**${NOTICE}`, (route) => route.abort(), { times: 2 });
+  await page.goto(`${world.portal}/chat`);
+  const answered = page.waitForResponse((response) => new URL(response.url()).pathname === NOTICE && response.ok());
+  await page.locator("[data-notice=inline]").waitFor();
+  await answered;
+  await page.getByRole("textbox", { name: "Message" }).fill("hello");
+  await page.locator("form button[type=submit]").click();
+  await page.locator("article[aria-busy=false]").waitFor();
+  const first = sent.findIndex(({ kind }) => kind === "chat");
+  expect(sent.slice(0, first).filter(({ method }) => method === "banner")).toHaveLength(2);
+  expect(sent.slice(0, first).filter(({ method }) => method === "inline")).toHaveLength(2);
+  await context.close();
+});

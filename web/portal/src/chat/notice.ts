@@ -3,6 +3,8 @@ import { translations } from "../translations.ts";
 import { type NoticeMethod, type NoticePlan, noticePlanOf } from "./notice-plan.ts";
 import { sha256OfText } from "./sha256.ts";
 
+const RETRY_MS = 2_000;
+
 export async function readNoticePlan(systemId: string | null): Promise<NoticePlan | null> {
   const query = systemId === null ? {} : { ai_system_id: systemId };
   const settings: unknown = await portalApi.call("GET /v1/portal/evidence/notice-config", { query }).catch(() => null);
@@ -18,15 +20,15 @@ export class NoticeGate {
   private readonly systemId: string | null;
   private readonly owed: Set<NoticeMethod>;
   private readonly under = new Set<NoticeMethod>();
-  private readonly onPosted: (method: NoticeMethod) => void;
+  private readonly onPosted: (method: NoticeMethod, isPosted: boolean) => void;
   private waiting: (() => void)[] = [];
 
   constructor(settings: {
     handle: string;
     systemId: string | null;
     owed: readonly NoticeMethod[];
-    /** To be remembered: it is not posted again when the page is loaded anew. */
-    onPosted: (method: NoticeMethod) => void;
+    /** To be remembered: it is not posted again when the page is loaded anew, unless it was lost on the way. */
+    onPosted: (method: NoticeMethod, isPosted: boolean) => void;
   }) {
     this.handle = settings.handle;
     this.systemId = settings.systemId;
@@ -56,11 +58,14 @@ export class NoticeGate {
         body: JSON.stringify(body),
       });
       this.owed.delete(method);
-      this.onPosted(method);
+      this.onPosted(method, true);
       this.release();
       await (await post).body?.cancel();
     } catch {
-      // It was handed over, or the connection is gone and no chat request can leave before it either.
+      // It never arrived. A question that left right behind it did not either, and the next one waits for another try.
+      if (!this.owed.has(method)) this.onPosted(method, false);
+      this.owed.add(method);
+      setTimeout(() => element.isConnected && void this.shown(method, element, locale), RETRY_MS);
     } finally {
       this.under.delete(method);
     }

@@ -72,10 +72,11 @@ export function useConversation(owner: string, handle: string, systemId: string 
           handle,
           systemId,
           owed: shown === null || kept.turns.length > 0 ? [] : shown.methods.filter((method) => !posted.includes(method)),
-          onPosted: (method) => {
+          onPosted: (method, isPosted) => {
             if (shown === null || current.current === null) return;
-            const before = current.current.notice?.posted ?? [];
-            const told = { ...current.current, notice: { text: shown.text, locale: shown.locale, posted: [...before, method] } };
+            const others = (current.current.notice?.posted ?? []).filter((one) => one !== method);
+            const posted = isPosted ? [...others, method] : others;
+            const told = { ...current.current, notice: { text: shown.text, locale: shown.locale, posted } };
             current.current = told;
             setConversation(told);
             // Also without a turn: a page that is loaded anew must not post it again.
