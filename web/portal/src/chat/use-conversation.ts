@@ -75,8 +75,8 @@ export function useConversation(owner: string, handle: string, systemId: string 
           onPosted: (method, isPosted) => {
             if (shown === null || current.current === null) return;
             const others = (current.current.notice?.posted ?? []).filter((one) => one !== method);
-            const posted = isPosted ? [...others, method] : others;
-            const told = { ...current.current, notice: { text: shown.text, locale: shown.locale, posted } };
+            const nowPosted = isPosted ? [...others, method] : others;
+            const told = { ...current.current, notice: { text: shown.text, locale: shown.locale, posted: nowPosted } };
             current.current = told;
             setConversation(told);
             // Also without a turn: a page that is loaded anew must not post it again.
