@@ -30,6 +30,9 @@ type Schema_OAuthError = { "error": string; "error_description"?: string; };
 type Schema_MetadataDocument = { [name: string]: unknown };
 type Schema_OAuthAnswer = { [name: string]: unknown };
 type Schema_RpcMessage = { "jsonrpc": "2.0"; "id"?: (string | number | null); "method"?: string; "params"?: { [name: string]: unknown }; "result"?: { [name: string]: unknown }; "error"?: { "code": number; "message": string; "data"?: unknown; }; };
+type Schema_AgentProblem = { [name: string]: unknown };
+type Schema_AgentCardDocument = { [name: string]: unknown };
+type Schema_AgentMessage = { [name: string]: unknown };
 type Schema_RunOfCaller = { "root_task_id": string; "run_id": string; "state": "open" | "completed" | "completed_degraded" | "exhausted" | "errored" | "blocked_policy" | "cancelled"; "outcome": ("resolved" | "escalated" | "handed_off" | "abandoned_by_user" | null); "started_at": string; "ended_at": (string | null); "calls"?: number; "llm_calls"?: number; "tool_calls"?: number; "errors"?: number; "prompt_tokens"?: number; "completion_tokens"?: number; "cost_usd"?: number; };
 type Schema_RunEndRequest = { "state"?: "completed" | "errored" | "exhausted" | "cancelled"; "outcome"?: "resolved" | "escalated" | "handed_off" | "abandoned_by_user"; };
 type Schema_OtelTraces = { "resourceSpans"?: readonly ({ [name: string]: unknown })[]; };
@@ -63,6 +66,7 @@ type Schema_ApprovalPoll = { "id": string; "status": string; "approval_token"?: 
 type Schema_ApprovalResolution = { "note"?: (string | null); };
 type Schema_ApprovedApproval = { "id": string; "status": "pending" | "approved" | "rejected" | "expired"; "resolved_by": (string | null); "resolved_at": (string | null); "message": string; "approval_token": string; };
 type Schema_RejectedApproval = { "id": string; "status": "pending" | "approved" | "rejected" | "expired"; "resolved_by": (string | null); "resolved_at": (string | null); "message": string; };
+type Schema_AgentTask = { "id": string; "tenant_id": string; "agent_id": string; "card_name": string; "context_id": string; "resource_group_id": string; "owner_kind": "user" | "api_key"; "owner_id": string; "state": string; "depth": number; "root_task_id": string; "protocol_version": string; "push_configs": number; "created_at": string; "status_at": string; "updated_at": string; "task": ({ [name: string]: unknown } | null); };
 type Schema_PortalServers = { "servers": readonly (Schema_PortalServer)[]; "total": number; };
 type Schema_PortalServer = { "id": string; "name": string; "display_name": (string | null); "description": (string | null); "display_description": (string | null); "enabled": boolean; "priority": number; "icon_url": (string | null); "is_default": boolean; "mcp_server": { "id": string; "name": string; "enabled": boolean; "auth_type": string; "timeout_seconds": number; "capabilities": unknown; }; "oauth_client": ({ "client_id": string; "scopes": readonly (string)[]; } | null); "created_at": string; "updated_at": string; };
 type Schema_PortalSkills = { "skills": readonly ({ [name: string]: unknown })[]; "total": number; };
@@ -109,6 +113,9 @@ export interface PortalApiSchemas {
   "MetadataDocument": Schema_MetadataDocument;
   "OAuthAnswer": Schema_OAuthAnswer;
   "RpcMessage": Schema_RpcMessage;
+  "AgentProblem": Schema_AgentProblem;
+  "AgentCardDocument": Schema_AgentCardDocument;
+  "AgentMessage": Schema_AgentMessage;
   "RunOfCaller": Schema_RunOfCaller;
   "RunEndRequest": Schema_RunEndRequest;
   "OtelTraces": Schema_OtelTraces;
@@ -142,6 +149,7 @@ export interface PortalApiSchemas {
   "ApprovalResolution": Schema_ApprovalResolution;
   "ApprovedApproval": Schema_ApprovedApproval;
   "RejectedApproval": Schema_RejectedApproval;
+  "AgentTask": Schema_AgentTask;
   "PortalServers": Schema_PortalServers;
   "PortalServer": Schema_PortalServer;
   "PortalSkills": Schema_PortalSkills;
@@ -193,6 +201,8 @@ export interface PortalApi {
   "POST /v1/portal/approvals/{id}/reject": { path: { "id": string; }; body?: Schema_ApprovalResolution; answer: Schema_RejectedApproval; };
   "GET /v1/portal/approvals/{id}/page": { path: { "id": string; }; answer: Blob; };
   "POST /v1/portal/approvals/{id}/page": { path: { "id": string; }; body: FormData; answer: Blob; };
+  "GET /v1/portal/agent-tasks": { query?: { "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "agent_id"?: string; "state"?: string; "root_task_id"?: string; }; answer: { "tasks": readonly (Schema_AgentTask)[]; "total": number; "page": number; "page_size": number; }; };
+  "GET /v1/portal/agent-tasks/{agent_id}/{task_id}": { path: { "agent_id": string; "task_id": string; }; answer: Schema_AgentTask; };
   "GET /v1/portal/servers": { query?: { "group_id"?: string; "enabled_only"?: "true" | "false"; }; answer: Schema_PortalServers; };
   "GET /v1/portal/servers/by-group/{group_id}": { path: { "group_id": string; }; query?: { "include_inherited"?: "true" | "false"; }; answer: Schema_PortalServers; };
   "GET /v1/portal/servers/{config_id}": { path: { "config_id": string; }; answer: Schema_PortalServer; };
