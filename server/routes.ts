@@ -18,6 +18,8 @@ import { otelTraces } from "./surfaces/ingest/otel-traces.ts";
 import { chatCompletions } from "./surfaces/llm/chat-completions.ts";
 import { completions } from "./surfaces/llm/completions.ts";
 import { embeddings } from "./surfaces/llm/embeddings.ts";
+import { imageGenerations } from "./surfaces/llm/images.ts";
+import { moderations } from "./surfaces/llm/moderations.ts";
 import { modelDetail, modelsList } from "./surfaces/llm/models.ts";
 import { responses } from "./surfaces/llm/responses.ts";
 import type { DescribedRoute } from "./surfaces/openapi/described-route.ts";
@@ -111,6 +113,20 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
     body: true,
   },
   { method: "POST", path: "/v1/proxy/llm/embeddings", surface: ({ models }) => embeddings(models), audit: llm("embeddings"), body: true },
+  {
+    method: "POST",
+    path: "/v1/proxy/llm/images/generations",
+    surface: ({ models }) => imageGenerations(models),
+    audit: llm("image_generations"),
+    body: true,
+  },
+  {
+    method: "POST",
+    path: "/v1/proxy/llm/moderations",
+    surface: ({ models }) => moderations(models),
+    audit: llm("moderations"),
+    body: true,
+  },
   { method: "GET", path: "/v1/proxy/llm/models", surface: modelsList, audit: llm("models_list"), body: false },
   { method: "GET", path: "/v1/proxy/llm/models/:model_id{.+}", surface: modelDetail, audit: llm("model_detail"), body: false },
   { method: "POST", path: "/v1/messages", surface: ({ models }) => messages(models), audit: llm("anthropic_messages"), body: true },

@@ -36,7 +36,7 @@ export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
   chat_input: { direction: "input", subtypes: [...CONVERSATIONS, "anthropic_count_tokens", "gemini_count_tokens"] },
   chat_output: { direction: "output", subtypes: CONVERSATIONS },
   embeddings_input: { direction: "input", subtypes: ["embeddings", "gemini_embed_content", "gemini_batch_embed_contents"] },
-  image_gen_input: { direction: "input", subtypes: [] },
+  image_gen_input: { direction: "input", subtypes: ["image_generations"] },
   image_gen_output: { direction: "output", subtypes: [] },
   audio_tts_input: { direction: "input", subtypes: [] },
   audio_tts_output: { direction: "output", subtypes: [] },
@@ -46,7 +46,7 @@ export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
   video_gen_output: { direction: "output", subtypes: [] },
   batch_input: { direction: "input", subtypes: [] },
   batch_output: { direction: "output", subtypes: [] },
-  moderation_input: { direction: "input", subtypes: [] },
+  moderation_input: { direction: "input", subtypes: ["moderations"] },
   mcp_input: { direction: "input", subtypes: ["mcp_jsonrpc", "mcp_sub_path"] },
   mcp_output: { direction: "output", subtypes: ["mcp_jsonrpc", "mcp_sub_path", "sse_stream", "mcp_app_resource"] },
   // Looked at where tools are listed and called by name (the gates of road/gates.ts), beside what such a call carries.

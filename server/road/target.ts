@@ -117,6 +117,13 @@ export function modelOf({ target }: { readonly target: ResolvedTarget }): ModelE
   return target.kind === "model" ? target.model : null;
 }
 
+const WRITING_MODES: ReadonlySet<string> = new Set(["chat", "responses", "completion"]);
+
+/** Whether a model is asked to write: instructions, tools and what bounds an answer mean nothing to any other request. */
+export function asksForWriting(target: Target): boolean {
+  return target.kind !== "model" || target.modes.some((mode) => WRITING_MODES.has(mode));
+}
+
 /** The models that may serve a call; null on calls that address none. */
 export function routeOf({ target }: { readonly target: ResolvedTarget }): Route | null {
   return target.kind === "model" ? target.route : null;

@@ -1,6 +1,6 @@
 import { type ModelReference, NO_TARGET, type Target } from "./target.ts";
 import { offeredSearches } from "../wire/offered-searches.ts";
-import type { InboundRequest, MemberNames, TextSlot } from "../wire/inbound.ts";
+import type { InboundRequest, MemberNames, Pictures, TextSlot } from "../wire/inbound.ts";
 
 /**
  * What controls see of a request, whatever wire it came on: the surface fills it, controls read and change it and know
@@ -18,6 +18,8 @@ export interface RequestView {
   maxTokens: number | null;
   /** Answers asked for at once. */
   readonly candidates: number;
+  /** Where pictures are asked for and no text. */
+  readonly pictures?: Pictures | undefined;
   /** How many texts the model reads each by itself, which may each be as long as its context window. */
   readonly prompts: number;
   /** Names of the tools offered to the model, in order. */
@@ -102,6 +104,9 @@ export class InboundView implements RequestView {
   }
   get candidates(): number {
     return this.inbound.candidates;
+  }
+  get pictures(): Pictures | undefined {
+    return this.inbound.pictures;
   }
   get prompts(): number {
     return this.inbound.prompts;

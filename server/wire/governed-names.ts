@@ -34,6 +34,7 @@ const GOVERNED = `
   software_id software_statement jwks jwks_uri issuer authorization_endpoint token_endpoint registration_endpoint revocation_endpoint
   introspection_endpoint authorization_servers scopes_supported code_challenge_methods_supported response_types_supported
   grant_types_supported active sub aud iss exp
+  quality size style chat_id
 `;
 
 /** Members whose value is what callers and tools tell each other: its objects are no protocol's. */

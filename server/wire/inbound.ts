@@ -30,6 +30,12 @@ export interface OutboundChanges {
   readonly systemPrompt: string | null;
 }
 
+/** Pictures asked for: how many, and the most tokens one may come to, which no request can bound. */
+export interface Pictures {
+  readonly count: number;
+  readonly tokensEach: number;
+}
+
 /** What the format calls the members that governance bounds. */
 export interface MemberNames {
   readonly temperature: string;
@@ -53,6 +59,8 @@ export interface InboundRequest {
   maxTokens: number | null;
   /** Answers asked for at once; 1 when not said. */
   readonly candidates: number;
+  /** Where pictures are asked for and no text. */
+  readonly pictures?: Pictures;
   /** How many texts the model reads each by itself: more than one where a request asks the same of several. */
   readonly prompts: number;
   /** Names of the tools offered to the model, in order. */

@@ -7,6 +7,8 @@ export type ProviderOperation =
   | "responses"
   | "completions"
   | "embeddings"
+  | "images"
+  | "moderations"
   | "messages"
   | "count_tokens"
   | "gemini"

@@ -18,6 +18,8 @@ export interface Usage {
   readonly audioOutput?: number;
   /** Searches of the vendor's own web search, which have a fee beside the tokens. */
   readonly webSearches?: number;
+  /** Pictures that came: billed by the tokens told of them, else each by itself. */
+  readonly images?: number;
   /** True when the provider never told and the gateway counted for itself. */
   readonly estimated: boolean;
 }

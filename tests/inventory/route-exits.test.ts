@@ -130,7 +130,8 @@ beforeAll(async () => {
       Response.json({
         object: "list",
         model: "vectors",
-        data: [{ object: "embedding", index: 0, embedding: [1, 2] }],
+        data: [{ object: "embedding", index: 0, embedding: [1, 2], b64_json: "aGk=" }],
+        results: [],
         usage: { prompt_tokens: 1, total_tokens: 1 },
       }),
   });
@@ -165,6 +166,19 @@ beforeAll(async () => {
     enabled: true,
     group_ids: [served.groupId],
   });
+  for (const [name, mode] of [
+    ["pictures", "image"],
+    ["judge", "moderation"],
+  ])
+    await admin.post("/v1/admin/llms", {
+      tenant_id: "default",
+      name,
+      model_name: name,
+      mode,
+      provider: "vectors",
+      enabled: true,
+      group_ids: [served.groupId],
+    });
   const server = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "tools", base_url: tools.baseUrl });
   await admin.post("/v1/admin/server-configs", {
     tenant_id: "default",

@@ -135,6 +135,37 @@ export const embeddingsAnswer = z
   })
   .meta({ id: "EmbeddingsAnswer" });
 
+export const imagesRequest = z
+  .looseObject({
+    model: text,
+    prompt: text,
+    n: z.number().int().min(1).max(10).optional(),
+    size: text.describe('"auto" or WIDTHxHEIGHT').optional(),
+    quality: text.optional(),
+    style: z.enum(["vivid", "natural"]).optional(),
+    response_format: z.enum(["b64_json"]).optional(),
+    chat_id: text.optional(),
+    display_name: text.optional(),
+  })
+  .meta({ id: "ImagesRequest" });
+
+export const imagesAnswer = z
+  .looseObject({
+    created: z.number().optional(),
+    data: z.array(z.looseObject({ b64_json: text.optional(), url: text.optional(), revised_prompt: text.nullable().optional() })),
+    gw_cost_usd: z.number().nullable().describe("null: unpriced"),
+    gw_model_id: text,
+  })
+  .meta({ id: "ImagesAnswer" });
+
+export const moderationsRequest = z
+  .looseObject({ model: text, input: z.union([text, z.array(text), z.array(z.looseObject({ type: text }))]) })
+  .meta({ id: "ModerationsRequest" });
+
+export const moderationsAnswer = z
+  .looseObject({ id: text.optional(), model: text.optional(), results: z.array(z.looseObject({ flagged: z.boolean() })) })
+  .meta({ id: "ModerationsAnswer" });
+
 export const listedModel = z
   .strictObject({
     id: text.describe("its name"),

@@ -2,6 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { ANSWER_SURFACES } from "../../../tests/support/answer-streams.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
 import { readCompletionsRequest } from "../../wire/completions/completions-request.ts";
+import { readImagesRequest } from "../../wire/images/images-request.ts";
+import { readModerationsRequest } from "../../wire/moderations/moderations-request.ts";
 import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { readGeminiRequest } from "../../wire/gemini/gemini-request.ts";
 import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
@@ -84,6 +86,10 @@ const INPUTS: Record<string, (text: string) => RequestView> = {
   "prompt arguments": (query) => toolCall({ query }, "prompts/get"),
   "names and lists in tool arguments": (name) => toolCall({ deep: [{ [name]: true }] }),
   embeddings: (input) => new InboundView(must(readEmbeddingsRequest(bytes({ model: "m", input: ["fine", input] }))), ["embedding"]),
+  images: (prompt) => new InboundView(must(readImagesRequest(bytes({ model: "m", prompt }))), ["image"]),
+  moderations: (input) => new InboundView(must(readModerationsRequest(bytes({ model: "m", input: ["fine", input] }))), ["moderation"]),
+  "moderation parts": (text) =>
+    new InboundView(must(readModerationsRequest(bytes({ model: "m", input: [{ type: "text", text }] }))), ["moderation"]),
 };
 
 /** A refusal, the message as it may go on, or null where it can stay as it came. */

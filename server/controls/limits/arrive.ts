@@ -2,11 +2,12 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Refusal } from "../../kernel/errors.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
 import { governanceOf } from "../../road/parameter-governance.ts";
+import { asksForWriting } from "../../road/target.ts";
 import type { RequestView } from "../../road/view.ts";
 import type { LimitedCall } from "./limited-call.ts";
 import { unpricedRefusal } from "./limit-refusals.ts";
 import type { CallPlan } from "./plan.ts";
-import { dearest, demandOf, withoutOutput, worstCaseOf } from "./worst-case.ts";
+import { dearest, demandOf, ofPictures, withoutOutput, worstCaseOf } from "./worst-case.ts";
 
 /** A call as it comes to the gate: what it may come to at most, and what is held for it. A refusal where that has no price. */
 export function arrive(
@@ -32,14 +33,15 @@ export function arrive(
       ahead: null,
     };
   const rules = governanceOf(call, model);
-  const embeds = view.target.kind === "model" && view.target.modes.includes("embedding");
+  const writes = asksForWriting(view.target);
   const bounded = worstCaseOf(model, view, {
     at: arrivalOf(call),
     bodyBytes: (call.row.request_size_bytes as number | undefined) ?? 0,
-    addedBytes: embeds ? 0 : rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? ""),
+    addedBytes: writes ? rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? "") : 0,
     outputCeiling: rules.maxOutputTokens,
   });
-  const worst = embeds ? withoutOutput(bounded) : bounded;
+  const drawn = view.pictures === undefined ? withoutOutput(bounded) : ofPictures(model, bounded, view.pictures);
+  const worst = writes ? bounded : drawn;
   if (any(({ needsPrice }) => needsPrice) && dearest(model, worst) === null)
     return unpricedRefusal(model, dearest(model, { ...worst, searches: 0 }) === null ? undefined : "a search");
   return {

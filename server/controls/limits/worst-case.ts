@@ -2,6 +2,7 @@ import type { DatedPrices, Prices } from "../../directory/models/prices.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { costOf, type MicroUsd } from "../../kernel/money.ts";
 import type { RequestView } from "../../road/view.ts";
+import type { Pictures } from "../../wire/inbound.ts";
 import type { Demand } from "./counters.ts";
 
 /**
@@ -20,6 +21,8 @@ export interface WorstCase {
   readonly outputTokens: number;
   /** Of the vendor's own web search, for a fee each. Where the request bounds them not at all there is no worst case: one is counted. */
   readonly searches: number;
+  /** Pictures, which a price for each may be set for; none when left out. */
+  readonly images?: number;
   /** True when the caller named no bound: then the gateway may set a lower one. */
   readonly outputIsOurs: boolean;
   /** True when nothing but the gateway bounds the output: then the bound must be written into the request. */
@@ -42,6 +45,12 @@ export interface Bounds {
 /** A call that only reads: it embeds, or counts. */
 export function withoutOutput(worst: WorstCase): WorstCase {
   return { ...worst, outputTokens: 0, outputIsOurs: false, outputMustBeSet: false };
+}
+
+/** A call that draws: nobody can ask a model for smaller pictures in tokens, so nothing is shortened either. */
+export function ofPictures({ maxOutputTokens }: ModelEntry, worst: WorstCase, { count, tokensEach }: Pictures): WorstCase {
+  const each = Math.min(tokensEach, maxOutputTokens ?? tokensEach);
+  return { ...worst, outputTokens: each * count, images: count, outputIsOurs: false, outputMustBeSet: false };
 }
 
 /** The most a call of the gateway's own can come to. `outputTokens`: what its request asks for at most; null: nothing. */
@@ -86,10 +95,14 @@ export function demandOf(model: ModelEntry, worst: WorstCase, outputTokens: numb
 /** Null when a price is missing. Taken at the dearest rate it could be billed at: input fresh, read from a cache or written to one, of any tier. */
 export function dearest(
   model: Pick<ModelEntry, "priceSchedule">,
-  { at, inputTokens, outputTokens, searches }: Pick<WorstCase, "at" | "inputTokens" | "outputTokens" | "searches">,
+  { at, inputTokens, outputTokens, searches, images = 0 }: Pick<WorstCase, "at" | "inputTokens" | "outputTokens" | "searches" | "images">,
 ): MicroUsd | null {
   let most: MicroUsd | null = null;
   for (const of of inForce(model.priceSchedule, at)) {
+    const drawn = images === 0 || of.image == null ? null : costOf([{ tokens: images, pricePerMillion: of.image }]);
+    if (drawn !== null) most = Math.max(most ?? 0, drawn);
+    // Pictures are billed by tokens or each by itself: one of the two prices is enough.
+    if (drawn !== null && (of.input === null || of.output === null)) continue;
     if ((of.input === null && inputTokens > 0) || (of.output === null && outputTokens > 0) || (of.webSearch == null && searches > 0))
       return null;
     const cost = costOf([

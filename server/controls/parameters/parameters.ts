@@ -11,7 +11,7 @@ import { isNameSlot, PART_JOINTS, partsOfMessages } from "../../road/message-par
 import type { RequestView } from "../../road/view.ts";
 import { noteClamped } from "../../road/record/clamped.ts";
 import { type Governance, governanceOf } from "../../road/parameter-governance.ts";
-import { modelOf } from "../../road/target.ts";
+import { asksForWriting, modelOf } from "../../road/target.ts";
 
 /** What the compatible APIs take for a temperature that is not set. */
 const DEFAULT_TEMPERATURE = 1;
@@ -37,7 +37,7 @@ export const parameters: RequestControl = {
 };
 
 function bounded(call: Call, view: RequestView, rules: Governance, model: ModelEntry): Decision {
-  const generates = !(view.target.kind === "model" && view.target.modes.includes("embedding"));
+  const generates = asksForWriting(view.target);
   const refusal =
     (generates ? temperature(call, view, rules, model) : null) ??
     inputTokens(view, rules) ??

@@ -34,6 +34,8 @@ export interface ModelEntry {
   readonly rateLimitRpm: number | null;
   readonly rateLimitTpm: number | null;
   readonly maxConcurrent: number | null;
+  /** Empty or absent: no rule. */
+  readonly supportedImageQualities?: readonly string[];
   /** Oldest first, never empty; the first holds from ever. */
   readonly priceSchedule: readonly DatedPrices[];
   /** What the last probe found; null when it was never probed. */
@@ -96,6 +98,7 @@ export function modelEntry(
     rateLimitRpm: row.rate_limit_rpm,
     rateLimitTpm: row.rate_limit_tpm,
     maxConcurrent: row.max_concurrent_requests,
+    supportedImageQualities: row.supported_image_qualities,
     priceSchedule: priceSchedule(row, providerFormat(provider.api_format)?.hourlyCacheWrites === true || CLAUDE.test(row.model_name)),
     isHealthy: row.is_healthy,
     provider: {

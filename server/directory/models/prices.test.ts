@@ -116,6 +116,7 @@ describe("prices of a model", () => {
       audioInput: null,
       audioOutput: null,
       webSearch: null,
+      image: null,
     });
     expect(pricesAt(priceSchedule(row), 0)).toEqual({
       from: Number.NEGATIVE_INFINITY,

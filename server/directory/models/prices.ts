@@ -16,6 +16,8 @@ export interface Prices {
   readonly audioOutput?: MicroUsd | null;
   /** For a million searches of the vendor's own web search; null and absent are unpriced. */
   readonly webSearch?: MicroUsd | null;
+  /** For a million pictures; null and absent are unpriced. */
+  readonly image?: MicroUsd | null;
 }
 
 /** Prices of a whole call whose input is longer than `aboveInputTokens`. */
@@ -43,6 +45,7 @@ type PriceColumns = Pick<
   | "audio_input_cost"
   | "audio_output_cost"
   | "web_search_cost"
+  | "image_cost"
 >;
 
 /** The plain price columns of a row. */
@@ -56,6 +59,7 @@ export function pricesOfColumns(row: PriceColumns): Prices {
     audioInput: row.audio_input_cost,
     audioOutput: row.audio_output_cost,
     webSearch: row.web_search_cost,
+    image: row.image_cost,
   };
 }
 
@@ -85,8 +89,8 @@ function hourPriced(prices: Prices): Prices {
 function scheduleOfColumns(row: PriceColumns & Pick<ModelRow, "price_tiers" | "price_changes">): DatedPrices[] {
   const plain = pricesOfColumns(row);
   const changes = row.price_changes.map((change) => {
-    // A search costs the same whatever the tokens come to cost.
-    const prices = changed({ ...UNPRICED, webSearch: row.web_search_cost }, change);
+    // A search or a picture costs the same whatever the tokens come to cost.
+    const prices = changed({ ...UNPRICED, webSearch: row.web_search_cost, image: row.image_cost }, change);
     return { from: Date.parse(change.effective_from), prices, tiers: tiersOver(prices, change.tiers) };
   });
   return [{ from: Number.NEGATIVE_INFINITY, prices: plain, tiers: tiersOver(plain, row.price_tiers) }, ...changes].sort(
@@ -123,5 +127,6 @@ function changed(base: Prices, columns: ColumnPrices): Prices {
     audioInput: columns.audio_input_cost ?? base.audioInput ?? null,
     audioOutput: columns.audio_output_cost ?? base.audioOutput ?? null,
     webSearch: base.webSearch ?? null,
+    image: base.image ?? null,
   };
 }

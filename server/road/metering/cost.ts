@@ -25,6 +25,8 @@ export function costAt(schedule: readonly DatedPrices[], usage: Usage, millis: n
  */
 export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   const { input, output } = prices;
+  const byTokens = inputTokens(usage) + usage.output > 0 && input !== null && output !== null;
+  if ((usage.images ?? 0) > 0 && !byTokens) return costOfImages(prices, usage.images ?? 0);
   const { audioInput = 0, audioOutput = 0, webSearches = 0 } = usage;
   if ((input === null && inputTokens(usage) > 0) || (output === null && usage.output > 0)) return null;
   if (webSearches > 0 && prices.webSearch == null) return null;
@@ -45,4 +47,9 @@ export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   const cachedTokens = usage.cacheRead + cacheWriteTokens(usage);
   if (cachedTokens === 0) return { micros, cacheSavings: null };
   return { micros, cacheSavings: costOf([{ tokens: cachedTokens, pricePerMillion: plain }]) - costOf(cached) };
+}
+
+/** Pictures whose vendor told no tokens, or whose tokens have no price. */
+function costOfImages({ image }: Prices, images: number): Cost | null {
+  return image == null ? null : { micros: costOf([{ tokens: images, pricePerMillion: image }]), cacheSavings: null };
 }

@@ -9,6 +9,8 @@ import type { ModelTarget, Route } from "../../road/target.ts";
 import { costOfAttempt } from "../../road/metering/settle.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { GeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";
+import type { ImagesRequest } from "../../wire/images/images-request.ts";
+import type { ModerationsRequest } from "../../wire/moderations/moderations-request.ts";
 import { noteRequest } from "../../road/record/finish.ts";
 import type { Answer } from "../../road/answer.ts";
 import { noteUpstreamModel } from "../../road/record/upstream-model.ts";
@@ -20,6 +22,8 @@ import { conversationModelRequest, type ConversationParts } from "./conversation
 import type { Conversation } from "../../road/conversation.ts";
 import { embeddingsModelRequest } from "./embeddings.ts";
 import { geminiEmbeddingsModelRequest } from "./gemini-embeddings.ts";
+import { imagesModelRequest } from "./images.ts";
+import { moderationsModelRequest } from "./moderations.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import type { CircuitRules, MemberHealth } from "./member-health.ts";
 import { residencyOf } from "./residency.ts";
@@ -30,6 +34,8 @@ import type { Failure } from "./upstream-failure.ts";
 export interface Dispatch {
   converse(call: Call, conversation: Conversation): Promise<Answer | Refusal>;
   embed(call: Call, request: EmbeddingsRequest | GeminiEmbeddingsRequest): Promise<Answer | Refusal>;
+  draw(call: Call, request: ImagesRequest): Promise<Answer | Refusal>;
+  moderate(call: Call, request: ModerationsRequest): Promise<Answer | Refusal>;
   countTokens(call: Call, count: TokenCount): Promise<Answer | Refusal>;
 }
 
@@ -58,6 +64,8 @@ export function dispatch(parts: DispatchParts): Dispatch {
           ? geminiEmbeddingsModelRequest(request, parts.providers)
           : embeddingsModelRequest(request, parts.providers),
       ),
+    draw: (call, request) => send(call, imagesModelRequest(request, parts.providers)),
+    moderate: (call, request) => send(call, moderationsModelRequest(request, parts.providers)),
     countTokens: async (call, count) =>
       isCountedByProvider(targetOfCall(call).route, count, parts.providers) ? send(call, tokenCountModelRequest(count)) : estimate(count),
   };

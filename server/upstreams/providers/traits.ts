@@ -20,6 +20,8 @@ export interface ProviderTraits {
   readonly keepsState: boolean;
   /** What OpenAI's clients ask for as embeddings: taken as it is, translated, or refused. */
   readonly embeddings: "passes" | EmbeddingsCodec | "refused";
+  /** What else of OpenAI's API it takes and answers in OpenAI's own shape; nothing when left out. */
+  readonly passes?: ReadonlySet<ProviderOperation>;
   /** Whether the provider counts a model's tokens itself, in the format of the operation's callers. */
   counts(model: ServedModel, operation: ProviderOperation): boolean;
   /** Whether an answer of this type, in lower case, to a request for a stream is one. */

@@ -14,6 +14,8 @@ test.each([
   ["responses", "/v1/responses"],
   ["completions", "/v1/completions"],
   ["embeddings", "/v1/embeddings"],
+  ["images", "/v1/images/generations"],
+  ["moderations", "/v1/moderations"],
 ] as const)("%s goes to %s, bytes as they are", async (operation: ProviderOperation, path) => {
   const target = vendorTarget("openai", { baseUrl: `${vendor.origin}/v1/` });
   const reply = (await provider.send(

@@ -10,6 +10,8 @@ export const OPENAI_PATHS: Readonly<Partial<Record<ProviderOperation, string>>> 
   responses: "/responses",
   completions: "/completions",
   embeddings: "/embeddings",
+  images: "/images/generations",
+  moderations: "/moderations",
 };
 
 /** Any server that speaks OpenAI's API: the vendor itself, vLLM, Ollama, Groq, Mistral and the rest. */

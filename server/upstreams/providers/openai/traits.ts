@@ -2,6 +2,7 @@ import type { ConversationFormat, ProviderCodec } from "../../../wire/conversati
 import { completionsCodec } from "../../../wire/completions/completions-codec.ts";
 import { chatCodec } from "../../../wire/openai/chat-codec.ts";
 import { responsesCodec } from "../../../wire/responses/responses-codec.ts";
+import type { ProviderOperation } from "../../../wire/operation.ts";
 import { isEventStreamType, type ProviderTraits, type ServedModel } from "../traits.ts";
 
 /** Models whose servers take the ceiling on output by OpenAI's newer name, and some of them by no other. */
@@ -14,6 +15,7 @@ export const openaiTraits = {
     provider.baseUrl.startsWith("https://api.openai.com") || NEWER_CEILING.test(modelName) ? "max_completion_tokens" : "max_tokens",
   keepsState: true,
   embeddings: "passes",
+  passes: new Set(["images", "moderations"] as const) as ReadonlySet<ProviderOperation>,
   counts: () => false,
   isStream: isEventStreamType,
   local: false,

@@ -1,0 +1,32 @@
+import { isObject, type JsonObject } from "../document.ts";
+import { count, type Usage } from "../usage.ts";
+
+export interface ImagesReply {
+  readonly body: JsonObject;
+  /** How many pictures came, with the tokens where the vendor tells any. */
+  readonly usage: Usage;
+}
+
+const NO_TOKENS: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
+
+/** An answer to POST /images/generations in OpenAI's shape; null when the bytes are none. */
+export function readImagesReply(bytes: Uint8Array): ImagesReply | null {
+  let body: unknown;
+  try {
+    body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    return null;
+  }
+  if (!isObject(body) || !Array.isArray(body.data)) return null;
+  if (!body.data.every((item) => isObject(item) && (typeof item.b64_json === "string" || typeof item.url === "string"))) return null;
+  return { body, usage: { ...tokensOf(body.usage), images: body.data.length } };
+}
+
+function tokensOf(usage: unknown): Usage {
+  if (!isObject(usage as JsonObject)) return NO_TOKENS;
+  const { input_tokens, output_tokens, input_tokens_details } = usage as JsonObject;
+  const input = count(input_tokens);
+  const details = isObject(input_tokens_details ?? null) ? (input_tokens_details as JsonObject) : {};
+  const cacheRead = Math.min(count(details.cached_tokens), input);
+  return { ...NO_TOKENS, inputUncached: input - cacheRead, cacheRead, output: count(output_tokens) };
+}

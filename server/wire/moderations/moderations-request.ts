@@ -1,0 +1,61 @@
+import { type FieldProblem, isObject, JsonDocument, type JsonValue } from "../document.ts";
+import type { TextSlot } from "../inbound.ts";
+import { modelProblems, PromptedRequest } from "../prompted-request.ts";
+
+/** POST /moderations as OpenAI's clients send it: texts, or texts and pictures. */
+export class ModerationsRequest extends PromptedRequest {
+  readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "input" };
+
+  texts(): readonly TextSlot[] {
+    const { input } = this.document.value;
+    if (typeof input === "string") return [slot(input, (text) => this.document.set("input", text))];
+    return (input as JsonValue[]).flatMap((item, index, items) => {
+      if (typeof item === "string")
+        return [
+          slot(item, (text) => {
+            items[index] = text;
+            this.document.touch("input");
+          }),
+        ];
+      if (!isObject(item) || typeof item.text !== "string") return [];
+      return [
+        slot(item.text, (text) => {
+          item.text = text;
+          this.document.touch("input");
+        }),
+      ];
+    });
+  }
+}
+
+function slot(text: string, replace: (text: string) => void): TextSlot {
+  return { role: "user", kind: "text", text, replace };
+}
+
+/** Each problem names its field. */
+export function readModerationsRequest(bytes: Uint8Array): ModerationsRequest | { readonly fields: readonly FieldProblem[] } {
+  const document = JsonDocument.read(bytes);
+  if (!(document instanceof JsonDocument)) return { fields: [document] };
+  const fields = modelProblems(document);
+  const { input } = document.value;
+  const texts = typeof input === "string" || (Array.isArray(input) && input.length > 0 && input.every((item) => typeof item === "string"));
+  const parts = Array.isArray(input) && input.length > 0 && input.every(isPart);
+  if (!texts && !parts) fields.push({ field: "input", message: "must be a text, a list of texts or a list of text and image_url parts" });
+  return fields.length > 0 ? { fields } : new ModerationsRequest(document);
+}
+
+function isPart(item: JsonValue): boolean {
+  if (!isObject(item)) return false;
+  if (item.type === "text") return typeof item.text === "string";
+  return item.type === "image_url" && isObject(item.image_url ?? null) && typeof (item.image_url as { url?: unknown }).url === "string";
+}
+
+/** True when the bytes are an answer to POST /moderations. */
+export function isModerationsReply(bytes: Uint8Array): boolean {
+  try {
+    const body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as JsonValue;
+    return isObject(body) && Array.isArray(body.results);
+  } catch {
+    return false;
+  }
+}

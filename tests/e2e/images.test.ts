@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import OpenAI from "openai";
+import { rowOf } from "../support/admin.ts";
+import { fakeVendor, type FakeVendor } from "../support/fake-vendor.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+/** Pictures and moderations by OpenAI's own client, over a server of OpenAI's API that is not ours. */
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+let world: World;
+let vendor: FakeVendor;
+let openai: OpenAI;
+let groupId: string;
+
+beforeAll(async () => {
+  vendor = fakeVendor(({ path, body }) => {
+    const asked = JSON.parse(body);
+    if (path.endsWith("/moderations"))
+      return Response.json({ id: "modr-1", model: asked.model, results: [{ flagged: true, categories: {}, category_scores: {} }] });
+    if (asked.model === "down") return Response.json({ error: { message: "down", type: "server_error" } }, { status: 503 });
+    const usage = {
+      input_tokens: 20,
+      input_tokens_details: { text_tokens: 20, image_tokens: 0 },
+      output_tokens: 1_000,
+      total_tokens: 1_020,
+    };
+    const data = Array.from({ length: asked.n ?? 1 }, () => ({ b64_json: PIXEL }));
+    return Response.json({ created: 1763712000, data, ...(asked.model === "plain-1" ? {} : { usage }) });
+  });
+  world = await startWorld();
+  const { admin } = world;
+  ({ id: groupId } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "team", group_type: "team" }));
+  await admin.post("/v1/admin/providers", {
+    tenant_id: "default",
+    provider_key: "o",
+    api_format: "openai",
+    base_url: `${vendor.origin}/v1`,
+  });
+  await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key: "a", api_format: "anthropic", base_url: vendor.origin });
+  const model = (name: string, model_name: string, more: object) =>
+    admin.post("/v1/admin/llms", { tenant_id: "default", name, model_name, provider: "o", mode: "image", group_ids: [groupId], ...more });
+  const tokens = { input_cost_per_million_tokens: 5, output_cost_per_million_tokens: 30 };
+  await model("draws", "gpt-image-2", { ...tokens, supported_image_qualities: ["low", "high"] });
+  await model("draws-each", "plain-1", { image_cost: 0.04 });
+  await model("draws-unpriced", "plain-1", {});
+  await model("cannot", "claude", { provider: "a" });
+  await model("judges", "omni-moderation-latest", { mode: "moderation" });
+  openai = await clientOf(groupId);
+});
+
+afterAll(async () => {
+  await world.end();
+  await vendor.stop();
+});
+
+async function clientOf(group: string): Promise<OpenAI> {
+  const { key_value: apiKey } = await world.admin.post(`/v1/admin/resource-groups/${group}/api-keys`, { name: "k", access_mode: "shared" });
+  return new OpenAI({ apiKey, baseURL: `${world.gateway.runtimeUrl}/v1/proxy/llm`, maxRetries: 0 });
+}
+
+const rowBy = (response: Response) => rowOf(world.admin, { id: response.headers.get("x-request-id") });
+const sent = () => JSON.parse(vendor.seen.at(-1)?.body as string);
+
+test("a picture by a model priced by tokens: its bytes, its cost, its row", async () => {
+  const { data, response } = await openai.images
+    .generate({ model: "draws", prompt: "A lighthouse", quality: "high", size: "1024x1024", response_format: "b64_json" })
+    .withResponse();
+  expect(data.data?.[0]?.b64_json).toBe(PIXEL);
+  expect(response.headers.get("x-gw-ai-generated")).toBeNull();
+  // 20 x $5 + 1,000 x $30 a million.
+  expect(data).toMatchObject({ gw_cost_usd: 0.0301, gw_model_id: expect.any(String) });
+  // The vendor's own image models refuse to be asked for bytes.
+  expect(sent()).toEqual({ model: "gpt-image-2", prompt: "A lighthouse", quality: "high", size: "1024x1024" });
+  expect(await rowBy(response)).toMatchObject({
+    proxy_subtype: "image_generations",
+    llm_model_used: "draws",
+    media_images_generated: 1,
+    llm_completion_tokens: 1_000,
+    llm_estimated_cost_usd: 0.0301,
+  });
+});
+
+test("a picture by a model priced each: what the gateway alone reads stays with it", async () => {
+  const asked = { model: "draws-each", prompt: "Three boats", n: 3, style: "vivid", chat_id: "c1", display_name: "boats" } as const;
+  const { data, response } = await openai.images.generate(asked).withResponse();
+  expect(data.data).toHaveLength(3);
+  expect(data).toMatchObject({ gw_cost_usd: 0.12 });
+  expect(sent()).toEqual({ model: "plain-1", prompt: "Three boats", n: 3, style: "vivid", response_format: "b64_json" });
+  expect(await rowBy(response)).toMatchObject({ media_images_generated: 3, llm_estimated_cost_usd: 0.12 });
+});
+
+test("a picture without a price is unpriced and not free", async () => {
+  const { data, response } = await openai.images.generate({ model: "draws-unpriced", prompt: "A cat" }).withResponse();
+  expect(data).toMatchObject({ gw_cost_usd: null });
+  expect((await rowBy(response)).llm_estimated_cost_usd).toBeNull();
+});
+
+test.each([
+  [{ prompt: "" }, "prompt"],
+  [{ n: 11 }, "n"],
+  [{ n: 1.5 }, "n"],
+  [{ size: "big" }, "size"],
+  [{ style: "odd" }, "style"],
+  [{ stream: true }, "stream"],
+  [{ response_format: "url" }, "response_format"],
+  [{ quality: "hd" }, "quality"],
+  [{ model: "cannot" }, "images"],
+])("%j is refused and named, and nothing is sent", async (wrong, named) => {
+  const before = vendor.seen.length;
+  const asked = openai.images.generate({ model: "draws", prompt: "A cat", ...wrong } as OpenAI.Images.ImageGenerateParamsNonStreaming);
+  const error = await asked.then(
+    () => null,
+    (thrown: unknown) => thrown as InstanceType<typeof OpenAI.APIError>,
+  );
+  expect(error?.status).toBe(400);
+  expect(JSON.stringify(error?.error)).toContain(named);
+  expect(vendor.seen.length).toBe(before);
+});
+
+test("a budget holds the dearest a call can come to before it leaves, and no call without a price", async () => {
+  const { admin } = world;
+  const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "careful", parent_group_id: groupId });
+  await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, {
+    llm_global_limits: { budget: { daily_limit_usd: 0.1, hard_stop: true } },
+  });
+  const careful = await clientOf(id);
+  const status = (asked: OpenAI.Images.ImageGenerateParamsNonStreaming) =>
+    careful.images.generate(asked).then(
+      () => 200,
+      (thrown: unknown) => (thrown as InstanceType<typeof OpenAI.APIError>).status,
+    );
+  expect(await status({ model: "draws-unpriced", prompt: "A cat" })).toBe(403);
+  // Three at 4 cents are more than there is, two are not; then a third is.
+  expect(await status({ model: "draws-each", prompt: "A cat", n: 3 })).toBe(429);
+  expect(await status({ model: "draws-each", prompt: "A cat", n: 2 })).toBe(200);
+  expect(await status({ model: "draws-each", prompt: "A cat" })).toBe(429);
+  // By tokens: a large picture may come to more than is left whatever it comes to in the end.
+  expect(await status({ model: "draws", prompt: "A cat", size: "3840x2160" })).toBe(429);
+});
+
+test("moderations pass as they are, with a row", async () => {
+  const { data, response } = await openai.moderations.create({ model: "judges", input: ["one", "two"] }).withResponse();
+  expect(data.results[0]?.flagged).toBe(true);
+  expect(sent()).toEqual({ model: "omni-moderation-latest", input: ["one", "two"] });
+  expect(await rowBy(response)).toMatchObject({ proxy_subtype: "moderations", llm_model_used: "judges" });
+});
+
+test("guardrails look at what is to be drawn and judged", async () => {
+  await world.admin.post("/v1/admin/guardrails/configs", {
+    tenant_id: "default",
+    name: "no cards",
+    enabled: true,
+    group_ids: [groupId],
+    surfaces: { image_gen_input: true, moderation_input: true },
+    builtin: { pii_enabled: true, pii_action: "redact", pii_categories: ["email"] },
+  });
+  await openai.images.generate({ model: "draws", prompt: "The face of jane.doe@example.com" });
+  expect(sent().prompt).not.toContain("jane.doe@example.com");
+  await openai.moderations.create({ model: "judges", input: [{ type: "text", text: "Ask jane.doe@example.com" }] });
+  expect(sent().input[0].text).not.toContain("jane.doe@example.com");
+});
