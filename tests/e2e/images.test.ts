@@ -44,6 +44,16 @@ beforeAll(async () => {
   await model("draws-unpriced", "plain-1", {});
   await model("cannot", "claude", { provider: "a" });
   await model("judges", "omni-moderation-latest", { mode: "moderation" });
+  await admin.post("/v1/admin/llm-router/routing-groups", {
+    tenant_id: "default",
+    id: "any-painter",
+    name: "Any painter",
+    mode: "image",
+    routing_strategy: "ordered",
+    retry_after: 0,
+  });
+  await model("first", "down", { image_cost: 0.04, routing_group_id: "any-painter", routing_weight: 5 });
+  await model("second", "plain-1", { image_cost: 0.04, routing_group_id: "any-painter", routing_weight: 1 });
   openai = await clientOf(groupId);
 });
 
@@ -135,6 +145,29 @@ test("a budget holds the dearest a call can come to before it leaves, and no cal
   expect(await status({ model: "draws-each", prompt: "A cat" })).toBe(429);
   // By tokens: a large picture may come to more than is left whatever it comes to in the end.
   expect(await status({ model: "draws", prompt: "A cat", size: "3840x2160" })).toBe(429);
+});
+
+test("a picture one member of a routing group fails to draw is drawn by another, and paid once", async () => {
+  const { data, response } = await openai.images.generate({ model: "any-painter", prompt: "A cat" }).withResponse();
+  expect(data).toMatchObject({ data: [{ b64_json: PIXEL }], gw_cost_usd: 0.04 });
+  expect(await rowBy(response)).toMatchObject({
+    llm_model_used: "second",
+    llm_used_fallback: true,
+    media_images_generated: 1,
+    llm_estimated_cost_usd: 0.04,
+  });
+});
+
+test("no picture leaves the regions of the tenant", async () => {
+  const { admin } = world;
+  await admin.request("PATCH", "/v1/admin/tenants/default", { allowed_regions: ["eu"] });
+  const before = vendor.seen.length;
+  const error = await openai.images.generate({ model: "draws", prompt: "A cat" }).then(
+    () => null,
+    (thrown: unknown) => thrown as InstanceType<typeof OpenAI.APIError>,
+  );
+  await admin.request("PATCH", "/v1/admin/tenants/default", { allowed_regions: [] });
+  expect([error?.status, vendor.seen.length]).toEqual([403, before]);
 });
 
 test("moderations pass as they are, with a row", async () => {
