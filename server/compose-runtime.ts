@@ -49,6 +49,9 @@ import { openModels } from "./services/models/model-service.ts";
 import { runAccess } from "./services/runs/run-access.ts";
 import { openAgents } from "./services/agents/agent-service.ts";
 import { openTools } from "./services/tools/tool-service.ts";
+import type { BlobStore } from "./store/blobs.ts";
+import { Files } from "./directory/files/stored-files.ts";
+import { endFiles, removeBytes } from "./directory/files/file-upkeep.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 import { readStoredSignatures, writeStoredSignatures } from "./store/stored-signatures.ts";
 import { agentSend } from "./upstreams/agents/agent-send.ts";
@@ -60,6 +63,8 @@ const USES_WRITTEN_MS = 30_000;
 const RUNS_SWEPT_MS = 30_000;
 const JOURNAL_SCRUBBED_MS = 5_000;
 const ANSWERS_PRUNED_MS = 60_000;
+const FILE_BYTES_REMOVED_MS = 2_000;
+const FILES_ENDED_MS = 60_000;
 const STRANGERS_WRITTEN_MS = 1_000;
 
 export interface RuntimeParts {
@@ -72,6 +77,8 @@ export interface RuntimeParts {
   readonly log: Log;
   readonly metrics: Telemetry;
   readonly journal: string;
+  /** Where files of callers are stored. */
+  readonly blobs: BlobStore;
   readonly signingKey: string;
   readonly jwtSecret: string;
 }
@@ -157,6 +164,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     tools: tools.tools,
     agents: agents.agents,
     ...openRecordServices(parts, ledger, limits.truth),
+    ...openFiles(config, parts, snapshots),
     portal: {
       directory,
       users,
@@ -172,10 +180,9 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     { name: "write_key_uses", everyMs: USES_WRITTEN_MS, run: () => credentials.writeUses() },
     { name: "write_stranger_rows", everyMs: STRANGERS_WRITTEN_MS, run: () => strangers.write() },
     { name: "prune_semantic_cache", everyMs: ANSWERS_PRUNED_MS, run: () => storedAnswers.prune() },
-    { name: "sweep_runs", everyMs: RUNS_SWEPT_MS, run: () => sweepIdleRuns(db, clock) },
     { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
   ];
-  const workers = runJobs([...jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs], log);
+  const workers = runJobs([...jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...storedJobs(parts)], log);
   return {
     road,
     services,
@@ -274,6 +281,20 @@ function keptParts({ connection: { db }, clock, secrets, log }: RuntimeParts): K
     secrets,
     log,
   };
+}
+
+/** The files of callers, and where they are told those are. */
+function openFiles(config: Configuration, { connection: { db }, blobs, secrets, clock, log }: RuntimeParts, snapshots: Snapshots) {
+  const files = new Files({ db, blobs, secrets, clock, log, tenant: (id) => snapshots.tenant(id) });
+  return { files, publicUrl: config.publicUrl ?? null };
+}
+
+function storedJobs({ connection: { db }, clock, blobs }: RuntimeParts): Job[] {
+  return [
+    { name: "sweep_runs", everyMs: RUNS_SWEPT_MS, run: () => sweepIdleRuns(db, clock) },
+    { name: "remove_file_bytes", everyMs: FILE_BYTES_REMOVED_MS, run: () => removeBytes({ db, blobs }) },
+    { name: "end_files", everyMs: FILES_ENDED_MS, run: () => endFiles({ db, clock }) },
+  ];
 }
 
 function observe({ audit, row }: Parameters<ConstructorParameters<typeof OpenCalls>[0]["observe"]>[0], metrics: Telemetry): void {

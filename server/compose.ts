@@ -1,3 +1,6 @@
+import { join } from "node:path";
+import { blobBucket } from "./store/blob-bucket.ts";
+import { openBlobDirectory } from "./store/blob-directory.ts";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { openControlPlane } from "./compose-control.ts";
 import { connect } from "./compose-database.ts";
@@ -91,6 +94,7 @@ export async function compose(
           log,
           metrics,
           journal: directory.journalPath,
+          blobs: config.blobBucket === undefined ? await openBlobDirectory(join(directory.path, "files")) : blobBucket(config.blobBucket),
           signingKey: keys.auditSigningKey,
           jwtSecret: keys.jwtSecret,
         })

@@ -43,6 +43,8 @@ import { messages } from "./surfaces/messages/messages.ts";
 import { messagesModel, messagesModels } from "./surfaces/messages/models.ts";
 import { runEnd, runInspect } from "./surfaces/runs/runs.ts";
 import type { PortalServices } from "./surfaces/portal/portal-services.ts";
+import type { FileService } from "./services/files/caller.ts";
+import { FILE_SURFACES } from "./surfaces/files/routes.ts";
 import { PORTAL_ROUTES } from "./surfaces/portal/routes.ts";
 
 /**
@@ -62,6 +64,9 @@ export interface Services {
   readonly tools: ToolService;
   readonly agents: AgentService;
   readonly runs: RunAccess;
+  readonly files: FileService;
+  /** Where callers reach this plane, if that was said. */
+  readonly publicUrl: string | null;
   readonly traces: TraceIngest;
   readonly portal: PortalServices;
 }
@@ -388,6 +393,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
     admits: "key",
     body: "may_be_gzip",
   },
+  ...FILE_SURFACES,
   ...PORTAL_ROUTES,
 ];
 

@@ -23,6 +23,8 @@ export interface TenantSnapshot {
   readonly id: string;
   readonly enabled: boolean;
   readonly storeBodies: "full" | "redacted" | "none";
+  /** Days until a stored file goes; null keeps it. */
+  readonly fileDays: number | null;
   readonly models: ReadonlyMap<string, ModelEntry>;
   readonly modelsByName: ReadonlyMap<string, ModelEntry>;
   /** By the provider's own name, which several models may share. */
@@ -96,6 +98,7 @@ export function compileTenant(
     id: rows.tenant.id,
     enabled: rows.tenant.enabled,
     storeBodies: rows.tenant.data_retention.store_bodies,
+    fileDays: rows.tenant.data_retention.file_days,
     models,
     modelsByName,
     modelsByModelName,

@@ -150,8 +150,14 @@ export const VARIABLES = {
       "s3://bucket/prefix: where every signed checkpoint is put as an object of its own, in an S3-compatible store; with the " +
       "AWS_ variables below",
   },
-  AWS_ACCESS_KEY_ID: { schema: key, meaning: "access key of that store; needed with GW_AUDIT_CHECKPOINT_URL" },
-  AWS_SECRET_ACCESS_KEY: { schema: key, secret: true, meaning: "its secret; needed with GW_AUDIT_CHECKPOINT_URL" },
+  GW_BLOB_URL: {
+    schema: bucketPlace,
+    meaning:
+      "s3://bucket/prefix: where the bytes of callers' files are stored, with the AWS_ variables below; without it a directory " +
+      "under GW_DATA_DIR, which serves one process only",
+  },
+  AWS_ACCESS_KEY_ID: { schema: key, meaning: "access key of that store; needed with GW_AUDIT_CHECKPOINT_URL and GW_BLOB_URL" },
+  AWS_SECRET_ACCESS_KEY: { schema: key, secret: true, meaning: "its secret; needed with GW_AUDIT_CHECKPOINT_URL and GW_BLOB_URL" },
   AWS_SESSION_TOKEN: { schema: key, secret: true, meaning: "token that goes with keys for a time" },
   AWS_REGION: {
     schema: z.string().regex(/^[a-z0-9-]{1,40}$/, "must be a region such as eu-central-1"),
@@ -259,6 +265,7 @@ export interface Configuration {
   readonly auditJournalMaxBytes: number;
   readonly auditCheckpointFile: string | undefined;
   readonly auditCheckpointBucket: BucketSettings | undefined;
+  readonly blobBucket: BucketSettings | undefined;
   readonly bootstrapAdminPassword: string | undefined;
   readonly quickstart: boolean;
   readonly drainSeconds: number;
@@ -279,14 +286,19 @@ export interface Configuration {
 
 /** Where checkpoints are put as objects; undefined when no bucket is named. Throws `ConfigurationError`. */
 export function checkpointBucketSettings(env: Readonly<Record<string, string | undefined>>): BucketSettings | undefined {
-  const place = read(env, "GW_AUDIT_CHECKPOINT_URL");
+  return bucketNamedBy("GW_AUDIT_CHECKPOINT_URL", env);
+}
+
+function bucketNamedBy(
+  variable: "GW_AUDIT_CHECKPOINT_URL" | "GW_BLOB_URL",
+  env: Readonly<Record<string, string | undefined>>,
+): BucketSettings | undefined {
+  const place = read(env, variable);
   if (place === undefined) return undefined;
   const accessKeyId = read(env, "AWS_ACCESS_KEY_ID");
   const secretAccessKey = read(env, "AWS_SECRET_ACCESS_KEY");
   if (accessKeyId === undefined || secretAccessKey === undefined)
-    throw new ConfigurationError(
-      `GW_AUDIT_CHECKPOINT_URL needs ${accessKeyId === undefined ? "AWS_ACCESS_KEY_ID" : "AWS_SECRET_ACCESS_KEY"}`,
-    );
+    throw new ConfigurationError(`${variable} needs ${accessKeyId === undefined ? "AWS_ACCESS_KEY_ID" : "AWS_SECRET_ACCESS_KEY"}`);
   const region = read(env, "AWS_REGION") as string;
   return {
     ...place,
@@ -327,6 +339,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     auditJournalMaxBytes: (read(env, "GW_AUDIT_JOURNAL_MAX_MB") as number) * 1024 * 1024,
     auditCheckpointFile: read(env, "GW_AUDIT_CHECKPOINT_FILE"),
     auditCheckpointBucket: checkpointBucketSettings(env),
+    blobBucket: bucketNamedBy("GW_BLOB_URL", env),
     bootstrapAdminPassword: read(env, "GW_BOOTSTRAP_ADMIN_PASSWORD"),
     quickstart: read(env, "GW_QUICKSTART") as boolean,
     drainSeconds: read(env, "GW_DRAIN_SECONDS") as number,

@@ -341,7 +341,7 @@ test("the rows of a tenant that is gone are held to the retention it had", async
 
 test("what is kept of a tenant that is gone ends with its rows and runs", async () => {
   const { db } = database;
-  const data_retention = { store_bodies: "none", body_days: 1, log_days: 20, run_days: 60 } as const;
+  const data_retention = { store_bodies: "none", body_days: 1, log_days: 20, run_days: 60, file_days: 30 } as const;
   await db.transaction().execute((trx) => recordDeletedTenant(trx, { id: "brief", data_retention }, new Date(at)));
   await sql`INSERT INTO usage_hourly (tenant_id, hour, resource_group_id, llm_model_used, api_key_id, requests, errors, prompt_tokens, completion_tokens, cost_micro_usd, unpriced_requests) VALUES ('brief', ${new Date(at)}, '', '', '', 1, 0, 0, 0, 0, 0)`.execute(
     db,

@@ -63,6 +63,8 @@ export interface Call {
   readonly beforeRecord: (() => void)[];
   /** Called once when the call has ended: with the error type of its row, null when it succeeded. */
   readonly whenEnded: ((errorType: string | null) => void)[];
+  /** The body as it comes, on routes that are not read whole before they are governed; read at most once. */
+  arriving?: ReadableStream<Uint8Array>;
   /** What the request preview begins: the body received, then the body that left. */
   requestContent: string | Uint8Array | null;
   /** What the row tells of the request so far: the content it has a preview of; undefined while it tells nothing. */

@@ -19,8 +19,8 @@ import type { Surface } from "./surface.ts";
 export interface GovernedRoute {
   readonly surface: Surface;
   readonly audit: AuditClass;
-  /** Whether the request carries a body, and whether it may be packed. */
-  readonly body: boolean | "may_be_gzip";
+  /** Whether the request carries a body, and whether it may be packed. `streamed`: the surface reads it, once it is governed. */
+  readonly body: boolean | "may_be_gzip" | "streamed";
   /** `group` when left out. */
   readonly admits?: RouteCallers;
   /** Whether its calls are for showing who one is, told on the row as is_auth_event: a login, a token, a second factor. */
@@ -113,7 +113,9 @@ export class Road {
     if (noting !== null) await noting;
 
     let body: Uint8Array | null = null;
-    if (route.body !== false) {
+    if (route.body === "streamed") {
+      if (request.body !== null) call.arriving = request.body;
+    } else if (route.body !== false) {
       const most = Math.min(route.maxBodyBytes ?? Number.POSITIVE_INFINITY, this.parts.maxBodyBytes);
       const read = await readBody(request, most, route.body === "may_be_gzip", isStranger(call) ? placeOf(call.ip) : null);
       if (isRefusal(read)) return read;

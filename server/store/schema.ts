@@ -41,6 +41,7 @@ import type {
   AgentTaskTable,
 } from "./tables/agents.ts";
 import type { AdminLogTable, AuditChainTable, AuditCheckpointTable, AuditKeyTable, AuditRowTable } from "./tables/ledger.ts";
+import type { BlobToRemoveTable, FileTable } from "./tables/files.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
@@ -50,6 +51,8 @@ export interface DataRetention {
   body_days: number;
   log_days: number;
   run_days: number;
+  /** Null keeps them. */
+  file_days: number | null;
 }
 
 export interface TenantTable {
@@ -227,4 +230,6 @@ export interface Schema {
   agent_push_configs: AgentPushConfigTable;
   agent_push_deliveries: AgentPushDeliveryTable;
   argument_policy_groups: { policy_id: string; group_id: string; tenant_id: string };
+  files: FileTable;
+  blobs_to_remove: BlobToRemoveTable;
 }

@@ -95,7 +95,7 @@ test("with quick start off there is only the admin and the tenant, and a given p
   const tenant = await database.db.selectFrom("tenants").selectAll().executeTakeFirstOrThrow();
   expect([tenant.id, tenant.data_retention]).toEqual([
     "default",
-    { store_bodies: "redacted", body_days: 30, log_days: 400, run_days: 400 },
+    { store_bodies: "redacted", body_days: 30, log_days: 400, run_days: 400, file_days: 30 },
   ]);
 });
 

@@ -5,6 +5,7 @@ import { type Database, openDatabase } from "../../server/store/database.ts";
 import { rowsOf, serveModels, type Served } from "../support/admin.ts";
 import { ABOUT_NOBODY, COLUMNS_GO, KNOW_IDS, WHOLE_ROWS_GO } from "../support/personal-data.ts";
 import { logIn, newPerson, PASSWORD, portalClient, type PortalClient } from "../support/portal.ts";
+import { nothingStored, storedBytes } from "../support/stored-bytes.ts";
 import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { leaveTask } from "../support/agent-task-rows.ts";
@@ -105,6 +106,12 @@ async function liveALittle(): Promise<void> {
     expect(answer.status).toBe(200);
     await answer.text();
   }
+  const letter = new FormData();
+  letter.set("kind", "document");
+  letter.set("file", new Blob(["marys letter"]), "letter.txt");
+  const stored = await fetch(`${url}/v1/proxy/files`, { method: "POST", headers: { authorization: `Bearer ${mary.token}` }, body: letter });
+  expect(stored.status).toBe(201);
+  expect(await storedBytes(world.gateway.dataDir)).toHaveLength(1);
   expect((await mary.request("POST", "/runs/marys%20divorce/feedback", { score: 1, comment: "marys comment" })).status).toBe(200);
 
   const asked = (await callTool(mary, "marys argument")).headers.get("x-gw-approval-id");
@@ -195,6 +202,7 @@ test("an erased person is found nowhere but by the id that sealed records keep, 
     identifiers: expect.arrayContaining(event.identifiers),
   });
 
+  await nothingStored(gateway.dataDir);
   expect([(await mary.request("GET", "/auth/profile")).status, (await fetch(gateway.runtimeUrl + photo)).status]).toEqual([401, 404]);
   expect(
     (await portalClient(gateway.runtimeUrl).request("POST", "/auth/login", { username: "mary-smith", password: PASSWORD })).status,

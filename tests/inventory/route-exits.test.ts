@@ -365,6 +365,8 @@ test("with an unknown credential", async () => {
 });
 
 const withBody = GOVERNED_ROUTES.filter(({ body }) => body !== false);
+/** What is read as it comes has a bound of its own. */
+const readWhole = withBody.filter(({ body }) => body !== "streamed");
 
 test("with a body that is none of its own", async () => {
   for (const body of ["not json", "[]", '{"no_such_field":1}', "\u0000"]) await all(() => ({ body }), withBody);
@@ -373,7 +375,7 @@ test("with a body that is none of its own", async () => {
 
 test("with a body that is too large", async () => {
   const body = `{"text":"${"x".repeat(MAX_BODY_MB * 1024 * 1024)}"}`;
-  await all(() => ({ body }), withBody);
+  await all(() => ({ body }), readWhole);
   expect(statuses().filter(([, status]) => status !== 413)).toEqual([]);
 });
 

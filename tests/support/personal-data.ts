@@ -12,6 +12,7 @@ export const WHOLE_ROWS_GO = [
   "end_user_group_members",
   "end_user_photos",
   "end_users",
+  "files",
   "held_answers",
   "external_identities",
   "notice_posts",
@@ -204,6 +205,7 @@ export const COLUMNS_GO: Record<string, { readonly erased: readonly string[]; re
 export const KNOW_IDS = ["admin_log", "config_changes", "data_erasures", "provisioning_log"];
 /** What administrators made, totals, chains, and what lives for moments, is sealed, or knows no person. What blocks know of erased rows, hashes of their values, is forgotten with them. */
 export const ABOUT_NOBODY = [
+  "blobs_to_remove",
   "admin_backup_codes",
   "admin_log_checkpoints",
   "admin_log_head",

@@ -9,10 +9,17 @@ export const dataRetention = z
     body_days: days.describe("days until the stored bodies go"),
     log_days: days.describe("days until the audit rows go"),
     run_days: days.describe("days until the runs go"),
+    file_days: days.nullable().describe("days until stored files go; null keeps them"),
   })
   .meta({ id: "DataRetention" });
 
-export const DEFAULT_RETENTION: z.output<typeof dataRetention> = { store_bodies: "redacted", body_days: 30, log_days: 400, run_days: 400 };
+export const DEFAULT_RETENTION: z.output<typeof dataRetention> = {
+  store_bodies: "redacted",
+  body_days: 30,
+  log_days: 400,
+  run_days: 400,
+  file_days: 30,
+};
 
 export const tenantSlug = z
   .string()

@@ -1,0 +1,18 @@
+import type { Clock } from "../../kernel/clock.ts";
+import type { BlobStore } from "../../store/blobs.ts";
+import type { Database } from "../../store/database.ts";
+import { removeDue, sweepFiles } from "../../store/files.ts";
+
+const AT_ONCE = 200;
+
+/** Removes the bytes of what was deleted and of uploads that came to nothing. A key that cannot be removed is tried again. */
+export async function removeBytes({ db, blobs }: { readonly db: Database; readonly blobs: BlobStore }): Promise<void> {
+  const removed = (keys: string[]) =>
+    Promise.allSettled(keys.map((key) => blobs.remove(key))).then((tried) => keys.filter((_, at) => tried[at]?.status === "fulfilled"));
+  while ((await removeDue(db, AT_ONCE, removed)) === AT_ONCE);
+}
+
+/** Ends files whose time is over. */
+export async function endFiles({ db, clock }: { readonly db: Database; readonly clock: Clock }): Promise<void> {
+  await sweepFiles(db, new Date(clock.now()));
+}

@@ -1,0 +1,236 @@
+import { createHash } from "node:crypto";
+import type { GroupScope, TenantSnapshot } from "../snapshot.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { ulid } from "../../kernel/ids.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { SecretBox } from "../../kernel/secrets.ts";
+import type { BlobStore } from "../../store/blobs.ts";
+import type { Database } from "../../store/database.ts";
+import {
+  countAccess,
+  deleteFiles,
+  type FileFilter,
+  type FileOwner,
+  type FileRow,
+  findFile,
+  findSignedFile,
+  listFiles,
+  noteUpload,
+  recordFile,
+  removeSoon,
+} from "../../store/files.ts";
+import { capOf, type FileKind, fitsKind, HEAD_BYTES, kindOfType, typeOfBytes } from "../../kernel/file-kinds.ts";
+import { isSigned, signedPath } from "./signed-url.ts";
+
+export interface FileParts {
+  readonly db: Database;
+  readonly blobs: BlobStore;
+  readonly secrets: Pick<SecretBox, "hmac">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
+}
+
+/** The record of a file. */
+export type StoredFile = FileRow;
+
+/** Bytes that are in the store and have no record yet. */
+export interface ReceivedFile {
+  readonly id: string;
+  readonly mimeType: string;
+  readonly bytes: number;
+  readonly hash: string;
+}
+
+/** What is said of a file beside its bytes. */
+export interface FileFacts {
+  /** Null: what its type makes of it. */
+  readonly kind: FileKind | null;
+  readonly purpose?: string | null;
+  readonly chatId?: string | null;
+  readonly modelId?: string | null;
+  readonly displayName?: string | null;
+  /** Where it is to go before files of its tenant do. */
+  readonly expiresInSeconds?: number | null;
+}
+
+/** An upload without a record is taken for abandoned after so long: longer than any may take. */
+const ABANDONED_MS = 2 * 3_600_000;
+const DAY_MS = 86_400_000;
+/** Uploads of one tenant at a time. */
+const UPLOADS_AT_ONCE = 64;
+
+/** Files of callers: bytes in the store, records in the database, and who may reach them. */
+export class Files {
+  private readonly parts: FileParts;
+  private readonly uploading = new Map<string, number>();
+
+  constructor(parts: FileParts) {
+    this.parts = parts;
+  }
+
+  /**
+   * Puts bytes into the store as they come. Nothing is left of them when they are refused or break off, and nothing after a
+   * while when neither `record` nor `discard` follows. `kindSoFar` bounds them; null where it is not known yet.
+   */
+  async receive(tenantId: string, bytes: AsyncIterable<Uint8Array>, kindSoFar: () => FileKind | null): Promise<ReceivedFile | Refusal> {
+    const under = this.uploading.get(tenantId) ?? 0;
+    if (under >= UPLOADS_AT_ONCE) return refuse("too_many_uploads", undefined, { headers: { "retry-after": "1" } });
+    this.uploading.set(tenantId, under + 1);
+    try {
+      return await this.write(bytes, kindSoFar);
+    } finally {
+      const left = (this.uploading.get(tenantId) ?? 1) - 1;
+      if (left === 0) this.uploading.delete(tenantId);
+      else this.uploading.set(tenantId, left);
+    }
+  }
+
+  private async write(bytes: AsyncIterable<Uint8Array>, kindSoFar: () => FileKind | null): Promise<ReceivedFile | Refusal> {
+    const { db, blobs, clock, log } = this.parts;
+    const id = `file-${ulid()}`;
+    const hash = createHash("sha256");
+    const head: Uint8Array[] = [];
+    let size = 0;
+    let headSize = 0;
+    let tooLarge: Refusal | null = null;
+    async function* passing(): AsyncGenerator<Uint8Array> {
+      for await (const piece of bytes) {
+        size += piece.byteLength;
+        tooLarge = refusedSize(size, kindSoFar());
+        if (tooLarge !== null) throw new Error("too large");
+        hash.update(piece);
+        if (headSize < HEAD_BYTES) {
+          head.push(piece.slice(0, HEAD_BYTES - headSize));
+          headSize += head.at(-1)?.byteLength ?? 0;
+        }
+        yield piece;
+      }
+    }
+    try {
+      await noteUpload(db, id, new Date(clock.now() + ABANDONED_MS));
+      await blobs.write(id, passing());
+    } catch (error) {
+      await removeSoon(db, id).catch(() => undefined);
+      if (tooLarge !== null) return tooLarge;
+      log.warn("file_not_stored", { error: error as Error });
+      return refuse("files_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
+    }
+    const mimeType = await typeOfBytes(Buffer.concat(head), size <= HEAD_BYTES);
+    return { id, mimeType, bytes: size, hash: hash.digest("hex") };
+  }
+
+  /** Gives received bytes their record, or removes them and says why they may have none. */
+  async record(owner: FileOwner, tenant: TenantSnapshot, received: ReceivedFile, facts: FileFacts): Promise<FileRow | Refusal> {
+    const kind = facts.kind ?? kindOfType(received.mimeType);
+    const refusal = fitsKind(received.mimeType, kind)
+      ? refusedSize(received.bytes, kind)
+      : refuse("invalid_body", undefined, {
+          fields: [{ field: "kind", message: `is ${kind}, and the bytes of the file are ${received.mimeType}` }],
+        });
+    if (refusal !== null) {
+      await this.discard(received);
+      return refusal;
+    }
+    const now = this.parts.clock.now();
+    try {
+      return await this.parts.db
+        .transaction()
+        .execute((trx) =>
+          recordFile(trx, {
+            id: received.id,
+            tenant_id: owner.tenantId,
+            resource_group_id: owner.groupId,
+            end_user_id: owner.userId,
+            kind,
+            purpose: facts.purpose ?? null,
+            mime_type: received.mimeType,
+            size_bytes: received.bytes,
+            content_hash: received.hash,
+            chat_id: facts.chatId ?? null,
+            model_id: facts.modelId ?? null,
+            display_name: facts.displayName ?? null,
+            created_at: new Date(now),
+            expires_at: expiry(now, tenant, facts),
+          }),
+        );
+    } catch (error) {
+      await this.discard(received);
+      return refuse("files_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
+    }
+  }
+
+  /** For what the gateway itself has to store for a caller: an answer of a model, results of a batch. */
+  async store(owner: FileOwner, tenant: TenantSnapshot, bytes: AsyncIterable<Uint8Array>, facts: FileFacts): Promise<FileRow | Refusal> {
+    const received = await this.receive(owner.tenantId, bytes, () => facts.kind);
+    return isRefusal(received) ? received : this.record(owner, tenant, received, facts);
+  }
+
+  async discard({ id }: ReceivedFile): Promise<void> {
+    await removeSoon(this.parts.db, id).catch((error: Error) => this.parts.log.warn("file_not_removed", { error }));
+    await this.parts.blobs.remove(id).catch(() => undefined);
+  }
+
+  /** Another's file and one that is gone are none. */
+  async find(owner: FileOwner, id: string): Promise<FileRow | Refusal> {
+    return (await findFile(this.parts.db, owner, id, this.now())) ?? refuse("file_not_found");
+  }
+
+  list(owner: FileOwner, filter: FileFilter, page: Parameters<typeof listFiles>[3]): ReturnType<typeof listFiles> {
+    return listFiles(this.parts.db, owner, filter, page, this.now());
+  }
+
+  /** Deletes one, or all of a chat; how many there were. Their bytes go with the worker's next round. */
+  async delete(owner: FileOwner, which: Parameters<typeof deleteFiles>[2]): Promise<number> {
+    return (await deleteFiles(this.parts.db, owner, which, this.now())).length;
+  }
+
+  signedPath(file: FileRow, seconds: number): string {
+    return signedPath(this.parts.secrets, file.tenant_id, file.id, Math.floor(this.parts.clock.now() / 1000) + seconds);
+  }
+
+  /** The file that a signature opens: one for another file, a wrong one, one of the past and none at all are told alike. */
+  async findSigned(id: string, expires: string, signature: string): Promise<FileRow | Refusal> {
+    const { db, secrets, clock, tenant } = this.parts;
+    const file = await findSignedFile(db, id, this.now());
+    const signed = { tenantId: file?.tenant_id ?? "", id, expires };
+    if (!isSigned(secrets, signed, signature, clock.now()) || file === undefined) return refuse("file_not_found");
+    return (await tenant(file.tenant_id))?.enabled === true ? file : refuse("file_not_found");
+  }
+
+  /** Bytes of a file from `start` to before `end`, told as one access where `counted`. */
+  async open(file: FileRow, start: number, end: number, counted = true): Promise<ReadableStream<Uint8Array> | Refusal> {
+    try {
+      const stream = await this.parts.blobs.read(file.id, start, end);
+      if (counted) await countAccess(this.parts.db, file.tenant_id, file.id);
+      return stream;
+    } catch (error) {
+      return refuse("files_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
+    }
+  }
+
+  private now(): Date {
+    return new Date(this.parts.clock.now());
+  }
+}
+
+/** Whose files a caller's are. */
+export function fileOwner(identity: { readonly tenantId: string; readonly userId: string | null }, scope: GroupScope): FileOwner {
+  return { tenantId: identity.tenantId, groupId: scope.groupId, userId: identity.userId };
+}
+
+function expiry(now: number, { fileDays }: TenantSnapshot, { expiresInSeconds }: FileFacts): Date | null {
+  const kept = Math.min(
+    fileDays === null ? Number.POSITIVE_INFINITY : fileDays * DAY_MS,
+    expiresInSeconds == null ? Number.POSITIVE_INFINITY : expiresInSeconds * 1000,
+  );
+  return Number.isFinite(kept) ? new Date(now + kept) : null;
+}
+
+function refusedSize(bytes: number, kind: FileKind | null): Refusal | null {
+  const most = capOf(kind);
+  if (bytes <= most) return null;
+  const what = kind === null ? "A file" : `A file of the kind ${kind}`;
+  return refuse("file_too_large", `${what} is at most ${most / 1024 / 1024} MiB.`, { headers: { connection: "close" } });
+}

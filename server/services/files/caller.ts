@@ -1,0 +1,22 @@
+import type { TenantSnapshot } from "../../directory/snapshot.ts";
+import type { Call } from "../../road/call.ts";
+import { type FileFacts, fileOwner, type Files, type StoredFile } from "../../directory/files/stored-files.ts";
+
+/** What surfaces work with. */
+export type FileService = Files;
+export type CallerFile = StoredFile;
+export type SaidOfFile = FileFacts;
+
+/** As whom a call reaches files. Throws on a call that was not admitted to a group. */
+export function callerOf({ identity, scope }: Call): { readonly owner: ReturnType<typeof fileOwner>; readonly tenant: TenantSnapshot } {
+  if (identity === null || scope === null) throw new Error("a call to files was not admitted");
+  return { owner: fileOwner(identity, scope), tenant: scope.tenant };
+}
+
+/** Says on the row which file the call was about. */
+export function noteFile(call: Call, file: Pick<CallerFile, "id" | "kind" | "mime_type" | "size_bytes" | "content_hash">): void {
+  call.row.custom_metadata = {
+    ...(call.row.custom_metadata as object | null | undefined),
+    file: { id: file.id, kind: file.kind, mime_type: file.mime_type, size_bytes: file.size_bytes, content_hash: file.content_hash },
+  };
+}

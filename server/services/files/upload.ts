@@ -1,0 +1,64 @@
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { isStorableText } from "../../kernel/storable.ts";
+import type { Call } from "../../road/call.ts";
+import type { FileKind } from "../../kernel/file-kinds.ts";
+import { type CallerFile, callerOf, type FileService, noteFile, type SaidOfFile } from "./caller.ts";
+import { readForm } from "./read-form.ts";
+
+type Fields = ReadonlyMap<string, string>;
+
+export interface UploadFields {
+  /** Bounds the bytes before all fields are known. */
+  kindOf(fields: Fields): FileKind | null;
+  /** What the fields say of the file, once they are all there. */
+  factsOf(fields: Fields, fileName: string): SaidOfFile | Refusal;
+}
+
+/** Reads a form with a file into the store, and gives the file its record. */
+export async function upload(call: Call, files: FileService, form: UploadFields): Promise<CallerFile | Refusal> {
+  const { owner, tenant } = callerOf(call);
+  const encoding = call.headers.get("content-encoding");
+  if (encoding !== null && encoding.toLowerCase() !== "identity")
+    return refuse("unsupported_media_type", `content-encoding ${JSON.stringify(encoding)} is not accepted: send the body as it is.`);
+  const read = await readForm(
+    call.arriving,
+    call.headers.get("content-type"),
+    async ({ name, bytes, fieldsSoFar }) => {
+      const received = await files.receive(owner.tenantId, bytes, () => form.kindOf(fieldsSoFar));
+      return isRefusal(received) ? received : { name, received };
+    },
+    ({ received }) => files.discard(received),
+  );
+  if (isRefusal(read)) return read;
+  call.row.request_size_bytes = read.bytes;
+  const { name, received } = read.file;
+  // The row proves what was stored, not how a client wrapped it.
+  call.row.request_content_hash = received.hash;
+  const facts = form.factsOf(read.fields, name);
+  const unclear = isRefusal(facts) ? facts : unstorable(facts);
+  if (isRefusal(facts) || unclear !== null) {
+    await files.discard(received);
+    return unclear ?? (facts as Refusal);
+  }
+  const file = await files.record(owner, tenant, received, facts);
+  if (!isRefusal(file)) noteFile(call, file);
+  return file;
+}
+
+const LONGEST = 255;
+
+function unstorable({ chatId, modelId, displayName }: SaidOfFile): Refusal | null {
+  const texts = { chat_id: chatId, model_id: modelId, display_name: displayName };
+  const fields = Object.entries(texts).flatMap(([field, text]) =>
+    text == null || (text.length > 0 && text.length <= LONGEST && isStorableText(text))
+      ? []
+      : [{ field, message: `must be 1 to ${LONGEST} characters of text` }],
+  );
+  return fields.length === 0 ? null : refuse("invalid_body", undefined, { fields });
+}
+
+/** The last part of a path, as clients of old send one. */
+export function baseName(name: string): string | null {
+  const last = name.split(/[\\/]/).at(-1)?.trim() ?? "";
+  return last === "" ? null : last.slice(0, LONGEST);
+}

@@ -1,0 +1,28 @@
+import type { NullableStamp, Stamp, WithDefault } from "./columns.ts";
+
+export interface FileTable {
+  id: string;
+  tenant_id: string;
+  resource_group_id: string;
+  /** Whose it is, where a person made it. */
+  end_user_id: string | null;
+  kind: string;
+  /** As a client of OpenAI's files named it. */
+  purpose: string | null;
+  mime_type: string;
+  size_bytes: number;
+  /** SHA-256 of the bytes. */
+  content_hash: string;
+  chat_id: string | null;
+  model_id: string | null;
+  display_name: string | null;
+  created_at: Stamp;
+  expires_at: NullableStamp;
+  deleted_at: NullableStamp;
+  access_count: WithDefault<number>;
+}
+
+export interface BlobToRemoveTable {
+  key: string;
+  due_at: Stamp;
+}

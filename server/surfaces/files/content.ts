@@ -1,0 +1,61 @@
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Answer, ownAnswer, type StreamAnswer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import { type CallerFile, type FileService, noteFile } from "../../services/files/caller.ts";
+import { isShown } from "../../kernel/file-kinds.ts";
+import { PASSED_STREAM } from "../../wire/stream.ts";
+
+/** What a file is served with: nothing in it runs, and only media are shown in place. */
+function headersOf(file: CallerFile): Record<string, string> {
+  return {
+    "content-type": file.mime_type === "text/plain" ? "text/plain; charset=utf-8" : file.mime_type,
+    "content-disposition": `${isShown(file.mime_type) ? "inline" : "attachment"}; filename*=UTF-8''${encodeURIComponent(file.display_name ?? file.id).replaceAll("'", "%27")}`,
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "sandbox; default-src 'none'",
+    "cross-origin-resource-policy": "cross-origin",
+    "cache-control": "private, no-store",
+    "accept-ranges": "bytes",
+    etag: `"${file.content_hash}"`,
+  };
+}
+
+/** The bytes of a file, or the one range of them that was asked for. */
+export async function contentAnswer(call: Call, files: FileService, file: CallerFile): Promise<Answer | Refusal> {
+  noteFile(call, file);
+  const headers = headersOf(file);
+  const range = rangeOf(call, file);
+  if (range === "unsatisfiable")
+    return refuse("range_not_satisfiable", undefined, { headers: { "content-range": `bytes */${file.size_bytes}` } });
+  const { start, end } = range ?? { start: 0, end: file.size_bytes };
+  const status = range === null ? 200 : 206;
+  if (range !== null) headers["content-range"] = `bytes ${start}-${end - 1}/${file.size_bytes}`;
+  // Nobody reads a body here, and a length that is told of nothing would be waited for.
+  if (call.method === "HEAD") return ownAnswer(status, { ...headers, "content-length": String(end - start) });
+  const stream = await files.open(file, start, end);
+  if (isRefusal(stream)) return stream;
+  return {
+    kind: "stream",
+    status,
+    headers: { ...headers, "content-length": String(end - start) },
+    upstream: stream.getReader(),
+    codec: PASSED_STREAM,
+    head: [],
+    inputCharacters: null,
+    sender: "store of files",
+  } satisfies StreamAnswer;
+}
+
+/** One range; null where none is asked for that is understood, as the protocol wants it then. */
+function rangeOf({ headers }: Call, file: CallerFile): { readonly start: number; readonly end: number } | "unsatisfiable" | null {
+  const asked = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(headers.get("range") ?? "");
+  const unless = headers.get("if-range");
+  if (asked === null || (unless !== null && unless !== `"${file.content_hash}"`)) return null;
+  const [, from = "", to = ""] = asked;
+  const size = file.size_bytes;
+  if (from === "")
+    return to === "" ? null : size === 0 || Number(to) === 0 ? "unsatisfiable" : { start: Math.max(0, size - Number(to)), end: size };
+  const start = Number(from);
+  const end = to === "" ? size : Math.min(Number(to) + 1, size);
+  if (to !== "" && Number(to) < start) return null;
+  return start >= size ? "unsatisfiable" : { start, end };
+}

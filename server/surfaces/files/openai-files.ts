@@ -1,0 +1,114 @@
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { jsonAnswer } from "../../road/answer.ts";
+import type { Surface } from "../../road/surface.ts";
+import { type CallerFile, callerOf, type FileService, noteFile } from "../../services/files/caller.ts";
+import type { FileKind } from "../../kernel/file-kinds.ts";
+import { contentAnswer } from "./content.ts";
+import { fileIdIn, fileSurface, queryOf, wholeNumber } from "./files.ts";
+import { baseName, upload, type UploadFields } from "../../services/files/upload.ts";
+
+/** OpenAI's own paths for files, over the same store and rules. */
+
+/** Kinds that a purpose stands for; of the others the bytes decide. */
+const KINDS: Readonly<Record<string, FileKind | null>> = {
+  assistants: null,
+  batch: "batch_input",
+  "fine-tune": "other",
+  vision: "image",
+  user_data: null,
+  evals: "other",
+};
+const MOST_LISTED = 10_000;
+const MOST_AT_ONCE = 1_000;
+
+const PURPOSES: Readonly<Partial<Record<string, string>>> = { batch_input: "batch", batch_output: "batch_output", image: "vision" };
+
+function objectOf(file: CallerFile): object {
+  return {
+    id: file.id,
+    object: "file",
+    bytes: file.size_bytes,
+    created_at: Math.floor(file.created_at.getTime() / 1000),
+    expires_at: file.expires_at === null ? null : Math.floor(file.expires_at.getTime() / 1000),
+    filename: file.display_name ?? file.id,
+    purpose: file.purpose ?? PURPOSES[file.kind] ?? "user_data",
+    status: "processed",
+    status_details: null,
+  };
+}
+
+const FORM: UploadFields = {
+  kindOf: (fields) => KINDS[fields.get("purpose") ?? ""] ?? null,
+  factsOf(fields, fileName) {
+    const purpose = fields.get("purpose");
+    const known = new Set(["file", "purpose", "expires_after[anchor]", "expires_after[seconds]"]);
+    const problems = [...fields.keys()].filter((name) => !known.has(name)).map((field) => ({ field, message: "is not known here" }));
+    if (purpose === undefined) problems.push({ field: "purpose", message: "is required" });
+    else if (!Object.hasOwn(KINDS, purpose))
+      problems.push({ field: "purpose", message: `must be one of ${Object.keys(KINDS).join(", ")}` });
+    const seconds = fields.get("expires_after[seconds]");
+    const anchor = fields.get("expires_after[anchor]");
+    if ((seconds === undefined) !== (anchor === undefined) || (anchor !== undefined && anchor !== "created_at"))
+      problems.push({ field: "expires_after", message: "must have an anchor, created_at, and seconds" });
+    if (seconds !== undefined && !(/^[0-9]{4,7}$/.test(seconds) && Number(seconds) >= 3_600 && Number(seconds) <= 2_592_000))
+      problems.push({ field: "expires_after[seconds]", message: "must be a whole number from 3600 to 2592000" });
+    if (problems.length > 0) return refuse("invalid_body", undefined, { fields: problems });
+    return {
+      kind: KINDS[purpose as string] ?? null,
+      purpose: purpose ?? null,
+      displayName: baseName(fileName),
+      expiresInSeconds: seconds === undefined ? null : Number(seconds),
+    };
+  },
+};
+
+export const openaiFileUpload = (files: FileService): Surface =>
+  fileSurface(async (call) => {
+    const file = await upload(call, files, FORM);
+    return isRefusal(file) ? file : jsonAnswer(objectOf(file));
+  });
+
+export const openaiFileList = (files: FileService): Surface =>
+  fileSurface(async (call) => {
+    const query = queryOf(call, ["purpose", "limit", "order", "after"]);
+    if (isRefusal(query)) return query;
+    const limit = wholeNumber(query, "limit", MOST_AT_ONCE, 1, MOST_LISTED);
+    if (typeof limit !== "number") return limit;
+    const order = query.get("order") ?? "desc";
+    if (order !== "asc" && order !== "desc")
+      return refuse("invalid_query", undefined, { fields: [{ field: "order", message: "must be asc or desc" }] });
+    const page = { limit: Math.min(limit, MOST_AT_ONCE) + 1, offset: 0, after: query.get("after"), oldestFirst: order === "asc" };
+    const { items } = await files.list(callerOf(call).owner, { purpose: query.get("purpose") }, page);
+    const shown = items.slice(0, page.limit - 1);
+    return jsonAnswer({
+      object: "list",
+      data: shown.map(objectOf),
+      first_id: shown[0]?.id ?? null,
+      last_id: shown.at(-1)?.id ?? null,
+      has_more: items.length > shown.length,
+    });
+  });
+
+export const openaiFileDetail = (files: FileService): Surface =>
+  fileSurface(async (call) => {
+    const file = await files.find(callerOf(call).owner, fileIdIn(call));
+    if (isRefusal(file)) return file;
+    noteFile(call, file);
+    return jsonAnswer(objectOf(file));
+  });
+
+export const openaiFileContent = (files: FileService): Surface =>
+  fileSurface(async (call) => {
+    const file = await files.find(callerOf(call).owner, fileIdIn(call));
+    return isRefusal(file) ? file : contentAnswer(call, files, file);
+  });
+
+export const openaiFileDelete = (files: FileService): Surface =>
+  fileSurface(async (call) => {
+    const { owner } = callerOf(call);
+    const file = await files.find(owner, fileIdIn(call));
+    if (isRefusal(file)) return file;
+    noteFile(call, file);
+    const gone: Refusal | null = (await files.delete(owner, { id: file.id })) === 0 ? refuse("file_not_found") : null;
+    return gone ?? jsonAnswer({ id: file.id, object: "file", deleted: true });
+  });
