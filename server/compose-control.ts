@@ -19,6 +19,8 @@ import type { Database } from "./store/database.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
 import { agentSend } from "./upstreams/agents/agent-send.ts";
 import { SCIM_PATH, scimApp } from "./surfaces/scim/app.ts";
+import { oidcClient } from "./upstreams/identity/oidc-client.ts";
+import { samlClient } from "./upstreams/identity/saml-client.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { every } from "./workers/every.ts";
 
@@ -49,6 +51,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
   const attemptsWriter = every(ATTEMPTS_WRITTEN_MS, "write_refused_attempts", () => attempts.write(), log);
   // A queue of its own: whoever storms the portal's logins keeps no administrator out.
   const hashing = queuedHashing({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
+  const saml = samlClient();
   const app = config.roles.includes("control")
     ? adminApp({
         db,
@@ -58,6 +61,8 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         upstream,
         toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams),
         agentCards: cardDiscovery(agentSend(upstream.outbound)),
+        signOn: { oidc: oidcClient(upstream.outbound, config.allowPrivateUpstreams), saml },
+        adminPublicUrl: config.adminPublicUrl,
         jwtExpirySeconds: config.jwtExpirySeconds,
         fallbackJudge: config.judgeModel ?? null,
         passwords: { ...hashing, hashPassword },
@@ -79,6 +84,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
   return {
     app: served,
     async close(): Promise<void> {
+      await saml.close();
       await attemptsWriter.stop();
       await attempts.write("all");
     },

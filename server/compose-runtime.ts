@@ -15,6 +15,7 @@ import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { RegistrationThrottle } from "./directory/people/portal/registration-throttle.ts";
 import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
 import { NamedTenants } from "./directory/named-tenants.ts";
+import type { Directory } from "./directory/writes/write.ts";
 import { WorkloadTokens } from "./directory/identity/workload-tokens.ts";
 import { Snapshots } from "./directory/snapshots.ts";
 import { guardrailEngines, type upstreamOf } from "./drivers.ts";
@@ -55,7 +56,10 @@ import { endFiles, removeBytes } from "./directory/files/file-upkeep.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 import { readStoredSignatures, writeStoredSignatures } from "./store/stored-signatures.ts";
 import { agentSend } from "./upstreams/agents/agent-send.ts";
+import { oidcClient } from "./upstreams/identity/oidc-client.ts";
+import { samlClient } from "./upstreams/identity/saml-client.ts";
 import { issuerDocuments } from "./upstreams/identity/issuer-documents.ts";
+import { SignOn } from "./services/sign-on/sign-on.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { runJobs } from "./workers/every.ts";
 
@@ -93,11 +97,10 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const tenants = new NamedTenants(db, clock);
   const limits = openLimits(config, parts, ledger);
   const calls = new OpenCalls({ ledger, limits: limits.limits, clock, log, observe: (call) => observe(call, metrics) });
-  const [begin, nest] = [calls.begin.bind(calls), calls.nest.bind(calls)];
+  const [begin, nest] = [calls.begin.bind(calls), calls.nest.bind(calls)] as const;
   const storedAnswers = new StoredAnswers(db, clock);
   const keeping = keptParts(parts);
-  const signatures = new SignatureCache(keeping);
-  const items = new KeptItems(keeping);
+  const [signatures, items] = [new SignatureCache(keeping), new KeptItems(keeping)] as const;
   const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, log });
   const { controls, gates } = openControls({
     admission,
@@ -114,6 +117,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const outletTo: Services["outletTo"] = (reached) => new Outlet({ gates, begin, upstream: reached });
   const hashing = queuedHashing({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
   const directory = { db, secrets, clock, hashPassword: hashing.hashPassword, fallbackJudge: config.judgeModel ?? null };
+  const signOn = openSignOn(config, parts, directory);
   const tools = await openTools({
     ...admission,
     gates,
@@ -172,6 +176,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       feed,
       logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock), registrations: new RegistrationThrottle(clock) },
       notices,
+      signOn: signOn.signOn,
+      publicUrl: config.publicUrl ?? null,
       feedback: openRunFeedback({ db, secrets, clock, shipped: () => waitUntilShipped(ledger.shipped()) }),
       apps: tools.tools.appResource,
     },
@@ -199,7 +205,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await limits.close();
       await Promise.all([signatures.flush(), items.flush()]);
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
-      await Promise.all([follower.stop(), feed.stop(), tools.close(), agents.close()]);
+      await Promise.all([follower.stop(), feed.stop(), tools.close(), agents.close(), signOn.close()]);
       await ledger.close();
     },
   };
@@ -266,6 +272,12 @@ function modelParts(config: Configuration, upstream: RuntimeParts["upstream"]) {
     timeoutMs: config.upstreamTimeoutMs,
     media: media((url, abort, timeoutMs) => upstream.media.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
   };
+}
+
+function openSignOn(config: Configuration, { upstream, log }: RuntimeParts, directory: Directory) {
+  const saml = samlClient();
+  const oidc = oidcClient(upstream.outbound, config.allowPrivateUpstreams);
+  return { signOn: new SignOn({ directory, oidc, saml, log }), close: () => saml.close() };
 }
 
 /** What answers from the record itself. */

@@ -89,6 +89,10 @@ export const VARIABLES = {
       "address of the runtime plane as clients and browsers know it, such as https://gateway.example; without it the one " +
       "each request came to",
   },
+  GW_ADMIN_PUBLIC_URL: {
+    schema: publicUrl,
+    meaning: "address of the control plane as browsers know it, for sign-in by identity providers; without it the one each request came to",
+  },
   GW_TRUSTED_PROXIES: {
     schema: trustedProxies,
     default: "",
@@ -251,6 +255,7 @@ export interface Configuration {
   readonly adminPort: number;
   /** Without a closing slash. */
   readonly publicUrl: string | undefined;
+  readonly adminPublicUrl: string | undefined;
   readonly trustedProxies: TrustedProxies;
   readonly roles: readonly ProcessRole[];
   readonly dataDir: string;
@@ -325,6 +330,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     runtimePort: read(env, "GW_RUNTIME_PORT") as number,
     adminPort: read(env, "GW_ADMIN_PORT") as number,
     publicUrl: read(env, "GW_PUBLIC_URL"),
+    adminPublicUrl: read(env, "GW_ADMIN_PUBLIC_URL"),
     trustedProxies: read(env, "GW_TRUSTED_PROXIES") as TrustedProxies,
     roles: read(env, "GW_ROLES") as ProcessRole[],
     dataDir: read(env, "GW_DATA_DIR") as string,

@@ -45,6 +45,18 @@ export const ERRORS = {
     retry: true,
   },
   inactive_user: { status: 403, message: "This user is not active.", retry: false },
+  sign_on_refused: { status: 403, message: "This sign-in was refused.", retry: false },
+  account_exists: {
+    status: 409,
+    message: "There is already an account of this name that is not linked to this sign-in. Ask an administrator to link it.",
+    retry: false,
+  },
+  identity_provider_unavailable: { status: 502, message: "The identity provider cannot be reached just now.", retry: true },
+  local_passwords_off: {
+    status: 403,
+    message: "Passwords are switched off here: sign in by your organization's identity provider.",
+    retry: false,
+  },
   access_ended: { status: 403, message: "Your access ended while this was being answered.", retry: false },
   forbidden: { status: 403, message: "You may not do this.", retry: false },
   group_not_allowed: { status: 403, message: "The resource group named in X-Resource-Group is not open to this credential.", retry: false },

@@ -66,6 +66,7 @@ export async function tenantsWithAdmin(db: Database, username: string, limit: nu
 
 export type SignedInRow = AdminUserRow & {
   readonly tenant_enabled: boolean | null;
+  readonly tenant_local_passwords: boolean | null;
   readonly admin_two_factor: "optional" | "required" | null;
 };
 
@@ -75,7 +76,7 @@ export async function adminWithTenant(db: Database, id: string): Promise<SignedI
     .selectFrom("admin_users as u")
     .leftJoin("tenants as t", "t.id", "u.tenant_id")
     .selectAll("u")
-    .select(["t.enabled as tenant_enabled", "t.admin_two_factor"])
+    .select(["t.enabled as tenant_enabled", "t.admin_two_factor", "t.local_passwords as tenant_local_passwords"])
     .where("u.id", "=", id)
     .executeTakeFirst();
 }

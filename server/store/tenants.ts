@@ -86,3 +86,9 @@ export async function usageSince(db: Database, tenantId: string, since: Date): P
 export async function tenantIsEnabled(db: Database, id: string): Promise<boolean> {
   return (await db.selectFrom("tenants").select("enabled").where("id", "=", id).executeTakeFirst())?.enabled === true;
 }
+
+/** True of a tenant that is not there: whoever asks learns nothing of it. */
+export async function tenantTakesPasswords(db: Database | Trx, tenantId: string): Promise<boolean> {
+  const row = await db.selectFrom("tenants").select("local_passwords").where("id", "=", tenantId).executeTakeFirst();
+  return row?.local_passwords ?? true;
+}

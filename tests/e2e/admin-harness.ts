@@ -7,6 +7,9 @@ import { jsonLog } from "../../server/kernel/log.ts";
 import { secretBox } from "../../server/kernel/secrets.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "../../server/runtime/passwords.ts";
 import { OPERATIONS } from "../../server/surfaces/admin/routes.ts";
+import { outbound } from "../../server/runtime/outbound.ts";
+import { oidcClient } from "../../server/upstreams/identity/oidc-client.ts";
+import { samlClient } from "../../server/upstreams/identity/saml-client.ts";
 import { echoProvider } from "../../server/upstreams/providers/echo/echo.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -65,6 +68,8 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     jwtExpirySeconds: 3600,
     fallbackJudge: null,
     passwords: { hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode },
+    passwords: { hashPassword, verifyPassword, dummyVerify },
+    signOn: { oidc: oidcClient(outbound({ allowPrivate: true }), true), saml: samlClient() },
     upstream: { clock, providers: { echo: echoProvider(clock) } },
     toolServers: { discover: async () => ({ status: "inconclusive", detail: "There is no network here." }) },
     agentCards: async () => ({ status: "inconclusive", detail: "There is no network here." }),

@@ -137,6 +137,19 @@ const KINDS: Record<string, Kind> = {
     },
     changes: [{ surface: "inline" }, { surface: "both" }],
   },
+  "/v1/admin/scim-tokens/{id}": posted("/v1/admin/scim-tokens", { name: "of a kind" }, { name: "one" }, { name: "two" }),
+  "/v1/admin/identity-providers/{id}": posted(
+    "/v1/admin/identity-providers",
+    {
+      kind: "oidc",
+      audience: "portal",
+      name: "of a kind",
+      oidc: { issuer: "https://issuer.example", client_id: "c" },
+      client_secret: "a secret of a kind",
+    },
+    { required_group: "one" },
+    { required_group: "two" },
+  ),
   "/v1/admin/api-keys/{id}": {
     made: () => post(`/v1/admin/resource-groups/${group}/api-keys`, { name: "of a kind" }, "/v1/admin/api-keys"),
     changes: [{ allowed_skill_ids: ["a"] }, { allowed_skill_ids: null }],

@@ -15,6 +15,7 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/portal/auth/register": { username: "made-by-table", password: PASSWORD },
   "POST /v1/portal/auth/login": { username: "nobody", password: PASSWORD },
   "POST /v1/portal/auth/login/2fa": { temp_token: "none", code: "000000" },
+  "POST /v1/portal/auth/sso/exchange": { code: "a code that nobody was given" },
   "POST /v1/portal/auth/change-password": { current_password: "wrong", new_password: PASSWORD },
   "POST /v1/portal/auth/2fa/verify": { code: "000000" },
   "POST /v1/portal/auth/2fa/disable": { code: "000000" },
@@ -33,6 +34,7 @@ const BODIES: Record<string, unknown> = {
 /** Those that take no JSON body, but may be sent one. */
 const WITHOUT_JSON = new Set([
   "POST /v1/portal/approvals/:id/page",
+  "POST /v1/portal/auth/sso/:id/acs",
   "POST /v1/portal/auth/validate",
   "POST /v1/portal/auth/logout",
   "POST /v1/portal/auth/session",

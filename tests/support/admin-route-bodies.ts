@@ -45,6 +45,7 @@ export const BODIES: Record<string, unknown> = {
   "POST /v1/admin/resource-groups/{id}/api-keys": { name: "made-by-table" },
   "PATCH /v1/admin/api-keys/{id}": { name: "x" },
   "POST /v1/admin/api-keys/{id}/rotate": {},
+  "POST /v1/admin-users/sso/exchange": { code: "a code that nobody was given" },
   "POST /v1/admin/identity-providers": {
     kind: "oidc",
     audience: "portal",
@@ -113,6 +114,8 @@ export const WITHOUT_BODY = new Set([
   "POST /v1/admin-users/session",
   "POST /v1/admin-users/session/renew",
   "POST /v1/admin-users/2fa/setup",
+  "POST /v1/admin-users/sso/{id}/acs",
+  "POST /v1/admin/identity-providers/{id}/test",
   "POST /v1/admin/end-users/{id}/2fa/reset",
   "POST /v1/admin/llms/{id}/health-check",
   "POST /v1/admin/mcp-servers/{id}/refresh-capabilities",

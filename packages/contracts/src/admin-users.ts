@@ -14,6 +14,9 @@ export const passwordText = z
   .string()
   .min(1)
   .max(4 * LONGEST_PASSWORD);
+const breakGlass = z
+  .boolean()
+  .describe("whether they may sign in with their password where the tenant has switched passwords off; for owners to give");
 const email = z.email().max(320).nullable();
 
 export const adminUserCreate = z
@@ -24,6 +27,7 @@ export const adminUserCreate = z
     display_name: displayName.optional(),
     role: anyRole.optional().describe("left out: owner when a system admin creates a tenant's admin, viewer when a tenant admin does"),
     is_active: z.boolean().optional(),
+    break_glass: breakGlass.optional(),
   })
   .meta({ id: "AdminUserCreate" });
 
@@ -33,6 +37,7 @@ export const adminUserUpdate = z
     display_name: displayName.optional(),
     role: anyRole.optional(),
     is_active: z.boolean().optional().describe("false ends the user's tokens"),
+    break_glass: breakGlass.optional(),
     password: newPasswordText.optional().describe("ends the user's tokens; one's own is changed with change-password"),
   })
   .meta({ id: "AdminUserUpdate" });
@@ -46,6 +51,7 @@ export const adminUser = z
     display_name: z.string().nullable(),
     role: anyRole,
     is_active: z.boolean(),
+    break_glass: z.boolean(),
     last_login: timestamp.nullable(),
     created_at: timestamp,
     updated_at: timestamp,

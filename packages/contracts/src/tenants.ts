@@ -48,6 +48,10 @@ const written = {
     .describe(
       "required: an administrator of the tenant may do nothing before two-factor sign-in is set up; optional when left out at creation",
     ),
+  local_passwords: z
+    .boolean()
+    .optional()
+    .describe("whether people and administrators may sign in with passwords of the gateway's; break-glass administrators always may"),
 };
 
 export const tenantCreate = z
@@ -71,6 +75,7 @@ export const tenant = z
     run_idle_minutes: z.number().int(),
     portal_registration: z.enum(["open", "closed"]),
     admin_two_factor: z.enum(["optional", "required"]),
+    local_passwords: z.boolean(),
     created_at: timestamp,
     updated_at: timestamp,
   })

@@ -5,6 +5,8 @@ import { TENANT_ROLES } from "@gatehouse/contracts/roles";
 export type Claims = Readonly<Record<string, unknown>>;
 
 const MAX_GROUPS = 1_000;
+/** Where Entra ID says that groups are to be had elsewhere. */
+const OVERAGE = "_claim_names";
 const MAX_GROUP_NAME = 500;
 
 export const textOf = (value: unknown): string | null =>
@@ -25,7 +27,7 @@ export function claimAt(claims: Claims, name: string): unknown {
 export function groupsOf(claims: Claims, name: string): string[] | null {
   const value = claimAt(claims, name);
   if (value === undefined) {
-    const elsewhere = claims._claim_names;
+    const elsewhere = claims[OVERAGE];
     if (typeof elsewhere === "object" && elsewhere !== null && Object.hasOwn(elsewhere, name)) return null;
     if (Object.keys(claims).some((one) => one.endsWith("/claims/groups.link"))) return null;
     return [];

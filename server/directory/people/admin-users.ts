@@ -25,6 +25,7 @@ function read(row: AdminUserRow): AdminUser {
     display_name: row.display_name,
     role: row.role as AdminUser["role"],
     is_active: row.is_active,
+    break_glass: row.break_glass,
     last_login: row.last_login?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
@@ -71,6 +72,7 @@ export const adminUsers = records<
     const bySystem = write.actor.role === SYSTEM_ROLE || write.actor.id === null;
     const role = tenantId === null ? SYSTEM_ROLE : (body.role ?? (bySystem ? OWNER : "viewer"));
     guardRank(write, role);
+    if (body.break_glass === true) guardRank(write, OWNER);
     if (tenantId !== null && role === SYSTEM_ROLE) throw invalidField("role", "system_admin belongs to no tenant");
     if (tenantId !== null && !(await tenantExists(write.trx, tenantId))) throw notFound("tenant");
     return {
@@ -82,6 +84,7 @@ export const adminUsers = records<
       password_hash: await write.directory.hashPassword(body.password),
       role,
       is_active: body.is_active ?? true,
+      break_glass: body.break_glass ?? false,
       tokens_valid_from: write.now,
       created_at: write.now,
       updated_at: write.now,
@@ -89,6 +92,7 @@ export const adminUsers = records<
   },
   async toPatch(write, _scope, row, body) {
     guardRank(write, row.role);
+    if (body.break_glass !== undefined && body.break_glass !== row.break_glass) guardRank(write, OWNER);
     const { password, ...rest } = body;
     if (body.role !== undefined && body.role !== row.role) {
       guardRank(write, body.role);

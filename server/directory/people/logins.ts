@@ -111,6 +111,7 @@ async function judge(
   if (fresh !== undefined && fresh.password_hash !== row.password_hash) return { reason: "wrong_password" };
   if (fresh === undefined || !fresh.is_active) return { reason: "inactive_user" };
   if (fresh.tenant_enabled === false) return { reason: "tenant_disabled" };
+  if (fresh.tenant_local_passwords === false && !fresh.break_glass) return { reason: "local_passwords_off" };
   return { signedIn: fresh };
 }
 
@@ -163,11 +164,18 @@ export async function logInAdmin(
   return signIn;
 }
 
+/** An administrator whom an identity provider vouched for a moment ago, if they are still let in. */
+export async function signedOnAdmin(logins: Logins, adminId: string): Promise<SignIn> {
+  const row = await adminWithTenant(logins.directory.db, adminId);
+  if (row === undefined || !row.is_active || row.tenant_enabled === false) throw new Refused(refuse("inactive_user"));
+  return issue(logins, row);
+}
+
 /** The last step of every login: noted, logged, and answered with a token. */
 export async function completeAdminLogin(logins: Logins, row: SignedInRow, actor: Actor, kind: string): Promise<SignIn> {
   await write(logins.directory, actor, async (change) => {
     await adminUserStore.update(change.trx, row.id, { last_login: change.now });
-    change.log({ tenant_id: row.tenant_id, action: "login", resource: LOGIN_RESOURCE, resource_id: row.id, after: { kind } });
+    change.log({ tenant_id: row.tenant_id, action: "login", resource: LOGIN_RESOURCE, resource_id: row.id, after: { kind, ...(row.tenant_local_passwords === false ? { break_glass: true } : {}) } });
   });
   return issue(logins, row);
 }

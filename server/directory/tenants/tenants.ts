@@ -42,6 +42,7 @@ function read(row: TenantRow): Tenant {
     run_idle_minutes: row.run_idle_minutes,
     portal_registration: row.portal_registration,
     admin_two_factor: row.admin_two_factor,
+    local_passwords: row.local_passwords,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
@@ -57,6 +58,7 @@ export const NEW_TENANT: Required<Omit<TenantUpdate, "name">> = {
   run_idle_minutes: 30,
   portal_registration: "open",
   admin_two_factor: "optional",
+  local_passwords: true,
 };
 
 /** The id a tenant gets from its name; throws a refusal that names `id` when the name gives none. */
@@ -100,6 +102,7 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
       run_idle_minutes: body.run_idle_minutes ?? NEW_TENANT.run_idle_minutes,
       portal_registration: body.portal_registration ?? NEW_TENANT.portal_registration,
       admin_two_factor: body.admin_two_factor ?? NEW_TENANT.admin_two_factor,
+      local_passwords: body.local_passwords ?? NEW_TENANT.local_passwords,
       created_at: write.now,
       updated_at: write.now,
     };

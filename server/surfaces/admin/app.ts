@@ -11,6 +11,7 @@ import { ERRORS, refuse } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
+import { SignOn, type SignOnParts } from "../../services/sign-on/sign-on.ts";
 import { allowOf } from "../../wire/allow.ts";
 import { nearestRoute, nearestText } from "../../wire/nearest-route.ts";
 import { errorAnswer, refusalAnswer } from "./answers.ts";
@@ -30,6 +31,8 @@ export interface AdminDeps {
   readonly passwords: Pick<PasswordHashing, "hashPassword" | "verifyPassword" | "dummyVerify" | "hashCode" | "verifyCode">;
   /** Left out where no mail server is configured. */
   readonly welcome?: WelcomeMailer | undefined;
+  readonly signOn: Omit<SignOnParts, "directory" | "log">;
+  readonly adminPublicUrl?: string | undefined;
   readonly upstream: AdminServices["upstream"];
   readonly toolServers: AdminServices["toolServers"];
   readonly agentCards?: AdminServices["agentCards"] | undefined;
@@ -116,6 +119,8 @@ function servicesOf(deps: AdminDeps): AdminServices {
   return {
     directory,
     logins,
+    signOn: new SignOn({ ...deps.signOn, directory, log: deps.log }),
+    adminPublicUrl: deps.adminPublicUrl ?? null,
     welcome: deps.welcome ?? (async () => false),
     upstream: deps.upstream,
     toolServers: deps.toolServers,

@@ -24,6 +24,7 @@ import { noticeOperations } from "./notices.ts";
 import type { AdminOperation } from "./operation.ts";
 import { pageOperations } from "./pages.ts";
 import { providerOperations } from "./providers.ts";
+import { ssoOperations } from "./sso.ts";
 import { provisioningOperations } from "./provisioning.ts";
 import { proxyLogOperations } from "./proxy-logs.ts";
 import { resourceGroupOperations } from "./resource-groups.ts";
@@ -69,6 +70,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...runOperations,
   ...adminLogOperations,
   ...identityProviderOperations,
+  ...ssoOperations,
   ...provisioningOperations,
   ...proxyLogOperations,
   ...auditChainOperations,

@@ -3,6 +3,7 @@ import type { RefusedAttempts } from "../../directory/people/refused-attempts.ts
 import type { WelcomeMailer } from "../../directory/people/welcome-mail.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { CardDiscovery } from "../../services/agents/discover-card.ts";
+import type { SignOn } from "../../services/sign-on/sign-on.ts";
 import type { probe } from "../../services/models/probe.ts";
 import type { ToolServerDiscovery } from "../../services/tools/discovery.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -20,6 +21,9 @@ export interface LiveChain {
 export interface AdminServices {
   readonly directory: Directory;
   readonly logins: Logins;
+  readonly signOn: SignOn;
+  /** Address of the control plane as browsers know it; null: the one each request came to. */
+  readonly adminPublicUrl: string | null;
   /** False for everybody where no mail is sent. */
   readonly welcome: WelcomeMailer;
   /** The way to the providers, for probes. */

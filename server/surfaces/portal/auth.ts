@@ -17,7 +17,7 @@ import {
   secondFactorDisable,
   secondFactorLogin,
 } from "@gatehouse/contracts/portal";
-import { changePortalPassword, logInPortalUser, logInWithCode, type PortalSession } from "../../directory/people/portal/portal-logins.ts";
+import { changePortalPassword, logInPortalUser, logInWithCode, tokenAnswer } from "../../directory/people/portal/portal-logins.ts";
 import { registerEndUser } from "../../directory/people/portal/registration.ts";
 import {
   beginSecondFactor,
@@ -45,16 +45,6 @@ export function noteUser(call: Call, { id, username }: Person): void {
   call.row.gateway_user_username = username;
   call.row.subject_kind = "user";
   call.row.subject_id = id;
-}
-
-export function tokenAnswer({ user, token, expiresIn }: PortalSession): unknown {
-  const { id, username, email, display_name, is_verified, metadata } = user;
-  return {
-    access_token: token,
-    token_type: "bearer",
-    expires_in: expiresIn,
-    user: { id, username, email, display_name, is_verified, metadata },
-  };
 }
 
 export const authRoutes: readonly PortalRoute[] = [

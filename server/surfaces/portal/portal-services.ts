@@ -5,6 +5,7 @@ import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { Notices } from "../../controls/notices/notices.ts";
 import type { AppResourceDispatch } from "../../services/tools/app-resource.ts";
+import type { SignOn } from "../../services/sign-on/sign-on.ts";
 import type { RunFeedback } from "../../services/feedback/run-feedback.ts";
 
 /** What the operations of the portal work with. */
@@ -16,6 +17,9 @@ export interface PortalServices {
   readonly feed: LiveFeed;
   readonly feedback: RunFeedback;
   readonly notices: Notices;
+  readonly signOn: SignOn;
+  /** Address of the runtime plane as browsers know it; null: the one each request came to. */
+  readonly publicUrl: string | null;
   /** The interfaces of tools. */
   readonly apps: AppResourceDispatch;
 }

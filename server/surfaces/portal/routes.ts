@@ -13,11 +13,13 @@ import { notificationRoutes } from "./notifications.ts";
 import type { PortalRoute } from "./portal-operation.ts";
 import { profileRoutes } from "./profile.ts";
 import { sessionRoutes } from "./sessions.ts";
+import { ssoRoutes } from "./sso.ts";
 
 /** Every route of the portal API (interface 4.4). Of two that a path fits, the first answers. */
 export const PORTAL_ROUTES: readonly PortalRoute[] = [
   ...authRoutes,
   ...sessionRoutes,
+  ...ssoRoutes,
   ...profileRoutes,
   ...modelRoutes,
   ...notificationRoutes,

@@ -1,10 +1,11 @@
+import { tokenAnswer } from "../../directory/people/portal/portal-logins.ts";
 import { portalSession } from "@gatehouse/contracts/portal-answers";
 import { beginPortalSession, endPortalSessions, renewPortalSession } from "../../directory/people/portal/portal-sessions.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { ownAnswer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
 import { comesFromOwnPage, sessionCookieCleared, sessionCookieOf, sessionCookieSet } from "../../wire/session-cookie.ts";
-import { noteUser, tokenAnswer } from "./auth.ts";
+import { noteUser } from "./auth.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
 
 const PATH = "/v1/portal/auth/session";

@@ -4,6 +4,7 @@ import type { EndUserCache } from "../../end-user-cache.ts";
 import { invalidField } from "../../writes/records.ts";
 import { write, type Actor, type Directory } from "../../writes/write.ts";
 import { END_USERS, nextTokenGeneration, notifyUser } from "../end-users.ts";
+import { takesLocalPasswords } from "../local-passwords.ts";
 import { NO_PASSWORD } from "../no-password.ts";
 import { usernameKey, type LoginThrottle } from "../login-throttle.ts";
 import { codeIsRight } from "./code-check.ts";
@@ -93,6 +94,7 @@ export async function logInPortalUser(
   if (!outcome.ran) throw tooManyAttempts(outcome.retryAfter);
   if (found === undefined) throw wrong(reason);
   if (!found.is_active) throw new Refused(refuse("inactive_user"));
+  if (!(await takesLocalPasswords(logins.directory.db, found.tenant_id))) throw new Refused(refuse("local_passwords_off"));
   if (found.totp_enabled) return { user: found, tempToken: await logins.tokens.issueSecondStep(found) };
   const login = await completed(logins, found);
   if (login === null) throw wrong("wrong_password");
@@ -121,6 +123,25 @@ export async function logInWithCode(
   const login = await completed(logins, found);
   if (login === null) throw wrong("wrong_code");
   return login;
+}
+
+/** Whoever an identity provider vouched for a moment ago, if they are still let in. */
+export async function signedOnUser(logins: PortalLogins, tenantId: string, userId: string): Promise<PortalSession> {
+  const user = await endUserStore.find(logins.directory.db, tenantId, userId);
+  const login = user === undefined ? null : await completed(logins, user);
+  if (login === null) throw new Refused(refuse("inactive_user"));
+  return login;
+}
+
+/** What a login answers. */
+export function tokenAnswer({ user, token, expiresIn }: PortalSession): unknown {
+  const { id, username, email, display_name, is_verified, metadata } = user;
+  return {
+    access_token: token,
+    token_type: "bearer",
+    expires_in: expiresIn,
+    user: { id, username, email, display_name, is_verified, metadata },
+  };
 }
 
 /** Runs `judge` within the throttle of what a signed-in user may guess of their own account. */

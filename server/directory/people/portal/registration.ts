@@ -38,7 +38,8 @@ export async function registerEndUser(
     throw new Refused(refuse("too_many_registrations", undefined, { headers: { "retry-after": String(retryAfter) } }));
   if (tenantId === null) throw new Refused(refuse("registration_closed", undefined, { reason: "tenant_unknown" }));
   const tenant = await tenantStore.find(directory.db, null, tenantId);
-  if (tenant === undefined || tenant.portal_registration === "closed") throw new Refused(refuse("registration_closed"));
+  if (tenant === undefined || tenant.portal_registration === "closed" || !tenant.local_passwords)
+    throw new Refused(refuse("registration_closed"));
   const photo = photoOf(body);
   // Before the transaction, which must not hold a connection while it waits for its turn to hash.
   const passwordHash = await hashing.hashPassword(body.password, { of: placeOf(origin.address), known: false });

@@ -1,0 +1,158 @@
+import type { MappingPreviewResult } from "@gatehouse/contracts/identity-providers";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { uuid } from "../../kernel/ids.ts";
+import { adminByUsername, adminUserStore, type AdminUserRow } from "../../store/admin-users.ts";
+import { endUserByUsername, endUserStore, type EndUserRow } from "../../store/end-users.ts";
+import { scimUserByExternalId } from "../../store/scim-users.ts";
+import { externalIdentity, hasOtherOwner, insertExternalIdentity, noteExternalLogin, setMembershipsOf } from "../../store/sign-on.ts";
+import { END_USERS, notifyUser } from "../people/end-users.ts";
+import { NO_PASSWORD } from "../people/no-password.ts";
+import type { Write } from "../writes/write.ts";
+import type { SignOnPlace } from "./sign-on-steps.ts";
+
+const ADMIN_USERS = "admin-users";
+const MAX_USERNAME = 200;
+
+/** Somebody a provider vouches for, once the mapping let them pass. */
+interface Vouched {
+  readonly subject: string;
+  readonly username: string;
+  readonly who: MappingPreviewResult;
+}
+
+export function refusedSignOn(reason: string): Refused {
+  return new Refused(refuse("sign_on_refused", reason));
+}
+
+function vouched(who: MappingPreviewResult): Vouched {
+  if (!who.allowed || who.subject === null || who.username === null)
+    throw refusedSignOn(who.reason ?? "The provider does not say who it is.");
+  const username = who.username.normalize("NFC").trim();
+  if (username === "" || username.length > MAX_USERNAME || /\p{Cc}/u.test(username))
+    throw refusedSignOn("The username cannot be used here.");
+  return { subject: who.subject, username, who };
+}
+
+/**
+ * The end user whom the provider means. Only the key that is for good there finds an account: a name or a mail address
+ * that is the same proves nothing.
+ */
+export async function endUserOfSignOn(write: Write, place: SignOnPlace, mapping: MappingPreviewResult): Promise<EndUserRow> {
+  const { subject, username, who } = vouched(mapping);
+  const known = await externalIdentity(write.trx, place.id, subject);
+  const id = known === undefined ? await newIdentity(write, place, { subject, username, who }) : known.end_user_id;
+  const user = id === null ? undefined : await endUserStore.find(write.trx, place.tenantId, id, "lock");
+  if (user === undefined) throw refusedSignOn("There is no account for this sign-in.");
+  if (!user.is_active) throw new Refused(refuse("inactive_user"));
+  await noteExternalLogin(write.trx, place.id, subject, write.now);
+  await endUserStore.update(write.trx, user.id, { last_login: write.now });
+  // Where a directory keeps the groups, those a token brings are older.
+  if (
+    place.settings.scim_directory === null &&
+    (await setMembershipsOf(write.trx, place.tenantId, `sso-${place.id}`, user.id, who.end_user_group_ids))
+  )
+    notifyUser(write, user);
+  write.log({ tenant_id: place.tenantId, action: "sign_on", resource: END_USERS, resource_id: user.id, after: { provider: place.name } });
+  return user;
+}
+
+async function newIdentity(write: Write, place: SignOnPlace, one: Vouched): Promise<string> {
+  const id = (await provisionedPerson(write, place, one.subject)) ?? (await newEndUser(write, place, one));
+  await insertExternalIdentity(write.trx, {
+    provider_id: place.id,
+    subject: one.subject,
+    tenant_id: place.tenantId,
+    end_user_id: id,
+    admin_user_id: null,
+    created_at: write.now,
+  });
+  return id;
+}
+
+/** The person whom the directory provisioned under the same key; of a key of several parts it is the last. */
+async function provisionedPerson(write: Write, { tenantId, settings }: SignOnPlace, subject: string): Promise<string | undefined> {
+  if (settings.scim_directory === null) return undefined;
+  for (const key of new Set([subject, subject.slice(subject.lastIndexOf("/") + 1)])) {
+    const found = await scimUserByExternalId(write.trx, tenantId, settings.scim_directory, key);
+    if (found !== undefined && found.deleted_at === null) return found.end_user_id;
+  }
+  return undefined;
+}
+
+async function newEndUser(write: Write, place: SignOnPlace, { username, who }: Vouched): Promise<string> {
+  if (!place.settings.create_accounts)
+    throw refusedSignOn("There is no account for this sign-in: ask an administrator to link or make one.");
+  if ((await endUserByUsername(write.trx, place.tenantId, username)) !== undefined) throw new Refused(refuse("account_exists"));
+  const id = uuid();
+  await endUserStore.insert(write.trx, {
+    id,
+    tenant_id: place.tenantId,
+    username,
+    email: who.email,
+    display_name: who.display_name,
+    password_hash: NO_PASSWORD,
+    is_verified: true,
+    avatar_url: null,
+    primary_group_id: null,
+    assigned_group_id: null,
+    tokens_valid_from: write.now,
+    totp_secret_sealed: null,
+    totp_last_step: null,
+    created_at: write.now,
+    updated_at: write.now,
+  });
+  write.log({ tenant_id: place.tenantId, action: "create", resource: END_USERS, resource_id: id, after: { provider: place.name } });
+  return id;
+}
+
+/** The administrator whom the provider means, with the role their groups give them now. Nobody is linked by name. */
+export async function adminOfSignOn(write: Write, place: SignOnPlace, mapping: MappingPreviewResult): Promise<AdminUserRow> {
+  const { subject, username, who } = vouched(mapping);
+  if (who.role === null) throw refusedSignOn("None of their groups is mapped to a role.");
+  const known = await externalIdentity(write.trx, place.id, subject);
+  const id = known === undefined ? await newAdmin(write, place, { subject, username, who }, who.role) : known.admin_user_id;
+  const admin = id === null ? undefined : await adminUserStore.find(write.trx, place.tenantId, id, "lock");
+  if (admin === undefined || !admin.is_active) throw refusedSignOn("There is no account for this sign-in.");
+  // The last owner stays one, or nobody could set the mapping right.
+  const keeps = admin.role === "owner" && who.role !== "owner" && !(await hasOtherOwner(write.trx, place.tenantId, admin.id));
+  const role = keeps ? admin.role : who.role;
+  await noteExternalLogin(write.trx, place.id, subject, write.now);
+  await adminUserStore.update(write.trx, admin.id, { role, last_login: write.now });
+  write.log({
+    tenant_id: place.tenantId,
+    action: "sign_on",
+    resource: ADMIN_USERS,
+    resource_id: admin.id,
+    before: { role: admin.role },
+    after: { provider: place.name, role },
+  });
+  return { ...admin, role };
+}
+
+async function newAdmin(write: Write, place: SignOnPlace, { subject, username, who }: Vouched, role: string): Promise<string> {
+  if (!place.settings.create_accounts) throw refusedSignOn("There is no account for this sign-in: ask an owner to make one.");
+  if ((await adminByUsername(write.trx, place.tenantId, username)) !== undefined) throw new Refused(refuse("account_exists"));
+  const id = uuid();
+  await adminUserStore.insert(write.trx, {
+    id,
+    tenant_id: place.tenantId,
+    username,
+    email: who.email,
+    display_name: who.display_name,
+    password_hash: NO_PASSWORD,
+    role,
+    tokens_valid_from: write.now,
+    created_at: write.now,
+    updated_at: write.now,
+  });
+  await insertExternalIdentity(write.trx, {
+    provider_id: place.id,
+    subject,
+    tenant_id: place.tenantId,
+    end_user_id: null,
+    admin_user_id: id,
+    created_at: write.now,
+  });
+  write.log({ tenant_id: place.tenantId, action: "create", resource: ADMIN_USERS, resource_id: id, after: { provider: place.name, role } });
+  return id;
+}

@@ -1,0 +1,95 @@
+import { randomBytes } from "node:crypto";
+import { sha256Hex } from "../../kernel/secrets.ts";
+import { type IdentityProviderRow, enabledProviders } from "../../store/identity-providers.ts";
+import { insertSignOnStep, signOnProviderById, takeSignOnStep, useOnce } from "../../store/sign-on.ts";
+import { sealContext } from "../../kernel/secrets.ts";
+import type { Directory } from "../writes/write.ts";
+import { settingsOf } from "./identity-providers.ts";
+
+/** A provider as sign-in works with it. */
+export interface SignOnPlace {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly name: string;
+  readonly kind: "oidc" | "saml";
+  readonly audience: "portal" | "admin" | "api";
+  readonly settings: ReturnType<typeof settingsOf>;
+  readonly clientSecret: string | null;
+  /** Changes with the record. */
+  readonly version: string;
+}
+
+function placeOf({ secrets }: Directory, row: IdentityProviderRow): SignOnPlace {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    name: row.name,
+    kind: row.kind,
+    audience: row.audience,
+    settings: settingsOf(row),
+    clientSecret: secrets.openOrNull(row.client_secret_sealed, sealContext("identity_providers", row.id)),
+    version: `${row.id} ${row.updated_at.getTime()}`,
+  };
+}
+
+export async function signOnPlace(directory: Directory, id: string): Promise<SignOnPlace | undefined> {
+  const row = await signOnProviderById(directory.db, id);
+  return row === undefined ? undefined : placeOf(directory, row);
+}
+
+/** What a sign-in page of the tenant offers. */
+export async function offeredProviders(
+  directory: Directory,
+  tenantId: string,
+  audience: "portal" | "admin",
+): Promise<{ id: string; name: string; kind: "oidc" | "saml" }[]> {
+  return (await enabledProviders(directory.db, tenantId, audience)).map(({ id, name, kind }) => ({ id, name, kind }));
+}
+
+const BYTES = 32;
+export const newSecretText = (): string => randomBytes(BYTES).toString("base64url");
+
+const contextOf = (hash: string) => `sign_on_steps.sealed:${hash}`;
+
+/** Keeps what a step is about until the same browser comes back with its secret. */
+export async function keepStep(
+  directory: Directory,
+  step: { kind: "state" | "code"; secret: string; binding: string; place: SignOnPlace; content: object; forMs: number },
+): Promise<void> {
+  const hash = sha256Hex(step.secret);
+  const now = directory.clock.now();
+  await insertSignOnStep(
+    directory.db,
+    {
+      step_hash: hash,
+      kind: step.kind,
+      tenant_id: step.place.tenantId,
+      provider_id: step.place.id,
+      binding_hash: sha256Hex(step.binding),
+      sealed: directory.secrets.seal(JSON.stringify(step.content), contextOf(hash)),
+      expires_at: new Date(now + step.forMs),
+    },
+    new Date(now),
+  );
+}
+
+/** Null for whatever is no step of this browser, is over or was taken before. */
+export async function takeKeptStep(
+  directory: Directory,
+  { kind, secret, binding }: { kind: "state" | "code"; secret: string; binding: string },
+): Promise<{ providerId: string; content: Record<string, unknown> } | null> {
+  const hash = sha256Hex(secret);
+  const row = await takeSignOnStep(
+    directory.db,
+    { step_hash: hash, kind, binding_hash: sha256Hex(binding) },
+    new Date(directory.clock.now()),
+  );
+  if (row === undefined) return null;
+  const opened = directory.secrets.openOrNull(row.sealed, contextOf(hash));
+  return opened === null ? null : { providerId: row.provider_id, content: JSON.parse(opened) as Record<string, unknown> };
+}
+
+/** False when it was used before. */
+export function usedOnce(directory: Directory, place: SignOnPlace, id: string, until: number): Promise<boolean> {
+  return useOnce(directory.db, place.id, sha256Hex(id), new Date(until));
+}

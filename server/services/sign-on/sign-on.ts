@@ -1,0 +1,237 @@
+import { mapped, type Claims } from "../../directory/identity/claims.ts";
+import { refusedSignOn } from "../../directory/identity/accounts.ts";
+import {
+  keepStep,
+  newSecretText,
+  offeredProviders,
+  signOnPlace,
+  takeKeptStep,
+  usedOnce,
+  type SignOnPlace,
+} from "../../directory/identity/sign-on-steps.ts";
+import type { Directory } from "../../directory/writes/write.ts";
+import { BoundedMap } from "../../directory/bounded-map.ts";
+import { reasonOf, refuse, Refused } from "../../kernel/errors.ts";
+import { isUuid } from "../../kernel/ids.ts";
+import { placeOf } from "../../kernel/ip-address.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { OidcClient } from "../../upstreams/identity/oidc-client.ts";
+import type { SamlAssertion, SamlClient } from "../../upstreams/identity/saml-client.ts";
+import { takesLocalPasswords } from "../../directory/people/local-passwords.ts";
+import { localPath } from "./local-path.ts";
+
+/** Which sign-in page: who signs in there, and the address of its sign-ins as browsers know it. */
+export interface SignOnPage {
+  readonly audience: "portal" | "admin";
+  readonly base: string;
+}
+
+export interface Begun {
+  readonly location: string;
+  /** What binds the sign-in to the browser that began it. */
+  readonly binding: string;
+  readonly kind: "oidc" | "saml";
+  readonly tenantId: string;
+}
+
+/** What a sign-in came back with. */
+export type Arrived =
+  | {
+      readonly kind: "signed_in";
+      readonly place: SignOnPlace;
+      readonly claims: Claims;
+      readonly returnTo: string;
+      readonly until: number | null;
+    }
+  | { readonly kind: "tested"; readonly place: SignOnPlace; readonly claims: Claims }
+  | { readonly kind: "again"; readonly begun: Begun };
+
+export interface SignOnParts {
+  readonly directory: Directory;
+  readonly oidc: OidcClient;
+  readonly saml: SamlClient;
+  readonly log: Log;
+}
+
+const STATE_MS = 10 * 60_000;
+const CODE_MS = 60_000;
+const TEST_MS = 10 * 60_000;
+const SKEW_MS = 60_000;
+/** Sign-ins that somebody unknown may begin from one place in a minute. */
+const PER_MINUTE = 600;
+const WRONG = "This sign-in is not one that was begun in this browser, or its time has run out. Begin again.";
+
+/** Signing in by way of identity providers: what is begun, and what comes back. */
+export class SignOn {
+  private readonly parts: SignOnParts;
+  private readonly begunFrom = new BoundedMap<string, { count: number; until: number }>(20_000);
+
+  constructor(parts: SignOnParts) {
+    this.parts = parts;
+  }
+
+  offers(tenantId: string, audience: SignOnPage["audience"]) {
+    return offeredProviders(this.parts.directory, tenantId, audience);
+  }
+
+  /** Whether people of the tenant may sign in with a password of the gateway's as well. */
+  takesPasswords(tenantId: string): Promise<boolean> {
+    return takesLocalPasswords(this.parts.directory.db, tenantId);
+  }
+
+  /** Throws where there is no such provider at this page, or it cannot be reached. */
+  async begin(page: SignOnPage, id: string, asked: { returnTo: string | null; test: string | null; address: string }): Promise<Begun> {
+    this.throttle(asked.address);
+    const place = await this.placeAt(page, id);
+    if (asked.test !== null && !this.isTicket(place, asked.test)) throw refusedSignOn("The test has run out. Begin it again.");
+    return this.beginAt(page, place, { returnTo: localPath(asked.returnTo), test: asked.test !== null, again: false });
+  }
+
+  /** What lets an administrator try a sign-in of the provider out, without anybody being signed in. */
+  testTicket(place: Pick<SignOnPlace, "id">): string {
+    const { secrets, clock } = this.parts.directory;
+    const until = clock.now() + TEST_MS;
+    return `${until}.${secrets.hmac("sign-on-test", `${place.id} ${until}`)}`;
+  }
+
+  private isTicket(place: SignOnPlace, ticket: string): boolean {
+    const { secrets, clock } = this.parts.directory;
+    const [until = "", proof = ""] = ticket.split(".");
+    return /^\d{13}$/.test(until) && Number(until) > clock.now() && secrets.hmac("sign-on-test", `${place.id} ${until}`) === proof;
+  }
+
+  private throttle(address: string): void {
+    const now = this.parts.directory.clock.now();
+    const from = placeOf(address);
+    const begun = this.begunFrom.get(from);
+    const counted = begun === undefined || begun.until <= now ? { count: 1, until: now + 60_000 } : { ...begun, count: begun.count + 1 };
+    this.begunFrom.set(from, counted);
+    if (counted.count > PER_MINUTE) throw new Refused(refuse("too_many_logins", undefined, { headers: { "retry-after": "60" } }));
+  }
+
+  private async placeAt(page: SignOnPage, id: string): Promise<SignOnPlace> {
+    const place = isUuid(id) ? await signOnPlace(this.parts.directory, id) : undefined;
+    if (place === undefined || place.audience !== page.audience) throw new Refused(refuse("not_found"));
+    return place;
+  }
+
+  private async beginAt(page: SignOnPage, place: SignOnPlace, more: { returnTo: string; test: boolean; again: boolean }): Promise<Begun> {
+    const { directory } = this.parts;
+    const state = newSecretText();
+    const binding = newSecretText();
+    const begun =
+      place.kind === "oidc"
+        ? await this.reached(place, () => this.parts.oidc.begin(oidcOf(place), `${page.base}/${place.id}/callback`, state))
+        : await this.reached(place, () => this.parts.saml.begin(samlOf(page, place), state));
+    const { address, ...checks } = begun;
+    await keepStep(directory, { kind: "state", secret: state, binding, place, content: { ...checks, ...more }, forMs: STATE_MS });
+    return { location: address, binding, kind: place.kind, tenantId: place.tenantId };
+  }
+
+  private async reached<T>(place: SignOnPlace, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      this.parts.log.warn("identity_provider_failed", { provider_id: place.id, reason: reasonOf(error) });
+      throw new Refused(refuse("identity_provider_unavailable"));
+    }
+  }
+
+  /** The callback of OpenID Connect. */
+  async arriveByOidc(page: SignOnPage, id: string, search: string, binding: string | null): Promise<Arrived> {
+    const place = await this.placeAt(page, id);
+    const state = new URLSearchParams(search).get("state");
+    const step =
+      place.kind === "oidc" && state !== null && binding !== null
+        ? await takeKeptStep(this.parts.directory, { kind: "state", secret: state, binding })
+        : null;
+    if (step === null || step.providerId !== place.id || state === null) throw refusedSignOn(WRONG);
+    const { verifier, nonce, returnTo, test, again } = step.content as {
+      verifier: string;
+      nonce: string;
+      returnTo: string;
+      test: boolean;
+      again: boolean;
+    };
+    const callback = new URL(`${page.base}/${place.id}/callback${search}`);
+    const claims = await this.vouched(place, () => this.parts.oidc.finish(oidcOf(place), callback, { verifier, nonce, state }));
+    if (claims !== "again") return test ? { kind: "tested", place, claims } : { kind: "signed_in", place, claims, returnTo, until: null };
+    if (again) throw refusedSignOn("The provider signs with a key that it does not publish.");
+    return { kind: "again", begun: await this.beginAt(page, place, { returnTo, test, again: true }) };
+  }
+
+  /** The assertion consumer service of SAML. */
+  async arriveBySaml(page: SignOnPage, id: string, form: URLSearchParams, binding: string | null): Promise<Arrived> {
+    const { directory, saml } = this.parts;
+    const place = await this.placeAt(page, id);
+    const answer = form.get("SAMLResponse");
+    if (place.kind !== "saml" || answer === null) throw refusedSignOn(WRONG);
+    const relayState = form.get("RelayState") ?? "";
+    const step =
+      binding === null || relayState === "" ? null : await takeKeptStep(directory, { kind: "state", secret: relayState, binding });
+    const unsolicited = step === null && place.settings.saml?.allow_unsolicited === true;
+    if (!unsolicited && (step === null || step.providerId !== place.id)) throw refusedSignOn(WRONG);
+    const requestId = step === null ? null : String(step.content.requestId);
+    const assertion: SamlAssertion = await this.vouched(place, () =>
+      saml.finish(samlOf(page, place), answer, requestId, directory.clock.now()),
+    );
+    if (!(await usedOnce(directory, place, assertion.id, assertion.notOnOrAfter + SKEW_MS)))
+      throw refusedSignOn("This sign-in was used before.");
+    if (step?.content.test === true) return { kind: "tested", place, claims: assertion.claims };
+    const returnTo = step === null ? "/" : String(step.content.returnTo);
+    return { kind: "signed_in", place, claims: assertion.claims, returnTo, until: assertion.sessionNotOnOrAfter };
+  }
+
+  /** The caller is told that it was refused, the log why. */
+  private async vouched<T>(place: SignOnPlace, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      this.parts.log.warn("sign_on_refused", { provider_id: place.id, tenant_id: place.tenantId, reason: reasonOf(error).slice(0, 500) });
+      throw refusedSignOn("What the identity provider sent does not prove who you are.");
+    }
+  }
+
+  mapping(place: SignOnPlace, claims: Claims) {
+    return mapped(place.settings, claims);
+  }
+
+  /** A code that the page a sign-in ends on changes for a token, once and in the same browser. */
+  async codeFor(place: SignOnPlace, accountId: string, binding: string, until: number | null): Promise<string> {
+    const secret = newSecretText();
+    const content = { accountId, audience: place.audience, tenantId: place.tenantId, until };
+    await keepStep(this.parts.directory, { kind: "code", secret, binding, place, content, forMs: CODE_MS });
+    return secret;
+  }
+
+  async redeem(audience: SignOnPage["audience"], code: string, binding: string | null): Promise<{ accountId: string; tenantId: string }> {
+    const step = binding === null ? null : await takeKeptStep(this.parts.directory, { kind: "code", secret: code, binding });
+    if (step === null || step.content.audience !== audience) throw refusedSignOn(WRONG);
+    return { accountId: String(step.content.accountId), tenantId: String(step.content.tenantId) };
+  }
+
+  /** What a SAML provider is told of this end. */
+  async metadata(page: SignOnPage, id: string): Promise<string> {
+    const place = await this.placeAt(page, id);
+    if (place.kind !== "saml") throw new Refused(refuse("not_found"));
+    return this.parts.saml.metadata(samlOf(page, place));
+  }
+}
+
+function oidcOf({ version, settings, clientSecret }: SignOnPlace) {
+  const { issuer = "", client_id: clientId = null, scopes = [] } = settings.oidc ?? {};
+  return { version, issuer, clientId: clientId ?? "", clientSecret, scopes };
+}
+
+function samlOf(page: SignOnPage, place: SignOnPlace) {
+  const { saml } = place.settings;
+  return {
+    entityId: `${page.base}/${place.id}/metadata`,
+    acs: `${page.base}/${place.id}/acs`,
+    providerEntityId: saml?.entity_id ?? "",
+    ssoUrl: saml?.sso_url ?? "",
+    certificates: saml?.certificates ?? [],
+    responseSigned: saml?.response_signed ?? false,
+    subjectIsNameId: saml?.subject_attribute == null,
+  };
+}

@@ -1,0 +1,165 @@
+import { signOnCode, signOnOfferQuery, signOnStartQuery } from "@gatehouse/contracts/sign-on";
+import { endUserOfSignOn } from "../../directory/identity/accounts.ts";
+import { signedOnUser, tokenAnswer, userActor } from "../../directory/people/portal/portal-logins.ts";
+import { write } from "../../directory/writes/write.ts";
+import { Refused } from "../../kernel/errors.ts";
+import { ownAnswer, type WholeAnswer } from "../../road/answer.ts";
+import { planeOrigin } from "../../services/sign-on/plane-origin.ts";
+import type { Arrived, Begun, SignOnPage } from "../../services/sign-on/sign-on.ts";
+import { bindingCookie, bindingOf, movingOnPage, noBindingCookie, testedPage } from "../../wire/sign-on-page.ts";
+import { plainPage, PAGE_HEADERS } from "../../wire/html-page.ts";
+import { portalAnswer, portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
+
+const SSO = "/v1/portal/auth/sso";
+const common = { admits: "anyone", authenticates: true } as const;
+const FORM_BYTES = 300_000;
+
+type Asked = PortalRequest<unknown, unknown>;
+
+function pageOf({ call, services }: Asked): SignOnPage {
+  return { audience: "portal", base: `${planeOrigin(call, services.publicUrl)}${SSO}` };
+}
+
+function begun(page: SignOnPage, { location, binding, kind }: Begun): WholeAnswer {
+  return ownAnswer(302, {
+    location,
+    "set-cookie": bindingCookie(page.base, kind, binding),
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+  });
+}
+
+/** A browser came with it: what went wrong is told on a page. */
+async function onPage(request: Asked, work: () => Promise<WholeAnswer>): Promise<WholeAnswer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    const { refusal } = error;
+    request.call.row.error_message = refusal.message;
+    if (refusal.code === "not_found" || refusal.code === "too_many_logins") throw error;
+    return { ...ownAnswer(403, PAGE_HEADERS, plainPage("You were not signed in", refusal.message)), failure: refusal.message };
+  }
+}
+
+async function arrived(request: Asked, page: SignOnPage, binding: string | null, how: Arrived): Promise<WholeAnswer> {
+  const { services, call, origin } = request;
+  const { signOn, directory } = services;
+  if (how.kind === "again") return begun(page, how.begun);
+  const { place, claims } = how;
+  call.row.tenant_id = place.tenantId;
+  if (how.kind === "tested") {
+    const { headers, body } = testedPage(claims, signOn.mapping(place, claims));
+    return ownAnswer(200, headers, body);
+  }
+  const user = await write(directory, { ...userActor({ id: "" }, origin), id: null }, (change) =>
+    endUserOfSignOn(change, place, signOn.mapping(place, claims)),
+  );
+  services.users.drop(user.tenant_id, user.id);
+  Object.assign(call.row, { gateway_user_id: user.id, gateway_user_username: user.username, subject_kind: "user", subject_id: user.id });
+  const bound = binding ?? crypto.randomUUID();
+  const { headers, body } = movingOnPage(how.returnTo, await signOn.codeFor(place, user.id, bound, how.until));
+  return ownAnswer(200, binding === null ? { ...headers, "set-cookie": bindingCookie(page.base, place.kind, bound) } : headers, body);
+}
+
+export const ssoRoutes: readonly PortalRoute[] = [
+  portalOperation({
+    admits: "anyone",
+    method: "GET",
+    path: SSO,
+    name: "sso_offers",
+    query: signOnOfferQuery,
+    async run({ services, call, query }) {
+      const tenant = query.tenant_id === undefined ? call.tenant : await services.snapshots.tenant(query.tenant_id);
+      if (tenant === null || !tenant.enabled) return { providers: [], local_passwords: true };
+      const providers = await services.signOn.offers(tenant.id, "portal");
+      return {
+        providers: providers.map((one) => ({ ...one, start: `${SSO}/${one.id}/start` })),
+        local_passwords: await services.signOn.takesPasswords(tenant.id),
+      };
+    },
+  }),
+  portalOperation({
+    ...common,
+    method: "POST",
+    path: `${SSO}/exchange`,
+    name: "sso_exchange",
+    body: signOnCode,
+    async run(request) {
+      const { services, call, body } = request;
+      const page = pageOf(request);
+      const { accountId, tenantId } = await services.signOn.redeem("portal", body.code, bindingOf(page.base, call.headers.get("cookie")));
+      const session = await signedOnUser(services.logins, tenantId, accountId);
+      const { user } = session;
+      Object.assign(call.row, {
+        tenant_id: tenantId,
+        gateway_user_id: user.id,
+        gateway_user_username: user.username,
+        subject_kind: "user",
+        subject_id: user.id,
+      });
+      const answer = portalAnswer(200, tokenAnswer(session));
+      return { ...answer, headers: { ...answer.headers, "set-cookie": noBindingCookie(page.base) } };
+    },
+  }),
+  portalOperation({
+    ...common,
+    method: "GET",
+    path: `${SSO}/:id/start`,
+    name: "sso_start",
+    query: signOnStartQuery,
+    run: (request) =>
+      onPage(request, async () => {
+        const { services, call, params, query } = request;
+        const page = pageOf(request);
+        const asked = { returnTo: query.return_to ?? null, test: query.test ?? null, address: call.ip };
+        const how = await services.signOn.begin(page, params.id ?? "", asked);
+        call.row.tenant_id = how.tenantId;
+        return begun(page, how);
+      }),
+  }),
+  portalOperation({
+    ...common,
+    method: "GET",
+    path: `${SSO}/:id/callback`,
+    name: "sso_callback",
+    run: (request) =>
+      onPage(request, async () => {
+        const { services, call, params } = request;
+        const page = pageOf(request);
+        const binding = bindingOf(page.base, call.headers.get("cookie"));
+        return arrived(
+          request,
+          page,
+          binding,
+          await services.signOn.arriveByOidc(page, params.id ?? "", new URL(call.url).search, binding),
+        );
+      }),
+  }),
+  portalOperation({
+    ...common,
+    method: "POST",
+    path: `${SSO}/:id/acs`,
+    name: "sso_acs",
+    form: true,
+    maxBodyBytes: FORM_BYTES,
+    run: (request) =>
+      onPage(request, async () => {
+        const { services, call, params, bytes } = request;
+        const page = pageOf(request);
+        const binding = bindingOf(page.base, call.headers.get("cookie"));
+        const form = new URLSearchParams(new TextDecoder().decode(bytes));
+        return arrived(request, page, binding, await services.signOn.arriveBySaml(page, params.id ?? "", form, binding));
+      }),
+  }),
+  portalOperation({
+    admits: "anyone",
+    method: "GET",
+    path: `${SSO}/:id/metadata`,
+    name: "sso_metadata",
+    async run(request) {
+      const xml = await request.services.signOn.metadata(pageOf(request), request.params.id ?? "");
+      return ownAnswer(200, { "content-type": "application/samlmetadata+xml", "cache-control": "no-store" }, xml);
+    },
+  }),
+];

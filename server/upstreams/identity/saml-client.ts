@@ -1,0 +1,122 @@
+import { Worker } from "node:worker_threads";
+import { randomBytes } from "node:crypto";
+import { boundedSaml } from "./saml-bounds.ts";
+
+/** What signing in by SAML needs to know of a provider, and of this end. */
+export interface SamlProvider {
+  readonly entityId: string;
+  readonly acs: string;
+  readonly providerEntityId: string;
+  readonly ssoUrl: string;
+  readonly certificates: readonly string[];
+  readonly responseSigned: boolean;
+  /** Whether people are known by the NameID, which has to be persistent then. */
+  readonly subjectIsNameId: boolean;
+}
+
+/** An assertion that was proved. Times in milliseconds since the epoch. */
+export interface SamlAssertion {
+  readonly id: string;
+  readonly notOnOrAfter: number;
+  readonly sessionNotOnOrAfter: number | null;
+  readonly claims: Record<string, unknown>;
+}
+
+export interface SamlClient {
+  begin(provider: SamlProvider, relayState: string): Promise<{ address: string; requestId: string }>;
+  /** Rejects whatever does not prove who somebody is. `requestId` null: nobody here had asked. */
+  finish(provider: SamlProvider, answer: string, requestId: string | null, now: number): Promise<SamlAssertion>;
+  metadata(provider: SamlProvider): Promise<string>;
+}
+
+export type SamlJob =
+  | { readonly kind: "begin"; readonly provider: SamlProvider; readonly relayState: string; readonly requestId: string }
+  | {
+      readonly kind: "finish";
+      readonly provider: SamlProvider;
+      readonly answer: string;
+      readonly requestId: string | null;
+      readonly now: number;
+    }
+  | { readonly kind: "metadata"; readonly provider: SamlProvider };
+
+export type SamlJobDone = { readonly result: unknown } | { readonly error: string };
+
+/** The library takes milliseconds for an honest answer; the first one waits for it to be loaded. */
+const DEADLINE_MS = 2_000;
+const STARTING_MS = 15_000;
+const MAX_WAITING = 100;
+
+/**
+ * On a thread of its own, one answer after the other: what is sent by somebody unknown costs the library time in the square
+ * of its size, and nobody else is to wait for it. A thread that takes too long is ended.
+ */
+export function samlClient(): SamlClient & { close(): Promise<void> } {
+  let thread: Worker | undefined;
+  let ready = false;
+  let waiting = 0;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const run = (job: SamlJob): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      if (thread === undefined) {
+        thread = new Worker(new URL("./saml-thread.ts", import.meta.url));
+        ready = false;
+      }
+      const worker = thread;
+      worker.ref();
+      const over = () => {
+        clearTimeout(timer);
+        worker.off("message", told);
+        worker.off("error", failed);
+        worker.unref();
+      };
+      const end = () => {
+        over();
+        if (thread === worker) thread = undefined;
+        void worker.terminate();
+      };
+      const told = (done: SamlJobDone) => {
+        ready = true;
+        over();
+        if ("error" in done) reject(new Error(done.error));
+        else resolve(done.result);
+      };
+      const failed = (error: Error) => {
+        end();
+        reject(error);
+      };
+      const timer = setTimeout(
+        () => {
+          end();
+          reject(new Error("the answer took too long to be read"));
+        },
+        ready ? DEADLINE_MS : STARTING_MS,
+      );
+      worker.on("message", told);
+      worker.on("error", failed);
+      worker.postMessage(job, []);
+    });
+
+  const inTurn = <T>(job: SamlJob): Promise<T> => {
+    if (waiting >= MAX_WAITING) return Promise.reject(new Error("too many sign-ins at once"));
+    waiting++;
+    const mine = last.then(() => run(job));
+    last = mine.catch(() => undefined).finally(() => waiting--);
+    return mine as Promise<T>;
+  };
+
+  return {
+    async begin(provider, relayState) {
+      const requestId = `_${randomBytes(20).toString("hex")}`;
+      return { address: await inTurn<string>({ kind: "begin", provider, relayState, requestId }), requestId };
+    },
+    async finish(provider, answer, requestId, now) {
+      return inTurn<SamlAssertion>({ kind: "finish", provider, answer: boundedSaml(answer), requestId, now });
+    },
+    metadata: (provider) => inTurn<string>({ kind: "metadata", provider }),
+    async close() {
+      await thread?.terminate();
+    },
+  };
+}

@@ -1,0 +1,294 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { SignJWT, UnsecuredJWT } from "jose";
+import { scimClient } from "../support/scim.ts";
+import { movedOn, signOnBrowser, type SignOnBrowser } from "../support/sign-on-browser.ts";
+import { startSigningIssuer, type SigningIssuer } from "../support/signing-issuer.ts";
+import { portalClient } from "../support/portal.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+/** Signing in by OpenID Connect, with a provider that does what an honest one never would as well. */
+
+let world: World;
+let issuer: SigningIssuer;
+let portal: any;
+let consoleProvider: any;
+let groupId: string;
+
+const provider = (more: object) => ({
+  tenant_id: "default",
+  kind: "oidc",
+  oidc: { issuer: issuer.issuer, client_id: "gatehouse" },
+  client_secret: "a secret",
+  ...more,
+});
+
+beforeAll(async () => {
+  world = await startWorld();
+  issuer = await startSigningIssuer();
+  groupId = (await world.admin.post("/v1/admin/end-user-groups", { tenant_id: "default", name: "engineers" })).id;
+  portal = await world.admin.post(
+    "/v1/admin/identity-providers",
+    provider({
+      name: "Company",
+      audience: "portal",
+      create_accounts: true,
+      allowed_domains: ["example.com"],
+      group_mappings: [{ group: "eng", end_user_group_id: groupId }],
+    }),
+  );
+  consoleProvider = await world.admin.post(
+    "/v1/admin/identity-providers",
+    provider({
+      name: "Console",
+      audience: "admin",
+      create_accounts: true,
+      group_mappings: [
+        { group: "sec", role: "security" },
+        { group: "all", role: "viewer" },
+      ],
+    }),
+  );
+});
+afterAll(async () => {
+  await world.end();
+  await issuer.stop();
+});
+
+const sso = () => `${world.gateway.runtimeUrl}/v1/portal/auth/sso`;
+const ADA = { sub: "ada-1", preferred_username: "ada@example.com", email: "ada@example.com", name: "Ada King", groups: ["eng"] };
+
+/** What the provider says of whoever signs in next. */
+function says(claims: object, sign?: (claims: any) => Promise<string>): void {
+  issuer.answer = async () => {
+    const nonce = issuer.asked.at(-1)?.nonce;
+    const all = { aud: "gatehouse", nonce, ...claims };
+    return { access_token: "opaque", token_type: "Bearer", expires_in: 300, id_token: await (sign ?? issuer.sign)(all) };
+  };
+}
+
+async function signIn(
+  browser: SignOnBrowser = signOnBrowser(),
+  start = `${sso()}/${portal.id}/start?return_to=/portal/chat`,
+): Promise<{ response: Response; html: string }> {
+  const response = await browser.follow(start);
+  return { response, html: await response.text() };
+}
+
+const exchange = (browser: SignOnBrowser, code: string, base = sso()) =>
+  browser.go(`${base}/exchange`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ code }) });
+
+describe("somebody the provider vouches for", () => {
+  test("gets an account, is in the groups that theirs are mapped to, and holds a token of the portal's", async () => {
+    const offers = await portalClient(world.gateway.runtimeUrl).request("GET", "/auth/sso?tenant_id=default");
+    expect(offers.body).toEqual({
+      providers: [{ id: portal.id, name: "Company", kind: "oidc", start: `/v1/portal/auth/sso/${portal.id}/start` }],
+      local_passwords: true,
+    });
+    says(ADA);
+    const browser = signOnBrowser();
+    const { response, html } = await signIn(browser);
+    expect([response.status, movedOn(html)?.to]).toEqual([200, "/portal/chat"]);
+    expect(issuer.asked.at(-1)).toMatchObject({ code_challenge_method: "S256", response_type: "code", scope: "openid profile email" });
+    const answer = (await (await exchange(browser, movedOn(html)?.code ?? "")).json()) as any;
+    expect(answer).toMatchObject({
+      token_type: "bearer",
+      user: { username: "ada@example.com", display_name: "Ada King", email: "ada@example.com" },
+    });
+    expect((await portalClient(world.gateway.runtimeUrl, answer.access_token).request("GET", "/auth/profile")).status).toBe(200);
+    const members = await world.admin.get(`/v1/admin/end-user-groups/${groupId}/members`);
+    expect(members.members).toMatchObject([{ username: "ada@example.com", sources: [`sso-${portal.id}`] }]);
+
+    // Again is the same person, and out of the group the provider no longer names.
+    says({ ...ADA, groups: [] });
+    const again = signOnBrowser();
+    const second = movedOn((await signIn(again)).html);
+    expect(((await (await exchange(again, second?.code ?? "")).json()) as any).user.id).toBe(answer.user.id);
+    expect((await world.admin.get(`/v1/admin/end-user-groups/${groupId}/members`)).members).toEqual([]);
+  });
+
+  test("is linked to nobody by name or mail address", async () => {
+    await world.admin.post("/v1/admin/end-users", {
+      tenant_id: "default",
+      username: "grace@example.com",
+      email: "grace@example.com",
+      password: "long enough",
+    });
+    says({ ...ADA, sub: "grace-1", preferred_username: "grace@example.com", email: "grace@example.com", email_verified: true });
+    const { response, html } = await signIn();
+    expect(response.status).toBe(403);
+    expect(html).toContain("There is already an account of this name");
+  });
+
+  test("is the person their directory provisioned under the same key, and out when it says so", async () => {
+    const { token } = await world.admin.post("/v1/admin/scim-tokens", { tenant_id: "default", name: "d", directory: "entra" });
+    const scim = scimClient(world.gateway.adminUrl, token);
+    const person = (await scim.send("POST", "/Users", { userName: "lin@example.com", externalId: "oid-9", active: true })).body;
+    const linked = await world.admin.post(
+      "/v1/admin/identity-providers",
+      provider({
+        name: "Linked",
+        audience: "portal",
+        scim_directory: "entra",
+        oidc: { issuer: issuer.issuer, client_id: "gatehouse", subject_claims: ["tid", "oid"] },
+      }),
+    );
+    says({ sub: "pairwise", tid: "t", oid: "oid-9", preferred_username: "someone.else@example.com" });
+    const browser = signOnBrowser();
+    const code = movedOn((await signIn(browser, `${sso()}/${linked.id}/start`)).html)?.code ?? "";
+    expect(((await (await exchange(browser, code)).json()) as any).user.id).toBe(person.id);
+    await scim.send("PATCH", `/Users/${person.id}`, { Operations: [{ op: "replace", path: "active", value: false }] });
+    expect((await signIn(signOnBrowser(), `${sso()}/${linked.id}/start`)).response.status).toBe(403);
+    says({ sub: "x", tid: "t", oid: "nobody", preferred_username: "new@example.com" });
+    expect((await signIn(signOnBrowser(), `${sso()}/${linked.id}/start`)).html).toContain("There is no account for this sign-in");
+  });
+
+  test("and has a role at the console while their groups give it", async () => {
+    const base = `${world.gateway.adminUrl}/v1/admin-users/sso`;
+    says({ sub: "sec-1", preferred_username: "sec@example.com", groups: ["all", "sec"] });
+    const browser = signOnBrowser();
+    const { html } = await signIn(browser, `${base}/${consoleProvider.id}/start`);
+    const answer = (await (await exchange(browser, movedOn(html)?.code ?? "", base)).json()) as any;
+    expect(answer.user).toMatchObject({ username: "sec@example.com", role: "security", tenant_id: "default" });
+    says({ sub: "sec-1", preferred_username: "sec@example.com", groups: ["all"] });
+    await signIn(signOnBrowser(), `${base}/${consoleProvider.id}/start`);
+    const me = await fetch(`${world.gateway.adminUrl}/v1/admin-users/me`, { headers: { authorization: `Bearer ${answer.access_token}` } });
+    expect(((await me.json()) as any).role).toBe("viewer");
+    says({ sub: "none-1", preferred_username: "none@example.com", groups: [] });
+    expect((await signIn(signOnBrowser(), `${base}/${consoleProvider.id}/start`)).response.status).toBe(403);
+  });
+});
+
+describe("what proves nothing", () => {
+  test("signs nobody in: keys, algorithms, audiences, times, nonces", async () => {
+    const now = Math.floor(Date.now() / 1000);
+    const hs256 = async (claims: any) =>
+      new SignJWT({ iss: issuer.issuer, iat: now, exp: now + 300, ...claims })
+        .setProtectedHeader({ alg: "HS256", kid: issuer.kid() })
+        .sign(new TextEncoder().encode(await issuer.publicKeyPem()));
+    const none = async (claims: any) => new UnsecuredJWT({ iss: issuer.issuer, iat: now, exp: now + 300, ...claims }).encode();
+    for (const [what, claims, sign] of [
+      ["a foreign key of the same name", ADA, issuer.signForeign],
+      ["HS256 with the public key", ADA, hs256],
+      ["alg none", ADA, none],
+      ["another audience", { ...ADA, aud: "another" }],
+      ["several audiences without azp", { ...ADA, aud: ["gatehouse", "another"] }],
+      ["another issuer", { ...ADA, iss: "https://evil.example" }],
+      ["another nonce", { ...ADA, nonce: "other" }],
+      ["no nonce", { ...ADA, nonce: undefined }],
+      ["expired", { ...ADA, iat: now - 600, exp: now - 120 }],
+      ["a domain that is not allowed", { ...ADA, sub: "x", email: "ada@evil.example" }],
+      ["nobody", { ...ADA, sub: undefined }],
+    ] as [string, object, ((claims: any) => Promise<string>)?][]) {
+      says(claims, sign);
+      const { response, html } = await signIn();
+      expect([what, response.status, movedOn(html)]).toEqual([what, 403, null]);
+      expect(html).toContain("You were not signed in");
+    }
+  });
+
+  test("nor does an answer for another browser, another provider, or one that came before", async () => {
+    says(ADA);
+    const victim = signOnBrowser();
+    const attacker = signOnBrowser();
+    const begun = await attacker.go(`${sso()}/${portal.id}/start`);
+    const back = (await attacker.go(begun.headers.get("location") ?? "")).headers.get("location") ?? "";
+    expect((await victim.go(back)).status).toBe(403);
+    await victim.go(`${sso()}/${portal.id}/start`);
+    expect((await victim.go(back)).status).toBe(403);
+    expect((await attacker.go(back.replace(/state=[^&]+/, "state=forged"))).status).toBe(403);
+    const done = await attacker.go(back);
+    const code = movedOn(await done.text())?.code ?? "";
+    expect((await attacker.go(back)).status).toBe(403);
+    // The code of the page is good in that browser, and once.
+    expect((await exchange(victim, code)).status).toBe(403);
+    const renewed = signOnBrowser();
+    const fresh = movedOn((await signIn(renewed)).html)?.code ?? "";
+    expect((await exchange(renewed, fresh, `${world.gateway.adminUrl}/v1/admin-users/sso`)).status).toBe(403);
+    expect((await exchange(renewed, fresh)).status).toBe(200);
+    expect((await exchange(renewed, fresh)).status).toBe(403);
+  });
+
+  test("and nobody is sent to another host", async () => {
+    says(ADA);
+    for (const path of [
+      "https://evil.example",
+      "//evil.example",
+      "/\\evil.example",
+      "/ok\\..",
+      "javascript:alert(1)",
+      "portal",
+      "/a\tb",
+      "/%0d%0aset-cookie:x",
+    ]) {
+      const { html } = await signIn(signOnBrowser(), `${sso()}/${portal.id}/start?return_to=${encodeURIComponent(path)}`);
+      expect([path, movedOn(html)?.to]).toEqual([path, path.startsWith("/%0d") ? path : "/"]);
+    }
+  });
+});
+
+test("a key the provider changed is fetched anew, and the sign-in begins again by itself", async () => {
+  says(ADA);
+  await signIn();
+  await issuer.rotate();
+  const { response, html } = await signIn();
+  expect([response.status, movedOn(html) === null]).toEqual([200, false]);
+});
+
+test("a test shows what came in and what it would become, and signs nobody in", async () => {
+  const { start } = await world.admin.post(`/v1/admin/identity-providers/${portal.id}/test`, {});
+  says({ ...ADA, sub: "never-seen", preferred_username: "<b>new</b>@example.com" });
+  const { response, html } = await signIn(signOnBrowser(), `${world.gateway.runtimeUrl}${start}`);
+  expect([response.status, movedOn(html)]).toEqual([200, null]);
+  expect(html).toContain("never-seen");
+  expect(html).toContain(groupId);
+  expect(html).not.toContain("<b>new");
+  const forged = await signIn(signOnBrowser(), `${sso()}/${portal.id}/start?test=9999999999999.00`);
+  expect(forged.response.status).toBe(403);
+});
+
+test("a provider that cannot be reached, or is switched off, signs nobody in", async () => {
+  const gone = await world.admin.post(
+    "/v1/admin/identity-providers",
+    provider({ name: "Gone", audience: "portal", oidc: { issuer: "http://127.0.0.1:9", client_id: "g" } }),
+  );
+  expect((await signIn(signOnBrowser(), `${sso()}/${gone.id}/start`)).html).toContain("cannot be reached");
+  await world.admin.request("PATCH", `/v1/admin/identity-providers/${gone.id}`, { enabled: false });
+  expect((await signIn(signOnBrowser(), `${sso()}/${gone.id}/start`)).response.status).toBe(404);
+  expect((await signIn(signOnBrowser(), `${sso()}/${consoleProvider.id}/start`)).response.status).toBe(404);
+});
+
+test("passwords are switched off for a tenant, but for a break-glass administrator", async () => {
+  await world.admin.post("/v1/admin/tenants", { id: "strict", name: "strict" });
+  const password = "a long enough password";
+  await world.admin.post("/v1/admin/end-users", { tenant_id: "strict", username: "someone", password });
+  await world.admin.post("/v1/admin/admin-users", { tenant_id: "strict", username: "everyday", password, role: "admin" });
+  await world.admin.post("/v1/admin/admin-users", { tenant_id: "strict", username: "glass", password, role: "owner", break_glass: true });
+  const person = () =>
+    portalClient(world.gateway.runtimeUrl).request("POST", "/auth/login", { username: "someone", password }, { "x-tenant-id": "strict" });
+  const admin = async (username: string) => {
+    const login = await fetch(`${world.gateway.adminUrl}/v1/admin-users/tenant/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ username, password, tenant_id: "strict" }),
+    });
+    return login.status;
+  };
+  expect([(await person()).status, await admin("everyday"), await admin("glass")]).toEqual([200, 200, 200]);
+  await world.admin.request("PATCH", "/v1/admin/tenants/strict", { local_passwords: false });
+  const refused = await person();
+  expect([refused.status, refused.body.code, await admin("everyday"), await admin("glass")]).toEqual([
+    403,
+    "local_passwords_off",
+    401,
+    200,
+  ]);
+  const offers = await portalClient(world.gateway.runtimeUrl).request("GET", "/auth/sso?tenant_id=strict");
+  expect(offers.body).toEqual({ providers: [], local_passwords: false });
+  const register = await portalClient(world.gateway.runtimeUrl).request(
+    "POST",
+    "/auth/register",
+    { username: "new", password },
+    { "x-tenant-id": "strict" },
+  );
+  expect(register.status).toBe(403);
+});
