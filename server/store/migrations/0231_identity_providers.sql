@@ -40,6 +40,7 @@ CREATE TABLE IF NOT EXISTS sign_on_steps (
   sealed text NOT NULL,
   expires_at timestamptz NOT NULL
 );
+CREATE INDEX IF NOT EXISTS sign_on_steps_provider ON sign_on_steps (provider_id);
 CREATE INDEX IF NOT EXISTS sign_on_steps_expiry ON sign_on_steps (expires_at);
 
 -- What is good once: ids of assertions and of logout tokens, until they are no longer good anyway.
