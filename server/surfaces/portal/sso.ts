@@ -1,4 +1,5 @@
-import { signOnCode, signOnOfferQuery, signOnStartQuery } from "@gatehouse/contracts/sign-on";
+import { portalSession } from "@gatehouse/contracts/portal-answers";
+import { signOnCode, signOnOfferQuery, signOnOffers, signOnStartQuery } from "@gatehouse/contracts/sign-on";
 import { endUserOfSignOn } from "../../directory/identity/accounts.ts";
 import { signedOnUser, tokenAnswer, userActor } from "../../directory/people/portal/portal-logins.ts";
 import { write } from "../../directory/writes/write.ts";
@@ -68,6 +69,8 @@ export const ssoRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: SSO,
     name: "sso_offers",
+    summary: "What the sign-in page of a tenant offers",
+    answer: { status: 200, schema: signOnOffers },
     query: signOnOfferQuery,
     async run({ services, call, query }) {
       const tenant = query.tenant_id === undefined ? call.tenant : await services.snapshots.tenant(query.tenant_id);
@@ -84,6 +87,8 @@ export const ssoRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${SSO}/exchange`,
     name: "sso_exchange",
+    summary: "Changes the code a sign-in ended with for a token",
+    answer: { status: 200, schema: portalSession },
     body: signOnCode,
     async run(request) {
       const { services, call, body } = request;
@@ -107,6 +112,8 @@ export const ssoRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${SSO}/:id/start`,
     name: "sso_start",
+    summary: "Begins to sign in by an identity provider",
+    answer: { status: 302 },
     query: signOnStartQuery,
     run: (request) =>
       onPage(request, async () => {
@@ -123,6 +130,8 @@ export const ssoRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${SSO}/:id/callback`,
     name: "sso_callback",
+    summary: "Comes back from an OpenID Connect provider",
+    answer: { status: 200, media: "text/html" },
     run: (request) =>
       onPage(request, async () => {
         const { services, call, params } = request;
@@ -141,6 +150,8 @@ export const ssoRoutes: readonly PortalRoute[] = [
     method: "POST",
     path: `${SSO}/:id/acs`,
     name: "sso_acs",
+    summary: "Comes back from a SAML provider",
+    answer: { status: 200, media: "text/html" },
     form: true,
     maxBodyBytes: FORM_BYTES,
     run: (request) =>
@@ -157,6 +168,8 @@ export const ssoRoutes: readonly PortalRoute[] = [
     method: "GET",
     path: `${SSO}/:id/metadata`,
     name: "sso_metadata",
+    summary: "What a SAML provider is told of the portal",
+    answer: { status: 200, media: "application/samlmetadata+xml" },
     async run(request) {
       const xml = await request.services.signOn.metadata(pageOf(request), request.params.id ?? "");
       return ownAnswer(200, { "content-type": "application/samlmetadata+xml", "cache-control": "no-store" }, xml);
