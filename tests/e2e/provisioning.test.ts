@@ -317,6 +317,8 @@ describe("the requests of the large directories", () => {
     expect([page.body.itemsPerPage, page.body.startIndex, page.body.Resources.length]).toEqual([2, 1, 2]);
     const next = await scim.send("GET", "/Users?startIndex=3&count=2");
     expect(page.body.Resources.map(({ id }: any) => id)).not.toContain(next.body.Resources[0].id);
+    const searched = await scim.send("POST", "/Users/.search", { filter: `userName eq "${person.userName}"`, attributes: ["userName"] });
+    expect(searched.body.Resources).toEqual([{ schemas: person.schemas, id: person.id, userName: person.userName }]);
     const none = await scim.send("GET", "/Users?count=0&startIndex=-4");
     expect([none.body.Resources, none.body.startIndex, none.body.totalResults]).toEqual([[], 1, page.body.totalResults]);
     const put = await scim.send("PUT", `/Users/${person.id}`, { ...person, title: "Engineer", active: false, password: "ignored" });

@@ -23,6 +23,7 @@ export interface ScimParts {
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** Of one directory; a client that is told to wait does, and one that is left waiting gives up. */
 const AT_ONCE = 32;
+const SEARCH = ".search";
 const MAX_IGNORED = 50;
 const ERROR_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:Error";
 const HEADERS = { "content-type": "application/scim+json", "cache-control": "no-store", "x-content-type-options": "nosniff" };
@@ -94,8 +95,13 @@ async function served(
   };
   const resourceType = type === "Users" ? "User" : type === "Groups" ? "Group" : undefined;
   if (resourceType === undefined) return discovered(type, exchange, method);
+  const endpoint = resourceType === "User" ? userEndpoint : groupEndpoint;
+  if (id === SEARCH) {
+    if (method !== "POST") throw notAllowed("POST");
+    return endpoint({ ...exchange, id: undefined, query: searchOf(await exchange.body()) }, "GET");
+  }
   try {
-    return await (resourceType === "User" ? userEndpoint : groupEndpoint)(exchange, method);
+    return await endpoint(exchange, method);
   } catch (error) {
     const answer = errorAnswer(error, log, origin.requestId);
     // What reads and finds nothing is how a directory looks before it writes.
@@ -110,6 +116,19 @@ async function served(
       });
     return answer;
   }
+}
+
+/** A search whose query stands in the body, so that no log of addresses has it (RFC 7644, section 3.4.3). */
+function searchOf(body: Record<string, unknown>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const name of ["filter", "startIndex", "count", "attributes", "excludedAttributes"]) {
+    const value = body[name];
+    if (value === undefined || value === null) continue;
+    if (!Array.isArray(value) && typeof value !== "string" && typeof value !== "number")
+      throw new ScimError(400, `${name} must be a text or a number.`, "invalidValue");
+    query.set(name, Array.isArray(value) ? value.map(String).join(",") : String(value));
+  }
+  return query;
 }
 
 function decoded(part: string): string {
