@@ -138,6 +138,29 @@ describe("somebody the provider vouches for", () => {
     expect(((await (await exchange(browser, code)).json()) as any).user.id).toBe(person.id);
     await scim.send("PATCH", `/Users/${person.id}`, { Operations: [{ op: "replace", path: "active", value: false }] });
     expect((await signIn(signOnBrowser(), `${sso()}/${linked.id}/start`)).response.status).toBe(403);
+    const guarded = await world.admin.post(
+      "/v1/admin/identity-providers",
+      provider({
+        name: "Guarded",
+        audience: "admin",
+        create_accounts: true,
+        scim_directory: "entra",
+        group_mappings: [{ group: "all", role: "viewer" }],
+      }),
+    );
+    const base = `${world.gateway.adminUrl}/v1/admin-users/sso`;
+    const active = (value: boolean) =>
+      scim.send("PATCH", `/Users/${person.id}`, { Operations: [{ op: "replace", path: "active", value }] });
+    const me = (bearer: string) => fetch(`${world.gateway.adminUrl}/v1/admin-users/me`, { headers: { authorization: `Bearer ${bearer}` } });
+    says({ sub: "oid-9", preferred_username: "lin-admin@example.com", groups: ["all"] });
+    expect((await signIn(signOnBrowser(), `${base}/${guarded.id}/start`)).response.status).toBe(403);
+    await active(true);
+    const console = signOnBrowser();
+    const last = movedOn((await signIn(console, `${base}/${guarded.id}/start`)).html)?.code ?? "";
+    const { access_token: adminToken } = (await (await exchange(console, last, base)).json()) as any;
+    expect((await me(adminToken)).status).toBe(200);
+    await active(false);
+    expect((await me(adminToken)).status).toBe(401);
     says({ sub: "x", tid: "t", oid: "nobody", preferred_username: "new@example.com" });
     expect((await signIn(signOnBrowser(), `${sso()}/${linked.id}/start`)).html).toContain("There is no account for this sign-in");
   });

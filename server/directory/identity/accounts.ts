@@ -3,7 +3,7 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { adminByUsername, adminUserStore, type AdminUserRow } from "../../store/admin-users.ts";
 import { endUserByUsername, endUserStore, type EndUserRow } from "../../store/end-users.ts";
-import { scimUserByExternalId } from "../../store/scim-users.ts";
+import { scimUserByExternalId, type ScimUserRow } from "../../store/scim-users.ts";
 import { externalIdentity, hasOtherOwner, insertExternalIdentity, noteExternalLogin, setMembershipsOf } from "../../store/sign-on.ts";
 import { END_USERS, notifyUser } from "../people/end-users.ts";
 import { NO_PASSWORD } from "../people/no-password.ts";
@@ -57,7 +57,7 @@ export async function endUserOfSignOn(write: Write, place: SignOnPlace, mapping:
 }
 
 async function newIdentity(write: Write, place: SignOnPlace, one: Vouched): Promise<string> {
-  const id = (await provisionedPerson(write, place, one.subject)) ?? (await newEndUser(write, place, one));
+  const id = (await provisionedPerson(write, place, one.subject))?.end_user_id ?? (await newEndUser(write, place, one));
   await insertExternalIdentity(write.trx, {
     provider_id: place.id,
     subject: one.subject,
@@ -70,11 +70,11 @@ async function newIdentity(write: Write, place: SignOnPlace, one: Vouched): Prom
 }
 
 /** The person whom the directory provisioned under the same key; of a key of several parts it is the last. */
-async function provisionedPerson(write: Write, { tenantId, settings }: SignOnPlace, subject: string): Promise<string | undefined> {
+async function provisionedPerson(write: Write, { tenantId, settings }: SignOnPlace, subject: string): Promise<ScimUserRow | undefined> {
   if (settings.scim_directory === null) return undefined;
   for (const key of new Set([subject, subject.slice(subject.lastIndexOf("/") + 1)])) {
     const found = await scimUserByExternalId(write.trx, tenantId, settings.scim_directory, key);
-    if (found !== undefined && found.deleted_at === null) return found.end_user_id;
+    if (found !== undefined && found.deleted_at === null) return found;
   }
   return undefined;
 }
@@ -109,6 +109,8 @@ async function newEndUser(write: Write, place: SignOnPlace, { username, who }: V
 export async function adminOfSignOn(write: Write, place: SignOnPlace, mapping: MappingPreviewResult): Promise<AdminUserRow> {
   const { subject, username, who } = vouched(mapping);
   if (who.role === null) throw refusedSignOn("None of their groups is mapped to a role.");
+  if (place.settings.scim_directory !== null && (await provisionedPerson(write, place, subject))?.active !== true)
+    throw refusedSignOn("The directory has switched this person off, or does not know them.");
   const known = await externalIdentity(write.trx, place.id, subject);
   const id = known === undefined ? await newAdmin(write, place, { subject, username, who }, who.role) : known.admin_user_id;
   const admin = id === null ? undefined : await adminUserStore.find(write.trx, place.tenantId, id, "lock");

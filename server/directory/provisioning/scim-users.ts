@@ -6,6 +6,7 @@ import type { Page, Paged } from "../../store/paging.ts";
 import type { ScimCondition } from "../../store/scim-conditions.ts";
 import { leaveScimGroups } from "../../store/scim-groups.ts";
 import {
+  endAdminSessionsOf,
   expireApprovalsOf,
   insertScimUser,
   scimMemberships,
@@ -204,6 +205,7 @@ export async function changeScimUser(
     updated_at: write.now,
   });
   if (!person.active) await expireApprovalsOf(write.trx, caller.tenantId, id, write.now);
+  if (!person.active && row.external_id !== null) await endAdminSessionsOf(write.trx, caller.tenantId, caller.source, row.external_id);
   notifyUser(write, user);
   const outcome = person.active === row.active ? "changed" : person.active ? "reactivated" : "deactivated";
   await told(write, caller, id, person.active, {
@@ -242,6 +244,7 @@ export async function deleteScimUser(write: Write, caller: ScimCaller, id: strin
   await leaveScimGroups(write.trx, caller.tenantId, caller.source, id);
   await updateScimUser(write.trx, id, { active: false, shut_out, deleted_at: write.now, updated_at: write.now });
   await expireApprovalsOf(write.trx, caller.tenantId, id, write.now);
+  if (row.external_id !== null) await endAdminSessionsOf(write.trx, caller.tenantId, caller.source, row.external_id);
   notifyUser(write, user);
   await told(write, caller, id, false, { ...request, status: 204, outcome: "deleted", changed: [] });
 }
