@@ -103,12 +103,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const [signatures, items] = [new SignatureCache(keeping), new KeptItems(keeping)] as const;
   const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, log });
   const { controls, gates } = openControls({
-    admission,
-    db,
-    secrets,
-    clock,
-    log,
-    limits: limits.limits,
+    ...{ admission, db, secrets, clock, log, limits: limits.limits },
     engines: guardrailEngines(upstream.outbound, clock),
     askModel: models.ask,
     judgeModel: config.judgeModel ?? null,

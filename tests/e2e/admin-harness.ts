@@ -68,7 +68,6 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     jwtExpirySeconds: 3600,
     fallbackJudge: null,
     passwords: { hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode },
-    passwords: { hashPassword, verifyPassword, dummyVerify },
     signOn: { oidc: oidcClient(outbound({ allowPrivate: true }), true), saml: samlClient() },
     upstream: { clock, providers: { echo: echoProvider(clock) } },
     toolServers: { discover: async () => ({ status: "inconclusive", detail: "There is no network here." }) },

@@ -208,14 +208,21 @@ describe("rates", () => {
 
   test("calls at once", async () => {
     const a = await team("concurrent-a");
-    await limit(a.id, { concurrency: { max_concurrent: 1 } });
+    await limit(a.id, { concurrency: { max_concurrent: 2 } });
+    const told = ({ status, headers }: Awaited<ReturnType<typeof chat>>) => [
+      status,
+      headers.get("x-gw-usage-utilization"),
+      headers.get("x-usage-warning"),
+    ];
     const seen = world.upstream.seen.length;
     const held = chat(a.key, { model: "hold", stream: true });
     while (world.upstream.seen.length === seen) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(told(await chat(a.key))).toEqual([200, "100", "max concurrent limit: 2 of 2 in flight"]);
+    await limit(a.id, { concurrency: { max_concurrent: 1 } });
     const second = await chat(a.key);
     expect([second.status, second.body.error.limit_type]).toEqual([429, "max_concurrent"]);
     world.upstream.release();
-    expect((await held).status).toBe(200);
+    expect(told(await held)).toEqual([200, "50", null]);
     expect((await chat(a.key)).status).toBe(200);
   });
 });

@@ -3,7 +3,7 @@ import type { Log } from "../../kernel/log.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { LimitedCall } from "./limited-call.ts";
-import type { Admission, Counters, Plan, Reservation } from "./counters.ts";
+import type { Admission, Admitted, Counters, Plan, Reservation } from "./counters.ts";
 import type { InputCounts } from "./input-counts.ts";
 import { heldOf } from "./reckoning.ts";
 import type { ThresholdAlerts } from "./threshold-alerts.ts";
@@ -30,7 +30,7 @@ export interface AdmissionGateParts {
 }
 
 /** Told what each window and each bucket came to. */
-type Held = (spent: readonly number[], levels: readonly number[]) => void;
+type Held = (found: Admitted) => void;
 
 /**
  * Takes a plan from the counters: at once in the usual way, else in line with the calls that wait for the same windows,
@@ -51,7 +51,7 @@ export class AdmissionGate {
     const outcome = this.tryOnce(limited, key !== null);
     // The usual way: everything is in memory, nobody waits, nothing is awaited.
     if (key === null && !(outcome instanceof Promise) && outcome.kind === "admitted") {
-      held(outcome.spent, outcome.levels);
+      held(outcome);
       return null;
     }
     return this.passSlowly(limited, held, outcome, key);
@@ -77,7 +77,7 @@ export class AdmissionGate {
       for (;;) {
         const outcome = pending instanceof Promise ? await pending : pending;
         if (outcome.kind === "admitted" && !probed) {
-          held(outcome.spent, outcome.levels);
+          held(outcome);
           return null;
         }
         if (outcome.kind === "cold") {

@@ -1,6 +1,6 @@
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { Call } from "../../road/call.ts";
-import type { Plan, Scope, WindowLimit } from "./counters.ts";
+import type { Admitted, Plan, Scope, WindowLimit } from "./counters.ts";
 
 /** Where a limit says nothing of its own, a call is warned from here on. */
 export const APPROACHING = 0.8;
@@ -16,7 +16,7 @@ export function utilization(window: WindowLimit, spent: number): number {
 }
 
 /** Sets the consumption headers of 8.6 and notes on the row what the decision saw. */
-export function setConsumptionHeaders(call: Call, plan: Plan, spent: readonly number[], levels: readonly number[]): void {
+export function setConsumptionHeaders(call: Call, plan: Plan, { spent, levels, inFlight }: Admitted): void {
   let tightest = -1;
   let most = -1;
   let warned = -1;
@@ -32,7 +32,7 @@ export function setConsumptionHeaders(call: Call, plan: Plan, spent: readonly nu
     if (crossed && (warned < 0 || used > utilization(plan.windows[warned] as WindowLimit, spent[warned] as number))) warned = i;
   }
   const headers = call.answerHeaders;
-  const pace = tightestPace(plan, levels);
+  const pace = tightestPace(plan, levels, inFlight);
   const utilized = Math.max(most, pace?.used ?? -1);
   if (utilized >= 0) headers["x-gw-usage-utilization"] = String(Math.min(100, Math.round(utilized)));
   if (pace !== null && pace.used > most && pace.used >= APPROACHING * 100) headers["x-usage-warning"] = pace.text;
@@ -55,8 +55,12 @@ export function setConsumptionHeaders(call: Call, plan: Plan, spent: readonly nu
   };
 }
 
-/** The throughput limit that is used most, in percent of what its bucket holds. */
-function tightestPace(plan: Plan, levels: readonly number[]): { readonly used: number; readonly text: string } | null {
+/** The limit on throughput or on calls at once that is used most, in percent of what its bucket or scope holds. */
+function tightestPace(
+  plan: Plan,
+  levels: readonly number[],
+  inFlight: readonly number[],
+): { readonly used: number; readonly text: string } | null {
   let found: { readonly used: number; readonly text: string } | null = null;
   for (const [i, level] of levels.entries()) {
     const { capacity, limitType } = plan.buckets[i] as Plan["buckets"][number];
@@ -64,6 +68,12 @@ function tightestPace(plan: Plan, levels: readonly number[]): { readonly used: n
     const used = capacity === 0 ? 100 : (taken / capacity) * 100;
     if (used > (found?.used ?? -1))
       found = { used, text: `${limitWords(limitType)} limit: ${Math.ceil(taken - 1e-6)} of ${capacity} used` };
+  }
+  for (const [i, count] of inFlight.entries()) {
+    const { maxConcurrent } = plan.scopes[i] as Scope;
+    if (maxConcurrent === null) continue;
+    const used = (count / maxConcurrent) * 100;
+    if (used > (found?.used ?? -1)) found = { used, text: `${limitWords("max_concurrent")} limit: ${count} of ${maxConcurrent} in flight` };
   }
   return found;
 }

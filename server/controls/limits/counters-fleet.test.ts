@@ -77,7 +77,12 @@ if (haveValkey) {
       await lives.resolve(async () => new Map());
       expect((await lives.admit("probe", of, demand(0, 50), true)).kind).toBe("held");
       await lives.resolve(async (_tenantId, ids) => new Map(ids.map((id) => [id, { tokens: 0, micros: 0, requests: 1, attempts: null }])));
-      expect(await lives.admit("probe", of, demand(0, 50), true)).toEqual({ kind: "admitted", spent: [40], levels: expect.any(Array) });
+      expect(await lives.admit("probe", of, demand(0, 50), true)).toEqual({
+        kind: "admitted",
+        spent: [40],
+        levels: expect.any(Array),
+        inFlight: expect.any(Array),
+      });
     });
 
     test("what it counted for one member of a routing group goes by the attempt there", async () => {
@@ -111,7 +116,7 @@ if (haveValkey) {
         await lives.resolve(rows);
         now = await lives.admit("probe", of, demand(0, 50), true);
       } while (JSON.stringify(now) !== '{"kind":"admitted","spent":[35,2]}' && Date.now() < deadline);
-      expect(now).toEqual({ kind: "admitted", spent: [35, 2], levels: expect.any(Array) });
+      expect(now).toEqual({ kind: "admitted", spent: [35, 2], levels: expect.any(Array), inFlight: expect.any(Array) });
     });
 
     test("what a process that never comes back counted and nobody recorded is given back after a while", async () => {
@@ -167,7 +172,12 @@ if (haveValkey) {
       while (Date.now() < deadline && (await dead(valkey?.url ?? "", of.tenantId)) === 0);
       expect((await slow.admit("next", of, demand(), false)).kind).toBe("admitted");
       await lives.resolve(async () => new Map());
-      expect(await lives.admit("probe", of, demand(), true)).toEqual({ kind: "admitted", spent: [2], levels: expect.any(Array) });
+      expect(await lives.admit("probe", of, demand(), true)).toEqual({
+        kind: "admitted",
+        spent: [2],
+        levels: expect.any(Array),
+        inFlight: expect.any(Array),
+      });
     });
 
     test("a store that was emptied is cold, and what is held is put back", async () => {
@@ -181,7 +191,7 @@ if (haveValkey) {
       await two.warm(of, new Map([[0, 25]]), NOON);
       // The first to see the new content puts back what it holds.
       const again = await tryCall(one, of, demand(0, 1));
-      expect(again.outcome).toEqual({ kind: "admitted", spent: [25], levels: expect.any(Array) });
+      expect(again.outcome).toEqual({ kind: "admitted", spent: [25], levels: expect.any(Array), inFlight: expect.any(Array) });
       const deadline = Date.now() + PATIENCE_MS;
       let outcome = "admitted";
       while (outcome === "admitted" && Date.now() < deadline) {

@@ -96,7 +96,7 @@ for (const home of homes) {
       );
       expect((await tryCall(counters, of, demand(0, 10))).outcome).toMatchObject({ kind: "denied", denial: { by: "window", index: 1 } });
       const alone = { ...of, windows: of.windows.slice(0, 1) };
-      expect((await tryCall(counters, alone, demand(0, 1000))).outcome.kind).toBe("admitted");
+      expect((await tryCall(counters, alone, demand(0, 1000))).outcome).toMatchObject({ kind: "admitted", levels: [0], inFlight: [1, 0] });
     });
 
     test("what is held is waited for, what is spent is refused, and the difference comes back", async () => {
@@ -136,14 +136,14 @@ for (const home of homes) {
       // Its place among calls at once is its own until it ends; a call that is not paced does not ask for one.
       expect((await tryCall(counters, of, demand(0, 20))).outcome).toMatchObject({ kind: "denied", denial: { by: "concurrency" } });
       const second = await tryCall(counters, aside, demand(0, 70));
-      expect(second.outcome).toEqual({ kind: "admitted", spent: [30], levels: expect.any(Array) });
+      expect(second.outcome).toEqual({ kind: "admitted", spent: [30], levels: [], inFlight: [] });
       expect(
         await counters.settle({ id: second.id, plan: aside, demand: demand(0, 70) }, { requests: 1, input: 0, output: 0, micros: 20 }),
       ).toEqual([50]);
       expect(await counters.settle(held, { requests: 1, input: 0, output: 0, micros: 35 })).toEqual([55, 1]);
       await counters.part(held, { requests: 0, input: 0, output: 0, micros: 30 });
       const last = await tryCall(counters, of, demand(0, 45));
-      expect(last.outcome).toEqual({ kind: "admitted", spent: [55, 2], levels: expect.any(Array) });
+      expect(last.outcome).toEqual({ kind: "admitted", spent: [55, 2], levels: expect.any(Array), inFlight: [1] });
     });
 
     test("a call that is not paced passes empty buckets and locks, and is charged to them", async () => {
@@ -191,7 +191,12 @@ for (const home of homes) {
         ]),
         NOON,
       );
-      expect((await tryCall(counters, of, demand(5))).outcome).toEqual({ kind: "admitted", spent: [95, 5], levels: expect.any(Array) });
+      expect((await tryCall(counters, of, demand(5))).outcome).toEqual({
+        kind: "admitted",
+        spent: [95, 5],
+        levels: expect.any(Array),
+        inFlight: expect.any(Array),
+      });
       // The truth is late: what it does not know yet is not forgotten.
       await counters.warm(
         of,

@@ -88,9 +88,19 @@ export interface Actual {
 
 export const NOTHING_USED: Actual = { requests: 0, input: 0, output: 0, micros: 0 };
 
+/** What was found, this call included. Where nothing was taken of buckets and places, there are no levels and nothing in flight. */
+export interface Admitted {
+  readonly kind: "admitted";
+  /** Of each window. */
+  readonly spent: readonly number[];
+  /** Of each bucket. */
+  readonly levels: readonly number[];
+  /** Of each scope: calls at once; 0 where it has no bound on them. */
+  readonly inFlight: readonly number[];
+}
+
 export type Admission =
-  /** `spent`: of each window, this call's request included. `levels`: of each bucket, likewise; none where nothing was taken of them. */
-  | { readonly kind: "admitted"; readonly spent: readonly number[]; readonly levels: readonly number[] }
+  | Admitted
   | { readonly kind: "denied"; readonly denial: Denial }
   /** What is settled leaves room, what is in flight does not: wait for `key` to be released. */
   | { readonly kind: "held"; readonly key: string }

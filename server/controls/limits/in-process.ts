@@ -85,9 +85,13 @@ export class InProcessCounters implements Counters {
     }
     if (cold.length > 0) return { kind: "cold", windows: cold };
     if (held !== null) return { kind: "held", key: held };
-    if (probe) return { kind: "admitted", spent: states.map(({ spent }) => spent), levels: [] };
+    if (probe) return { kind: "admitted", spent: states.map(({ spent }) => spent), levels: [], inFlight: [] };
 
-    for (const scope of scopes) if (paced && scope.maxConcurrent !== null) this.scope(scope.key, now).inFlight++;
+    const inFlight: number[] = [];
+    for (let i = 0; paced && i < scopes.length; i++) {
+      const scope = scopes[i] as Plan["scopes"][number];
+      inFlight.push(scope.maxConcurrent === null ? 0 : ++this.scope(scope.key, now).inFlight);
+    }
     const levels: number[] = [];
     for (let i = 0; paced && i < buckets.length; i++) {
       const limit = buckets[i] as Plan["buckets"][number];
@@ -105,7 +109,7 @@ export class InProcessCounters implements Counters {
       spent.push(state.spent);
     }
     this.open.set(id, null);
-    return { kind: "admitted", spent, levels };
+    return { kind: "admitted", spent, levels, inFlight };
   }
 
   part({ id, plan, demand }: Reservation, actual: Actual): void {

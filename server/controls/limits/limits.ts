@@ -12,7 +12,7 @@ import { arrive } from "./arrive.ts";
 import { type LimitedCall, type RoutedReservation, servedByNoModel } from "./limited-call.ts";
 import { InputCounts } from "./input-counts.ts";
 import type { LimitsParts } from "./limits-parts.ts";
-import { type Actual, type Plan, type Reservation, NOTHING_USED } from "./counters.ts";
+import { type Actual, type Admitted, type Plan, type Reservation, NOTHING_USED } from "./counters.ts";
 import { heldOf, usedOf } from "./reckoning.ts";
 import { setConsumptionHeaders } from "./consumption.ts";
 import { ThresholdAlerts } from "./threshold-alerts.ts";
@@ -117,7 +117,7 @@ export class Limits implements RequestControl, CallLimits {
     const pass = () => {
       if (plan.scopes.length === 0) return PASS;
       const limited = servedByNoModel(call, view, plan, micros);
-      const passed = this.gate.pass(limited, (...used) => this.admitted(limited, ...used));
+      const passed = this.gate.pass(limited, (found) => this.admitted(limited, found));
       return passed instanceof Promise ? passed.then(decisionOf) : decisionOf(passed);
     };
     if (!hasCeilings(call)) return pass();
@@ -143,7 +143,7 @@ export class Limits implements RequestControl, CallLimits {
     if (isRefusal(limited)) return refused(limited);
     if (members.length > 0)
       this.routed.set(call, { arriving: limited, reservation: null, attemptsBefore: 0, again: [], coveredAttempts: 0, tries: 0 });
-    const passed = plan.scopes.length === 0 ? null : this.gate.pass(limited, (...used) => this.admitted(limited, ...used));
+    const passed = plan.scopes.length === 0 ? null : this.gate.pass(limited, (found) => this.admitted(limited, found));
     return passed instanceof Promise ? passed.then(decisionOf) : decisionOf(passed);
   }
 
@@ -198,7 +198,7 @@ export class Limits implements RequestControl, CallLimits {
       plan,
       worst: null,
     };
-    return this.gate.pass(limited, (spent) => {
+    return this.gate.pass(limited, ({ spent }) => {
       routed.reservation = { id: limited.id, plan, demand: limited.demand };
       routed.attemptsBefore = call.attempts.length;
       this.tell(plan, spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
@@ -290,7 +290,7 @@ export class Limits implements RequestControl, CallLimits {
     return plan;
   }
 
-  private admitted(limited: LimitedCall, spent: readonly number[], levels: readonly number[]): void {
+  private admitted(limited: LimitedCall, found: Admitted): void {
     const { call, plan, demand, worst } = limited;
     const reservation: Reservation = { id: call.id, plan, demand };
     this.reservations.set(call, reservation);
@@ -299,8 +299,8 @@ export class Limits implements RequestControl, CallLimits {
       this.suspended.hold(call, reservation);
     }
     this.bound(limited);
-    setConsumptionHeaders(call, plan, spent, levels);
-    this.tell(plan, spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
+    setConsumptionHeaders(call, plan, found);
+    this.tell(plan, found.spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
   }
 
   /** Writes the longest answer that is held for into a request that leaves it open. */

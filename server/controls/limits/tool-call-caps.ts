@@ -106,7 +106,7 @@ export class ToolCallCaps implements AnswerControl {
       demand: { tokens: 0, micros: 0, toolCalls },
       ahead: { ms: 0, lender: null },
     };
-    const passed = this.gate.pass(limited, (spent) => {
+    const passed = this.gate.pass(limited, ({ spent }) => {
       taken.push({ id: limited.id, plan, demand: limited.demand });
       held(plan, spent);
     });

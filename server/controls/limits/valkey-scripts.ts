@@ -103,12 +103,15 @@ lease(tonumber(ARGV[9]))
 confirm(ARGV[10])
 local gen = redis.call('HMGET', P .. 'generation', 'id', 'at')
 local paced = plan.u ~= 1
+local flying = {}
 for i, s in ipairs(paced and plan.s or {}) do
+  flying[i] = 0
   local locked = redis.call('HMGET', P .. 'l:' .. s.k, 'u', 'b')
   if locked[1] and tonumber(locked[1]) > now then return { 'locked', i - 1, locked[2], whole(tonumber(locked[1]) - now) } end
   if s.m >= 0 then
     local n = sum(P .. 'c:' .. s.k)
     if n >= s.m then return { 'concurrency', i - 1, n } end
+    flying[i] = n + 1
   end
 end
 local levels = {}
@@ -182,6 +185,7 @@ end
 redis.call('SET', P .. 'r:' .. ARGV[4], '1', 'PX', 172800000)
 remember(ARGV[4], taken)
 for _, level in ipairs(levels) do out[#out + 1] = string.format('%.9f', level) end
+for _, n in ipairs(flying) do out[#out + 1] = whole(n) end
 return out
 `;
 

@@ -114,7 +114,13 @@ export class ValkeyCounters implements Counters {
           if (tenant.generation !== generation) this.renewed(tenant, generation);
         }
         const windows = 2 + plan.windows.length;
-        return { kind, spent: reply.slice(2, windows).map(Number), levels: reply.slice(windows).map(Number) };
+        const buckets = windows + (probe || plan.unpaced === true ? 0 : plan.buckets.length);
+        return {
+          kind,
+          spent: reply.slice(2, windows).map(Number),
+          levels: reply.slice(windows, buckets).map(Number),
+          inFlight: reply.slice(buckets).map(Number),
+        };
       }
       case "locked":
         return { kind: "denied", denial: { by: "cooldown", scope: Number(first), limitType: String(second), retryAfterMs: Number(third) } };

@@ -175,7 +175,13 @@ export async function signedOnAdmin(logins: Logins, adminId: string): Promise<Si
 export async function completeAdminLogin(logins: Logins, row: SignedInRow, actor: Actor, kind: string): Promise<SignIn> {
   await write(logins.directory, actor, async (change) => {
     await adminUserStore.update(change.trx, row.id, { last_login: change.now });
-    change.log({ tenant_id: row.tenant_id, action: "login", resource: LOGIN_RESOURCE, resource_id: row.id, after: { kind, ...(row.tenant_local_passwords === false ? { break_glass: true } : {}) } });
+    change.log({
+      tenant_id: row.tenant_id,
+      action: "login",
+      resource: LOGIN_RESOURCE,
+      resource_id: row.id,
+      after: { kind, ...(row.tenant_local_passwords === false ? { break_glass: true } : {}) },
+    });
   });
   return issue(logins, row);
 }

@@ -58,6 +58,7 @@ type Schema_SignedOut = { "success": boolean; "message": string; };
 type Schema_SecondFactorState = { "enabled": boolean; "pending": boolean; "backup_codes_remaining": number; };
 type Schema_SecondFactorBegun = { "secret": string; "otpauth_url": string; "backup_codes": readonly (string)[]; };
 type Schema_SecondFactorChanged = { "success": boolean; "enabled": boolean; };
+type Schema_SignOnOffers = { "providers": readonly ({ "id": string; "name": string; "kind": "oidc" | "saml"; "start": string; })[]; "local_passwords": boolean; };
 type Schema_PortalProfile = { "id": string; "username": string; "email": (string | null); "display_name": (string | null); "is_verified": boolean; "created_at": string; "last_login": (string | null); "metadata": { [name: string]: unknown }; "avatar_url": (string | null); "totp_enabled": boolean; "primary_group_id": (string | null); };
 type Schema_PhotoSet = { "success": boolean; "avatar_url": string; };
 type Schema_PortalGroups = { "groups": readonly ({ "id": string; "name": string; "display_name": (string | null); "description": (string | null); "is_primary": boolean; })[]; "primary_group_id": (string | null); };
@@ -153,6 +154,7 @@ export interface PortalApiSchemas {
   "SecondFactorState": Schema_SecondFactorState;
   "SecondFactorBegun": Schema_SecondFactorBegun;
   "SecondFactorChanged": Schema_SecondFactorChanged;
+  "SignOnOffers": Schema_SignOnOffers;
   "PortalProfile": Schema_PortalProfile;
   "PhotoSet": Schema_PhotoSet;
   "PortalGroups": Schema_PortalGroups;
@@ -202,6 +204,12 @@ export interface PortalApi {
   "POST /v1/portal/auth/session": { answer: Blob; };
   "DELETE /v1/portal/auth/session": { answer: Blob; };
   "POST /v1/portal/auth/session/renew": { answer: Schema_PortalSession; };
+  "GET /v1/portal/auth/sso": { query?: { "tenant_id"?: string; }; answer: Schema_SignOnOffers; };
+  "POST /v1/portal/auth/sso/exchange": { body: { "code": string; }; answer: Schema_PortalSession; };
+  "GET /v1/portal/auth/sso/{id}/start": { path: { "id": string; }; query?: { "return_to"?: string; "test"?: string; }; answer: Blob; };
+  "GET /v1/portal/auth/sso/{id}/callback": { path: { "id": string; }; answer: Blob; };
+  "POST /v1/portal/auth/sso/{id}/acs": { path: { "id": string; }; body: FormData; answer: Blob; };
+  "GET /v1/portal/auth/sso/{id}/metadata": { path: { "id": string; }; answer: Blob; };
   "GET /v1/portal/auth/profile": { answer: Schema_PortalProfile; };
   "PATCH /v1/portal/auth/profile": { body?: { "email"?: (string | null); "display_name"?: (string | null); "metadata"?: { [name: string]: unknown }; }; answer: Schema_PortalProfile; };
   "POST /v1/portal/auth/profile/photo": { body: FormData; answer: Schema_PhotoSet; };
