@@ -9,7 +9,7 @@ import type { BlobStore } from "./blobs.ts";
 const PYTHON = process.env.S3_PYTHON;
 
 if (PYTHON === undefined)
-  console.log("The S3-compatible store is left out: S3_PYTHON names no Python that has moto (pip install 'moto[server]==5.2.5').");
+  console.log("The S3-compatible store is left out: S3_PYTHON names no Python that has moto (pip install -r tests/s3-server.txt).");
 else {
   let server: ReturnType<typeof spawn>;
   let endpoint: string;
