@@ -111,7 +111,7 @@ describe("what is replaced as a whole", () => {
   test("data_retention, and with PUT the tenant", async () => {
     const path = "/v1/admin/tenants/replaced";
     const made = await plane.system("POST", "/v1/admin/tenants", { id: "replaced", name: "Replaced", run_idle_minutes: 5 });
-    const own = { store_bodies: "none", body_days: 1, log_days: 2, run_days: 3 };
+    const own = { store_bodies: "none", body_days: 1, log_days: 2, run_days: 3, file_days: 4 };
     expect((await plane.system("PATCH", path, { data_retention: own })).body.data_retention).toEqual(own);
     const patched = await plane.system("PATCH", path, { data_retention: { body_days: 9 } });
     expect(patched.body).toMatchObject({

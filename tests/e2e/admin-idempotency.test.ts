@@ -53,6 +53,13 @@ const BODIES: Record<string, () => object> = {
     analyzer: "shell",
     rules: [{ deny_if: "chaining", message: "x" }],
   }),
+  "POST /v1/admin/identity-providers": () => ({
+    name: "once",
+    kind: "oidc",
+    audience: "portal",
+    oidc: { issuer: "https://issuer.example.org", client_id: "gateway" },
+  }),
+  "POST /v1/admin/scim-tokens": () => ({ name: "once" }),
   "POST /v1/admin/semantic-cache/configs": () => ({ name: "once" }),
   "POST /v1/admin/semantic-policies": () => ({ name: "once", constraint_text: "Be kind." }),
   "POST /v1/admin/resource-groups/{id}/api-keys": () => ({ name: "once" }),

@@ -35,11 +35,13 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     name: "Wanted",
     display_name: "Shown",
     enabled: false,
-    data_retention: { store_bodies: "full", body_days: 1, log_days: 2, run_days: 3 },
+    data_retention: { store_bodies: "full", body_days: 1, log_days: 2, run_days: 3, file_days: 4 },
     default_judge_model_id: null,
     allowed_regions: ["eu", "ca"],
     run_idle_minutes: 7,
     portal_registration: "closed",
+    admin_two_factor: "required",
+    local_passwords: false,
   }),
   "/v1/admin/admin-users": () => ({
     username: "wanted",
@@ -48,6 +50,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     display_name: "Shown",
     role: "auditor",
     is_active: false,
+    break_glass: true,
   }),
   "/v1/admin/end-users": () => ({
     username: "wanted",
@@ -206,6 +209,35 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     approval_timeout_seconds: 60,
     approver_group_ids: [made.group],
   }),
+  "/v1/admin/identity-providers": () => ({
+    name: "wanted",
+    kind: "oidc",
+    audience: "api",
+    enabled: false,
+    oidc: {
+      issuer: "https://issuer.example.org",
+      client_id: null,
+      scopes: ["openid"],
+      subject_claims: ["sub"],
+      required_claims: { tid: ["b", "a"] },
+    },
+    saml: null,
+    api: { audiences: ["gateway"], subjects: ["b", "a"], max_age_seconds: 600, resource_group_id: made.group },
+    attributes: { username: "upn", email: "mail", display_name: "name", groups: "roles" },
+    group_mappings: [{ group: "builders", end_user_group_id: null, role: null, resource_group_id: made.group }],
+    required_group: "builders",
+    allowed_domains: ["example.org"],
+    create_accounts: false,
+    scim_directory: null,
+    client_secret: "a secret of the plan's",
+  }),
+  "/v1/admin/scim-tokens": () => ({
+    name: "wanted",
+    directory: "wanted",
+    adopt_existing: true,
+    remove_all_members: true,
+    expires_at: moment,
+  }),
   "/v1/admin/guardrails/configs": () => ({
     name: "wanted",
     description: "Told",
@@ -265,7 +297,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
 };
 
 /** What no read shows: what is secret, and what is done once. */
-const UNREAD = ["password", "api_key", "credentials", "send_welcome_email", "initial_member_ids"];
+const UNREAD = ["password", "api_key", "client_secret", "credentials", "send_welcome_email", "initial_member_ids"];
 const creates = OPERATIONS.filter(
   ({ method, answer, path, body }) => method === "POST" && answer.status === 201 && body !== undefined && !/import$|erasure$/.test(path),
 );

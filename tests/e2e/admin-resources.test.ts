@@ -31,7 +31,7 @@ describe("tenants", () => {
 
     const path = "/v1/admin/tenants/blue-sky-sons";
     const kept = await plane.system("PUT", path, { data_retention: { store_bodies: "none" } });
-    expect(kept.body.data_retention).toEqual({ store_bodies: "none", body_days: 30, log_days: 400, run_days: 400 });
+    expect(kept.body.data_retention).toEqual({ store_bodies: "none", body_days: 30, log_days: 400, run_days: 400, file_days: 30 });
     const read = (await plane.system("GET", path)).body;
     const back = await plane.system("PUT", path, { ...read, display_name: "Blue Sky" });
     expect([back.status, back.body.display_name]).toEqual([200, "Blue Sky"]);

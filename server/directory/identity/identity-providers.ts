@@ -84,6 +84,16 @@ async function refuseBrowserAudience(write: Write, tenantId: string, { api, oidc
     throw invalidField("api.audiences", "names the client id of a sign-in: its tokens are not for calls");
 }
 
+/** What a body gives for the client's secret; nothing where the record has that very one. */
+function newSecret(
+  { directory: { secrets } }: Write,
+  { id, client_secret_sealed: sealed }: IdentityProviderRow,
+  secret: string | null | undefined,
+): { readonly client_secret_sealed?: string | null } {
+  if (secret === undefined || secrets.openOrNull(sealed, sealContext("identity_providers", id)) === secret) return {};
+  return { client_secret_sealed: secret === null ? null : secrets.seal(secret, sealContext("identity_providers", id)) };
+}
+
 export const identityProviders = records<
   IdentityProviderRow,
   IdentityProviderInsert,
@@ -129,11 +139,7 @@ export const identityProviders = records<
       ...(name === undefined ? {} : { name }),
       ...(enabled === undefined ? {} : { enabled }),
       settings: JSON.stringify(settings),
-      ...(secret === undefined
-        ? {}
-        : {
-            client_secret_sealed: secret === null ? null : write.directory.secrets.seal(secret, sealContext("identity_providers", row.id)),
-          }),
+      ...newSecret(write, row, secret),
       updated_at: write.now,
     };
   },

@@ -6,12 +6,19 @@ import { PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { chooseTheme } from "@gatehouse/web-kit/theme.ts";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { CircleUser, House, LogOut, Monitor, Moon, Search, Sun, UserRound } from "lucide-react";
+import { CircleUser, House, LogOut, Monitor, Moon, ScrollText, Search, Sun, UserRound } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { adminSession } from "./admin-client.ts";
 import { PRODUCT } from "./product.ts";
 
-const NAVIGATION: readonly NavigationGroup[] = [{ items: [{ to: "/", label: "Home", icon: House }] }];
+const NAVIGATION: readonly NavigationGroup[] = [
+  {
+    items: [
+      { to: "/", label: "Home", icon: House },
+      { to: "/audit", label: "Audit explorer", icon: ScrollText },
+    ],
+  },
+];
 
 const AccountPage = lazy(() => import("./pages/account.tsx").then((page) => ({ default: page.AccountPage })));
 

@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { rowSearchOf } from "./audit/row-search.ts";
 import { ConsoleFrame, ConsoleNotFound } from "./console-frame.tsx";
 
 const root = createRootRoute({ component: ConsoleFrame, notFoundComponent: ConsoleNotFound });
@@ -6,6 +7,12 @@ const root = createRootRoute({ component: ConsoleFrame, notFoundComponent: Conso
 /** Every page of the console. A page is a file of its own, loaded when somebody goes there. */
 const pages = [
   createRoute({ getParentRoute: () => root, path: "/", component: lazyRouteComponent(() => import("./pages/home.tsx"), "HomePage") }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/audit",
+    validateSearch: rowSearchOf,
+    component: lazyRouteComponent(() => import("./pages/audit.tsx"), "AuditPage"),
+  }),
   createRoute({
     getParentRoute: () => root,
     path: "/account",

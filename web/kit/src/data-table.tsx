@@ -101,13 +101,16 @@ export function DataTable<Row>(props: DataTableProps<Row>): ReactNode {
   };
 
   return (
-    <div
-      role="table"
-      aria-label={label}
-      aria-rowcount={(total ?? rows.length) + 1}
-      className={clsx("flex flex-col overflow-hidden rounded-xl border border-line bg-surface", className ?? "h-[min(65dvh,48rem)]")}
-    >
-      <div ref={scroller} tabIndex={0} role="presentation" onKeyDown={onKeyDown} className="min-h-0 grow overflow-auto">
+    <div className={clsx("flex flex-col overflow-hidden rounded-xl border border-line bg-surface", className ?? "h-[min(65dvh,48rem)]")}>
+      <div
+        ref={scroller}
+        role="table"
+        aria-label={label}
+        aria-rowcount={(total ?? rows.length) + 1}
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+        className="min-h-0 grow overflow-auto"
+      >
         <div className="min-w-max">
           <div role="rowgroup" className="sticky top-0 z-10 border-b border-line bg-sunken text-xs font-semibold text-muted">
             <div role="row" aria-rowindex={1} className="grid" style={{ gridTemplateColumns: template }}>

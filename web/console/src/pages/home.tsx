@@ -1,34 +1,120 @@
-import { Panel, Facts, PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { formatNumber, formatRelative, formatUsd } from "@gatehouse/web-kit/formats.ts";
+import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
+import type { ListedRow } from "../audit/listed-row.ts";
 import { PRODUCT } from "../product.ts";
 
+const RECENT = 200;
+
+const sum = (rows: readonly ListedRow[], of: (row: ListedRow) => number | null | undefined) =>
+  rows.reduce((total, row) => total + (of(row) ?? 0), 0);
+
+/** What the newest calls came to. */
+function Traffic({ rows }: { readonly rows: readonly ListedRow[] }): ReactNode {
+  const refused = rows.filter(({ success }) => success === false);
+  const causes = Map.groupBy(refused, ({ error_type: type }) => type ?? "failed");
+  const oldest = rows.at(-1)?.timestamp;
+  if (rows.length === 0)
+    return (
+      <Panel title="Calls">
+        <p>
+          No call yet. The first one is three lines in the README: send it, and its row stands in the{" "}
+          <Link to="/audit" className="text-accent underline">
+            audit explorer
+          </Link>{" "}
+          a second later.
+        </p>
+      </Panel>
+    );
+  return (
+    <Panel title={`The newest ${formatNumber(rows.length)} calls`}>
+      <Facts
+        items={[
+          ["Since", oldest == null ? "" : formatRelative(oldest)],
+          ["Served", formatNumber(rows.length - refused.length)],
+          ["Refused or failed", formatNumber(refused.length)],
+          ...[...causes].map(([type, of]) => [`  ${type}`, formatNumber(of.length)] as const),
+          ["Tokens", formatNumber(sum(rows, (row) => row.llm_total_tokens))],
+          ["Cost", formatUsd(sum(rows, (row) => row.llm_estimated_cost_usd))],
+        ]}
+      />
+      <p className="mt-4">
+        <Link to="/audit" search={{ outcome: "refused" } as never} className="text-accent underline">
+          Look at those that were refused
+        </Link>
+      </p>
+    </Panel>
+  );
+}
+
+/** How far the record is proven. Only who administers the whole gateway may list its chains. */
+function Record(): ReactNode {
+  const chains = useQuery({ queryKey: ["chains"], queryFn: () => adminApi.call("GET /v1/admin/audit/chains"), retry: false });
+  if (!chains.isSuccess) return null;
+  return (
+    <Panel title="The record">
+      <Facts
+        items={chains.data.chains.map(
+          ({ chain_id: id, head_seq: head, last_checkpoint_seq: signed, updated_at: at }) =>
+            [
+              id,
+              <span key={id} className="flex flex-wrap items-center gap-2">
+                {formatNumber(head)} rows, signed up to {signed === null ? "none" : formatNumber(signed)}, written {formatRelative(at)}
+                <Badge tone={signed === null ? "warn" : "good"}>{signed === null ? "not signed yet" : "signed"}</Badge>
+              </span>,
+            ] as const,
+        )}
+      />
+    </Panel>
+  );
+}
+
+function Waiting(): ReactNode {
+  const waiting = useQuery({
+    queryKey: ["approvals", "pending"],
+    queryFn: () => adminApi.call("GET /v1/admin/approvals", { query: { status: "pending", page_size: 5 } }),
+    retry: false,
+  });
+  if (!waiting.isSuccess || waiting.data.total === 0) return null;
+  return (
+    <Panel title={`${formatNumber(waiting.data.total)} approvals wait`}>
+      <ul className="grid gap-2">
+        {waiting.data.approvals.map((approval) => (
+          <li key={approval.id}>
+            {approval.requester_display} asks for <strong>{approval.capability_name}</strong> on {approval.server_name},{" "}
+            {formatRelative(approval.created_at)}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
 export function HomePage(): ReactNode {
-  const me = useQuery({ queryKey: ["me"], queryFn: () => adminApi.call("GET /v1/admin-users/me") });
+  const calls = useQuery({
+    queryKey: ["newest-calls"],
+    queryFn: () => adminApi.call("POST /v1/admin/proxy-logs/query", { body: { page_size: RECENT } }),
+  });
   return (
     <PageFrame product={PRODUCT} title="Home" lead="What this gateway governs, and what needs a look.">
-      {me.isPending && <Skeleton label="Loading" />}
-      {me.isError && (
-        <ErrorState
-          error={me.error}
-          title="This could not be read"
-          requestLabel="Request"
-          retry={{ label: "Try again", run: () => void me.refetch() }}
-        />
-      )}
-      {me.isSuccess && (
-        <Panel title="Signed in">
-          <Facts
-            items={[
-              ["Name", me.data.username],
-              ["Role", me.data.role],
-              ["Tenant", me.data.tenant_id ?? "all of them"],
-            ]}
+      <div className="grid gap-4">
+        <Waiting />
+        {calls.isPending && <Skeleton label="Loading" />}
+        {calls.isError && (
+          <ErrorState
+            error={calls.error}
+            title="The calls could not be read"
+            requestLabel="Request"
+            retry={{ label: "Try again", run: () => void calls.refetch() }}
           />
-        </Panel>
-      )}
+        )}
+        {calls.isSuccess && <Traffic rows={calls.data.rows} />}
+        <Record />
+      </div>
     </PageFrame>
   );
 }

@@ -1,0 +1,185 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { type Column, DataTable } from "@gatehouse/web-kit/data-table.tsx";
+import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
+import { formatDate, formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
+import { Badge, PageFrame } from "@gatehouse/web-kit/page.tsx";
+import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { ScrollText } from "lucide-react";
+import { type ReactNode, useEffect, useState } from "react";
+import { adminApi } from "../admin-client.ts";
+import type { ListedRow } from "../audit/listed-row.ts";
+import { RowDetails } from "../audit/row-details.tsx";
+import { filtersOf, type ExplorerSearch, rowSearchOf } from "../audit/row-search.ts";
+import { PRODUCT } from "../product.ts";
+
+const PAGE_SIZE = 200;
+const TYPES = ["llm", "mcp", "virtual_mcp", "a2a", "skill", "batch", "oauth", "portal"];
+
+const COLUMNS: readonly Column<ListedRow>[] = [
+  { id: "time", header: "When", width: "minmax(11rem, 1fr)", cell: (row) => formatDate(row.timestamp ?? "") },
+  { id: "type", header: "Kind", width: "minmax(9rem, 1fr)", cell: (row) => row.proxy_subtype ?? row.proxy_type },
+  {
+    id: "what",
+    header: "What was called",
+    width: "minmax(12rem, 2fr)",
+    cell: (row) => row.llm_model_used ?? row.llm_model_requested ?? row.mcp_capability_name ?? row.endpoint,
+  },
+  {
+    id: "who",
+    header: "Who",
+    width: "minmax(9rem, 1fr)",
+    cell: (row) => row.gateway_user_username ?? row.subject_id ?? row.api_key_id ?? "nobody known",
+  },
+  {
+    id: "status",
+    header: "Outcome",
+    width: "minmax(10rem, 1fr)",
+    cell: (row) =>
+      row.success === true ? (
+        <Badge tone="good">{row.http_status_code ?? "served"}</Badge>
+      ) : (
+        <Badge tone="bad">{`${row.http_status_code ?? ""} ${row.error_type ?? "failed"}`}</Badge>
+      ),
+  },
+  { id: "tokens", header: "Tokens", align: "end", cell: (row) => (row.llm_total_tokens == null ? "" : formatNumber(row.llm_total_tokens)) },
+  {
+    id: "cost",
+    header: "Cost",
+    align: "end",
+    cell: (row) => (row.llm_estimated_cost_usd == null ? "" : formatUsd(row.llm_estimated_cost_usd)),
+  },
+];
+
+export function AuditPage(): ReactNode {
+  const search = rowSearchOf(useSearch({ strict: false }));
+  const navigate = useNavigate();
+  const go = (next: ExplorerSearch) => void navigate({ to: "/audit", search: next as never, replace: true });
+  const asked = { ...(search.q === undefined ? {} : { q: search.q }), filters: filtersOf(search) };
+  const found = useInfiniteQuery({
+    queryKey: ["proxy-logs", asked],
+    queryFn: ({ pageParam }) =>
+      adminApi.call("POST /v1/admin/proxy-logs/query", { body: { ...asked, page: pageParam, page_size: PAGE_SIZE } }),
+    initialPageParam: 1,
+    getNextPageParam: (last) => (last.rows.length < PAGE_SIZE ? undefined : last.page + 1),
+  });
+  const rows = found.data?.pages.flatMap((page) => page.rows) ?? [];
+  const [newest] = found.data?.pages ?? [];
+  const open = rows.find(({ id }) => id === search.row);
+  const exported = useMutation({
+    async mutationFn() {
+      const response = await adminApi.send("/v1/admin/proxy-logs/export", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ ...asked, format: "csv" }),
+      });
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(await response.blob());
+      link.download = "audit-rows.csv";
+      link.click();
+      URL.revokeObjectURL(link.href);
+    },
+  });
+  return (
+    <PageFrame
+      product={PRODUCT}
+      title="Audit explorer"
+      lead="Every call leaves one row. J and K go through them; what you look for and the row that is open stand in the address."
+      actions={
+        <>
+          <Button onClick={() => void found.refetch()}>Look again</Button>
+          <Button onClick={() => exported.mutate()} disabled={exported.isPending}>
+            Export as CSV
+          </Button>
+        </>
+      }
+    >
+      <div className="grid gap-4">
+        <Filters search={search} onChange={go} />
+        {exported.isError && <ErrorState error={exported.error} title="The rows could not be exported" requestLabel="Request" />}
+        {found.isPending && <Skeleton label="Loading rows" lines={8} />}
+        {found.isError && (
+          <ErrorState
+            error={found.error}
+            title="The rows could not be read"
+            requestLabel="Request"
+            retry={{ label: "Try again", run: () => void found.refetch() }}
+          />
+        )}
+        {found.isSuccess && rows.length === 0 && (
+          <EmptyState icon={ScrollText} title="No rows">
+            No call fits. A row stands here within a second after its call has ended.
+          </EmptyState>
+        )}
+        {rows.length > 0 && (
+          <>
+            <p className="text-sm text-muted" role="status">
+              {formatNumber(newest?.total ?? rows.length)}
+              {newest?.total_is_exact === false ? " and more" : ""} rows
+            </p>
+            <DataTable
+              label="Rows of the ledger"
+              columns={COLUMNS}
+              rows={rows}
+              rowKey={(row) => row.id ?? ""}
+              total={newest?.total ?? rows.length}
+              selected={search.row ?? null}
+              onSelect={(row) => go({ ...search, ...(row.id == null ? {} : { row: row.id }) })}
+              onEnd={() => {
+                if (found.hasNextPage && !found.isFetchingNextPage) void found.fetchNextPage();
+              }}
+              {...(open === undefined ? {} : { className: "h-[min(45dvh,28rem)]" })}
+            />
+          </>
+        )}
+        {open !== undefined && <RowDetails key={open.id} row={open} />}
+      </div>
+    </PageFrame>
+  );
+}
+
+/** Text waits until it is entered; choices hold at once. */
+function Filters({ search, onChange }: { readonly search: ExplorerSearch; readonly onChange: (next: ExplorerSearch) => void }): ReactNode {
+  const [text, setText] = useState(search.q ?? "");
+  useEffect(() => setText(search.q ?? ""), [search.q]);
+  const { q: _text, row: _row, ...choices } = search;
+  const withText = text.trim() === "" ? {} : { q: text.trim() };
+  return (
+    <form
+      role="search"
+      className="grid gap-3 sm:grid-cols-[2fr_1fr_1fr_max-content] sm:items-end"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onChange({ ...choices, ...withText });
+      }}
+    >
+      <TextField
+        label="Text in ids, models, tools, names and errors"
+        type="search"
+        value={text}
+        maxLength={200}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <SelectField
+        label="Kind"
+        value={search.type ?? ""}
+        choices={[{ value: "", label: "All kinds" }, ...TYPES.map((value) => ({ value, label: value }))]}
+        onChange={({ target }) => onChange(rowSearchOf({ ...choices, ...withText, type: target.value }))}
+      />
+      <SelectField
+        label="Outcome"
+        value={search.outcome ?? ""}
+        choices={[
+          { value: "", label: "All outcomes" },
+          { value: "ok", label: "Served" },
+          { value: "refused", label: "Refused or failed" },
+        ]}
+        onChange={({ target }) => onChange(rowSearchOf({ ...choices, ...withText, outcome: target.value }))}
+      />
+      <Button type="submit" look="primary">
+        Search
+      </Button>
+    </form>
+  );
+}
