@@ -18,24 +18,11 @@ const PAGE_SIZE = 200;
 const TYPES = ["llm", "mcp", "virtual_mcp", "a2a", "skill", "batch", "oauth", "portal"];
 
 const COLUMNS: readonly Column<ListedRow>[] = [
-  { id: "time", header: "When", width: "minmax(11rem, 1fr)", cell: (row) => formatDate(row.timestamp ?? "") },
-  { id: "type", header: "Kind", width: "minmax(9rem, 1fr)", cell: (row) => row.proxy_subtype ?? row.proxy_type },
+  { id: "time", header: "When", width: "12rem", cell: (row) => formatDate(row.timestamp ?? "") },
   {
-    id: "what",
-    header: "What was called",
-    width: "minmax(12rem, 2fr)",
-    cell: (row) => row.llm_model_used ?? row.llm_model_requested ?? row.mcp_capability_name ?? row.endpoint,
-  },
-  {
-    id: "who",
-    header: "Who",
-    width: "minmax(9rem, 1fr)",
-    cell: (row) => row.gateway_user_username ?? row.subject_id ?? row.api_key_id ?? "nobody known",
-  },
-  {
-    id: "status",
+    id: "outcome",
     header: "Outcome",
-    width: "minmax(10rem, 1fr)",
+    width: "minmax(11rem, 1fr)",
     cell: (row) =>
       row.success === true ? (
         <Badge tone="good">{row.http_status_code ?? "served"}</Badge>
@@ -43,10 +30,30 @@ const COLUMNS: readonly Column<ListedRow>[] = [
         <Badge tone="bad">{`${row.http_status_code ?? ""} ${row.error_type ?? "failed"}`}</Badge>
       ),
   },
-  { id: "tokens", header: "Tokens", align: "end", cell: (row) => (row.llm_total_tokens == null ? "" : formatNumber(row.llm_total_tokens)) },
+  { id: "kind", header: "Kind", width: "minmax(9rem, 1fr)", cell: (row) => row.proxy_subtype ?? row.proxy_type },
+  {
+    id: "what",
+    header: "What was called",
+    width: "minmax(8rem, 2fr)",
+    cell: (row) => row.llm_model_used ?? row.llm_model_requested ?? row.mcp_capability_name ?? row.endpoint,
+  },
+  {
+    id: "who",
+    header: "Who",
+    width: "minmax(7rem, 1fr)",
+    cell: (row) => row.gateway_user_username ?? row.subject_id ?? row.api_key_id ?? "nobody known",
+  },
+  {
+    id: "tokens",
+    header: "Tokens",
+    width: "4.5rem",
+    align: "end",
+    cell: (row) => (row.llm_total_tokens == null ? "" : formatNumber(row.llm_total_tokens)),
+  },
   {
     id: "cost",
     header: "Cost",
+    width: "5.5rem",
     align: "end",
     cell: (row) => (row.llm_estimated_cost_usd == null ? "" : formatUsd(row.llm_estimated_cost_usd)),
   },

@@ -63,7 +63,7 @@ function Record(): ReactNode {
             [
               id,
               <span key={id} className="flex flex-wrap items-center gap-2">
-                {formatNumber(head)} rows, signed up to {signed === null ? "none" : formatNumber(signed)}, written {formatRelative(at)}
+                {formatNumber(head)} rows{signed === null ? "" : `, signed up to ${formatNumber(signed)}`}, written {formatRelative(at)}
                 <Badge tone={signed === null ? "warn" : "good"}>{signed === null ? "not signed yet" : "signed"}</Badge>
               </span>,
             ] as const,
