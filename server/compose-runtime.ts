@@ -130,7 +130,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   });
   const agents = openAgents({ ...admission, ...agentParts(config, parts), directory, gates, outletTo });
   const feed = new LiveFeed({ connection, users, snapshots, clock, log });
-  const follower = followed(connection, admission, tenants, tools, log, [new EndedAccess({ calls, users, log }), feed]);
+  const follower = followed(connection, admission, tenants, tools, log, new EndedAccess({ calls, users, credentials, log }), feed);
   await follower.start();
   const notices = new Notices({ conversations: new ConversationNotices(db, clock, log), db });
   const strangers = new Strangers({
@@ -213,7 +213,8 @@ function followed(
   tenants: NamedTenants,
   tools: Pick<Awaited<ReturnType<typeof openTools>>, "forgetTokens">,
   log: Log,
-  reviewing: readonly Pick<EndedAccess, "review">[],
+  ended: EndedAccess,
+  feed: LiveFeed,
 ): ConfigFollower {
   return new ConfigFollower(
     connection,
@@ -222,12 +223,15 @@ function followed(
         tenants.drop(tenantId);
         return snapshots.renew(tenantId);
       },
-      credentialChanged: (keyHash) => credentials.drop(keyHash),
+      credentialChanged(keyHash) {
+        credentials.drop(keyHash);
+        void ended.reviewKey(keyHash);
+      },
       oauthTokensChanged: (tenantId, ref) => tools.forgetTokens(tenantId, ref),
       identityProvidersChanged: (tenantId) => workloads.drop(tenantId),
       userChanged(tenantId, userId) {
         users.drop(tenantId, userId);
-        for (const one of reviewing) void one.review(tenantId, userId);
+        for (const one of [ended, feed]) void one.review(tenantId, userId);
       },
       async everythingChanged() {
         credentials.dropAll();

@@ -1,12 +1,20 @@
+import type { CredentialCache } from "../directory/credential-cache.ts";
 import type { EndUserCache } from "../directory/end-user-cache.ts";
 import type { Log } from "../kernel/log.ts";
 import type { AbortReason, Call } from "./call.ts";
 
-/** Ends what is under way of people who are let in no more: a stream that was begun before is theirs no longer either. */
-export class EndedAccess {
-  private readonly parts: { calls: { openOf(tenantId: string, userId: string | null): Call[] }; users: EndUserCache; log: Log };
+interface EndedAccessParts {
+  readonly calls: { openOf(tenantId: string, userId: string | null): Call[]; openWith(tenantId: string, credentialId: string): Call[] };
+  readonly users: EndUserCache;
+  readonly credentials: Pick<CredentialCache, "find">;
+  readonly log: Log;
+}
 
-  constructor(parts: EndedAccess["parts"]) {
+/** Ends what is under way of people and keys that are let in no more: a stream that was begun before is theirs no longer either. */
+export class EndedAccess {
+  private readonly parts: EndedAccessParts;
+
+  constructor(parts: EndedAccessParts) {
     this.parts = parts;
   }
 
@@ -21,6 +29,18 @@ export class EndedAccess {
         // The directory cannot be asked: whoever was let in stays so until it can.
         log.warn("access_not_reviewed", { call_id: call.id, error: error as Error });
       }
+    }
+  }
+
+  /** The key of this hash changed. One that was rotated ends nothing: what came with its value before goes on. */
+  async reviewKey(keyHash: string): Promise<void> {
+    const { calls, credentials, log } = this.parts;
+    try {
+      const key = await credentials.find(keyHash);
+      if (key === null || key.revoked_at === null) return;
+      for (const call of calls.openWith(key.tenant_id, key.id)) call.abort.abort("access_ended" satisfies AbortReason);
+    } catch (error) {
+      log.warn("access_not_reviewed", { error: error as Error });
     }
   }
 }

@@ -55,6 +55,11 @@ export class OpenCalls {
     return [...this.open].filter(({ user }) => user !== null && user.tenant_id === tenantId && (userId === null || user.id === userId));
   }
 
+  /** Those that came with this key. */
+  openWith(tenantId: string, credentialId: string): Call[] {
+    return [...this.open].filter(({ identity }) => identity?.tenantId === tenantId && identity.credentialId === credentialId);
+  }
+
   /** The begin marker. Throws when calls can no longer be recorded. */
   begin(call: Call): void {
     this.parts.ledger.begin(beginMarkerRow(call));

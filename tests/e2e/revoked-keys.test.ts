@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rowOf, serveModels, type Served } from "../support/admin.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+let world: World;
+let served: Served;
+
+beforeAll(async () => {
+  world = await startWorld();
+  served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1", "hold"]);
+});
+afterAll(() => world.end());
+
+const newKey = (name: string) => world.admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, { name, access_mode: "shared" });
+
+async function held(key: string) {
+  const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "hold", stream: true, messages: [{ role: "user", content: "hello" }] }),
+  });
+  const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+  await reader.read();
+  return { id: answer.headers.get("x-request-id"), reader };
+}
+
+async function restOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
+  let rest = "";
+  for (let read = await reader.read(); !read.done; read = await reader.read()) rest += new TextDecoder().decode(read.value);
+  return rest;
+}
+
+test("the streams of a revoked key end with it, those of another and of one that is rotated go on", async () => {
+  const [revoked, other, rotated] = [await newKey("revoked"), await newKey("other"), await newKey("rotated")];
+  const streams = { revoked: await held(revoked.key_value), other: await held(other.key_value), rotated: await held(rotated.key_value) };
+  await world.admin.post(`/v1/admin/api-keys/${rotated.id}/rotate`, { grace_seconds: 60 });
+  expect((await world.admin.request("DELETE", `/v1/admin/api-keys/${revoked.id}`)).status).toBe(200);
+  expect(await restOf(streams.revoked.reader)).toContain("Your access ended");
+  expect(await rowOf(world.admin, { id: streams.revoked.id })).toMatchObject({ success: false, error_type: "access_ended" });
+
+  for (const { id, reader } of [streams.other, streams.rotated]) {
+    await reader.cancel();
+    expect(await rowOf(world.admin, { id })).toMatchObject({ error_type: "client_disconnected" });
+  }
+});
