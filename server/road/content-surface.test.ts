@@ -4,8 +4,16 @@ import { readFileSync } from "node:fs";
 import { GOVERNED_ROUTES } from "../routes.ts";
 import { SURFACES, surfaceOf } from "./content-surface.ts";
 
-/** Routes whose calls carry nothing to a model: lists, the end of a run, spans of calls made elsewhere. */
-const WORDLESS = new Set(["run_end", "otel_traces", "models_list", "model_detail", "gemini_models_list", "gemini_model_detail"]);
+/** Routes whose calls carry nothing to a model: lists, the end of a run, spans of calls made elsewhere, files that are only stored. */
+const WORDLESS = new Set([
+  "run_end",
+  "otel_traces",
+  "models_list",
+  "model_detail",
+  "gemini_models_list",
+  "gemini_model_detail",
+  "file_upload",
+]);
 
 test("every surface is declared once, and every call that carries words to a model passes one", () => {
   expect(Object.keys(SURFACES).toSorted()).toEqual([...GUARDRAIL_SURFACES].toSorted());

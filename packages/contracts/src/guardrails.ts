@@ -32,6 +32,8 @@ export const SERVED_SURFACES = [
   "chat_input",
   "chat_output",
   "embeddings_input",
+  "image_gen_input",
+  "moderation_input",
   "mcp_input",
   "mcp_output",
   "mcp_registration",
