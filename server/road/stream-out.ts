@@ -35,10 +35,19 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
   let ended = false;
   const idle = idleWatch(parts.idleMs, () => call.abort.abort("upstream_timeout" satisfies AbortReason));
 
+  const { signal } = call.abort;
+  // An upstream that is between two connections, or that has nothing to tell, would go on for somebody who may hear no more.
+  const shutOut = () => {
+    if (abortReason(call) === "access_ended") void reader.cancel().catch(() => undefined);
+  };
+  signal.addEventListener("abort", shutOut, { once: true });
+  if (signal.aborted) shutOut();
+
   const end = async (how: StreamEnd): Promise<Uint8Array | null> => {
     if (ended) return null;
     ended = true;
     idle.stop();
+    signal.removeEventListener("abort", shutOut);
     await over();
     return parts.end(how);
   };
@@ -59,6 +68,8 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
     const { complete, last, errorReported } = ending instanceof Promise ? await ending : ending;
     const refusal = answer.refusal?.(true) ?? null;
     if (refusal !== null) return { failure: refusal, abandoned: null, last, errorReported: false };
+    if (!errorReported && abortReason(call) === "access_ended")
+      return { failure: refuse("access_ended"), abandoned: null, last, errorReported };
     if (complete) return { failure: null, abandoned: null, last, errorReported };
     if (codec.providerError !== null) {
       const failure = refuse("upstream_interrupted", undefined, { reason: codec.providerError });

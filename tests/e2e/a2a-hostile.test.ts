@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowOf } from "../support/admin.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { call, eventsIn, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "./mcp-harness.ts";
@@ -176,7 +177,7 @@ test("a stream without end is passed as it comes, and ends with its caller; one 
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   for (let at = 0; at < 20; at++) await reader.read();
   leaving.abort();
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + PATIENCE_MS;
   while (!gone && Date.now() < deadline) await Bun.sleep(20);
   expect(gone).toBe(true);
   expect(await rowOf(world.admin, { id: response.headers.get("x-request-id") })).toMatchObject({ error_type: "client_disconnected" });

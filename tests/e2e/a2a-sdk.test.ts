@@ -3,6 +3,7 @@ import { createPublicKey } from "node:crypto";
 import { ListTasksRequest, SendMessageRequest, verifyAgentCardSignature } from "@a2a-js/sdk";
 import { rowOf } from "../support/admin.ts";
 import { type AgentFixture, startAgent } from "../support/agents.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { artifactText, call, eventsIn, grantAgent, message, newClient, oldClient, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "./mcp-harness.ts";
@@ -114,7 +115,7 @@ describe.each(["new-rest", "new-rpc", "old-rpc"])("an agent that is %s", (name) 
     const reading = call(base, team.apiKey, "GET", `/tasks/${begun.body.task.id}:subscribe`);
     const again = call(base, team.apiKey, "POST", `/tasks/${begun.body.task.id}:subscribe`);
     const before = agents[name]?.requests.length ?? 0;
-    const deadline = Date.now() + 30_000;
+    const deadline = Date.now() + PATIENCE_MS;
     while ((agents[name]?.requests.length ?? 0) < before + 2 && Date.now() < deadline)
       await new Promise((resolve) => setTimeout(resolve, 20));
     await new Promise((resolve) => setTimeout(resolve, 100));

@@ -178,12 +178,12 @@ describe.each(KINDS)("%s", (...[name, dialect, one, sign]) => {
     await Promise.all(Object.values(streams).map((stream) => stream.until(sign)));
     expect((await admin.request("DELETE", `/v1/admin/api-keys/${revoked.apiKeyId}`)).status).toBe(200);
     expect((await admin.request("DELETE", `/v1/admin/server-configs/${granted.id}`)).status).toBe(204);
-    await Promise.all([streams.revoked.until('"code":"unauthenticated"'), streams.barred.until('"code":"tool_server_not_allowed"')]);
+    await Promise.all([streams.revoked.until('"code":"access_ended"'), streams.barred.until('"code":"tool_server_not_allowed"')]);
     server.tell(CHANGED);
     await streams.other.until(CHANGED);
     expect([streams.revoked.count(CHANGED), streams.barred.count(CHANGED)]).toEqual([0, 0]);
     for (const [group, error] of [
-      [revoked, "credential_revoked"],
+      [revoked, "access_ended"],
       [barred, "tool_server_not_allowed"],
     ] as const)
       expect(await rowOf(admin, { resource_group_id: group.groupId, error_type: error })).toMatchObject({ success: false });

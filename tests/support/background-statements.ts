@@ -16,6 +16,7 @@ export const BACKGROUND_STATEMENTS = new RegExp(
     "^DELETE FROM semantic_cache_entries",
     "^\\s*DELETE FROM held_answers",
     "agent_push_deliveries|^\\s*UPDATE agent_tasks t SET watched_until|^DELETE FROM agent_",
+    "blobs_to_remove",
     "^\\s*(?:begin|commit|rollback|set )",
   ].join("|"),
   "i",

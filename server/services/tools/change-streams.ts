@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { StreamAnswer } from "../../road/answer.ts";
-import type { Call } from "../../road/call.ts";
+import type { AbortReason, Call } from "../../road/call.ts";
 import type { Gates } from "../../road/gates.ts";
 import { toolsOf } from "../../road/target.ts";
 import type { RequestView } from "../../road/view.ts";
@@ -33,7 +33,7 @@ export class ChangeStreams {
       view,
       end(refusal) {
         ended = refusal;
-        call.abort.abort(refusal.code);
+        call.abort.abort("access_ended" satisfies AbortReason);
       },
     };
     this.open.add(listener);
@@ -57,7 +57,8 @@ export class ChangeStreams {
 
   private async accessRefusal({ call, view }: Listener): Promise<Refusal | null> {
     const { refusal, now } = await this.gates.readmit(call, "group", view);
-    if (refusal !== null) return refusal;
+    // Of a key or a person that opens nothing any more every stream says the same, whoever notices it first.
+    if (refusal !== null) return refusal.code === "unauthenticated" ? refuse("access_ended") : refusal;
     if (now.target.kind !== "tool") return null;
     const still = new Set(now.target.targets.map(({ server }) => server.id));
     return toolsOf(call)?.targets.every(({ server }) => still.has(server.id)) === false ? refuse("tool_server_not_allowed") : null;
