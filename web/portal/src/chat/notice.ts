@@ -4,6 +4,7 @@ import { type NoticeMethod, type NoticePlan, noticePlanOf } from "./notice-plan.
 import { sha256OfText } from "./sha256.ts";
 
 const RETRY_MS = 2_000;
+const STAYS_MS = 500;
 
 export async function readNoticePlan(systemId: string | null): Promise<NoticePlan | null> {
   const query = systemId === null ? {} : { ai_system_id: systemId };
@@ -21,6 +22,8 @@ export class NoticeGate {
   private readonly owed: Set<NoticeMethod>;
   private readonly under = new Set<NoticeMethod>();
   private readonly onPosted: (method: NoticeMethod, isPosted: boolean) => void;
+  /** Where each text stands by now: an element may be made anew while its record is under way. */
+  private readonly places = new Map<NoticeMethod, Element>();
   private waiting: (() => void)[] = [];
 
   constructor(settings: {
@@ -38,6 +41,7 @@ export class NoticeGate {
 
   /** The text stands on the page in `element`, alone in one text node. */
   async shown(method: NoticeMethod, element: Element, locale: string): Promise<void> {
+    this.places.set(method, element);
     const [node] = element.childNodes;
     if (!this.owed.has(method) || this.under.has(method) || element.childNodes.length !== 1 || !(node instanceof Text)) return;
     this.under.add(method);
@@ -63,9 +67,13 @@ export class NoticeGate {
       await (await post).body?.cancel();
     } catch {
       // It never arrived. A question that left right behind it did not either, and the next one waits for another try.
-      if (!this.owed.has(method)) this.onPosted(method, false);
+      // A page that is being left breaks off requests that go on without it: the loss is noted where the page stays.
+      if (!this.owed.has(method)) setTimeout(() => this.onPosted(method, false), STAYS_MS);
       this.owed.add(method);
-      setTimeout(() => element.isConnected && void this.shown(method, element, locale), RETRY_MS);
+      setTimeout(() => {
+        const place = this.places.get(method);
+        if (place?.isConnected === true) void this.shown(method, place, locale);
+      }, RETRY_MS);
     } finally {
       this.under.delete(method);
     }

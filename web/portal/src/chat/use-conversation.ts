@@ -3,6 +3,7 @@ import { streamAnswer, refusalOf } from "./ask.ts";
 import { keepConversation, readConversation } from "./conversation-store.ts";
 import type { Attachment, KeptConversation, ChatTurn } from "./conversation.ts";
 import { NoticeGate, readNoticePlan } from "./notice.ts";
+import { markedNotice, markNotice, unmarkNotice } from "./notice-mark.ts";
 import type { NoticePlan } from "./notice-plan.ts";
 import { newUlid } from "./ulid.ts";
 
@@ -58,7 +59,8 @@ export function useConversation(owner: string, handle: string, systemId: string 
     setGate(null);
     setNotice(null);
     const begin = async () => {
-      const kept = (await readConversation(owner, handle).catch(() => null)) ?? newConversation(owner, handle);
+      const stored = (await readConversation(owner, handle).catch(() => null)) ?? newConversation(owner, handle);
+      const kept = { ...stored, notice: markedNotice(handle) ?? stored.notice };
       const plan = await readNoticePlan(systemId);
       if (left) return;
       // What was shown stays as it was: the record is of that text.
@@ -76,11 +78,13 @@ export function useConversation(owner: string, handle: string, systemId: string 
             if (shown === null || current.current === null) return;
             const others = (current.current.notice?.posted ?? []).filter((one) => one !== method);
             const nowPosted = isPosted ? [...others, method] : others;
-            const told = { ...current.current, notice: { text: shown.text, locale: shown.locale, posted: nowPosted } };
+            const now = { text: shown.text, locale: shown.locale, posted: nowPosted };
+            const told = { ...current.current, notice: now };
             current.current = told;
             setConversation(told);
             // Also without a turn: a page that is loaded anew must not post it again.
-            void keepConversation(told);
+            markNotice(handle, now);
+            void keepConversation(told).then(() => unmarkNotice(handle, now));
           },
         }),
       );
