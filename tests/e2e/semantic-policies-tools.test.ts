@@ -1,3 +1,4 @@
+import { GUARDRAIL_SURFACES, SERVED_SURFACES } from "@gatehouse/contracts/guardrails";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type FakeJudge, startFakeJudge } from "../support/fake-judge.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
@@ -137,7 +138,7 @@ describe.each(TABLE)("a %s client of a %s server", (dialect, server) => {
   });
 });
 
-test.each(["image_gen_input", "skill_output", "moderation_input", "batch_output"])(
+test.each(GUARDRAIL_SURFACES.filter((surface) => !(SERVED_SURFACES as readonly string[]).includes(surface)))(
   "%s, which no call passes yet, is refused when it is saved",
   async (surface) => {
     const answers = [
