@@ -11,7 +11,9 @@ const HELP = `Usage: gatehouse [command]
   start        run the gateway (the default); settings are environment variables, see docs/reference/configuration.md
   dev          run the gateway and restart it when its source changes
   audit ...    verify the ledger, see gatehouse audit --help
+  config ...   keep a tenant's configuration in a file, see gatehouse config --help
   doctor       look for what is wrong with settings, files, database and ledger
+  import ...   bring another gateway's configuration, see gatehouse import --help
   run FILE     run a TypeScript file of this project
   --version    print the version
   --help       print this text
@@ -81,7 +83,9 @@ function main([command = "start", ...rest]) {
       withoutArguments(command, rest);
       return runToEnd([MAIN, command]);
     case "audit":
+    case "config":
     case "doctor":
+    case "import":
       return runToEnd([MAIN, command, ...rest], LEAVES_NOTHING);
     case "run":
       if (rest.length === 0) throw new Error("run needs a file");

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { compose, type Gateway } from "./compose.ts";
 import { auditCommand } from "./cli/audit.ts";
+import { configCommand } from "./cli/config.ts";
+import { importCommand } from "./cli/import.ts";
 import { doctorCommand } from "./cli/doctor.ts";
 import { ChainUnproven } from "./ledger/recovery.ts";
 import { JournalDamaged } from "./ledger/journal-contents.ts";
@@ -88,10 +90,12 @@ function endWithReader(): void {
 }
 
 async function main([command = "start", ...rest]: string[]): Promise<void> {
-  if (command === "audit" || command === "doctor") endWithReader();
-  if (command === "audit") process.exit(await auditCommand(rest, { stdout: written, stderr: (text) => void process.stderr.write(text) }));
-  if (command === "doctor")
-    process.exit(await doctorCommand(rest, process.env, { stdout: written, stderr: (text) => void process.stderr.write(text) }));
+  const io = { stdout: written, stderr: (text: string) => void process.stderr.write(text) };
+  if (command !== "start") endWithReader();
+  if (command === "audit") process.exit(await auditCommand(rest, io));
+  if (command === "config") process.exit(await configCommand(rest, process.env, io));
+  if (command === "import") process.exit(await importCommand(rest, io));
+  if (command === "doctor") process.exit(await doctorCommand(rest, process.env, io));
   await start();
 }
 

@@ -1,0 +1,156 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { reasonOf } from "../kernel/errors.ts";
+import type { CommandIo } from "./command-io.ts";
+import { ConfigApi } from "./configuration/admin-api.ts";
+import { carryOut } from "./configuration/apply.ts";
+import { readCurrent } from "./configuration/current.ts";
+import { readConfigurationFile } from "./configuration/document.ts";
+import { type DocumentStep, documentSteps } from "./configuration/documents.ts";
+import { exportConfiguration } from "./configuration/export.ts";
+import { planOf, type Step } from "./configuration/plan.ts";
+import type { Environment } from "./configuration/secrets.ts";
+import { valueText, type ConfigValue } from "./configuration/value.ts";
+
+const USAGE = `Usage:
+  gatehouse config export [--all] [--output FILE]
+  gatehouse config plan FILE [--prune]
+  gatehouse config apply FILE [--prune] [--keys-file FILE]
+
+The whole configuration of a tenant as one file: export writes it, plan says what would have to change, apply changes it.
+Applied twice it changes nothing the second time. Members that the file does not name stay as they are; --prune also deletes
+the records that a section of the file does not name. Values of new API keys are shown once: they go to --keys-file.
+
+  --url URL        the control plane (http://127.0.0.1:8081, or GATEHOUSE_ADMIN_URL)
+  --tenant ID      the tenant (default, or GATEHOUSE_TENANT)
+  GATEHOUSE_ADMIN_TOKEN, or GATEHOUSE_ADMIN_USERNAME (admin) and GATEHOUSE_ADMIN_PASSWORD, say who asks.
+
+plan exits with 0 when nothing is to be done and with 2 when something is; everything exits with 1 when it fails.
+`;
+
+const OPTIONS = {
+  url: { type: "string" },
+  tenant: { type: "string" },
+  output: { type: "string" },
+  all: { type: "boolean", default: false },
+  prune: { type: "boolean", default: false },
+  "keys-file": { type: "string" },
+  help: { type: "boolean", default: false },
+} as const;
+
+const TO_DO = 2;
+
+/** `gatehouse config ...`. Resolves with the exit code; never throws. */
+export async function configCommand(argv: string[], env: Environment, io: CommandIo): Promise<number> {
+  try {
+    const { values, positionals } = parseArgs({ args: argv, options: OPTIONS, allowPositionals: true });
+    const [action, path, ...rest] = positionals;
+    if (values.help) {
+      await io.stdout(USAGE);
+      return 0;
+    }
+    const isKnown = (action === "export" && path === undefined) || ((action === "plan" || action === "apply") && path !== undefined);
+    if (!isKnown || rest.length > 0) throw new Error(`cannot understand "config ${positionals.join(" ")}"\n${USAGE}`);
+    const api = new ConfigApi({
+      url: values.url ?? env["GATEHOUSE_ADMIN_URL"] ?? "http://127.0.0.1:8081",
+      tenantId: values.tenant ?? env["GATEHOUSE_TENANT"] ?? "default",
+      token: env["GATEHOUSE_ADMIN_TOKEN"] ?? null,
+      username: env["GATEHOUSE_ADMIN_USERNAME"] ?? "admin",
+      password: env["GATEHOUSE_ADMIN_PASSWORD"] ?? null,
+    });
+    await api.signIn();
+    if (path === undefined) {
+      const text = await exportConfiguration(api, values.all);
+      if (values.output === undefined) await io.stdout(text);
+      else writeFileSync(values.output, text);
+      return 0;
+    }
+    const file = readConfigurationFile(readFileSync(path, "utf8"));
+    const current = await readCurrent(api);
+    const steps = planOf(file, current, env, values.prune);
+    const documents = await documentSteps(file, current, api);
+    if (action === "plan") return await tellPlan(steps, documents, io);
+    return await apply(steps, documents, api, current, values["keys-file"], io);
+  } catch (error) {
+    io.stderr(`gatehouse config: ${reasonOf(error)}\n`);
+    return 1;
+  }
+}
+
+async function tellPlan(steps: readonly Step[], documents: readonly DocumentStep[], io: CommandIo): Promise<number> {
+  for (const step of steps) await io.stdout(told(step));
+  for (const step of documents) await io.stdout(toldDocument(step));
+  if (steps.length + documents.length > 0) return TO_DO;
+  await io.stdout("Nothing is to be done.\n");
+  return 0;
+}
+
+async function apply(
+  steps: readonly Step[],
+  documents: readonly DocumentStep[],
+  api: ConfigApi,
+  current: Awaited<ReturnType<typeof readCurrent>>,
+  keysFile: string | undefined,
+  io: CommandIo,
+): Promise<number> {
+  const newKeys = steps.filter((step) => step.action === "create" && step.kind.section === "api_keys");
+  if (newKeys.length > 0 && keysFile === undefined)
+    throw new Error(
+      `${newKeys.length} new API key${newKeys.length === 1 ? "" : "s"} will be shown this once: say where to with --keys-file FILE`,
+    );
+  const keys: Record<string, string> = {};
+  let done = 0;
+  for (const step of steps.filter(({ action }) => action !== "delete")) done += await one(step);
+  for (const step of documents) {
+    const { method, path, body } = step.request(current.names);
+    await at(step.about, () => api.ask(method, path, body));
+    await io.stdout(toldDocument(step));
+    done++;
+  }
+  for (const step of steps.filter(({ action }) => action === "delete")) done += await one(step);
+  await io.stdout(done === 0 ? "Nothing was to be done.\n" : `${done} change${done === 1 ? "" : "s"} made.\n`);
+  return 0;
+
+  async function one(step: Step): Promise<number> {
+    const { changed, apiKey } = await at(`${step.kind.section} "${step.name}"`, () => carryOut(step, api, current));
+    if (apiKey !== null && keysFile !== undefined) {
+      keys[step.name] = apiKey;
+      // Written at once: what comes after may fail, and a key is never shown again.
+      writeFileSync(keysFile, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
+    }
+    if (changed) await io.stdout(told(step));
+    return changed ? 1 : 0;
+  }
+}
+
+async function at<T>(about: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new Error(`${about}: ${reasonOf(error)}\nWhat was done before stays; apply the file again once this is mended.`, {
+      cause: error,
+    });
+  }
+}
+
+const SIGNS = { create: "+", change: "~", delete: "-" } as const;
+
+function told(step: Step): string {
+  const head = `${SIGNS[step.action]} ${step.kind.section} "${step.name}"\n`;
+  if (step.action !== "change") return head;
+  const isSecret = (member: string) => step.kind.secrets?.includes(member) === true;
+  return `${head}${step.differences
+    .map(({ member, before, after }) => `    ${member}: ${isSecret(member) ? "another secret" : `${short(before)} -> ${short(after)}`}\n`)
+    .join("")}`;
+}
+
+function toldDocument({ about, before, after }: DocumentStep): string {
+  return `~ ${about}: ${short(before)} -> ${short(after)}\n`;
+}
+
+const LONGEST = 200;
+
+function short(value: ConfigValue): string {
+  const text = JSON.stringify(value) ?? valueText(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
+}

@@ -1,0 +1,101 @@
+import { isConfigEntry, type ConfigEntry } from "./value.ts";
+
+export type AdminMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** An answer of the admin API that is no success, in its own words. */
+export class AdminApiError extends Error {
+  readonly status: number;
+
+  constructor(method: AdminMethod, path: string, status: number, body: ConfigEntry | null) {
+    const fields = Array.isArray(body?.["fields"]) ? body["fields"].filter(isConfigEntry) : [];
+    const told = fields.map(({ field, message }) => `${String(field)}: ${String(message)}`).join("; ");
+    const detail = told !== "" ? told : typeof body?.["detail"] === "string" ? body["detail"] : "no reason was given";
+    super(`${method} ${path.replace(/\?.*/, "")} was answered ${status}: ${detail}`);
+    this.name = "AdminApiError";
+    this.status = status;
+  }
+}
+
+export interface AdminAccess {
+  readonly url: string;
+  readonly tenantId: string;
+  /** Of a sign-in; else `username` and `password` are taken for one. */
+  readonly token: string | null;
+  readonly username: string;
+  readonly password: string | null;
+}
+
+const PAGE = 200;
+
+/** The admin API of a gateway, of one tenant, for a program that keeps its configuration. */
+export class ConfigApi {
+  private readonly access: AdminAccess;
+  private token: string | null;
+
+  constructor(access: AdminAccess) {
+    this.access = access;
+    this.token = access.token;
+  }
+
+  get tenantId(): string {
+    return this.access.tenantId;
+  }
+
+  /** Administrators of the system and of the tenant sign in at different addresses; either may be meant. */
+  async signIn(): Promise<void> {
+    if (this.token !== null) return;
+    const { username, password, tenantId } = this.access;
+    if (password === null)
+      throw new Error("sign in with GATEHOUSE_ADMIN_TOKEN, or with GATEHOUSE_ADMIN_USERNAME and GATEHOUSE_ADMIN_PASSWORD");
+    const asSystem = await this.send("POST", "/v1/admin-users/system/login", { username, password });
+    const answer =
+      asSystem.status === 401
+        ? await this.send("POST", "/v1/admin-users/tenant/login", { username, password, tenant_id: tenantId })
+        : asSystem;
+    const token = answer.body?.["access_token"];
+    if (answer.status === 200 && typeof token !== "string")
+      throw new Error("this account signs in with a second factor: give GATEHOUSE_ADMIN_TOKEN instead of a password");
+    if (typeof token !== "string") throw new AdminApiError("POST", "/v1/admin-users/system/login", answer.status, answer.body);
+    this.token = token;
+  }
+
+  /** Throws AdminApiError for whatever is no success. */
+  async ask(method: AdminMethod, path: string, body?: ConfigEntry): Promise<ConfigEntry> {
+    const answer = await this.send(method, path, body);
+    if (answer.status >= 300) throw new AdminApiError(method, path, answer.status, answer.body);
+    return answer.body ?? {};
+  }
+
+  /** Every item of a list, over all its pages. */
+  async all(path: string, member: string): Promise<ConfigEntry[]> {
+    const found: ConfigEntry[] = [];
+    for (let page = 1; ; page++) {
+      const answer = await this.ask("GET", `${path}?page=${page}&page_size=${PAGE}`);
+      const items = Array.isArray(answer[member]) ? answer[member].filter(isConfigEntry) : [];
+      found.push(...items);
+      if (items.length < PAGE) return found;
+    }
+  }
+
+  private async send(method: AdminMethod, path: string, body?: ConfigEntry): Promise<{ status: number; body: ConfigEntry | null }> {
+    const { url, tenantId } = this.access;
+    const response = await fetch(`${url.replace(/\/+$/, "")}${path}`, {
+      method,
+      headers: {
+        "x-tenant-id": tenantId,
+        ...(this.token === null ? {} : { authorization: `Bearer ${this.token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    try {
+      const parsed: unknown = text === "" ? null : JSON.parse(text);
+      return { status: response.status, body: isConfigEntry(parsed) ? parsed : null };
+    } catch {
+      throw new Error(
+        `${method} ${url}${path.replace(/\?.*/, "")} was answered ${response.status} with something that is no JSON: is this the control plane?`,
+      );
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import type { ConfigApi } from "./admin-api.ts";
+import type { Current } from "./current.ts";
+import type { Kind } from "./kinds.ts";
+import { entryName } from "./names.ts";
+import type { Step } from "./plan.ts";
+import type { ConfigEntry } from "./value.ts";
+
+export interface Applied {
+  readonly step: Step;
+  /** False where the gateway found that nothing was to be changed. */
+  readonly changed: boolean;
+  /** Of a new API key, which is shown this once. */
+  readonly apiKey: string | null;
+}
+
+/** Carries out one step. What it makes can be referred to by the steps after it. */
+export async function carryOut(step: Step, api: ConfigApi, current: Current): Promise<Applied> {
+  const { kind } = step;
+  if (step.action === "delete") {
+    await api.ask("DELETE", `${kind.path}/${encodeURIComponent(step.id)}`);
+    return { step, changed: true, apiKey: null };
+  }
+  const entry = current.names.identified(kind, step.entry);
+  if (step.action === "create") {
+    const { path, body } = creation(kind, entry);
+    const made = await api.ask("POST", path, body);
+    current.names.add(kind.section, entryName(kind, current.names.named(kind, { ...entry })), String(made["id"]));
+    return { step, changed: true, apiKey: typeof made["key"] === "string" ? made["key"] : null };
+  }
+  const changes = Object.fromEntries(step.differences.map(({ member }) => [topOf(member), entry[topOf(member)] ?? null]));
+  const before = await api.ask("GET", `${kind.path}/${encodeURIComponent(step.id)}`);
+  const after = await api.ask("PATCH", `${kind.path}/${encodeURIComponent(step.id)}`, changes);
+  return { step, changed: before["updated_at"] !== after["updated_at"], apiKey: null };
+}
+
+function creation(kind: Kind, entry: ConfigEntry): { readonly path: string; readonly body: ConfigEntry } {
+  const put = /\{(\w+)\}/.exec(kind.createPath ?? "")?.[1];
+  if (put === undefined) return { path: kind.path, body: entry };
+  const { [put]: id, ...body } = entry;
+  return { path: (kind.createPath ?? "").replace(`{${put}}`, encodeURIComponent(String(id))), body };
+}
+
+function topOf(place: string): string {
+  return place.split(".")[0] ?? place;
+}

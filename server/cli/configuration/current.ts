@@ -1,0 +1,129 @@
+import type { ConfigApi } from "./admin-api.ts";
+import { type GroupDocument, GROUP_DOCUMENTS, ITEM_DOCUMENTS, type Kind, KINDS } from "./kinds.ts";
+import { membersTaken } from "./members.ts";
+import { entryName, Names } from "./names.ts";
+import { withoutPlaces } from "./places.ts";
+import { type ConfigEntry, isConfigEntry } from "./value.ts";
+
+/** One record of the gateway, with names for ids and nothing that cannot be set. */
+export interface CurrentRecord {
+  readonly name: string;
+  readonly id: string;
+  readonly entry: ConfigEntry;
+  /** As it was read. */
+  readonly record: ConfigEntry;
+}
+
+/** What a tenant has, as a file would say it. */
+export interface Current {
+  readonly names: Names;
+  readonly records: ReadonlyMap<string, readonly CurrentRecord[]>;
+  /** The members that can be set when one is made, by section. */
+  readonly taken: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The members that can be changed later. */
+  readonly changeable: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The tenant's own settings; null for an administrator who may not read them. */
+  readonly tenant: ConfigEntry | null;
+  readonly tenantMembers: ReadonlySet<string>;
+  readonly notice: ConfigEntry | null;
+}
+
+export async function readCurrent(api: ConfigApi): Promise<Current> {
+  const document = await api.ask("GET", "/openapi.json");
+  const names = new Names();
+  const lists = new Map<string, ConfigEntry[]>();
+  for (const kind of KINDS) {
+    const all = (await api.all(kind.path, kind.list)).filter((record) => kind.isLeftOut?.(record) !== true);
+    lists.set(kind.section, all);
+    // A record that is told from others by what it refers to is named after those.
+    for (const record of all) names.add(kind.section, entryName(kind, names.named(kind, record)), String(record["id"]));
+  }
+  const taken = new Map<string, ReadonlySet<string>>();
+  const changeable = new Map<string, ReadonlySet<string>>();
+  const records = new Map<string, CurrentRecord[]>();
+  for (const kind of KINDS) {
+    taken.set(kind.section, membersTaken(document, "POST", kind.createPath?.replace("{resource_group_id}", "{id}") ?? kind.path));
+    changeable.set(kind.section, membersTaken(document, "PATCH", `${kind.path}/{id}`));
+    records.set(
+      kind.section,
+      (lists.get(kind.section) ?? []).map((record) => currentRecord(kind, record, taken.get(kind.section) ?? new Set(), names)),
+    );
+  }
+  const tenantMembers = membersTaken(document, "PATCH", "/v1/admin/tenants/{id}");
+  return {
+    names,
+    records,
+    taken,
+    changeable,
+    tenantMembers,
+    tenant: await readTenant(api, tenantMembers, names),
+    notice: await readNotice(api),
+  };
+}
+
+function currentRecord(kind: Kind, record: ConfigEntry, taken: ReadonlySet<string>, names: Names): CurrentRecord {
+  const named = names.named(kind, record);
+  const settable = Object.fromEntries(Object.entries(named).filter(([member]) => taken.has(member) || kind.key.includes(member)));
+  return { name: entryName(kind, named), id: String(record["id"]), entry: withoutPlaces(settable, kind.derived ?? []), record };
+}
+
+const JUDGE = "default_judge_model_id";
+
+async function readTenant(api: ConfigApi, members: ReadonlySet<string>, names: Names): Promise<ConfigEntry | null> {
+  try {
+    const record = await api.ask("GET", `/v1/admin/tenants/${encodeURIComponent(api.tenantId)}`);
+    const judge = record[JUDGE];
+    const settable = Object.fromEntries(Object.entries(record).filter(([member]) => members.has(member)));
+    return typeof judge === "string" ? { ...settable, [JUDGE]: names.nameOf("llms", judge) ?? judge } : settable;
+  } catch (error) {
+    if ((error as { status?: number }).status === 403) return null;
+    throw error;
+  }
+}
+
+const NOTICE = ["enabled", "surface", "texts", "exemption"];
+
+async function readNotice(api: ConfigApi): Promise<ConfigEntry | null> {
+  const notice = await api.ask("GET", "/v1/admin/notice-config");
+  return notice["source"] === "tenant" ? Object.fromEntries(NOTICE.map((member) => [member, notice[member] ?? null])) : null;
+}
+
+/** What a resource group says of calls: its documents, and those of each model and tool server in it, by their names. */
+export async function readGroupDocuments(api: ConfigApi, groupId: string, names: Names): Promise<ConfigEntry> {
+  const base = `/v1/admin/resource-groups/${groupId}`;
+  const found: Record<string, ConfigEntry> = {};
+  for (const one of GROUP_DOCUMENTS) {
+    const document = await readDocument(api, `${base}/${one.path}`, one);
+    if (Object.keys(document).length > 0) found[one.member] = document;
+  }
+  const models = await api.all(`${base}/llm-models`, "llm_models");
+  const servers = await api.ask("GET", `${base}/effective-server-configs`);
+  const items = { llms: models.map(({ id }) => String(id)), mcp_servers: [...new Set(serverIds(servers))] };
+  for (const one of ITEM_DOCUMENTS) {
+    for (const id of items[one.of as keyof typeof items]) {
+      const name = names.nameOf(one.of, id);
+      const document = name === undefined ? {} : await readDocument(api, `${base}/${one.segment}/${id}/${one.path}`, one);
+      if (name === undefined || Object.keys(document).length === 0) continue;
+      const section = (found[one.of] ??= {}) as Record<string, ConfigEntry>;
+      section[name] = { ...section[name], [one.member]: document };
+    }
+  }
+  for (const { id, portal_visible: visible, inherited } of models) {
+    const name = names.nameOf("llms", String(id));
+    if (name === undefined || visible !== false || inherited !== false) continue;
+    const section = (found["llms"] ??= {}) as Record<string, ConfigEntry>;
+    section[name] = { ...section[name], portal_visible: false };
+  }
+  return found;
+}
+
+export async function readDocument(api: ConfigApi, path: string, { body }: GroupDocument): Promise<ConfigEntry> {
+  const answer = await api.ask("GET", path);
+  const document = answer["own"] ?? answer[body];
+  return isConfigEntry(document) ? document : {};
+}
+
+function serverIds(answer: ConfigEntry): string[] {
+  const lists = Object.values(answer).filter(Array.isArray);
+  return lists.flatMap((list) => list.filter(isConfigEntry).map(({ mcp_server_id: id }) => id)).filter((id) => typeof id === "string");
+}

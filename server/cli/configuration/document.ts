@@ -1,0 +1,73 @@
+import { readYaml } from "../../runtime/yaml.ts";
+import { GROUP_DOCUMENTS, ITEM_DOCUMENTS, type Kind, KINDS } from "./kinds.ts";
+import { entryName } from "./names.ts";
+import { type ConfigEntry, isConfigEntry, type ConfigValue } from "./value.ts";
+
+export const FORMAT = "gatehouse/configuration/v1";
+
+/** A file of configuration: every section that it names, its records in the order of the file. */
+export interface ConfigurationFile {
+  readonly sections: ReadonlyMap<string, readonly ConfigEntry[]>;
+  readonly tenant: ConfigEntry | null;
+  readonly notice: ConfigEntry | null;
+  /** What it says of each resource group's calls, by the group's name; apart from what the group itself is. */
+  readonly groupDocuments: ReadonlyMap<string, ConfigEntry>;
+}
+
+const DOCUMENT_MEMBERS = [...GROUP_DOCUMENTS.map(({ member }) => member), ...new Set(ITEM_DOCUMENTS.map(({ of }) => of))];
+
+/** Reads YAML or JSON. Throws one error that names all that is wrong with it. */
+export function readConfigurationFile(text: string): ConfigurationFile {
+  let parsed: unknown;
+  try {
+    parsed = readYaml(text);
+  } catch (error) {
+    throw new Error(`it is no YAML: ${(error as Error).message}`, { cause: error });
+  }
+  if (!isConfigEntry(parsed)) throw new Error("it must be a mapping of sections");
+  const wrong: string[] = [];
+  const { format, tenant, notice, ...rest } = parsed;
+  if (format !== FORMAT) wrong.push(`format: must be ${FORMAT}`);
+  for (const [name, value] of Object.entries({ tenant, notice }))
+    if (value !== undefined && !isConfigEntry(value)) wrong.push(`${name}: must be a mapping`);
+  const sections = new Map<string, readonly ConfigEntry[]>();
+  const groupDocuments = new Map<string, ConfigEntry>();
+  for (const [section, value] of Object.entries(rest)) {
+    const kind = KINDS.find((one) => one.section === section);
+    if (kind === undefined)
+      wrong.push(`${section}: is no section; there are tenant, notice, ${KINDS.map((one) => one.section).join(", ")}`);
+    else sections.set(section, entriesOf(kind, value ?? [], wrong, groupDocuments));
+  }
+  if (wrong.length > 0) throw new Error(wrong.join("\n"));
+  return { sections, tenant: isConfigEntry(tenant) ? tenant : null, notice: isConfigEntry(notice) ? notice : null, groupDocuments };
+}
+
+function entriesOf(kind: Kind, value: ConfigValue, wrong: string[], groupDocuments: Map<string, ConfigEntry>): ConfigEntry[] {
+  if (!Array.isArray(value)) {
+    wrong.push(`${kind.section}: must be a list`);
+    return [];
+  }
+  const found: ConfigEntry[] = [];
+  const seen = new Set<string>();
+  for (const [at, item] of (value as readonly ConfigValue[]).entries()) {
+    const missing = isConfigEntry(item) ? kind.key.filter((member) => item[member] === undefined) : [];
+    if (!isConfigEntry(item)) wrong.push(`${kind.section}[${at}]: must be a mapping`);
+    else if (missing.length > 0) wrong.push(`${kind.section}[${at}].${missing[0]}: is missing`);
+    else {
+      const name = entryName(kind, item);
+      if (seen.has(name)) wrong.push(`${kind.section}[${at}]: "${name}" is there twice`);
+      seen.add(name);
+      const documents = kind.section === "resource_groups" ? DOCUMENT_MEMBERS.filter((member) => item[member] !== undefined) : [];
+      if (documents.length > 0) groupDocuments.set(name, Object.fromEntries(documents.map((member) => [member, item[member] ?? null])));
+      found.push(Object.fromEntries(Object.entries(item).filter(([member]) => !documents.includes(member))));
+    }
+  }
+  return found;
+}
+
+/** What stands in a file for a secret: where to take it from. */
+export const FROM_ENVIRONMENT = "from_env";
+
+export function isReference(value: ConfigValue | undefined): value is { readonly [FROM_ENVIRONMENT]: string } {
+  return isConfigEntry(value) && Object.keys(value).length === 1 && typeof value[FROM_ENVIRONMENT] === "string";
+}

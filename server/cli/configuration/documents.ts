@@ -1,0 +1,146 @@
+import type { ConfigApi, AdminMethod } from "./admin-api.ts";
+import { type Current, readDocument } from "./current.ts";
+import type { ConfigurationFile } from "./document.ts";
+import { GROUP_DOCUMENTS, ITEM_DOCUMENTS } from "./kinds.ts";
+import type { Names } from "./names.ts";
+import { type ConfigEntry, isConfigEntry, isSame, type ConfigValue } from "./value.ts";
+
+/** One document that is replaced as a whole: a tenant's settings, its notice, the limits of a group. */
+export interface DocumentStep {
+  readonly about: string;
+  readonly before: ConfigValue;
+  readonly after: ConfigValue;
+  /** Where it goes, once everything it names is there. */
+  request(names: Names): { readonly method: AdminMethod; readonly path: string; readonly body: ConfigEntry };
+}
+
+/** The documents that are not as a file wants them. Throws one error that names all that cannot be. */
+export async function documentSteps(file: ConfigurationFile, current: Current, api: ConfigApi): Promise<DocumentStep[]> {
+  const wrong: string[] = [];
+  const steps = [...tenantSteps(file, current, api, wrong), ...noticeSteps(file, current)];
+  for (const [group, documents] of file.groupDocuments) steps.push(...(await groupSteps(group, documents, file, current, api, wrong)));
+  if (wrong.length > 0) throw new Error(wrong.join("\n"));
+  return steps.filter(({ before, after }) => !isSame(before, after));
+}
+
+const JUDGE = "default_judge_model_id";
+
+function tenantSteps({ tenant }: ConfigurationFile, current: Current, api: ConfigApi, wrong: string[]): DocumentStep[] {
+  if (tenant === null) return [];
+  if (current.tenant === null) {
+    wrong.push("tenant: only an administrator of the system may read and change it");
+    return [];
+  }
+  for (const member of Object.keys(tenant)) if (!current.tenantMembers.has(member)) wrong.push(`tenant.${member}: is not known here`);
+  return Object.entries(tenant).map(([member, after]) => ({
+    about: `tenant: ${member}`,
+    before: current.tenant?.[member] ?? null,
+    after,
+    request: (names) => ({
+      method: "PATCH",
+      path: `/v1/admin/tenants/${encodeURIComponent(api.tenantId)}`,
+      body: { [member]: member === JUDGE && typeof after === "string" ? required(names, "llms", after) : after },
+    }),
+  }));
+}
+
+function noticeSteps({ notice }: ConfigurationFile, current: Current): DocumentStep[] {
+  if (notice === null) return [];
+  const before =
+    current.notice === null ? null : Object.fromEntries(Object.keys(notice).map((member) => [member, current.notice?.[member] ?? null]));
+  return [{ about: "notice", before, after: notice, request: () => ({ method: "PUT", path: "/v1/admin/notice-config", body: notice }) }];
+}
+
+async function groupSteps(
+  group: string,
+  documents: ConfigEntry,
+  file: ConfigurationFile,
+  current: Current,
+  api: ConfigApi,
+  wrong: string[],
+): Promise<DocumentStep[]> {
+  const groupId = current.names.idOf("resource_groups", group);
+  const about = `resource_groups "${group}"`;
+  const steps: DocumentStep[] = [];
+  const add = async (
+    label: string,
+    tail: (names: Names) => string,
+    one: { path: string; body: string; member: string },
+    after: ConfigValue,
+  ): Promise<void> => {
+    if (!isConfigEntry(after)) return void wrong.push(`${about}: ${label} must be a mapping`);
+    const path = (names: Names) => `/v1/admin/resource-groups/${required(names, "resource_groups", group)}/${tail(names)}`;
+    // A group, a model or a server that is still to be made has none.
+    const before = groupId === undefined ? {} : await existing(() => path(current.names), one, api);
+    steps.push({
+      about: `${about}: ${label}`,
+      before,
+      after,
+      request: (names) => ({ method: "PATCH", path: path(names), body: { [one.body]: after } }),
+    });
+  };
+  for (const one of GROUP_DOCUMENTS) {
+    const after = documents[one.member];
+    if (after !== undefined) await add(one.member, () => one.path, one, after);
+  }
+  for (const of of new Set(ITEM_DOCUMENTS.map((one) => one.of))) {
+    const items = documents[of] ?? {};
+    if (!isConfigEntry(items)) {
+      wrong.push(`${about}: ${of} must be a mapping of their names`);
+      continue;
+    }
+    for (const [item, given] of Object.entries(items)) {
+      const known = ITEM_DOCUMENTS.filter((one) => one.of === of);
+      const inFile = file.sections.get(of)?.some((entry) => entry["name"] === item) === true;
+      if (!inFile && current.names.idOf(of, item) === undefined) wrong.push(`${about}: ${of} names "${item}", which is none of ${of}`);
+      for (const [member, after] of Object.entries(isConfigEntry(given) ? given : {})) {
+        const one = known.find((document) => document.member === member);
+        if (one !== undefined)
+          await add(`${of} "${item}" ${member}`, (names) => `${one.segment}/${required(names, of, item)}/${one.path}`, one, after);
+        else if (of === "llms" && member === "portal_visible") steps.push(await visibility(about, group, item, after, current, api));
+        else wrong.push(`${about}: ${of} "${item}" ${member} is not known here`);
+      }
+    }
+  }
+  return steps;
+}
+
+async function visibility(
+  about: string,
+  group: string,
+  model: string,
+  after: ConfigValue,
+  current: Current,
+  api: ConfigApi,
+): Promise<DocumentStep> {
+  const groupId = current.names.idOf("resource_groups", group);
+  const models = groupId === undefined ? [] : await api.all(`/v1/admin/resource-groups/${groupId}/llm-models`, "llm_models");
+  const before = models.find(({ name }) => name === model)?.["portal_visible"] ?? null;
+  return {
+    about: `${about}: llms "${model}" portal_visible`,
+    before,
+    after,
+    request: (names) => ({
+      method: "PATCH",
+      path: `/v1/admin/resource-groups/${required(names, "resource_groups", group)}/llm-models/${required(names, "llms", model)}/portal-visibility`,
+      body: { portal_visible: after },
+    }),
+  };
+}
+
+async function existing(path: () => string, one: { path: string; body: string; member: string }, api: ConfigApi): Promise<ConfigEntry> {
+  try {
+    return await readDocument(api, path(), one);
+  } catch (error) {
+    if (error instanceof NotThere || (error as { status?: number }).status === 404) return {};
+    throw error;
+  }
+}
+
+class NotThere extends Error {}
+
+function required(names: Names, section: string, name: string): string {
+  const id = names.idOf(section, name);
+  if (id === undefined) throw new NotThere(`there is no "${name}" among ${section}`);
+  return encodeURIComponent(id);
+}

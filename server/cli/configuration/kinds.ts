@@ -1,0 +1,155 @@
+/** A kind of record that a file of configuration holds, and where the admin API keeps it. */
+export interface Kind {
+  /** Its name in the file. */
+  readonly section: string;
+  readonly path: string;
+  /** The member of a list's answer. */
+  readonly list: string;
+  /** The members that tell one from all others, wherever it is applied. */
+  readonly key: readonly string[];
+  /** Members that hold ids of another section's records; the file has their names. `*` stands for every item of a list. */
+  readonly references?: Readonly<Record<string, string>>;
+  /** Members that no read shows. */
+  readonly secrets?: readonly string[];
+  /** Members whose own members may be given in part: the API fills in the others. */
+  readonly partial?: readonly string[];
+  /** Members that say the same as another one. */
+  readonly derived?: readonly string[];
+  /** Where one is made, when that is elsewhere than where they are listed; `{member}` is put in and not sent. */
+  readonly createPath?: string;
+  /** Records that are nobody's configuration. */
+  readonly isLeftOut?: (record: Readonly<Record<string, unknown>>) => boolean;
+}
+
+const GROUPS = { group_ids: "resource_groups" } as const;
+
+/** In the order in which they can be made: what others refer to comes before them. */
+export const KINDS: readonly Kind[] = [
+  {
+    section: "resource_groups",
+    path: "/v1/admin/resource-groups",
+    list: "resource_groups",
+    key: ["name"],
+    references: { parent_group_id: "resource_groups" },
+  },
+  {
+    section: "end_user_groups",
+    path: "/v1/admin/end-user-groups",
+    list: "end_user_groups",
+    key: ["name"],
+    // Who is in them is the directory's to say, not a file's.
+    derived: ["initial_member_ids"],
+  },
+  { section: "providers", path: "/v1/admin/providers", list: "providers", key: ["provider_key"], secrets: ["api_key"] },
+  { section: "routing_groups", path: "/v1/admin/llm-router/routing-groups", list: "routing_groups", key: ["id"] },
+  { section: "llms", path: "/v1/admin/llms", list: "llms", key: ["name"], references: GROUPS, secrets: ["api_key"] },
+  { section: "mcp_servers", path: "/v1/admin/mcp-servers", list: "mcp_servers", key: ["name"], secrets: ["api_key"] },
+  {
+    section: "server_configs",
+    path: "/v1/admin/server-configs",
+    list: "server_configs",
+    key: ["name"],
+    references: { ...GROUPS, mcp_server_id: "mcp_servers", approver_group_ids: "resource_groups" },
+  },
+  {
+    section: "virtual_servers",
+    path: "/v1/admin/virtual-servers",
+    list: "virtual_servers",
+    key: ["name"],
+    references: { ...GROUPS, "members.*.mcp_server_id": "mcp_servers" },
+    partial: ["members"],
+    derived: ["mcp_server_ids"],
+  },
+  {
+    section: "agents",
+    path: "/v1/admin/agents",
+    list: "agents",
+    key: ["card_name"],
+    references: { resource_group_id: "resource_groups" },
+    secrets: ["credentials"],
+  },
+  {
+    section: "agent_grants",
+    path: "/v1/admin/agent-grants",
+    list: "agent_grants",
+    key: ["agent_id", "group_ids"],
+    references: { ...GROUPS, agent_id: "agents", approver_group_ids: "resource_groups" },
+  },
+  {
+    section: "guardrail_configs",
+    path: "/v1/admin/guardrails/configs",
+    list: "configs",
+    key: ["name"],
+    references: GROUPS,
+    secrets: ["providers.*.api_key"],
+    partial: ["surfaces", "providers"],
+  },
+  { section: "argument_policies", path: "/v1/admin/argument-policies", list: "argument_policies", key: ["name"], references: GROUPS },
+  {
+    section: "semantic_cache_configs",
+    path: "/v1/admin/semantic-cache/configs",
+    list: "configs",
+    key: ["name"],
+    references: { ...GROUPS, embedding_model_id: "llms" },
+    partial: ["exact_match", "semantic_match"],
+  },
+  {
+    section: "semantic_policies",
+    path: "/v1/admin/semantic-policies",
+    list: "semantic_policies",
+    key: ["name"],
+    references: { resource_group_ids: "resource_groups", judge_model_id: "llms" },
+  },
+  {
+    section: "identity_providers",
+    path: "/v1/admin/identity-providers",
+    list: "identity_providers",
+    key: ["name"],
+    references: {
+      "api.resource_group_id": "resource_groups",
+      "group_mappings.*.resource_group_id": "resource_groups",
+      "group_mappings.*.end_user_group_id": "end_user_groups",
+    },
+    secrets: ["client_secret"],
+    partial: ["oidc", "saml", "api", "attributes", "group_mappings"],
+  },
+  {
+    section: "api_keys",
+    path: "/v1/admin/api-keys",
+    list: "api_keys",
+    key: ["resource_group_id", "name"],
+    references: { resource_group_id: "resource_groups" },
+    createPath: "/v1/admin/resource-groups/{resource_group_id}/api-keys",
+    derived: ["end_user_id", "scope"],
+    // A person's own keys come and go with the person.
+    isLeftOut: ({ status, end_user_id: person }) => status !== "active" || person !== null,
+  },
+];
+
+/** A document of a resource group: read and replaced as a whole at `{group}/{path}`, under `member` there and in the file. */
+export interface GroupDocument {
+  readonly member: string;
+  readonly path: string;
+  readonly body: string;
+}
+
+export const GROUP_DOCUMENTS: readonly GroupDocument[] = [
+  { member: "llm_global_limits", path: "llm-global-limits", body: "llm_global_limits" },
+  { member: "llm_global_governance", path: "llm-global-governance", body: "governance" },
+  { member: "mcp_global_limits", path: "mcp-global-limits", body: "mcp_global_limits" },
+  { member: "skill_global_limits", path: "skill-global-limits", body: "skill_global_limits" },
+  { member: "media_governance", path: "media-governance", body: "media_governance" },
+  { member: "run_ceilings", path: "run-ceilings", body: "run_ceilings" },
+];
+
+/** The same for one model or tool server within a group: `{group}/{of}/{id}/{path}`, in the file under `of` and its name. */
+export interface ItemDocument extends GroupDocument {
+  readonly of: string;
+  readonly segment: string;
+}
+
+export const ITEM_DOCUMENTS: readonly ItemDocument[] = [
+  { of: "llms", segment: "llm-models", member: "limits", path: "limits", body: "limits" },
+  { of: "llms", segment: "llm-models", member: "governance", path: "governance", body: "governance" },
+  { of: "mcp_servers", segment: "mcp-servers", member: "limits", path: "limits", body: "limits" },
+];

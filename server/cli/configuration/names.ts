@@ -1,0 +1,63 @@
+import type { Kind } from "./kinds.ts";
+import { changeAt } from "./places.ts";
+import { type ConfigEntry, valueText, type ConfigValue } from "./value.ts";
+
+/** What the records of every section are called, and by which ids the gateway knows them. */
+export class Names {
+  private readonly ids = new Map<string, Map<string, string>>();
+  private readonly names = new Map<string, Map<string, string>>();
+
+  add(section: string, name: string, id: string): void {
+    (this.ids.get(section) ?? this.ids.set(section, new Map()).get(section))?.set(name, id);
+    (this.names.get(section) ?? this.names.set(section, new Map()).get(section))?.set(id, name);
+  }
+
+  idOf(section: string, name: string): string | undefined {
+    return this.ids.get(section)?.get(name);
+  }
+
+  nameOf(section: string, id: string): string | undefined {
+    return this.names.get(section)?.get(id);
+  }
+
+  /** As it stands in a file: names for ids. An id that names nothing stays. */
+  named(kind: Kind, entry: ConfigEntry): ConfigEntry {
+    const named = this.changed(kind, entry, (section, id) => this.nameOf(section, id) ?? id);
+    // Lists of references are sets: in one order wherever they are read.
+    return Object.fromEntries(
+      Object.entries(named).map(([member, value]) => [
+        member,
+        kind.references?.[member] !== undefined && Array.isArray(value) ? value.map(valueText).toSorted() : value,
+      ]),
+    );
+  }
+
+  /** As the API wants it. Throws for a name that nothing has. */
+  identified(kind: Kind, entry: ConfigEntry): ConfigEntry {
+    return this.changed(kind, entry, (section, name, at) => {
+      const id = this.idOf(section, name);
+      if (id === undefined) throw new Error(`${at}: there is no "${name}" among ${section}`);
+      return id;
+    });
+  }
+
+  private changed(kind: Kind, entry: ConfigEntry, change: (section: string, value: string, at: string) => string): ConfigEntry {
+    return Object.entries(kind.references ?? {}).reduce(
+      (now, [place, section]) =>
+        changeAt(now, place, (value, at) => {
+          const one = (item: ConfigValue): ConfigValue => (typeof item === "string" ? change(section, item, at) : item);
+          return Array.isArray(value) ? (value as readonly ConfigValue[]).map(one) : one(value);
+        }),
+      entry,
+    );
+  }
+}
+
+/** What tells an entry, with names for ids, from all others of its section. */
+export function entryName(kind: Kind, entry: ConfigEntry): string {
+  return kind.key.map((member) => keyText(entry[member])).join(" / ");
+}
+
+function keyText(value: ConfigValue | undefined): string {
+  return Array.isArray(value) ? value.map(valueText).toSorted().join(", ") : valueText(value);
+}

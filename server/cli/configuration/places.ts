@@ -1,0 +1,32 @@
+import { isConfigEntry, type ConfigEntry, type ConfigValue } from "./value.ts";
+
+/** The value with what stands at a place changed; a place that is not there stays so. `members.*.id`: in every item of a list. */
+export function changeAt(
+  entry: ConfigEntry,
+  place: string,
+  change: (value: ConfigValue, at: string) => ConfigValue | undefined,
+): ConfigEntry {
+  return changed(entry, place.split("."), "", change) as ConfigEntry;
+}
+
+function changed(
+  value: ConfigValue,
+  [first, ...rest]: readonly string[],
+  at: string,
+  change: (value: ConfigValue, at: string) => ConfigValue | undefined,
+): ConfigValue | undefined {
+  if (first === undefined) return change(value, at);
+  if (first === "*")
+    return Array.isArray(value)
+      ? (value as readonly ConfigValue[]).map((item, n) => changed(item, rest, `${at}[${n}]`, change) ?? null)
+      : value;
+  if (!isConfigEntry(value) || value[first] === undefined) return value;
+  const now = changed(value[first], rest, at === "" ? first : `${at}.${first}`, change);
+  const { [first]: _, ...others } = value;
+  return now === undefined ? others : { ...value, [first]: now };
+}
+
+/** Without what stands there. */
+export function withoutPlaces(entry: ConfigEntry, places: readonly string[]): ConfigEntry {
+  return places.reduce((left, place) => changeAt(left, place, () => undefined), entry);
+}

@@ -1,0 +1,127 @@
+import type { Current, CurrentRecord } from "./current.ts";
+import { type Difference, differences } from "./differences.ts";
+import type { ConfigurationFile } from "./document.ts";
+import { type Kind, KINDS } from "./kinds.ts";
+import { entryName } from "./names.ts";
+import { type Environment, withSecrets } from "./secrets.ts";
+import type { ConfigEntry } from "./value.ts";
+
+/** What is to be done with one record. */
+export type Step =
+  | { readonly action: "create"; readonly kind: Kind; readonly name: string; readonly entry: ConfigEntry }
+  | {
+      readonly action: "change";
+      readonly kind: Kind;
+      readonly name: string;
+      readonly id: string;
+      readonly entry: ConfigEntry;
+      readonly differences: readonly Difference[];
+    }
+  | { readonly action: "delete"; readonly kind: Kind; readonly name: string; readonly id: string };
+
+/**
+ * What makes a tenant as a file wants it, in an order that can be carried out. Throws one error that names all that cannot be,
+ * before anything is written: members, names and variables that are not there.
+ */
+export function planOf(file: ConfigurationFile, current: Current, env: Environment, prune: boolean): Step[] {
+  const wrong: string[] = [];
+  const steps: Step[] = [];
+  const known = namesIn(file, current);
+  for (const kind of KINDS) {
+    const records = current.records.get(kind.section) ?? [];
+    for (const entry of inOrder(kind, file.sections.get(kind.section) ?? [])) {
+      const name = entryName(kind, entry);
+      const found = records.find((record) => record.name === name);
+      const { entry: wanted, unset } = withSecrets(entry, env);
+      wrong.push(...unknownMembers(kind, name, wanted, current), ...unknownNames(kind, name, wanted, known));
+      if (found === undefined) {
+        for (const variable of unset) wrong.push(`${kind.section} "${name}": ${variable} is not set`);
+        steps.push({ action: "create", kind, name, entry: wanted });
+      } else {
+        const changes = differences(kind, wanted, found);
+        wrong.push(...fixedMembers(kind, name, changes, current));
+        if (changes.length > 0) steps.push({ action: "change", kind, name, id: found.id, entry: wanted, differences: changes });
+      }
+    }
+  }
+  if (wrong.length > 0) throw new Error(wrong.join("\n"));
+  return prune ? [...steps, ...unwanted(file, current)] : steps;
+}
+
+function namesIn(file: ConfigurationFile, current: Current): (section: string, name: string) => boolean {
+  const own = new Map(
+    KINDS.map((kind) => [kind.section, new Set((file.sections.get(kind.section) ?? []).map((entry) => entryName(kind, entry)))]),
+  );
+  return (section, name) => own.get(section)?.has(name) === true || current.names.idOf(section, name) !== undefined;
+}
+
+function unknownMembers(kind: Kind, name: string, entry: ConfigEntry, current: Current): string[] {
+  const taken = current.taken.get(kind.section) ?? new Set();
+  return Object.keys(entry)
+    .filter((member) => !taken.has(member) && !kind.key.includes(member))
+    .map((member) => `${kind.section} "${name}": ${member} is not known here`);
+}
+
+function unknownNames(kind: Kind, name: string, entry: ConfigEntry, known: (section: string, name: string) => boolean): string[] {
+  const wrong: string[] = [];
+  for (const [place, section] of Object.entries(kind.references ?? {}))
+    for (const [at, referred] of valuesAt(entry, place))
+      if (!known(section, referred)) wrong.push(`${kind.section} "${name}": ${at} names "${referred}", which is none of ${section}`);
+  return wrong;
+}
+
+function valuesAt(entry: ConfigEntry, place: string): [string, string][] {
+  const found: [string, string][] = [];
+  const look = (value: unknown, [first, ...rest]: readonly string[], at: string): void => {
+    if (first === "*") for (const item of Array.isArray(value) ? value : []) look(item, rest, at);
+    else if (first !== undefined)
+      look((value as Record<string, unknown> | null | undefined)?.[first], rest, at === "" ? first : `${at}.${first}`);
+    else for (const one of Array.isArray(value) ? value : [value]) if (typeof one === "string") found.push([at, one]);
+  };
+  look(entry, place.split("."), "");
+  return found;
+}
+
+function fixedMembers(kind: Kind, name: string, changes: readonly Difference[], current: Current): string[] {
+  const changeable = current.changeable.get(kind.section) ?? new Set();
+  return changes
+    .filter(({ member }) => !changeable.has(member))
+    .map(
+      ({ member }) => `${kind.section} "${name}": ${member} cannot be changed once it is made; delete it first, or give it another name`,
+    );
+}
+
+/** What others of the same section refer to comes first. */
+function inOrder(kind: Kind, entries: readonly ConfigEntry[]): ConfigEntry[] {
+  const own = Object.entries(kind.references ?? {}).filter(([, section]) => section === kind.section);
+  const left = new Map(entries.map((entry) => [entryName(kind, entry), entry]));
+  const ordered: ConfigEntry[] = [];
+  const take = (name: string): void => {
+    const entry = left.get(name);
+    if (entry === undefined) return;
+    left.delete(name);
+    for (const [place] of own) for (const [, referred] of valuesAt(entry, place)) take(referred);
+    ordered.push(entry);
+  };
+  for (const entry of entries) take(entryName(kind, entry));
+  return ordered;
+}
+
+/** Of the sections that the file names, what it does not; what refers to others goes before them. */
+function unwanted(file: ConfigurationFile, current: Current): Step[] {
+  const steps: Step[] = [];
+  for (const kind of KINDS.toReversed()) {
+    const wanted = file.sections.get(kind.section);
+    if (wanted === undefined) continue;
+    const names = new Set(wanted.map((entry) => entryName(kind, entry)));
+    const gone = (current.records.get(kind.section) ?? []).filter(({ name }) => !names.has(name));
+    const byName = new Map(gone.map((record) => [record.name, record]));
+    const order = inOrder(
+      kind,
+      gone.map(({ entry }) => entry),
+    ).toReversed();
+    for (const record of order.map((entry) => byName.get(entryName(kind, entry))).filter((one): one is CurrentRecord => one !== undefined))
+      steps.push({ action: "delete", kind, name: record.name, id: record.id });
+  }
+  return steps;
+}

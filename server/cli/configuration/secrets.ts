@@ -1,0 +1,40 @@
+import { FROM_ENVIRONMENT, isReference } from "./document.ts";
+import type { Kind } from "./kinds.ts";
+import { type ConfigEntry, isConfigEntry, type ConfigValue } from "./value.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `{from_env: NAME}` anywhere in an entry becomes what the variable holds; what it names and is not set is told, and left out. */
+export function withSecrets(entry: ConfigEntry, env: Environment): { readonly entry: ConfigEntry; readonly unset: readonly string[] } {
+  const unset: string[] = [];
+  const resolve = (value: ConfigValue): ConfigValue | undefined => {
+    if (isReference(value)) {
+      const name = value[FROM_ENVIRONMENT];
+      const found = env[name];
+      if (found === undefined || found === "") unset.push(name);
+      else return found;
+      return undefined;
+    }
+    if (Array.isArray(value)) return (value as readonly ConfigValue[]).map((item) => resolve(item) ?? null);
+    if (!isConfigEntry(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([name, member]) => {
+        const now = resolve(member);
+        return now === undefined ? [] : [[name, now]];
+      }),
+    );
+  };
+  return { entry: resolve(entry) as ConfigEntry, unset };
+}
+
+/** What an export says in a secret's place, when there is one. */
+export function secretReferences(kind: Kind, name: string, record: ConfigEntry): ConfigEntry {
+  const variable = (member: string) => `${kind.section}_${name}_${member}`.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
+  const found: Record<string, ConfigValue> = {};
+  for (const member of kind.secrets ?? []) {
+    if (record[`has_${member}`] !== true) continue;
+    const reference = { [FROM_ENVIRONMENT]: variable(member) };
+    found[member] = member === "credentials" ? { value: reference } : reference;
+  }
+  return found;
+}

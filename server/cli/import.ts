@@ -1,0 +1,76 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
+import { parseArgs } from "node:util";
+import { reasonOf } from "../kernel/errors.ts";
+import { yamlOf } from "../runtime/yaml.ts";
+import type { CommandIo } from "./command-io.ts";
+import { FORMAT } from "./configuration/document.ts";
+import { KINDS } from "./configuration/kinds.ts";
+import type { Imported } from "./imports/imported.ts";
+import { importLitellm } from "./imports/litellm.ts";
+import { importModelList } from "./imports/openrouter.ts";
+import { importPortkey } from "./imports/portkey.ts";
+
+const USAGE = `Usage:
+  gatehouse import litellm CONFIG.yaml [--group NAME] [--output FILE]
+  gatehouse import portkey CONFIG.json [--group NAME] [--output FILE]
+  gatehouse import openrouter MODELS.json [--group NAME] [--url BASE_URL] [--output FILE]
+
+Writes another gateway's configuration as a file for \`gatehouse config apply\`, and tells what has no equal. Nothing is sent
+anywhere, and no secret is copied: the file names the variables that hold them.
+
+  --group NAME   the resource group that gets the models (imported)
+  --url URL      where an OpenAI-compatible list of models comes from (https://openrouter.ai/api/v1)
+`;
+
+/** `gatehouse import ...`. Resolves with the exit code; never throws. */
+export async function importCommand(argv: string[], io: CommandIo): Promise<number> {
+  try {
+    const { values, positionals } = parseArgs({
+      args: argv,
+      options: {
+        group: { type: "string", default: "imported" },
+        output: { type: "string" },
+        url: { type: "string", default: "https://openrouter.ai/api/v1" },
+        help: { type: "boolean", default: false },
+      },
+      allowPositionals: true,
+    });
+    if (values.help) {
+      await io.stdout(USAGE);
+      return 0;
+    }
+    const [from, path, ...rest] = positionals;
+    if (path === undefined || rest.length > 0) throw new Error(`cannot understand "import ${positionals.join(" ")}"\n${USAGE}`);
+    const text = readFileSync(path, "utf8");
+    const imported = read(from ?? "", text, values.group, values.url, basename(path).replace(/\.[^.]*$/, ""));
+    const file = { format: FORMAT, ...imported.file(KINDS.map(({ section }) => section)) };
+    const written = `${headOf(from ?? "", imported)}${yamlOf(file)}`;
+    if (values.output === undefined) await io.stdout(written);
+    else writeFileSync(values.output, written);
+    io.stderr(summaryOf(imported, values.output));
+    return 0;
+  } catch (error) {
+    io.stderr(`gatehouse import: ${reasonOf(error)}\n`);
+    return 1;
+  }
+}
+
+function read(from: string, text: string, group: string, url: string, name: string): Imported {
+  if (from === "litellm") return importLitellm(text, group);
+  if (from === "portkey") return importPortkey(text, group, name);
+  if (from === "openrouter") return importModelList(text, group, url);
+  throw new Error(`cannot import from "${from}"\n${USAGE}`);
+}
+
+function headOf(from: string, { variables }: Imported): string {
+  const needed = [...variables].map(([name, standsAt]) => `#   ${name}: ${standsAt}\n`).join("");
+  return `# Imported from ${from}. See what it would change: gatehouse config plan FILE\n${needed === "" ? "" : `# Set these variables where it is applied:\n${needed}`}`;
+}
+
+function summaryOf(imported: Imported, output: string | undefined): string {
+  const counts = KINDS.filter(({ section }) => imported.count(section) > 0).map(({ section }) => `${imported.count(section)} ${section}`);
+  const notes = imported.notes.map((note) => `  - ${note}\n`).join("");
+  const next = output === undefined ? "" : `Next: gatehouse config plan ${output}\n`;
+  return `${counts.join(", ")}\n${notes === "" ? "Everything in it has an equal here.\n" : `Without an equal, or to be done by hand:\n${notes}`}${next}`;
+}

@@ -1,0 +1,66 @@
+import type { ConfigEntry, ConfigValue } from "../configuration/value.ts";
+
+/** What an import makes of another gateway's configuration, before it is written as a file of ours. */
+export class Imported {
+  private readonly sections = new Map<string, Map<string, ConfigEntry>>();
+  /** What has no equal here, and what has to be done by hand, in the order in which it was met. */
+  readonly notes: string[] = [];
+  /** Variables that the file names, and where what they are to hold stands today. */
+  readonly variables = new Map<string, string>();
+
+  note(text: string): void {
+    if (!this.notes.includes(text)) this.notes.push(text);
+  }
+
+  add(section: string, name: string, entry: ConfigEntry): void {
+    const all = this.sections.get(section) ?? new Map<string, ConfigEntry>();
+    this.sections.set(section, all.set(name, entry));
+  }
+
+  find(section: string, name: string): ConfigEntry | undefined {
+    return this.sections.get(section)?.get(name);
+  }
+
+  count(section: string): number {
+    return this.sections.get(section)?.size ?? 0;
+  }
+
+  all(section: string): ConfigEntry[] {
+    return [...(this.sections.get(section)?.values() ?? [])];
+  }
+
+  /** A name for a record that no other of the section has. */
+  freeName(section: string, wanted: string): string {
+    for (let n = 1; ; n++) {
+      const name = n === 1 ? wanted : `${wanted}-${n}`;
+      if (this.find(section, name) === undefined) return name;
+    }
+  }
+
+  secret(variable: string, standsAt: string): ConfigEntry {
+    this.variables.set(variable, standsAt);
+    return { from_env: variable };
+  }
+
+  file(order: readonly string[]): Record<string, ConfigValue> {
+    return Object.fromEntries(order.filter((section) => this.count(section) > 0).map((section) => [section, this.all(section)]));
+  }
+}
+
+/** Lower-case letters, digits and inner . _ -, as keys of records are. */
+export function keyFor(text: string): string {
+  const slug = text
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, "-")
+    .replace(/^[^a-z0-9]+/, "")
+    .slice(0, 60)
+    .replace(/[^a-z0-9]+$/, "");
+  return slug === "" ? "imported" : slug;
+}
+
+export function variableOf(text: string): string {
+  return text
+    .toUpperCase()
+    .replace(/[^A-Z0-9]+/g, "_")
+    .replace(/^_+|_+$/g, "");
+}

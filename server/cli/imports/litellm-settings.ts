@@ -1,0 +1,206 @@
+import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configuration/value.ts";
+import { type Imported, variableOf } from "./imported.ts";
+
+/** How calls are spread over what has the same public name. */
+export interface Routing {
+  readonly strategy: string;
+  /** Of every routing group. */
+  readonly settings: ConfigEntry;
+  /** For each public name, whom to ask when it fails; of `*`: for all that have none of their own. */
+  readonly fallbacks: ReadonlyMap<string, readonly string[]>;
+  readonly aliases: ReadonlyMap<string, string>;
+}
+
+const STRATEGIES: Readonly<Record<string, string>> = {
+  "simple-shuffle": "simple-shuffle",
+  "least-busy": "least-busy",
+  "latency-based-routing": "latency-based",
+  "cost-based-routing": "cost-based",
+};
+
+/** What another setting here does, or what needs none. */
+const ANSWERED: Readonly<Record<string, string>> = {
+  "litellm_settings.drop_params": "parameters that a provider does not take are dropped and named in x-gw-dropped-parameters",
+  "litellm_settings.callbacks":
+    "every call leaves one audit row; traces and metrics go out by the settings in docs/reference/configuration.md",
+  "litellm_settings.success_callback":
+    "every call leaves one audit row; traces and metrics go out by the settings in docs/reference/configuration.md",
+  "litellm_settings.failure_callback":
+    "every call leaves one audit row; traces and metrics go out by the settings in docs/reference/configuration.md",
+  "litellm_settings.cache": "make a semantic cache configuration (docs/guides/semantic-cache.md)",
+  "litellm_settings.cache_params": "make a semantic cache configuration (docs/guides/semantic-cache.md)",
+  "general_settings.master_key": "administrators sign in with an account; applications get API keys of a resource group, with new values",
+  "general_settings.database_url": "the gateway has its own (DATABASE_URL, or the one it brings)",
+  "general_settings.alerting": "alerts are listed by the control plane; see docs/guides/limits.md",
+  "router_settings.redis_host": "counters are shared by GW_VALKEY_URL",
+  "router_settings.redis_password": "counters are shared by GW_VALKEY_URL",
+  "router_settings.redis_port": "counters are shared by GW_VALKEY_URL",
+  "router_settings.redis_url": "counters are shared by GW_VALKEY_URL",
+};
+
+const ROUTER = new Set([
+  "routing_strategy",
+  "num_retries",
+  "timeout",
+  "allowed_fails",
+  "cooldown_time",
+  "retry_after",
+  "fallbacks",
+  "default_fallbacks",
+  "context_window_fallbacks",
+  "content_policy_fallbacks",
+  "model_group_alias",
+]);
+const LITELLM = new Set([
+  "num_retries",
+  "request_timeout",
+  "allowed_fails",
+  "fallbacks",
+  "default_fallbacks",
+  "context_window_fallbacks",
+  "content_policy_fallbacks",
+  "max_budget",
+  "budget_duration",
+]);
+/** Of no meaning elsewhere. */
+const QUIET = new Set(["set_verbose", "json_logs", "telemetry"]);
+
+/** What stands beside the models. */
+export function importLitellmSettings(config: ConfigEntry, group: string, into: Imported): Routing {
+  const router = entryOf(config["router_settings"]);
+  const litellm = entryOf(config["litellm_settings"]);
+  tell("router_settings", router, ROUTER, into);
+  tell("litellm_settings", litellm, LITELLM, into);
+  tell("general_settings", entryOf(config["general_settings"]), new Set(), into);
+  if (config["environment_variables"] !== undefined)
+    into.note("environment_variables: set them where `gatehouse config apply` runs; the gateway keeps what it is given, sealed");
+  for (const one of Array.isArray(config["guardrails"]) ? config["guardrails"].filter(isConfigEntry) : [])
+    into.note(
+      `guardrails "${String(one["guardrail_name"])}": make a guardrail configuration (docs/guides/guardrails.md); secrets and personal data are found withoutPlaces another service`,
+    );
+  addBudget(litellm, group, into);
+  addToolServers(entryOf(config["mcp_servers"]), group, into);
+  return { ...routingOf(router, litellm, into), fallbacks: fallbacksOf(router, litellm, into), aliases: aliasesOf(router, into) };
+}
+
+function entryOf(value: ConfigValue | undefined): ConfigEntry {
+  return isConfigEntry(value) ? value : {};
+}
+
+function tell(section: string, settings: ConfigEntry, read: ReadonlySet<string>, into: Imported): void {
+  for (const name of Object.keys(settings)) {
+    if (read.has(name) || QUIET.has(name)) continue;
+    into.note(`${section}.${name}: ${ANSWERED[`${section}.${name}`] ?? "has no equal"}`);
+  }
+}
+
+function routingOf(router: ConfigEntry, litellm: ConfigEntry, into: Imported): Pick<Routing, "strategy" | "settings"> {
+  const asked = router["routing_strategy"];
+  const strategy = typeof asked === "string" ? STRATEGIES[asked] : "simple-shuffle";
+  if (strategy === undefined)
+    into.note(
+      `router_settings.routing_strategy: ${String(asked)} has no equal; members are chosen by simple-shuffle, within the rates of each`,
+    );
+  const settings: Record<string, ConfigValue> = {};
+  const take = (member: string, value: ConfigValue | undefined, most: number): void => {
+    if (typeof value === "number" && value >= 0) settings[member] = Math.min(value, most);
+  };
+  take("num_retries", router["num_retries"] ?? litellm["num_retries"], 20);
+  take("timeout", router["timeout"] ?? litellm["request_timeout"], 86_400);
+  take("allowed_fails", router["allowed_fails"] ?? litellm["allowed_fails"], 1_000);
+  take("cooldown_time", router["cooldown_time"], 86_400);
+  take("retry_after", router["retry_after"], 86_400);
+  return { strategy: strategy ?? "simple-shuffle", settings };
+}
+
+function fallbacksOf(router: ConfigEntry, litellm: ConfigEntry, into: Imported): Map<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>();
+  const usual = router["default_fallbacks"] ?? litellm["default_fallbacks"];
+  if (Array.isArray(usual))
+    found.set(
+      "*",
+      usual.filter((one) => typeof one === "string"),
+    );
+  const given = router["fallbacks"] ?? litellm["fallbacks"];
+  for (const one of Array.isArray(given) ? given.filter(isConfigEntry) : [])
+    for (const [name, others] of Object.entries(one))
+      if (Array.isArray(others))
+        found.set(
+          name,
+          others.filter((other) => typeof other === "string"),
+        );
+  for (const name of ["context_window_fallbacks", "content_policy_fallbacks"])
+    if (router[name] !== undefined || litellm[name] !== undefined)
+      into.note(`${name}: has no equal; a request that is too long, or refused for what it says, gets its answer and is not moved`);
+  return found;
+}
+
+function aliasesOf(router: ConfigEntry, into: Imported): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const [alias, target] of Object.entries(entryOf(router["model_group_alias"]))) {
+    const name = isConfigEntry(target) ? target["model"] : target;
+    if (typeof name === "string") found.set(alias, name);
+    if (isConfigEntry(target) && target["hidden"] === true)
+      into.note(`router_settings.model_group_alias.${alias}.hidden: hide it for the portal per group (portal_visible)`);
+  }
+  return found;
+}
+
+function addBudget(litellm: ConfigEntry, group: string, into: Imported): void {
+  const { max_budget: most, budget_duration: period } = litellm;
+  if (typeof most !== "number") return;
+  const member =
+    period === "30d" || period === "1mo" ? "monthly_limit_usd" : period === "1d" || period === "24h" ? "daily_limit_usd" : null;
+  if (member === null)
+    into.note(
+      `litellm_settings.budget_duration: budgets are of a day or a month, so ${String(most)} USD for ${String(period)} was left out`,
+    );
+  else into.add("resource_groups", group, { name: group, llm_global_limits: { budget: { [member]: most } } });
+}
+
+const SERVER_READ = new Set([
+  "url",
+  "transport",
+  "auth_type",
+  "auth_value",
+  "authentication_token",
+  "allowed_tools",
+  "disallowed_tools",
+  "description",
+]);
+
+function addToolServers(servers: ConfigEntry, group: string, into: Imported): void {
+  for (const [name, server] of Object.entries(servers)) {
+    const at = `mcp_servers.${name}`;
+    const { url, transport, auth_type: auth } = entryOf(server);
+    if (typeof url !== "string" || transport === "stdio" || transport === "sse") {
+      into.note(
+        `${at}: only servers of streamable HTTP are called, so ${transport === undefined ? "one withoutPlaces a url" : `one of ${String(transport)}`} was left out`,
+      );
+      continue;
+    }
+    for (const member of Object.keys(entryOf(server))) if (!SERVER_READ.has(member)) into.note(`${at}.${member}: has no equal`);
+    const { origin, pathname } = new URL(url);
+    const token = entryOf(server)["auth_value"] ?? entryOf(server)["authentication_token"];
+    const isBearer = auth === "bearer_token" || auth === "bearer" || (auth === undefined && token !== undefined);
+    if (auth !== undefined && auth !== "none" && !isBearer)
+      into.note(`${at}.auth_type: ${String(auth)} has no equal; see docs/guides/tool-server-authorization.md`);
+    const variable =
+      typeof token === "string" && token.startsWith("os.environ/") ? token.slice("os.environ/".length) : variableOf(`${name}_token`);
+    into.add("mcp_servers", name, {
+      name,
+      base_url: origin,
+      mcp_endpoint_path: pathname,
+      ...(isBearer ? { auth_type: "bearer", api_key: into.secret(variable, `${at}: its token`) } : {}),
+    });
+    const allowed = entryOf(server)["allowed_tools"];
+    const barred = entryOf(server)["disallowed_tools"];
+    into.add("server_configs", name, {
+      name,
+      mcp_server_id: name,
+      group_ids: [group],
+      ...(Array.isArray(allowed) ? { enabled_tools: allowed } : {}),
+      ...(Array.isArray(barred) ? { disabled_tools: barred } : {}),
+    });
+  }
+}

@@ -1,0 +1,116 @@
+import { readYaml } from "../../runtime/yaml.ts";
+import { isConfigEntry, type ConfigEntry, type ConfigValue } from "../configuration/value.ts";
+import { Imported, keyFor, variableOf } from "./imported.ts";
+import { LITELLM_PROVIDERS } from "./litellm-providers.ts";
+
+/** Portkey's names of providers that LiteLLM, whose table this is, calls otherwise. */
+const NAMES: Readonly<Record<string, string>> = {
+  google: "gemini",
+  "vertex-ai": "vertex_ai",
+  "azure-openai": "azure",
+  "mistral-ai": "mistral",
+  "together-ai": "together_ai",
+  "fireworks-ai": "fireworks_ai",
+  "perplexity-ai": "perplexity",
+  "x-ai": "xai",
+};
+
+const READ = new Set([
+  "strategy",
+  "targets",
+  "retry",
+  "request_timeout",
+  "provider",
+  "virtual_key",
+  "api_key",
+  "override_params",
+  "custom_host",
+  "weight",
+  "name",
+]);
+
+/**
+ * A config of Portkey (JSON) as a configuration of ours: one routing group, with a model for each of its targets. Targets
+ * within targets become members of the same group, in their order.
+ */
+export function importPortkey(text: string, group: string, name: string): Imported {
+  const config: unknown = readYaml(text);
+  if (!isConfigEntry(config)) throw new Error("it must be a Portkey config: an object with targets");
+  const into = new Imported();
+  into.add("resource_groups", group, { name: group });
+  const strategy = isConfigEntry(config["strategy"]) ? config["strategy"]["mode"] : "single";
+  if (strategy === "conditional") into.note("strategy.mode: conditional has no equal; its targets are asked in their order");
+  const targets = targetsOf(config, "", into);
+  const id = keyFor(name);
+  const retry = isConfigEntry(config["retry"]) ? config["retry"]["attempts"] : undefined;
+  const timeout = config["request_timeout"];
+  into.add("routing_groups", id, {
+    id,
+    name,
+    routing_strategy: strategy === "loadbalance" ? "simple-shuffle" : "ordered",
+    ...(typeof retry === "number" ? { num_retries: Math.min(20, retry) } : {}),
+    ...(typeof timeout === "number" ? { timeout: timeout / 1000 } : {}),
+  });
+  for (const [at, target] of targets.entries())
+    addTarget(target, at, targets.length, { id, name, group, isShuffled: strategy === "loadbalance" }, into);
+  return into;
+}
+
+interface Target {
+  readonly entry: ConfigEntry;
+  readonly at: string;
+}
+
+function targetsOf(entry: ConfigEntry, at: string, into: Imported): Target[] {
+  for (const member of Object.keys(entry))
+    if (!READ.has(member))
+      into.note(
+        `${at === "" ? "" : `${at}.`}${member}: ${member === "cache" ? "make a semantic cache configuration (docs/guides/semantic-cache.md)" : "has no equal"}`,
+      );
+  const { targets } = entry;
+  if (!Array.isArray(targets)) return [{ entry, at }];
+  if (at !== "") into.note(`${at}: targets within targets are asked as members of one group`);
+  return (targets as readonly ConfigValue[])
+    .filter(isConfigEntry)
+    .flatMap((target, n) => targetsOf(target, `${at === "" ? "" : `${at}.`}targets[${n}]`, into));
+}
+
+function addTarget(
+  { entry, at }: Target,
+  place: number,
+  count: number,
+  to: { readonly id: string; readonly name: string; readonly group: string; readonly isShuffled: boolean },
+  into: Imported,
+): void {
+  const label = at === "" ? "the config" : at;
+  const given = typeof entry["provider"] === "string" ? entry["provider"].replace(/^@/, "") : null;
+  const model = isConfigEntry(entry["override_params"]) ? entry["override_params"]["model"] : undefined;
+  const host = entry["custom_host"];
+  const known = given === null ? undefined : LITELLM_PROVIDERS[NAMES[given] ?? given];
+  if (typeof model !== "string") return into.note(`${label}: has no override_params.model, so there is no model to make`);
+  if (given === null || (known === undefined && typeof host !== "string"))
+    return into.note(`${label}: which provider "${given ?? "its virtual key"}" stands for is not in the config; add it by hand`);
+  const key = keyFor(given);
+  const baseUrl = typeof host === "string" ? host : known?.baseUrl;
+  if (baseUrl === null || baseUrl === undefined) return into.note(`${label}: the address of ${given} is not in the config; add it by hand`);
+  const credential = typeof entry["virtual_key"] === "string" ? `the key behind the virtual key of ${label}` : `${label}.api_key`;
+  into.add("providers", key, {
+    provider_key: key,
+    api_format: known?.format ?? "openai",
+    base_url: baseUrl,
+    api_key: into.secret(known?.keyVariable ?? variableOf(`${given}_api_key`), credential),
+  });
+  for (const member of Object.keys(isConfigEntry(entry["override_params"]) ? entry["override_params"] : {}))
+    if (member !== "model") into.note(`${label}.override_params.${member}: set it by parameter governance (docs/guides/limits.md)`);
+  const own = into.freeName("llms", `${to.name} at ${key}`);
+  const weight = to.isShuffled ? Math.round((typeof entry["weight"] === "number" ? entry["weight"] : 1) * 100) : count - place;
+  into.add("llms", own, {
+    name: own,
+    model_name: model,
+    provider: key,
+    modes: ["chat"],
+    routing_group_id: to.id,
+    routing_weight: weight,
+    group_ids: [to.group],
+  });
+}
