@@ -6,18 +6,31 @@ import { PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { chooseTheme } from "@gatehouse/web-kit/theme.ts";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { CircleUser, House, LogOut, Monitor, Moon, ScrollText, Search, Sun, UserRound } from "lucide-react";
+import { CircleCheck, CircleUser, History, House, LogOut, Monitor, Moon, ScrollText, Search, Sun, UserRound } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { adminSession } from "./admin-client.ts";
 import { PRODUCT } from "./product.ts";
+import { RECORD_KINDS } from "./records/record-kinds.ts";
+
+const AREAS = ["Models", "Tools and agents", "Bounds", "Organization", "People"] as const;
 
 const NAVIGATION: readonly NavigationGroup[] = [
   {
     items: [
       { to: "/", label: "Home", icon: House },
       { to: "/audit", label: "Audit explorer", icon: ScrollText },
+      { to: "/approvals", label: "Approvals", icon: CircleCheck },
+      { to: "/admin-log", label: "Admin log", icon: History },
     ],
   },
+  ...AREAS.map((area) => ({
+    label: area,
+    items: RECORD_KINDS.filter((kind) => kind.area === area).map(({ slug, title, icon }) => ({
+      to: `/manage/${slug}`,
+      label: title,
+      icon,
+    })),
+  })),
 ];
 
 const AccountPage = lazy(() => import("./pages/account.tsx").then((page) => ({ default: page.AccountPage })));

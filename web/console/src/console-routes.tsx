@@ -15,6 +15,31 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/approvals",
+    component: lazyRouteComponent(() => import("./pages/approvals.tsx"), "WaitingApprovalsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/admin-log",
+    component: lazyRouteComponent(() => import("./pages/admin-log.tsx"), "AdminLogPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/manage/$kind",
+    component: lazyRouteComponent(() => import("./pages/records.tsx"), "RecordsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/manage/$kind/new",
+    component: lazyRouteComponent(() => import("./pages/new-record.tsx"), "NewRecordPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/manage/$kind/$id",
+    component: lazyRouteComponent(() => import("./pages/record.tsx"), "RecordPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/account",
     component: lazyRouteComponent(() => import("./pages/account.tsx"), "AccountPage"),
   }),

@@ -1,0 +1,113 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
+import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { CircleCheck } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { adminApi } from "../admin-client.ts";
+import { PRODUCT } from "../product.ts";
+
+const STATES = ["pending", "approved", "rejected", "expired", "all"] as const;
+type State = (typeof STATES)[number];
+
+const read = (status: State) => adminApi.call("GET /v1/admin/approvals", { query: { status, page_size: 100 } });
+type Approval = Awaited<ReturnType<typeof read>>["approvals"][number];
+
+const REFRESH_MS = 5_000;
+
+export function WaitingApprovalsPage(): ReactNode {
+  const [status, setStatus] = useState<State>("pending");
+  const found = useQuery({ queryKey: ["approvals", status], queryFn: () => read(status), refetchInterval: REFRESH_MS });
+  return (
+    <PageFrame
+      product={PRODUCT}
+      title="Approvals"
+      lead="Calls that wait for somebody to say yes. Whoever made a call's key may not approve it."
+    >
+      <div className="grid gap-4">
+        <div className="max-w-60">
+          <SelectField
+            label="Show"
+            value={status}
+            choices={STATES.map((value) => ({ value, label: value }))}
+            onChange={({ target }) => setStatus(target.value as State)}
+          />
+        </div>
+        {found.isPending && <Skeleton label="Loading" />}
+        {found.isError && <ErrorState error={found.error} title="The approvals could not be read" requestLabel="Request" />}
+        {found.isSuccess && found.data.approvals.length === 0 && (
+          <EmptyState icon={CircleCheck} title={status === "pending" ? "Nothing waits" : "None"}>
+            A call of a tool, an agent or a model waits here where a policy asks for an approval.
+          </EmptyState>
+        )}
+        {found.isSuccess && found.data.approvals.map((approval) => <One key={approval.id} approval={approval} />)}
+      </div>
+    </PageFrame>
+  );
+}
+
+function One({ approval }: { readonly approval: Approval }): ReactNode {
+  const queries = useQueryClient();
+  const [note, setNote] = useState("");
+  const path = { id: approval.id };
+  const body = note.trim() === "" ? {} : { note: note.trim() };
+  const decide = useMutation({
+    mutationFn: (isApproved: boolean) =>
+      isApproved
+        ? adminApi.call("POST /v1/admin/approvals/{id}/approve", { path, body })
+        : adminApi.call("POST /v1/admin/approvals/{id}/reject", { path, body }),
+    async onSuccess(_answer, isApproved) {
+      await queries.invalidateQueries({ queryKey: ["approvals"] });
+      tell(isApproved ? "Approved. The caller may make this very call once." : "Rejected.");
+    },
+  });
+  return (
+    <Panel
+      title={`${approval.capability_name} on ${approval.server_name}`}
+      actions={<Badge tone={approval.status === "pending" ? "warn" : "neutral"}>{approval.status}</Badge>}
+    >
+      <div className="grid gap-4">
+        <Facts
+          items={[
+            ["Asked by", approval.requester_display],
+            ["Asked", formatRelative(approval.created_at)],
+            ["Ends", formatRelative(approval.expires_at)],
+          ]}
+        />
+        <div className="grid gap-1">
+          <h3 className="text-sm font-medium">What will be sent</h3>
+          <pre
+            tabIndex={0}
+            aria-label="What will be sent"
+            className="max-h-72 overflow-auto rounded-lg bg-sunken p-3 text-xs whitespace-pre-wrap"
+          >
+            {approval.call_arguments_text}
+          </pre>
+        </div>
+        {approval.status === "pending" && (
+          <div className="grid max-w-xl gap-3">
+            <TextField
+              label="Note (kept with the decision)"
+              value={note}
+              maxLength={1000}
+              onChange={({ target }) => setNote(target.value)}
+            />
+            <FormError error={decide.error} />
+            <div className="flex gap-2">
+              <Button look="primary" busy={decide.isPending} onClick={() => decide.mutate(true)}>
+                Approve
+              </Button>
+              <Button busy={decide.isPending} onClick={() => decide.mutate(false)}>
+                Reject
+              </Button>
+            </div>
+          </div>
+        )}
+      </div>
+    </Panel>
+  );
+}

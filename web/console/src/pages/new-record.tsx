@@ -1,0 +1,93 @@
+import { buttonClass } from "@gatehouse/web-kit/button.tsx";
+import { PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { ConsoleNotFound } from "../console-frame.tsx";
+import { PRODUCT } from "../product.ts";
+import { type ApiDocument, type ApiSchema, bodySchema } from "../records/api-schema.ts";
+import { RecordForm } from "../records/record-form.tsx";
+import type { RecordKind } from "../records/record-kind.ts";
+import { recordKind } from "../records/record-kinds.ts";
+import { type ApiRecord, askRecords, documentQuery, shownName, recordsKey } from "../records/records-client.ts";
+import { ShownOnce } from "../records/shown-once.tsx";
+
+export function NewRecordPage(): ReactNode {
+  const { kind: slug } = useParams({ strict: false });
+  const kind = recordKind(slug);
+  const api = useQuery(documentQuery);
+  if (kind === undefined) return <ConsoleNotFound />;
+  return (
+    <PageFrame product={PRODUCT} title={`New ${kind.noun}`} lead={kind.empty} width="reading">
+      {api.isPending && <Skeleton label="Loading" lines={6} />}
+      {api.isError && <ErrorState error={api.error} title="The form could not be read" requestLabel="Request" />}
+      {api.isSuccess && <NewRecord document={api.data} kind={kind} />}
+    </PageFrame>
+  );
+}
+
+/** What a request to make one takes; what goes into its address stands first. */
+function creationSchema(document: ApiDocument, kind: RecordKind): { readonly schema: ApiSchema; readonly inPath: string | undefined } {
+  const path = kind.createPath ?? kind.path;
+  const inPath = /\{(\w+)\}/.exec(path)?.[1];
+  const schema = bodySchema(document, "POST", path) ?? {};
+  if (inPath === undefined) return { schema, inPath };
+  return {
+    inPath,
+    schema: {
+      ...schema,
+      properties: { [inPath]: { type: "string" }, ...schema.properties },
+      required: [inPath, ...(schema.required ?? [])],
+    },
+  };
+}
+
+function NewRecord({ document, kind }: { readonly document: ApiDocument; readonly kind: RecordKind }): ReactNode {
+  const queries = useQueryClient();
+  const go = useNavigate();
+  const [made, setMade] = useState<ApiRecord | null>(null);
+  const { schema, inPath } = creationSchema(document, kind);
+  const create = useMutation({
+    mutationFn: (value: ApiRecord) => {
+      if (inPath === undefined) return askRecords("POST", kind.path, value);
+      const { [inPath]: id, ...body } = value;
+      return askRecords("POST", (kind.createPath ?? "").replace(`{${inPath}}`, encodeURIComponent(String(id ?? ""))), body);
+    },
+    async onSuccess(answer) {
+      await queries.invalidateQueries({ queryKey: recordsKey(kind) });
+      if ((kind.shows ?? []).some((member) => typeof answer[member] === "string")) return setMade(answer);
+      // Some answers hold the record within.
+      const record = (typeof answer["user"] === "object" && answer["user"] !== null ? answer["user"] : answer) as ApiRecord;
+      tell(`${shownName(kind, record)} is there.`);
+      await go({ to: "/manage/$kind/$id", params: { kind: kind.slug, id: String(record["id"]) } });
+    },
+  });
+  if (made !== null)
+    return (
+      <div className="grid gap-4">
+        <ShownOnce answer={made} members={kind.shows ?? []} />
+        <div>
+          <Link to="/manage/$kind/$id" params={{ kind: kind.slug, id: String(made["id"]) }} className={buttonClass("primary")}>
+            I have it
+          </Link>
+        </div>
+      </div>
+    );
+  return (
+    <Panel>
+      <RecordForm
+        document={document}
+        schema={schema}
+        references={kind.references ?? {}}
+        initial={{}}
+        first={kind.first}
+        submitLabel={`Create ${kind.noun}`}
+        busy={create.isPending}
+        error={create.error}
+        onSubmit={(value) => create.mutate(value)}
+      />
+    </Panel>
+  );
+}

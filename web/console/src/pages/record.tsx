@@ -1,0 +1,164 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
+import { useSession } from "@gatehouse/web-kit/session.ts";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Trash2 } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { adminSession } from "../admin-client.ts";
+import { ConsoleNotFound } from "../console-frame.tsx";
+import { PRODUCT } from "../product.ts";
+import { ActionPanel } from "../records/action-panel.tsx";
+import { type ApiDocument, bodySchema, hasOperation, isAllowed, memberLabel } from "../records/api-schema.ts";
+import { CurlLine } from "../records/curl-line.tsx";
+import { DocumentPanel } from "../records/document-panel.tsx";
+import { GroupPanels } from "../records/group-panels.tsx";
+import { RecordForm } from "../records/record-form.tsx";
+import type { RecordKind } from "../records/record-kind.ts";
+import { recordKind } from "../records/record-kinds.ts";
+import { RecordValue } from "../records/record-value.tsx";
+import { type ApiRecord, askRecords, documentQuery, shownName, recordQuery, recordsKey } from "../records/records-client.ts";
+
+export function RecordPage(): ReactNode {
+  const { kind: slug, id = "" } = useParams({ strict: false });
+  const kind = recordKind(slug);
+  return kind === undefined ? <ConsoleNotFound /> : <OneRecord key={`${kind.slug} ${id}`} kind={kind} id={id} />;
+}
+
+function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: string }): ReactNode {
+  const api = useQuery(documentQuery);
+  const read = useQuery({ ...recordQuery(kind, id), retry: false });
+  const session = useSession(adminSession);
+  const user = session.state === "in" ? session.user : {};
+  const one = `${kind.path}/{id}`;
+  const mayDelete = api.isSuccess && hasOperation(api.data, "DELETE", one) && isAllowed(api.data, "DELETE", one, user);
+  return (
+    <PageFrame
+      product={PRODUCT}
+      title={read.isSuccess ? shownName(kind, read.data) : memberLabel(kind.noun.replaceAll(" ", "_"))}
+      lead={
+        <Link to="/manage/$kind" params={{ kind: kind.slug }} className="text-accent underline">
+          {kind.title}
+        </Link>
+      }
+      actions={mayDelete && read.isSuccess ? <DeleteButton kind={kind} record={read.data} /> : undefined}
+    >
+      {(read.isPending || api.isPending) && <Skeleton label="Loading" lines={6} />}
+      {read.isError && <ErrorState error={read.error} title={`This ${kind.noun} could not be read`} requestLabel="Request" />}
+      {read.isSuccess && api.isSuccess && (
+        <div className="grid gap-4">
+          <Editor document={api.data} kind={kind} id={id} record={read.data} mayChange={isAllowed(api.data, "PATCH", one, user)} />
+          {kind.documents?.map((about) => (
+            <DocumentPanel key={about.path} document={api.data} kind={kind} id={id} about={about} />
+          ))}
+          {kind.slug === "resource-groups" && <GroupPanels id={id} />}
+          {kind.actions
+            ?.filter(({ path }) => isAllowed(api.data, "POST", `${one}${path}`, user))
+            .map((action) => (
+              <ActionPanel key={action.path} document={api.data} kind={kind} id={id} action={action} />
+            ))}
+          <Panel title="All of it">
+            <Facts
+              items={Object.entries(read.data).map(
+                ([member, value]) => [memberLabel(member), <RecordValue key={member} kind={kind} member={member} value={value} />] as const,
+              )}
+            />
+          </Panel>
+          <CurlLine path={`${kind.path}/${encodeURIComponent(id)}`} />
+        </div>
+      )}
+    </PageFrame>
+  );
+}
+
+function Editor({
+  document,
+  kind,
+  id,
+  record,
+  mayChange,
+}: {
+  readonly document: ApiDocument;
+  readonly kind: RecordKind;
+  readonly id: string;
+  readonly record: ApiRecord;
+  readonly mayChange: boolean;
+}): ReactNode {
+  const queries = useQueryClient();
+  const schema = bodySchema(document, "PATCH", `${kind.path}/{id}`);
+  const change = useMutation({
+    mutationFn: (changes: ApiRecord) => askRecords("PATCH", `${kind.path}/${encodeURIComponent(id)}`, changes),
+    async onSuccess(_answer, changes) {
+      const before = Object.fromEntries(Object.keys(changes).map((member) => [member, record[member] ?? null]));
+      await queries.invalidateQueries({ queryKey: recordsKey(kind) });
+      // What no read shows cannot be put back.
+      const canUndo = Object.keys(changes).every((member) => member in record);
+      tell("Saved. It holds for the next call.", canUndo ? { label: "Undo", run: () => void undo.mutate(before) } : undefined);
+    },
+  });
+  const undo = useMutation({
+    mutationFn: (before: ApiRecord) => askRecords("PATCH", `${kind.path}/${encodeURIComponent(id)}`, before),
+    onSuccess: () => queries.invalidateQueries({ queryKey: recordsKey(kind) }),
+  });
+  if (schema === null) return null;
+  if (!mayChange) return <p className="text-muted">Your role may look at this, and not change it.</p>;
+  return (
+    <Panel title="Settings">
+      <RecordForm
+        key={String(record["updated_at"] ?? "")}
+        document={document}
+        schema={schema}
+        references={kind.references ?? {}}
+        initial={Object.fromEntries(
+          Object.keys(schema.properties ?? {}).flatMap((member) => (member in record ? [[member, record[member]]] : [])),
+        )}
+        first={kind.first}
+        submitLabel="Save"
+        busy={change.isPending}
+        error={change.error}
+        onSubmit={(changes) => change.mutate(changes)}
+        changesOnly
+      />
+    </Panel>
+  );
+}
+
+function DeleteButton({ kind, record }: { readonly kind: RecordKind; readonly record: ApiRecord }): ReactNode {
+  const [asking, setAsking] = useState(false);
+  const queries = useQueryClient();
+  const go = useNavigate();
+  const name = shownName(kind, record);
+  const remove = useMutation({
+    mutationFn: () => askRecords("DELETE", `${kind.path}/${encodeURIComponent(String(record["id"]))}`),
+    async onSuccess() {
+      queries.removeQueries({ queryKey: [...recordsKey(kind), "one", String(record["id"])] });
+      await go({ to: "/manage/$kind", params: { kind: kind.slug } });
+      await queries.invalidateQueries({ queryKey: recordsKey(kind) });
+      tell(`${name} is deleted.`);
+    },
+  });
+  return (
+    <>
+      <Button icon={Trash2} onClick={() => setAsking(true)}>
+        Delete
+      </Button>
+      <ConfirmDialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={`Delete this ${kind.noun}?`}
+        description="This cannot be undone. The record of its calls stays."
+        closeLabel="Keep it"
+        confirmLabel="Delete"
+        onConfirm={() => remove.mutate()}
+        busy={remove.isPending}
+        typed={{ text: name, label: `Type ${name} to delete it` }}
+      >
+        <FormError error={remove.error} />
+      </ConfirmDialog>
+    </>
+  );
+}

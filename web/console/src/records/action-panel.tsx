@@ -1,0 +1,73 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { Facts, Panel } from "@gatehouse/web-kit/page.tsx";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { type ApiDocument, bodySchema, memberLabel } from "./api-schema.ts";
+import { RecordForm } from "./record-form.tsx";
+import type { RecordAction, RecordKind } from "./record-kind.ts";
+import { askRecords, recordsKey } from "./records-client.ts";
+import { RecordValue } from "./record-value.tsx";
+import { ShownOnce } from "./shown-once.tsx";
+
+/** Something that can be done with a record: what it needs, and what it came to. */
+export function ActionPanel({
+  document,
+  kind,
+  id,
+  action,
+}: {
+  readonly document: ApiDocument;
+  readonly kind: RecordKind;
+  readonly id: string;
+  readonly action: RecordAction;
+}): ReactNode {
+  const queries = useQueryClient();
+  const schema = bodySchema(document, "POST", `${kind.path}/{id}${action.path}`);
+  const asked = useMutation({
+    mutationFn: (body: unknown) => askRecords("POST", `${kind.path}/${encodeURIComponent(id)}${action.path}`, body),
+    onSuccess: () => (action.isTest === true ? undefined : queries.invalidateQueries({ queryKey: recordsKey(kind) })),
+  });
+  const takesSomething = schema !== null && Object.keys(schema.properties ?? {}).length > 0;
+  return (
+    <Panel title={action.label}>
+      <div className="grid gap-4">
+        <p className="text-muted">{action.hint}</p>
+        {takesSomething ? (
+          <RecordForm
+            document={document}
+            schema={schema}
+            references={kind.references ?? {}}
+            initial={{}}
+            submitLabel={action.label}
+            busy={asked.isPending}
+            error={asked.error}
+            onSubmit={(body) => asked.mutate(body)}
+          />
+        ) : (
+          <>
+            <FormError error={asked.error} />
+            <div>
+              <Button busy={asked.isPending} onClick={() => asked.mutate(schema === null ? undefined : {})}>
+                {action.label}
+              </Button>
+            </div>
+          </>
+        )}
+        {asked.isSuccess && <ShownOnce answer={asked.data} members={action.shows ?? []} />}
+        {asked.isSuccess && action.shows === undefined && (
+          <div role="status">
+            <Facts
+              items={Object.entries(asked.data)
+                .filter(([member]) => !/^(?:id|tenant_id|created_at)$/.test(member))
+                .map(
+                  ([member, value]) =>
+                    [memberLabel(member), <RecordValue key={member} kind={kind} member={member} value={value} />] as const,
+                )}
+            />
+          </div>
+        )}
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,106 @@
+import { Badge, Facts, Panel } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { type ApiDocument, bodySchema, memberLabel, resolvedSchema } from "./api-schema.ts";
+import { RecordForm } from "./record-form.tsx";
+import type { RecordDocument, RecordKind } from "./record-kind.ts";
+import { askRecords, recordsKey } from "./records-client.ts";
+
+type Members = Readonly<Record<string, unknown>>;
+const membersOf = (value: unknown): Members =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : {};
+
+/** Every leaf of a document by its path: "budget.daily_limit_usd". */
+function leaves(value: Members, at = ""): [string, unknown][] {
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const path = at === "" ? name : `${at}.${name}`;
+    return typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? leaves(inner as Members, path)
+      : [[path, inner] as [string, unknown]];
+  });
+}
+
+const pathLabel = (path: string) => path.split(".").map(memberLabel).join(", ");
+
+/** What holds here, and whether it is this record's own word or comes from above. */
+function Effective({ own, effective }: { readonly own: Members; readonly effective: Members }): ReactNode {
+  const mine = new Map(leaves(own));
+  const all = leaves(effective);
+  if (all.length === 0) return <p className="text-muted">Nothing is set, here or above.</p>;
+  return (
+    <Facts
+      items={all.map(
+        ([path, value]) =>
+          [
+            pathLabel(path),
+            <span key={path} className="flex flex-wrap items-center gap-2">
+              {typeof value === "object" ? JSON.stringify(value) : String(value)}
+              {mine.get(path) === value ? (
+                <Badge tone="accent">set here</Badge>
+              ) : (
+                <Badge>{mine.has(path) ? "narrowed from above" : "from above"}</Badge>
+              )}
+            </span>,
+          ] as const,
+      )}
+    />
+  );
+}
+
+export function DocumentPanel({
+  document,
+  kind,
+  id,
+  about,
+}: {
+  readonly document: ApiDocument;
+  readonly kind: RecordKind;
+  readonly id: string;
+  readonly about: RecordDocument;
+}): ReactNode {
+  const queries = useQueryClient();
+  const path = `${kind.path}/${encodeURIComponent(id)}${about.path}`;
+  const key = [...recordsKey(kind), "document", id, about.path];
+  const read = useQuery({ queryKey: key, queryFn: () => askRecords("GET", path) });
+  const changed = useMutation({
+    mutationFn: (value: Members) => askRecords("PATCH", path, { [about.member]: value }),
+    async onSuccess() {
+      await queries.invalidateQueries({ queryKey: key });
+      tell(`${about.label}: saved. It holds for the next call.`);
+    },
+  });
+  const given = bodySchema(document, "PATCH", `${kind.path}/{id}${about.path}`)?.properties?.[about.member];
+  if (given === undefined) return null;
+  const { schema } = resolvedSchema(document, given);
+  const own = membersOf(read.data?.["own"] ?? read.data?.[about.member]);
+  const effective = membersOf(Object.entries(read.data ?? {}).find(([name]) => name.startsWith("effective"))?.[1]);
+  return (
+    <Panel title={about.label}>
+      {read.isPending && <Skeleton label="Loading" lines={2} />}
+      {read.isError && <ErrorState error={read.error} title="This could not be read" requestLabel="Request" />}
+      {read.isSuccess && (
+        <div className="grid gap-4">
+          <Effective own={own} effective={effective} />
+          <details>
+            <summary className="min-h-6 cursor-pointer text-sm font-medium">Change what is set here</summary>
+            <div className="mt-4">
+              <RecordForm
+                key={JSON.stringify(own)}
+                document={document}
+                schema={schema}
+                references={kind.references ?? {}}
+                initial={own}
+                submitLabel="Save"
+                busy={changed.isPending}
+                error={changed.error}
+                onSubmit={(value) => changed.mutate(value)}
+              />
+            </div>
+          </details>
+        </div>
+      )}
+    </Panel>
+  );
+}

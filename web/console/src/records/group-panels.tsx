@@ -1,0 +1,172 @@
+import { formatNumber, formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { Badge, Facts, Panel } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { adminApi } from "../admin-client.ts";
+import { memberLabel } from "./api-schema.ts";
+import { askRecords } from "./records-client.ts";
+
+/** What a resource group has, with what it inherits and from whom; where it stands; and what of its limits is used now. */
+export function GroupPanels({ id }: { readonly id: string }): ReactNode {
+  return (
+    <>
+      <Family id={id} />
+      <Models id={id} />
+      <Servers id={id} />
+      <Used id={id} />
+    </>
+  );
+}
+
+function GroupLink({ id, name }: { readonly id: string; readonly name: string }): ReactNode {
+  return (
+    <Link to="/manage/$kind/$id" params={{ kind: "resource-groups", id }} className="text-accent underline">
+      {name}
+    </Link>
+  );
+}
+
+function Family({ id }: { readonly id: string }): ReactNode {
+  const above = useQuery({
+    queryKey: ["group", id, "ancestors"],
+    queryFn: () => askRecords("GET", `/v1/admin/resource-groups/${id}/ancestors`),
+  });
+  const below = useQuery({
+    queryKey: ["group", id, "descendants"],
+    queryFn: () => askRecords("GET", `/v1/admin/resource-groups/${id}/descendants`),
+  });
+  const named = (answer: Readonly<Record<string, unknown>> | undefined) =>
+    Object.values(answer ?? {})
+      .filter(Array.isArray)
+      .flat()
+      .filter((one): one is { id: string; name: string } => typeof one?.id === "string" && typeof one?.name === "string" && one.id !== id);
+  const links = (answer: Readonly<Record<string, unknown>> | undefined) => {
+    const groups = named(answer);
+    return groups.length === 0 ? (
+      <span className="text-muted">none</span>
+    ) : (
+      <span className="flex flex-wrap gap-x-3">
+        {groups.map((group) => (
+          <GroupLink key={group.id} {...group} />
+        ))}
+      </span>
+    );
+  };
+  return (
+    <Panel title="Where it stands">
+      <Facts
+        items={[
+          ["Above it", links(above.data)],
+          ["Below it", links(below.data)],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function Models({ id }: { readonly id: string }): ReactNode {
+  const models = useQuery({
+    queryKey: ["group", id, "models"],
+    queryFn: () => adminApi.call("GET /v1/admin/resource-groups/{id}/llm-models", { path: { id }, query: { page_size: 200 } }),
+  });
+  return (
+    <Panel title="Models it may call">
+      {models.isPending && <Skeleton label="Loading" lines={2} />}
+      {models.isError && <ErrorState error={models.error} title="The models could not be read" requestLabel="Request" />}
+      {models.isSuccess && models.data.llm_models.length === 0 && <p className="text-muted">None. Grant one on the model&apos;s page.</p>}
+      {models.isSuccess && (
+        <ul className="grid gap-2">
+          {models.data.llm_models.map((model) => (
+            <li key={model.id} className="flex flex-wrap items-center gap-2">
+              <Link to="/manage/$kind/$id" params={{ kind: "models", id: model.id }} className="text-accent underline">
+                {model.name}
+              </Link>
+              <span className="text-sm text-muted">{model.provider}</span>
+              {model.inherited && (
+                <Badge>
+                  from <GroupLink id={model.bound_group_id} name={model.bound_group_name} />
+                </Badge>
+              )}
+              {model.judge_only && <Badge tone="warn">for policies in words only</Badge>}
+              {!model.portal_visible && <Badge>not in the portal</Badge>}
+              {!model.enabled && <Badge tone="bad">off</Badge>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+function Servers({ id }: { readonly id: string }): ReactNode {
+  const servers = useQuery({
+    queryKey: ["group", id, "servers"],
+    queryFn: () => adminApi.call("GET /v1/admin/resource-groups/{id}/effective-server-configs", { path: { id } }),
+  });
+  return (
+    <Panel title="Tool servers it may call">
+      {servers.isPending && <Skeleton label="Loading" lines={2} />}
+      {servers.isError && <ErrorState error={servers.error} title="The tool servers could not be read" requestLabel="Request" />}
+      {servers.isSuccess && servers.data.server_configs.length === 0 && (
+        <p className="text-muted">None. A server configuration grants one.</p>
+      )}
+      {servers.isSuccess && (
+        <ul className="grid gap-2">
+          {servers.data.server_configs.map((config) => (
+            <li key={config.id} className="flex flex-wrap items-center gap-2">
+              <Link to="/manage/$kind/$id" params={{ kind: "server-configs", id: config.id }} className="text-accent underline">
+                {config.name}
+              </Link>
+              {config.inherited && <Badge>from above</Badge>}
+              {config.approval_required_tools.length > 0 && (
+                <Badge tone="warn">asks before {config.approval_required_tools.join(", ")}</Badge>
+              )}
+              {!config.enabled && <Badge tone="bad">off</Badge>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+const limitLabel = (type: string) => memberLabel(type);
+
+/** How much of each limit is used, nearest to its end first. */
+function Used({ id }: { readonly id: string }): ReactNode {
+  const used = useQuery({
+    queryKey: ["group", id, "consumption"],
+    queryFn: () => adminApi.call("GET /v1/admin/resource-groups/{id}/consumption", { path: { id } }),
+    refetchInterval: 10_000,
+  });
+  if (!used.isSuccess) return null;
+  const limits = used.data.limits.toSorted((a, b) => (b.utilization_percent ?? 0) - (a.utilization_percent ?? 0));
+  return (
+    <Panel title="Used now">
+      {limits.length === 0 && <p className="text-muted">No limit holds for it.</p>}
+      <ul className="grid gap-3">
+        {limits.map((limit, at) => (
+          <li key={at} className="grid gap-1">
+            <span className="flex flex-wrap items-center gap-2 text-sm">
+              <span className="font-medium">{limitLabel(limit.limit_type)}</span>
+              {limit.inherited && <Badge>of {limit.group_name}</Badge>}
+              {limit.blocks && <Badge tone="bad">blocks calls</Badge>}
+              <span className="text-muted tabular-nums">
+                {formatNumber(limit.current ?? 0)} of {formatNumber(limit.limit)}
+                {limit.resets_at == null ? "" : `, anew ${formatRelative(limit.resets_at)}`}
+              </span>
+            </span>
+            <progress
+              aria-label={limitLabel(limit.limit_type)}
+              className="h-2 w-full"
+              max={100}
+              value={Math.min(100, limit.utilization_percent ?? 0)}
+            />
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}

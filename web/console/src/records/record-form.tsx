@@ -1,0 +1,86 @@
+import { ApiError } from "@gatehouse/web-kit/api-error.ts";
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { type ReactNode, useId, useState } from "react";
+import type { ApiDocument, ApiSchema } from "./api-schema.ts";
+import { type FieldContext, SchemaMembers } from "./schema-field.tsx";
+
+interface RecordFormProps {
+  readonly document: ApiDocument;
+  readonly schema: ApiSchema;
+  readonly references: Readonly<Record<string, string>>;
+  readonly initial: Readonly<Record<string, unknown>>;
+  /** What is shown at once; all others stand folded below. */
+  readonly first?: readonly string[];
+  readonly submitLabel: string;
+  readonly busy: boolean;
+  readonly error: unknown;
+  readonly onSubmit: (value: Readonly<Record<string, unknown>>) => void;
+  /** Only what differs from `initial` is sent, and nothing is sent while nothing does. */
+  readonly changesOnly?: boolean;
+}
+
+/** A form drawn from the schema of the request it makes. What the gateway refuses stands at the field it is about. */
+export function RecordForm({
+  document,
+  schema,
+  references,
+  initial,
+  first,
+  submitLabel,
+  busy,
+  error,
+  onSubmit,
+  changesOnly = false,
+}: RecordFormProps): ReactNode {
+  const [value, setValue] = useState<Readonly<Record<string, unknown>>>(initial);
+  const more = useId();
+  const names = Object.keys(schema.properties ?? {});
+  const shown = first === undefined ? names : first.filter((name) => names.includes(name));
+  const folded = names.filter((name) => !shown.includes(name));
+  const fields = error instanceof ApiError ? error.fields : [];
+  const context: FieldContext = { document, references, errorAt: (path) => fields.find(({ field }) => field === path)?.message };
+  const isFolded = fields.some(({ field }) =>
+    folded.some((name) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`)),
+  );
+  const changes = Object.fromEntries(Object.entries(value).filter(([name, now]) => JSON.stringify(now) !== JSON.stringify(initial[name])));
+  const sent = changesOnly ? changes : value;
+  // A path that no field has, of a member within one that is drawn whole.
+  const elsewhere = fields.filter(({ field }) => !names.includes(field));
+  return (
+    <form
+      className="grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit(sent);
+      }}
+    >
+      <SchemaMembers context={context} path="" schema={schema} value={value} onChange={setValue} only={shown} />
+      {folded.length > 0 && (
+        <details className="rounded-lg border border-line p-3" {...(isFolded ? { open: true } : {})}>
+          <summary id={more} className="min-h-6 cursor-pointer text-sm font-medium">
+            {folded.length} more settings
+          </summary>
+          <div className="mt-4 grid gap-4" role="group" aria-labelledby={more}>
+            <SchemaMembers context={context} path="" schema={schema} value={value} onChange={setValue} only={folded} />
+          </div>
+        </details>
+      )}
+      <FormError error={error} />
+      {elsewhere.length > 0 && (
+        <ul role="alert" className="grid gap-1 rounded-lg bg-bad-soft px-3 py-2 text-sm text-bad">
+          {elsewhere.map(({ field, message }) => (
+            <li key={field}>
+              {field}: {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      <div>
+        <Button type="submit" look="primary" busy={busy} disabled={changesOnly && Object.keys(changes).length === 0}>
+          {submitLabel}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,92 @@
+import { ComboboxField } from "@gatehouse/web-kit/combobox.tsx";
+import { CheckboxField, TextField } from "@gatehouse/web-kit/field.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import type { RecordKind } from "./record-kind.ts";
+import { choicesQuery, referenceTo, shownName } from "./records-client.ts";
+
+interface ReferenceProps {
+  readonly kind: RecordKind;
+  readonly label: string;
+  readonly hint?: string | undefined;
+  readonly error?: string | undefined;
+}
+
+const detailOf = (record: Readonly<Record<string, unknown>>) => {
+  const shown = record["display_name"] ?? record["description"];
+  return typeof shown === "string" ? { detail: shown.slice(0, 80) } : {};
+};
+
+/** One record of another kind, found by its name. */
+export function ReferenceField({
+  kind,
+  value,
+  onChange,
+  hint,
+  ...rest
+}: ReferenceProps & { readonly value: string | null; readonly onChange: (value: string | null) => void }): ReactNode {
+  const choices = useQuery(choicesQuery(kind));
+  const items = (choices.data?.items ?? []).map((record) => ({
+    value: String(record["id"]),
+    label: shownName(kind, record),
+    ...detailOf(record),
+  }));
+  return (
+    <ComboboxField
+      {...rest}
+      {...(hint === undefined ? {} : { hint })}
+      items={items}
+      value={value}
+      onChange={onChange}
+      emptyLabel={choices.isPending ? "Loading" : `There is no such ${kind.noun}`}
+      openLabel={`Show each ${kind.noun}`}
+    />
+  );
+}
+
+const FILTERED_FROM = 12;
+
+/** Any number of records of another kind. */
+export function ManyReferencesField({
+  kind,
+  label,
+  hint,
+  error,
+  value,
+  onChange,
+}: ReferenceProps & { readonly value: readonly string[]; readonly onChange: (value: string[]) => void }): ReactNode {
+  const choices = useQuery(choicesQuery(kind));
+  const [text, setText] = useState("");
+  const all = choices.data?.items ?? [];
+  const shown = all.filter(
+    (record) => value.includes(referenceTo(kind, record)) || shownName(kind, record).toLowerCase().includes(text.toLowerCase()),
+  );
+  return (
+    <fieldset className="grid gap-3 rounded-lg border border-line p-3">
+      <legend className="px-1 text-sm font-medium">{label}</legend>
+      {hint !== undefined && <p className="text-sm text-muted">{hint}</p>}
+      {all.length > FILTERED_FROM && (
+        <TextField label={`Find a ${kind.noun}`} type="search" value={text} onChange={({ target }) => setText(target.value)} />
+      )}
+      {choices.isSuccess && all.length === 0 && <p className="text-sm text-muted">There is no {kind.noun} yet.</p>}
+      <div className="flex max-h-60 flex-wrap gap-x-6 gap-y-2 overflow-y-auto" role="group" aria-label={label}>
+        {shown.map((record) => {
+          const id = referenceTo(kind, record);
+          return (
+            <CheckboxField
+              key={id}
+              label={shownName(kind, record)}
+              checked={value.includes(id)}
+              onChange={({ target }) => onChange(target.checked ? [...value, id] : value.filter((one) => one !== id))}
+            />
+          );
+        })}
+      </div>
+      {error !== undefined && (
+        <p role="alert" className="text-sm text-bad">
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+}
