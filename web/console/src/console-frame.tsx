@@ -10,6 +10,7 @@ import { CircleCheck, CircleUser, History, House, LogOut, Monitor, Moon, ScrollT
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { adminSession } from "./admin-client.ts";
 import { PRODUCT } from "./product.ts";
+import { TenantChoice } from "./tenant-choice.tsx";
 import { RECORD_KINDS } from "./records/record-kinds.ts";
 
 const AREAS = ["Models", "Tools and agents", "Bounds", "Organization", "People"] as const;
@@ -66,6 +67,7 @@ export function ConsoleFrame(): ReactNode {
       labels={LABELS}
       tools={
         <>
+          {session.state === "in" && session.user["role"] === "system_admin" && <TenantChoice />}
           <IconButton icon={Search} label="Search (Ctrl K)" onClick={() => setSearching(true)} />
           <MenuButton
             label={session.state === "in" ? `Account: ${session.user.username}` : "Account"}

@@ -1,8 +1,19 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, retainSearchParams } from "@tanstack/react-router";
+import { adminSession } from "./admin-client.ts";
 import { rowSearchOf } from "./audit/row-search.ts";
 import { ConsoleFrame, ConsoleNotFound } from "./console-frame.tsx";
 
-const root = createRootRoute({ component: ConsoleFrame, notFoundComponent: ConsoleNotFound });
+/** Which tenant a system admin looks at stands in the address of every page; without it, the one the gateway takes for meant. */
+const root = createRootRoute({
+  component: ConsoleFrame,
+  notFoundComponent: ConsoleNotFound,
+  validateSearch: (given: Record<string, unknown>): { tenant?: string } => {
+    const { tenant } = given;
+    return typeof tenant === "string" && tenant !== "" ? { tenant } : {};
+  },
+  search: { middlewares: [retainSearchParams(["tenant"])] },
+  beforeLoad: ({ search }) => adminSession.setHeader("x-tenant-id", search.tenant ?? null),
+});
 
 /** Every page of the console. A page is a file of its own, loaded when somebody goes there. */
 const pages = [

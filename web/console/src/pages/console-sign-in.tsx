@@ -3,8 +3,9 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { SignInFrame } from "@gatehouse/web-kit/sign-in-frame.tsx";
-import { useMutation } from "@tanstack/react-query";
-import { type ReactNode, type SubmitEvent, useState } from "react";
+import { SignOnOffers, takeSignOnCode } from "@gatehouse/web-kit/sign-on.tsx";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type ReactNode, type SubmitEvent, useEffect, useState } from "react";
 import { adminApi, adminSession } from "../admin-client.ts";
 import type { AdminApiSchemas } from "../api/admin-api.generated.ts";
 import { PRODUCT } from "../product.ts";
@@ -56,6 +57,15 @@ function CodeStep({ tempToken, onBack }: { readonly tempToken: string; readonly 
 
 export function ConsoleSignIn(): ReactNode {
   const [owed, setOwed] = useState<string | null>(null);
+  const offers = useQuery({ queryKey: ["sso"], queryFn: () => adminApi.call("GET /v1/admin-users/sso"), retry: false });
+  const [code] = useState(takeSignOnCode);
+  const { mutate: exchange, error: refused } = useMutation({
+    mutationFn: (given: string) => adminApi.call("POST /v1/admin-users/sso/exchange", { body: { code: given } }),
+    onSuccess: (grant) => adminSession.begin(grant),
+  });
+  useEffect(() => {
+    if (code !== null) exchange(code);
+  }, [code, exchange]);
   const login = useMutation({
     mutationFn: (form: FormData) => logIn(textOf(form, "username"), String(form.get("password") ?? ""), textOf(form, "tenant")),
     onSuccess: (answer) => ("requires_2fa" in answer ? setOwed(answer.temp_token) : adminSession.begin(answer)),
@@ -66,6 +76,8 @@ export function ConsoleSignIn(): ReactNode {
   };
   return (
     <SignInFrame product={PRODUCT} title={owed === null ? "Sign in" : "One more step"}>
+      <FormError error={refused} />
+      {owed === null && <SignOnOffers offers={offers.data?.providers ?? []} label={(name) => `Sign in with ${name}`} />}
       {owed === null ? (
         <form className="grid gap-4" onSubmit={submit}>
           <TextField label="User name" name="username" autoComplete="username" required autoFocus />

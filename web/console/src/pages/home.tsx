@@ -6,6 +6,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
 import type { ListedRow } from "../audit/listed-row.ts";
+import { FirstSteps } from "../first-steps.tsx";
 import { PRODUCT } from "../product.ts";
 
 const RECENT = 200;
@@ -112,6 +113,7 @@ export function HomePage(): ReactNode {
             retry={{ label: "Try again", run: () => void calls.refetch() }}
           />
         )}
+        {calls.isSuccess && <FirstSteps calls={calls.data.rows.length} />}
         {calls.isSuccess && <Traffic rows={calls.data.rows} />}
         <Record />
       </div>

@@ -52,10 +52,10 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
       {read.isSuccess && api.isSuccess && (
         <div className="grid gap-4">
           <Editor document={api.data} kind={kind} id={id} record={read.data} mayChange={isAllowed(api.data, "PATCH", one, user)} />
+          {kind.slug === "resource-groups" && <GroupPanels id={id} />}
           {kind.documents?.map((about) => (
             <DocumentPanel key={about.path} document={api.data} kind={kind} id={id} about={about} />
           ))}
-          {kind.slug === "resource-groups" && <GroupPanels id={id} />}
           {kind.actions
             ?.filter(({ path }) => isAllowed(api.data, "POST", `${one}${path}`, user))
             .map((action) => (

@@ -6,7 +6,7 @@ import type { ReactNode } from "react";
 import { type ApiDocument, bodySchema, memberLabel } from "./api-schema.ts";
 import { RecordForm } from "./record-form.tsx";
 import type { RecordAction, RecordKind } from "./record-kind.ts";
-import { askRecords, recordsKey } from "./records-client.ts";
+import { type ApiRecord, askRecords, recordsKey } from "./records-client.ts";
 import { RecordValue } from "./record-value.tsx";
 import { ShownOnce } from "./shown-once.tsx";
 
@@ -57,17 +57,34 @@ export function ActionPanel({
         {asked.isSuccess && <ShownOnce answer={asked.data} members={action.shows ?? []} />}
         {asked.isSuccess && action.shows === undefined && (
           <div role="status">
-            <Facts
-              items={Object.entries(asked.data)
-                .filter(([member]) => !/^(?:id|tenant_id|created_at)$/.test(member))
-                .map(
-                  ([member, value]) =>
-                    [memberLabel(member), <RecordValue key={member} kind={kind} member={member} value={value} />] as const,
-                )}
-            />
+            <AnswerFacts kind={kind} answer={asked.data} />
           </div>
         )}
       </div>
     </Panel>
   );
+}
+
+const UNTOLD = /^(?:id|tenant_id|created_at)$/;
+
+/** An answer as names and values; objects within it as their own. */
+function AnswerFacts({ kind, answer }: { readonly kind: RecordKind; readonly answer: ApiRecord }): ReactNode {
+  return (
+    <Facts
+      items={Object.entries(answer)
+        .filter(([member]) => !UNTOLD.test(member))
+        .map(([member, value]) => [memberLabel(member), <Told key={member} kind={kind} member={member} value={value} />] as const)}
+    />
+  );
+}
+
+function Told({ kind, member, value }: { readonly kind: RecordKind; readonly member: string; readonly value: unknown }): ReactNode {
+  const objects = (Array.isArray(value) ? value : [value]).filter((one): one is ApiRecord => typeof one === "object" && one !== null);
+  if (objects.length === 0 || (Array.isArray(value) && objects.length < value.length))
+    return <RecordValue kind={kind} member={member} value={value} />;
+  return objects.map((one, at) => (
+    <div key={at} className="mb-2 rounded-lg border border-line p-3">
+      <AnswerFacts kind={kind} answer={one} />
+    </div>
+  ));
 }

@@ -99,6 +99,10 @@ const NAMES: Readonly<Record<string, string>> = {
   eu: "EU",
   ai: "AI",
   phi: "PHI",
+  tts: "speech",
+  stt: "transcription",
+  gen: "generation",
+  a2a: "agent",
 };
 
 /** A member's name as words: "input_cost_per_million_tokens" is "Input cost per million tokens". */

@@ -160,7 +160,7 @@ function Used({ id }: { readonly id: string }): ReactNode {
             </span>
             <progress
               aria-label={limitLabel(limit.limit_type)}
-              className="h-2 w-full"
+              className="h-2 w-full appearance-none overflow-hidden rounded-full [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-sunken [&::-webkit-progress-value]:bg-accent"
               max={100}
               value={Math.min(100, limit.utilization_percent ?? 0)}
             />

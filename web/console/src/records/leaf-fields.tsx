@@ -10,7 +10,7 @@ export interface PartProps<Value> {
   readonly onChange: (value: Value) => void;
 }
 
-export const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.filter((one) => typeof one === "string") : []);
+export const listedTexts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((one) => typeof one === "string") : []);
 
 /** Controls that belong together under one name. */
 export function FieldGroup({
@@ -70,7 +70,7 @@ export function LinesField({
   value,
   onChange,
 }: Omit<PartProps<unknown>, "onChange"> & { readonly onChange: (value: string[]) => void }): ReactNode {
-  const [text, setText] = useState(textsOf(value).join("\n"));
+  const [text, setText] = useState(listedTexts(value).join("\n"));
   return (
     <TextAreaField
       label={label}

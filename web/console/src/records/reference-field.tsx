@@ -27,7 +27,7 @@ export function ReferenceField({
 }: ReferenceProps & { readonly value: string | null; readonly onChange: (value: string | null) => void }): ReactNode {
   const choices = useQuery(choicesQuery(kind));
   const items = (choices.data?.items ?? []).map((record) => ({
-    value: String(record["id"]),
+    value: referenceTo(kind, record),
     label: shownName(kind, record),
     ...detailOf(record),
   }));

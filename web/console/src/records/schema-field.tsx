@@ -3,7 +3,7 @@ import { CheckboxField, SelectField, TextAreaField, TextField } from "@gatehouse
 import { Plus, Trash2 } from "lucide-react";
 import type { ReactNode } from "react";
 import { type ApiDocument, type ApiSchema, memberLabel, resolvedSchema } from "./api-schema.ts";
-import { ChoicesField, FieldGroup, JsonField, LinesField, type PartProps, textsOf } from "./leaf-fields.tsx";
+import { ChoicesField, FieldGroup, JsonField, LinesField, type PartProps, listedTexts } from "./leaf-fields.tsx";
 import { memberHint, topicsOf } from "./member-words.ts";
 import { ManyReferencesField, ReferenceField } from "./reference-field.tsx";
 import { recordKind } from "./record-kinds.ts";
@@ -44,7 +44,7 @@ export function SchemaField({ context, member, path, schema: given, value, onCha
       <ManyReferencesField
         {...common}
         kind={reference}
-        value={textsOf(value)}
+        value={listedTexts(value)}
         onChange={(next) => onChange(next.length === 0 && nullable ? null : next)}
       />
     );
@@ -167,7 +167,7 @@ function ListField({
 }): ReactNode {
   const items = resolvedItems(context, schema);
   if (items.enum !== undefined)
-    return <ChoicesField {...common} choices={items.enum.map(String)} value={textsOf(value)} onChange={onChange} />;
+    return <ChoicesField {...common} choices={items.enum.map(String)} value={listedTexts(value)} onChange={onChange} />;
   if (items.type === "object")
     return (
       <ItemsField {...common} context={context} path={path} schema={items} value={Array.isArray(value) ? value : []} onChange={onChange} />

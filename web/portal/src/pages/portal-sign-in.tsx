@@ -3,8 +3,9 @@ import { Button } from "@gatehouse/web-kit/button.tsx";
 import { TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { SignInFrame } from "@gatehouse/web-kit/sign-in-frame.tsx";
-import { useMutation } from "@tanstack/react-query";
-import { type ReactNode, type SubmitEvent, useState } from "react";
+import { SignOnOffers, takeSignOnCode } from "@gatehouse/web-kit/sign-on.tsx";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type ReactNode, type SubmitEvent, useEffect, useState } from "react";
 import { portalApi, ownSession } from "../portal-client.ts";
 import { LANGUAGE_NAMES, translations, usePortalTexts } from "../translations.ts";
 
@@ -165,9 +166,25 @@ export function PortalSignIn(): ReactNode {
   const t = usePortalTexts();
   const [owed, setOwed] = useState<string | null>(null);
   const [registers, setRegisters] = useState(false);
+  const [tenant] = useState(() => new URLSearchParams(location.search).get("tenant") ?? "");
+  const offers = useQuery({
+    queryKey: ["sso", tenant],
+    queryFn: () => portalApi.call("GET /v1/portal/auth/sso", tenant === "" ? {} : { query: { tenant_id: tenant } }),
+    retry: false,
+  });
+  const [code] = useState(takeSignOnCode);
+  const { mutate: exchange, error: refused } = useMutation({
+    mutationFn: (given: string) => portalApi.call("POST /v1/portal/auth/sso/exchange", { body: { code: given } }),
+    onSuccess: (grant) => ownSession.begin(grant),
+  });
+  useEffect(() => {
+    if (code !== null) exchange(code);
+  }, [code, exchange]);
   const title = owed !== null ? t("oneMoreStep") : registers ? t("register") : t("signIn");
   return (
     <SignInFrame product={t("product")} title={title} foot={<LanguageChoice />}>
+      <FormError error={refused} />
+      {owed === null && <SignOnOffers offers={offers.data?.providers ?? []} label={(name) => t("signInWith", { name })} />}
       {owed !== null ? (
         <PortalCodeStep tempToken={owed} onBack={() => setOwed(null)} />
       ) : registers ? (

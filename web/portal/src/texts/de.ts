@@ -40,6 +40,7 @@ export default {
   navAlerts: "Nutzungswarnungen",
   navProfile: "Profil",
   signIn: "Anmelden",
+  signInWith: "Mit {name} anmelden",
   register: "Konto anlegen",
   username: "Benutzername",
   password: "Passwort",

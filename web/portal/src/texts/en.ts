@@ -39,6 +39,7 @@ const en = {
   navAlerts: "Usage alerts",
   navProfile: "Profile",
   signIn: "Sign in",
+  signInWith: "Sign in with {name}",
   register: "Create an account",
   username: "User name",
   password: "Password",

@@ -40,6 +40,7 @@ export default {
   navAlerts: "Alertas de uso",
   navProfile: "Perfil",
   signIn: "Iniciar sesión",
+  signInWith: "Iniciar sesión con {name}",
   register: "Crear una cuenta",
   username: "Nombre de usuario",
   password: "Contraseña",

@@ -40,6 +40,7 @@ export default {
   navAlerts: "Alertes d’usage",
   navProfile: "Profil",
   signIn: "Se connecter",
+  signInWith: "Se connecter avec {name}",
   register: "Créer un compte",
   username: "Nom d’utilisateur",
   password: "Mot de passe",

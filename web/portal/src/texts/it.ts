@@ -40,6 +40,7 @@ export default {
   navAlerts: "Avvisi di utilizzo",
   navProfile: "Profilo",
   signIn: "Accedi",
+  signInWith: "Accedi con {name}",
   register: "Crea un account",
   username: "Nome utente",
   password: "Password",

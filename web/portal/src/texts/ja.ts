@@ -40,6 +40,7 @@ export default {
   navAlerts: "利用アラート",
   navProfile: "プロフィール",
   signIn: "サインイン",
+  signInWith: "{name}でサインイン",
   register: "アカウントを作成",
   username: "ユーザー名",
   password: "パスワード",

@@ -40,6 +40,7 @@ export default {
   navAlerts: "Alertas de utilização",
   navProfile: "Perfil",
   signIn: "Entrar",
+  signInWith: "Iniciar sessão com {name}",
   register: "Criar uma conta",
   username: "Nome de utilizador",
   password: "Palavra-passe",

@@ -40,6 +40,7 @@ export default {
   navAlerts: "用量提醒",
   navProfile: "个人资料",
   signIn: "登录",
+  signInWith: "使用 {name} 登录",
   register: "创建账户",
   username: "用户名",
   password: "密码",

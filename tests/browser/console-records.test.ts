@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { RECORD_KINDS } from "../../web/console/src/records/record-kinds.ts";
+import { rowOf } from "../support/admin.ts";
+import { startFakeUpstream } from "../support/fake-upstream.ts";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { accessibilityFindings } from "./accessibility.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, type PageOptions, watchedPage } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+
+beforeAll(async () => {
+  if (chromiumPath() !== null) world = await startBrowserWorld({ GW_ALLOW_PRIVATE_UPSTREAMS: "on" });
+});
+afterAll(() => world?.end());
+
+async function consolePage(options: PageOptions = {}) {
+  const watched = await watchedPage(world.browser, options);
+  await watched.page.goto(`${world.console}/`);
+  await signInOn(watched.page, "admin", ADMIN_PASSWORD);
+  return watched;
+}
+
+const submitted = async (page: Page, name: string) => {
+  await page.getByRole("button", { name, exact: true }).click();
+};
+
+withBrowser("an administrator's first hour: provider, model, group, key, call, limit, guardrail, row", async () => {
+  const upstream = startFakeUpstream();
+  const { page, context, problems } = await consolePage();
+  await page.getByRole("heading", { name: "First steps" }).waitFor();
+
+  await page.getByRole("link", { name: "Name a provider" }).click();
+  await page.getByLabel("Provider key").fill("ours");
+  await page.getByLabel("API format").selectOption("openai");
+  await page.getByLabel("Base URL").fill(upstream.baseUrl);
+  await page.getByLabel("API key").fill("sk-upstream-secret-0001");
+  await submitted(page, "Create provider");
+  await page.getByRole("heading", { name: "ours", level: 1 }).waitFor();
+  expect(await page.content()).not.toContain("sk-upstream-secret-0001");
+
+  await page.goto(`${world.console}/manage/resource-groups/new`);
+  await page.getByLabel("Name", { exact: true }).fill("research");
+  await submitted(page, "Create resource group");
+  await page.getByRole("heading", { name: "research", level: 1 }).waitFor();
+  const groupPage = page.url();
+
+  await page.goto(`${world.console}/manage/models/new`);
+  await page.getByLabel("Name", { exact: true }).fill("fake-1");
+  await page.getByLabel("Provider", { exact: true }).fill("ours");
+  await page.getByRole("option", { name: "ours" }).click();
+  await page.getByLabel("research").check();
+  await submitted(page, "Create model");
+  await page.getByRole("heading", { name: "fake-1", level: 1 }).waitFor();
+
+  await page.goto(`${world.console}/manage/api-keys/new`);
+  await page.getByLabel("Resource group", { exact: true }).fill("research");
+  await page.getByRole("option", { name: "research" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("first application");
+  await submitted(page, "Create API key");
+  const key = await page.locator("code", { hasText: /^sk_gw_api_/ }).innerText();
+  await page.getByRole("link", { name: "I have it" }).click();
+  await page.getByRole("heading", { name: "first application", level: 1 }).waitFor();
+  expect(await page.content()).not.toContain(key);
+
+  await page.goto(groupPage);
+  const limits = page
+    .getByRole("region", { name: "Limits and budgets of models" })
+    .or(page.locator("section", { hasText: "Limits and budgets of models" }));
+  await limits.getByText("Change what is set here").click();
+  await limits.getByLabel("Daily limit", { exact: true }).first().fill("100");
+  await limits.getByRole("button", { name: "Save" }).click();
+  await limits.getByText("set here", { exact: true }).waitFor();
+
+  await page.goto(`${world.console}/manage/guardrails/new`);
+  await page.getByLabel("Name", { exact: true }).fill("no titan");
+  await page.locator("summary", { hasText: "Banned words" }).click();
+  await page.getByLabel("Banned words", { exact: true }).fill("titan");
+  await submitted(page, "Create guardrail");
+  await page.getByRole("heading", { name: "no titan", level: 1 }).waitFor();
+  const bench = page.locator("section", { hasText: "Try a text" });
+  await bench.getByLabel("Text", { exact: true }).fill("project titan");
+  await bench.getByLabel("Surface").selectOption("chat_input");
+  await bench.getByRole("button", { name: "Try a text" }).click();
+  await bench.getByRole("status").getByText("banned_word", { exact: true }).waitFor();
+
+  const ask = (content: string) =>
+    fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content }] }),
+    });
+  const blocked = await ask("project titan");
+  const served = await ask("hello");
+  expect([blocked.status >= 400, served.status]).toEqual([true, 200]);
+  await rowOf(world.admin, { id: served.headers.get("x-request-id") });
+  await page.goto(`${world.console}/audit`);
+  await page.getByRole("table", { name: "Rows of the ledger" }).getByText("fake-1", { exact: true }).first().waitFor();
+  await page.goto(`${world.console}/`);
+  await page.getByRole("heading", { name: /^The newest \d+ calls$/ }).waitFor();
+  expect(await page.getByRole("heading", { name: "First steps" }).count()).toBe(0);
+
+  expect(problems).toEqual([]);
+  await context.close();
+  await upstream.stop();
+});
+
+withBrowser("what the gateway refuses stands at its field, a change is undone, and a record goes only when its name is typed", async () => {
+  const hostile = '<img src=x onerror="document.title=1">';
+  const { id } = await world.admin.post("/v1/admin/resource-groups", { name: hostile, display_name: "before" });
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/resource-groups/new`);
+  await page.getByLabel("Name", { exact: true }).fill("default");
+  await submitted(page, "Create resource group");
+  await page.getByRole("alert").getByText("There is already a resource group of this name.").waitFor();
+  await page.goto(`${world.console}/manage/providers/new`);
+  await page.getByLabel("Provider key").fill("NOT A KEY");
+  await page.getByLabel("API format").selectOption("echo");
+  await submitted(page, "Create provider");
+  const field = page.getByLabel("Provider key");
+  await page.locator("[aria-invalid=true]").waitFor();
+  expect(await field.getAttribute("aria-invalid")).toBe("true");
+
+  await page.goto(`${world.console}/manage/resource-groups/${id}`);
+  await page.getByLabel("Display name").fill("after");
+  await submitted(page, "Save");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.waitForFunction(() => [...document.querySelectorAll("input")].some((one) => one.value === "before"));
+  expect((await world.admin.get(`/v1/admin/resource-groups/${id}`)).display_name).toBe("before");
+
+  await submitted(page, "Delete");
+  const dialog = page.getByRole("dialog");
+  expect(await dialog.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await dialog.getByLabel(/^Type /).fill(hostile);
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("heading", { name: "Resource groups", level: 1 }).waitFor();
+  expect((await world.admin.request("GET", `/v1/admin/resource-groups/${id}`)).status).toBe(404);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+for (const [width, theme] of [
+  [1440, "light"],
+  [320, "dark"],
+] as const)
+  withBrowser(`every page of records is accessible and fits, ${width} pixels wide, ${theme}`, async () => {
+    const { page, context, problems } = await consolePage({ width, theme });
+    const groups = (await world.admin.get("/v1/admin/resource-groups")).resource_groups;
+    const addresses = [
+      "/approvals",
+      "/admin-log",
+      `/manage/resource-groups/${groups[0].id}`,
+      ...RECORD_KINDS.flatMap(({ slug }) => [`/manage/${slug}`, `/manage/${slug}/new`]),
+    ];
+    const findings: Record<string, unknown> = {};
+    for (const address of addresses) {
+      await page.goto(world.console + address);
+      await page.locator("h1").waitFor();
+      await page.waitForFunction(() => document.querySelector("main [aria-label^=Loading]") === null);
+      const found = await accessibilityFindings(page);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      if (found.length > 0 || overflow > 0) findings[address] = { found, overflow };
+    }
+    expect(findings).toEqual({});
+    expect(problems).toEqual([]);
+    await context.close();
+  });

@@ -1,0 +1,118 @@
+import { CopyButton } from "@gatehouse/web-kit/copy-button.tsx";
+import { Panel } from "@gatehouse/web-kit/page.tsx";
+import { useQueries } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Circle, CircleCheck } from "lucide-react";
+import type { ReactNode } from "react";
+import { askRecords, type ApiRecord } from "./records/records-client.ts";
+
+interface FirstStep {
+  readonly title: string;
+  readonly hint: string;
+  readonly kind?: string;
+  /** Where it is read whether it is done. */
+  readonly path: string;
+  readonly isDone: (answer: ApiRecord) => boolean;
+}
+
+const some = (answer: ApiRecord, member: string, fits: (record: ApiRecord) => boolean = () => true): boolean =>
+  Array.isArray(answer[member]) && answer[member].some(fits);
+
+const STEPS: readonly FirstStep[] = [
+  {
+    title: "Name a provider",
+    hint: "Where models are, with a key. The built-in echo needs none.",
+    kind: "providers",
+    path: "/v1/admin/providers?page_size=200",
+    isDone: (answer) => some(answer, "providers", ({ api_format: format }) => format !== "echo"),
+  },
+  {
+    title: "Add a model",
+    hint: "What callers name, granted to a group.",
+    kind: "models",
+    path: "/v1/admin/llms?page_size=200",
+    isDone: (answer) => some(answer, "llms", ({ provider }) => provider !== "echo"),
+  },
+  {
+    title: "Make a resource group",
+    hint: "A team or an application: who may use what.",
+    kind: "resource-groups",
+    path: "/v1/admin/resource-groups?page_size=1",
+    isDone: (answer) => some(answer, "resource_groups"),
+  },
+  {
+    title: "Make an API key",
+    hint: "What the application calls with.",
+    kind: "api-keys",
+    path: "/v1/admin/api-keys?page_size=1",
+    isDone: (answer) => some(answer, "api_keys"),
+  },
+  {
+    title: "Set a guardrail",
+    hint: "What may not go in or out.",
+    kind: "guardrails",
+    path: "/v1/admin/guardrails/configs?page_size=1",
+    isDone: (answer) => some(answer, "configs"),
+  },
+];
+
+/** The port that the runtime plane has unless a setting says otherwise. */
+const RUNTIME_PORT = 8080;
+
+/** From nothing to a governed call, with what is done ticked off. Gone once all of it is. */
+export function FirstSteps({ calls }: { readonly calls: number }): ReactNode {
+  const answers = useQueries({
+    queries: STEPS.map(({ path }) => ({ queryKey: ["first-steps", path], queryFn: () => askRecords("GET", path), retry: false })),
+  });
+  if (answers.some(({ isPending }) => isPending)) return null;
+  const isDone = STEPS.map((step, at) => answers[at]?.data !== undefined && step.isDone(answers[at].data));
+  if (calls > 0 && isDone.every(Boolean)) return null;
+  const line =
+    `curl ${location.protocol}//${location.hostname}:${RUNTIME_PORT}/v1/proxy/llm/chat/completions -H "Authorization: Bearer $GATEHOUSE_KEY" ` +
+    `-H "Content-Type: application/json" -d '{"model":"echo","messages":[{"role":"user","content":"Hello"}]}'`;
+  return (
+    <Panel title="First steps">
+      <ol className="grid gap-3">
+        {STEPS.map((step, at) => (
+          <Step key={step.title} done={isDone[at] === true} hint={step.hint}>
+            <Link
+              to={isDone[at] === true ? "/manage/$kind" : "/manage/$kind/new"}
+              params={{ kind: step.kind ?? "" }}
+              className="text-accent underline"
+            >
+              {step.title}
+            </Link>
+          </Step>
+        ))}
+        <Step done={calls > 0} hint="With the key in GATEHOUSE_KEY and the address that the start printed:">
+          Send a call
+          <span className="mt-1 flex items-start gap-2">
+            <code className="min-w-0 rounded bg-sunken px-3 py-2 text-xs break-all">{line}</code>
+            <CopyButton text={line} label="Copy the call" doneLabel="Copied" />
+          </span>
+        </Step>
+        <Step done={calls > 0} hint="Every call leaves one, within a second.">
+          <Link to="/audit" className="text-accent underline">
+            Find its row
+          </Link>
+        </Step>
+      </ol>
+      <p className="mt-4 text-sm text-muted">
+        A group&apos;s page sets its limits and budgets. All of this can also be kept in a file: gatehouse config export.
+      </p>
+    </Panel>
+  );
+}
+
+function Step({ done, hint, children }: { readonly done: boolean; readonly hint: string; readonly children: ReactNode }): ReactNode {
+  const Icon = done ? CircleCheck : Circle;
+  return (
+    <li className="flex items-start gap-3">
+      <Icon aria-label={done ? "Done" : "To do"} size={20} className={done ? "mt-0.5 shrink-0 text-good" : "mt-0.5 shrink-0 text-muted"} />
+      <div className="grid min-w-0 gap-0.5">
+        <span>{children}</span>
+        <span className="text-sm text-muted">{hint}</span>
+      </div>
+    </li>
+  );
+}
