@@ -10,6 +10,8 @@ import { ulid } from "./kernel/ids.ts";
 import { pathOf } from "./kernel/request-path.ts";
 import { GOVERNED_ROUTES, OPEN_ROUTES, type Services } from "./routes.ts";
 import { runtimeDocumentText } from "./runtime-document.ts";
+import { FilesInMessages } from "./services/files/in-messages.ts";
+import { withFiles } from "./surfaces/files/with-files.ts";
 
 export interface Health {
   /** Null when ready, else what is missing. */
@@ -48,8 +50,9 @@ export function runtimePlane(
   for (const path of subsystems) app.get(path, (c) => c.json({ status: "ok" }));
   app.get(DOCUMENT, (c) => c.body(runtimeDocumentText(), 200, { "content-type": "application/json", "cache-control": "no-cache" }));
   app.get(ready, (c) => readiness(health).then(({ status, body }) => c.json(body, status)));
+  const inMessages = new FilesInMessages(services.files);
   for (const { surface, ...rest } of GOVERNED_ROUTES) {
-    const route = { ...rest, surface: typeof surface === "function" ? surface(services) : surface };
+    const route = { ...rest, surface: withFiles(inMessages, typeof surface === "function" ? surface(services) : surface) };
     app.on(rest.method, rest.path, (c) => {
       const way = wayOf(c.req.raw);
       // A HEAD is answered by the way of its GET and keeps its head only; a long path is nobody's habit.

@@ -3,9 +3,12 @@ import type { Call } from "./call.ts";
 import type { Answer } from "./answer.ts";
 import type { Conversation } from "./conversation.ts";
 import type { RequestView } from "./view.ts";
+import type { FileNamingFormat } from "../wire/stored-file-places.ts";
 
 /** An inbound protocol: how its wire is read and how its refusals are written. It knows no policy. */
 export interface Surface {
+  /** The format in which its messages name files of the caller's, which are put in their place before `read`; none where left out. */
+  readonly namesFiles?: FileNamingFormat;
   /** `body` is null on methods that have none. A promise only where something has to be looked up. */
   read(call: Call, body: Uint8Array | null): Exchange | Refusal | Promise<Exchange | Refusal>;
   /** `status`: where the protocol has another than the error's own. */

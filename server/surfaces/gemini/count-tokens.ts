@@ -10,6 +10,7 @@ import { geminiRefusals } from "./refusals.ts";
 /** POST /v1beta/models/{model}:countTokens: asked of the vendor where the model is the vendor's, else estimated. */
 export const geminiCountTokens = (models: Dispatch): Surface => ({
   ...geminiRefusals,
+  namesFiles: "gemini",
   read({ path }, body) {
     const inbound = readCountTokensRequest(body ?? new Uint8Array(0), modelOfPath(path));
     if ("fields" in inbound) return invalidRequest(inbound.fields);

@@ -16,12 +16,14 @@ import { arrayError, geminiRefusals } from "./refusals.ts";
 /** POST /v1beta/models/{model}:generateContent (interface 4.3). */
 export const generateContent = (models: Dispatch): Surface => ({
   ...geminiRefusals,
+  namesFiles: "gemini",
   read: (call, body) => generate(models, call, body, "whole"),
 });
 
 /** POST /v1beta/models/{model}:streamGenerateContent: with alt=sse as events, without it as one JSON array in pieces. */
 export const streamGenerateContent = (models: Dispatch): Surface => ({
   ...geminiRefusals,
+  namesFiles: "gemini",
   read: (call, body) => generate(models, call, body, formOf(call)),
   streamError: (refusal, call, last) =>
     formOf(call) === "array" ? arrayError(refusal, last !== null) : geminiRefusals.streamError(refusal, call, last),

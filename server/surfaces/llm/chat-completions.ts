@@ -11,6 +11,7 @@ import { llmRefusals } from "./refusals.ts";
 /** POST /chat/completions: plain and streamed, OpenAI's own shape both ways (interface 4.2). */
 export const chatCompletions = (models: Dispatch): Surface => ({
   ...llmRefusals,
+  namesFiles: "chat",
   read(call, body) {
     const inbound = readChatRequest(body ?? new Uint8Array(0));
     if ("fields" in inbound) return invalidRequest(inbound.fields);

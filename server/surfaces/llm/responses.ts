@@ -14,6 +14,7 @@ import { responsesRefusals } from "./refusals.ts";
 /** POST /responses: plain and streamed (interface 4.2). */
 export const responses = (models: Dispatch, items: Pick<KeptItems, "find" | "keep">): Surface => ({
   ...responsesRefusals,
+  namesFiles: "responses",
   read(call, body) {
     const inbound = readResponsesRequest(body ?? new Uint8Array(0));
     if ("fields" in inbound) return invalidRequest(inbound.fields);

@@ -10,6 +10,7 @@ import { messagesRefusals } from "./refusals.ts";
 /** POST /v1/messages/count_tokens: asked of the vendor where the model is the vendor's, else estimated, which it says. */
 export const countTokens = (models: Dispatch): Surface => ({
   ...messagesRefusals,
+  namesFiles: "messages",
   read(arriving, body) {
     const inbound = readInbound(arriving, body, { maxTokensRequired: false });
     if (isRefusal(inbound)) return inbound;

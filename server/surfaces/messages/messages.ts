@@ -13,6 +13,7 @@ import { messagesRefusals } from "./refusals.ts";
 /** POST /v1/messages: the native messages API, plain and streamed (interface 4.3). */
 export const messages = (models: Dispatch): Surface => ({
   ...messagesRefusals,
+  namesFiles: "messages",
   read(call, body) {
     const inbound = readInbound(call, body, { maxTokensRequired: true });
     if (isRefusal(inbound)) return inbound;

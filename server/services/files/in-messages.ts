@@ -1,0 +1,111 @@
+import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Call } from "../../road/call.ts";
+import { JsonDocument } from "../../wire/document.ts";
+import { readUpTo } from "../../wire/read-up-to.ts";
+import { type FileContent, type FileNamingFormat, filePlaces, type FilePlace, TURNS } from "../../wire/stored-file-places.ts";
+import { callerOf, type CallerFile, type FileService } from "./caller.ts";
+
+/** What files may put into one request, as they are stored. */
+const MOST_OF_A_REQUEST = 20 * 1024 * 1024;
+/** What they may hold of memory in requests under way, so that short requests for large files stop nobody else. */
+const MOST_AT_ONCE = 256 * 1024 * 1024;
+const MOST_OF_A_TENANT = 128 * 1024 * 1024;
+const MOST_PLACES = 100;
+const MARK = Buffer.from("file-");
+
+/** Bodies whose messages name files of their caller, with these files in them. */
+export class FilesInMessages {
+  private readonly files: Pick<FileService, "find" | "open">;
+  private readonly held = new Map<string, number>();
+  private heldInAll = 0;
+
+  constructor(files: Pick<FileService, "find" | "open">) {
+    this.files = files;
+  }
+
+  /** The body as it came where it names no file; what else is wrong with it is found by whoever reads it. */
+  put(call: Call, body: Uint8Array, format: FileNamingFormat): Uint8Array | Promise<Uint8Array | Refusal> {
+    if (!Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(MARK)) return body;
+    const document = JsonDocument.read(body);
+    if (!(document instanceof JsonDocument) || document.repeatedName !== null) return body;
+    const places = filePlaces(document.value, format);
+    return places.length === 0 ? body : this.fill(call, document, places, TURNS[format]);
+  }
+
+  private async fill(call: Call, document: JsonDocument, places: readonly FilePlace[], turns: string): Promise<Uint8Array | Refusal> {
+    if (places.length > MOST_PLACES) return unreadable(turns, `names more than ${MOST_PLACES} files`);
+    const found = await this.find(call, places);
+    if (isRefusal(found)) return found;
+    const size = places.reduce((sum, { fileId }) => sum + sizeOf(found, fileId), 0);
+    if (size > MOST_OF_A_REQUEST)
+      return refuse("file_too_large", "The files that a request names are at most 20 MiB together.", {
+        fields: places.slice(0, 20).map(({ field }) => ({ field, message: "names a file that does not fit" })),
+      });
+    if (!this.hold(call, size)) return refuse("too_many_uploads", undefined, { headers: { "retry-after": "1" } });
+    const contents = await this.read(found);
+    if (isRefusal(contents)) return contents;
+    for (const place of places) place.put(contents.get(place.fileId) as FileContent);
+    document.touch(turns);
+    note(call, [...found.values()]);
+    return new TextEncoder().encode(document.text());
+  }
+
+  private async find(call: Call, places: readonly FilePlace[]): Promise<Map<string, CallerFile> | Refusal> {
+    const { owner } = callerOf(call);
+    const found = new Map<string, CallerFile>();
+    for (const { field, fileId } of places) {
+      if (found.has(fileId)) continue;
+      const file = await this.files.find(owner, fileId);
+      if (isRefusal(file)) return { ...file, fields: [{ field, message: "names no file of the caller's" }] };
+      found.set(fileId, file);
+    }
+    return found;
+  }
+
+  private async read(found: ReadonlyMap<string, CallerFile>): Promise<Map<string, FileContent> | Refusal> {
+    const contents = new Map<string, FileContent>();
+    for (const [id, file] of found) {
+      const stream = await this.files.open(file, 0, file.size_bytes);
+      if (isRefusal(stream)) return stream;
+      try {
+        const bytes = await readUpTo(stream, file.size_bytes);
+        if (bytes?.byteLength !== file.size_bytes) return refuse("files_unavailable", undefined, { reason: "another size than recorded" });
+        contents.set(id, { mimeType: file.mime_type, name: file.display_name ?? id, bytes });
+      } catch (error) {
+        return refuse("files_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
+      }
+    }
+    return contents;
+  }
+
+  private hold(call: Call, size: number): boolean {
+    const { tenantId } = callerOf(call).owner;
+    const ofTenant = this.held.get(tenantId) ?? 0;
+    if (ofTenant + size > MOST_OF_A_TENANT || this.heldInAll + size > MOST_AT_ONCE) return false;
+    this.held.set(tenantId, ofTenant + size);
+    this.heldInAll += size;
+    call.whenEnded.push(() => {
+      this.heldInAll -= size;
+      const left = (this.held.get(tenantId) ?? size) - size;
+      if (left === 0) this.held.delete(tenantId);
+      else this.held.set(tenantId, left);
+    });
+    return true;
+  }
+}
+
+function sizeOf(found: ReadonlyMap<string, CallerFile>, id: string): number {
+  return (found.get(id) as CallerFile).size_bytes;
+}
+
+function unreadable(field: string, message: string): Refusal {
+  return refuse("invalid_body", undefined, { fields: [{ field, message }] });
+}
+
+/** The row says which files went along, by what their bytes were. */
+function note(call: Call, files: readonly CallerFile[]): void {
+  call.row.custom_metadata = {
+    ...(call.row.custom_metadata as object | null | undefined),
+    files: files.map(({ id, mime_type, size_bytes, content_hash }) => ({ id, mime_type, size_bytes, content_hash })),
+  };
+}
