@@ -20,6 +20,7 @@ import { completions } from "./surfaces/llm/completions.ts";
 import { embeddings } from "./surfaces/llm/embeddings.ts";
 import { imageGenerations } from "./surfaces/llm/images.ts";
 import { moderations } from "./surfaces/llm/moderations.ts";
+import { speech } from "./surfaces/llm/speech.ts";
 import { modelDetail, modelsList } from "./surfaces/llm/models.ts";
 import { responses } from "./surfaces/llm/responses.ts";
 import type { DescribedRoute } from "./surfaces/openapi/described-route.ts";
@@ -95,6 +96,14 @@ const agentRoute = (method: Method, path: string, proxySubtype: string, operatio
 });
 const llm = (proxySubtype: string) => ({ proxyType: "llm", proxySubtype }) as const;
 
+const media = (path: string, subtype: string, surface: (models: Dispatch) => Surface): Governed => ({
+  method: "POST",
+  path: `/v1/proxy/llm${path}`,
+  surface: ({ models }) => surface(models),
+  audit: llm(subtype),
+  body: true,
+});
+
 export const GOVERNED_ROUTES: readonly Governed[] = [
   {
     method: "POST",
@@ -118,20 +127,9 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
     body: true,
   },
   { method: "POST", path: "/v1/proxy/llm/embeddings", surface: ({ models }) => embeddings(models), audit: llm("embeddings"), body: true },
-  {
-    method: "POST",
-    path: "/v1/proxy/llm/images/generations",
-    surface: ({ models }) => imageGenerations(models),
-    audit: llm("image_generations"),
-    body: true,
-  },
-  {
-    method: "POST",
-    path: "/v1/proxy/llm/moderations",
-    surface: ({ models }) => moderations(models),
-    audit: llm("moderations"),
-    body: true,
-  },
+  media("/images/generations", "image_generations", imageGenerations),
+  media("/audio/speech", "audio_speech", speech),
+  media("/moderations", "moderations", moderations),
   { method: "GET", path: "/v1/proxy/llm/models", surface: modelsList, audit: llm("models_list"), body: false },
   { method: "GET", path: "/v1/proxy/llm/models/:model_id{.+}", surface: modelDetail, audit: llm("model_detail"), body: false },
   { method: "POST", path: "/v1/messages", surface: ({ models }) => messages(models), audit: llm("anthropic_messages"), body: true },

@@ -32,6 +32,8 @@ export interface StreamAnswer {
   readonly idleMs?: number;
   /** Who sends it, as errors call it; the model provider when left out. */
   readonly sender?: string;
+  /** Whether it is bytes of a file, which can hold no word of an error: one that fails is torn. */
+  readonly bytes?: boolean;
   /** How it tells its texts, where a model says it. */
   readonly form?: OutputForm;
   /** Asked after each piece, and with `ended` when nothing more comes: why nothing more of the answer may be given. */

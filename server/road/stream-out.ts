@@ -123,6 +123,8 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
         void reader.cancel().catch(() => undefined);
       }
       const last = await end(how);
+      // Nobody may take a part of a file for the whole.
+      if (answer.bytes === true && how.failure !== null) return controller.error(new Error(how.failure.message));
       if (last !== null && last.byteLength > 0) controller.enqueue(last);
       controller.close();
     },

@@ -20,6 +20,8 @@ export interface RequestView {
   readonly candidates: number;
   /** Where pictures are asked for and no text. */
   readonly pictures?: Pictures | undefined;
+  /** Of what is to be spoken, where speech is asked for. */
+  readonly spokenCharacters?: number | undefined;
   /** How many texts the model reads each by itself, which may each be as long as its context window. */
   readonly prompts: number;
   /** Names of the tools offered to the model, in order. */
@@ -107,6 +109,9 @@ export class InboundView implements RequestView {
   }
   get pictures(): Pictures | undefined {
     return this.inbound.pictures;
+  }
+  get spokenCharacters(): number | undefined {
+    return this.inbound.spokenCharacters;
   }
   get prompts(): number {
     return this.inbound.prompts;

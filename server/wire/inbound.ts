@@ -61,6 +61,8 @@ export interface InboundRequest {
   readonly candidates: number;
   /** Where pictures are asked for and no text. */
   readonly pictures?: Pictures;
+  /** Of what is to be spoken, where speech is asked for: Unicode code points. */
+  readonly spokenCharacters?: number;
   /** How many texts the model reads each by itself: more than one where a request asks the same of several. */
   readonly prompts: number;
   /** Names of the tools offered to the model, in order. */

@@ -8,6 +8,7 @@ export type ProviderOperation =
   | "completions"
   | "embeddings"
   | "images"
+  | "speech"
   | "moderations"
   | "messages"
   | "count_tokens"

@@ -20,6 +20,8 @@ export interface Usage {
   readonly webSearches?: number;
   /** Pictures that came: billed by the tokens told of them, else each by itself. */
   readonly images?: number;
+  /** Characters that were spoken, by which speech is billed. */
+  readonly spokenCharacters?: number;
   /** True when the provider never told and the gateway counted for itself. */
   readonly estimated: boolean;
 }

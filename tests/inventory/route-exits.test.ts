@@ -126,14 +126,16 @@ beforeAll(async () => {
   vectors = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
-    fetch: () =>
-      Response.json({
-        object: "list",
-        model: "vectors",
-        data: [{ object: "embedding", index: 0, embedding: [1, 2], b64_json: "aGk=" }],
-        results: [],
-        usage: { prompt_tokens: 1, total_tokens: 1 },
-      }),
+    fetch: ({ url }) =>
+      url.endsWith("/audio/speech")
+        ? new Response("sound", { headers: { "content-type": "audio/mpeg" } })
+        : Response.json({
+            object: "list",
+            model: "vectors",
+            data: [{ object: "embedding", index: 0, embedding: [1, 2], b64_json: "aGk=" }],
+            results: [],
+            usage: { prompt_tokens: 1, total_tokens: 1 },
+          }),
   });
   dataDir = await temporaryDirectory();
   const env = {
@@ -169,6 +171,7 @@ beforeAll(async () => {
   for (const [name, mode] of [
     ["pictures", "image"],
     ["judge", "moderation"],
+    ["voice", "audio_speech"],
   ])
     await admin.post("/v1/admin/llms", {
       tenant_id: "default",

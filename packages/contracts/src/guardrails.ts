@@ -33,6 +33,7 @@ export const SERVED_SURFACES = [
   "chat_output",
   "embeddings_input",
   "image_gen_input",
+  "audio_tts_input",
   "moderation_input",
   "mcp_input",
   "mcp_output",

@@ -158,6 +158,18 @@ export const imagesAnswer = z
   })
   .meta({ id: "ImagesAnswer" });
 
+export const speechRequest = z
+  .looseObject({
+    model: text,
+    input: text,
+    voice: z.union([text, z.looseObject({ id: text })]),
+    instructions: text.optional(),
+    response_format: z.enum(["mp3", "opus", "aac", "flac", "wav", "pcm"]).optional(),
+    speed: z.number().min(0.25).max(4).optional(),
+    chat_id: text.optional(),
+  })
+  .meta({ id: "SpeechRequest" });
+
 export const moderationsRequest = z
   .looseObject({ model: text, input: z.union([text, z.array(text), z.array(z.looseObject({ type: text }))]) })
   .meta({ id: "ModerationsRequest" });

@@ -41,7 +41,7 @@ export function arrive(
     outputCeiling: rules.maxOutputTokens,
   });
   const drawn = view.pictures === undefined ? withoutOutput(bounded) : ofPictures(model, bounded, view.pictures);
-  const worst = writes ? bounded : drawn;
+  const worst = writes ? bounded : { ...drawn, spokenCharacters: view.spokenCharacters ?? 0 };
   if (any(({ needsPrice }) => needsPrice) && dearest(model, worst) === null)
     return unpricedRefusal(model, dearest(model, { ...worst, searches: 0 }) === null ? undefined : "a search");
   return {

@@ -23,6 +23,8 @@ export interface WorstCase {
   readonly searches: number;
   /** Pictures, which a price for each may be set for; none when left out. */
   readonly images?: number;
+  /** Characters to be spoken, which alone are billed then; none when left out. */
+  readonly spokenCharacters?: number;
   /** True when the caller named no bound: then the gateway may set a lower one. */
   readonly outputIsOurs: boolean;
   /** True when nothing but the gateway bounds the output: then the bound must be written into the request. */
@@ -95,10 +97,22 @@ export function demandOf(model: ModelEntry, worst: WorstCase, outputTokens: numb
 /** Null when a price is missing. Taken at the dearest rate it could be billed at: input fresh, read from a cache or written to one, of any tier. */
 export function dearest(
   model: Pick<ModelEntry, "priceSchedule">,
-  { at, inputTokens, outputTokens, searches, images = 0 }: Pick<WorstCase, "at" | "inputTokens" | "outputTokens" | "searches" | "images">,
+  {
+    at,
+    inputTokens,
+    outputTokens,
+    searches,
+    images = 0,
+    spokenCharacters = 0,
+  }: Pick<WorstCase, "at" | "inputTokens" | "outputTokens" | "searches" | "images" | "spokenCharacters">,
 ): MicroUsd | null {
   let most: MicroUsd | null = null;
   for (const of of inForce(model.priceSchedule, at)) {
+    if (spokenCharacters > 0) {
+      if (of.spokenCharacter == null) return null;
+      most = Math.max(most ?? 0, costOf([{ tokens: spokenCharacters, pricePerMillion: of.spokenCharacter }]));
+      continue;
+    }
     const drawn = images === 0 || of.image == null ? null : costOf([{ tokens: images, pricePerMillion: of.image }]);
     if (drawn !== null) most = Math.max(most ?? 0, drawn);
     // Pictures are billed by tokens or each by itself: one of the two prices is enough.

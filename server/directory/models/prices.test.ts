@@ -117,6 +117,7 @@ describe("prices of a model", () => {
       audioOutput: null,
       webSearch: null,
       image: null,
+      spokenCharacter: null,
     });
     expect(pricesAt(priceSchedule(row), 0)).toEqual({
       from: Number.NEGATIVE_INFINITY,

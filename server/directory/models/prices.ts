@@ -18,6 +18,8 @@ export interface Prices {
   readonly webSearch?: MicroUsd | null;
   /** For a million pictures; null and absent are unpriced. */
   readonly image?: MicroUsd | null;
+  /** For a million characters that are spoken; null and absent are unpriced. */
+  readonly spokenCharacter?: MicroUsd | null;
 }
 
 /** Prices of a whole call whose input is longer than `aboveInputTokens`. */
@@ -46,6 +48,7 @@ type PriceColumns = Pick<
   | "audio_output_cost"
   | "web_search_cost"
   | "image_cost"
+  | "audio_output_character_cost"
 >;
 
 /** The plain price columns of a row. */
@@ -60,6 +63,7 @@ export function pricesOfColumns(row: PriceColumns): Prices {
     audioOutput: row.audio_output_cost,
     webSearch: row.web_search_cost,
     image: row.image_cost,
+    spokenCharacter: row.audio_output_character_cost,
   };
 }
 
@@ -89,8 +93,9 @@ function hourPriced(prices: Prices): Prices {
 function scheduleOfColumns(row: PriceColumns & Pick<ModelRow, "price_tiers" | "price_changes">): DatedPrices[] {
   const plain = pricesOfColumns(row);
   const changes = row.price_changes.map((change) => {
-    // A search or a picture costs the same whatever the tokens come to cost.
-    const prices = changed({ ...UNPRICED, webSearch: row.web_search_cost, image: row.image_cost }, change);
+    // What is no token costs the same whatever the tokens come to cost.
+    const { webSearch = null, image = null, spokenCharacter = null } = plain;
+    const prices = changed({ ...UNPRICED, webSearch, image, spokenCharacter }, change);
     return { from: Date.parse(change.effective_from), prices, tiers: tiersOver(prices, change.tiers) };
   });
   return [{ from: Number.NEGATIVE_INFINITY, prices: plain, tiers: tiersOver(plain, row.price_tiers) }, ...changes].sort(
@@ -128,5 +133,6 @@ function changed(base: Prices, columns: ColumnPrices): Prices {
     audioOutput: columns.audio_output_cost ?? base.audioOutput ?? null,
     webSearch: base.webSearch ?? null,
     image: base.image ?? null,
+    spokenCharacter: base.spokenCharacter ?? null,
   };
 }

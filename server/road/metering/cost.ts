@@ -26,7 +26,8 @@ export function costAt(schedule: readonly DatedPrices[], usage: Usage, millis: n
 export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   const { input, output } = prices;
   const byTokens = inputTokens(usage) + usage.output > 0 && input !== null && output !== null;
-  if ((usage.images ?? 0) > 0 && !byTokens) return costOfImages(prices, usage.images ?? 0);
+  if ((usage.spokenCharacters ?? 0) > 0) return costEach(prices.spokenCharacter, usage.spokenCharacters ?? 0);
+  if ((usage.images ?? 0) > 0 && !byTokens) return costEach(prices.image, usage.images ?? 0);
   const { audioInput = 0, audioOutput = 0, webSearches = 0 } = usage;
   if ((input === null && inputTokens(usage) > 0) || (output === null && usage.output > 0)) return null;
   if (webSearches > 0 && prices.webSearch == null) return null;
@@ -49,7 +50,7 @@ export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   return { micros, cacheSavings: costOf([{ tokens: cachedTokens, pricePerMillion: plain }]) - costOf(cached) };
 }
 
-/** Pictures whose vendor told no tokens, or whose tokens have no price. */
-function costOfImages({ image }: Prices, images: number): Cost | null {
-  return image == null ? null : { micros: costOf([{ tokens: images, pricePerMillion: image }]), cacheSavings: null };
+/** What is billed each by itself: characters, and pictures whose vendor told no tokens or whose tokens have no price. */
+function costEach(perMillion: number | null | undefined, count: number): Cost | null {
+  return perMillion == null ? null : { micros: costOf([{ tokens: count, pricePerMillion: perMillion }]), cacheSavings: null };
 }

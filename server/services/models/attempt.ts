@@ -157,7 +157,19 @@ async function beginStream(
     "cache-control": "no-cache",
     "x-accel-buffering": "no",
   };
-  return { answer: { kind: "stream", status: 200, headers, upstream, codec, head, inputCharacters, idleMs: timeoutMs } };
+  return {
+    answer: {
+      kind: "stream",
+      status: 200,
+      headers,
+      upstream,
+      codec,
+      head,
+      inputCharacters,
+      idleMs: timeoutMs,
+      bytes: prepared.bytes === true,
+    },
+  };
 }
 
 function failed(refusal: Refusal, status: number | null): FailedAttempt {

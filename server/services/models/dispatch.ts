@@ -11,6 +11,7 @@ import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request
 import { GeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";
 import type { ImagesRequest } from "../../wire/images/images-request.ts";
 import type { ModerationsRequest } from "../../wire/moderations/moderations-request.ts";
+import type { SpeechRequest } from "../../wire/speech/speech-request.ts";
 import { noteRequest } from "../../road/record/finish.ts";
 import type { Answer } from "../../road/answer.ts";
 import { noteUpstreamModel } from "../../road/record/upstream-model.ts";
@@ -24,6 +25,7 @@ import { embeddingsModelRequest } from "./embeddings.ts";
 import { geminiEmbeddingsModelRequest } from "./gemini-embeddings.ts";
 import { imagesModelRequest } from "./images.ts";
 import { moderationsModelRequest } from "./moderations.ts";
+import { speechModelRequest } from "./speech.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import type { CircuitRules, MemberHealth } from "./member-health.ts";
 import { residencyOf } from "./residency.ts";
@@ -35,6 +37,7 @@ export interface Dispatch {
   converse(call: Call, conversation: Conversation): Promise<Answer | Refusal>;
   embed(call: Call, request: EmbeddingsRequest | GeminiEmbeddingsRequest): Promise<Answer | Refusal>;
   draw(call: Call, request: ImagesRequest): Promise<Answer | Refusal>;
+  speak(call: Call, request: SpeechRequest): Promise<Answer | Refusal>;
   moderate(call: Call, request: ModerationsRequest): Promise<Answer | Refusal>;
   countTokens(call: Call, count: TokenCount): Promise<Answer | Refusal>;
 }
@@ -65,6 +68,7 @@ export function dispatch(parts: DispatchParts): Dispatch {
           : embeddingsModelRequest(request, parts.providers),
       ),
     draw: (call, request) => send(call, imagesModelRequest(request, parts.providers)),
+    speak: (call, request) => send(call, speechModelRequest(request, parts.providers)),
     moderate: (call, request) => send(call, moderationsModelRequest(request, parts.providers)),
     countTokens: async (call, count) =>
       isCountedByProvider(targetOfCall(call).route, count, parts.providers) ? send(call, tokenCountModelRequest(count)) : estimate(count),

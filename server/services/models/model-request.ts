@@ -29,6 +29,8 @@ export interface PreparedRequest {
   streamCodec(): StreamCodec | null;
   /** Content type of a streamed answer as the caller gets it; null passes the provider's. */
   readonly streamType: string | null;
+  /** Whether a stream of it is bytes of a file, which can hold no word of an error. */
+  readonly bytes?: boolean;
   /** A whole successful answer; null when the bytes are not one. */
   whole(bytes: Uint8Array): WholeAnswerReading | null;
   /** The provider's refusal in the caller's shape; null passes its bytes. */

@@ -83,6 +83,7 @@ export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   [`POST ${MODELS}/completions`]: openai("Legacy completions", maybeStreamed(api.completion), api.completionRequest),
   [`POST ${MODELS}/embeddings`]: openai("Embeddings", json(api.embeddingsAnswer), api.embeddingsRequest),
   [`POST ${MODELS}/images/generations`]: openai("Image generation", json(api.imagesAnswer), api.imagesRequest),
+  [`POST ${MODELS}/audio/speech`]: openai("Speech, as it is made", { status: 200, media: "audio/*" }, api.speechRequest),
   [`POST ${MODELS}/moderations`]: openai("Moderation of texts and pictures", json(api.moderationsAnswer), api.moderationsRequest),
   [`GET ${MODELS}/models`]: openai("The models the caller may use", json(api.modelList)),
   [`GET ${MODELS}/models/:model_id`]: openai("One of them, by name or id", json(api.listedModel)),

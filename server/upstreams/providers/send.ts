@@ -19,7 +19,7 @@ export function outboundHeaders(
   for (const name in request.headers) headers[name.toLowerCase()] = request.headers[name] as string;
   for (const name in target.headers) headers[name.toLowerCase()] = target.headers[name] as string;
   headers["content-type"] = "application/json";
-  headers.accept = request.stream ? "text/event-stream" : "application/json";
+  headers.accept = request.operation === "speech" ? "*/*" : request.stream ? "text/event-stream" : "application/json";
   // The answer is read and passed on as bytes; packing it would only have to be undone.
   headers["accept-encoding"] = "identity";
   headers["user-agent"] = "gatehouse";

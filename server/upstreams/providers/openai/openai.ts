@@ -11,6 +11,7 @@ export const OPENAI_PATHS: Readonly<Partial<Record<ProviderOperation, string>>> 
   completions: "/completions",
   embeddings: "/embeddings",
   images: "/images/generations",
+  speech: "/audio/speech",
   moderations: "/moderations",
 };
 

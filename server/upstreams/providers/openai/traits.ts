@@ -15,11 +15,16 @@ export const openaiTraits = {
     provider.baseUrl.startsWith("https://api.openai.com") || NEWER_CEILING.test(modelName) ? "max_completion_tokens" : "max_tokens",
   keepsState: true,
   embeddings: "passes",
-  passes: new Set(["images", "moderations"] as const) as ReadonlySet<ProviderOperation>,
+  passes: new Set(["images", "speech", "moderations"] as const) as ReadonlySet<ProviderOperation>,
   counts: () => false,
-  isStream: isEventStreamType,
+  isStream: (operation, type) => (operation === "speech" ? isSound(type) : isEventStreamType(operation, type)),
   local: false,
 } satisfies ProviderTraits;
+
+/** Some servers do not say of sound what it is. */
+function isSound(contentType: string): boolean {
+  return contentType.startsWith("audio/") || contentType.startsWith("application/octet-stream");
+}
 
 /** An OpenAI-compatible server serves the endpoints its model's modes name. */
 function codecFor({ modes }: ServedModel, caller: ConversationFormat): ProviderCodec {

@@ -1,0 +1,16 @@
+import type { Dispatch } from "../../services/models/dispatch.ts";
+import { invalidRequest } from "../../road/invalid-request.ts";
+import type { Surface } from "../../road/surface.ts";
+import { InboundView } from "../../road/view.ts";
+import { readSpeechRequest } from "../../wire/speech/speech-request.ts";
+import { llmRefusals } from "./refusals.ts";
+
+/** POST /audio/speech, OpenAI's own shape (interface 4.2). */
+export const speech = (models: Dispatch): Surface => ({
+  ...llmRefusals,
+  read(_call, body) {
+    const inbound = readSpeechRequest(body ?? new Uint8Array(0));
+    if ("fields" in inbound) return invalidRequest(inbound.fields);
+    return { view: new InboundView(inbound, ["audio_speech"]), answer: (call) => models.speak(call, inbound) };
+  },
+});

@@ -1,0 +1,38 @@
+import type { StreamCodec, StreamEnding } from "../stream.ts";
+import type { Usage } from "../usage.ts";
+
+/** Sound that is handed on as it comes. It tells nothing of what it cost: what was to be said does. */
+export class PassedSound implements StreamCodec {
+  begun = false;
+  readonly outputLength = 0;
+  readonly providerError = null;
+  private readonly characters: number;
+
+  constructor(characters: number) {
+    this.characters = characters;
+  }
+
+  /** Of what never began, nothing was spoken. */
+  get usage(): Usage {
+    const spokenCharacters = this.begun ? this.characters : 0;
+    return {
+      inputUncached: 0,
+      cacheRead: 0,
+      cacheWrite: 0,
+      cacheWriteHour: 0,
+      output: 0,
+      reasoning: 0,
+      spokenCharacters,
+      estimated: false,
+    };
+  }
+
+  push(piece: Uint8Array): Uint8Array {
+    if (piece.byteLength > 0) this.begun = true;
+    return piece;
+  }
+
+  end(): StreamEnding {
+    return { complete: this.begun, last: null, errorReported: false };
+  }
+}

@@ -1,0 +1,66 @@
+import { type FieldProblem, isObject, JsonDocument } from "../document.ts";
+import type { TextSlot } from "../inbound.ts";
+import { modelProblems, PromptedRequest } from "../prompted-request.ts";
+
+/** Types of sound that may be asked for, and as what they are served. */
+const TYPES = { mp3: "audio/mpeg", opus: "audio/ogg", aac: "audio/aac", flac: "audio/flac", wav: "audio/wav", pcm: "audio/pcm" } as const;
+const FORMATS = Object.keys(TYPES);
+/** Members that only the gateway reads. */
+const OURS = ["chat_id", "persist"];
+const SLOWEST = 0.25;
+const FASTEST = 4;
+
+/** POST /audio/speech as OpenAI's clients send it. */
+export class SpeechRequest extends PromptedRequest {
+  readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "input" };
+
+  /** Of what is to be said, as its vendors bill it: Unicode code points. */
+  get spokenCharacters(): number {
+    let count = 0;
+    for (const _ of this.document.value.input as string) count++;
+    return count;
+  }
+
+  get contentType(): string {
+    return TYPES[((this.document.value.response_format as string | null | undefined) ?? "mp3") as keyof typeof TYPES];
+  }
+
+  texts(): readonly TextSlot[] {
+    return ["input", "instructions"].flatMap((name) => {
+      const text = this.document.value[name];
+      return typeof text === "string" ? [{ role: "user", kind: "text", text, replace: (next) => this.document.set(name, next) }] : [];
+    });
+  }
+
+  override outbound(changes: { readonly model: string }): string {
+    const edits = new Map<string, string | null>();
+    for (const name of OURS) if (this.document.has(name)) edits.set(name, null);
+    return super.outbound(changes, edits);
+  }
+}
+
+/** Each problem names its field. */
+export function readSpeechRequest(bytes: Uint8Array): SpeechRequest | { readonly fields: readonly FieldProblem[] } {
+  const document = JsonDocument.read(bytes);
+  if (!(document instanceof JsonDocument)) return { fields: [document] };
+  const fields = modelProblems(document);
+  const { input, voice, instructions, response_format: format, speed, stream_format: framing, persist, chat_id: chat } = document.value;
+  const said = (value: unknown) => value !== undefined && value !== null;
+  const check = (field: string, good: boolean, message: string) => {
+    if (!good) fields.push({ field, message });
+  };
+  check("input", typeof input === "string" && input.trim() !== "", "must be a text that is not empty");
+  const named = isObject(voice) ? voice.id : voice;
+  check("voice", typeof named === "string" && named !== "", "must name a voice");
+  check("instructions", !said(instructions) || typeof instructions === "string", "must be a text");
+  check("response_format", !said(format) || FORMATS.includes(format as string), `must be one of ${FORMATS.join(", ")}`);
+  check(
+    "speed",
+    !said(speed) || (typeof speed === "number" && speed >= SLOWEST && speed <= FASTEST),
+    `must be from ${SLOWEST} to ${FASTEST}`,
+  );
+  check("stream_format", !said(framing) || framing === "audio", "must be audio: speech is given as bytes, which stream as they come");
+  check("persist", !said(persist) || persist === false, "must be false: speech is not stored");
+  check("chat_id", !said(chat) || (typeof chat === "string" && chat.length <= 255), "must be a text of at most 255 characters");
+  return fields.length > 0 ? { fields } : new SpeechRequest(document);
+}

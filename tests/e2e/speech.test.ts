@@ -1,0 +1,184 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import OpenAI from "openai";
+import { rowOf } from "../support/admin.ts";
+import { fakeVendor, type FakeVendor } from "../support/fake-vendor.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+/** Speech by OpenAI's own client, over a server of OpenAI's API that is not ours. */
+let world: World;
+let vendor: FakeVendor;
+/** Begins to speak, and cuts the line once `goOn` is called. */
+let cutting: Server;
+let openai: OpenAI;
+let groupId: string;
+/** The second half of the sound is sent once this is called. */
+let goOn: () => void = () => undefined;
+const HALF = Buffer.from([0xff, 0xfb, 0x90, 0x00, 0, 1, 2, 3]);
+
+beforeAll(async () => {
+  vendor = fakeVendor(({ body }) => {
+    const { model } = JSON.parse(body);
+    if (model === "down") return Response.json({ error: { message: "down" } }, { status: 503 });
+    if (model === "nonsense") return Response.json({ sorry: "no sound" });
+    if (model === "refusing") return Response.json({ error: { message: "no such voice" } }, { status: 400 });
+    const sound = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        controller.enqueue(HALF);
+        if (model === "slow") await new Promise<void>((resolve) => (goOn = resolve));
+        controller.enqueue(HALF);
+        controller.close();
+      },
+    });
+    return new Response(sound, { headers: { "content-type": "audio/mpeg" } });
+  });
+  cutting = createServer((_, response) => {
+    response.writeHead(200, { "content-type": "audio/mpeg" });
+    response.write(HALF);
+    goOn = () => response.destroy();
+  });
+  await new Promise<void>((resolve) => cutting.listen(0, "127.0.0.1", resolve));
+  world = await startWorld();
+  const { admin } = world;
+  ({ id: groupId } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "team", group_type: "team" }));
+  for (const [provider_key, api_format, base_url] of [
+    ["o", "openai", `${vendor.origin}/v1`],
+    ["z", "azure_openai", vendor.origin],
+    ["a", "anthropic", vendor.origin],
+    ["t", "openai", `http://127.0.0.1:${(cutting.address() as AddressInfo).port}/v1`],
+  ])
+    await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key, api_format, base_url, api_key: "vendor-secret-0001" });
+  const model = (name: string, more: object = { audio_output_cost_per_million_characters: 15 }, provider = "o") =>
+    admin.post("/v1/admin/llms", {
+      tenant_id: "default",
+      name,
+      model_name: name,
+      provider,
+      mode: "audio_speech",
+      group_ids: [groupId],
+      ...more,
+    });
+  for (const name of ["speaks", "slow", "nonsense", "refusing"]) await model(name);
+  await model("torn", { audio_output_cost_per_million_characters: 15 }, "t");
+  await model("unpriced", {});
+  await model("deployed", {}, "z");
+  await model("claude", {}, "a");
+  await admin.post("/v1/admin/llm-router/routing-groups", {
+    tenant_id: "default",
+    id: "any-voice",
+    name: "Any voice",
+    mode: "audio_speech",
+    routing_strategy: "ordered",
+    retry_after: 0,
+  });
+  const member = (routing_weight: number) => ({
+    audio_output_cost_per_million_characters: 15,
+    routing_group_id: "any-voice",
+    routing_weight,
+  });
+  await model("first", { model_name: "down", ...member(5) });
+  await model("second", member(1));
+  openai = await clientOf(groupId);
+});
+afterAll(async () => {
+  await world.end();
+  await vendor.stop();
+  cutting.close();
+});
+
+async function clientOf(group: string): Promise<OpenAI> {
+  const { key_value: apiKey } = await world.admin.post(`/v1/admin/resource-groups/${group}/api-keys`, { name: "k", access_mode: "shared" });
+  return new OpenAI({ apiKey, baseURL: `${world.gateway.runtimeUrl}/v1/proxy/llm`, maxRetries: 0 });
+}
+
+const rowBy = (response: Response) => rowOf(world.admin, { id: response.headers.get("x-request-id") });
+const sent = () => JSON.parse(vendor.seen.at(-1)?.body as string);
+const refusal = (asked: Promise<unknown>) =>
+  asked.then(
+    () => null,
+    ({ status, error }: { status: number; error: unknown }) => ({ status, error }),
+  );
+
+test("a text is spoken, priced by its characters and recorded", async () => {
+  const response = await openai.audio.speech.create({ model: "speaks", voice: "alloy", input: "Good morning 🌍", response_format: "wav" });
+  expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.concat([HALF, HALF]));
+  expect(response.headers.get("content-type")).toBe("audio/wav");
+  expect(sent()).toEqual({ model: "speaks", voice: "alloy", input: "Good morning 🌍", response_format: "wav" });
+  expect(vendor.seen.at(-1)).toMatchObject({ path: "/v1/audio/speech", headers: { authorization: "Bearer vendor-secret-0001" } });
+  expect(await rowBy(response)).toMatchObject({
+    proxy_subtype: "audio_speech",
+    llm_model_used: "speaks",
+    success: true,
+    media_audio_chars: 14,
+    llm_estimated_cost_usd: 0.00021,
+  });
+});
+
+test("it streams as it comes", async () => {
+  const response = await openai.audio.speech.create({ model: "slow", voice: "alloy", input: "Slowly" });
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  expect(Buffer.from((await reader.read()).value as Uint8Array)).toEqual(HALF);
+  goOn();
+  expect(Buffer.from((await reader.read()).value as Uint8Array)).toEqual(HALF);
+  expect((await reader.read()).done).toBe(true);
+});
+
+test("sound that breaks off is torn for its caller too, and its row says so", async () => {
+  const response = await openai.audio.speech.create({ model: "torn", voice: "alloy", input: "Cut" });
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  expect(Buffer.from((await reader.read()).value as Uint8Array)).toEqual(HALF);
+  goOn();
+  await expect(reader.read()).rejects.toThrow();
+  expect(await rowBy(response)).toMatchObject({ success: false, error_type: "upstream_interrupted", media_audio_chars: 3 });
+});
+
+test("deployments of Azure speak too; what is no sound and what speaks not are told", async () => {
+  const response = await openai.audio.speech.create({ model: "deployed", voice: { id: "voice-1" }, input: "Hello" });
+  expect((await response.arrayBuffer()).byteLength).toBe(16);
+  expect(vendor.seen.at(-1)?.path).toBe("/openai/v1/audio/speech");
+  const ask = (model: string, more: object = {}) => refusal(openai.audio.speech.create({ model, voice: "alloy", input: "Hello", ...more }));
+  expect(await ask("nonsense")).toMatchObject({ status: 502 });
+  expect(await ask("refusing")).toMatchObject({ status: 400, error: { message: "no such voice" } });
+  expect(await ask("claude")).toMatchObject({ status: 400 });
+  for (const [field, value] of Object.entries({
+    voice: "",
+    speed: 9,
+    response_format: "midi",
+    persist: true,
+    stream_format: "sse",
+    input: " ",
+  }))
+    expect(await ask("speaks", { [field]: value })).toMatchObject({ status: 400, error: expect.stringContaining(`\`${field}\``) });
+});
+
+test("a guardrail looks at what is to be spoken, and a budget that stops hard at what it may cost", async () => {
+  const { admin } = world;
+  const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "careful", parent_group_id: groupId });
+  await admin.post("/v1/admin/guardrails/configs", {
+    tenant_id: "default",
+    name: "careful",
+    group_ids: [id],
+    surfaces: { audio_tts_input: true },
+    builtin: { pii_enabled: true, pii_action: "redact" },
+  });
+  const careful = await clientOf(id);
+  const say = (model: string, input: string) => careful.audio.speech.create({ model, voice: "alloy", input });
+  await (await say("speaks", "Write to joe@example.com")).arrayBuffer();
+  expect(sent().input).toBe("Write to [REDACTED:email]");
+
+  await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, {
+    llm_global_limits: { budget: { daily_limit_usd: 0.001, hard_stop: true } },
+  });
+  expect(await refusal(say("unpriced", "Hello"))).toMatchObject({ status: 403 });
+  const before = vendor.seen.length;
+  expect(await refusal(say("speaks", "x".repeat(100)))).toMatchObject({ status: 429 });
+  expect(vendor.seen).toHaveLength(before);
+  await (await say("speaks", "Hello")).arrayBuffer();
+});
+
+test("what one member of a routing group cannot say another does", async () => {
+  const response = await openai.audio.speech.create({ model: "any-voice", voice: "alloy", input: "Hello" });
+  expect((await response.arrayBuffer()).byteLength).toBe(16);
+  expect(await rowBy(response)).toMatchObject({ llm_model_used: "second", llm_used_fallback: true, media_audio_chars: 5 });
+});
