@@ -46,6 +46,29 @@ test("a call without a good credential is on the record of the tenant it names, 
   expect(await rowOf(world.admin, { id })).toMatchObject({ tenant_id: "default", error_type: "tenant_mismatch" });
 });
 
+test("whoever has a signed address is no stranger, and whoever has a changed one is", async () => {
+  const files = `${world.gateway.runtimeUrl}/v1/proxy/files`;
+  const form = new FormData();
+  form.set("kind", "document");
+  form.set("file", new Blob(["for all"]), "note.txt");
+  const key = { "x-api-key": served.apiKey };
+  const { id } = (await (await fetch(files, { method: "POST", headers: key, body: form })).json()) as { id: string };
+  const { url } = (await (await fetch(`${files}/${id}/url`, { headers: key })).json()) as { url: string };
+  const open = async (address: string) => {
+    const reply = await fetch(address, { headers: { "x-forwarded-for": "192.0.2.77" } });
+    await reply.arrayBuffer();
+    return reply.status;
+  };
+  const opened = new Set<number>();
+  for (let at = 0; at < 210; at++) opened.add(await open(url));
+  expect([...opened]).toEqual([200]);
+  const changed = new Set<number>();
+  const altered = url.replace(/signature=./, (text) => (text.endsWith("A") ? "signature=B" : "signature=A"));
+  for (let at = 0; at < 410 && !changed.has(429); at++) changed.add(await open(altered));
+  expect([...changed]).toEqual([404, 429]);
+  expect(await open(url)).toBe(200);
+});
+
 test("whatever the surface, and however bad the credential, the call is the named tenant's, in what is exported too", async () => {
   const server = "/v1/proxy/oauth/nowhere/nobody";
   const calls: [method: string, path: string, headers?: Record<string, string>][] = [

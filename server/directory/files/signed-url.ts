@@ -9,19 +9,41 @@ interface Signed {
   readonly expires: string;
 }
 
-function signatureOf(secrets: Pick<SecretBox, "hmac">, { tenantId, id, expires }: Signed): string {
-  return Buffer.from(secrets.hmac("signed file address", `${tenantId}\n${id}\n${expires}`), "hex").toString("base64url");
+type Secrets = Pick<SecretBox, "hmac">;
+
+/** Of the part that proves an address before anybody knows whose file it is for. */
+const ISSUED_BYTES = 18;
+
+function signatureOf(secrets: Secrets, { tenantId, id, expires }: Signed): string {
+  const signed = Buffer.from(secrets.hmac("signed file address", `${tenantId}\n${id}\n${expires}`), "hex");
+  return issuedPart(secrets, id, expires) + signed.toString("base64url");
 }
 
-export function signedPath(secrets: Pick<SecretBox, "hmac">, tenantId: string, id: string, expiresAt: number): string {
+function issuedPart(secrets: Secrets, id: string, expires: string): string {
+  const issued = Buffer.from(secrets.hmac("issued file address", `${id}\n${expires}`), "hex");
+  return issued.subarray(0, ISSUED_BYTES).toString("base64url");
+}
+
+/** Whether this gateway made the address, which asks no database: its bearer is no stranger. */
+export function isIssued(secrets: Secrets, { id, expires }: Omit<Signed, "tenantId">, signature: string, nowMs: number): boolean {
+  const own = Buffer.from(issuedPart(secrets, id, expires));
+  const shown = Buffer.from(signature).subarray(0, own.byteLength);
+  return own.byteLength === shown.byteLength && timingSafeEqual(own, shown) && isOpen(expires, nowMs);
+}
+
+export function signedPath(secrets: Secrets, tenantId: string, id: string, expiresAt: number): string {
   const expires = String(expiresAt);
   return `/v1/proxy/files/${id}/content?expires=${expires}&signature=${signatureOf(secrets, { tenantId, id, expires })}`;
 }
 
 /** Compared as text: two texts of base64url can be the same bytes. */
-export function isSigned(secrets: Pick<SecretBox, "hmac">, signed: Signed, signature: string, nowMs: number): boolean {
+export function isSigned(secrets: Secrets, signed: Signed, signature: string, nowMs: number): boolean {
   const own = Buffer.from(signatureOf(secrets, signed));
   const shown = Buffer.from(signature);
   if (own.byteLength !== shown.byteLength || !timingSafeEqual(own, shown)) return false;
-  return /^[0-9]{1,12}$/.test(signed.expires) && Number(signed.expires) * 1000 > nowMs;
+  return isOpen(signed.expires, nowMs);
+}
+
+function isOpen(expires: string, nowMs: number): boolean {
+  return /^[0-9]{1,12}$/.test(expires) && Number(expires) * 1000 > nowMs;
 }

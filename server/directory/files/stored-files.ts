@@ -21,7 +21,7 @@ import {
   removeSoon,
 } from "../../store/files.ts";
 import { capOf, type FileKind, fitsKind, HEAD_BYTES, kindOfType, typeOfBytes } from "../../kernel/file-kinds.ts";
-import { isSigned, signedPath } from "./signed-url.ts";
+import { isIssued, isSigned, signedPath } from "./signed-url.ts";
 
 export interface FileParts {
   readonly db: Database;
@@ -188,6 +188,11 @@ export class Files {
 
   signedPath(file: FileRow, seconds: number): string {
     return signedPath(this.parts.secrets, file.tenant_id, file.id, Math.floor(this.parts.clock.now() / 1000) + seconds);
+  }
+
+  /** Whether an address is one that was signed here and is not over, for whatever file it once was. */
+  isIssued(id: string, expires: string, signature: string): boolean {
+    return isIssued(this.parts.secrets, { id, expires }, signature, this.parts.clock.now());
   }
 
   /** The file that a signature opens: one for another file, a wrong one, one of the past and none at all are told alike. */

@@ -96,7 +96,15 @@ export const fileUrl = (files: FileService, publicUrl: string | null): Surface =
   });
 
 /** GET /v1/proxy/files/{file_id}/content, with a credential or with the signature of a signed address. */
-export const fileContent = (files: FileService): Surface =>
+export const fileContent = (files: FileService): Surface => ({
+  ...contentSurface(files),
+  vouchesFor(call) {
+    const { searchParams: query } = new URL(call.url);
+    return files.isIssued(fileIdIn(call), query.get("expires") ?? "", query.get("signature") ?? "");
+  },
+});
+
+const contentSurface = (files: FileService): Surface =>
   fileSurface(async (call) => {
     const query = new URL(call.url).searchParams;
     const [expires, ...others] = query.getAll("expires");
