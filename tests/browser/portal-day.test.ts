@@ -117,3 +117,23 @@ for (const theme of ["light", "dark"] as const)
       expect(problems).toEqual([]);
       await context.close();
     });
+
+withBrowser("files of mine are stored, downloaded as they were and deleted, whatever they are called", async () => {
+  const { page, context, problems } = await world.portalPage({ width: 320, height: 700, theme: "dark" });
+  const name = '<img src=x onerror="document.title=1">.txt';
+  await page.goto(`${world.portal}/files`);
+  await page.getByText("No files yet").waitFor();
+  await page.getByLabel("File to store").setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from("plain words") });
+  await page.getByRole("button", { name: "Store it" }).click();
+  await page.getByText(name, { exact: true }).waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: `Download ${name}` }).click();
+  expect(await new Response((await (await download).createReadStream()) as unknown as ReadableStream).text()).toBe("plain words");
+  await page.getByRole("button", { name: `Delete ${name}` }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByText("No files yet").waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});

@@ -37,6 +37,10 @@ const pages = [
     lazyRouteComponent(() => import("./pages/knowledge.tsx"), "KnowledgePage"),
   ),
   page(
+    "/files",
+    lazyRouteComponent(() => import("./pages/files.tsx"), "FilesPage"),
+  ),
+  page(
     "/notifications",
     lazyRouteComponent(() => import("./pages/notifications.tsx"), "NotificationsPage"),
   ),

@@ -178,6 +178,21 @@ const en = {
   backupKept: "I have kept the backup codes",
   codeNow: "Code the app shows now",
   switchOn: "Switch it on",
+  navFiles: "Files",
+  filesLead: "What you stored, for models to read. Nobody else sees it.",
+  noFilesTitle: "No files yet",
+  noFiles: "Store a picture, a document or a recording, and name it in a request.",
+  chooseFile: "File to store",
+  storeFile: "Store it",
+  fileStored: "The file is stored.",
+  fileDeleted: "The file is deleted.",
+  fileUntil: "kept until {when}",
+  saveFile: "Download",
+  saveNamed: "Download {name}",
+  deleteFile: "Delete",
+  deleteNamed: "Delete {name}",
+  deleteFileTitle: "Delete this file? It cannot be brought back.",
+  more: "Show more",
 };
 
 export default en;
