@@ -98,6 +98,10 @@ withBrowser("an administrator's first hour: provider, model, group, key, call, l
   await rowOf(world.admin, { id: served.headers.get("x-request-id") });
   await page.goto(`${world.console}/audit`);
   await page.getByRole("table", { name: "Rows of the ledger" }).getByText("fake-1", { exact: true }).first().waitFor();
+  await page.getByRole("link", { name: "Usage and runs" }).click();
+  await page.getByLabel("Resource group").selectOption({ label: "research" });
+  await page.getByRole("table", { name: "Runs" }).getByRole("link").first().waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
   await page.goto(`${world.console}/`);
   await page.getByRole("heading", { name: /^The newest \d+ calls$/ }).waitFor();
   expect(await page.getByRole("heading", { name: "First steps" }).count()).toBe(0);
@@ -142,19 +146,14 @@ withBrowser("what the gateway refuses stands at its field, a change is undone, a
   await context.close();
 });
 
+const AREAS = [...new Set(RECORD_KINDS.map(({ area }) => area))];
+
 for (const [width, theme] of [
   [1440, "light"],
   [320, "dark"],
-] as const)
-  withBrowser(`every page of records is accessible and fits, ${width} pixels wide, ${theme}`, async () => {
+] as const) {
+  const looksRight = async (addresses: readonly string[]) => {
     const { page, context, problems } = await consolePage({ width, theme });
-    const groups = (await world.admin.get("/v1/admin/resource-groups")).resource_groups;
-    const addresses = [
-      "/approvals",
-      "/admin-log",
-      `/manage/resource-groups/${groups[0].id}`,
-      ...RECORD_KINDS.flatMap(({ slug }) => [`/manage/${slug}`, `/manage/${slug}/new`]),
-    ];
     const findings: Record<string, unknown> = {};
     for (const address of addresses) {
       await page.goto(world.console + address);
@@ -167,4 +166,15 @@ for (const [width, theme] of [
     expect(findings).toEqual({});
     expect(problems).toEqual([]);
     await context.close();
+  };
+
+  for (const area of AREAS)
+    withBrowser(`pages of ${area} are accessible and fit, ${width} pixels wide, ${theme}`, () =>
+      looksRight(RECORD_KINDS.filter((kind) => kind.area === area).flatMap(({ slug }) => [`/manage/${slug}`, `/manage/${slug}/new`])),
+    );
+
+  withBrowser(`approvals, the admin log, usage and a group are accessible and fit, ${width} pixels wide, ${theme}`, async () => {
+    const { resource_groups: groups } = await world.admin.get("/v1/admin/resource-groups");
+    await looksRight(["/approvals", "/admin-log", "/usage", `/manage/resource-groups/${groups[0].id}`]);
   });
+}

@@ -6,7 +6,20 @@ import { PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { useSession } from "@gatehouse/web-kit/session.ts";
 import { chooseTheme } from "@gatehouse/web-kit/theme.ts";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { CircleCheck, CircleUser, History, House, LogOut, Monitor, Moon, ScrollText, Search, Sun, UserRound } from "lucide-react";
+import {
+  ChartLine,
+  CircleCheck,
+  CircleUser,
+  History,
+  House,
+  LogOut,
+  Monitor,
+  Moon,
+  ScrollText,
+  Search,
+  Sun,
+  UserRound,
+} from "lucide-react";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { adminSession } from "./admin-client.ts";
 import { PRODUCT } from "./product.ts";
@@ -20,6 +33,7 @@ const NAVIGATION: readonly NavigationGroup[] = [
     items: [
       { to: "/", label: "Home", icon: House },
       { to: "/audit", label: "Audit explorer", icon: ScrollText },
+      { to: "/usage", label: "Usage and runs", icon: ChartLine },
       { to: "/approvals", label: "Approvals", icon: CircleCheck },
       { to: "/admin-log", label: "Admin log", icon: History },
     ],

@@ -31,6 +31,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/usage",
+    component: lazyRouteComponent(() => import("./pages/usage.tsx"), "UsagePage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/admin-log",
     component: lazyRouteComponent(() => import("./pages/admin-log.tsx"), "AdminLogPage"),
   }),
