@@ -4,6 +4,7 @@ import { RECORD_KINDS } from "../../web/console/src/records/record-kinds.ts";
 import { rowOf } from "../support/admin.ts";
 import { startFakeUpstream } from "../support/fake-upstream.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { newPerson } from "../support/portal.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
 import { chromiumPath, type PageOptions, watchedPage } from "./chromium.ts";
@@ -173,8 +174,33 @@ for (const [width, theme] of [
       looksRight(RECORD_KINDS.filter((kind) => kind.area === area).flatMap(({ slug }) => [`/manage/${slug}`, `/manage/${slug}/new`])),
     );
 
-  withBrowser(`approvals, the admin log, usage and a group are accessible and fit, ${width} pixels wide, ${theme}`, async () => {
+  withBrowser(`pages of their own and a group's are accessible and fit, ${width} pixels wide, ${theme}`, async () => {
     const { resource_groups: groups } = await world.admin.get("/v1/admin/resource-groups");
-    await looksRight(["/approvals", "/admin-log", "/usage", `/manage/resource-groups/${groups[0].id}`]);
+    await looksRight(["/approvals", "/admin-log", "/usage", "/erasure", "/notice", `/manage/resource-groups/${groups[0].id}`]);
   });
 }
+
+withBrowser("a notice of the tenant's own is written, and a person is erased only once the word is typed", async () => {
+  const person = await newPerson(world.gateway.runtimeUrl as string, "to-be-erased");
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/notice`);
+  await page.getByLabel("Texts").fill('{"en": "You speak with <b>an AI</b>."}');
+  await submitted(page, "Save");
+  await page.getByText("You speak with <b>an AI</b>.", { exact: true }).waitFor();
+  expect((await world.admin.get("/v1/admin/notice-config")).texts.en).toBe("You speak with <b>an AI</b>.");
+  await page.getByRole("button", { name: "Show the gateway's own again" }).click();
+  await page.getByText("the gateway's own", { exact: true }).waitFor();
+
+  await page.goto(`${world.console}/erasure`);
+  await page.getByLabel("Gateway user", { exact: true }).fill(person.id);
+  await page.getByLabel("Reason").fill("asked by the person");
+  await submitted(page, "Erase");
+  const dialog = page.getByRole("dialog");
+  expect(await dialog.getByRole("button", { name: "Erase" }).isDisabled()).toBe(true);
+  await dialog.getByLabel(/^Type /).fill("erase");
+  await dialog.getByRole("button", { name: "Erase" }).click();
+  await page.getByText("asked by the person", { exact: true }).waitFor();
+  expect((await world.admin.request("GET", `/v1/admin/end-users/${person.id}`)).status).toBe(404);
+  expect(problems).toEqual([]);
+  await context.close();
+});

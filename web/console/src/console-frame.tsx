@@ -10,9 +10,11 @@ import {
   ChartLine,
   CircleCheck,
   CircleUser,
+  Eraser,
   History,
   House,
   LogOut,
+  Megaphone,
   Monitor,
   Moon,
   ScrollText,
@@ -46,6 +48,13 @@ const NAVIGATION: readonly NavigationGroup[] = [
       icon,
     })),
   })),
+  {
+    label: "Compliance",
+    items: [
+      { to: "/notice", label: "AI notice", icon: Megaphone },
+      { to: "/erasure", label: "Erasure", icon: Eraser },
+    ],
+  },
 ];
 
 const AccountPage = lazy(() => import("./pages/account.tsx").then((page) => ({ default: page.AccountPage })));

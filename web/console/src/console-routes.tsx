@@ -36,6 +36,16 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/erasure",
+    component: lazyRouteComponent(() => import("./pages/erasure.tsx"), "ErasurePage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/notice",
+    component: lazyRouteComponent(() => import("./pages/notice.tsx"), "NoticePage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/admin-log",
     component: lazyRouteComponent(() => import("./pages/admin-log.tsx"), "AdminLogPage"),
   }),

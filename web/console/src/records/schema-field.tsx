@@ -64,7 +64,7 @@ export function SchemaField({ context, member, path, schema: given, value, onCha
       <SelectField
         {...common}
         value={value == null ? NOT_SET : String(value)}
-        choices={required ? choices : [{ value: NOT_SET, label: unset }, ...choices]}
+        choices={required && value != null ? choices : [{ value: NOT_SET, label: required ? "Choose one" : unset }, ...choices]}
         required={required}
         onChange={({ target }) => onChange(target.value === NOT_SET ? empty : target.value)}
       />
@@ -105,7 +105,18 @@ export function SchemaField({ context, member, path, schema: given, value, onCha
     return <ListField {...common} context={context} path={path} schema={schema} nullable={nullable} value={value} onChange={onChange} />;
   if (isSwitches(context, schema)) return <SwitchesField {...common} schema={schema} value={value} onChange={onChange} />;
   if (schema.type === "object" && schema.properties !== undefined && !SECRETS.test(member))
-    return <ObjectField context={context} path={path} label={label} hint={common.hint} schema={schema} value={value} onChange={onChange} />;
+    return (
+      <ObjectField
+        {...common}
+        context={context}
+        path={path}
+        schema={schema}
+        value={value}
+        required={required}
+        empty={empty}
+        onChange={onChange}
+      />
+    );
   if (schema.type === "string" && (schema.maxLength ?? 0) > LONG_TEXT && !SECRETS.test(member))
     return (
       <TextAreaField
@@ -183,6 +194,7 @@ function resolvedItems({ document }: FieldContext, { items }: ApiSchema): ApiSch
   return resolvedSchema(document, items ?? {}).schema;
 }
 
+/** Of one that may be left out, members are only asked for once it has some; without any it is left out again. */
 function ObjectField({
   context,
   path,
@@ -190,12 +202,27 @@ function ObjectField({
   hint,
   schema,
   value,
+  required,
+  empty,
   onChange,
-}: PartProps<unknown> & { readonly context: FieldContext; readonly path: string; readonly schema: ApiSchema }): ReactNode {
+}: PartProps<unknown> & {
+  readonly context: FieldContext;
+  readonly path: string;
+  readonly schema: ApiSchema;
+  readonly required: boolean;
+  readonly empty: null | undefined;
+}): ReactNode {
   const members = typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  const isEmpty = (of: Record<string, unknown>) => !required && Object.values(of).every((member) => member == null);
   return (
     <FieldGroup label={label} hint={hint} error={context.errorAt(path)}>
-      <GroupedMembers context={context} path={path} schema={schema} value={members} onChange={onChange} />
+      <GroupedMembers
+        context={context}
+        path={path}
+        schema={isEmpty(members) ? { ...schema, required: [] } : schema}
+        value={members}
+        onChange={(next) => onChange(isEmpty(next) ? empty : next)}
+      />
     </FieldGroup>
   );
 }

@@ -1,0 +1,104 @@
+import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { formatDate, formatNumber } from "@gatehouse/web-kit/formats.ts";
+import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { adminApi } from "../admin-client.ts";
+import { PRODUCT } from "../product.ts";
+import { bodySchema } from "../records/api-schema.ts";
+import { RecordForm } from "../records/record-form.tsx";
+import { type ApiRecord, askRecords, documentQuery } from "../records/records-client.ts";
+
+const PATH = "/v1/admin/data-erasure";
+const WORD = "erase";
+
+/** A person's data is taken out of rows, runs and records; that it was, stays. */
+export function ErasurePage(): ReactNode {
+  return (
+    <PageFrame
+      product={PRODUCT}
+      title="Erasure"
+      lead="Takes a person's data out of the record of calls and everything kept beside it. The chains stay verifiable, and that it was done stays on record."
+    >
+      <div className="grid gap-4">
+        <EraseForm />
+        <Erasures />
+      </div>
+    </PageFrame>
+  );
+}
+
+function EraseForm(): ReactNode {
+  const queries = useQueryClient();
+  const api = useQuery(documentQuery);
+  const [asked, setAsked] = useState<ApiRecord | null>(null);
+  const [round, setRound] = useState(0);
+  const erase = useMutation({
+    mutationFn: (body: ApiRecord) => askRecords("POST", PATH, body),
+    async onSuccess() {
+      setAsked(null);
+      setRound((now) => now + 1);
+      await queries.invalidateQueries();
+      tell("Erased. What it came to stands below.");
+    },
+    onError: () => setAsked(null),
+  });
+  if (!api.isSuccess) return <Skeleton label="Loading" lines={2} />;
+  const schema = bodySchema(api.data, "POST", PATH);
+  if (schema === null) return null;
+  return (
+    <Panel title="Erase a person">
+      <RecordForm
+        key={round}
+        document={api.data}
+        schema={schema}
+        references={{}}
+        initial={{}}
+        submitLabel="Erase"
+        busy={erase.isPending}
+        error={erase.error}
+        onSubmit={setAsked}
+      />
+      <ConfirmDialog
+        open={asked !== null}
+        onClose={() => setAsked(null)}
+        title="Erase this person's data?"
+        description="It cannot be brought back, by nobody. Only that it was erased is kept."
+        closeLabel="Keep it"
+        confirmLabel="Erase"
+        busy={erase.isPending}
+        onConfirm={() => asked !== null && erase.mutate(asked)}
+        typed={{ text: WORD, label: `Type ${WORD} to go on` }}
+      >
+        <FormError error={null} />
+      </ConfirmDialog>
+    </Panel>
+  );
+}
+
+function Erasures(): ReactNode {
+  const found = useQuery({
+    queryKey: ["erasures"],
+    queryFn: () => adminApi.call("GET /v1/admin/data-erasure", { query: { page_size: 100 } }),
+  });
+  if (found.isPending) return <Skeleton label="Loading" lines={3} />;
+  if (found.isError) return <ErrorState error={found.error} title="The erasures could not be read" requestLabel="Request" />;
+  if (found.data.erasures.length === 0) return <p className="text-muted">Nobody was erased yet.</p>;
+  return found.data.erasures.map((erasure) => (
+    <Panel key={erasure.id} title={formatDate(erasure.at)} actions={erasure.account_erased ? <Badge>account erased</Badge> : undefined}>
+      <Facts
+        items={[
+          ["Asked by", erasure.requested_by ?? "the gateway"],
+          ["Reason", erasure.reason ?? "none given"],
+          ["Rows erased", formatNumber(erasure.rows_erased)],
+          ["Runs changed", formatNumber(erasure.runs_changed)],
+          ["Approvals erased", formatNumber(erasure.approvals_erased)],
+          ["Known by digests of", formatNumber(erasure.identifiers.length)],
+        ]}
+      />
+    </Panel>
+  ));
+}
