@@ -36,7 +36,8 @@ export type TenantRecordTable =
   | "virtual_servers"
   | "approvals"
   | "agents"
-  | "agent_grants";
+  | "agent_grants"
+  | "agent_skills";
 
 /** `find` of a store that tells of a row what its table has, and nothing of other tables. */
 export function findInTenant<Table extends TenantRecordTable>(

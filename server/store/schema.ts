@@ -42,6 +42,7 @@ import type {
 } from "./tables/agents.ts";
 import type { AdminLogTable, AuditChainTable, AuditCheckpointTable, AuditKeyTable, AuditRowTable } from "./tables/ledger.ts";
 import type { BlobToRemoveTable, FileTable } from "./tables/files.ts";
+import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
@@ -230,6 +231,10 @@ export interface Schema {
   agent_push_configs: AgentPushConfigTable;
   agent_push_deliveries: AgentPushDeliveryTable;
   argument_policy_groups: { policy_id: string; group_id: string; tenant_id: string };
+  agent_skills: AgentSkillTable;
+  agent_skill_versions: AgentSkillVersionTable;
+  agent_skill_files: AgentSkillFileTable;
+  resource_group_agent_skills: { group_id: string; skill_id: string; tenant_id: string; created_at: Stamp };
   files: FileTable;
   blobs_to_remove: BlobToRemoveTable;
 }

@@ -111,6 +111,14 @@ const KINDS: Record<string, Kind> = {
     made: async () => post("/v1/admin/agent-grants", { agent_id: await agent(), group_ids: [group] }),
     changes: [{ max_depth: 1 }, { max_depth: 2 }],
   },
+  "/v1/admin/agent-skills/{id}": {
+    async made() {
+      const content = "---\nname: of-a-kind\ndescription: d\n---\n";
+      const { body } = await owner("POST", "/v1/admin/agent-skills/import", { files: [{ path: "SKILL.md", content }] });
+      return { path: `/v1/admin/agent-skills/${body.skill.id}` };
+    },
+    changes: [{ approval_required_scripts: ["*"] }, { approval_required_scripts: ["scripts/a.py"] }],
+  },
   "/v1/admin/guardrails/configs/{id}": described("/v1/admin/guardrails/configs", {
     name: "of a kind",
     builtin: { pii_enabled: true },

@@ -65,6 +65,11 @@ beforeAll(async () => {
   ids["/v1/admin/agent-grants"] = (
     await acme.send("POST", "/v1/admin/agent-grants", { agent_id: ids["/v1/admin/agents"], group_ids: [ids["/v1/admin/resource-groups"]] })
   ).body.id;
+  ids["/v1/admin/agent-skills"] = (
+    await acme.send("POST", "/v1/admin/agent-skills/import", {
+      files: [{ path: "SKILL.md", content: "---\nname: s\ndescription: d\n---\n" }],
+    })
+  ).body.skill.id;
   ids["/v1/admin/guardrails/configs"] = (await acme.send("POST", "/v1/admin/guardrails/configs", { name: "guarded-by-acme" })).body.id;
   ids["/v1/admin/argument-policies"] = (
     await acme.send("POST", "/v1/admin/argument-policies", {
@@ -105,6 +110,7 @@ function pathWith(operation: AdminOperation, id: string): string {
     .replace("{model_id}", ids["/v1/admin/llms"] ?? "")
     .replace("{server_id}", "mcp-1")
     .replace("{skill_id}", "skill-1")
+    .replace("{version}", "1")
     .replace("{task_id}", "no-task")
     .replace("{chain_id}", "no-chain");
 }

@@ -69,6 +69,9 @@ export const BODIES: Record<string, unknown> = {
   "POST /v1/admin/agent-grants": { agent_id: "agent-01ARZ3NDEKTSV4RRFFQ69G5FAV", group_ids: [crypto.randomUUID()] },
   "PATCH /v1/admin/agent-grants/{id}": { max_depth: 2 },
   "POST /v1/admin/agent-signing-keys/rotate": {},
+  "PATCH /v1/admin/agent-skills/{id}": { enabled: false },
+  "POST /v1/admin/resource-groups/{id}/agent-skills": { skill_ids: ["skill-01ARZ3NDEKTSV4RRFFQ69G5FAV"] },
+  "DELETE /v1/admin/resource-groups/{id}/agent-skills": { skill_ids: ["skill-01ARZ3NDEKTSV4RRFFQ69G5FAV"] },
   "POST /v1/admin/approvals/{id}/approve": {},
   "POST /v1/admin/approvals/{id}/reject": {},
   "POST /v1/admin/semantic-cache/configs": { name: "made-by-table" },
@@ -104,6 +107,7 @@ export const BODIES: Record<string, unknown> = {
 export const FORMS: Record<string, number> = {
   "POST /v1/admin/end-users/{id}/photo": 5 * 1024 * 1024 + 64 * 1024,
   "POST /v1/admin/mcp-servers/{id}/icon": 128 * 1024,
+  "POST /v1/admin/agent-skills/import": 24 * 1024 * 1024,
 };
 
 /** Orders without particulars: a new write that takes neither a body nor a file has its place here. */
@@ -111,6 +115,7 @@ export const WITHOUT_BODY = new Set([
   "POST /v1/admin/agents/{id}/refresh-card",
   "POST /v1/admin/agents/{id}/health-check",
   "POST /v1/admin/agent-grants/{id}/confirm",
+  "POST /v1/admin/agent-skills/{id}/versions/{version}/publish",
   "POST /v1/admin-users/session",
   "POST /v1/admin-users/session/renew",
   "POST /v1/admin-users/2fa/setup",

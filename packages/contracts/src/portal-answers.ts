@@ -172,7 +172,10 @@ export const portalServerList = z.strictObject({ servers: z.array(portalServer),
 
 /** Of what a plane has none of yet. */
 const listed = (key: string) => z.strictObject({ [key]: z.array(z.record(z.string(), z.unknown())), total: count });
-export const portalSkills = listed("skills").meta({ id: "PortalSkills" });
+const portalSkill = z
+  .strictObject({ id: z.string(), name: z.string(), description: z.string(), version: count, execution_count: count })
+  .meta({ id: "PortalSkill" });
+export const portalSkills = z.strictObject({ skills: z.array(portalSkill), total: count }).meta({ id: "PortalSkills" });
 export const portalCollections = listed("collections").meta({ id: "PortalCollections" });
 export const identityConnectors = listed("connectors").meta({ id: "IdentityConnectors" });
 export const identityMappings = listed("mappings").meta({ id: "IdentityMappings" });

@@ -2,6 +2,7 @@ import { adminLogOperations } from "./admin-log.ts";
 import { adminUserOperations } from "./admin-users.ts";
 import { agentGrantOperations } from "./agent-grants.ts";
 import { agentOperations } from "./agents.ts";
+import { agentSkillOperations } from "./agent-skills.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { approvalOperations } from "./approvals.ts";
 import { argumentPolicyOperations } from "./argument-policies.ts";
@@ -14,6 +15,7 @@ import { endUserOperations } from "./end-users.ts";
 import { guardrailOperations } from "./guardrails.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
+import { groupSkillOperations } from "./group-skills.ts";
 import { identityProviderOperations } from "./identity-providers.ts";
 import { loginOperations } from "./logins.ts";
 import { mcpOAuthClientOperations } from "./mcp-oauth-clients.ts";
@@ -58,6 +60,8 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...virtualServerOperations,
   ...agentOperations,
   ...agentGrantOperations,
+  ...agentSkillOperations,
+  ...groupSkillOperations,
   ...approvalOperations,
   ...groupPolicyOperations,
   ...guardrailOperations,

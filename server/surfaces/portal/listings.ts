@@ -4,7 +4,6 @@ import {
   portalCollections,
   portalServer,
   portalServerList,
-  portalSkills,
 } from "@gatehouse/contracts/portal-answers";
 import { groupFilterQuery, inheritedQuery } from "@gatehouse/contracts/portal";
 import { portalServers, type PortalServer } from "../../controls/access/portal-servers.ts";
@@ -30,7 +29,7 @@ const listed = (servers: readonly PortalServer[] | Refusal, enabledOnly: boolean
   return { servers: shown, total: shown.length };
 };
 
-/** What a user may pick beside models. There are no skills and no knowledge bases yet, so their lists are empty. */
+/** What a user may pick beside models. There are no knowledge bases yet, so their lists are empty. */
 export const listingRoutes: readonly PortalRoute[] = [
   portalOperation({
     method: "GET",
@@ -60,22 +59,6 @@ export const listingRoutes: readonly PortalRoute[] = [
       const servers = (await lookupScopesOf(request)).flatMap((scope) => portalServers(scope, true));
       return servers.find(({ id }) => id === request.params.config_id) ?? refuse("not_found", "There is no such server.");
     },
-  }),
-  portalOperation({
-    method: "GET",
-    path: "/v1/portal/skills",
-    name: "skills",
-    summary: "The skills one may use",
-    answer: { status: 200, schema: portalSkills },
-    run: async () => ({ skills: [], total: 0 }),
-  }),
-  portalOperation({
-    method: "GET",
-    path: "/v1/portal/skills/:skill_id/export",
-    name: "skill_export",
-    summary: "A skill as a ZIP",
-    answer: { status: 200, media: "application/zip" },
-    run: async () => refuse("not_found", "There is no such skill."),
   }),
   portalOperation({
     method: "GET",

@@ -13,6 +13,7 @@ import { notificationRoutes } from "./notifications.ts";
 import type { PortalRoute } from "./portal-operation.ts";
 import { profileRoutes } from "./profile.ts";
 import { sessionRoutes } from "./sessions.ts";
+import { skillRoutes } from "./skills.ts";
 import { ssoRoutes } from "./sso.ts";
 
 /** Every route of the portal API (interface 4.4). Of two that a path fits, the first answers. */
@@ -28,6 +29,7 @@ export const PORTAL_ROUTES: readonly PortalRoute[] = [
   ...approvalPageRoutes,
   ...agentTaskRoutes,
   ...listingRoutes,
+  ...skillRoutes,
   ...appRoutes,
   ...feedbackRoutes,
   ...evidenceRoutes,

@@ -1,0 +1,135 @@
+import { z } from "zod";
+import { pageQuery, recordId, search, timestamp } from "./conventions.ts";
+
+const skillId = z.string().min(1).max(63);
+const scriptPath = z.string().regex(/^(?:\*|scripts\/[^\0]{1,247})$/, "must be * or the path of a script, such as scripts/report.py");
+
+export const agentSkillUpdate = z
+  .strictObject({
+    enabled: z.boolean().optional(),
+    allow_local_export: z.boolean().optional().describe("whether who may use it may take it home from the portal as a ZIP"),
+    approval_required_scripts: z
+      .array(scriptPath)
+      .max(512)
+      .optional()
+      .describe("scripts that run only once somebody approved it; * stands for all"),
+  })
+  .meta({ id: "AgentSkillUpdate" });
+
+export const agentSkill = z
+  .strictObject({
+    id: z.string(),
+    tenant_id: z.string(),
+    name: z.string(),
+    description: z.string().describe("of the published version; before there is one, of the first"),
+    enabled: z.boolean(),
+    allow_local_export: z.boolean(),
+    approval_required_scripts: z.array(z.string()),
+    published_version: z.number().int().nullable().describe("what is served; null until one was published"),
+    latest_version: z.number().int(),
+    execution_count: z.number().int().describe("scripts of it that were run"),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "AgentSkill" });
+
+const skillFile = z.strictObject({
+  path: z.string(),
+  digest: z.string().describe("sha256: and 64 hex digits"),
+  size: z.number().int(),
+  executable: z.boolean(),
+});
+
+const versionFacts = {
+  skill_id: z.string(),
+  version: z.number().int(),
+  digest: z.string().describe("of all files with their paths and whether they run"),
+  description: z.string(),
+  file_count: z.number().int(),
+  size_bytes: z.number().int(),
+  published: z.boolean().describe("whether it is the version that is served"),
+  published_at: timestamp.nullable().describe("when it last became the one that is served"),
+  created_at: timestamp,
+};
+
+export const agentSkillVersion = z.strictObject(versionFacts).meta({ id: "AgentSkillVersion" });
+
+export const agentSkillVersionWithFiles = z
+  .strictObject({
+    ...versionFacts,
+    frontmatter: z.record(z.string(), z.unknown()).describe("of SKILL.md, every value as the text it is written as"),
+    warnings: z.array(z.string()).describe("what other hosts may stumble over"),
+    files: z.array(skillFile),
+  })
+  .meta({ id: "AgentSkillVersionWithFiles" });
+
+export const agentSkillImport = z
+  .strictObject({
+    skill: agentSkill,
+    version: agentSkillVersionWithFiles,
+    created: z.boolean().describe("false: the skill had a version of these very files, which is the one told"),
+  })
+  .meta({ id: "AgentSkillImport" });
+
+/** An import as JSON, instead of a ZIP. */
+export const agentSkillFiles = z.strictObject({
+  files: z
+    .array(
+      z
+        .strictObject({
+          path: z.string().max(1000),
+          content: z.string().optional(),
+          content_base64: z.base64().optional(),
+          executable: z.boolean().optional(),
+        })
+        .refine(({ content, content_base64: encoded }) => (content === undefined) !== (encoded === undefined), {
+          path: ["content"],
+          message: "is required, or content_base64 in its place",
+        }),
+    )
+    .min(1)
+    .max(512),
+});
+
+export const agentSkillQuery = z.strictObject({ ...pageQuery.shape, search });
+export const agentSkillVersionQuery = z.strictObject({ ...pageQuery.shape });
+export const skillExportQuery = z.strictObject({
+  layout: z.enum(["root", "folder"]).optional().describe("folder: everything in one folder named as the skill; root when left out"),
+});
+
+const skillIds = z.array(skillId).min(1).max(1000);
+export const groupSkillIds = z.strictObject({ skill_ids: skillIds }).meta({ id: "GroupSkillIds" });
+export const maybeGroupSkillIds = z.strictObject({ skill_ids: skillIds.optional() });
+export const groupSkillIdsQuery = z.strictObject({
+  skill_ids: z.string().max(40_000).optional().describe("comma list, instead of a body"),
+});
+
+export const skillBindingResult = z
+  .strictObject({ bound: z.array(z.string()).describe("bound now"), already_bound: z.array(z.string()) })
+  .meta({ id: "SkillBindingResult" });
+export const skillUnbindingResult = z
+  .strictObject({ unbound: z.array(z.string()).describe("unbound now"), not_bound: z.array(z.string()) })
+  .meta({ id: "SkillUnbindingResult" });
+
+export const groupSkill = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    enabled: z.boolean(),
+    published_version: z.number().int().nullable(),
+    inherited: z.boolean().describe("false: granted to this group itself"),
+    bound_group_id: recordId.describe("the group it is granted to, this one or the nearest that hands it down"),
+    bound_group_name: z.string(),
+  })
+  .meta({ id: "GroupSkill" });
+
+export const groupSkillQuery = z.strictObject({ ...pageQuery.shape });
+
+export type AgentSkill = z.output<typeof agentSkill>;
+export type AgentSkillUpdate = z.output<typeof agentSkillUpdate>;
+export type AgentSkillQuery = z.output<typeof agentSkillQuery>;
+export type AgentSkillVersion = z.output<typeof agentSkillVersion>;
+export type AgentSkillVersionWithFiles = z.output<typeof agentSkillVersionWithFiles>;
+export type AgentSkillImport = z.output<typeof agentSkillImport>;
+export type GroupSkill = z.output<typeof groupSkill>;

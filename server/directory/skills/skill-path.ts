@@ -1,0 +1,47 @@
+import { isStorableText } from "../../kernel/storable.ts";
+import { InvalidSkill, MAX_SKILL_BYTES, MAX_SKILL_FILES, type SkillFault, type SkillFile } from "./skill-file.ts";
+
+const MAX_PATH_BYTES = 255;
+const MAX_DEPTH = 16;
+// What Windows refuses in names, with the control characters that hide what a name is.
+const UNFIT = /[\p{Cc}\p{Cf}\\:*?"<>|]/u;
+
+/** Why a path is none that a skill may have; null when it is one. */
+export function pathFault(path: string): string | null {
+  if (path === "") return "has no name";
+  if (!isStorableText(path)) return "has a name that is no text";
+  if (path.startsWith("/")) return "is an absolute path";
+  if (UNFIT.test(path)) return 'has a name with a backslash, a control character or one of : * ? " < > |';
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `has a path of more than ${MAX_PATH_BYTES} bytes`;
+  const parts = path.split("/");
+  if (parts.length > MAX_DEPTH) return `is more than ${MAX_DEPTH} folders deep`;
+  if (parts.some((part) => part === "" || part === "." || part === "..")) return "has an empty part, a . or a .. in its path";
+  return null;
+}
+
+/** Names that are one name on file systems that know no case or compose accents. */
+const folded = (path: string) => path.normalize("NFC").toLowerCase();
+
+/** Throws `InvalidSkill` for files that could not all be unpacked everywhere, or are too many or too large. */
+export function checkFiles(files: readonly SkillFile[]): void {
+  if (files.length > MAX_SKILL_FILES) throw new InvalidSkill([{ field: "file", message: `has more than ${MAX_SKILL_FILES} files` }]);
+  const faults: SkillFault[] = [];
+  const names = new Map<string, string>();
+  let bytes = 0;
+  for (const { path, content } of files) {
+    const fault = pathFault(path);
+    if (fault !== null) faults.push({ field: JSON.stringify(path.toWellFormed().replaceAll("\0", "")), message: fault });
+    const twin = names.get(folded(path));
+    if (twin !== undefined)
+      faults.push({ field: path, message: twin === path ? "is there twice" : `differs from ${twin} by case or accents only` });
+    names.set(folded(path), path);
+    bytes += content.byteLength;
+  }
+  for (const [name, path] of names) {
+    const folders = name.split("/").slice(0, -1);
+    const file = folders.map((_, depth) => names.get(folders.slice(0, depth + 1).join("/"))).find((one) => one !== undefined);
+    if (file !== undefined) faults.push({ field: path, message: `is in ${file}, which is a file` });
+  }
+  if (bytes > MAX_SKILL_BYTES) faults.push({ field: "file", message: `holds more than ${MAX_SKILL_BYTES / 1024 / 1024} MiB` });
+  if (faults.length > 0) throw new InvalidSkill(faults);
+}
