@@ -1,6 +1,7 @@
 import { agentAccess } from "./controls/access/agent-access.ts";
 import { access } from "./controls/access/access.ts";
 import { toolAccess } from "./controls/access/tool-access.ts";
+import { autonomy } from "./controls/autonomy/autonomy.ts";
 import { Approvals } from "./controls/approvals/approvals.ts";
 import { generatedToolCalls } from "./controls/argument-policies/govern-answer.ts";
 import { actionArguments } from "./controls/argument-policies/govern-tool-call.ts";
@@ -35,6 +36,8 @@ interface ControlParts {
   /** Judges where neither a semantic policy nor its tenant names a model; null: none does. */
   readonly judgeModel: string | null;
   readonly upstreamTimeoutMs: number;
+  /** Whether changes of the configuration were heard of lately. */
+  readonly isCurrent: () => boolean;
 }
 
 /**
@@ -51,7 +54,7 @@ export function openControls(parts: ControlParts): { readonly controls: Controls
   const semanticPolicies = new SemanticPolicies(inWords, idleMs);
   const inspectors = [new GuardrailInspector(engines), new SemanticInspector(inWords, clock)];
   const heldAnswers = new HeldAnswers(parts, idleMs);
-  const standing = [access, toolAccess, agentAccess];
+  const standing = [autonomy(parts.isCurrent), access, toolAccess, agentAccess];
   return {
     controls: {
       request: [...standing, limits, parameters, guardrails, semanticPolicies, heldAnswers],

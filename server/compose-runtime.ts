@@ -108,6 +108,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     askModel: models.ask,
     judgeModel: config.judgeModel ?? null,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
+    isCurrent: () => follower.isCurrent(),
   });
   const outletTo: Services["outletTo"] = (reached) => new Outlet({ gates, begin, upstream: reached });
   const hashing = queuedHashing({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });

@@ -4,6 +4,8 @@ import { CHANGE_CHANNEL, CHANGES_AT_ONCE, changesAfter, latestVersion } from "..
 import type { DatabaseConnection } from "../store/database.ts";
 
 const POLL_MS = 500;
+/** After so long without a look at the changes, what is in force may have been replaced. */
+const CURRENT_MS = 5_000;
 
 export interface ConfigListener {
   /** One tenant's policy changed. */
@@ -26,6 +28,8 @@ export interface ConfigListener {
  */
 export class ConfigFollower {
   private version = 0;
+  /** Monotonic milliseconds. */
+  private readAt = Number.NEGATIVE_INFINITY;
   private readonly channel: Channel;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private following: Promise<void> | null = null;
@@ -46,6 +50,7 @@ export class ConfigFollower {
 
   async start(): Promise<void> {
     this.version = await latestVersion(this.connection.db);
+    this.readAt = performance.now();
     await this.channel.start();
     this.poll();
   }
@@ -63,6 +68,11 @@ export class ConfigFollower {
     const caught = new Promise<void>((done) => this.waiting.push(done));
     this.follow();
     return caught;
+  }
+
+  /** Whether the changes were read lately, so that what is in force here is what is configured. */
+  isCurrent(): boolean {
+    return performance.now() - this.readAt <= CURRENT_MS;
   }
 
   private poll(): void {
@@ -105,10 +115,14 @@ export class ConfigFollower {
   private async readAll(waiting: (() => void)[], tell: () => void): Promise<void> {
     for (;;) {
       waiting.push(...this.waiting.splice(0));
+      const asked = performance.now();
       const changes = await changesAfter(this.connection.db, this.version);
       const last = changes.at(-1);
       const first = changes[0];
-      if (last === undefined || first === undefined) return;
+      if (last === undefined || first === undefined) {
+        this.readAt = asked;
+        return;
+      }
       if (first.version !== this.version + 1) {
         // Older changes were pruned while this process could not read: nothing it holds can be trusted piecewise.
         await this.listener.everythingChanged();

@@ -1,6 +1,8 @@
 import { sealContext, type SecretBox } from "../kernel/secrets.ts";
 import type { TenantPolicyRows } from "../store/policy-reads.ts";
 import type { GroupChainRow } from "../store/group-chains.ts";
+import type { AutonomyRow } from "../store/ai-systems.ts";
+import { type Autonomy, type AutonomyBounds, autonomyOf, boundedTools } from "./assurance/autonomy.ts";
 import { type ModelEntry, modelEntry } from "./models/model-entry.ts";
 import { compileAgents, type TenantAgents } from "./agents/agent-entry.ts";
 import { type ToolAccess, toolAccessOf } from "./tools/tool-access.ts";
@@ -49,6 +51,8 @@ export interface TenantSnapshot {
   readonly semanticPolicies: readonly SemanticPolicyEntry[];
   readonly defaultJudgeModelId: string | null;
   readonly agents: TenantAgents;
+  /** What the envelope and the lifecycle of each AI System say, by its group. */
+  readonly aiSystems: ReadonlyMap<string, AutonomyRow>;
 }
 
 /** What a resource group's callers may use. */
@@ -68,6 +72,8 @@ export interface GroupScope {
   readonly grantingGroups: ReadonlySet<string>;
   /** Models and virtual models the portal's picker leaves out, as the nearest group that binds each says. */
   readonly hiddenInPortal: ReadonlySet<string>;
+  /** How freely its calls may act; null where neither it nor a group above it is an AI System. What that leaves out is not in `granted` and `tools`. */
+  readonly autonomy: Autonomy | null;
   /** Policies on the arguments of tool calls that hold for the group, by the tool's name. */
   readonly toolCallPolicies: ReadonlyMap<string, readonly ToolCallPolicy[]>;
 }
@@ -116,6 +122,7 @@ export function compileTenant(
     semanticPolicies: compileSemanticPolicies(rows.semantic_policies),
     defaultJudgeModelId: rows.tenant.default_judge_model_id,
     agents: compileAgents(rows, open),
+    aiSystems: new Map(rows.ai_systems.map((row) => [row.id, row])),
   };
 }
 
@@ -150,7 +157,7 @@ class ChainScope implements GroupScope {
   }
 
   get granted(): ReadonlySet<string> {
-    return (this.known.granted ??= new Set(this.chain.flatMap((row) => row.model_ids)));
+    return (this.known.granted ??= this.grantedWithin(this.autonomy?.bounds?.models ?? null));
   }
 
   get configIds(): readonly string[] {
@@ -162,9 +169,16 @@ class ChainScope implements GroupScope {
   }
 
   get tools(): ReadonlyMap<string, ToolAccess> {
-    return (this.known.tools ??= toolAccessOf(
-      this.chain.flatMap((row) => row.config_ids).flatMap((id) => this.tenant.serverConfigs.get(id) ?? []),
-    ));
+    return (this.known.tools ??= this.toolsWithin(this.autonomy?.bounds ?? null));
+  }
+
+  get autonomy(): Autonomy | null {
+    if (this.known.autonomy === undefined)
+      this.known.autonomy = autonomyOf(
+        this.chain.map(({ id }) => id),
+        this.tenant.aiSystems,
+      );
+    return this.known.autonomy;
   }
 
   get grantingGroups(): ReadonlySet<string> {
@@ -177,6 +191,16 @@ class ChainScope implements GroupScope {
 
   get toolCallPolicies(): ReadonlyMap<string, readonly ToolCallPolicy[]> {
     return (this.known.toolCallPolicies ??= policiesByTool(this.tenant.argumentPolicies, this.chain));
+  }
+
+  private grantedWithin(models: ReadonlySet<string> | null): ReadonlySet<string> {
+    const bound = this.chain.flatMap((row) => row.model_ids);
+    return new Set(models === null ? bound : bound.filter((id) => models.has(id)));
+  }
+
+  private toolsWithin(bounds: AutonomyBounds | null): ReadonlyMap<string, ToolAccess> {
+    const tools = toolAccessOf(this.chain.flatMap((row) => row.config_ids).flatMap((id) => this.tenant.serverConfigs.get(id) ?? []));
+    return bounds === null ? tools : boundedTools(tools, bounds);
   }
 }
 

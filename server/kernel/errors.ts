@@ -116,6 +116,10 @@ export const ERRORS = {
   input_not_supported: { status: 200, message: "The tool server asks for input that this client cannot give.", retry: false },
 
   // Agents
+  ai_system_suspended: { status: 403, message: "The AI System that this call belongs to is suspended.", retry: false },
+  ai_system_retired: { status: 409, message: "The AI System is retired: it can be read, and not changed any more.", retry: false },
+  own_contract: { status: 403, message: "A contract is approved by somebody else than whoever minted it.", retry: false },
+  illegal_transition: { status: 409, message: "It cannot go there from the state it is in.", retry: false },
   agent_not_found: { status: 404, message: "There is no such agent.", retry: false },
   agent_not_allowed: { status: 403, message: "The agent is not granted to the caller's resource group.", retry: false },
   agent_disabled: { status: 403, message: "The agent is switched off.", retry: false },

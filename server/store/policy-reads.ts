@@ -2,6 +2,7 @@ import { type Selectable, sql } from "kysely";
 import { type ArgumentPolicyRow, readArgumentPolicies } from "./argument-policies.ts";
 import { type AgentGrantRow, readAgentGrants } from "./agent-grants.ts";
 import { type AgentSigningKeyRow, signingKeys } from "./agents.ts";
+import { type AutonomyRow, readAutonomy } from "./ai-systems.ts";
 import type { Database } from "./database.ts";
 import type { DataRetention } from "./schema.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
@@ -37,6 +38,7 @@ export interface TenantPolicyRows extends PolicyRows {
   readonly agent_grants: AgentGrantRow[];
   /** Newest first. */
   readonly agent_signing_keys: AgentSigningKeyRow[];
+  readonly ai_systems: AutonomyRow[];
 }
 
 export async function readTenantPolicy(db: Database, tenantId: string): Promise<TenantPolicyRows | null> {
@@ -86,6 +88,7 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
         argument_policies: await readArgumentPolicies(trx, tenantId),
         ...semantic,
         ...agents,
+        ai_systems: await readAutonomy(trx, tenantId),
         ...(await readPolicyRows(trx, tenantId)),
       };
     });

@@ -37,7 +37,10 @@ export type TenantRecordTable =
   | "approvals"
   | "agents"
   | "agent_grants"
-  | "agent_skills";
+  | "agent_skills"
+  | "ai_systems"
+  | "ai_system_evidence"
+  | "ai_contracts";
 
 /** `find` of a store that tells of a row what its table has, and nothing of other tables. */
 export function findInTenant<Table extends TenantRecordTable>(

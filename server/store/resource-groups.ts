@@ -87,13 +87,15 @@ export interface GroupDependents {
   readonly children: number;
   readonly active_keys: number;
   readonly end_users: number;
+  readonly ai_systems: number;
 }
 
 export async function dependentsOfGroup(db: Database | Trx, id: string, now: Date): Promise<GroupDependents> {
   const { rows } = await sql<GroupDependents>`
     SELECT (SELECT count(*) FROM resource_groups WHERE parent_group_id = ${id}) AS children,
            (SELECT count(*) FROM api_keys WHERE resource_group_id = ${id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})) AS active_keys,
-           (SELECT count(*) FROM end_users WHERE assigned_group_id = ${id}) AS end_users`.execute(db);
+           (SELECT count(*) FROM end_users WHERE assigned_group_id = ${id}) AS end_users,
+           (SELECT count(*) FROM ai_systems WHERE id = ${id}) AS ai_systems`.execute(db);
   return rows[0] as GroupDependents;
 }
 

@@ -42,6 +42,7 @@ import type {
 } from "./tables/agents.ts";
 import type { AdminLogTable, AuditChainTable, AuditCheckpointTable, AuditKeyTable, AuditRowTable } from "./tables/ledger.ts";
 import type { BlobToRemoveTable, FileTable } from "./tables/files.ts";
+import type { AiContractTable, AiSystemEvidenceTable, AiSystemTable } from "./tables/assurance.ts";
 import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 
@@ -171,6 +172,9 @@ export interface Schema {
   models: ModelTable;
   routing_groups: RoutingGroupTable;
   resource_groups: ResourceGroupTable;
+  ai_systems: AiSystemTable;
+  ai_system_evidence: AiSystemEvidenceTable;
+  ai_contracts: AiContractTable;
   resource_group_models: ResourceGroupModelTable;
   resource_group_virtual_models: ResourceGroupModelTable;
   api_keys: ApiKeyTable;

@@ -8,6 +8,7 @@ const clock = movableClock();
 let plane: ControlPlane;
 let owner: Send;
 let group = "";
+let governed = "";
 let apiKey = "";
 let server = "";
 let agent = "";
@@ -22,6 +23,8 @@ beforeAll(async () => {
   });
   owner = (await newTenant(plane, "acme")).send;
   group = (await owner("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
+  governed = (await owner("POST", "/v1/admin/resource-groups", { name: "governed" })).body.id;
+  await owner("POST", "/v1/admin/ai-systems", { group_id: group });
   apiKey = (await owner("POST", `/v1/admin/resource-groups/${group}/api-keys`, { name: "rotated" })).body.id;
   server = (await owner("POST", "/v1/admin/mcp-servers", { name: "s", base_url: "http://s.example" })).body.id;
   agent = (await owner("POST", "/v1/admin/agents", { card_name: "a", name: "a", base_url: "http://a.example" })).body.id;
@@ -62,6 +65,9 @@ const BODIES: Record<string, () => object> = {
   "POST /v1/admin/scim-tokens": () => ({ name: "once" }),
   "POST /v1/admin/semantic-cache/configs": () => ({ name: "once" }),
   "POST /v1/admin/semantic-policies": () => ({ name: "once", constraint_text: "Be kind." }),
+  "POST /v1/admin/ai-systems": () => ({ group_id: governed }),
+  "POST /v1/admin/ai-systems/{id}/evidence": () => ({ kind: "other", uri: "https://documents.example/a", sha256: "0".repeat(64) }),
+  "POST /v1/admin/ai-systems/{id}/contracts": () => ({ note: "once" }),
   "POST /v1/admin/resource-groups/{id}/api-keys": () => ({ name: "once" }),
   "POST /v1/admin/api-keys/{id}/rotate": () => ({ grace_seconds: 60 }),
   "POST /v1/admin/data-erasure": () => ({ subject: { subject_id: "nobody" } }),

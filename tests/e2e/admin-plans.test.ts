@@ -21,6 +21,9 @@ beforeAll(async () => {
   await id("routing", "/v1/admin/llm-router/routing-groups", { id: "r" });
   await id("server", "/v1/admin/mcp-servers", { name: "s", base_url: "http://s.example" });
   await id("agent", "/v1/admin/agents", { card_name: "a", name: "a", base_url: "http://a.example" });
+  await id("governed", "/v1/admin/resource-groups", { name: "governed" });
+  await id("system", "/v1/admin/resource-groups", { name: "system" });
+  await owner("POST", "/v1/admin/ai-systems", { group_id: made.system });
   await id("user", "/v1/admin/end-users", { username: "u", password: "long enough" });
 });
 afterAll(() => plane.close());
@@ -286,6 +289,26 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     timeout_seconds: 2.5,
     resource_group_ids: [made.group],
   }),
+  "/v1/admin/ai-systems": () => ({
+    group_id: made.governed,
+    owner: "Ada",
+    purpose: "Answers questions",
+    role: "deployer",
+    risk_class: "high",
+    data_classes: ["personal"],
+    affected_people: "Applicants",
+    oversight_person: "Grace",
+    interacts_with_people: true,
+  }),
+  "/v1/admin/ai-systems/{id}/evidence": () => ({
+    kind: "impact_assessment",
+    uri: "https://documents.example/assessment",
+    sha256: "0a".repeat(32),
+    title: "Told",
+    assessor: "Somebody",
+    valid_from: "2026-01-01T00:00:00.000Z",
+    valid_until: moment,
+  }),
   "/v1/admin/resource-groups/{id}/api-keys": () => ({
     name: "wanted",
     access_mode: "shared",
@@ -299,7 +322,8 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
 /** What no read shows: what is secret, and what is done once. */
 const UNREAD = ["password", "api_key", "client_secret", "credentials", "send_welcome_email", "initial_member_ids"];
 const creates = OPERATIONS.filter(
-  ({ method, answer, path, body }) => method === "POST" && answer.status === 201 && body !== undefined && !/import$|erasure$/.test(path),
+  ({ method, answer, path, body }) =>
+    method === "POST" && answer.status === 201 && body !== undefined && !/import$|erasure$|contracts$/.test(path),
 );
 
 test("every kind is wanted with all that its POST takes", () => {
@@ -312,9 +336,10 @@ describe.each(Object.keys(WANTED))("%s", (path) => {
   test("is read as it is wanted, and a second plan is empty", async () => {
     const send = path === "/v1/admin/tenants" ? plane.system : owner;
     const wanted = (WANTED[path] as () => Record<string, unknown>)();
-    const reply = await send("POST", path.replace("{id}", made.group ?? ""), wanted);
+    const parent = (path.startsWith("/v1/admin/ai-systems/") ? made.system : made.group) ?? "";
+    const reply = await send("POST", path.replace("{id}", parent), wanted);
     expect([reply.status, reply.body.detail]).toEqual([201, undefined]);
-    const one = `${path.endsWith("/api-keys") ? "/v1/admin/api-keys" : path}/${reply.body.id ?? reply.body.user.id}`;
+    const one = `${path.endsWith("/api-keys") ? "/v1/admin/api-keys" : path.replace("{id}", parent)}/${reply.body.id ?? reply.body.user.id}`;
     const shown = (members: Record<string, unknown>, left: readonly string[]) =>
       Object.fromEntries(Object.entries(members).filter(([name]) => !left.includes(name)));
     const unread = wanted.providers === undefined ? UNREAD : [...UNREAD, "providers"];
@@ -325,7 +350,7 @@ describe.each(Object.keys(WANTED))("%s", (path) => {
     const changed = await send("PATCH", one, { ...shown(first.body, ["updated_at"]), name: `${first.body.name} too` });
     if ("name" in wanted)
       expect([changed.status, { ...changed.body, updated_at: "", name: "" }]).toEqual([200, { ...first.body, updated_at: "", name: "" }]);
-    const at = path.endsWith("/api-keys") ? "/v1/admin/api-keys/{id}" : `${path}/{id}`;
+    const at = path.endsWith("/api-keys") ? "/v1/admin/api-keys/{id}" : `${path}/{${path.endsWith("/evidence") ? "eid" : "id"}}`;
     const takes = Object.keys(OPERATIONS.find((op) => op.method === "PATCH" && op.path === at)?.body?.shape ?? {});
     for (const name of Object.keys(shown(wanted, ["send_welcome_email"])).filter((given) => !takes.includes(given))) {
       const refused = await send("PATCH", one, { [name]: "another" });

@@ -119,6 +119,34 @@ const KINDS: Record<string, Kind> = {
     },
     changes: [{ approval_required_scripts: ["*"] }, { approval_required_scripts: ["scripts/a.py"] }],
   },
+  "/v1/admin/ai-systems/{id}": {
+    async made() {
+      const { body } = await owner("POST", "/v1/admin/resource-groups", { name: `system ${crypto.randomUUID()}` });
+      return post("/v1/admin/ai-systems", { group_id: body.id });
+    },
+    changes: [{ purpose: "one" }, { purpose: "two" }],
+  },
+  "/v1/admin/ai-systems/{id}/envelope": {
+    async made() {
+      const { body } = await owner("POST", "/v1/admin/resource-groups", { name: `system ${crypto.randomUUID()}` });
+      await owner("POST", "/v1/admin/ai-systems", { group_id: body.id });
+      await owner("PUT", `/v1/admin/ai-systems/${body.id}/envelope`, { max_llm_calls_per_run: 9 });
+      return { path: `/v1/admin/ai-systems/${body.id}/envelope` };
+    },
+    changes: [{ max_llm_calls_per_run: 8 }, { autonomy_level: "restricted" }],
+  },
+  "/v1/admin/ai-systems/{id}/evidence/{eid}": {
+    async made() {
+      const { body } = await owner("POST", "/v1/admin/resource-groups", { name: `system ${crypto.randomUUID()}` });
+      await owner("POST", "/v1/admin/ai-systems", { group_id: body.id });
+      return post(`/v1/admin/ai-systems/${body.id}/evidence`, {
+        kind: "test_report",
+        uri: "https://documents.example/report",
+        sha256: "a".repeat(64),
+      });
+    },
+    changes: [{ title: "one" }, { title: "two" }],
+  },
   "/v1/admin/guardrails/configs/{id}": described("/v1/admin/guardrails/configs", {
     name: "of a kind",
     builtin: { pii_enabled: true },

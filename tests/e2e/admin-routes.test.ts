@@ -48,6 +48,8 @@ beforeAll(async () => {
   ).body.id;
   ids["/v1/admin/resource-groups"] = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
   ids["/v1/admin/ai-systems"] = ids["/v1/admin/resource-groups"] ?? "";
+  await acme.send("POST", "/v1/admin/ai-systems", { group_id: ids["/v1/admin/ai-systems"] });
+  ids["/v1/admin/contracts"] = (await acme.send("POST", `/v1/admin/ai-systems/${ids["/v1/admin/ai-systems"]}/contracts`, {})).body.id;
   await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/llm-models`, {
     model_ids: [ids["/v1/admin/llms"]],
   });
@@ -111,6 +113,8 @@ function pathWith(operation: AdminOperation, id: string): string {
     .replace("{server_id}", "mcp-1")
     .replace("{skill_id}", "skill-1")
     .replace("{version}", "1")
+    .replace("{eid}", crypto.randomUUID())
+    .replace("{slug}", "no-standard")
     .replace("{task_id}", "no-task")
     .replace("{chain_id}", "no-chain");
 }

@@ -1,3 +1,4 @@
+import { stricter } from "../../directory/assurance/autonomy.ts";
 import { grantFor, type AgentEntry, type AgentGrantEntry } from "../../directory/agents/agent-entry.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
@@ -21,12 +22,14 @@ export const agentAccess: RequestControl = {
       target.tenantId !== null && target.tenantId !== scope.tenant.id ? undefined : scope.tenant.agents.byCardName.get(target.cardName);
     if (agent === undefined) return refused(refuse("agent_not_found"));
     const { row } = call;
+    const level = scope.autonomy?.level ?? "autonomous";
     row.server_id = agent.id;
     const grant = grantFor(scope.tenant.agents.grants.get(agent.id) ?? [], scope.chain, scope.grantingGroups);
     row.agent_grant_id = grant?.id ?? null;
     row.agent_authz_decision = "deny";
-    row.autonomy_provenance = "live";
+    row.autonomy_provenance ??= "live";
     row.autonomy_level = "restricted";
+    if (scope.autonomy?.bounds?.agents?.has(agent.id) === false) return refused(refuse("agent_not_allowed"));
     if (grant === null || grant.decision === "deny") return refused(refuse("agent_not_allowed"));
     if (!agent.enabled) {
       row.autonomy_level = "suspended";
@@ -36,7 +39,7 @@ export const agentAccess: RequestControl = {
       (grant.outdated ? refuse("agent_grant_outdated") : null) ?? (target.sends ? refusedSending(call, scope, target, agent, grant) : null);
     if (refusal !== null) return refused(refusal);
     row.agent_authz_decision = "allow";
-    row.autonomy_level = grant.decision === "approval_required" ? "approval_required" : "autonomous";
+    row.autonomy_level = stricter(level, grant.decision === "approval_required" ? "approval_required" : "autonomous");
     call.target = { kind: "agent", agent, grant, skill: target.skill, skills: usableSkills(agent, grant) };
     return PASS;
   },

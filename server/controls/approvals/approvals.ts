@@ -23,7 +23,8 @@ export class Approvals implements ActionControl {
 
   async before(call: Call, action: Action): Promise<ActionDecision> {
     const { identity, scope } = call;
-    const { required, proof } = action.approval;
+    const { proof } = action.approval;
+    const required = needed(call, action);
     // What a caller brings may be of an approval that is not needed any more.
     if (identity === null || scope === null || !(required || proof.continued !== undefined || proof.asked !== undefined))
       return ACTION_PASSES;
@@ -38,7 +39,8 @@ export class Approvals implements ActionControl {
 
   private async decided(call: Call, identity: Identity, groupId: string, action: Action): Promise<ActionDecision> {
     const { approval } = action;
-    const { required, proof } = approval;
+    const { proof } = approval;
+    const required = needed(call, action);
     const lost = (await proof.ready?.()) ?? null;
     if (lost !== null) return refused(lost);
     const terms = termsOf(identity, groupId, action);
@@ -114,6 +116,11 @@ export class Approvals implements ActionControl {
     };
     return { kind: "hold", approval, redeem };
   }
+}
+
+/** Whoever granted the action wants it approved, or the caller's AI System must ask before each. */
+function needed({ scope }: Call, { approval }: Action): boolean {
+  return approval.required || scope?.autonomy?.asksFirst === true;
 }
 
 type Redemption = Parameters<typeof redeemRequestedApproval>[2];

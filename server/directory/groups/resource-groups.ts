@@ -116,6 +116,7 @@ export const resourceGroups = records<
       ...counted(found.children, "child group"),
       ...counted(found.active_keys, "active API key"),
       ...counted(found.end_users, "end user in it", "end users in it"),
+      ...counted(found.ai_systems, "AI System that it is registered as"),
     ];
   },
   async removing(write, row) {

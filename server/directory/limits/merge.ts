@@ -49,12 +49,13 @@ export function merge(inherited: Fields, own: Fields): Fields {
   const merged = new Map(inherited);
   for (const [path, value] of own) {
     const above = inherited.get(path);
-    merged.set(path, above === undefined ? value : tighter(path, above, value));
+    merged.set(path, above === undefined ? value : tighterOf(path, above, value));
   }
   return merged;
 }
 
-function tighter(path: string, above: unknown, own: unknown): unknown {
+/** The tighter of two values of a field. */
+export function tighterOf(path: string, above: unknown, own: unknown): unknown {
   const rule = mergeRuleOf(path);
   switch (rule) {
     case "lowest":

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import { ACTION_RECORD_SCHEMA, actionRecordDigest, type ActionRecord } from "@gatehouse/ledger-format/action-record";
+import type { ActionRecord } from "@gatehouse/ledger-format/action-record";
 import type { NoticeConfig, NoticeConfigPut, NoticeStatement } from "@gatehouse/contracts/notices";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { ulid, uuid } from "../../kernel/ids.ts";
+import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { noticeBeforeFirstTurn, noticeConfigs, putNoticeConfig, removeNoticeConfig, type NoticeConfigRow } from "../../store/notices.ts";
 import { resourceGroupStore } from "../../store/resource-groups.ts";
 import { invalidField, notFound } from "../writes/records.ts";
+import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { DEFAULT_TEXTS } from "./default-texts.ts";
 
@@ -58,7 +59,6 @@ export function isKnownText(config: NoticeConfig, digest: string): boolean {
   return Object.values(config.text_digests).includes(digest) || Object.values(DEFAULT_TEXTS).some((text) => sha256Hex(text) === digest);
 }
 
-/** Seals a record of the control plane: the entry is hashed into the admin log's chain with the record in it. */
 function seal(
   write: Write,
   tenantId: string,
@@ -67,26 +67,8 @@ function seal(
   context: ActionRecord["context"],
   references: ActionRecord["references"],
 ): void {
-  const record: ActionRecord = {
-    schema: ACTION_RECORD_SCHEMA,
-    action_id: ulid(write.now.getTime()),
-    kind: "fyi",
-    verdict: "recorded",
-    operator: tenantId,
-    system: { ai_system_id: systemId, contract_version: null, contract_hash: null },
-    timestamp: write.now.toISOString(),
-    controls: [],
-    context,
-    references,
-    record_id: ulid(write.now.getTime()),
-  };
-  write.log({
-    tenant_id: tenantId,
-    action,
-    resource: RESOURCE,
-    resource_id: systemId ?? tenantId,
-    after: { action_record: record, digest: actionRecordDigest(record) },
-  });
+  const entry = { action, resource: RESOURCE, resource_id: systemId ?? tenantId };
+  sealRecord(write, { tenantId, system: systemAlone(systemId), context, references, ...entry });
 }
 
 const textReferences = (texts: Readonly<Record<string, string>>): ActionRecord["references"] =>

@@ -27,7 +27,7 @@ export type CheckArgumentPolicy = (
   policy: Omit<ArgumentPolicyInsert, "rules" | "schema" | "created_at" | "updated_at"> & Pick<ArgumentPolicyRow, "rules" | "schema">,
 ) => readonly FieldError[];
 
-function read(row: ArgumentPolicyRow): ArgumentPolicy {
+export function readArgumentPolicy(row: ArgumentPolicyRow): ArgumentPolicy {
   return {
     id: row.id,
     tenant_id: row.tenant_id,
@@ -72,7 +72,7 @@ export function argumentPolicies(
     resource: RESOURCE,
     noun: NOUN,
     store: argumentPolicyStore,
-    read,
+    read: readArgumentPolicy,
     tenantOf: (row) => row.tenant_id,
     twin: (write, tenantId, candidate) => argumentPolicyByName(write.trx, tenantId, candidate.name),
     async toInsert(write, tenantId, body) {

@@ -33,7 +33,7 @@ function surfacesOf(written: GuardrailConfigCreate["surfaces"]): Surfaces {
   return Object.fromEntries(GUARDRAIL_SURFACES.map((name) => [name, written === undefined ? true : written[name] === true])) as Surfaces;
 }
 
-function read(row: GuardrailConfigRow): GuardrailConfig {
+export function readGuardrailConfig(row: GuardrailConfigRow): GuardrailConfig {
   return {
     id: row.id,
     tenant_id: row.tenant_id,
@@ -135,7 +135,7 @@ export function guardrailConfigs(
     resource: "guardrail-configs",
     noun: "guardrail configuration",
     store: guardrailConfigStore,
-    read,
+    read: readGuardrailConfig,
     tenantOf: (row) => row.tenant_id,
     twin: (write, tenantId, candidate) => guardrailConfigIdByName(write.trx, tenantId, candidate.name),
     async toInsert(write, tenantId, body) {

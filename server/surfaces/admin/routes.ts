@@ -3,6 +3,8 @@ import { adminUserOperations } from "./admin-users.ts";
 import { agentGrantOperations } from "./agent-grants.ts";
 import { agentOperations } from "./agents.ts";
 import { agentSkillOperations } from "./agent-skills.ts";
+import { aiContractOperations } from "./ai-contracts.ts";
+import { aiSystemOperations } from "./ai-systems.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { approvalOperations } from "./approvals.ts";
 import { argumentPolicyOperations } from "./argument-policies.ts";
@@ -71,7 +73,9 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...semanticPolicyOperations,
   ...noticeOperations,
   ...apiKeyOperations,
+  ...aiSystemOperations,
   ...runOperations,
+  ...aiContractOperations,
   ...adminLogOperations,
   ...identityProviderOperations,
   ...ssoOperations,

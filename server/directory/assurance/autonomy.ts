@@ -1,0 +1,90 @@
+import { AUTONOMY_LEVELS, type AutonomyLevel, type LifecycleState } from "@gatehouse/contracts/ai-systems";
+import type { AutonomyRow } from "../../store/ai-systems.ts";
+import type { ToolAccess } from "../tools/tool-access.ts";
+
+/** What `restricted` leaves: of each kind those named; null: all. */
+export interface AutonomyBounds {
+  readonly models: ReadonlySet<string> | null;
+  readonly servers: ReadonlySet<string> | null;
+  readonly tools: ReadonlySet<string> | null;
+  readonly agents: ReadonlySet<string> | null;
+}
+
+/** How freely the calls of a group may act: what its own system and every one above it say, together. */
+export interface Autonomy {
+  /** The strictest of them. */
+  readonly level: AutonomyLevel;
+  /** Whether somebody has to approve each action, whatever else holds. */
+  readonly asksFirst: boolean;
+  readonly bounds: AutonomyBounds | null;
+}
+
+/** Of a system whose envelope names nothing: it may still ask models, and act on nothing. */
+const NO_ACTIONS: AutonomyBounds = { models: null, servers: new Set(), tools: null, agents: new Set() };
+
+export function stricter(a: AutonomyLevel, b: AutonomyLevel): AutonomyLevel {
+  return AUTONOMY_LEVELS.indexOf(a) >= AUTONOMY_LEVELS.indexOf(b) ? a : b;
+}
+
+/** What a state of the lifecycle allows at most. */
+export function levelOfState(state: LifecycleState): AutonomyLevel {
+  if (state === "suspended" || state === "retired") return "suspended";
+  return state === "restricted" ? "restricted" : "autonomous";
+}
+
+function boundsOf({ restrictions }: Pick<AutonomyRow, "restrictions">): AutonomyBounds {
+  if (restrictions === null) return NO_ACTIONS;
+  const named = (names: string[] | null | undefined) => (names == null ? null : new Set(names));
+  return {
+    models: named(restrictions.model_ids),
+    servers: named(restrictions.mcp_server_ids),
+    tools: named(restrictions.tools),
+    agents: named(restrictions.agent_ids),
+  };
+}
+
+function both(a: ReadonlySet<string> | null, b: ReadonlySet<string> | null): ReadonlySet<string> | null {
+  if (a === null || b === null) return a ?? b;
+  return new Set([...a].filter((one) => b.has(one)));
+}
+
+function together(a: AutonomyBounds | null, b: AutonomyBounds | null): AutonomyBounds | null {
+  if (a === null || b === null) return a ?? b;
+  return {
+    models: both(a.models, b.models),
+    servers: both(a.servers, b.servers),
+    tools: both(a.tools, b.tools),
+    agents: both(a.agents, b.agents),
+  };
+}
+
+function autonomyOfSystem(row: AutonomyRow): Autonomy {
+  const declared = row.autonomy_level as AutonomyLevel;
+  const level = stricter(declared, levelOfState(row.lifecycle_state as LifecycleState));
+  return { level, asksFirst: declared === "approval_required", bounds: level === "restricted" ? boundsOf(row) : null };
+}
+
+/** Of the groups of a chain; null where none of them is an AI System. Each can only narrow what the others leave. */
+export function autonomyOf(groupIds: readonly string[], systems: ReadonlyMap<string, AutonomyRow>): Autonomy | null {
+  let all: Autonomy | null = null;
+  for (const id of groupIds) {
+    const row = systems.get(id);
+    if (row === undefined) continue;
+    const one = autonomyOfSystem(row);
+    all =
+      all === null
+        ? one
+        : { level: stricter(all.level, one.level), asksFirst: all.asksFirst || one.asksFirst, bounds: together(all.bounds, one.bounds) };
+  }
+  return all;
+}
+
+/** The access to tool servers that the bounds leave. */
+export function boundedTools(tools: Map<string, ToolAccess>, { servers, tools: names }: AutonomyBounds): Map<string, ToolAccess> {
+  const left = new Map<string, ToolAccess>();
+  for (const [serverId, access] of tools) {
+    if (servers !== null && !servers.has(serverId)) continue;
+    left.set(serverId, names === null ? access : { ...access, enabled: both(access.enabled, names) });
+  }
+  return left;
+}

@@ -1,0 +1,12 @@
+import { activeContract } from "../../store/ai-contracts.ts";
+import type { Database, Trx } from "../../store/database.ts";
+
+/** Version and digest of the active contract of a system; null where it has none. */
+export async function contractInForce(
+  db: Database | Trx,
+  tenantId: string,
+  systemId: string,
+): Promise<{ readonly version: number; readonly digest: string } | null> {
+  const row = await activeContract(db, tenantId, systemId);
+  return row === undefined ? null : { version: row.version, digest: row.digest };
+}
