@@ -147,8 +147,11 @@ test("what is asked for and resolved reaches the open portals of those concerned
         .split("\n\n")
         .slice(0, -1)
         .some((frame) => frame.startsWith(`event: ${event}\n`) && told.every((part) => frame.includes(part)))
-    )
-      text += new TextDecoder().decode((await reader.read()).value);
+    ) {
+      const { done, value } = await reader.read();
+      if (done) throw new Error(`the stream ended before ${event}: ${text}`);
+      text += new TextDecoder().decode(value);
+    }
   };
   await until("ready");
   const id = (await callTool(message(), bearer(asker))).headers.get("x-gw-approval-id");
