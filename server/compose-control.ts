@@ -65,6 +65,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         adminPublicUrl: config.adminPublicUrl,
         jwtExpirySeconds: config.jwtExpirySeconds,
         fallbackJudge: config.judgeModel ?? null,
+        learning: config.learning,
         passwords: { ...hashing, hashPassword },
         attempts,
         refused: (reason) => metrics.adminRefused(reason),

@@ -1,11 +1,14 @@
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
 import { noteSigner } from "@gatehouse/ledger-format/signed-note";
 import { ANSWERS_KEPT_MS } from "./directory/writes/carried-out-once.ts";
+import { DriftWatch } from "./directory/assurance/watch-drift.ts";
 import { expireApprovalRows } from "./directory/tools/approvals.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
 import type { Job } from "./kernel/job.ts";
 import type { Log } from "./kernel/log.ts";
+import type { SecretBox } from "./kernel/secrets.ts";
+import { hashPassword } from "./runtime/passwords.ts";
 import { signAdminChain } from "./ledger/admin-chain.ts";
 import type { CheckpointTargets } from "./ledger/checkpoint-targets.ts";
 import { registerSigningKey } from "./ledger/signing-keys.ts";
@@ -23,6 +26,7 @@ import { forgetSessions } from "./store/tool-sessions.ts";
 import { runJobs } from "./workers/every.ts";
 
 const ADMIN_LOG_SIGNED_MS = 60_000;
+const DRIFT_WATCHED_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
@@ -45,6 +49,7 @@ function workerJobs(db: Database, clock: Clock, log: Log): readonly Job[] {
 
 interface WorkerParts {
   readonly db: Database;
+  readonly secrets: SecretBox;
   readonly clock: Clock;
   readonly log: Log;
   readonly targets: CheckpointTargets;
@@ -52,7 +57,7 @@ interface WorkerParts {
 }
 
 /** The background work of this process that no call needs, as its roles say; `close` signs what the admin log says last. */
-export function openWorkers({ roles }: Configuration, { db, clock, log, targets, signingKey }: WorkerParts) {
+export function openWorkers({ roles, learning, judgeModel }: Configuration, { db, secrets, clock, log, targets, signingKey }: WorkerParts) {
   const signAdminLog = async () => {
     const signer = noteSigner(CHECKPOINT_KEY_NAME, signingKey);
     const signed = await signAdminChain(db, signer, await registerSigningKey(db, signer, clock), clock);
@@ -60,7 +65,9 @@ export function openWorkers({ roles }: Configuration, { db, clock, log, targets,
   };
   const signs = roles.includes("control") || roles.includes("worker");
   const signing: Job[] = signs ? [{ name: "sign_admin_log", everyMs: ADMIN_LOG_SIGNED_MS, run: signAdminLog }] : [];
-  const workers = runJobs([...signing, ...(roles.includes("worker") ? workerJobs(db, clock, log) : [])], log);
+  const drift = new DriftWatch({ db, secrets, clock, hashPassword, fallbackJudge: judgeModel ?? null }, learning, log);
+  const watching: Job = { name: "watch_drift", everyMs: DRIFT_WATCHED_MS, run: () => drift.run() };
+  const workers = runJobs([...signing, ...(roles.includes("worker") ? [watching, ...workerJobs(db, clock, log)] : [])], log);
   return {
     async close(): Promise<void> {
       await workers.stop();

@@ -100,7 +100,7 @@ export async function compose(
         })
       : null;
     if (runtime !== null) closers.push(() => runtime.close());
-    const workers = openWorkers(config, { db, clock, log, targets, signingKey: keys.auditSigningKey });
+    const workers = openWorkers(config, { db, secrets, clock, log, targets, signingKey: keys.auditSigningKey });
     closers.push(() => workers.close());
 
     const databaseAway = boundedAnswer(() => databaseFailure(db));

@@ -191,6 +191,12 @@ export const VARIABLES = {
       "calls without a valid credential that have an audit row each, for each address (IPv6: each /64) and minute; the rest " +
       "are answered 429 and told by one row",
   },
+  GW_BASELINE_CALLS: {
+    schema: integer(1, 1_000_000),
+    default: "1000",
+    meaning: "calls an AI System has to make before what is normal for it is frozen by itself",
+  },
+  GW_BASELINE_DAYS: { schema: integer(0, 365), default: "7", meaning: "days it has to be seen for before that" },
   GW_MAX_BODY_MB: { schema: integer(1, 1024), default: "32", meaning: "largest request body of a model call" },
   GW_UPSTREAM_TIMEOUT_SECONDS: {
     schema: integer(1, 86_400),
@@ -276,6 +282,8 @@ export interface Configuration {
   readonly drainSeconds: number;
   readonly drainNoticeSeconds: number;
   readonly strangerRowsPerMinute: number;
+  /** What an AI System has to show before its baseline is frozen. */
+  readonly learning: { readonly calls: number; readonly days: number };
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
   readonly judgeModel: string | undefined;
@@ -353,6 +361,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     strangerRowsPerMinute: read(env, "GW_STRANGER_ROWS_PER_MINUTE") as number,
     maxBodyBytes: (read(env, "GW_MAX_BODY_MB") as number) * 1024 * 1024,
     upstreamTimeoutMs: (read(env, "GW_UPSTREAM_TIMEOUT_SECONDS") as number) * 1000,
+    learning: { calls: read(env, "GW_BASELINE_CALLS") as number, days: read(env, "GW_BASELINE_DAYS") as number },
     judgeModel: read(env, "GW_JUDGE_MODEL"),
     allowPrivateUpstreams: read(env, "GW_ALLOW_PRIVATE_UPSTREAMS") ?? LOOPBACK.has(host),
     mcpStatelessProbe: read(env, "GW_MCP_STATELESS_PROBE") as boolean,

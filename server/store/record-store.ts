@@ -40,7 +40,9 @@ export type TenantRecordTable =
   | "agent_skills"
   | "ai_systems"
   | "ai_system_evidence"
-  | "ai_contracts";
+  | "ai_contracts"
+  | "incident_windows"
+  | "drift_findings";
 
 /** `find` of a store that tells of a row what its table has, and nothing of other tables. */
 export function findInTenant<Table extends TenantRecordTable>(

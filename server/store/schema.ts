@@ -42,7 +42,15 @@ import type {
 } from "./tables/agents.ts";
 import type { AdminLogTable, AuditChainTable, AuditCheckpointTable, AuditKeyTable, AuditRowTable } from "./tables/ledger.ts";
 import type { BlobToRemoveTable, FileTable } from "./tables/files.ts";
-import type { AiContractTable, AiSystemEvidenceTable, AiSystemTable } from "./tables/assurance.ts";
+import type {
+  AiContractTable,
+  AiSystemEvidenceTable,
+  AiSystemObservationTable,
+  AiSystemTable,
+  BaselineEpochTable,
+  DriftFindingTable,
+  IncidentWindowTable,
+} from "./tables/assurance.ts";
 import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 
@@ -175,6 +183,11 @@ export interface Schema {
   ai_systems: AiSystemTable;
   ai_system_evidence: AiSystemEvidenceTable;
   ai_contracts: AiContractTable;
+  observed_chains: { chain_id: string; seq: number };
+  ai_system_observations: AiSystemObservationTable;
+  baseline_epochs: BaselineEpochTable;
+  incident_windows: IncidentWindowTable;
+  drift_findings: DriftFindingTable;
   resource_group_models: ResourceGroupModelTable;
   resource_group_virtual_models: ResourceGroupModelTable;
   api_keys: ApiKeyTable;

@@ -67,6 +67,7 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     log: jsonLog("debug", (line) => lines.push(line)),
     jwtExpirySeconds: 3600,
     fallbackJudge: null,
+    learning: { calls: 1_000, days: 7 },
     passwords: { hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode },
     signOn: { oidc: oidcClient(outbound({ allowPrivate: true }), true), saml: samlClient() },
     upstream: { clock, providers: { echo: echoProvider(clock) } },

@@ -300,6 +300,14 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     oversight_person: "Grace",
     interacts_with_people: true,
   }),
+  "/v1/admin/incident-windows": () => ({
+    title: "wanted",
+    severity: "sev2",
+    reason: "Told",
+    started_at: "2026-01-01T00:00:00.000Z",
+    ended_at: moment,
+    ai_system_id: made.system,
+  }),
   "/v1/admin/ai-systems/{id}/evidence": () => ({
     kind: "impact_assessment",
     uri: "https://documents.example/assessment",
@@ -323,7 +331,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
 const UNREAD = ["password", "api_key", "client_secret", "credentials", "send_welcome_email", "initial_member_ids"];
 const creates = OPERATIONS.filter(
   ({ method, answer, path, body }) =>
-    method === "POST" && answer.status === 201 && body !== undefined && !/import$|erasure$|contracts$/.test(path),
+    method === "POST" && answer.status === 201 && body !== undefined && !/import$|erasure$|contracts$|\}\/incident-windows$/.test(path),
 );
 
 test("every kind is wanted with all that its POST takes", () => {

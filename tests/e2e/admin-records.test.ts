@@ -126,6 +126,12 @@ const KINDS: Record<string, Kind> = {
     },
     changes: [{ purpose: "one" }, { purpose: "two" }],
   },
+  "/v1/admin/incident-windows/{id}": posted(
+    "/v1/admin/incident-windows",
+    { title: "of a kind", severity: "sev1", started_at: "2026-01-01T00:00:00Z" },
+    { reason: "one" },
+    { reason: "two" },
+  ),
   "/v1/admin/ai-systems/{id}/envelope": {
     async made() {
       const { body } = await owner("POST", "/v1/admin/resource-groups", { name: `system ${crypto.randomUUID()}` });

@@ -50,6 +50,24 @@ beforeAll(async () => {
   ids["/v1/admin/ai-systems"] = ids["/v1/admin/resource-groups"] ?? "";
   await acme.send("POST", "/v1/admin/ai-systems", { group_id: ids["/v1/admin/ai-systems"] });
   ids["/v1/admin/contracts"] = (await acme.send("POST", `/v1/admin/ai-systems/${ids["/v1/admin/ai-systems"]}/contracts`, {})).body.id;
+  ids["/v1/admin/incident-windows"] = (
+    await acme.send("POST", "/v1/admin/incident-windows", { title: "of acme", severity: "sev1", started_at: "2026-01-01T00:00:00Z" })
+  ).body.id;
+  ids["/v1/admin/drift"] = crypto.randomUUID();
+  const seen = { first_seen: new Date(), last_seen: new Date() };
+  await plane.database.db
+    .insertInto("drift_findings")
+    .values({
+      id: ids["/v1/admin/drift"],
+      tenant_id: "acme",
+      ai_system_id: ids["/v1/admin/ai-systems"] ?? "",
+      kind: "model_drift",
+      severity: "high",
+      subject: "m",
+      title: "of acme",
+      ...seen,
+    })
+    .execute();
   await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/llm-models`, {
     model_ids: [ids["/v1/admin/llms"]],
   });

@@ -202,7 +202,15 @@ export const COLUMNS_GO: Record<string, { readonly erased: readonly string[]; re
   },
 };
 /** Sealed or kept for accountability: they know an end user by id alone, and name administrators. */
-export const KNOW_IDS = ["admin_log", "config_changes", "data_erasures", "provisioning_log"];
+export const KNOW_IDS = [
+  "admin_log",
+  "ai_system_observations",
+  "baseline_epochs",
+  "config_changes",
+  "data_erasures",
+  "drift_findings",
+  "provisioning_log",
+];
 /** What administrators made, totals, chains, and what lives for moments, is sealed, or knows no person. What blocks know of erased rows, hashes of their values, is forgotten with them. */
 export const ABOUT_NOBODY = [
   "blobs_to_remove",
@@ -217,6 +225,9 @@ export const ABOUT_NOBODY = [
   "agent_skill_versions",
   "agent_skills",
   "agents",
+  "ai_contracts",
+  "ai_system_evidence",
+  "ai_systems",
   "alerts",
   "argument_policies",
   "argument_policy_groups",
@@ -238,6 +249,7 @@ export const ABOUT_NOBODY = [
   "guardrail_configs",
   "idempotent_answers",
   "identity_providers",
+  "incident_windows",
   "kept_signatures",
   "mcp_server_snapshots",
   "mcp_servers",
@@ -245,6 +257,7 @@ export const ABOUT_NOBODY = [
   "models",
   "notice_configs",
   "oauth_upstream_clients",
+  "observed_chains",
   "providers",
   "resource_group_agent_skills",
   "resource_group_end_user_groups",

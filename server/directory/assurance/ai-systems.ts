@@ -7,6 +7,7 @@ import type {
   LifecycleState,
 } from "@gatehouse/contracts/ai-systems";
 import { contractsOf } from "../../store/ai-contracts.ts";
+import { beginObserving } from "../../store/ai-observations.ts";
 import { type AiSystemInsert, type AiSystemPatch, type AiSystemRow, aiSystemStore, readAutonomy } from "../../store/ai-systems.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import { ancestorsOf, resourceGroupStore } from "../../store/resource-groups.ts";
@@ -74,6 +75,7 @@ export const aiSystems = records<
     const moment = { lifecycle_since: write.now, created_at: write.now, updated_at: write.now };
     return { ...told, id, tenant_id: tenantId, ...moment };
   },
+  created: ({ trx }) => beginObserving(trx),
   async toPatch(write, _tenantId, row, body) {
     refuseRetired(row);
     return { ...body, updated_at: write.now };

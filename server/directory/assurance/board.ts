@@ -1,6 +1,7 @@
 import type { AiSystemOnBoard, AiSystemQuery, Gap } from "@gatehouse/contracts/ai-systems";
 import { usdFromMicros } from "../../kernel/money.ts";
 import { type AiSystemRow, aiSystemStore, type SystemTraffic, trafficOf } from "../../store/ai-systems.ts";
+import { openFindings } from "../../store/drift-findings.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import type { Directory } from "../writes/write.ts";
 import { readAiSystem } from "./ai-systems.ts";
@@ -39,6 +40,7 @@ export async function readFleetBoard(
 
 async function onBoard(directory: Directory, row: AiSystemRow, traffic: SystemTraffic | undefined, now: Date): Promise<AiSystemOnBoard> {
   const contract = await contractOnBoard(directory, row);
+  const open = await openFindings(directory.db, row.tenant_id, row.id);
   const { calls = 0, errors = 0, micros = 0, unpriced = 0 } = traffic ?? {};
   return {
     ...readAiSystem(row),
@@ -47,7 +49,7 @@ async function onBoard(directory: Directory, row: AiSystemRow, traffic: SystemTr
     errors,
     cost_usd: calls > 0 && unpriced >= calls ? null : usdFromMicros(micros),
     last_called_hour: traffic?.last_hour?.toISOString() ?? null,
-    open_findings: 0,
+    open_findings: Object.values(open).reduce((sum, count) => sum + count, 0),
     gaps: await gapsOf(directory, row, contract, calls, now),
   };
 }

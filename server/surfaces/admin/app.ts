@@ -28,6 +28,7 @@ export interface AdminDeps {
   readonly log: Log;
   readonly jwtExpirySeconds: number;
   readonly fallbackJudge: Directory["fallbackJudge"];
+  readonly learning: AdminServices["learning"];
   readonly passwords: Pick<PasswordHashing, "hashPassword" | "verifyPassword" | "dummyVerify" | "hashCode" | "verifyCode">;
   /** Left out where no mail server is configured. */
   readonly welcome?: WelcomeMailer | undefined;
@@ -130,6 +131,7 @@ function servicesOf(deps: AdminDeps): AdminServices {
     attempts: deps.attempts,
     refused: deps.refused ?? (() => undefined),
     health: deps.health,
+    learning: deps.learning,
     log: deps.log,
     document: () => (document ??= openApiDocument(OPERATIONS, recordRoutes(OPERATIONS))),
   };

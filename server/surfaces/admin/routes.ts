@@ -12,6 +12,7 @@ import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
 import { alertOperations } from "./alerts.ts";
 import { dataErasureOperations } from "./data-erasure.ts";
+import { driftOperations } from "./drift.ts";
 import { endUserGroupOperations } from "./end-user-groups.ts";
 import { endUserOperations } from "./end-users.ts";
 import { guardrailOperations } from "./guardrails.ts";
@@ -76,6 +77,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...aiSystemOperations,
   ...runOperations,
   ...aiContractOperations,
+  ...driftOperations,
   ...adminLogOperations,
   ...identityProviderOperations,
   ...ssoOperations,

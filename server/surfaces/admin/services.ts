@@ -1,3 +1,4 @@
+import type { LearningTerms } from "../../directory/assurance/baselines.ts";
 import type { Logins } from "../../directory/people/logins.ts";
 import type { RefusedAttempts } from "../../directory/people/refused-attempts.ts";
 import type { WelcomeMailer } from "../../directory/people/welcome-mail.ts";
@@ -42,6 +43,8 @@ export interface AdminServices {
   readonly verified: (verdict: string) => void;
   /** Answers of paths that are not the control plane's own: `/healthz`, `/readyz`, `/metrics`. */
   readonly health: Readonly<Record<string, HealthHandler>>;
+  /** What an AI System has to show before its baseline is frozen by itself. */
+  readonly learning: LearningTerms;
   readonly log: Log;
   /** The OpenAPI document. */
   readonly document: () => object;

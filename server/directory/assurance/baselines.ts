@@ -1,0 +1,139 @@
+import { canonicalJson } from "@gatehouse/ledger-format/admin-entry";
+import type { BaselineEpoch, Baselines } from "@gatehouse/contracts/ai-drift";
+import { uuid } from "../../kernel/ids.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
+import { MOST_OF_A_KIND, type ObservationRow, observationsOf } from "../../store/ai-observations.ts";
+import type { Database, Trx } from "../../store/database.ts";
+import { epochPage, type EpochRow, insertEpoch, newestEpoch } from "../../store/drift-findings.ts";
+import { type WindowRow, windowsOfSystem } from "../../store/incident-windows.ts";
+import type { Page, Paged } from "../../store/paging.ts";
+import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
+import type { Directory, Write } from "../writes/write.ts";
+import { foundSystem } from "./ai-systems.ts";
+
+const BASELINE_SCHEMA = "ai.gw/baseline/v1";
+const SHOWN_OF_A_KIND = 100;
+const KINDS = ["model", "tool", "caller", "prompt"] as const;
+type SeenKind = (typeof KINDS)[number];
+
+export type Normal = Record<string, string[]>;
+
+/** What a system has to show before its baseline is frozen by itself. */
+export interface LearningTerms {
+  readonly calls: number;
+  readonly days: number;
+}
+
+/** Whether it was seen in incident windows only, and so says nothing of what is normal. */
+export function isAside(
+  { first_seen: from, last_seen: to }: Pick<ObservationRow, "first_seen" | "last_seen">,
+  windows: readonly WindowRow[],
+): boolean {
+  return windows.some((window) => window.started_at <= from && (window.ended_at === null || to <= window.ended_at));
+}
+
+/** Of each kind what is normal. A kind of which there is too much to tell has no normal. */
+function normalOf(observations: readonly ObservationRow[], windows: readonly WindowRow[]): Normal {
+  const normal: Normal = {};
+  for (const kind of KINDS) {
+    const of = observations.filter((one) => one.kind === kind);
+    if (of.length < MOST_OF_A_KIND)
+      normal[kind] = of
+        .filter((one) => !isAside(one, windows))
+        .map(({ subject }) => subject)
+        .sort();
+  }
+  return normal;
+}
+
+export const normalIn = (row: Pick<EpochRow, "content">): Normal => (JSON.parse(row.content) as { normal: Normal }).normal;
+
+/** Freezes what is normal now as the next epoch, sealed. */
+export async function freezeBaseline(
+  write: Write,
+  tenantId: string,
+  systemId: string,
+  findingId: string | null,
+): Promise<{ epoch: number; seal: string }> {
+  const normal = normalOf(await observationsOf(write.trx, tenantId, systemId), await windowsOfSystem(write.trx, tenantId, systemId));
+  const epoch = ((await newestEpoch(write.trx, tenantId, systemId))?.epoch ?? 0) + 1;
+  const content = canonicalJson({ schema: BASELINE_SCHEMA, ai_system_id: systemId, epoch, normal });
+  const digest = sha256Hex(content);
+  const id = uuid();
+  await insertEpoch(write.trx, {
+    ...{ id, tenant_id: tenantId, ai_system_id: systemId, epoch, digest, content },
+    finding_id: findingId,
+    created_by: write.actor.username,
+    created_at: write.now,
+  });
+  const seal = sealRecord(write, {
+    tenantId,
+    system: systemAlone(systemId),
+    action: "freeze",
+    resource: "baseline-epochs",
+    resource_id: id,
+    context: { record_type: "ai.gw.baseline-epoch", epoch },
+    references: [{ type: "ai.gw.baseline", digest_alg: "SHA-256", digest, purpose: "baseline_content" }],
+  });
+  return { epoch, seal };
+}
+
+/** Whether a system without a baseline has been seen for long enough, and often enough, to have one. */
+export async function hasLearned(
+  db: Database | Trx,
+  tenantId: string,
+  systemId: string,
+  terms: LearningTerms,
+  now: number,
+): Promise<boolean> {
+  const all = (await observationsOf(db, tenantId, systemId)).find(({ kind }) => kind === "call");
+  return all !== undefined && all.calls >= terms.calls && now - all.first_seen.getTime() >= terms.days * 86_400_000;
+}
+
+export async function readBaselines({ db }: Directory, tenantId: string, systemId: string, terms: LearningTerms): Promise<Baselines> {
+  await foundSystem(db, tenantId, systemId);
+  const epoch = await newestEpoch(db, tenantId, systemId);
+  const observations = await observationsOf(db, tenantId, systemId);
+  const all = observations.find(({ kind }) => kind === "call");
+  const seen = (kind: SeenKind) =>
+    observations
+      .filter((one) => one.kind === kind)
+      .slice(0, SHOWN_OF_A_KIND)
+      .map(({ subject, calls, first_seen, last_seen }) => ({
+        subject,
+        calls,
+        first_seen: first_seen.toISOString(),
+        last_seen: last_seen.toISOString(),
+      }));
+  return {
+    ai_system_id: systemId,
+    state: epoch === undefined ? "learning" : "active",
+    epoch: epoch?.epoch ?? null,
+    since: epoch?.created_at.toISOString() ?? null,
+    learning: {
+      began_at: all?.first_seen.toISOString() ?? null,
+      calls: all?.calls ?? 0,
+      needed_calls: terms.calls,
+      needed_days: terms.days,
+    },
+    normal: epoch === undefined ? {} : normalIn(epoch),
+    seen: Object.fromEntries(KINDS.map((kind) => [kind, seen(kind)])),
+  };
+}
+
+export async function listBaselineEpochs({ db }: Directory, tenantId: string, systemId: string, page: Page): Promise<Paged<BaselineEpoch>> {
+  await foundSystem(db, tenantId, systemId);
+  const { items, total } = await epochPage(db, tenantId, systemId, page);
+  return {
+    total,
+    items: items.map((row) => ({
+      id: row.id,
+      epoch: row.epoch,
+      digest: row.digest,
+      created_at: row.created_at.toISOString(),
+      created_by: row.created_by,
+      finding_id: row.finding_id,
+      normal: normalIn(row),
+    })),
+  };
+}

@@ -1,0 +1,126 @@
+import type { Conformance, ContractClauses } from "@gatehouse/contracts/ai-contracts";
+import type { DriftFinding, Liveness } from "@gatehouse/contracts/ai-drift";
+import type { ObservationRow } from "../../store/ai-observations.ts";
+import type { WindowRow } from "../../store/incident-windows.ts";
+import { isAside, type Normal } from "./baselines.ts";
+
+/** Something a system does that is not what it may do, or not what is normal. */
+export interface Sighting extends Pick<DriftFinding, "kind" | "severity" | "subject" | "title" | "detail" | "occurrences"> {
+  readonly firstSeen: Date;
+  readonly lastSeen: Date;
+  readonly firstRow: string | null;
+  readonly lastRow: string | null;
+}
+
+export interface DriftFacts {
+  readonly observations: readonly ObservationRow[];
+  readonly windows: readonly WindowRow[];
+  /** The active contract; null without one. */
+  readonly contract: {
+    readonly version: number;
+    readonly since: Date;
+    readonly clauses: ContractClauses;
+    readonly conformance: Conformance;
+  } | null;
+  /** What is normal since the newest epoch; null while it is learned. */
+  readonly normal: Normal | null;
+  readonly liveness: Liveness;
+  readonly now: Date;
+}
+
+/** Everything that drifts, from the first event on. */
+export function driftSightings(facts: DriftFacts): Sighting[] {
+  return [
+    ...facts.observations.filter((one) => !isAside(one, facts.windows)).flatMap((one) => sightingOf(one, facts) ?? []),
+    ...configuration(facts),
+    ...silence(facts),
+  ];
+}
+
+type Told = Pick<Sighting, "kind" | "severity" | "title">;
+
+function sightingOf(one: ObservationRow, facts: DriftFacts): Sighting | null {
+  const told = outsideContract(one, facts.contract) ?? (isAgreed(one, facts.contract) ? null : outsideNormal(one, facts.normal));
+  if (told === null) return null;
+  const { subject, detail, calls: occurrences } = one;
+  return {
+    ...told,
+    ...{ subject, detail, occurrences },
+    firstSeen: one.first_seen,
+    lastSeen: one.last_seen,
+    firstRow: one.first_row,
+    lastRow: one.last_row,
+  };
+}
+
+/** What was last seen before the contract was in force is none of its business. */
+function outsideContract({ kind, detail, last_seen: seen }: ObservationRow, contract: DriftFacts["contract"]): Told | null {
+  if (contract === null || seen < contract.since) return null;
+  const { clauses, version } = contract;
+  if (kind === "model" && !Object.values(clauses.models).some(({ name }) => name === detail.model))
+    return { kind: "model_drift", severity: "high", title: `The model ${detail.model} is not in contract ${version}` };
+  if (kind !== "tool") return null;
+  const server = clauses.tool_servers[String(detail.server_id)];
+  if (server === undefined)
+    return { kind: "tool_drift", severity: "high", title: `The tool server ${detail.server_id} is not in contract ${version}` };
+  const agreed = server.definitions[String(detail.tool)];
+  if (agreed === undefined)
+    return { kind: "tool_drift", severity: "high", title: `The tool ${detail.tool} of ${server.name} is not in contract ${version}` };
+  return detail.definition === null || detail.definition === agreed
+    ? null
+    : { kind: "tool_drift", severity: "high", title: `The tool ${detail.tool} of ${server.name} is not the one of contract ${version}` };
+}
+
+/** Models and tools are what the contract says they are, once there is one; it says nothing of versions that a vendor changes. */
+function isAgreed({ kind, detail }: ObservationRow, contract: DriftFacts["contract"]): boolean {
+  return contract !== null && (kind === "tool" || (kind === "model" && detail.upstream_model == null));
+}
+
+const UNUSUAL: Readonly<Record<string, Told>> = {
+  model: { kind: "model_drift", severity: "medium", title: "A model, or a version of one, that was not seen before" },
+  tool: { kind: "tool_drift", severity: "medium", title: "A tool, or a definition of one, that was not seen before" },
+  caller: { kind: "caller_drift", severity: "medium", title: "A caller that was not seen before" },
+  prompt: { kind: "prompt_drift", severity: "medium", title: "Instructions that were not seen before" },
+};
+
+function outsideNormal({ kind, subject }: ObservationRow, normal: Normal | null): Told | null {
+  return normal?.[kind]?.includes(subject) === false ? (UNUSUAL[kind] ?? null) : null;
+}
+
+function configuration({ contract, now }: DriftFacts): Sighting[] {
+  const { conformance } = contract ?? {};
+  if (contract === null || conformance == null || conformance.conforms) return [];
+  const { overall, live_digest, differences } = conformance;
+  return [
+    {
+      kind: "config_drift",
+      severity: overall === "widened" ? "high" : "low",
+      subject: `contract ${contract.version}`,
+      title: `The configuration is not what contract ${contract.version} says: ${overall}`,
+      detail: { live_digest, differences, overall },
+      occurrences: 1,
+      firstSeen: now,
+      lastSeen: now,
+      firstRow: null,
+      lastRow: null,
+    },
+  ];
+}
+
+function silence({ liveness, now }: DriftFacts): Sighting[] {
+  if (liveness.status !== "silent" || liveness.last_call_at === null) return [];
+  return [
+    {
+      kind: "liveness",
+      severity: "high",
+      subject: `since ${liveness.last_call_at}`,
+      title: "It is called no more, far longer than is usual",
+      detail: { last_call_at: liveness.last_call_at, ...liveness.expectation },
+      occurrences: 1,
+      firstSeen: now,
+      lastSeen: now,
+      firstRow: null,
+      lastRow: null,
+    },
+  ];
+}

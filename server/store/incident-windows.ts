@@ -1,0 +1,35 @@
+import type { Insertable, Selectable, Updateable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
+import type { IncidentWindowTable } from "./tables/assurance.ts";
+
+export type WindowRow = Selectable<IncidentWindowTable>;
+export type WindowInsert = Insertable<IncidentWindowTable>;
+export type WindowPatch = Updateable<IncidentWindowTable>;
+
+/** Of a system: its own and the tenant's. Without one: all. */
+interface WindowFilters {
+  readonly systemId?: string | undefined;
+}
+
+export const incidentWindowStore: RecordStore<WindowRow, WindowInsert, WindowPatch, WindowFilters> = {
+  async page(db, tenantId, { systemId }, page) {
+    let query = db.selectFrom("incident_windows").where("tenant_id", "=", tenantId);
+    if (systemId !== undefined) query = query.where((eb) => eb.or([eb("ai_system_id", "is", null), eb("ai_system_id", "=", systemId)]));
+    const items = await query.selectAll().orderBy("started_at", "desc").orderBy("id").limit(page.limit).offset(page.offset).execute();
+    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+    return { items, total };
+  },
+  find: findInTenant("incident_windows"),
+  ...writesById("incident_windows"),
+};
+
+/** All that hold for a system. */
+export function windowsOfSystem(db: Database | Trx, tenantId: string, systemId: string): Promise<WindowRow[]> {
+  return db
+    .selectFrom("incident_windows")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where((eb) => eb.or([eb("ai_system_id", "is", null), eb("ai_system_id", "=", systemId)]))
+    .execute();
+}
