@@ -14,6 +14,7 @@ const HELP = `Usage: gatehouse [command]
   config ...   keep a tenant's configuration in a file, see gatehouse config --help
   doctor       look for what is wrong with settings, files, database and ledger
   import ...   bring another gateway's configuration, see gatehouse import --help
+  verify ...   verify a certificate of an AI System, see gatehouse verify --help
   run FILE     run a TypeScript file of this project
   --version    print the version
   --help       print this text
@@ -86,6 +87,7 @@ function main([command = "start", ...rest]) {
     case "config":
     case "doctor":
     case "import":
+    case "verify":
       return runToEnd([MAIN, command, ...rest], LEAVES_NOTHING);
     case "run":
       if (rest.length === 0) throw new Error("run needs a file");

@@ -37,11 +37,12 @@ interface ControlParts {
   readonly notReady: () => Promise<string | null>;
   /** The chain that this process writes; null without the runtime role. */
   readonly liveChain: () => ReturnType<Ledger["status"]> | null;
+  readonly signingKey: string;
 }
 
 /** The control plane's port: the admin API where the process has that role, and its state in any. */
 export function openControlPlane(config: Configuration, parts: ControlParts) {
-  const { db, secrets, clock, log, metrics, upstream, notReady, liveChain } = parts;
+  const { db, secrets, clock, log, metrics, upstream, notReady, liveChain, signingKey } = parts;
   const health = {
     "/healthz": () => Response.json({ status: "ok" }),
     "/readyz": async () => readyResponse(notReady),
@@ -66,6 +67,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         jwtExpirySeconds: config.jwtExpirySeconds,
         fallbackJudge: config.judgeModel ?? null,
         learning: config.learning,
+        signingKey,
         passwords: { ...hashing, hashPassword },
         attempts,
         refused: (reason) => metrics.adminRefused(reason),

@@ -112,14 +112,9 @@ export async function compose(
           ? "the audit journal takes no calls"
           : databaseAway();
     const control = openControlPlane(config, {
-      db,
-      secrets,
-      clock,
-      log,
-      metrics,
-      upstream,
-      notReady,
+      ...{ db, secrets, clock, log, metrics, upstream, notReady },
       liveChain: () => runtime?.ledger.status() ?? null,
+      signingKey: keys.auditSigningKey,
     });
     closers.push(() => control.close());
     await warnOfUnreadableKeys(db, secrets, log);

@@ -3,6 +3,7 @@ import { compose, type Gateway } from "./compose.ts";
 import { auditCommand } from "./cli/audit.ts";
 import { configCommand } from "./cli/config.ts";
 import { importCommand } from "./cli/import.ts";
+import { verifyCommand } from "./cli/verify.ts";
 import { doctorCommand } from "./cli/doctor.ts";
 import { ChainUnproven } from "./ledger/recovery.ts";
 import { JournalDamaged } from "./ledger/journal-contents.ts";
@@ -95,6 +96,7 @@ async function main([command = "start", ...rest]: string[]): Promise<void> {
   if (command === "audit") process.exit(await auditCommand(rest, io));
   if (command === "config") process.exit(await configCommand(rest, process.env, io));
   if (command === "import") process.exit(await importCommand(rest, io));
+  if (command === "verify") process.exit(await verifyCommand(rest, Date.now(), io));
   if (command === "doctor") process.exit(await doctorCommand(rest, process.env, io));
   await start();
 }

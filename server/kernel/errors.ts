@@ -118,6 +118,7 @@ export const ERRORS = {
   // Agents
   ai_system_suspended: { status: 403, message: "The AI System that this call belongs to is suspended.", retry: false },
   ai_system_retired: { status: 409, message: "The AI System is retired: it can be read, and not changed any more.", retry: false },
+  certificate_revoked: { status: 409, message: "This snapshot is revoked: no certificate of it is given out.", retry: false },
   own_contract: { status: 403, message: "A contract is approved by somebody else than whoever minted it.", retry: false },
   illegal_transition: { status: 409, message: "It cannot go there from the state it is in.", retry: false },
   agent_not_found: { status: 404, message: "There is no such agent.", retry: false },

@@ -47,6 +47,7 @@ import type {
   AiSystemEvidenceTable,
   AiSystemObservationTable,
   AiSystemTable,
+  AssuranceSnapshotTable,
   BaselineEpochTable,
   DriftFindingTable,
   IncidentWindowTable,
@@ -188,6 +189,7 @@ export interface Schema {
   baseline_epochs: BaselineEpochTable;
   incident_windows: IncidentWindowTable;
   drift_findings: DriftFindingTable;
+  assurance_snapshots: AssuranceSnapshotTable;
   resource_group_models: ResourceGroupModelTable;
   resource_group_virtual_models: ResourceGroupModelTable;
   api_keys: ApiKeyTable;

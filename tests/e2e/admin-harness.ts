@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { adminApp, type AdminDeps } from "../../server/surfaces/admin/app.ts";
 import { firstStart } from "../../server/directory/first-start.ts";
 import { RefusedAttempts } from "../../server/directory/people/refused-attempts.ts";
@@ -68,6 +69,7 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     jwtExpirySeconds: 3600,
     fallbackJudge: null,
     learning: { calls: 1_000, days: 7 },
+    signingKey: generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
     passwords: { hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode },
     signOn: { oidc: oidcClient(outbound({ allowPrivate: true }), true), saml: samlClient() },
     upstream: { clock, providers: { echo: echoProvider(clock) } },

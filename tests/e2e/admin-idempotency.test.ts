@@ -67,6 +67,7 @@ const BODIES: Record<string, () => object> = {
   "POST /v1/admin/semantic-policies": () => ({ name: "once", constraint_text: "Be kind." }),
   "POST /v1/admin/ai-systems": () => ({ group_id: governed }),
   "POST /v1/admin/ai-systems/{id}/evidence": () => ({ kind: "other", uri: "https://documents.example/a", sha256: "0".repeat(64) }),
+  "POST /v1/admin/ai-systems/{id}/assurance": () => ({}),
   "POST /v1/admin/incident-windows": () => ({ title: "once", severity: "sev1", started_at: "2026-01-01T00:00:00Z" }),
   "POST /v1/admin/ai-systems/{id}/incident-windows": () => ({ title: "once", severity: "sev1", started_at: "2026-01-01T00:00:00Z" }),
   "POST /v1/admin/ai-systems/{id}/contracts": () => ({ note: "once" }),

@@ -132,6 +132,7 @@ function pathWith(operation: AdminOperation, id: string): string {
     .replace("{skill_id}", "skill-1")
     .replace("{version}", "1")
     .replace("{eid}", crypto.randomUUID())
+    .replace("{rid}", crypto.randomUUID())
     .replace("{slug}", "no-standard")
     .replace("{task_id}", "no-task")
     .replace("{chain_id}", "no-chain");

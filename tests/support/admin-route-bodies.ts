@@ -109,6 +109,8 @@ export const BODIES: Record<string, unknown> = {
   "POST /v1/admin/incident-windows": { title: "x", severity: "sev1", started_at: "2026-01-01T00:00:00Z" },
   "PATCH /v1/admin/incident-windows/{id}": { title: "x" },
   "POST /v1/admin/ai-systems/{id}/incident-windows": { title: "x", severity: "sev1", started_at: "2026-01-01T00:00:00Z" },
+  "POST /v1/admin/ai-systems/{id}/assurance": {},
+  "POST /v1/admin/ai-systems/{id}/assurance/history/{rid}/revoke": { reason: "x" },
   "POST /v1/admin/contracts/{id}/propose": {},
   "POST /v1/admin/contracts/{id}/promote": {},
   "POST /v1/admin/contracts/{id}/approve": { reason: "x" },

@@ -231,6 +231,7 @@ export const ABOUT_NOBODY = [
   "alerts",
   "argument_policies",
   "argument_policy_groups",
+  "assurance_snapshots",
   "audit_block_values",
   "audit_blocks",
   "audit_chains",

@@ -75,7 +75,8 @@ export function readPublicKeys(text: string): Uint8Array[] {
 
 const keyObjects = new Map<string, KeyObject>();
 
-function keyObject(publicKey: string): KeyObject {
+/** `publicKey`: the 32 bytes, base64. */
+export function keyObjectOf(publicKey: string): KeyObject {
   let object = keyObjects.get(publicKey);
   if (object === undefined) {
     if (keyObjects.size >= 64) keyObjects.clear();
@@ -104,7 +105,7 @@ export function openNote<K extends NoteKey>(note: string, keys: readonly K[]): N
     const known = keys.filter((key) => key.name === match[1] && key.keyId === keyId);
     if (known.length === 0) continue;
     const signer = known.find(
-      (key) => bytes.byteLength === 68 && verify(null, Buffer.from(text), keyObject(key.publicKey), bytes.subarray(4)),
+      (key) => bytes.byteLength === 68 && verify(null, Buffer.from(text), keyObjectOf(key.publicKey), bytes.subarray(4)),
     );
     if (signer === undefined) return { text, reason: `its signature by key ${keyId} is wrong` };
     opener ??= signer;

@@ -56,7 +56,8 @@ async function onBoard(directory: Directory, row: AiSystemRow, traffic: SystemTr
 
 const IN_USE = new Set(["in_service", "restricted"]);
 
-async function gapsOf(
+/** What the governance of a system lacks. `calls`: how often it was called lately. */
+export async function gapsOf(
   directory: Directory,
   row: AiSystemRow,
   contract: AiSystemOnBoard["contract"],

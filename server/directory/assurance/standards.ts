@@ -1,9 +1,15 @@
+import { CERTIFICATE_TYPE } from "@gatehouse/ledger-format/certificate";
+import { assuranceReport, certificateStatement } from "@gatehouse/contracts/ai-assurance";
 import { CONTRACT_SCHEMA, contractDocument } from "@gatehouse/contracts/ai-contracts";
 import { z } from "zod";
 import { notFound } from "../writes/records.ts";
 
 /** The documents that leave the gateway and are read by others, each with its schema. */
-const PUBLISHED = { contract: { title: "Contract of an AI System", schema: CONTRACT_SCHEMA, document: contractDocument } } as const;
+const PUBLISHED = {
+  "assurance-report": { title: "Report on an AI System", schema: "ai.gw/assurance-report/v1", document: assuranceReport },
+  certificate: { title: "Certificate of an AI System", schema: CERTIFICATE_TYPE, document: certificateStatement },
+  contract: { title: "Contract of an AI System", schema: CONTRACT_SCHEMA, document: contractDocument },
+} as const;
 
 export function readStandards() {
   return {

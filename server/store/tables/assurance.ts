@@ -136,3 +136,20 @@ export interface DriftFindingTable {
   created_at: Stamp;
   updated_at: Stamp;
 }
+
+export interface AssuranceSnapshotTable {
+  id: string;
+  tenant_id: string;
+  ai_system_id: string;
+  digest: string;
+  /** Canonical JSON text. */
+  content: string;
+  result: string;
+  score: number | null;
+  valid_until: Stamp;
+  captured_by: string | null;
+  revoked_at: NullableStamp;
+  revoked_by: string | null;
+  revoke_reason: string | null;
+  created_at: Stamp;
+}

@@ -29,6 +29,7 @@ export interface AdminDeps {
   readonly jwtExpirySeconds: number;
   readonly fallbackJudge: Directory["fallbackJudge"];
   readonly learning: AdminServices["learning"];
+  readonly signingKey: string;
   readonly passwords: Pick<PasswordHashing, "hashPassword" | "verifyPassword" | "dummyVerify" | "hashCode" | "verifyCode">;
   /** Left out where no mail server is configured. */
   readonly welcome?: WelcomeMailer | undefined;
@@ -132,6 +133,7 @@ function servicesOf(deps: AdminDeps): AdminServices {
     refused: deps.refused ?? (() => undefined),
     health: deps.health,
     learning: deps.learning,
+    signingKey: deps.signingKey,
     log: deps.log,
     document: () => (document ??= openApiDocument(OPERATIONS, recordRoutes(OPERATIONS))),
   };

@@ -8,6 +8,7 @@ import { aiSystemOperations } from "./ai-systems.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { approvalOperations } from "./approvals.ts";
 import { argumentPolicyOperations } from "./argument-policies.ts";
+import { assuranceOperations } from "./assurance.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
 import { alertOperations } from "./alerts.ts";
@@ -78,6 +79,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...runOperations,
   ...aiContractOperations,
   ...driftOperations,
+  ...assuranceOperations,
   ...adminLogOperations,
   ...identityProviderOperations,
   ...ssoOperations,

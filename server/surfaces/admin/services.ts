@@ -45,6 +45,8 @@ export interface AdminServices {
   readonly health: Readonly<Record<string, HealthHandler>>;
   /** What an AI System has to show before its baseline is frozen by itself. */
   readonly learning: LearningTerms;
+  /** Signs certificates, as it does checkpoints: an Ed25519 private key, PEM. */
+  readonly signingKey: string;
   readonly log: Log;
   /** The OpenAPI document. */
   readonly document: () => object;

@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { verifyCertificate } from "@gatehouse/ledger-format/certificate";
+import { readPublicKeys } from "@gatehouse/ledger-format/signed-note";
+import { reasonOf } from "../kernel/errors.ts";
+import type { CommandIo } from "./command-io.ts";
+
+const USAGE = `Usage:
+  gatehouse verify certificate FILE --public-key FILE [--json]
+
+Verifies a certificate of an AI System with nothing but the public key, which GET /v1/admin/audit/keys lists: PEM, or
+base64 of its 32 bytes. Whether it was revoked since, only the gateway knows.
+Exits with 0 (valid), 1 (expired), 2 (invalid), 3 (could not run).
+`;
+
+const EXIT = { valid: 0, expired: 1, invalid: 2 } as const;
+const COULD_NOT_RUN = 3;
+
+/** `gatehouse verify ...`. Resolves with the exit code; never throws. */
+export async function verifyCommand(argv: string[], now: number, io: CommandIo): Promise<number> {
+  try {
+    const { values, positionals } = parseArgs({
+      args: argv,
+      options: {
+        "public-key": { type: "string", multiple: true },
+        json: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+      allowPositionals: true,
+    });
+    if (values.help) {
+      await io.stdout(USAGE);
+      return 0;
+    }
+    const [what, file, ...rest] = positionals;
+    if (what !== "certificate" || file === undefined || rest.length > 0)
+      throw new Error(`cannot understand "verify ${positionals.join(" ")}"\n${USAGE}`);
+    const keys = (values["public-key"] ?? []).flatMap((path) => readPublicKeys(readFileSync(path, "utf8")));
+    if (keys.length === 0) throw new Error(`say with --public-key who must have signed it\n${USAGE}`);
+    const result = verifyCertificate(readFileSync(file, "utf8"), keys, now);
+    await io.stdout(values.json ? `${JSON.stringify(result)}\n` : inWords(result));
+    return EXIT[result.verdict];
+  } catch (error) {
+    await io.stderr(`gatehouse verify: ${reasonOf(error)}\n`);
+    return COULD_NOT_RUN;
+  }
+}
+
+function inWords(result: ReturnType<typeof verifyCertificate>): string {
+  if (result.verdict === "invalid") return `invalid: ${result.reason}\n`;
+  const { predicate, subject } = result.statement;
+  const lines = [
+    `${result.verdict}: ${predicate.result}`,
+    ...subject.map(({ name, digest }) => `  ${name} sha256:${digest.sha256}`),
+    `  captured ${predicate.captured_at}, good until ${predicate.valid_until}, signed by key ${result.keyId}`,
+    ...predicate.limits.map((limit) => `  note: ${limit}`),
+  ];
+  return `${lines.join("\n")}\n`;
+}

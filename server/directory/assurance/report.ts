@@ -1,0 +1,93 @@
+import type { AssuranceReport, SystemHealth } from "@gatehouse/contracts/ai-assurance";
+import { usdFromMicros } from "../../kernel/money.ts";
+import { evidenceStore } from "../../store/ai-system-evidence.ts";
+import { type AiSystemRow, trafficOf } from "../../store/ai-systems.ts";
+import { chainHeads, unanchoredChains } from "../../store/assurance-snapshots.ts";
+import { newestEpoch, openFindings } from "../../store/drift-findings.ts";
+import { readNoticeStatement } from "../notices/notice-configs.ts";
+import type { Directory } from "../writes/write.ts";
+import { foundSystem, readAiSystem } from "./ai-systems.ts";
+import { gapsOf } from "./board.ts";
+import { contractOnBoard } from "./contracts.ts";
+import { healthOf } from "./health.ts";
+import { livenessOf } from "./liveness.ts";
+
+const DAY_MS = 86_400_000;
+const WINDOW_DAYS = 30;
+/** Twice the time in which a checkpoint is due. */
+const ANCHORED_WITHIN_MS = 120_000;
+const MOST_EVIDENCE = 200;
+const PASSING_SCORE = 70;
+
+async function factsOf(directory: Directory, row: AiSystemRow, now: number) {
+  const { db } = directory;
+  const { tenant_id: tenantId, id } = row;
+  const [traffic] = await trafficOf(db, tenantId, [id], new Date(now - WINDOW_DAYS * DAY_MS));
+  const contract = await contractOnBoard(directory, row);
+  const baseline = await newestEpoch(db, tenantId, id);
+  const open = await openFindings(db, tenantId, id);
+  const { status } = await livenessOf(db, tenantId, id, now);
+  const counted = { calls: traffic?.calls ?? 0, errors: traffic?.errors ?? 0 };
+  const health = healthOf({
+    ...{ system: row, contract, openFindings: open, liveness: status, traffic: counted },
+    unanchored: await unanchoredChains(db, new Date(now - ANCHORED_WITHIN_MS)),
+    hasBaseline: baseline !== undefined,
+  });
+  const { calls } = counted;
+  const unpriced = calls > 0 && (traffic?.unpriced ?? 0) >= calls;
+  return {
+    contract,
+    baseline,
+    open,
+    status,
+    health,
+    traffic: { ...counted, cost_usd: unpriced ? null : usdFromMicros(traffic?.micros ?? 0) },
+  };
+}
+
+export async function readHealth(directory: Directory, tenantId: string, systemId: string): Promise<SystemHealth> {
+  const row = await foundSystem(directory.db, tenantId, systemId);
+  return { ai_system_id: systemId, ...(await factsOf(directory, row, directory.clock.now())).health };
+}
+
+/** What an AI System is at this moment, over the last 30 days. */
+export async function readAssuranceReport(directory: Directory, tenantId: string, systemId: string): Promise<AssuranceReport> {
+  const { db } = directory;
+  const row = await foundSystem(db, tenantId, systemId);
+  const now = directory.clock.now();
+  const { contract, baseline, open, status, health, traffic } = await factsOf(directory, row, now);
+  const { name, owner, purpose, role, risk_class, lifecycle_state, autonomy_level } = readAiSystem(row);
+  const { items: evidence } = await evidenceStore.page(db, tenantId, { systemId }, { limit: MOST_EVIDENCE, offset: 0 });
+  const window = { from: new Date(now - WINDOW_DAYS * DAY_MS).toISOString(), to: new Date(now).toISOString() };
+  const notice = await readNoticeStatement(directory, tenantId, { ...window, systemId });
+  const isPassed =
+    lifecycle_state === "in_service" &&
+    contract?.conforms === true &&
+    (open.high ?? 0) + (open.critical ?? 0) === 0 &&
+    (health.score ?? 0) >= PASSING_SCORE;
+  return {
+    schema: "ai.gw/assurance-report/v1",
+    ai_system: { id: systemId, name, owner, purpose, role, risk_class, lifecycle_state, autonomy_level },
+    at: window.to,
+    window,
+    contract,
+    baseline: baseline === undefined ? null : { epoch: baseline.epoch, digest: baseline.digest },
+    health,
+    open_findings: open,
+    liveness: status,
+    traffic,
+    evidence: evidence.map(({ id, kind, uri, sha256 }) => ({ id, kind, uri, sha256 }) as AssuranceReport["evidence"][number]),
+    statements: [
+      {
+        id: notice.statement,
+        title: "Conversations had the AI notice before their first answer",
+        met: notice.met,
+        of: notice.of,
+        rows: notice.not_met,
+      },
+    ],
+    gaps: (await gapsOf(directory, row, contract, traffic.calls, new Date(now))).map(({ id }) => id),
+    ledger: await chainHeads(db),
+    result: isPassed ? "PASSED" : "FAILED",
+  };
+}

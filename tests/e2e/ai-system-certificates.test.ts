@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { type AdminClient, signIn } from "../support/admin.ts";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { startWorld, type World } from "../support/world.ts";
+import { newTeam, type Team } from "./mcp-harness.ts";
+
+/** What is reported of a system at a moment, as a document that others verify without the gateway. */
+let world: World;
+let owner: AdminClient;
+let team: Team;
+const folder = mkdtempSync(join(tmpdir(), "certificates-"));
+const ROOT = join(import.meta.dir, "..", "..");
+
+beforeAll(async () => {
+  world = await startWorld();
+  const account = { tenant_id: "default", username: "owner", password: ADMIN_PASSWORD };
+  await world.admin.post("/v1/admin/admin-users", { ...account, role: "owner" });
+  owner = await signIn(world.gateway.adminUrl, account, "tenant");
+  team = await newTeam(world.admin, "certified");
+  await owner.post("/v1/admin/ai-systems", { group_id: team.groupId, owner: "Ada" });
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await world.end();
+});
+
+const at = (rest: string) => `/v1/admin/ai-systems/${team.groupId}${rest}`;
+const file = (name: string, text: string) => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+async function document(path: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(world.gateway.adminUrl + path, { headers: { authorization: `Bearer ${owner.token}` } });
+  return { status: response.status, text: await response.text() };
+}
+
+/** Knows neither the gateway nor its database. */
+function verified(path: string, key: string) {
+  const run = spawnSync("node", [join(ROOT, "bin/gatehouse.mjs"), "verify", "certificate", path, "--public-key", key], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"], HOME: folder },
+  });
+  return { code: run.status, said: run.stdout.toString() };
+}
+
+test("a report is kept as it was, and its certificate verifies with the public key alone until a byte of it changes", async () => {
+  const health = await owner.get(at("/health"));
+  expect([health.score, health.band, health.components.find(({ id }: any) => id === "contract").score]).toEqual([null, "unknown", 69]);
+  const live = await owner.get(at("/assurance"));
+  expect([live.result, live.gaps.includes("no_contract"), live.ai_system.owner]).toEqual(["FAILED", true, "Ada"]);
+  const captured = await owner.post(at("/assurance"), { valid_days: 30 });
+  await owner.request("PATCH", at(""), { owner: "Grace" });
+  const kept = await owner.get(at(`/assurance/history/${captured.id}`));
+  expect([kept.report.ai_system.owner, kept.digest]).toEqual(["Ada", captured.digest]);
+  expect((await owner.get(at("/assurance/history"))).snapshots.map(({ id }: any) => id)).toEqual([captured.id]);
+
+  const { text: certificate } = await document(at(`/assurance/history/${captured.id}/export`));
+  const { keys } = await world.admin.get("/v1/admin/audit/keys");
+  const key = file("key", keys[0].public_key);
+  const good = verified(file("certificate.json", certificate), key);
+  expect([good.code, good.said.split("\n")[0]]).toEqual([0, "valid: FAILED"]);
+  expect(good.said).toContain(`ai-system:${team.groupId} sha256:${captured.digest}`);
+
+  const envelope = JSON.parse(certificate);
+  const payload = Buffer.from(envelope.payload, "base64").toString();
+  const forged = { ...envelope, payload: Buffer.from(payload.replace('"FAILED"', '"PASSED"')).toString("base64") };
+  expect(verified(file("forged.json", JSON.stringify(forged)), key)).toEqual({
+    code: 2,
+    said: "invalid: no signature of it is by a key that was given\n",
+  });
+  const otherKey = generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "pem" }).toString();
+  expect(verified(join(folder, "certificate.json"), file("other.pem", otherKey)).code).toBe(2);
+
+  const { standards } = await owner.get("/v1/admin/standards");
+  expect(standards.map(({ slug }: any) => slug)).toEqual(["assurance-report", "certificate", "contract"]);
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  const schema = await owner.get("/v1/admin/standards/certificate/schema");
+  expect(ajv.validate(schema, JSON.parse(payload))).toBe(true);
+  const minted = await owner.post(at("/contracts"), {});
+  const { text: exported } = await document(at(`/contracts/${minted.version}/export`));
+  expect(ajv.validate(await owner.get("/v1/admin/standards/contract/schema"), JSON.parse(exported))).toBe(true);
+
+  const revoked = await owner.post(at(`/assurance/history/${captured.id}/revoke`), { reason: "a mistake" });
+  expect([revoked.revoked_by, revoked.revoke_reason]).toEqual(["owner", "a mistake"]);
+  const refused = await document(at(`/assurance/history/${captured.id}/export`));
+  expect([refused.status, JSON.parse(refused.text).code]).toEqual([409, "certificate_revoked"]);
+});
