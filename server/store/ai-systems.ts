@@ -38,15 +38,18 @@ export const aiSystemStore: RecordStore<AiSystemRow, AiSystemInsert, AiSystemPat
   ...writesById("ai_systems"),
 };
 
-export type AutonomyRow = Pick<Selectable<AiSystemTable>, "id" | "lifecycle_state" | "autonomy_level" | "restrictions">;
+export interface AutonomyRow extends Pick<Selectable<AiSystemTable>, "id" | "lifecycle_state" | "autonomy_level" | "restrictions"> {
+  /** Of responses that narrow it now. */
+  readonly actions: readonly string[];
+}
 
 /** What holds the systems of a tenant back. */
-export function readAutonomy(db: Database | Trx, tenantId: string): Promise<AutonomyRow[]> {
-  return db
-    .selectFrom("ai_systems")
-    .select(["id", "lifecycle_state", "autonomy_level", "restrictions"])
-    .where("tenant_id", "=", tenantId)
-    .execute();
+export async function readAutonomy(db: Database | Trx, tenantId: string): Promise<AutonomyRow[]> {
+  const { rows: found } = await sql<AutonomyRow>`
+    SELECT id, lifecycle_state, autonomy_level, restrictions,
+           ARRAY(SELECT DISTINCT action FROM responses r WHERE r.ai_system_id = s.id AND r.status = 'active') AS actions
+      FROM ai_systems s WHERE tenant_id = ${tenantId}`.execute(db);
+  return found;
 }
 
 export interface SystemTraffic {

@@ -42,7 +42,8 @@ export type TenantRecordTable =
   | "ai_system_evidence"
   | "ai_contracts"
   | "incident_windows"
-  | "drift_findings";
+  | "drift_findings"
+  | "response_policies";
 
 /** `find` of a store that tells of a row what its table has, and nothing of other tables. */
 export function findInTenant<Table extends TenantRecordTable>(

@@ -51,6 +51,8 @@ import type {
   BaselineEpochTable,
   DriftFindingTable,
   IncidentWindowTable,
+  ResponsePolicyTable,
+  ResponseTable,
 } from "./tables/assurance.ts";
 import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
@@ -190,6 +192,8 @@ export interface Schema {
   incident_windows: IncidentWindowTable;
   drift_findings: DriftFindingTable;
   assurance_snapshots: AssuranceSnapshotTable;
+  response_policies: ResponsePolicyTable;
+  responses: ResponseTable;
   resource_group_models: ResourceGroupModelTable;
   resource_group_virtual_models: ResourceGroupModelTable;
   api_keys: ApiKeyTable;

@@ -68,6 +68,8 @@ const BODIES: Record<string, () => object> = {
   "POST /v1/admin/ai-systems": () => ({ group_id: governed }),
   "POST /v1/admin/ai-systems/{id}/evidence": () => ({ kind: "other", uri: "https://documents.example/a", sha256: "0".repeat(64) }),
   "POST /v1/admin/ai-systems/{id}/assurance": () => ({}),
+  "POST /v1/admin/response-policies": () => ({ name: "once", finding_kinds: ["tool_drift"], action: "suspend" }),
+  "POST /v1/admin/ai-systems/{id}/response-policies": () => ({ name: "once more", finding_kinds: ["tool_drift"], action: "suspend" }),
   "POST /v1/admin/incident-windows": () => ({ title: "once", severity: "sev1", started_at: "2026-01-01T00:00:00Z" }),
   "POST /v1/admin/ai-systems/{id}/incident-windows": () => ({ title: "once", severity: "sev1", started_at: "2026-01-01T00:00:00Z" }),
   "POST /v1/admin/ai-systems/{id}/contracts": () => ({ note: "once" }),

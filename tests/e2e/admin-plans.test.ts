@@ -331,7 +331,10 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
 const UNREAD = ["password", "api_key", "client_secret", "credentials", "send_welcome_email", "initial_member_ids"];
 const creates = OPERATIONS.filter(
   ({ method, answer, path, body }) =>
-    method === "POST" && answer.status === 201 && body !== undefined && !/import$|erasure$|contracts$|\}\/incident-windows$/.test(path),
+    method === "POST" &&
+    answer.status === 201 &&
+    body !== undefined &&
+    !/import$|erasure$|contracts$|response-policies$|\}\/incident-windows$/.test(path),
 );
 
 test("every kind is wanted with all that its POST takes", () => {

@@ -126,6 +126,12 @@ const KINDS: Record<string, Kind> = {
     },
     changes: [{ purpose: "one" }, { purpose: "two" }],
   },
+  "/v1/admin/response-policies/{id}": posted(
+    "/v1/admin/response-policies",
+    { name: "of a kind", finding_kinds: ["tool_drift"], action: "suspend" },
+    { name: "one", finding_kinds: ["tool_drift"], action: "suspend" },
+    { name: "two", finding_kinds: ["tool_drift"], action: "suspend" },
+  ),
   "/v1/admin/incident-windows/{id}": posted(
     "/v1/admin/incident-windows",
     { title: "of a kind", severity: "sev1", started_at: "2026-01-01T00:00:00Z" },

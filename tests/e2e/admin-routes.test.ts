@@ -53,6 +53,9 @@ beforeAll(async () => {
   ids["/v1/admin/incident-windows"] = (
     await acme.send("POST", "/v1/admin/incident-windows", { title: "of acme", severity: "sev1", started_at: "2026-01-01T00:00:00Z" })
   ).body.id;
+  ids["/v1/admin/response-policies"] = (
+    await acme.send("POST", "/v1/admin/response-policies", { name: "of acme", finding_kinds: ["model_drift"], action: "suspend" })
+  ).body.id;
   ids["/v1/admin/drift"] = crypto.randomUUID();
   const seen = { first_seen: new Date(), last_seen: new Date() };
   await plane.database.db

@@ -265,6 +265,8 @@ export const ABOUT_NOBODY = [
   "resource_group_models",
   "resource_group_virtual_models",
   "resource_groups",
+  "response_policies",
+  "responses",
   "routing_groups",
   "run_hourly",
   "schema_migrations",

@@ -1,4 +1,5 @@
 import { AUTONOMY_LEVELS, type AutonomyLevel, type LifecycleState } from "@gatehouse/contracts/ai-systems";
+import type { ResponseAction } from "@gatehouse/contracts/ai-responses";
 import type { AutonomyRow } from "../../store/ai-systems.ts";
 import type { ToolAccess } from "../tools/tool-access.ts";
 
@@ -58,10 +59,25 @@ function together(a: AutonomyBounds | null, b: AutonomyBounds | null): AutonomyB
   };
 }
 
+/** What a response narrows, at least so far. */
+const LEVEL_OF_ACTION: Record<ResponseAction, AutonomyLevel> = {
+  require_approval: "approval_required",
+  restrict: "restricted",
+  suspend: "suspended",
+};
+
 function autonomyOfSystem(row: AutonomyRow): Autonomy {
   const declared = row.autonomy_level as AutonomyLevel;
-  const level = stricter(declared, levelOfState(row.lifecycle_state as LifecycleState));
-  return { level, asksFirst: declared === "approval_required", bounds: level === "restricted" ? boundsOf(row) : null };
+  const levels = [
+    declared,
+    levelOfState(row.lifecycle_state as LifecycleState),
+    ...row.actions.map((action) => LEVEL_OF_ACTION[action as ResponseAction]),
+  ];
+  return {
+    level: levels.reduce(stricter),
+    asksFirst: levels.includes("approval_required"),
+    bounds: levels.includes("restricted") ? boundsOf(row) : null,
+  };
 }
 
 /** Of the groups of a chain; null where none of them is an AI System. Each can only narrow what the others leave. */

@@ -21,6 +21,7 @@ import { type Actor, type Directory, write, type Write } from "../writes/write.t
 import { freezeBaseline, hasLearned, type LearningTerms, normalIn } from "./baselines.ts";
 import { conformanceOf } from "./contracts.ts";
 import { driftSightings, type Sighting } from "./drift-sightings.ts";
+import { expireResponses, respondTo } from "./responses.ts";
 import { livenessOf } from "./liveness.ts";
 
 const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
@@ -45,6 +46,9 @@ export class DriftWatch {
   async run(): Promise<void> {
     const systems = await watchedSystems(this.directory.db);
     if (systems.length === 0) return;
+    await write(this.directory, GATEWAY, async (change) => {
+      if ((await expireResponses(change)) === 0) change.stay({}, {}, null);
+    });
     while (await observeRows(this.directory.db));
     for (const { tenant_id: tenantId, id } of systems) {
       const news = await newsOf(this.directory.db, tenantId, id);
@@ -155,4 +159,5 @@ async function opened(change: Write, tenantId: string, systemId: string, sightin
     resource_id: id,
     context: { record_type: "ai.gw.drift-finding", kind, severity, subject, title, first_row: firstRow },
   });
+  await respondTo(change, tenantId, systemId, { id, kind, severity, title });
 }

@@ -34,6 +34,7 @@ import { ssoOperations } from "./sso.ts";
 import { provisioningOperations } from "./provisioning.ts";
 import { proxyLogOperations } from "./proxy-logs.ts";
 import { resourceGroupOperations } from "./resource-groups.ts";
+import { responseOperations } from "./responses.ts";
 import { routingGroupOperations } from "./routing-groups.ts";
 import { runOperations } from "./runs.ts";
 import { serverConfigOperations } from "./server-configs.ts";
@@ -80,6 +81,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...aiContractOperations,
   ...driftOperations,
   ...assuranceOperations,
+  ...responseOperations,
   ...adminLogOperations,
   ...identityProviderOperations,
   ...ssoOperations,

@@ -1,0 +1,85 @@
+import { z } from "zod";
+import { DRIFT_KINDS, SEVERITIES } from "./ai-drift.ts";
+import { pageQuery, recordId, recordName, timestamp } from "./conventions.ts";
+
+/** Policies by which findings narrow what AI Systems may do (interface 4.9, 3.4). */
+
+/** From the mildest to the strictest. None of them can widen anything. */
+export const RESPONSE_ACTIONS = ["require_approval", "restrict", "suspend"] as const;
+
+const written = {
+  name: recordName,
+  finding_kinds: z.array(z.enum(DRIFT_KINDS)).min(1).max(DRIFT_KINDS.length),
+  min_severity: z.enum(SEVERITIES).default("high").describe("and all above it"),
+  action: z.enum(RESPONSE_ACTIONS),
+  mode: z.enum(["off", "dry_run", "armed"]).default("dry_run").describe("`dry_run` tells what it would have done"),
+  ttl_seconds: z
+    .number()
+    .int()
+    .min(60)
+    .max(30 * 86_400)
+    .default(86_400)
+    .describe("after so long what it narrowed is as it was"),
+  max_systems_per_hour: z.number().int().min(1).max(1_000).default(1).describe("more than so many are left to people"),
+};
+
+export const responsePolicyCreate = z.strictObject(written).meta({ id: "ResponsePolicyCreate" });
+
+export const responsePolicy = z
+  .strictObject({
+    id: recordId,
+    ai_system_id: recordId.nullable().describe("null: of every system of the tenant"),
+    name: z.string(),
+    finding_kinds: z.array(z.enum(DRIFT_KINDS)),
+    min_severity: z.enum(SEVERITIES),
+    action: z.enum(RESPONSE_ACTIONS),
+    mode: z.enum(["off", "dry_run", "armed"]),
+    ttl_seconds: z.number().int(),
+    max_systems_per_hour: z.number().int(),
+    inherited: z.boolean().describe("whether it is the tenant's"),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "ResponsePolicy" });
+
+export const responsePolicyQuery = z.strictObject({ ...pageQuery.shape });
+
+export const responsePreview = z
+  .strictObject({
+    action: z.enum(RESPONSE_ACTIONS),
+    would_fire_for: z
+      .array(z.strictObject({ finding_id: recordId, kind: z.string(), severity: z.string(), title: z.string() }))
+      .describe("findings that are open now"),
+    keys: z.number().int().describe("live keys of the system's group"),
+    groups_below: z.number().int().describe("groups it would reach as well"),
+    calls_last_day: z.number().int(),
+    effect: z.string(),
+  })
+  .meta({ id: "ResponsePreview" });
+
+export const response = z
+  .strictObject({
+    id: recordId,
+    ai_system_id: recordId,
+    policy_id: recordId.nullable(),
+    policy_name: z.string(),
+    finding_id: recordId.nullable(),
+    action: z.enum(RESPONSE_ACTIONS),
+    status: z.enum(["active", "expired", "restored", "dry_run", "refused"]),
+    reason: z.string(),
+    fired_at: timestamp,
+    expires_at: timestamp.nullable(),
+    ended_at: timestamp.nullable(),
+    ended_by: z.string().nullable(),
+  })
+  .meta({ id: "Response" });
+
+export const responseQuery = z.strictObject({ ...pageQuery.shape });
+export const restore = z.strictObject({ reason: z.string().trim().min(1).max(4000) }).meta({ id: "Restore" });
+export const restored = z.strictObject({ restored: z.array(response) }).meta({ id: "Restored" });
+
+export type ResponseAction = (typeof RESPONSE_ACTIONS)[number];
+export type ResponsePolicy = z.output<typeof responsePolicy>;
+export type ResponsePolicyCreate = z.output<typeof responsePolicyCreate>;
+export type ResponsePreview = z.output<typeof responsePreview>;
+export type FiredResponse = z.output<typeof response>;

@@ -1,0 +1,112 @@
+import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import type { Page, Paged } from "./paging.ts";
+import type { ResponsePolicyTable, ResponseTable } from "./tables/assurance.ts";
+
+export type ResponsePolicyRow = Selectable<ResponsePolicyTable>;
+export type ResponseRow = Selectable<ResponseTable>;
+
+/** Those of a system and of the tenant; without a system the tenant's alone. */
+export async function responsePolicyPage(
+  db: Database,
+  tenantId: string,
+  systemId: string | null,
+  page: Page,
+): Promise<Paged<ResponsePolicyRow>> {
+  let query = db.selectFrom("response_policies").where("tenant_id", "=", tenantId);
+  query =
+    systemId === null
+      ? query.where("ai_system_id", "is", null)
+      : query.where((eb) => eb.or([eb("ai_system_id", "is", null), eb("ai_system_id", "=", systemId)]));
+  const items = await query.selectAll().orderBy("name").limit(page.limit).offset(page.offset).execute();
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  return { items, total };
+}
+
+/** Those that hold for a system and are not off. */
+export function livePolicies(trx: Trx, tenantId: string, systemId: string): Promise<ResponsePolicyRow[]> {
+  return trx
+    .selectFrom("response_policies")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("mode", "<>", "off")
+    .where((eb) => eb.or([eb("ai_system_id", "is", null), eb("ai_system_id", "=", systemId)]))
+    .orderBy("name")
+    .execute();
+}
+
+export function findResponsePolicy(db: Database | Trx, tenantId: string, id: string): Promise<ResponsePolicyRow | undefined> {
+  return db.selectFrom("response_policies").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
+}
+
+export async function responsePolicyNamed(trx: Trx, tenantId: string, name: string): Promise<string | undefined> {
+  const row = await trx
+    .selectFrom("response_policies")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return row?.id;
+}
+
+export async function insertResponsePolicy(trx: Trx, values: Insertable<ResponsePolicyTable>): Promise<void> {
+  await trx.insertInto("response_policies").values(values).execute();
+}
+
+export async function updateResponsePolicy(trx: Trx, id: string, patch: Updateable<ResponsePolicyTable>): Promise<void> {
+  await trx.updateTable("response_policies").set(patch).where("id", "=", id).execute();
+}
+
+export async function removeResponsePolicy(trx: Trx, id: string): Promise<void> {
+  await trx.deleteFrom("response_policies").where("id", "=", id).execute();
+}
+
+/** The newest first. */
+export async function responsePage(db: Database, tenantId: string, systemId: string, page: Page): Promise<Paged<ResponseRow>> {
+  const query = db.selectFrom("responses").where("tenant_id", "=", tenantId).where("ai_system_id", "=", systemId);
+  const items = await query.selectAll().orderBy("fired_at", "desc").orderBy("id").limit(page.limit).offset(page.offset).execute();
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  return { items, total };
+}
+
+export async function insertResponse(trx: Trx, values: Insertable<ResponseTable>): Promise<void> {
+  await trx.insertInto("responses").values(values).execute();
+}
+
+/** Systems other than this one that a policy narrowed since. */
+export async function otherSystemsSince(trx: Trx, policyId: string, systemId: string, since: Date): Promise<number> {
+  const { rows } = await sql<{ systems: number }>`
+    SELECT count(DISTINCT ai_system_id) AS systems FROM responses
+     WHERE policy_id = ${policyId} AND ai_system_id <> ${systemId} AND status IN ('active', 'expired', 'restored') AND fired_at >= ${since}`.execute(
+    trx,
+  );
+  return rows[0]?.systems ?? 0;
+}
+
+export function activeResponses(trx: Trx, tenantId: string, systemId: string): Promise<ResponseRow[]> {
+  return trx
+    .selectFrom("responses")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("ai_system_id", "=", systemId)
+    .where("status", "=", "active")
+    .orderBy("fired_at")
+    .execute();
+}
+
+/** Locked until the transaction ends. */
+export function overResponses(trx: Trx, now: Date): Promise<ResponseRow[]> {
+  return trx
+    .selectFrom("responses")
+    .selectAll()
+    .where("status", "=", "active")
+    .where("expires_at", "<=", now)
+    .limit(100)
+    .forUpdate()
+    .skipLocked()
+    .execute();
+}
+
+export async function endResponse(trx: Trx, id: string, patch: Pick<ResponseRow, "status" | "ended_at" | "ended_by">): Promise<void> {
+  await trx.updateTable("responses").set(patch).where("id", "=", id).execute();
+}
