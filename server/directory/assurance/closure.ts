@@ -41,7 +41,7 @@ const BESIDE = new Set([
     "resource_group_ids",
     "tenant_id",
   ],
-  ...["api_key", "credentials", "has_api_key", "api_key_hint", "has_credentials", "providers_keys", "icon_url", "outdated"],
+  ...["api_key", "credentials", "has_api_key", "api_key_hint", "has_credentials", "icon_url", "outdated"],
 ]);
 
 /** SHA-256 of a record's configuration, as the admin API shows it and the admin log keeps it. */

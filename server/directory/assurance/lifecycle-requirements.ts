@@ -109,25 +109,26 @@ const logsKept: Check = async ({ db, row }) => {
 
 const ACTIVE = contract("contract_active", "Its contract is promoted", ["active"], "Promote an approved version of its contract.");
 
-/** What each state needs, whichever state it is entered from. */
+const ASSESSED: readonly Check[] = [
+  told("owner", "Somebody answers for it"),
+  told("purpose", "Its purpose is told"),
+  told("role", "The tenant's role is told"),
+  told("risk_class", "Its risk is classified"),
+  told("data_classes", "The kinds of data it handles are told"),
+  told("affected_people", "Whom it affects is told"),
+];
+
+const OVERSEEN: readonly Check[] = [permitted, impactAssessed, told("oversight_person", "Somebody oversees it"), noticeGiven];
+
+/** What each state needs, whichever state it is entered from: whoever comes back from a suspension is held to all that service needs. */
 const NEEDED: Record<LifecycleState, readonly Check[]> = {
   registered: [],
-  assessed: [
-    told("owner", "Somebody answers for it"),
-    told("purpose", "Its purpose is told"),
-    told("role", "The tenant's role is told"),
-    told("risk_class", "Its risk is classified"),
-    told("data_classes", "The kinds of data it handles are told"),
-    told("affected_people", "Whom it affects is told"),
-  ],
+  assessed: ASSESSED,
   approved: [
-    permitted,
     contract("contract_approved", "Its contract is approved", ["approved", "active"], "Mint a contract and have somebody else approve it."),
-    impactAssessed,
-    told("oversight_person", "Somebody oversees it"),
-    noticeGiven,
+    ...OVERSEEN,
   ],
-  in_service: [permitted, ACTIVE, keyBound, logsKept],
+  in_service: [...ASSESSED, ...OVERSEEN, ACTIVE, keyBound, logsKept],
   restricted: [],
   suspended: [],
   retired: [keysUnbound],

@@ -28,7 +28,7 @@ import { PRODUCT } from "./product.ts";
 import { TenantChoice } from "./tenant-choice.tsx";
 import { RECORD_KINDS } from "./records/record-kinds.ts";
 
-const AREAS = ["Models", "Tools and agents", "Bounds", "Organization", "People"] as const;
+const AREAS = ["Models", "Tools and agents", "Bounds", "Assurance", "Organization", "People"] as const;
 
 const NAVIGATION: readonly NavigationGroup[] = [
   {

@@ -1,7 +1,7 @@
 /** As much of JSON Schema as the admin API's document uses. */
 export interface ApiSchema {
   readonly $ref?: string;
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly description?: string;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
@@ -41,6 +41,15 @@ export function resolvedSchema(document: ApiDocument, given: ApiSchema): Resolve
     return { ...inner, description: given.description ?? inner.description };
   }
   const forms = given.anyOf ?? given.oneOf;
+  if (forms === undefined && Array.isArray(given.type)) {
+    const [type] = given.type.filter((one) => one !== "null");
+    const { type: _types, ...rest } = given;
+    return {
+      schema: { ...rest, ...(type === undefined ? {} : { type }) },
+      nullable: given.type.includes("null"),
+      description: given.description,
+    };
+  }
   if (forms === undefined) return { schema: given, nullable: false, description: given.description };
   const [first = {}] = forms.filter(({ type }) => type !== "null");
   const inner = resolvedSchema(document, first);

@@ -27,7 +27,7 @@ export interface RecordKind {
   readonly lead: string;
   /** What one is for, where there is none yet. */
   readonly empty: string;
-  readonly area: "Models" | "Tools and agents" | "Bounds" | "People" | "Organization";
+  readonly area: "Models" | "Tools and agents" | "Bounds" | "Assurance" | "People" | "Organization";
   readonly icon: LucideIcon;
   readonly path: string;
   /** The member of a list's answer. */

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { signIn } from "../support/admin.ts";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { accessibilityFindings } from "./accessibility.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, type PageOptions, watchedPage } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+let group: { id: string };
+
+beforeAll(async () => {
+  if (chromiumPath() === null) return;
+  world = await startBrowserWorld({ GW_ALLOW_PRIVATE_UPSTREAMS: "on" });
+  const { admin } = world;
+  await admin.post("/v1/admin/admin-users", { tenant_id: "default", username: "reviewer", password: ADMIN_PASSWORD, role: "owner" });
+  group = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "helpdesk" });
+  await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key: "own-echo", api_format: "echo" });
+  await admin.post("/v1/admin/llms", { tenant_id: "default", name: "thinker", provider: "own-echo", group_ids: [group.id] });
+});
+afterAll(() => world?.end());
+
+async function consolePage(options: PageOptions = {}) {
+  const watched = await watchedPage(world.browser, options);
+  await watched.page.goto(`${world.console}/`);
+  await signInOn(watched.page, "admin", ADMIN_PASSWORD);
+  return watched;
+}
+
+withBrowser("a group is registered as an AI System, put under contract, held back and let go on", async () => {
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/ai-systems/new`);
+  await page.getByLabel("Group", { exact: true }).fill("helpdesk");
+  await page.getByRole("option", { name: "helpdesk" }).click();
+  await page.getByLabel("Owner").fill("Ada");
+  await page.getByRole("button", { name: "Create AI System" }).click();
+  await page.getByRole("heading", { name: "helpdesk", level: 1 }).waitFor();
+  await page.getByText("Set purpose on the AI System.").first().waitFor();
+  await page.getByLabel("Interacts with people").selectOption("No");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved. It holds for the next call.").waitFor();
+  expect((await world.admin.get(`/v1/admin/ai-systems/${group.id}`)).interacts_with_people).toBe(false);
+  expect(await page.getByRole("button", { name: "To assessed" }).isDisabled()).toBe(true);
+
+  await page.getByRole("button", { name: "Mint from the configuration" }).click();
+  await page.getByText("Version 1", { exact: true }).waitFor();
+  await page.getByLabel("Reason (version 1)").fill("mine");
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByText("Whoever minted a version of a contract cannot approve it.").waitFor();
+  const account = { tenant_id: "default", username: "reviewer", password: ADMIN_PASSWORD };
+  const reviewer = await signIn(world.gateway.adminUrl, account, "tenant");
+  const { contracts } = await reviewer.get(`/v1/admin/ai-systems/${group.id}/contracts`);
+  await reviewer.post(`/v1/admin/contracts/${contracts[0].id}/approve`, { reason: "read it" });
+  await page.reload();
+  await page.getByRole("button", { name: "Put in force" }).click();
+  await page.getByText("the configuration conforms", { exact: true }).waitFor();
+
+  await page.getByLabel("Reason", { exact: true }).fill("it sends odd mails");
+  await page.getByRole("button", { name: "To suspended" }).click();
+  await page.getByRole("button", { name: "To in service" }).waitFor();
+  expect((await world.admin.get(`/v1/admin/ai-systems/${group.id}`)).lifecycle_state).toBe("suspended");
+
+  await page.getByRole("button", { name: "Capture the report" }).click();
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).click()]);
+  expect(download.suggestedFilename()).toStartWith("certificate-");
+  await page.evaluate(() => scrollTo(0, 0));
+  const pictures = process.env["PICTURES"];
+  if (pictures !== undefined) await page.screenshot({ path: `${pictures}/system.png`, fullPage: true });
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser.each([
+  [1440, "light"],
+  [320, "dark"],
+] as const)("the page of a system is accessible and fits, %d pixels wide, %s", async (width, theme) => {
+  const { page, context, problems } = await consolePage({ width, theme });
+  await page.goto(`${world.console}/manage/ai-systems/${group.id}`);
+  await page.getByRole("heading", { name: "Certificates" }).waitFor();
+  await page.waitForFunction(() => document.querySelector("main [aria-label^=Loading]") === null);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+  expect(problems).toEqual([]);
+  await context.close();
+});

@@ -1,0 +1,197 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { adminApi } from "../admin-client.ts";
+
+const read = (id: string) => adminApi.call("GET /v1/admin/ai-systems/{id}/contracts", { path: { id }, query: { page_size: 20 } });
+type Contract = Awaited<ReturnType<typeof read>>["contracts"][number];
+
+const STATE_TONES: Readonly<Record<string, "good" | "warn" | "accent" | "neutral">> = {
+  active: "good",
+  proposed: "warn",
+  approved: "accent",
+};
+const CHANGE_TONES = { widened: "bad", changed: "warn", narrowed: "good", unchanged: "neutral" } as const;
+
+/** What the system may do, as it was agreed: versions, what each changed, and who has to look at it. */
+export function ContractPanel({ id }: { readonly id: string }): ReactNode {
+  const queries = useQueryClient();
+  const found = useQuery({ queryKey: ["ai-system", id, "contracts"], queryFn: () => read(id) });
+  const mint = useMutation({
+    mutationFn: () => adminApi.call("POST /v1/admin/ai-systems/{id}/contracts", { path: { id }, body: {} }),
+    async onSuccess({ version }) {
+      await queries.invalidateQueries({ queryKey: ["ai-system", id] });
+      tell(`Version ${version} says what it may do today. Somebody else approves it.`);
+    },
+  });
+  return (
+    <Panel
+      title="Contract"
+      actions={
+        <Button busy={mint.isPending} onClick={() => mint.mutate()}>
+          Mint from the configuration
+        </Button>
+      }
+    >
+      {found.isPending && <Skeleton label="Loading" lines={3} />}
+      {found.isError && <ErrorState error={found.error} title="The contract could not be read" requestLabel="Request" />}
+      <FormError error={mint.error} />
+      {found.isSuccess && found.data.contracts.length === 0 && (
+        <p className="text-muted">None yet. Minting one writes down everything it may do as it is configured now.</p>
+      )}
+      {found.isSuccess && (
+        <ul className="grid gap-4">
+          {found.data.contracts.map((contract) => (
+            <Version key={contract.id} systemId={id} contract={contract} />
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+function Version({ systemId, contract }: { readonly systemId: string; readonly contract: Contract }): ReactNode {
+  const [isOpen, setOpen] = useState(contract.state === "proposed");
+  const { conformance } = contract;
+  return (
+    <li className="grid gap-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <span className="font-medium">Version {contract.version}</span>
+        <Badge tone={STATE_TONES[contract.state] ?? "neutral"}>{contract.state}</Badge>
+        {conformance !== null && (
+          <Badge tone={conformance.conforms ? "good" : "bad"}>
+            {conformance.conforms ? "the configuration conforms" : `the configuration left it: ${conformance.overall}`}
+          </Badge>
+        )}
+        <span className="text-sm text-muted">
+          by {contract.minted_by ?? "the gateway"}, {formatRelative(contract.created_at)}
+        </span>
+        <Button onClick={() => setOpen(!isOpen)}>{isOpen ? "Hide" : "What it changed"}</Button>
+      </div>
+      {isOpen && <Difference systemId={systemId} contract={contract} />}
+      <Decision systemId={systemId} contract={contract} />
+    </li>
+  );
+}
+
+function Difference({ systemId, contract }: { readonly systemId: string; readonly contract: Contract }): ReactNode {
+  const [against, setAgainst] = useState("before");
+  const version = String(contract.version);
+  const diff = useQuery({
+    queryKey: ["ai-system", systemId, "diff", version, against],
+    queryFn: () =>
+      adminApi.call("GET /v1/admin/ai-systems/{id}/contracts/{version}/diff", {
+        path: { id: systemId, version },
+        query: against === "live" ? { against } : {},
+      }),
+  });
+  return (
+    <div className="grid gap-3 rounded-lg bg-sunken p-3">
+      <div className="max-w-72">
+        <SelectField
+          label={`Compare version ${version} with`}
+          value={against}
+          choices={[
+            { value: "before", label: "the version before" },
+            { value: "live", label: "the configuration as it is" },
+          ]}
+          onChange={({ target }) => setAgainst(target.value)}
+        />
+      </div>
+      {diff.isPending && <Skeleton label="Loading" lines={2} />}
+      {diff.isError && <ErrorState error={diff.error} title="They could not be compared" requestLabel="Request" />}
+      {diff.isSuccess && diff.data.changes.length === 0 && <p className="text-muted">Nothing differs.</p>}
+      {diff.isSuccess && (
+        <ul className="grid gap-1 text-sm">
+          {diff.data.changes.map(({ clause, path, change, before, after }) => (
+            <li key={`${clause} ${path}`} className="flex flex-wrap items-center gap-2">
+              <Badge tone={CHANGE_TONES[change]}>{change}</Badge>
+              <span className="font-medium">{clause.replaceAll("_", " ")}</span>
+              <span className="break-all">{nameIn(after) ?? nameIn(before) ?? path}</span>
+              {isPlain(before) && isPlain(after) && path !== "" && (
+                <span className="text-muted">
+                  {String(before)} → {String(after)}
+                </span>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+const isPlain = (value: unknown) => value === null || typeof value !== "object";
+
+function nameIn(value: unknown): string | null {
+  const name = typeof value === "object" && value !== null ? (value as { name?: unknown }).name : undefined;
+  return typeof name === "string" ? name : null;
+}
+
+const MOVES = {
+  draft: ["propose", "withdraw"],
+  proposed: ["approve", "reject", "withdraw"],
+  approved: ["promote", "revoke"],
+  active: ["revoke"],
+} as const;
+type Move = (typeof MOVES)[keyof typeof MOVES][number];
+
+const LABELS: Record<Move, string> = {
+  propose: "Propose",
+  approve: "Approve",
+  reject: "Reject",
+  withdraw: "Withdraw",
+  promote: "Put in force",
+  revoke: "Revoke",
+};
+
+function Decision({ systemId, contract }: { readonly systemId: string; readonly contract: Contract }): ReactNode {
+  const queries = useQueryClient();
+  const [reason, setReason] = useState("");
+  const path = { id: contract.id };
+  const decide = useMutation({
+    mutationFn: (move: Move) =>
+      move === "propose" || move === "promote"
+        ? adminApi.call(`POST /v1/admin/contracts/{id}/${move}`, { path, body: {} })
+        : adminApi.call(`POST /v1/admin/contracts/{id}/${move}`, { path, body: { reason: reason.trim() } }),
+    async onSuccess(answer) {
+      setReason("");
+      await queries.invalidateQueries({ queryKey: ["ai-system", systemId] });
+      tell(`Version ${answer.version} is ${answer.state}.`);
+    },
+  });
+  const moves: readonly Move[] = MOVES[contract.state as keyof typeof MOVES] ?? [];
+  if (moves.length === 0) return null;
+  const needsReason = (move: Move) => move !== "propose" && move !== "promote";
+  return (
+    <div className="grid max-w-xl gap-3">
+      {moves.some(needsReason) && (
+        <TextField
+          label={`Reason (version ${contract.version})`}
+          value={reason}
+          maxLength={4000}
+          onChange={({ target }) => setReason(target.value)}
+        />
+      )}
+      <FormError error={decide.error} />
+      <div className="flex flex-wrap gap-2">
+        {moves.map((move) => (
+          <Button
+            key={move}
+            busy={decide.isPending && decide.variables === move}
+            disabled={needsReason(move) && reason.trim() === ""}
+            onClick={() => decide.mutate(move)}
+          >
+            {LABELS[move]}
+          </Button>
+        ))}
+      </div>
+    </div>
+  );
+}

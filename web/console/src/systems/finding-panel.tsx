@@ -1,0 +1,114 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { adminApi } from "../admin-client.ts";
+import { RestorePanel } from "./restore-panel.tsx";
+
+const REFRESH_MS = 5_000;
+
+const read = (id: string) =>
+  adminApi.call("GET /v1/admin/ai-systems/{id}/drift", { path: { id }, query: { status: "open", page_size: 100 } });
+type Finding = Awaited<ReturnType<typeof read>>["findings"][number];
+
+const TONES = { info: "neutral", low: "neutral", medium: "warn", high: "bad", critical: "bad" } as const;
+
+const RESOLUTIONS = [
+  { value: "fixed", label: "fixed" },
+  { value: "accepted", label: "accepted, in a new contract" },
+  { value: "baselined", label: "normal from now on" },
+  { value: "expected_change", label: "an expected change, for its time" },
+  { value: "risk_accepted", label: "a risk somebody takes" },
+  { value: "false_positive", label: "no finding" },
+] as const;
+type Resolution = (typeof RESOLUTIONS)[number]["value"];
+
+/** What was found that is open, with the row that showed it, and what responses did about it. */
+export function FindingPanel({ id }: { readonly id: string }): ReactNode {
+  const found = useQuery({ queryKey: ["ai-system", id, "drift"], queryFn: () => read(id), refetchInterval: REFRESH_MS });
+  return (
+    <>
+      <Panel title="Findings">
+        {found.isPending && <Skeleton label="Loading" lines={2} />}
+        {found.isError && <ErrorState error={found.error} title="The findings could not be read" requestLabel="Request" />}
+        {found.isSuccess && found.data.findings.length === 0 && (
+          <p className="text-muted">None is open: it does what its contract says and what is normal for it.</p>
+        )}
+        {found.isSuccess && (
+          <ul className="grid gap-5">
+            {found.data.findings.map((finding) => (
+              <One key={finding.id} systemId={id} finding={finding} />
+            ))}
+          </ul>
+        )}
+      </Panel>
+      <RestorePanel id={id} />
+    </>
+  );
+}
+
+function One({ systemId, finding }: { readonly systemId: string; readonly finding: Finding }): ReactNode {
+  const queries = useQueryClient();
+  const [kind, setKind] = useState<Resolution>("fixed");
+  const [note, setNote] = useState("");
+  const path = { id: finding.id };
+  const renew = () => queries.invalidateQueries({ queryKey: ["ai-system", systemId] });
+  const acknowledge = useMutation({
+    mutationFn: () => adminApi.call("POST /v1/admin/drift/{id}/ack", { path, body: {} }),
+    onSuccess: renew,
+  });
+  const resolve = useMutation({
+    mutationFn: () =>
+      adminApi.call("POST /v1/admin/drift/{id}/resolve", { path, body: { kind, note: note.trim() === "" ? null : note.trim() } }),
+    async onSuccess() {
+      await renew();
+      tell("Closed, and sealed in the admin log.");
+    },
+  });
+  return (
+    <li className="grid gap-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <Badge tone={TONES[finding.severity]}>{finding.severity}</Badge>
+        <span className="font-medium break-all">{finding.title}</span>
+        {finding.acknowledged_at !== null && <Badge>known to {finding.acknowledged_by}</Badge>}
+      </div>
+      <p className="text-sm break-all text-muted">
+        {finding.subject}, first seen {formatRelative(finding.first_seen)}, last {formatRelative(finding.last_seen)}.
+        {finding.first_row !== null && (
+          <>
+            {" "}
+            <Link to="/audit" search={{ q: finding.first_row, row: finding.first_row } as never} className="text-accent underline">
+              The row that showed it
+            </Link>
+          </>
+        )}
+      </p>
+      <div className="grid max-w-xl gap-3 sm:grid-cols-2">
+        <SelectField
+          label="It is"
+          value={kind}
+          choices={RESOLUTIONS.map((choice) => ({ ...choice }))}
+          onChange={({ target }) => setKind(target.value as Resolution)}
+        />
+        <TextField label="Note" value={note} maxLength={4000} onChange={({ target }) => setNote(target.value)} />
+      </div>
+      <FormError error={resolve.error ?? acknowledge.error} />
+      <div className="flex flex-wrap gap-2">
+        <Button look="primary" busy={resolve.isPending} onClick={() => resolve.mutate()}>
+          Close it
+        </Button>
+        {finding.acknowledged_at === null && (
+          <Button busy={acknowledge.isPending} onClick={() => acknowledge.mutate()}>
+            I know of it
+          </Button>
+        )}
+      </div>
+    </li>
+  );
+}

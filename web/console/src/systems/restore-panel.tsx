@@ -1,0 +1,59 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { TextField } from "@gatehouse/web-kit/field.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { adminApi } from "../admin-client.ts";
+
+const ACTIONS = { require_approval: "asks before each action", restrict: "restricted", suspend: "suspended" } as const;
+const TONES = { active: "bad", refused: "warn", dry_run: "neutral", expired: "neutral", restored: "neutral" } as const;
+
+/** What responses did to the system; what is in force is undone here. */
+export function RestorePanel({ id }: { readonly id: string }): ReactNode {
+  const queries = useQueryClient();
+  const [reason, setReason] = useState("");
+  const found = useQuery({
+    queryKey: ["ai-system", id, "responses"],
+    queryFn: () => adminApi.call("GET /v1/admin/ai-systems/{id}/responses", { path: { id }, query: { page_size: 20 } }),
+  });
+  const undo = useMutation({
+    mutationFn: () => adminApi.call("POST /v1/admin/ai-systems/{id}/restore", { path: { id }, body: { reason: reason.trim() } }),
+    async onSuccess() {
+      setReason("");
+      await queries.invalidateQueries({ queryKey: ["ai-system", id] });
+      tell("Restored. What its envelope and its life say still holds.");
+    },
+  });
+  if (!found.isSuccess || found.data.responses.length === 0) return null;
+  return (
+    <Panel title="Responses">
+      <div className="grid gap-4">
+        <ul className="grid gap-2">
+          {found.data.responses.map((one) => (
+            <li key={one.id} className="flex flex-wrap items-center gap-2 text-sm">
+              <Badge tone={TONES[one.status]}>{one.status.replaceAll("_", " ")}</Badge>
+              <span className="font-medium">{ACTIONS[one.action]}</span>
+              <span className="break-all text-muted">
+                by {one.policy_name}, {formatRelative(one.fired_at)}: {one.reason}
+              </span>
+            </li>
+          ))}
+        </ul>
+        {found.data.responses.some(({ status }) => status === "active") && (
+          <div className="grid max-w-xl gap-3">
+            <TextField label="Why it may go on" value={reason} maxLength={4000} onChange={({ target }) => setReason(target.value)} />
+            <FormError error={undo.error} />
+            <div>
+              <Button look="primary" busy={undo.isPending} disabled={reason.trim() === ""} onClick={() => undo.mutate()}>
+                Restore it
+              </Button>
+            </div>
+          </div>
+        )}
+      </div>
+    </Panel>
+  );
+}

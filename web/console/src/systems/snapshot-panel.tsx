@@ -1,0 +1,72 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { adminApi } from "../admin-client.ts";
+
+/** Reports that were kept as they were, each as a certificate that others verify without the gateway. */
+export function SnapshotPanel({ id }: { readonly id: string }): ReactNode {
+  const queries = useQueryClient();
+  const found = useQuery({
+    queryKey: ["ai-system", id, "snapshots"],
+    queryFn: () => adminApi.call("GET /v1/admin/ai-systems/{id}/assurance/history", { path: { id }, query: { page_size: 20 } }),
+  });
+  const capture = useMutation({
+    mutationFn: () => adminApi.call("POST /v1/admin/ai-systems/{id}/assurance", { path: { id }, body: {} }),
+    async onSuccess({ result }) {
+      await queries.invalidateQueries({ queryKey: ["ai-system", id, "snapshots"] });
+      tell(`Captured: ${result.toLowerCase()}.`);
+    },
+  });
+  const take = useMutation({
+    async mutationFn(rid: string) {
+      const response = await adminApi.send(`/v1/admin/ai-systems/${id}/assurance/history/${rid}/export`, { method: "GET" });
+      const address = URL.createObjectURL(await response.blob());
+      const link = document.createElement("a");
+      link.href = address;
+      link.download = `certificate-${rid}.json`;
+      link.click();
+      URL.revokeObjectURL(address);
+    },
+  });
+  return (
+    <Panel
+      title="Certificates"
+      actions={
+        <Button busy={capture.isPending} onClick={() => capture.mutate()}>
+          Capture the report
+        </Button>
+      }
+    >
+      <div className="grid gap-3">
+        <FormError error={capture.error ?? take.error} />
+        {found.isSuccess && found.data.snapshots.length === 0 && (
+          <p className="text-muted">
+            A captured report stays as it is. Its certificate verifies with the gateway&apos;s public key and nothing else.
+          </p>
+        )}
+        {found.isSuccess && (
+          <ul className="grid gap-2">
+            {found.data.snapshots.map((one) => (
+              <li key={one.id} className="flex flex-wrap items-center gap-2">
+                <Badge tone={one.result === "PASSED" ? "good" : "bad"}>{one.result.toLowerCase()}</Badge>
+                {one.revoked_at !== null && <Badge tone="bad">revoked</Badge>}
+                <span className="text-sm text-muted">
+                  {formatRelative(one.created_at)} by {one.captured_by ?? "the gateway"}, good until {one.valid_until.slice(0, 10)}
+                </span>
+                {one.revoked_at === null && (
+                  <Button busy={take.isPending && take.variables === one.id} onClick={() => take.mutate(one.id)}>
+                    Download
+                  </Button>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </Panel>
+  );
+}

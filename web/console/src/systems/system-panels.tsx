@@ -1,0 +1,52 @@
+import { formatNumber } from "@gatehouse/web-kit/formats.ts";
+import { Badge, Facts, Panel } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { adminApi } from "../admin-client.ts";
+import { ContractPanel } from "./contract-panel.tsx";
+import { FindingPanel } from "./finding-panel.tsx";
+import { LifecyclePanel } from "./lifecycle-panel.tsx";
+import { SnapshotPanel } from "./snapshot-panel.tsx";
+
+/** One AI System: how it is, where it is in its life, what was agreed, what was found, and what was certified. */
+export function SystemPanels({ id }: { readonly id: string }): ReactNode {
+  return (
+    <>
+      <HealthPanel id={id} />
+      <LifecyclePanel id={id} />
+      <ContractPanel id={id} />
+      <FindingPanel id={id} />
+      <SnapshotPanel id={id} />
+    </>
+  );
+}
+
+const TONES = { healthy: "good", watch: "warn", degraded: "warn", unhealthy: "bad", unknown: "neutral" } as const;
+
+function HealthPanel({ id }: { readonly id: string }): ReactNode {
+  const health = useQuery({
+    queryKey: ["ai-system", id, "health"],
+    queryFn: () => adminApi.call("GET /v1/admin/ai-systems/{id}/health", { path: { id } }),
+  });
+  return (
+    <Panel title="Health" actions={health.isSuccess ? <Badge tone={TONES[health.data.band]}>{health.data.band}</Badge> : undefined}>
+      {health.isPending && <Skeleton label="Loading" lines={3} />}
+      {health.isError && <ErrorState error={health.error} title="Its health could not be read" requestLabel="Request" />}
+      {health.isSuccess && (
+        <div className="grid gap-3">
+          <p className="text-muted">
+            {health.data.score === null
+              ? "Too little is known for a score: it needs 200 calls in 30 days and a baseline."
+              : `${health.data.score} of 100: the score of the worst component.`}
+          </p>
+          <Facts
+            items={health.data.components.map(
+              ({ title, score, detail }) => [title, `${detail}${score === null ? "" : ` (${formatNumber(score)})`}`] as const,
+            )}
+          />
+        </div>
+      )}
+    </Panel>
+  );
+}
