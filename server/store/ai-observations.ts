@@ -97,3 +97,22 @@ export async function activeHours(db: Database | Trx, tenantId: string, systemId
      WHERE tenant_id = ${tenantId} AND resource_group_id = ${systemId}::text AND hour >= ${since} ORDER BY hour`.execute(db);
   return rows.map(({ hour }) => hour);
 }
+
+export interface CallsOfHour {
+  readonly hour: Date;
+  readonly calls: number;
+  readonly errors: number;
+  readonly micros: number;
+  readonly unpriced: number;
+  readonly tokens: number;
+}
+
+/** What the system's calls came to in each hour from `from` up to `to`, oldest first; hours without calls are not there. */
+export async function hoursOfSystem(db: Database | Trx, tenantId: string, systemId: string, from: Date, to: Date): Promise<CallsOfHour[]> {
+  const { rows } = await sql<CallsOfHour>`
+    SELECT hour, sum(requests)::bigint AS calls, sum(errors)::bigint AS errors, sum(cost_micro_usd)::bigint AS micros,
+           sum(unpriced_requests)::bigint AS unpriced, sum(prompt_tokens + completion_tokens)::bigint AS tokens
+      FROM usage_hourly WHERE tenant_id = ${tenantId} AND resource_group_id = ${systemId}::text AND hour >= ${from} AND hour < ${to}
+     GROUP BY hour ORDER BY hour`.execute(db);
+  return rows;
+}

@@ -85,14 +85,22 @@ export async function watchedSystems(db: Database): Promise<{ tenant_id: string;
   return db.selectFrom("ai_systems").select(["tenant_id", "id"]).where("lifecycle_state", "<>", "retired").orderBy("id").execute();
 }
 
-/** What tells whether a system has to be looked at again: the newest change of its tenant, and its newest row. */
-export async function newsOf(db: Database, tenantId: string, systemId: string): Promise<string> {
-  const { rows } = await sql<{ news: string }>`
+export interface SystemNews {
+  /** Of its tenant's configuration and of its contracts. */
+  readonly configuration: string;
+  /** Of all that its drift is looked for in. */
+  readonly all: string;
+}
+
+/** What tells whether a system has to be looked at again. */
+export async function newsOf(db: Database, tenantId: string, systemId: string): Promise<SystemNews> {
+  const { rows } = await sql<{ configuration: string; rest: string }>`
     SELECT concat_ws('/', (SELECT max(version) FROM config_changes WHERE tenant_id = ${tenantId}),
-                          (SELECT sum(calls) FROM ai_system_observations WHERE ai_system_id = ${systemId}),
+                          (SELECT max(updated_at) FROM ai_contracts WHERE ai_system_id = ${systemId})) AS configuration,
+           concat_ws('/', (SELECT sum(calls) FROM ai_system_observations WHERE ai_system_id = ${systemId}),
                           (SELECT max(updated_at) FROM incident_windows WHERE tenant_id = ${tenantId}),
                           (SELECT max(updated_at) FROM drift_findings WHERE ai_system_id = ${systemId}),
-                          (SELECT max(epoch) FROM baseline_epochs WHERE ai_system_id = ${systemId}),
-                          (SELECT max(updated_at) FROM ai_contracts WHERE ai_system_id = ${systemId})) AS news`.execute(db);
-  return rows[0]?.news ?? "";
+                          (SELECT max(epoch) FROM baseline_epochs WHERE ai_system_id = ${systemId})) AS rest`.execute(db);
+  const { configuration = "", rest = "" } = rows[0] ?? {};
+  return { configuration, all: `${configuration} ${rest}` };
 }

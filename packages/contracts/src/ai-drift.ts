@@ -3,7 +3,17 @@ import { pageQuery, recordId, timestamp } from "./conventions.ts";
 
 /** Where an AI System left what is normal (interface 3.2, 4.9): findings, baselines, incident windows, liveness. */
 
-export const DRIFT_KINDS = ["model_drift", "tool_drift", "prompt_drift", "caller_drift", "config_drift", "liveness"] as const;
+export const DRIFT_KINDS = [
+  "model_drift",
+  "tool_drift",
+  "prompt_drift",
+  "caller_drift",
+  "config_drift",
+  "cost",
+  "token_shape",
+  "error_rate",
+  "liveness",
+] as const;
 export const SEVERITIES = ["info", "low", "medium", "high", "critical"] as const;
 export const RESOLUTION_KINDS = [
   "fixed",

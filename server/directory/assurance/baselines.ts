@@ -2,7 +2,7 @@ import { canonicalJson } from "@gatehouse/ledger-format/admin-entry";
 import type { BaselineEpoch, Baselines } from "@gatehouse/contracts/ai-drift";
 import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import { MOST_OF_A_KIND, type ObservationRow, observationsOf } from "../../store/ai-observations.ts";
+import { hoursOfSystem, MOST_OF_A_KIND, type ObservationRow, observationsOf } from "../../store/ai-observations.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import { epochPage, type EpochRow, insertEpoch, newestEpoch } from "../../store/drift-findings.ts";
 import { type WindowRow, windowsOfSystem } from "../../store/incident-windows.ts";
@@ -10,6 +10,7 @@ import type { Page, Paged } from "../../store/paging.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { foundSystem } from "./ai-systems.ts";
+import { type HourOfCalls, type NormalFigures, normalFigures } from "./drift-statistics.ts";
 
 const BASELINE_SCHEMA = "ai.gw/baseline/v1";
 const SHOWN_OF_A_KIND = 100;
@@ -46,6 +47,29 @@ function normalOf(observations: readonly ObservationRow[], windows: readonly Win
   return normal;
 }
 
+const HOUR_MS = 3_600_000;
+/** As far back as figures are learned from. */
+const LEARNED_FROM_MS = 30 * 24 * HOUR_MS;
+
+/** The whole hours since then that were in no incident window. `from`, `now`: milliseconds. */
+export async function quietHours(
+  db: Database | Trx,
+  tenantId: string,
+  systemId: string,
+  from: number,
+  now: number,
+  windows: readonly WindowRow[],
+): Promise<HourOfCalls[]> {
+  const whole = new Date(Math.floor(now / HOUR_MS) * HOUR_MS);
+  const hours = await hoursOfSystem(db, tenantId, systemId, new Date(Math.ceil(from / HOUR_MS) * HOUR_MS), whole);
+  const isIn = (hour: Date) =>
+    windows.some(({ started_at: start, ended_at: end }) => start.getTime() < hour.getTime() + HOUR_MS && (end === null || end > hour));
+  return hours.filter(({ hour }) => !isIn(hour)).map(({ hour, ...figures }) => ({ at: hour.getTime(), ...figures }));
+}
+
+export const figuresIn = (row: Pick<EpochRow, "content">): NormalFigures | null =>
+  (JSON.parse(row.content) as { figures?: NormalFigures }).figures ?? null;
+
 export const normalIn = (row: Pick<EpochRow, "content">): Normal => (JSON.parse(row.content) as { normal: Normal }).normal;
 
 /** Freezes what is normal now as the next epoch, sealed. */
@@ -55,9 +79,12 @@ export async function freezeBaseline(
   systemId: string,
   findingId: string | null,
 ): Promise<{ epoch: number; seal: string }> {
-  const normal = normalOf(await observationsOf(write.trx, tenantId, systemId), await windowsOfSystem(write.trx, tenantId, systemId));
+  const windows = await windowsOfSystem(write.trx, tenantId, systemId);
+  const normal = normalOf(await observationsOf(write.trx, tenantId, systemId), windows);
+  const now = write.now.getTime();
+  const figures = normalFigures(await quietHours(write.trx, tenantId, systemId, now - LEARNED_FROM_MS, now, windows));
   const epoch = ((await newestEpoch(write.trx, tenantId, systemId))?.epoch ?? 0) + 1;
-  const content = canonicalJson({ schema: BASELINE_SCHEMA, ai_system_id: systemId, epoch, normal });
+  const content = canonicalJson({ schema: BASELINE_SCHEMA, ai_system_id: systemId, epoch, normal, figures });
   const digest = sha256Hex(content);
   const id = uuid();
   await insertEpoch(write.trx, {

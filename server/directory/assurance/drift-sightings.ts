@@ -2,6 +2,7 @@ import type { Conformance, ContractClauses } from "@gatehouse/contracts/ai-contr
 import type { DriftFinding, Liveness } from "@gatehouse/contracts/ai-drift";
 import type { ObservationRow } from "../../store/ai-observations.ts";
 import type { WindowRow } from "../../store/incident-windows.ts";
+import type { Metric, Shift } from "./drift-statistics.ts";
 import { isAside, type Normal } from "./baselines.ts";
 
 /** Something a system does that is not what it may do, or not what is normal. */
@@ -24,6 +25,8 @@ export interface DriftFacts {
   } | null;
   /** What is normal since the newest epoch; null while it is learned. */
   readonly normal: Normal | null;
+  /** Figures that left what is normal and have not come back. */
+  readonly shifts: readonly Shift[];
   readonly liveness: Liveness;
   readonly now: Date;
 }
@@ -33,6 +36,7 @@ export function driftSightings(facts: DriftFacts): Sighting[] {
   return [
     ...facts.observations.filter((one) => !isAside(one, facts.windows)).flatMap((one) => sightingOf(one, facts) ?? []),
     ...configuration(facts),
+    ...facts.shifts.map(shifted),
     ...silence(facts),
   ];
 }
@@ -105,6 +109,31 @@ function configuration({ contract, now }: DriftFacts): Sighting[] {
       lastRow: null,
     },
   ];
+}
+
+const FIGURES: Record<Metric, (before: number, now: number) => { subject: string; title: string }> = {
+  cost: (before, now) => ({ subject: "cost of a call", title: `A call costs ${percent(now / before - 1)} than is normal` }),
+  token_shape: (before, now) => ({ subject: "tokens of a call", title: `A call takes ${percent(now / before - 1)} tokens than is normal` }),
+  error_rate: (before, now) => ({
+    subject: "share of calls that fail",
+    title: `${(100 * now).toFixed(1)} % of calls fail, where ${(100 * before).toFixed(1)} % are normal`,
+  }),
+};
+
+const percent = (share: number): string => `${Math.abs(Math.round(100 * share))} % ${share > 0 ? "more" : "less"}`;
+
+function shifted({ metric, before, now, at, since, calls }: Shift): Sighting {
+  return {
+    kind: metric,
+    severity: "medium",
+    ...FIGURES[metric](before, now),
+    detail: { before, now, calls },
+    occurrences: calls,
+    firstSeen: new Date(since),
+    lastSeen: new Date(at),
+    firstRow: null,
+    lastRow: null,
+  };
 }
 
 function silence({ liveness, now }: DriftFacts): Sighting[] {

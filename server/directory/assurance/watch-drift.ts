@@ -1,12 +1,13 @@
-import type { ContractDocument } from "@gatehouse/contracts/ai-contracts";
+import type { Conformance, ContractDocument } from "@gatehouse/contracts/ai-contracts";
 import { DRIFT_KINDS } from "@gatehouse/contracts/ai-drift";
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
-import { activeContract } from "../../store/ai-contracts.ts";
+import { activeContract, type ContractRow } from "../../store/ai-contracts.ts";
 import { observationsOf, observeRows } from "../../store/ai-observations.ts";
-import { aiSystemStore } from "../../store/ai-systems.ts";
+import { type AiSystemRow, aiSystemStore } from "../../store/ai-systems.ts";
 import type { Database } from "../../store/database.ts";
 import {
+  type EpochRow,
   findingsOfKinds,
   type FindingRow,
   insertFinding,
@@ -15,16 +16,19 @@ import {
   updateFinding,
   watchedSystems,
 } from "../../store/drift-findings.ts";
-import { windowsOfSystem } from "../../store/incident-windows.ts";
+import { type WindowRow, windowsOfSystem } from "../../store/incident-windows.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import { type Actor, type Directory, write, type Write } from "../writes/write.ts";
-import { freezeBaseline, hasLearned, type LearningTerms, normalIn } from "./baselines.ts";
+import { METRICS, type Shift, shiftsIn } from "./drift-statistics.ts";
+import { figuresIn, freezeBaseline, hasLearned, type LearningTerms, normalIn, quietHours } from "./baselines.ts";
 import { conformanceOf } from "./contracts.ts";
 import { driftSightings, type Sighting } from "./drift-sightings.ts";
 import { expireResponses, respondTo } from "./responses.ts";
 import { livenessOf } from "./liveness.ts";
 
 const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
+/** A busy system has news all the time. */
+const LOOKED_AT_MOST_MS = 2_000;
 /** A system with no news is looked at all the same: nothing tells of its silence. */
 const LOOKED_AT_MS = 60_000;
 /** Closed so, what is seen again is no new finding. */
@@ -33,6 +37,8 @@ const SETTLED = new Set(["false_positive", "risk_accepted", "duplicate"]);
 /** Looks for drift in every AI System, as the ledger and the configuration move on. Safe to run in several processes. */
 export class DriftWatch {
   private readonly looked = new Map<string, { readonly news: string; readonly at: number }>();
+  /** What the configuration was found to be, until it changes. */
+  private readonly conformances = new Map<string, { readonly configuration: string; readonly conformance: Conformance }>();
   private readonly directory: Directory;
   private readonly terms: LearningTerms;
   private readonly log: Log;
@@ -51,42 +57,45 @@ export class DriftWatch {
     });
     while (await observeRows(this.directory.db));
     for (const { tenant_id: tenantId, id } of systems) {
-      const news = await newsOf(this.directory.db, tenantId, id);
       const before = this.looked.get(id);
       const now = this.directory.clock.now();
-      if (before?.news === news && now - before.at < LOOKED_AT_MS) continue;
+      if (before !== undefined && now - before.at < LOOKED_AT_MOST_MS) continue;
+      const { configuration, all } = await newsOf(this.directory.db, tenantId, id);
+      if (before?.news === all && now - before.at < LOOKED_AT_MS) continue;
       try {
-        await this.look(tenantId, id);
-        this.looked.set(id, { news: await newsOf(this.directory.db, tenantId, id), at: now });
+        await this.look(tenantId, id, configuration);
+        this.looked.set(id, { news: all, at: now });
       } catch (error) {
         this.log.warn("drift_not_looked_for", { tenant_id: tenantId, ai_system_id: id, error: error as Error });
       }
     }
     const known = new Set(systems.map(({ id }) => id));
-    for (const id of this.looked.keys()) if (!known.has(id)) this.looked.delete(id);
+    for (const map of [this.looked, this.conformances]) for (const id of map.keys()) if (!known.has(id)) map.delete(id);
   }
 
-  private async look(tenantId: string, systemId: string): Promise<void> {
+  private async look(tenantId: string, systemId: string, configuration: string): Promise<void> {
     const { directory } = this;
     const { db } = directory;
     const now = directory.clock.now();
     if ((await newestEpoch(db, tenantId, systemId)) === undefined && (await hasLearned(db, tenantId, systemId, this.terms, now)))
       await write(directory, GATEWAY, (change) => freezeBaseline(change, tenantId, systemId, null));
-    const sightings = await this.sightings(tenantId, systemId);
     const findings = await db.transaction().execute((trx) => findingsOfKinds(trx, systemId, DRIFT_KINDS));
+    const sightings = await this.sightings(tenantId, systemId, configuration, findings);
     for (const sighting of sightings) await this.tell(tenantId, systemId, sighting, findings);
   }
 
-  private async sightings(tenantId: string, systemId: string): Promise<Sighting[]> {
+  private async sightings(tenantId: string, systemId: string, configuration: string, findings: readonly FindingRow[]): Promise<Sighting[]> {
     const { directory } = this;
     const { db } = directory;
     const system = await aiSystemStore.find(db, tenantId, systemId);
     if (system === undefined) return [];
     const active = await activeContract(db, tenantId, systemId);
     const epoch = await newestEpoch(db, tenantId, systemId);
+    const windows = await windowsOfSystem(db, tenantId, systemId);
     return driftSightings({
       observations: await observationsOf(db, tenantId, systemId),
-      windows: await windowsOfSystem(db, tenantId, systemId),
+      windows,
+      shifts: epoch === undefined ? [] : await this.shifts(tenantId, systemId, epoch, windows, findings),
       contract:
         active === undefined
           ? null
@@ -94,11 +103,40 @@ export class DriftWatch {
               version: active.version,
               since: active.promoted_at ?? active.created_at,
               clauses: (JSON.parse(active.content) as ContractDocument).clauses,
-              conformance: await conformanceOf(directory, system, active),
+              conformance: await this.conformance(system, active, configuration),
             },
       normal: epoch === undefined ? null : normalIn(epoch),
       liveness: await livenessOf(db, tenantId, systemId, directory.clock.now()),
       now: new Date(directory.clock.now()),
+    });
+  }
+
+  private async conformance(system: AiSystemRow, active: ContractRow, configuration: string): Promise<Conformance> {
+    const known = this.conformances.get(system.id);
+    if (known?.configuration === configuration) return known.conformance;
+    const conformance = await conformanceOf(this.directory, system, active);
+    this.conformances.set(system.id, { configuration, conformance });
+    return conformance;
+  }
+
+  /** Since the epoch, and since a finding of the same kind was closed: what was closed is no news. */
+  private async shifts(
+    tenantId: string,
+    systemId: string,
+    epoch: EpochRow,
+    windows: readonly WindowRow[],
+    findings: readonly FindingRow[],
+  ): Promise<Shift[]> {
+    const figures = figuresIn(epoch);
+    if (figures === null) return [];
+    const { db, clock } = this.directory;
+    const hours = await quietHours(db, tenantId, systemId, epoch.created_at.getTime(), clock.now(), windows);
+    return METRICS.flatMap((metric) => {
+      const closed = Math.max(0, ...findings.filter(({ kind }) => kind === metric).map(({ closed_at: at }) => at?.getTime() ?? 0));
+      return shiftsIn(
+        hours.filter(({ at }) => at >= closed),
+        figures,
+      ).filter((shift) => shift.metric === metric);
     });
   }
 

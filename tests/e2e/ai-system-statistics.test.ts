@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { freezeBaseline } from "../../server/directory/assurance/baselines.ts";
+import { DriftWatch } from "../../server/directory/assurance/watch-drift.ts";
+import { write } from "../../server/directory/writes/write.ts";
+import { jsonLog } from "../../server/kernel/log.ts";
+import { controlPlane, movableClock, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
+
+/** Figures that leave what is normal by and by, which no single row shows. */
+const HOUR_MS = 3_600_000;
+const clock = movableClock();
+let plane: ControlPlane;
+let owner: Send;
+let system = "";
+let watch: DriftWatch;
+
+beforeAll(async () => {
+  plane = await controlPlane({ clock, jwtExpirySeconds: 10_000_000 });
+  owner = (await newTenant(plane, "acme")).send;
+  system = (await owner("POST", "/v1/admin/resource-groups", { name: "system" })).body.id;
+  await owner("POST", "/v1/admin/ai-systems", { group_id: system });
+  watch = new DriftWatch({ ...plane.directory, clock }, { calls: 1_000, days: 7 }, jsonLog("error"));
+});
+afterAll(() => plane.close());
+
+/** Hours of calls up to the last whole one. */
+async function called(hours: number, { cost = 1, errors = 2 }: { cost?: number; errors?: number } = {}): Promise<void> {
+  const last = Math.floor(clock.now() / HOUR_MS) * HOUR_MS;
+  const rows = Array.from({ length: hours }, (_, i) => {
+    const tokens = Math.round((100_000 + (i % 5) * 3_000) * cost);
+    return {
+      tenant_id: "acme",
+      hour: new Date(last - (hours - i) * HOUR_MS),
+      resource_group_id: system,
+      api_key_id: "k",
+      llm_model_used: "m",
+      requests: 100,
+      errors: errors + (i % 3),
+      prompt_tokens: tokens,
+      completion_tokens: 0,
+      cost_micro_usd: tokens * 2,
+      unpriced_requests: 0,
+    };
+  });
+  await plane.database.db.insertInto("usage_hourly").values(rows).execute();
+}
+const open = async () => (await owner("GET", `/v1/admin/ai-systems/${system}/drift?status=open`)).body.findings;
+const later = (hours: number) => clock.advance(hours * HOUR_MS);
+
+test("a lasting rise of the cost by 30 % is found once, closed, and found no more in an incident window", async () => {
+  await called(200);
+  const actor = { id: null, username: "owner", role: null, clientIp: null, requestId: null };
+  await write({ ...plane.directory, clock }, actor, (change) => freezeBaseline(change, "acme", system, null));
+  later(60);
+  await called(48);
+  await watch.run();
+  expect(await open()).toEqual([]);
+
+  later(50);
+  await called(40, { cost: 1.3 });
+  await watch.run();
+  const found = await open();
+  expect(found.map(({ kind, severity, title }: any) => [kind, severity, title]).sort()).toEqual([
+    ["cost", "medium", "A call costs 30 % more than is normal"],
+    ["token_shape", "medium", "A call takes 30 % more tokens than is normal"],
+  ]);
+  later(1);
+  await watch.run();
+  expect((await open()).map(({ id }: any) => id).sort()).toEqual(found.map(({ id }: any) => id).sort());
+
+  for (const { id } of found) await owner("POST", `/v1/admin/drift/${id}/resolve`, { kind: "fixed" });
+  later(1);
+  await watch.run();
+  expect(await open()).toEqual([]);
+  const { body: window } = await owner("POST", `/v1/admin/ai-systems/${system}/incident-windows`, {
+    title: "Known",
+    severity: "sev3",
+    started_at: new Date(clock.now()).toISOString(),
+  });
+  later(50);
+  await called(40, { errors: 40 });
+  await watch.run();
+  expect(await open()).toEqual([]);
+  await owner("DELETE", `/v1/admin/incident-windows/${window.id}`);
+  later(1);
+  await watch.run();
+  expect((await open()).map(({ kind, title }: any) => [kind, title])).toEqual([
+    ["error_rate", "41.0 % of calls fail, where 3.0 % are normal"],
+  ]);
+});
