@@ -131,7 +131,15 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   });
   const agents = openAgents({ ...admission, ...agentParts(config, parts), directory, gates, outletTo });
   const feed = new LiveFeed({ connection, users, snapshots, clock, log });
-  const follower = followed(connection, admission, tenants, tools, log, new EndedAccess({ calls, users, credentials, log }), feed);
+  const follower = followed(
+    connection,
+    admission,
+    tenants,
+    tools,
+    log,
+    new EndedAccess({ calls, users, credentials, snapshots, log }),
+    feed,
+  );
   await follower.start();
   const notices = new Notices({ conversations: new ConversationNotices(db, clock, log), db });
   const strangers = new Strangers({
@@ -222,7 +230,7 @@ function followed(
     {
       tenantChanged(tenantId) {
         tenants.drop(tenantId);
-        return snapshots.renew(tenantId);
+        return snapshots.renew(tenantId).then(() => void ended.reviewTenant(tenantId));
       },
       credentialChanged(keyHash) {
         credentials.drop(keyHash);

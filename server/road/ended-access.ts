@@ -1,10 +1,16 @@
 import type { CredentialCache } from "../directory/credential-cache.ts";
 import type { EndUserCache } from "../directory/end-user-cache.ts";
+import type { Snapshots } from "../directory/snapshots.ts";
 import type { Log } from "../kernel/log.ts";
 import type { AbortReason, Call } from "./call.ts";
 
 interface EndedAccessParts {
-  readonly calls: { openOf(tenantId: string, userId: string | null): Call[]; openWith(tenantId: string, credentialId: string): Call[] };
+  readonly calls: {
+    openOf(tenantId: string, userId: string | null): Call[];
+    openWith(tenantId: string, credentialId: string): Call[];
+    openIn(tenantId: string): Call[];
+  };
+  readonly snapshots: Pick<Snapshots, "scope">;
   readonly users: EndUserCache;
   readonly credentials: Pick<CredentialCache, "find">;
   readonly log: Log;
@@ -27,6 +33,20 @@ export class EndedAccess {
         call.abort.abort("access_ended" satisfies AbortReason);
       } catch (error) {
         // The directory cannot be asked: whoever was let in stays so until it can.
+        log.warn("access_not_reviewed", { call_id: call.id, error: error as Error });
+      }
+    }
+  }
+
+  /** A tenant's policy changed: what is under way of an AI System that is suspended now ends. To be called once the change is in force. */
+  async reviewTenant(tenantId: string): Promise<void> {
+    const { calls, snapshots, log } = this.parts;
+    for (const call of calls.openIn(tenantId)) {
+      if (call.scope === null || call.target.kind === "none") continue;
+      try {
+        const scope = await snapshots.scope(tenantId, call.scope.groupId);
+        if (scope?.autonomy?.level === "suspended") call.abort.abort("access_ended" satisfies AbortReason);
+      } catch (error) {
         log.warn("access_not_reviewed", { call_id: call.id, error: error as Error });
       }
     }

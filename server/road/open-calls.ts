@@ -55,6 +55,11 @@ export class OpenCalls {
     return [...this.open].filter(({ user }) => user !== null && user.tenant_id === tenantId && (userId === null || user.id === userId));
   }
 
+  /** Those of the tenant. */
+  openIn(tenantId: string): Call[] {
+    return [...this.open].filter((call) => call.tenant?.id === tenantId);
+  }
+
   /** Those that came with this key. */
   openWith(tenantId: string, credentialId: string): Call[] {
     return [...this.open].filter(({ identity }) => identity?.tenantId === tenantId && identity.credentialId === credentialId);

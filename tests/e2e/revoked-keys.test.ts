@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rowOf, serveModels, type Served } from "../support/admin.ts";
+import { rowOf, serveModels, type Served, signIn } from "../support/admin.ts";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 let world: World;
@@ -42,4 +43,21 @@ test("the streams of a revoked key end with it, those of another and of one that
     await reader.cancel();
     expect(await rowOf(world.admin, { id })).toMatchObject({ error_type: "client_disconnected" });
   }
+});
+
+test("the streams of an AI System end when it is suspended, those of another group go on", async () => {
+  const { admin } = world;
+  const account = { tenant_id: "default", username: "owner-of-systems", password: ADMIN_PASSWORD };
+  await admin.post("/v1/admin/admin-users", { ...account, role: "owner" });
+  const owner = await signIn(world.gateway.adminUrl, account, "tenant");
+  const group = await owner.post("/v1/admin/resource-groups", { name: "to be suspended", parent_group_id: served.groupId });
+  await owner.post("/v1/admin/ai-systems", { group_id: group.id });
+  const key = await owner.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "of the system" });
+  const other = await newKey("of the group above");
+  const streams = { system: await held(key.key_value), other: await held(other.key_value) };
+  await owner.post(`/v1/admin/ai-systems/${group.id}/lifecycle`, { to: "suspended", reason: "it runs away" });
+  expect(await restOf(streams.system.reader)).toContain("Your access ended");
+  expect(await rowOf(admin, { id: streams.system.id })).toMatchObject({ success: false, error_type: "access_ended" });
+  await streams.other.reader.cancel();
+  expect(await rowOf(admin, { id: streams.other.id })).toMatchObject({ error_type: "client_disconnected" });
 });
