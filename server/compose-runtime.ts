@@ -131,15 +131,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   });
   const agents = openAgents({ ...admission, ...agentParts(config, parts), directory, gates, outletTo });
   const feed = new LiveFeed({ connection, users, snapshots, clock, log });
-  const follower = followed(
-    connection,
-    admission,
-    tenants,
-    tools,
-    log,
-    new EndedAccess({ calls, users, credentials, snapshots, log }),
-    feed,
-  );
+  const ended = new EndedAccess({ calls, users, credentials, snapshots, log });
+  const follower = followed(connection, admission, tenants, tools, log, ended, feed);
   await follower.start();
   const notices = new Notices({ conversations: new ConversationNotices(db, clock, log), db });
   const strangers = new Strangers({
