@@ -35,6 +35,7 @@ withBrowser("a group is registered as an AI System, put under contract, held bac
   await page.getByLabel("Owner").fill("Ada");
   await page.getByRole("button", { name: "Create AI System" }).click();
   await page.getByRole("heading", { name: "helpdesk", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "What is missing" }).waitFor();
   await page.getByText("Set purpose on the AI System.").first().waitFor();
   await page.getByLabel("Interacts with people").selectOption("No");
   await page.getByRole("button", { name: "Save" }).click();

@@ -13,12 +13,34 @@ import { SnapshotPanel } from "./snapshot-panel.tsx";
 export function SystemPanels({ id }: { readonly id: string }): ReactNode {
   return (
     <>
+      <GapsPanel id={id} />
       <HealthPanel id={id} />
       <LifecyclePanel id={id} />
       <ContractPanel id={id} />
       <FindingPanel id={id} />
       <SnapshotPanel id={id} />
     </>
+  );
+}
+
+/** What its governance lacks, each with what to do about it. */
+function GapsPanel({ id }: { readonly id: string }): ReactNode {
+  const board = useQuery({
+    queryKey: ["ai-system", id, "gaps"],
+    queryFn: () => adminApi.call("GET /v1/admin/ai-systems", { query: { page_size: 200 } }),
+  });
+  const gaps = board.data?.ai_systems.find((system) => system.id === id)?.gaps ?? [];
+  if (gaps.length === 0) return null;
+  return (
+    <Panel title="What is missing" actions={<Badge tone="warn">{formatNumber(gaps.length)}</Badge>}>
+      <ul className="grid gap-2">
+        {gaps.map((gap) => (
+          <li key={gap.id}>
+            <span className="font-medium">{gap.title}.</span> <span className="text-muted">{gap.detail}</span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
   );
 }
 
