@@ -3,6 +3,7 @@ import type { TenantPolicyRows } from "../store/policy-reads.ts";
 import type { GroupChainRow } from "../store/group-chains.ts";
 import type { AutonomyRow } from "../store/ai-systems.ts";
 import { type Autonomy, type AutonomyBounds, autonomyOf, boundedTools } from "./assurance/autonomy.ts";
+import { type ComplianceRules, complianceRulesOf } from "./compliance/rules.ts";
 import { type ModelEntry, modelEntry } from "./models/model-entry.ts";
 import { compileAgents, type TenantAgents } from "./agents/agent-entry.ts";
 import { type ToolAccess, toolAccessOf } from "./tools/tool-access.ts";
@@ -53,6 +54,8 @@ export interface TenantSnapshot {
   readonly agents: TenantAgents;
   /** What the envelope and the lifecycle of each AI System say, by its group. */
   readonly aiSystems: ReadonlyMap<string, AutonomyRow>;
+  /** What its rows are tagged by; null where it reports under no framework. */
+  readonly compliance: ComplianceRules | null;
 }
 
 /** What a resource group's callers may use. */
@@ -123,6 +126,7 @@ export function compileTenant(
     defaultJudgeModelId: rows.tenant.default_judge_model_id,
     agents: compileAgents(rows, open),
     aiSystems: new Map(rows.ai_systems.map((row) => [row.id, row])),
+    compliance: complianceRulesOf(rows.tenant.compliance_frameworks, rows.classified_groups),
   };
 }
 

@@ -3,6 +3,7 @@ import { type ArgumentPolicyRow, readArgumentPolicies } from "./argument-policie
 import { type AgentGrantRow, readAgentGrants } from "./agent-grants.ts";
 import { type AgentSigningKeyRow, signingKeys } from "./agents.ts";
 import { type AutonomyRow, readAutonomy } from "./ai-systems.ts";
+import { type ClassifiedGroup, readClassifiedGroups } from "./classified-groups.ts";
 import type { Database } from "./database.ts";
 import type { DataRetention } from "./schema.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
@@ -22,7 +23,10 @@ export interface TenantPolicyRows extends PolicyRows {
     data_retention: DataRetention;
     allowed_regions: string[];
     default_judge_model_id: string | null;
+    compliance_frameworks: string[] | null;
   };
+  /** The groups that are classified or handle health information; none where the tenant reports under nothing. */
+  readonly classified_groups: ClassifiedGroup[];
   readonly providers: Selectable<ProviderTable>[];
   readonly models: Selectable<ModelTable>[];
   readonly routing_groups: Selectable<RoutingGroupTable>[];
@@ -50,7 +54,7 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
     .execute(async (trx) => {
       const tenant = await trx
         .selectFrom("tenants")
-        .select(["id", "enabled", "data_retention", "allowed_regions", "default_judge_model_id"])
+        .select(["id", "enabled", "data_retention", "allowed_regions", "default_judge_model_id", "compliance_frameworks"])
         .where("id", "=", tenantId)
         .executeTakeFirst();
       if (tenant === undefined) return null;
@@ -89,6 +93,7 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
         ...semantic,
         ...agents,
         ai_systems: await readAutonomy(trx, tenantId),
+        classified_groups: tenant.compliance_frameworks === null ? [] : await readClassifiedGroups(trx, tenantId),
         ...(await readPolicyRows(trx, tenantId)),
       };
     });

@@ -76,6 +76,8 @@ export interface TenantTable {
   data_retention: Json<DataRetention>;
   default_judge_model_id: string | null;
   allowed_regions: WithDefault<string[]>;
+  /** Null: it reports under none. */
+  compliance_frameworks: WithDefault<string[] | null>;
   /** After so long without a call a run is taken to be over. */
   run_idle_minutes: WithDefault<number>;
   local_passwords: WithDefault<boolean>;

@@ -178,6 +178,10 @@ const KINDS: Record<string, Kind> = {
     { exact_match: { ttl_seconds: 60 } },
   ),
   "/v1/admin/semantic-policies/{id}": described("/v1/admin/semantic-policies", { name: "of a kind", constraint_text: "Be kind." }),
+  "/v1/admin/compliance/profile": {
+    made: async () => ({ path: "/v1/admin/compliance/profile" }),
+    changes: [{ frameworks: ["soc2"] }, { frameworks: ["hipaa"] }],
+  },
   "/v1/admin/notice-config": {
     made: async () => {
       await owner("PUT", "/v1/admin/notice-config", { surface: "banner" });

@@ -80,6 +80,7 @@ export const BODIES: Record<string, unknown> = {
   "POST /v1/admin/semantic-cache/configs/{id}/invalidate": {},
   "POST /v1/admin/semantic-policies": { name: "made-by-table", constraint_text: "Be kind." },
   "PATCH /v1/admin/semantic-policies/{id}": { description: "x" },
+  "PATCH /v1/admin/compliance/profile": { frameworks: ["soc2"] },
   "PUT /v1/admin/notice-config": { surface: "banner" },
   "POST /v1/admin/end-users": { username: "made-by-table", password: "long enough" },
   "PATCH /v1/admin/end-users/{id}": { display_name: "x" },

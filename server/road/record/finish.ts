@@ -5,6 +5,7 @@ import { inputTokens } from "../../wire/usage.ts";
 import type { WholeAnswer } from "../answer.ts";
 import { abortReason, type Call } from "../call.ts";
 import { routeOf } from "../target.ts";
+import { complianceTags } from "./compliance-tags.ts";
 import { storedBodies, previewOf } from "./content.ts";
 import { sanitisedHeaders } from "./headers.ts";
 import { isStranger, keepLittle } from "./stranger.ts";
@@ -56,6 +57,7 @@ export function closeRecord(call: Call, outcome: CallOutcome, sent: SentAnswer):
     return;
   }
   row.response_headers = sanitisedHeaders(sent.headers);
+  row.compliance_tags = complianceTags(row, call.scope);
   noteRequest(call);
 }
 

@@ -12,6 +12,7 @@ import { assuranceOperations } from "./assurance.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
 import { alertOperations } from "./alerts.ts";
+import { complianceOperations } from "./compliance.ts";
 import { dataErasureOperations } from "./data-erasure.ts";
 import { driftOperations } from "./drift.ts";
 import { endUserGroupOperations } from "./end-user-groups.ts";
@@ -75,6 +76,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...semanticCacheOperations,
   ...semanticPolicyOperations,
   ...noticeOperations,
+  ...complianceOperations,
   ...apiKeyOperations,
   ...aiSystemOperations,
   ...runOperations,

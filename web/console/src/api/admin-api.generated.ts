@@ -102,6 +102,11 @@ type Schema_SemanticPolicy = { "id": string; "tenant_id": string; "name": string
 type Schema_NoticeConfig = { "ai_system_id": (string | null); "source": "system" | "tenant" | "default"; "enabled": boolean; "surface": "banner" | "inline" | "both"; "texts": { [name: string]: string }; "text_digests": { [name: string]: string }; "exemption": (Schema_NoticeExemption | null); "updated_at": (string | null); };
 type Schema_NoticeExemption = { "asserted": boolean; "basis": "obvious_from_context" | "authorised_by_law" | "no_natural_person" | "other"; "rationale": string; };
 type Schema_NoticeStatement = { "statement": "notice.before_first_turn"; "met": number; "of": number; "from": (string | null); "to": (string | null); "not_met": readonly (string)[]; };
+type Schema_ComplianceProfile = { "frameworks": readonly ("soc2" | "eu_ai_act" | "hipaa" | "gdpr_art_30" | "iso_42001")[]; };
+type Schema_ComplianceDashboard = { "frameworks": readonly ({ "framework": "soc2" | "eu_ai_act" | "hipaa" | "gdpr_art_30" | "iso_42001"; "enabled": boolean; "items": number; "statuses": { [name: string]: number }; })[]; "window": { "from": string; "to": string; }; };
+type Schema_ComplianceReport = { "framework": "soc2" | "eu_ai_act" | "hipaa" | "gdpr_art_30" | "iso_42001"; "text": { "cites": string; "checked": string; }; "generated_at": string; "window": { "from": string; "to": string; }; "items": readonly (Schema_ComplianceItem)[]; "table": readonly ({ [name: string]: (string | number | boolean | null) })[]; };
+type Schema_ComplianceItem = { "control": string; "title": string; "status": "met" | "partial" | "not_met" | "not_applicable" | "no_data"; "reason": string; "evidence": readonly (Schema_ComplianceEvidence)[]; };
+type Schema_ComplianceEvidence = { "kind": "audit_rows" | "admin_log" | "configuration" | "retention" | "checkpoints" | "notices"; "ref": (string | null); "count": number; };
 type Schema_ApiKey = { "id": string; "tenant_id": string; "name": string; "scope": "global" | "group" | "user"; "access_mode": "shared"; "resource_group_id": (string | null); "end_user_id": (string | null); "allowed_skill_ids": (readonly (string)[] | null); "key_hint": string; "status": "active" | "revoked" | "expired"; "expires_at": (string | null); "revoked_at": (string | null); "previous_valid_until": (string | null); "last_used_at": (string | null); "created_at": string; "updated_at": string; };
 type Schema_MintedApiKey = { "id": string; "tenant_id": string; "name": string; "scope": "global" | "group" | "user"; "access_mode": "shared"; "resource_group_id": (string | null); "end_user_id": (string | null); "allowed_skill_ids": (readonly (string)[] | null); "key_hint": string; "status": "active" | "revoked" | "expired"; "expires_at": (string | null); "revoked_at": (string | null); "previous_valid_until": (string | null); "last_used_at": (string | null); "created_at": string; "updated_at": string; "key_value": string; "full_key": string; "key": string; };
 type Schema_AiSystemOnBoard = { "id": string; "tenant_id": string; "group_id": string; "name": string; "display_name": (string | null); "owner": (string | null); "purpose": (string | null); "role": ("provider" | "deployer" | null); "risk_class": ("prohibited" | "high" | "transparency" | "minimal" | null); "data_classes": (readonly (string)[] | null); "affected_people": (string | null); "oversight_person": (string | null); "interacts_with_people": (boolean | null); "lifecycle_state": "registered" | "assessed" | "approved" | "in_service" | "restricted" | "suspended" | "retired"; "lifecycle_since": string; "autonomy_level": "autonomous" | "approval_required" | "restricted" | "suspended"; "created_at": string; "updated_at": string; "contract": ({ "version": number; "digest": string; "conforms": boolean; } | null); "calls": number; "errors": number; "cost_usd": (number | null); "last_called_hour": (string | null); "open_findings": number; "gaps": readonly ({ "id": string; "title": string; "detail": string; })[]; };
@@ -254,6 +259,11 @@ export interface AdminApiSchemas {
   "NoticeConfig": Schema_NoticeConfig;
   "NoticeExemption": Schema_NoticeExemption;
   "NoticeStatement": Schema_NoticeStatement;
+  "ComplianceProfile": Schema_ComplianceProfile;
+  "ComplianceDashboard": Schema_ComplianceDashboard;
+  "ComplianceReport": Schema_ComplianceReport;
+  "ComplianceItem": Schema_ComplianceItem;
+  "ComplianceEvidence": Schema_ComplianceEvidence;
   "ApiKey": Schema_ApiKey;
   "MintedApiKey": Schema_MintedApiKey;
   "AiSystemOnBoard": Schema_AiSystemOnBoard;
@@ -496,6 +506,14 @@ export interface AdminApi {
   "PUT /v1/admin/notice-config": { query?: { "tenant_id"?: string; }; body?: { "ai_system_id"?: (string | null); "enabled"?: boolean; "surface"?: "banner" | "inline" | "both"; "texts"?: { [name: string]: string }; "exemption"?: (Schema_NoticeExemption | null); "tenant_id"?: string; }; answer: Schema_NoticeConfig; };
   "DELETE /v1/admin/notice-config": { query?: { "ai_system_id"?: string; "tenant_id"?: string; }; answer: null; };
   "GET /v1/admin/notice-config/statement": { query?: { "from"?: string; "to"?: string; "ai_system_id"?: string; "tenant_id"?: string; }; answer: Schema_NoticeStatement; };
+  "GET /v1/admin/compliance/profile": { query?: { "tenant_id"?: string; }; answer: Schema_ComplianceProfile; };
+  "PATCH /v1/admin/compliance/profile": { query?: { "tenant_id"?: string; }; body: { "frameworks": readonly ("soc2" | "eu_ai_act" | "hipaa" | "gdpr_art_30" | "iso_42001")[]; "tenant_id"?: string; }; answer: Schema_ComplianceProfile; };
+  "GET /v1/admin/compliance/dashboard": { query?: { "from"?: string; "to"?: string; "tenant_id"?: string; }; answer: Schema_ComplianceDashboard; };
+  "GET /v1/admin/compliance/gdpr/article-30": { query?: { "from"?: string; "to"?: string; "format"?: "json" | "csv"; "tenant_id"?: string; }; answer: Schema_ComplianceReport; };
+  "GET /v1/admin/compliance/eu-ai-act/risk-classification": { query?: { "from"?: string; "to"?: string; "format"?: "json" | "csv"; "tenant_id"?: string; }; answer: Schema_ComplianceReport; };
+  "GET /v1/admin/compliance/soc2/control-coverage": { query?: { "from"?: string; "to"?: string; "format"?: "json" | "csv"; "tenant_id"?: string; }; answer: Schema_ComplianceReport; };
+  "GET /v1/admin/compliance/hipaa/phi-access": { query?: { "from"?: string; "to"?: string; "format"?: "json" | "csv"; "tenant_id"?: string; }; answer: Schema_ComplianceReport; };
+  "GET /v1/admin/compliance/iso-42001/activity": { query?: { "from"?: string; "to"?: string; "format"?: "json" | "csv"; "tenant_id"?: string; }; answer: Schema_ComplianceReport; };
   "GET /v1/admin/resource-groups/{id}/api-keys": { path: { "id": string; }; query?: { "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "search"?: string; "status"?: "active" | "revoked" | "expired"; "scope"?: "global" | "group" | "user"; "tenant_id"?: string; }; answer: { "api_keys": readonly (Schema_ApiKey)[]; "total": number; "page": number; "page_size": number; }; };
   "POST /v1/admin/resource-groups/{id}/api-keys": { path: { "id": string; }; query?: { "tenant_id"?: string; }; body: { "name": string; "access_mode"?: "shared"; "scope"?: "global" | "group" | "user"; "end_user_id"?: string; "expires_at"?: (string | null); "allowed_skill_ids"?: (readonly (string)[] | null); "tenant_id"?: string; }; answer: Schema_MintedApiKey; };
   "GET /v1/admin/api-keys": { query?: { "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "search"?: string; "status"?: "active" | "revoked" | "expired"; "scope"?: "global" | "group" | "user"; "resource_group_id"?: string; "tenant_id"?: string; }; answer: { "api_keys": readonly (Schema_ApiKey)[]; "total": number; "page": number; "page_size": number; }; };

@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { timestamp } from "./conventions.ts";
+
+export const FRAMEWORKS = ["soc2", "eu_ai_act", "hipaa", "gdpr_art_30", "iso_42001"] as const;
+const framework = z.enum(FRAMEWORKS);
+const frameworks = z
+  .array(framework)
+  .max(FRAMEWORKS.length)
+  .refine((keys) => new Set(keys).size === keys.length, "must name each framework once");
+
+export const complianceProfilePatch = z.strictObject({ frameworks }).meta({ id: "ComplianceProfilePatch" });
+export const complianceProfile = z.strictObject({ frameworks: z.array(framework) }).meta({ id: "ComplianceProfile" });
+
+export const complianceReportQuery = z.strictObject({
+  from: timestamp.optional().describe("left out: 30 days before the end"),
+  to: timestamp.optional().describe("exclusive; left out: the start of this minute"),
+  format: z.enum(["json", "csv"]).default("json"),
+});
+export const complianceDashboardQuery = complianceReportQuery.omit({ format: true });
+
+const complianceEvidence = z
+  .strictObject({
+    kind: z.enum(["audit_rows", "admin_log", "configuration", "retention", "checkpoints", "notices"]),
+    ref: z.string().nullable().describe("the first row or entry, or the records or setting meant"),
+    count: z.number().int(),
+  })
+  .meta({ id: "ComplianceEvidence" });
+
+const complianceItem = z
+  .strictObject({
+    control: z.string(),
+    title: z.string(),
+    status: z.enum(["met", "partial", "not_met", "not_applicable", "no_data"]),
+    reason: z.string(),
+    evidence: z.array(complianceEvidence),
+  })
+  .meta({ id: "ComplianceItem" });
+
+const reportWindow = z.strictObject({ from: timestamp, to: timestamp });
+
+export const complianceReport = z
+  .strictObject({
+    framework,
+    text: z.strictObject({ cites: z.string(), checked: z.string().describe("when the wording was last compared") }),
+    generated_at: timestamp.describe("the end of the window: what is told is the state the window came to"),
+    window: reportWindow,
+    items: z.array(complianceItem),
+    table: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))).describe("what the CSV holds"),
+  })
+  .meta({ id: "ComplianceReport" });
+
+export const complianceDashboard = z
+  .strictObject({
+    frameworks: z.array(
+      z.strictObject({ framework, enabled: z.boolean(), items: z.number().int(), statuses: z.record(z.string(), z.number().int()) }),
+    ),
+    window: reportWindow,
+  })
+  .meta({ id: "ComplianceDashboard" });
+
+export type ComplianceReport = z.output<typeof complianceReport>;
+export type ComplianceProfile = z.output<typeof complianceProfile>;
+export type ComplianceItem = z.output<typeof complianceItem>;
+export type ComplianceEvidence = z.output<typeof complianceEvidence>;
+export type Framework = (typeof FRAMEWORKS)[number];

@@ -1,0 +1,101 @@
+import type { ComplianceEvidence, ComplianceItem } from "@gatehouse/contracts/compliance";
+import {
+  countAdminLog,
+  countCheckpoints,
+  type Counted,
+  countEnabledGuardrails,
+  countRows,
+  type FactWindow,
+  type RowFact,
+} from "../../store/compliance-facts.ts";
+import type { Trx } from "../../store/database.ts";
+import { noticeBeforeFirstTurn } from "../../store/notices.ts";
+import { tenantStore, type TenantRow } from "../../store/tenants.ts";
+import { notFound } from "../writes/records.ts";
+
+/** What every report is made of, read once. */
+export interface ComplianceFacts {
+  readonly trx: Trx;
+  readonly window: FactWindow;
+  readonly tenant: TenantRow;
+  readonly rows: Readonly<Record<RowFact, Counted>>;
+  readonly log: ReadonlyMap<string, Counted>;
+  readonly checkpoints: number;
+  readonly guardrails: number;
+  readonly notices: { readonly met: number; readonly of: number };
+}
+
+export async function gatherFacts(trx: Trx, window: FactWindow): Promise<ComplianceFacts> {
+  const tenant = await tenantStore.find(trx, null, window.tenantId);
+  if (tenant === undefined) throw notFound("tenant");
+  const noticed = await noticeBeforeFirstTurn(trx, window.tenantId, {
+    from: window.from.toISOString(),
+    to: window.to.toISOString(),
+    systemId: null,
+  });
+  return {
+    trx,
+    window,
+    tenant,
+    rows: await countRows(trx, window),
+    log: await countAdminLog(trx, window),
+    checkpoints: await countCheckpoints(trx, window),
+    guardrails: await countEnabledGuardrails(trx, window.tenantId),
+    notices: { met: noticed.filter(({ met }) => met).length, of: noticed.length },
+  };
+}
+
+export const rowsOf = ({ rows }: ComplianceFacts, fact: RowFact): ComplianceEvidence => ({
+  kind: "audit_rows",
+  ref: rows[fact].first,
+  count: rows[fact].count,
+});
+
+/** Entries of the admin log about these resources; about all of them when none is named. */
+export function logOf({ log }: ComplianceFacts, ...resources: string[]): ComplianceEvidence {
+  const found = [...log].filter(([resource]) => resources.length === 0 || resources.includes(resource)).map(([, counted]) => counted);
+  const firsts = found.flatMap(({ first }) => first ?? []).sort();
+  return { kind: "admin_log", ref: firsts[0] ?? null, count: found.reduce((sum, { count }) => sum + count, 0) };
+}
+
+export const checkpointsOf = ({ checkpoints }: ComplianceFacts): ComplianceEvidence => ({
+  kind: "checkpoints",
+  ref: "all chains",
+  count: checkpoints,
+});
+export const guardrailsOf = ({ guardrails }: ComplianceFacts): ComplianceEvidence => ({
+  kind: "configuration",
+  ref: "guardrail-configs",
+  count: guardrails,
+});
+export const retentionOf = ({ tenant }: ComplianceFacts): ComplianceEvidence => ({
+  kind: "retention",
+  ref: "data_retention.log_days",
+  count: tenant.data_retention.log_days,
+});
+
+type Status = ComplianceItem["status"];
+
+export const item = (
+  control: string,
+  title: string,
+  [status, reason]: readonly [Status, string],
+  ...evidence: ComplianceEvidence[]
+): ComplianceItem => ({ control, title, status, reason, evidence });
+
+export const NOT_FROM_HERE = ["no_data", "The gateway holds nothing on this; it is shown by documents of your own."] as const;
+
+/** Met where something was seen, and nothing known where it was not. */
+export const seen = (counted: number, whenSeen: string, whenNot: string): readonly [Status, string] =>
+  counted > 0 ? ["met", whenSeen] : ["no_data", whenNot];
+
+/** Kept for at least so many days. */
+export const keptFor = ({ tenant }: ComplianceFacts, days: number): readonly [Status, string] =>
+  tenant.data_retention.log_days >= days
+    ? ["met", `Rows are kept ${tenant.data_retention.log_days} days; ${days} are asked for.`]
+    : ["not_met", `Rows are kept ${tenant.data_retention.log_days} days; ${days} are asked for.`];
+
+export const guarded = ({ guardrails }: ComplianceFacts): readonly [Status, string] =>
+  guardrails > 0
+    ? ["met", "Guardrails are switched on; the rows are those on which one found something."]
+    : ["not_met", "No guardrail is switched on."];

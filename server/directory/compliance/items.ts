@@ -1,0 +1,137 @@
+import type { ComplianceItem } from "@gatehouse/contracts/compliance";
+import type { TableRow } from "../../store/compliance-facts.ts";
+import {
+  checkpointsOf,
+  type ComplianceFacts,
+  guarded,
+  guardrailsOf,
+  item,
+  keptFor,
+  logOf,
+  NOT_FROM_HERE,
+  retentionOf,
+  rowsOf,
+  seen,
+} from "./facts.ts";
+
+const SIX_YEARS = 2192;
+const NO_CALLS = "No call was made.";
+
+const logged = (facts: ComplianceFacts) => seen(facts.rows.calls.count, "Each call left a row.", NO_CALLS);
+const signed = (facts: ComplianceFacts) =>
+  seen(facts.checkpoints, "Checkpoints over the chains were signed; verify a chain for its verdict.", "No checkpoint was signed.");
+const regions = ({ tenant, rows }: ComplianceFacts): readonly [ComplianceItem["status"], string] => {
+  if (tenant.allowed_regions.length === 0) return ["not_applicable", "The tenant allows every region."];
+  const unknown = rows.regionUnknown.count;
+  return unknown > 0
+    ? ["partial", `Calls are held to ${tenant.allowed_regions.join(", ")}; of ${unknown} the region was not evaluated.`]
+    : ["met", `Calls are held to ${tenant.allowed_regions.join(", ")}.`];
+};
+const residency = (facts: ComplianceFacts) => [
+  rowsOf(facts, "regionAllowed"),
+  rowsOf(facts, "regionBlocked"),
+  rowsOf(facts, "regionUnknown"),
+];
+const changes = (facts: ComplianceFacts) => seen(logOf(facts).count, "Every change stands in the admin log.", "Nothing was changed.");
+const people = ["end-users", "end-user-groups", "admin-users", "api-keys", "scim-tokens"];
+
+export function soc2Items(facts: ComplianceFacts): ComplianceItem[] {
+  const { rows } = facts;
+  const access = logOf(facts, ...people);
+  return [
+    item("CC6.1", "Logical access", logged(facts), rowsOf(facts, "calls"), rowsOf(facts, "denied")),
+    item(
+      "CC6.2, CC6.3",
+      "Access is granted and removed",
+      seen(access.count, "Changes of who has access are logged.", "No change."),
+      access,
+    ),
+    item("CC6.6", "Protection at the boundary", guarded(facts), guardrailsOf(facts), rowsOf(facts, "guarded")),
+    item("CC6.7", "Movement of information", regions(facts), ...residency(facts)),
+    item("CC7.1, CC7.2", "Monitoring", signed(facts), checkpointsOf(facts), rowsOf(facts, "calls")),
+    item("CC7.3, CC7.4", "Incidents are evaluated and answered", NOT_FROM_HERE, logOf(facts, "incident-windows", "drift-findings")),
+    item("CC8.1", "Changes are managed", changes(facts), logOf(facts)),
+    item("CC9.2", "Vendors", seen(rows.models.count, "The rows name the provider of each call.", NO_CALLS), rowsOf(facts, "models")),
+    item("A1.1, A1.2", "Availability", logged(facts), rowsOf(facts, "failed")),
+    item(
+      "C1.1, C1.2",
+      "Confidential information is kept and disposed of",
+      ["met", "Retention is set."],
+      retentionOf(facts),
+      logOf(facts, "data-erasure"),
+    ),
+    item(
+      "PI1.2-PI1.5",
+      "Processing is complete and accurate",
+      rows.unpriced.count > 0 ? ["partial", "Some rows with tokens have no price."] : logged(facts),
+      rowsOf(facts, "unpriced"),
+    ),
+  ];
+}
+
+export function hipaaItems(facts: ComplianceFacts, groups: number, access: readonly TableRow[]): ComplianceItem[] {
+  const total = (rows: readonly TableRow[]) => ({
+    kind: "audit_rows" as const,
+    ref: (rows.map(({ first_row: first }) => first).toSorted()[0] ?? null) as string | null,
+    count: rows.reduce((sum, { calls }) => sum + Number(calls), 0),
+  });
+  const shared = access.filter(({ user_id: user }) => user === null);
+  const held = (status: readonly [ComplianceItem["status"], string]): readonly [ComplianceItem["status"], string] =>
+    groups === 0 ? ["not_applicable", "No resource group is marked as handling health information."] : status;
+  const unique: readonly [ComplianceItem["status"], string] =
+    access.length === 0
+      ? ["no_data", "Nobody called through these groups."]
+      : shared.length > 0
+        ? ["partial", "Some calls came with an API key and name no person."]
+        : ["met", "Every call names a person."];
+  return [
+    item("164.312(a)(2)(i)", "Unique user identification", held(unique), total(access), total(shared)),
+    item("164.312(a)(2)(ii)", "Emergency access procedure", held(NOT_FROM_HERE)),
+    item("164.312(b)", "Audit controls", held(seen(access.length, "Each access left a row.", "Nobody called.")), total(access)),
+    item("164.312(c)(1)", "Integrity", held(signed(facts)), checkpointsOf(facts)),
+    item("164.312(d)", "Person or entity authentication", held(unique), rowsOf(facts, "denied")),
+    item("164.312(e)(1)", "Transmission security", held(NOT_FROM_HERE)),
+    item("164.316(b)(2)", "Kept for six years", held(keptFor(facts, SIX_YEARS)), retentionOf(facts)),
+  ];
+}
+
+export function gdprItems(facts: ComplianceFacts, recipients: readonly TableRow[]): ComplianceItem[] {
+  const received = recipients.reduce((sum, { calls }) => sum + Number(calls), 0);
+  const first = recipients.map(({ first_row: row }) => row).toSorted()[0] ?? null;
+  return [
+    item("Article 30(1)(a)", "Controller, representative and data protection officer", NOT_FROM_HERE),
+    item("Article 30(1)(b)", "Purposes", NOT_FROM_HERE),
+    item("Article 30(1)(c)", "Categories of people and of personal data", NOT_FROM_HERE, rowsOf(facts, "personal")),
+    item(
+      "Article 30(1)(d)",
+      "Recipients",
+      seen(received, "The table names each recipient that was called.", "Nothing was sent to anybody."),
+      { kind: "audit_rows", ref: first as string | null, count: received },
+    ),
+    item("Article 30(1)(e)", "Transfers to third countries", regions(facts), ...residency(facts)),
+    item(
+      "Article 30(1)(f)",
+      "Time limits for erasure",
+      ["met", `Bodies are kept ${facts.tenant.data_retention.body_days} days, rows ${facts.tenant.data_retention.log_days}.`],
+      retentionOf(facts),
+      logOf(facts, "data-erasure"),
+    ),
+    item("Article 30(1)(g)", "Technical and organisational security measures", guarded(facts), guardrailsOf(facts), checkpointsOf(facts)),
+  ];
+}
+
+export function isoItems(facts: ComplianceFacts): ComplianceItem[] {
+  return [
+    item("A.2.2", "AI policy", NOT_FROM_HERE),
+    item("A.3.2", "AI roles and responsibilities", NOT_FROM_HERE),
+    item("A.4.2", "Resource documentation", changes(facts), logOf(facts, "models", "providers", "mcp-servers", "agents", "agent-skills")),
+    item("A.5.2", "AI system impact assessment process", NOT_FROM_HERE),
+    item("A.6.2.5", "AI system deployment", changes(facts), logOf(facts, "ai-systems", "ai-contracts")),
+    item("A.6.2.6", "AI system operation and monitoring", logged(facts), rowsOf(facts, "calls"), rowsOf(facts, "failed")),
+    item("A.6.2.8", "AI system recording of event logs", signed(facts), rowsOf(facts, "calls"), checkpointsOf(facts)),
+    item("A.7.5", "Data provenance", NOT_FROM_HERE),
+    item("A.8.4", "Communication of incidents", NOT_FROM_HERE, logOf(facts, "incident-windows")),
+    item("A.9.4", "Intended use of the AI system", guarded(facts), guardrailsOf(facts), rowsOf(facts, "guarded")),
+    item("A.10.3", "Suppliers", seen(facts.rows.models.count, "The rows name each provider called.", NO_CALLS), rowsOf(facts, "models")),
+  ];
+}

@@ -1,0 +1,36 @@
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import type { GroupScope } from "../../directory/snapshot.ts";
+
+/** Whether a rule of the tenant's stopped the call or changed its content. */
+const ruleActed = (row: AuditRow): boolean =>
+  row.guardrail_blocked === true ||
+  row.argument_policy_denied === true ||
+  (row.guardrail_check ?? null) !== null ||
+  row.proxy_subtype === "semantic_policy_block" ||
+  row.residency_class === "blocked" ||
+  row.agent_authz_decision === "deny" ||
+  row.agent_authz_decision === "approval_required";
+
+/**
+ * What of the frameworks of its tenant a call touches: null where the tenant reports under none, empty where nothing did.
+ * A group takes part in what the groups above it handle; its risk tier is the nearest one.
+ */
+export function complianceTags(row: AuditRow, scope: Pick<GroupScope, "tenant" | "chain"> | null): string[] | null {
+  const rules = scope?.tenant.compliance ?? null;
+  if (scope === null || rules === null) return null;
+  const { frameworks } = rules;
+  const tags: string[] = [];
+  if (frameworks.has("eu_ai_act")) {
+    const classified = scope.chain.find(({ id }) => rules.tierOf.has(id));
+    if (classified !== undefined) tags.push(`eu_ai_act:${rules.tierOf.get(classified.id)}_risk`);
+  }
+  if (frameworks.has("gdpr_art_30")) {
+    if (row.pii_detected === true) tags.push("gdpr_art_30:personal_data");
+    if (row.residency_class === "blocked") tags.push("gdpr_art_30:transfer_blocked");
+  }
+  if (frameworks.has("hipaa") && scope.chain.some(({ id }) => rules.phiGroups.has(id))) tags.push("hipaa:phi_access");
+  const acted = ruleActed(row);
+  if (frameworks.has("iso_42001") && acted) tags.push("iso_42001:control_acted");
+  if (frameworks.has("soc2") && acted) tags.push("soc2:control_acted");
+  return tags;
+}

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type AdminClient, rowOf, rowsOf, signIn } from "../support/admin.ts";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
+import { startWorld, type World } from "../support/world.ts";
+import { newTeam, type Team } from "./mcp-harness.ts";
+
+/** Reports over a ledger: every number of theirs is counted again from an export of it. */
+let world: World;
+let owner: AdminClient;
+let other: AdminClient;
+let clinic: Team;
+let ward: Team;
+let office: Team;
+const PATH = "/v1/admin/compliance";
+const REPORTS = ["soc2/control-coverage", "eu-ai-act/risk-classification", "hipaa/phi-access", "gdpr/article-30", "iso-42001/activity"];
+const FRAMEWORKS = ["eu_ai_act", "gdpr_art_30", "hipaa", "iso_42001", "soc2"];
+
+beforeAll(async () => {
+  world = await startWorld();
+  const { admin } = world;
+  const account = { tenant_id: "default", username: "reporter", password: ADMIN_PASSWORD };
+  await admin.post("/v1/admin/admin-users", { ...account, role: "owner" });
+  owner = await signIn(world.gateway.adminUrl, account, "tenant");
+  await admin.post("/v1/admin/tenants", { id: "others", name: "others" });
+  await admin.post("/v1/admin/admin-users", { ...account, tenant_id: "others", role: "owner" });
+  other = await signIn(world.gateway.adminUrl, { ...account, tenant_id: "others" }, "tenant");
+  clinic = await newTeam(admin, "clinic", { phi_resource: true, eu_ai_act_risk_tier: "high" });
+  ward = await newTeam(admin, "ward", { parent_group_id: clinic.groupId });
+  office = await newTeam(admin, "=office");
+  await owner.post("/v1/admin/providers", { provider_key: "own-echo", api_format: "echo" });
+  const groups = [clinic, ward, office].map(({ groupId }) => groupId);
+  await owner.post("/v1/admin/llms", { name: "answers", provider: "own-echo", group_ids: groups });
+});
+afterAll(() => world.end());
+
+/** Asks a model and gives the id of its row. */
+async function ask(team: Team, model = "answers"): Promise<string> {
+  const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": team.apiKey },
+    body: JSON.stringify({ model, messages: [{ role: "user", content: "hi" }] }),
+  });
+  await answer.body?.cancel();
+  return answer.headers.get("x-request-id") as string;
+}
+
+const tagsOf = async (id: string): Promise<unknown> => (await rowOf(owner, { id })).compliance_tags;
+async function setProfile(frameworks: readonly string[]): Promise<void> {
+  expect((await owner.request("PATCH", `${PATH}/profile`, { frameworks })).status).toBe(200);
+}
+async function raw(path: string, client = owner as AdminClient & { token?: string }): Promise<{ status: number; text: string }> {
+  const answer = await fetch(world.gateway.adminUrl + path, { headers: { authorization: `Bearer ${client.token}` } });
+  return { status: answer.status, text: await answer.text() };
+}
+
+test("rows carry the tags of the profile's frameworks, and none without a profile", async () => {
+  expect(await tagsOf(await ask(clinic))).toBeNull();
+  await setProfile(FRAMEWORKS);
+  expect((await owner.get(`${PATH}/profile`)).frameworks.toSorted()).toEqual(FRAMEWORKS);
+  const inForce = async () => {
+    for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await Bun.sleep(50)) {
+      const tags = await tagsOf(await ask(office));
+      if (tags !== null) return tags;
+    }
+    throw new Error("the profile never came into force");
+  };
+  expect(await inForce()).toEqual([]);
+  expect(await tagsOf(await ask(clinic))).toEqual(["eu_ai_act:high_risk", "hipaa:phi_access"]);
+  expect(await tagsOf(await ask(ward))).toEqual(["eu_ai_act:high_risk", "hipaa:phi_access"]);
+});
+
+test("every number is the one counted from an export, and the same window gives the same bytes", async () => {
+  await ask(ward);
+  await ask(office, "no such model");
+  await rowsOf(owner, { resource_group_id: ward.groupId }, 2);
+  await rowsOf(owner, { resource_group_id: office.groupId }, 2);
+  const window = `from=2026-01-01T00:00:00Z&to=${new Date().toISOString()}`;
+  const exported = await fetch(`${world.gateway.adminUrl}/v1/admin/proxy-logs/export`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${(owner as any).token}`, "content-type": "application/json" },
+    body: JSON.stringify({ format: "jsonl" }),
+  });
+  const rows: any[] = (await exported.text())
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const firstOf = (found: any[]) => ({ count: found.length, ref: found.map(({ id }) => id).toSorted()[0] ?? null });
+  const report = (path: string) => owner.get(`${PATH}/${path}?${window}`);
+  const evidence = (body: any, control: string) => body.items.find((item: any) => item.control === control).evidence;
+
+  const soc2 = await report("soc2/control-coverage");
+  expect(evidence(soc2, "CC6.1")).toEqual([
+    { kind: "audit_rows", ...firstOf(rows) },
+    { kind: "audit_rows", ...firstOf(rows.filter(({ http_status_code: status }) => status === 401 || status === 403)) },
+  ]);
+  expect(evidence(soc2, "A1.1, A1.2")[0]).toMatchObject(firstOf(rows.filter(({ http_status_code: status }) => status >= 500)));
+  const log = await owner.get(`/v1/admin/admin-log?limit=1&${window}`);
+  expect(evidence(soc2, "CC8.1")[0].count).toBe(log.total);
+
+  const hipaa = await report("hipaa/phi-access");
+  const health = rows.filter(({ resource_group_id: id }) => id === clinic.groupId || id === ward.groupId);
+  expect(evidence(hipaa, "164.312(a)(2)(i)")[0]).toMatchObject(firstOf(health));
+  for (const line of hipaa.table)
+    expect(line.calls).toBe(health.filter((row) => row.resource_group_id === line.group_id && row.api_key_id === line.api_key_id).length);
+
+  const aiAct = await report("eu-ai-act/risk-classification");
+  for (const line of aiAct.table) expect(line.calls).toBe(rows.filter((row) => row.resource_group_id === line.group_id).length);
+  expect(aiAct.table.find((line: any) => line.group_id === clinic.groupId)).toMatchObject({
+    risk_tier: "high",
+    applies_from: "2027-12-02",
+  });
+
+  const gdpr = await report("gdpr/article-30");
+  const received = rows.filter((row) => (row.llm_provider ?? row.server_id ?? null) !== null);
+  expect(gdpr.table.reduce((sum: number, line: any) => sum + line.calls, 0)).toBe(received.length);
+  const iso = await report("iso-42001/activity");
+  for (const line of iso.table)
+    expect(line.calls).toBe(rows.filter((row) => row.proxy_type === line.proxy_type && (row.success ?? false) === line.success).length);
+
+  for (const path of REPORTS)
+    for (const format of ["json", "csv"]) {
+      const first = await raw(`${PATH}/${path}?${window}&format=${format}`);
+      expect(first.status).toBe(200);
+      expect((await raw(`${PATH}/${path}?${window}&format=${format}`)).text).toBe(first.text);
+    }
+  expect((await raw(`${PATH}/eu-ai-act/risk-classification?${window}&format=csv`)).text).toContain(`"'=office"`);
+  const board = await owner.get(`${PATH}/dashboard?${window}`);
+  const told = board.frameworks.find(({ framework }: any) => framework === "soc2");
+  expect(told).toMatchObject({ enabled: true, items: soc2.items.length });
+});
+
+test("a tenant sees nothing of another, and a window that cannot be is refused by its field", async () => {
+  const window = `from=2026-01-01T00:00:00Z&to=${new Date().toISOString()}`;
+  expect(await other.get(`${PATH}/profile`)).toEqual({ frameworks: [] });
+  for (const path of REPORTS) {
+    const text = (await raw(`${PATH}/${path}?${window}`, other as never)).text;
+    for (const team of [clinic, ward, office]) expect(text).not.toContain(team.groupId);
+  }
+  expect((await other.get(`${PATH}/iso-42001/activity?${window}`)).table).toEqual([]);
+  const refused = async (query: string) => JSON.stringify(await owner.request("GET", `${PATH}/soc2/control-coverage?${query}`));
+  expect(await refused("to=2999-01-01T00:00:00Z")).toContain('"to"');
+  expect(await refused("from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z")).toContain('"from"');
+  expect(await refused("from=2020-01-01T00:00:00Z&to=2026-01-01T00:00:00Z")).toContain("400 days");
+  expect((await owner.request("PATCH", `${PATH}/profile`, { frameworks: ["soc2", "soc2"] })).status).toBe(400);
+  await setProfile([]);
+});
