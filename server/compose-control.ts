@@ -14,6 +14,7 @@ import { readiness } from "./runtime-plane.ts";
 import { mailSender } from "./runtime/mail-sender.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
 import { cardDiscovery } from "./services/agents/discover-card.ts";
+import { searchBench } from "./services/knowledge/search-bench.ts";
 import { toolServerDiscovery } from "./services/tools/discovery.ts";
 import type { Database } from "./store/database.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
@@ -35,14 +36,14 @@ interface ControlParts {
   readonly upstream: ReturnType<typeof upstreamOf>;
   /** Null when ready, else what is missing. */
   readonly notReady: () => Promise<string | null>;
-  /** The chain that this process writes; null without the runtime role. */
-  readonly liveChain: () => ReturnType<Ledger["status"]> | null;
+  /** The chain that this process writes, and the way to embedding models; null without the runtime role. */
+  readonly runtime: { readonly ledger: Pick<Ledger, "status">; readonly knowledge: NonNullable<Parameters<typeof searchBench>[1]> } | null;
   readonly signingKey: string;
 }
 
 /** The control plane's port: the admin API where the process has that role, and its state in any. */
 export function openControlPlane(config: Configuration, parts: ControlParts) {
-  const { db, secrets, clock, log, metrics, upstream, notReady, liveChain, signingKey } = parts;
+  const { db, secrets, clock, log, metrics, upstream, notReady, runtime, signingKey } = parts;
   const health = {
     "/healthz": () => Response.json({ status: "ok" }),
     "/readyz": async () => readyResponse(notReady),
@@ -72,8 +73,9 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         attempts,
         refused: (reason) => metrics.adminRefused(reason),
         ...welcomeOf(config, log),
+        searchKnowledge: searchBench(db, runtime?.knowledge ?? null),
         health,
-        liveChain,
+        liveChain: () => runtime?.ledger.status() ?? null,
         verified: (verdict) => metrics.chainVerified(verdict),
       })
     : healthOnly(health);

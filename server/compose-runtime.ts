@@ -48,6 +48,7 @@ import { SignatureCache } from "./services/models/signature-cache.ts";
 import { media } from "./services/models/media.ts";
 import { openModels } from "./services/models/model-service.ts";
 import { runAccess } from "./services/runs/run-access.ts";
+import { openKnowledge } from "./services/knowledge/knowledge-service.ts";
 import { openAgents } from "./services/agents/agent-service.ts";
 import { openTools } from "./services/tools/tool-service.ts";
 import type { BlobStore } from "./store/blobs.ts";
@@ -179,17 +180,18 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       apps: tools.tools.appResource,
     },
   };
+  const knowledge = openKnowledge({ db, snapshots, nest, send: (call, request) => models.models.embed(call, request), clock, log });
   const jobs: Job[] = [
     { name: "write_key_uses", everyMs: USES_WRITTEN_MS, run: () => credentials.writeUses() },
     { name: "write_stranger_rows", everyMs: STRANGERS_WRITTEN_MS, run: () => strangers.write() },
     { name: "prune_semantic_cache", everyMs: ANSWERS_PRUNED_MS, run: () => storedAnswers.prune() },
     { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
   ];
-  const workers = runJobs([...jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...storedJobs(parts)], log);
+  const workers = runJobs([...jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...knowledge.jobs, ...storedJobs(parts)], log);
   return {
     road,
     services,
-    ledger,
+    ...{ ledger, knowledge: knowledge.road },
     follower,
     /** Takes no more calls, lets those in flight end, and after `graceMs` ends them. */
     async drain(graceMs: number): Promise<void> {

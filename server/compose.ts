@@ -111,11 +111,8 @@ export async function compose(
         : runtime !== null && !runtime.ledger.accepting()
           ? "the audit journal takes no calls"
           : databaseAway();
-    const control = openControlPlane(config, {
-      ...{ db, secrets, clock, log, metrics, upstream, notReady },
-      liveChain: () => runtime?.ledger.status() ?? null,
-      signingKey: keys.auditSigningKey,
-    });
+    const signingKey = keys.auditSigningKey;
+    const control = openControlPlane(config, { db, secrets, clock, log, metrics, upstream, notReady, runtime, signingKey });
     closers.push(() => control.close());
     await warnOfUnreadableKeys(db, secrets, log);
 

@@ -9,6 +9,7 @@ import { compileAgents, type TenantAgents } from "./agents/agent-entry.ts";
 import { type ToolAccess, toolAccessOf } from "./tools/tool-access.ts";
 import { compileToolServers, compileVirtualServers, type ToolServerEntry, type VirtualServerEntry } from "./tools/tool-server-entry.ts";
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
+import { type KnowledgeBaseEntry, knowledgeBaseEntries } from "./knowledge/knowledge-base-entry.ts";
 import { policyTreeOf } from "./limits/policy-rows.ts";
 import type { PolicyTree } from "./limits/policy-tree.ts";
 import { type ArgumentPolicyEntry, policiesByTool, type ToolCallPolicy } from "./policies/argument-policy-entry.ts";
@@ -56,6 +57,8 @@ export interface TenantSnapshot {
   readonly aiSystems: ReadonlyMap<string, AutonomyRow>;
   /** What its rows are tagged by; null where it reports under no framework. */
   readonly compliance: ComplianceRules | null;
+  /** Those switched on and off, by name. */
+  readonly knowledgeBases: readonly KnowledgeBaseEntry[];
 }
 
 /** What a resource group's callers may use. */
@@ -127,6 +130,7 @@ export function compileTenant(
     agents: compileAgents(rows, open),
     aiSystems: new Map(rows.ai_systems.map((row) => [row.id, row])),
     compliance: complianceRulesOf(rows.tenant.compliance_frameworks, rows.classified_groups),
+    knowledgeBases: knowledgeBaseEntries(rows.knowledge_bases),
   };
 }
 

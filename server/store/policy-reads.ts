@@ -9,6 +9,7 @@ import type { DataRetention } from "./schema.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 import type { AgentTable } from "./tables/agents.ts";
 import type { McpServerTable, ServerConfigTable, VirtualServerTable } from "./tables/tools.ts";
+import { type KnowledgeBaseGrantRow, readKnowledgeBaseGrants } from "./knowledge-bases.ts";
 import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
 import { type SemanticCacheConfigRow, readSemanticCacheConfigs } from "./semantic-cache-configs.ts";
 import { type SemanticPolicyRow, readSemanticPolicies } from "./semantic-policies.ts";
@@ -43,6 +44,7 @@ export interface TenantPolicyRows extends PolicyRows {
   /** Newest first. */
   readonly agent_signing_keys: AgentSigningKeyRow[];
   readonly ai_systems: AutonomyRow[];
+  readonly knowledge_bases: KnowledgeBaseGrantRow[];
 }
 
 export async function readTenantPolicy(db: Database, tenantId: string): Promise<TenantPolicyRows | null> {
@@ -94,6 +96,7 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
         ...agents,
         ai_systems: await readAutonomy(trx, tenantId),
         classified_groups: tenant.compliance_frameworks === null ? [] : await readClassifiedGroups(trx, tenantId),
+        knowledge_bases: await readKnowledgeBaseGrants(trx, tenantId),
         ...(await readPolicyRows(trx, tenantId)),
       };
     });

@@ -38,6 +38,7 @@ export type TenantRecordTable =
   | "agents"
   | "agent_grants"
   | "agent_skills"
+  | "knowledge_bases"
   | "ai_systems"
   | "ai_system_evidence"
   | "ai_contracts"

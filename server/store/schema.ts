@@ -55,6 +55,7 @@ import type {
   ResponseTable,
 } from "./tables/assurance.ts";
 import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
+import type { KnowledgeBaseTable, KnowledgeChunkTable, KnowledgeDocumentTable } from "./tables/knowledge.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
@@ -260,6 +261,10 @@ export interface Schema {
   agent_skill_versions: AgentSkillVersionTable;
   agent_skill_files: AgentSkillFileTable;
   resource_group_agent_skills: { group_id: string; skill_id: string; tenant_id: string; created_at: Stamp };
+  knowledge_bases: KnowledgeBaseTable;
+  knowledge_base_groups: { knowledge_base_id: string; group_id: string; tenant_id: string };
+  knowledge_documents: KnowledgeDocumentTable;
+  knowledge_chunks: KnowledgeChunkTable;
   files: FileTable;
   blobs_to_remove: BlobToRemoveTable;
 }

@@ -63,6 +63,7 @@ const BODIES: Record<string, () => object> = {
     oidc: { issuer: "https://issuer.example.org", client_id: "gateway" },
   }),
   "POST /v1/admin/scim-tokens": () => ({ name: "once" }),
+  "POST /v1/admin/knowledgebases": () => ({ name: "once" }),
   "POST /v1/admin/semantic-cache/configs": () => ({ name: "once" }),
   "POST /v1/admin/semantic-policies": () => ({ name: "once", constraint_text: "Be kind." }),
   "POST /v1/admin/ai-systems": () => ({ group_id: governed }),

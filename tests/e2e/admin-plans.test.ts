@@ -276,6 +276,17 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     include_tools: true,
     group_ids: [made.group],
   }),
+  "/v1/admin/knowledgebases": () => ({
+    name: "wanted",
+    description: "Told",
+    enabled: false,
+    top_k: 7,
+    similarity_threshold: 0.25,
+    max_context_tokens: 500,
+    embedding_model_id: null,
+    indexing_group_id: made.group,
+    group_ids: [made.group],
+  }),
   "/v1/admin/semantic-policies": () => ({
     name: "wanted",
     description: "Told",

@@ -177,6 +177,7 @@ const KINDS: Record<string, Kind> = {
     { exact_match: { enabled: false } },
     { exact_match: { ttl_seconds: 60 } },
   ),
+  "/v1/admin/knowledgebases/{id}": described("/v1/admin/knowledgebases", { name: "of a kind" }),
   "/v1/admin/semantic-policies/{id}": described("/v1/admin/semantic-policies", { name: "of a kind", constraint_text: "Be kind." }),
   "/v1/admin/compliance/profile": {
     made: async () => ({ path: "/v1/admin/compliance/profile" }),

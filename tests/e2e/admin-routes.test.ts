@@ -93,6 +93,7 @@ beforeAll(async () => {
       files: [{ path: "SKILL.md", content: "---\nname: s\ndescription: d\n---\n" }],
     })
   ).body.skill.id;
+  ids["/v1/admin/knowledgebases"] = (await acme.send("POST", "/v1/admin/knowledgebases", { name: "knowledge-of-acme" })).body.id;
   ids["/v1/admin/guardrails/configs"] = (await acme.send("POST", "/v1/admin/guardrails/configs", { name: "guarded-by-acme" })).body.id;
   ids["/v1/admin/argument-policies"] = (
     await acme.send("POST", "/v1/admin/argument-policies", {
@@ -134,6 +135,7 @@ function pathWith(operation: AdminOperation, id: string): string {
     .replace("{server_id}", "mcp-1")
     .replace("{skill_id}", "skill-1")
     .replace("{version}", "1")
+    .replace("{document_id}", crypto.randomUUID())
     .replace("{eid}", crypto.randomUUID())
     .replace("{rid}", crypto.randomUUID())
     .replace("{slug}", "no-standard")

@@ -74,6 +74,9 @@ export const BODIES: Record<string, unknown> = {
   "DELETE /v1/admin/resource-groups/{id}/agent-skills": { skill_ids: ["skill-01ARZ3NDEKTSV4RRFFQ69G5FAV"] },
   "POST /v1/admin/approvals/{id}/approve": {},
   "POST /v1/admin/approvals/{id}/reject": {},
+  "POST /v1/admin/knowledgebases": { name: "made-by-table" },
+  "PATCH /v1/admin/knowledgebases/{id}": { description: "x" },
+  "POST /v1/admin/knowledgebases/{id}/search": { query: "x" },
   "POST /v1/admin/semantic-cache/configs": { name: "made-by-table" },
   "PATCH /v1/admin/semantic-cache/configs/{id}": { max_temperature: 0.5 },
   "POST /v1/admin/semantic-cache/configs/{id}/groups": { group_ids: [] },
@@ -135,6 +138,7 @@ export const FORMS: Record<string, number> = {
   "POST /v1/admin/end-users/{id}/photo": 5 * 1024 * 1024 + 64 * 1024,
   "POST /v1/admin/mcp-servers/{id}/icon": 128 * 1024,
   "POST /v1/admin/agent-skills/import": 24 * 1024 * 1024,
+  "POST /v1/admin/knowledgebases/{id}/documents": 4 * 1024 * 1024 + 64 * 1024,
 };
 
 /** Orders without particulars: a new write that takes neither a body nor a file has its place here. */
@@ -143,6 +147,7 @@ export const WITHOUT_BODY = new Set([
   "POST /v1/admin/agents/{id}/health-check",
   "POST /v1/admin/agent-grants/{id}/confirm",
   "POST /v1/admin/agent-skills/{id}/versions/{version}/publish",
+  "POST /v1/admin/knowledgebases/{id}/documents/{document_id}/reprocess",
   "POST /v1/admin-users/session",
   "POST /v1/admin-users/session/renew",
   "POST /v1/admin-users/2fa/setup",

@@ -1,3 +1,4 @@
+import { portalKnowledgeBase } from "./knowledge-bases.ts";
 import { z } from "zod";
 import { approval } from "./approvals.ts";
 import { recordId, timestamp } from "./conventions.ts";
@@ -176,7 +177,9 @@ const portalSkill = z
   .strictObject({ id: z.string(), name: z.string(), description: z.string(), version: count, execution_count: count })
   .meta({ id: "PortalSkill" });
 export const portalSkills = z.strictObject({ skills: z.array(portalSkill), total: count }).meta({ id: "PortalSkills" });
-export const portalCollections = listed("collections").meta({ id: "PortalCollections" });
+export const portalCollections = z
+  .strictObject({ collections: z.array(portalKnowledgeBase), total: count })
+  .meta({ id: "PortalCollections" });
 export const identityConnectors = listed("connectors").meta({ id: "IdentityConnectors" });
 export const identityMappings = listed("mappings").meta({ id: "IdentityMappings" });
 

@@ -16,6 +16,7 @@ import {
   type ModelRow,
 } from "../../store/models.ts";
 import { providerById, providerByKey, type ProviderRow } from "../../store/providers.ts";
+import { knowledgeBasesEmbeddingWith } from "../../store/knowledge-bases.ts";
 import { cachesEmbeddingWith } from "../../store/semantic-cache-configs.ts";
 import { policiesJudgedBy } from "../../store/semantic-policies.ts";
 import { lockModelNames, routingGroupMode } from "../../store/routing-groups.ts";
@@ -165,11 +166,13 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
     const policies = await policiesJudgedBy(write.trx, row.tenant_id, row.id, NAMES_LOOKED_FOR);
     const caches = await cachesEmbeddingWith(write.trx, row.tenant_id, row.id, NAMES_LOOKED_FOR);
     const guardrails = await guardrailsAsking(write.trx, row.tenant_id, [row.id, row.name], NAMES_LOOKED_FOR);
+    const knowledge = await knowledgeBasesEmbeddingWith(write.trx, row.tenant_id, row.id, NAMES_LOOKED_FOR);
     return [
       ...(judges ? ["the tenant's default_judge_model_id"] : []),
       ...namedDependents("semantic policies", policies),
       ...namedDependents("semantic cache configurations", caches),
       ...namedDependents("guardrail configurations", guardrails),
+      ...namedDependents("knowledge bases", knowledge),
     ];
   },
   removing: (write, row) => forgetItem(write, row.tenant_id, "model", row.id),

@@ -19,6 +19,7 @@ import { openApiDocument } from "./document.ts";
 import { performer } from "./perform.ts";
 import { recordRoutes } from "./record-route.ts";
 import { OPERATIONS } from "./routes.ts";
+import { type SearchBench, searchBench } from "../../services/knowledge/search-bench.ts";
 import type { AdminServices, HealthHandler, LiveChain } from "./services.ts";
 
 export interface AdminDeps {
@@ -39,6 +40,8 @@ export interface AdminDeps {
   readonly toolServers: AdminServices["toolServers"];
   readonly agentCards?: AdminServices["agentCards"] | undefined;
   /** `status()` of this process's ledger: a verification of its chain is then held to what the writer itself knows. */
+  /** By words alone when left out. */
+  readonly searchKnowledge?: SearchBench | undefined;
   readonly liveChain?: (() => LiveChain | null) | undefined;
   readonly verified?: ((verdict: string) => void) | undefined;
   /** Whoever gives it has it written. */
@@ -127,6 +130,7 @@ function servicesOf(deps: AdminDeps): AdminServices {
     upstream: deps.upstream,
     toolServers: deps.toolServers,
     agentCards: deps.agentCards ?? (async () => ({ status: "inconclusive", detail: "Cards are not looked for here." })),
+    searchKnowledge: deps.searchKnowledge ?? searchBench(deps.db, null),
     liveChain: deps.liveChain ?? (() => null),
     verified: deps.verified ?? (() => undefined),
     attempts: deps.attempts,

@@ -22,6 +22,7 @@ import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
 import { groupSkillOperations } from "./group-skills.ts";
 import { identityProviderOperations } from "./identity-providers.ts";
+import { knowledgeBaseOperations } from "./knowledge-bases.ts";
 import { loginOperations } from "./logins.ts";
 import { mcpOAuthClientOperations } from "./mcp-oauth-clients.ts";
 import { mcpServerOperations } from "./mcp-servers.ts";
@@ -68,6 +69,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...agentGrantOperations,
   ...agentSkillOperations,
   ...groupSkillOperations,
+  ...knowledgeBaseOperations,
   ...approvalOperations,
   ...groupPolicyOperations,
   ...guardrailOperations,

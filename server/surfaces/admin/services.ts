@@ -4,6 +4,7 @@ import type { RefusedAttempts } from "../../directory/people/refused-attempts.ts
 import type { WelcomeMailer } from "../../directory/people/welcome-mail.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { CardDiscovery } from "../../services/agents/discover-card.ts";
+import type { SearchBench } from "../../services/knowledge/search-bench.ts";
 import type { SignOn } from "../../services/sign-on/sign-on.ts";
 import type { probe } from "../../services/models/probe.ts";
 import type { ToolServerDiscovery } from "../../services/tools/discovery.ts";
@@ -33,6 +34,7 @@ export interface AdminServices {
   readonly toolServers: ToolServerDiscovery;
   /** Looks for agents' cards. */
   readonly agentCards: CardDiscovery;
+  readonly searchKnowledge: SearchBench;
   /** The chain this process writes; null when it writes none. */
   readonly liveChain: () => LiveChain | null;
   /** Where refused attempts go that the admin log tells of. */

@@ -6,10 +6,12 @@ import {
   portalServerList,
 } from "@gatehouse/contracts/portal-answers";
 import { groupFilterQuery, inheritedQuery } from "@gatehouse/contracts/portal";
+import { portalKnowledgeBase } from "@gatehouse/contracts/knowledge-bases";
+import { portalKnowledgeBases } from "../../directory/knowledge/knowledge-bases.ts";
 import { portalServers, type PortalServer } from "../../controls/access/portal-servers.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
-import { fromOtherTenant, scopeOf, lookupScopesOf } from "./portal-scopes.ts";
+import { scopeOf, lookupScopesOf } from "./portal-scopes.ts";
 
 const SERVERS = "/v1/portal/servers";
 
@@ -29,7 +31,7 @@ const listed = (servers: readonly PortalServer[] | Refusal, enabledOnly: boolean
   return { servers: shown, total: shown.length };
 };
 
-/** What a user may pick beside models. There are no knowledge bases yet, so their lists are empty. */
+/** What a user may pick beside models. */
 export const listingRoutes: readonly PortalRoute[] = [
   portalOperation({
     method: "GET",
@@ -67,15 +69,24 @@ export const listingRoutes: readonly PortalRoute[] = [
     summary: "The knowledge bases one may use",
     answer: { status: 200, schema: portalCollections },
     query: groupFilterQuery,
-    run: async (request) => fromOtherTenant(request, request.query.group_id) ?? { collections: [], total: 0 },
+    async run(request) {
+      const scope = await scopeOf(request, request.query.group_id);
+      if (isRefusal(scope)) return scope;
+      const granted = await portalKnowledgeBases(request.services.directory, scope === null ? [] : [scope]);
+      const collections = request.query.enabled_only === true ? granted.filter(({ enabled }) => enabled) : granted;
+      return { collections, total: collections.length };
+    },
   }),
   portalOperation({
     method: "GET",
     path: "/v1/portal/knowledgebases/:collection_id",
     name: "knowledgebase",
     summary: "One of them",
-    answer: { status: 200, schema: portalCollections },
-    run: async () => refuse("not_found", "There is no such collection."),
+    answer: { status: 200, schema: portalKnowledgeBase },
+    async run(request) {
+      const granted = await portalKnowledgeBases(request.services.directory, await lookupScopesOf(request));
+      return granted.find(({ id }) => id === request.params.collection_id) ?? refuse("not_found", "There is no such collection.");
+    },
   }),
   portalOperation({
     method: "GET",

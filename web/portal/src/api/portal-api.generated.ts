@@ -83,7 +83,8 @@ type Schema_RejectedApproval = { "id": string; "status": "pending" | "approved" 
 type Schema_AgentTask = { "id": string; "tenant_id": string; "agent_id": string; "card_name": string; "context_id": string; "resource_group_id": string; "owner_kind": "user" | "api_key"; "owner_id": string; "state": string; "depth": number; "root_task_id": string; "protocol_version": string; "push_configs": number; "created_at": string; "status_at": string; "updated_at": string; "task": ({ [name: string]: unknown } | null); };
 type Schema_PortalServers = { "servers": readonly (Schema_PortalServer)[]; "total": number; };
 type Schema_PortalServer = { "id": string; "name": string; "display_name": (string | null); "description": (string | null); "display_description": (string | null); "enabled": boolean; "priority": number; "icon_url": (string | null); "is_default": boolean; "mcp_server": { "id": string; "name": string; "enabled": boolean; "auth_type": string; "timeout_seconds": number; "capabilities": unknown; }; "oauth_client": ({ "client_id": string; "scopes": readonly (string)[]; } | null); "created_at": string; "updated_at": string; };
-type Schema_PortalCollections = { "collections": readonly ({ [name: string]: unknown })[]; "total": number; };
+type Schema_PortalCollections = { "collections": readonly (Schema_PortalKnowledgeBase)[]; "total": number; };
+type Schema_PortalKnowledgeBase = { "id": string; "name": string; "description": (string | null); "enabled": boolean; "top_k": number; "similarity_threshold": number; "max_context_tokens": number; "document_count": number; "ready_count": number; "created_at": string; "updated_at": string; };
 type Schema_IdentityConnectors = { "connectors": readonly ({ [name: string]: unknown })[]; "total": number; };
 type Schema_IdentityMappings = { "mappings": readonly ({ [name: string]: unknown })[]; "total": number; };
 type Schema_PortalSkills = { "skills": readonly (Schema_PortalSkill)[]; "total": number; };
@@ -182,6 +183,7 @@ export interface PortalApiSchemas {
   "PortalServers": Schema_PortalServers;
   "PortalServer": Schema_PortalServer;
   "PortalCollections": Schema_PortalCollections;
+  "PortalKnowledgeBase": Schema_PortalKnowledgeBase;
   "IdentityConnectors": Schema_IdentityConnectors;
   "IdentityMappings": Schema_IdentityMappings;
   "PortalSkills": Schema_PortalSkills;
@@ -243,7 +245,7 @@ export interface PortalApi {
   "GET /v1/portal/servers/by-group/{group_id}": { path: { "group_id": string; }; query?: { "include_inherited"?: "true" | "false"; }; answer: Schema_PortalServers; };
   "GET /v1/portal/servers/{config_id}": { path: { "config_id": string; }; answer: Schema_PortalServer; };
   "GET /v1/portal/knowledgebases": { query?: { "group_id"?: string; "enabled_only"?: "true" | "false"; }; answer: Schema_PortalCollections; };
-  "GET /v1/portal/knowledgebases/{collection_id}": { path: { "collection_id": string; }; answer: Schema_PortalCollections; };
+  "GET /v1/portal/knowledgebases/{collection_id}": { path: { "collection_id": string; }; answer: Schema_PortalKnowledgeBase; };
   "GET /v1/portal/kb-identities/connectors": { answer: Schema_IdentityConnectors; };
   "GET /v1/portal/kb-identities": { answer: Schema_IdentityMappings; };
   "POST /v1/portal/kb-identities": { answer: Schema_IdentityMappings; };

@@ -1,0 +1,137 @@
+import { z } from "zod";
+import { description, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
+
+/** What a document may carry to be found by: each value is compared as it is. */
+const metadata = z
+  .record(z.string().min(1).max(100), z.union([z.string().max(1000), z.number(), z.boolean()]))
+  .refine((record) => Object.keys(record).length <= 50, "may have at most 50 members");
+
+const written = {
+  description: description.optional(),
+  enabled: z.boolean().optional().describe("true when left out at creation"),
+  top_k: z.number().int().min(1).max(50).optional().describe("passages that a call is given at most; 5 when left out at creation"),
+  similarity_threshold: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe("passages less similar to the question, by the cosine of their vectors, are left out; 0 when left out at creation"),
+  max_context_tokens: z
+    .number()
+    .int()
+    .min(100)
+    .max(200_000)
+    .optional()
+    .describe("what a call is given comes to no more than that; 2000 when left out at creation"),
+  embedding_model_id: recordId
+    .nullable()
+    .optional()
+    .describe("the model that turns documents and questions into vectors; null: passages are found by their words alone"),
+  indexing_group_id: recordId
+    .nullable()
+    .optional()
+    .describe("the resource group whose budget pays for embedding documents; null: the first of group_ids"),
+  group_ids: z.array(recordId).max(1000).optional().describe("resource groups that may use it, with those below that inherit from them"),
+};
+
+export const knowledgeBaseCreate = z.strictObject({ name: recordName, ...written }).meta({ id: "KnowledgeBaseCreate" });
+export const knowledgeBaseUpdate = z.strictObject({ name: recordName.optional(), ...written }).meta({ id: "KnowledgeBaseUpdate" });
+
+const shown = {
+  id: recordId,
+  name: z.string(),
+  description: z.string().nullable(),
+  enabled: z.boolean(),
+  top_k: z.number().int(),
+  similarity_threshold: z.number(),
+  max_context_tokens: z.number().int(),
+  document_count: z.number().int(),
+  ready_count: z.number().int().describe("documents that can be found"),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+export const portalKnowledgeBase = z.strictObject(shown).meta({ id: "PortalKnowledgeBase" });
+
+export const knowledgeBase = z
+  .strictObject({
+    ...shown,
+    tenant_id: z.string(),
+    embedding_model_id: recordId.nullable(),
+    indexing_group_id: recordId.nullable(),
+    group_ids: z.array(recordId),
+  })
+  .meta({ id: "KnowledgeBase" });
+
+export const knowledgeBaseQuery = z.strictObject({ ...pageQuery.shape, search });
+
+export const documentStatus = z.enum(["queued", "processing", "ready", "failed"]);
+
+export const knowledgeDocument = z
+  .strictObject({
+    id: recordId,
+    knowledge_base_id: recordId,
+    name: z.string(),
+    kind: z.enum(["text", "markdown", "csv", "html"]),
+    size_bytes: z.number().int(),
+    digest: z.string().describe("sha256: and 64 hex digits"),
+    metadata: z.record(z.string(), z.unknown()),
+    status: documentStatus,
+    reason: z.string().nullable().describe("why it failed, or what it waits for"),
+    chunk_count: z.number().int().describe("passages of it that can be found"),
+    created_at: timestamp,
+    updated_at: timestamp,
+    processed_at: timestamp.nullable(),
+  })
+  .meta({ id: "KnowledgeDocument" });
+
+export const knowledgeDocumentQuery = z.strictObject({ ...pageQuery.shape, search, status: documentStatus.optional() });
+
+/** What an upload says beside its file. */
+export const knowledgeDocumentForm = z.strictObject({ name: z.string().trim().min(1).max(300), metadata });
+
+export const knowledgeSearch = z
+  .strictObject({
+    query: z.string().trim().min(1).max(4000),
+    top_k: z.number().int().min(1).max(50).optional().describe("in the place of the knowledge base's own"),
+    similarity_threshold: z.number().min(0).max(1).optional().describe("in the place of the knowledge base's own"),
+    filters: metadata.optional().describe("metadata a document must have, each member with this value"),
+  })
+  .meta({ id: "KnowledgeSearch" });
+
+export const knowledgePassage = z
+  .strictObject({
+    document_id: recordId,
+    document_name: z.string(),
+    ordinal: z.number().int().describe("its place in the document, from 0"),
+    heading: z.string().describe("the headings it stands under"),
+    text: z.string(),
+    tokens: z.number().int(),
+    score: z.number().describe("of the two ranks together; says nothing beside other scores of the same search"),
+    similarity: z.number().nullable().describe("cosine of its vector and the question's; null where there is none"),
+    lexical_rank: z.number().int().nullable().describe("place among what was found by words, from 1"),
+    vector_rank: z.number().int().nullable().describe("place among what was found by vectors, from 1"),
+    left_out: z
+      .enum(["below_threshold", "beyond_top_k", "beyond_max_context_tokens"])
+      .nullable()
+      .describe("why a call would not be given it; null: it would"),
+  })
+  .meta({ id: "KnowledgePassage" });
+
+export const knowledgeSearchAnswer = z
+  .strictObject({
+    passages: z.array(knowledgePassage),
+    by_vectors: z.boolean().describe("false: by words alone"),
+    why_not_by_vectors: z.string().nullable(),
+    duration_ms: z.number().int(),
+  })
+  .meta({ id: "KnowledgeSearchAnswer" });
+
+export type KnowledgeBase = z.output<typeof knowledgeBase>;
+export type KnowledgeBaseCreate = z.output<typeof knowledgeBaseCreate>;
+export type KnowledgeBaseUpdate = z.output<typeof knowledgeBaseUpdate>;
+export type KnowledgeBaseQuery = z.output<typeof knowledgeBaseQuery>;
+export type KnowledgeDocument = z.output<typeof knowledgeDocument>;
+export type KnowledgeDocumentQuery = z.output<typeof knowledgeDocumentQuery>;
+export type KnowledgeSearchAnswer = z.output<typeof knowledgeSearchAnswer>;
+export type PortalKnowledgeBase = z.output<typeof portalKnowledgeBase>;

@@ -1,0 +1,123 @@
+import type { KnowledgeDocument, KnowledgeDocumentQuery } from "@gatehouse/contracts/knowledge-bases";
+import { isDeepStrictEqual } from "node:util";
+import { uuid } from "../../kernel/ids.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
+import { knowledgeBaseStore } from "../../store/knowledge-bases.ts";
+import {
+  documentNamed,
+  findDocument,
+  insertDocument,
+  type KnowledgeDocumentRow,
+  pageOfDocuments,
+  removeDocument,
+  requeueDocument,
+} from "../../store/knowledge-documents.ts";
+import type { Page, Paged } from "../../store/paging.ts";
+import { notFound } from "../writes/records.ts";
+import type { Directory, Write } from "../writes/write.ts";
+import { knowledgeBases } from "./knowledge-bases.ts";
+
+const RESOURCE = "knowledge-documents";
+
+export interface UploadedDocument {
+  readonly name: string;
+  readonly kind: KnowledgeDocument["kind"];
+  readonly metadata: Record<string, unknown>;
+  readonly content: Uint8Array;
+}
+
+function read(row: KnowledgeDocumentRow): KnowledgeDocument {
+  return {
+    id: row.id,
+    knowledge_base_id: row.knowledge_base_id,
+    name: row.name,
+    kind: row.kind as KnowledgeDocument["kind"],
+    size_bytes: row.size_bytes,
+    digest: row.digest,
+    metadata: row.metadata,
+    status: row.status as KnowledgeDocument["status"],
+    reason: row.reason,
+    chunk_count: row.chunk_count,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    processed_at: row.processed_at?.toISOString() ?? null,
+  };
+}
+
+export async function listDocuments(
+  directory: Directory,
+  tenantId: string,
+  baseId: string,
+  query: KnowledgeDocumentQuery,
+  page: Page,
+): Promise<Paged<KnowledgeDocument>> {
+  await knowledgeBases.get(directory, tenantId, baseId);
+  const { items, total } = await pageOfDocuments(directory.db, tenantId, baseId, query, page);
+  return { items: items.map(read), total };
+}
+
+export async function getDocument(directory: Directory, tenantId: string, baseId: string, id: string): Promise<KnowledgeDocument> {
+  const row = await findDocument(directory.db, tenantId, baseId, id);
+  if (row === undefined) throw notFound("document");
+  return read(row);
+}
+
+async function lockBase(write: Write, tenantId: string, baseId: string): Promise<void> {
+  if ((await knowledgeBaseStore.find(write.trx, tenantId, baseId, "lock")) === undefined) throw notFound("knowledge base");
+}
+
+async function locked(write: Write, tenantId: string, baseId: string, id: string): Promise<KnowledgeDocumentRow> {
+  await lockBase(write, tenantId, baseId);
+  const row = await findDocument(write.trx, tenantId, baseId, id);
+  if (row === undefined) throw notFound("document");
+  return row;
+}
+
+/** A new document, or a new content of the one of this name; the very same as there is changes nothing. */
+export async function uploadDocument(
+  write: Write,
+  tenantId: string,
+  baseId: string,
+  { name, kind, metadata, content }: UploadedDocument,
+): Promise<KnowledgeDocument> {
+  await lockBase(write, tenantId, baseId);
+  const before = await documentNamed(write.trx, tenantId, baseId, name);
+  const digest = `sha256:${sha256Hex(content)}`;
+  if (before !== undefined && before.digest === digest && before.kind === kind && isDeepStrictEqual(before.metadata, metadata))
+    write.stay(before, before, read(before));
+  const columns = { kind, metadata: JSON.stringify(metadata), content, digest, size_bytes: content.byteLength };
+  const id = before?.id ?? uuid();
+  if (before === undefined)
+    await insertDocument(write.trx, {
+      ...columns,
+      id,
+      knowledge_base_id: baseId,
+      tenant_id: tenantId,
+      name,
+      reason: null,
+      due_at: write.now,
+      created_at: write.now,
+      updated_at: write.now,
+    });
+  else await requeueDocument(write.trx, id, write.now, columns);
+  const after = read((await findDocument(write.trx, tenantId, baseId, id)) as KnowledgeDocumentRow);
+  const entry = { tenant_id: tenantId, resource: RESOURCE, resource_id: id };
+  if (before === undefined) write.log({ ...entry, action: "create", after });
+  else write.log({ ...entry, action: "update", before: read(before), after });
+  return after;
+}
+
+export async function reprocessDocument(write: Write, tenantId: string, baseId: string, id: string): Promise<KnowledgeDocument> {
+  await locked(write, tenantId, baseId, id);
+  await requeueDocument(write.trx, id, write.now);
+  const after = read((await findDocument(write.trx, tenantId, baseId, id)) as KnowledgeDocumentRow);
+  write.log({ tenant_id: tenantId, action: "reprocess", resource: RESOURCE, resource_id: id, after });
+  return after;
+}
+
+/** Its bytes, passages and vectors go with it: what is found next knows nothing of it. */
+export async function deleteDocument(write: Write, tenantId: string, baseId: string, id: string): Promise<void> {
+  const row = await locked(write, tenantId, baseId, id);
+  await removeDocument(write.trx, id);
+  write.log({ tenant_id: tenantId, action: "delete", resource: RESOURCE, resource_id: id, before: read(row) });
+}

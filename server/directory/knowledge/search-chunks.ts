@@ -1,0 +1,62 @@
+import type { ModelEntry } from "../models/model-entry.ts";
+import type { Database } from "../../store/database.ts";
+import {
+  chunksBySigns,
+  chunksByWords,
+  type ChunkKey,
+  type FoundChunk,
+  readChunks,
+  type SearchScope,
+} from "../../store/knowledge-search.ts";
+import { cosineOf, fromBytes, signsOf } from "./vectors.ts";
+
+/** What a search is for: its question, as words and by each model that passages were embedded with. */
+export interface Question {
+  readonly text: string;
+  readonly vectors: readonly { readonly model: ModelEntry; readonly vector: Float32Array }[];
+}
+
+export interface RankedChunk extends Omit<FoundChunk, "vector" | "embedding_model_id"> {
+  readonly score: number;
+  /** Null where it or the question has no vector. */
+  readonly similarity: number | null;
+  /** From 1; null where that half did not find it. */
+  readonly lexicalRank: number | null;
+  readonly vectorRank: number | null;
+}
+
+/** Enough that the signs, which are coarse, miss hardly any of the nearest. */
+const CANDIDATES = 200;
+/** Of each half that the two together are ranked by. */
+const RANKED = 60;
+/** How much a place near the top of one half is worth; the usual constant of reciprocal rank fusion. */
+const RANK_OFFSET = 60;
+
+const keyOf = ({ document_id, ordinal }: ChunkKey) => `${document_id} ${ordinal}`;
+
+/** Passages by words and by vectors, ranked together. Equal texts of several documents all stay: each is a source. */
+export async function searchChunks(db: Database, scope: SearchScope, question: Question): Promise<RankedChunk[]> {
+  if (scope.baseIds.length === 0) return [];
+  const [byWords, ...bySigns] = await Promise.all([
+    chunksByWords(db, scope, question.text, RANKED),
+    ...question.vectors.map(({ model, vector }) => chunksBySigns(db, scope, model.id, signsOf(vector), CANDIDATES)),
+  ]);
+  const keys = new Map([...byWords, ...bySigns.flat()].map((key) => [keyOf(key), key]));
+  const asked = new Map(question.vectors.map(({ model, vector }) => [model.id, vector]));
+  const chunks = (await readChunks(db, scope, [...keys.values()])).map(({ vector, embedding_model_id: modelId, ...chunk }) => {
+    const toCompare = asked.get(modelId ?? "");
+    return { ...chunk, similarity: toCompare === undefined || vector === null ? null : cosineOf(fromBytes(vector), toCompare) };
+  });
+  const lexical = new Map(byWords.map((key, i) => [keyOf(key), i + 1]));
+  const nearest = chunks.filter(({ similarity }) => similarity !== null).sort((a, b) => (b.similarity ?? 0) - (a.similarity ?? 0));
+  const near = new Map(nearest.slice(0, RANKED).map((chunk, i) => [keyOf(chunk), i + 1]));
+  return chunks
+    .flatMap((chunk) => {
+      const [lexicalRank, vectorRank] = [lexical.get(keyOf(chunk)) ?? null, near.get(keyOf(chunk)) ?? null];
+      if (lexicalRank === null && vectorRank === null) return [];
+      return [{ ...chunk, lexicalRank, vectorRank, score: worth(lexicalRank) + worth(vectorRank) }];
+    })
+    .sort((a, b) => b.score - a.score || (b.similarity ?? 0) - (a.similarity ?? 0) || (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+const worth = (rank: number | null) => (rank === null ? 0 : 1 / (RANK_OFFSET + rank));

@@ -1,0 +1,31 @@
+export function fromBytes(bytes: Uint8Array): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Float32Array.from({ length: Math.floor(bytes.byteLength / 4) }, (_, i) => view.getFloat32(i * 4, true));
+}
+
+export function toBytes(vector: Float32Array): Uint8Array {
+  const bytes = new Uint8Array(vector.length * 4);
+  const view = new DataView(bytes.buffer);
+  for (const [i, value] of vector.entries()) view.setFloat32(i * 4, value, true);
+  return bytes;
+}
+
+/** One bit for each component: 1 where it is above zero. */
+export function signsOf(vector: Float32Array): string {
+  let signs = "";
+  for (const value of vector) signs += value > 0 ? "1" : "0";
+  return signs;
+}
+
+/** From -1 to 1; null for vectors of different lengths or without a direction. */
+export function cosineOf(a: Float32Array, b: Float32Array): number | null {
+  if (a.length !== b.length) return null;
+  let [dot, aa, bb] = [0, 0, 0];
+  for (let i = 0; i < a.length; i++) {
+    const [x, y] = [a[i] as number, b[i] as number];
+    dot += x * y;
+    aa += x * x;
+    bb += y * y;
+  }
+  return aa === 0 || bb === 0 ? null : Math.max(-1, Math.min(1, dot / Math.sqrt(aa * bb)));
+}

@@ -1,0 +1,132 @@
+import type { Snapshots } from "../../directory/snapshots.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { isRefusal } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
+import { fromBytes, signsOf, toBytes } from "../../directory/knowledge/vectors.ts";
+import { type DocumentToIndex, type NewChunk, WaitingDocuments } from "../../directory/knowledge/waiting-documents.ts";
+import type { Directory } from "../../directory/writes/write.ts";
+import { UnreadableDocument } from "./document-text.ts";
+import type { EmbedTexts } from "./embeddings.ts";
+import { ownCall } from "./own-call.ts";
+import { readSections } from "./read-sections.ts";
+import { type SplitPassage, splitDocument } from "./split-document.ts";
+
+export interface IndexingParts {
+  readonly db: Directory["db"];
+  readonly snapshots: Pick<Snapshots, "scope">;
+  readonly embed: EmbedTexts;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Then it is asked whether to go on at all. */
+const AT_A_TIME_MS = 5_000;
+const TIMEOUT_MS = 60_000;
+const TEXTS_AT_ONCE = 32;
+const MOST_PASSAGES = 20_000;
+const ATTEMPTS = 8;
+const FIRST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 5 * 60_000;
+
+/** Not now, perhaps later. */
+class Postponed extends Error {
+  /** Whether it counts towards the attempts after which the document has failed. */
+  readonly counts: boolean;
+  constructor(reason: string, counts: boolean) {
+    super(reason);
+    this.name = "Postponed";
+    this.counts = counts;
+  }
+}
+
+/** Takes up documents that wait, one after the other, for a while. */
+export async function indexDocuments(parts: IndexingParts): Promise<void> {
+  const waiting = new WaitingDocuments(parts.db);
+  const until = performance.now() + AT_A_TIME_MS;
+  while (performance.now() < until) {
+    const document = await waiting.takeUp();
+    if (document === null) return;
+    await indexOne(parts, waiting, document);
+  }
+}
+
+async function indexOne(parts: IndexingParts, waiting: WaitingDocuments, document: DocumentToIndex): Promise<void> {
+  const { log } = parts;
+  try {
+    await waiting.finish(document, await chunksOf(parts, waiting, document));
+  } catch (error) {
+    if (error instanceof UnreadableDocument) return waiting.fail(document, error.message);
+    const reason = error instanceof Postponed ? error.message : "The gateway could not process it.";
+    if (!(error instanceof Postponed)) log.error("document_not_indexed", { document_id: document.id, error: error as Error });
+    const counts = !(error instanceof Postponed) || error.counts;
+    if (counts && document.attempts >= ATTEMPTS) return waiting.fail(document, `${reason} Given up after ${ATTEMPTS} attempts.`);
+    const pause = counts ? Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** document.attempts) : FIRST_PAUSE_MS * 5;
+    await waiting.postpone(document, `${reason} It is tried again.`, pause, counts);
+  }
+}
+
+async function chunksOf(parts: IndexingParts, waiting: WaitingDocuments, document: DocumentToIndex): Promise<NewChunk[]> {
+  const passages = splitDocument(readSections(document.kind, document.content));
+  if (passages.length > MOST_PASSAGES) throw new UnreadableDocument(`It has more than ${MOST_PASSAGES} passages: split it into several.`);
+  const { embedding_model_id: modelId } = document;
+  const indexed = passages.map((passage) => indexedText(document.name, passage));
+  const digests = indexed.map((text) => sha256Hex(text));
+  const vectors = modelId === null ? new Map<string, Uint8Array>() : await vectorsOf(parts, waiting, document, modelId, indexed, digests);
+  return passages.map((passage, ordinal) => {
+    const digest = digests[ordinal] as string;
+    const vector = vectors.get(digest) ?? null;
+    return {
+      document_id: document.id,
+      ordinal,
+      knowledge_base_id: document.knowledge_base_id,
+      tenant_id: document.tenant_id,
+      heading: passage.heading,
+      body: passage.text,
+      tokens: passage.tokens,
+      digest,
+      embedding_model_id: vector === null ? null : modelId,
+      vector,
+      signs: vector === null ? null : signsOf(fromBytes(vector)),
+      indexed: indexed[ordinal] as string,
+    };
+  });
+}
+
+/** A passage alone does not say what it is about: the document's name and its headings stand before it. */
+const indexedText = (name: string, { heading, text }: SplitPassage) => [name, heading, text].filter((part) => part !== "").join("\n");
+
+/** By digest; only passages that have none yet are embedded. */
+async function vectorsOf(
+  { snapshots, embed, clock }: IndexingParts,
+  waiting: WaitingDocuments,
+  document: DocumentToIndex,
+  modelId: string,
+  texts: readonly string[],
+  digests: readonly string[],
+): Promise<Map<string, Uint8Array>> {
+  const { group_id: groupId } = document;
+  if (groupId === null)
+    throw new Postponed("No resource group pays for embedding it: set indexing_group_id, or grant the knowledge base to a group.", false);
+  const scope = await snapshots.scope(document.tenant_id, groupId);
+  const model = scope?.tenant.models.get(modelId);
+  if (scope === null || model === undefined) throw new Postponed("The embedding model is not there.", true);
+  if (!model.enabled) throw new Postponed("The embedding model is switched off.", false);
+  const vectors = await waiting.vectors(document, modelId);
+  const missing = new Map(digests.flatMap((digest, i) => (vectors.has(digest) ? [] : [[digest, texts[i] as string] as const])));
+  const wanted = [...missing];
+  const parent = ownCall(scope, document.id, clock);
+  for (let from = 0; from < wanted.length; from += TEXTS_AT_ONCE) {
+    if (!(await waiting.hold(document))) throw new Postponed("It changed meanwhile.", false);
+    const batch = wanted.slice(from, from + TEXTS_AT_ONCE);
+    const found = await embed(
+      parent,
+      model,
+      batch.map(([, text]) => text),
+      { timeoutMs: TIMEOUT_MS, ofCaller: false },
+    );
+    if (isRefusal(found)) throw new Postponed(`It could not be embedded: ${found.message}`, true);
+    for (const [i, [digest]] of batch.entries()) vectors.set(digest, toBytes(found[i] as Float32Array));
+  }
+  return vectors;
+}

@@ -1,0 +1,79 @@
+import { parse } from "csv-parse/sync";
+import { type Section, Sections, UnreadableDocument } from "./document-text.ts";
+import { readHtml } from "./read-html.ts";
+
+/** The sections of a document of one of the kinds there are. Throws `UnreadableDocument`. */
+export function readSections(kind: string, content: Uint8Array): readonly Section[] {
+  const text = textOf(content);
+  const sections = kind === "html" ? readHtml(text) : kind === "csv" ? readCsv(text) : readLines(text, kind === "markdown");
+  if (sections.length === 0) throw new UnreadableDocument("There is no text in it.");
+  return sections;
+}
+
+/** UTF-8, or UTF-16 that says so. */
+function textOf(content: Uint8Array): string {
+  const encoding =
+    content[0] === 0xff && content[1] === 0xfe ? "utf-16le" : content[0] === 0xfe && content[1] === 0xff ? "utf-16be" : "utf-8";
+  let text: string;
+  try {
+    text = new TextDecoder(encoding, { fatal: true }).decode(content);
+  } catch {
+    throw new UnreadableDocument("It is not text in UTF-8 or UTF-16.");
+  }
+  return text.replaceAll("\0", "").replaceAll(/\r\n?/g, "\n");
+}
+
+const HEADING = /^ {0,3}(#{1,6})[ \t]+(\S.*)$/;
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+
+/** Paragraphs between empty lines; of Markdown with its headings, and with fenced code in one piece. */
+function readLines(text: string, markdown: boolean): readonly Section[] {
+  const sections = new Sections();
+  let lines: string[] = [];
+  let fence: string | null = null;
+  const flush = () => {
+    sections.block(lines.join("\n"));
+    lines = [];
+  };
+  for (const line of text.split("\n")) {
+    const mark: string | null = markdown ? (FENCE.exec(line)?.[1] ?? null) : null;
+    const heading = markdown && fence === null ? HEADING.exec(line) : null;
+    if (fence !== null) {
+      lines.push(line);
+      if (mark !== null && mark.startsWith(fence) && line.trim() === mark) fence = null;
+    } else if (mark !== null) {
+      fence = mark;
+      lines.push(line);
+    } else if (heading !== null) {
+      flush();
+      sections.heading((heading[1] as string).length, (heading[2] as string).replace(/[ \t]#+[ \t]*$/, "").trim());
+    } else if (line.trim() === "") flush();
+    else lines.push(line);
+  }
+  flush();
+  return sections.close();
+}
+
+/** Each row says what its cells are: alone, a line of values tells nothing. */
+function readCsv(text: string): readonly Section[] {
+  let rows: string[][];
+  try {
+    rows = parse(text, {
+      bom: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+      max_record_size: 1_000_000,
+      delimiter: [",", ";", "\t"],
+    });
+  } catch (error) {
+    throw new UnreadableDocument(`It is no table of values: ${(error as Error).message.slice(0, 200)}`);
+  }
+  const [names = [], ...values] = rows;
+  const sections = new Sections();
+  if (values.length === 0) sections.block(names.join(", "));
+  for (const row of values)
+    sections.block(
+      row.flatMap((cell, i) => (cell.trim() === "" ? [] : [`${names[i]?.trim() || `column ${i + 1}`}: ${cell.trim()}`])).join("; "),
+    );
+  return sections.close();
+}

@@ -1,0 +1,182 @@
+import { type Insertable, type Selectable, sql } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import { containing, type Page, type Paged } from "./paging.ts";
+import type { KnowledgeChunkTable, KnowledgeDocumentTable } from "./tables/knowledge.ts";
+
+export type KnowledgeDocumentRow = Omit<Selectable<KnowledgeDocumentTable>, "content">;
+
+const FACTS = [
+  "id",
+  "knowledge_base_id",
+  "tenant_id",
+  "name",
+  "kind",
+  "metadata",
+  "digest",
+  "size_bytes",
+  "revision",
+  "status",
+  "reason",
+  "attempts",
+  "due_at",
+  "chunk_count",
+  "created_at",
+  "updated_at",
+  "processed_at",
+] as const;
+
+const inBase = (db: Database | Trx, tenantId: string, baseId: string) =>
+  db.selectFrom("knowledge_documents").where("tenant_id", "=", tenantId).where("knowledge_base_id", "=", baseId);
+
+export async function pageOfDocuments(
+  db: Database,
+  tenantId: string,
+  baseId: string,
+  filters: { readonly search?: string | undefined; readonly status?: string | undefined },
+  page: Page,
+): Promise<Paged<KnowledgeDocumentRow>> {
+  let query = inBase(db, tenantId, baseId);
+  if (filters.search !== undefined) query = query.where("name", "ilike", containing(filters.search));
+  if (filters.status !== undefined) query = query.where("status", "=", filters.status);
+  const items = await query.select(FACTS).orderBy("name").limit(page.limit).offset(page.offset).execute();
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  return { items, total };
+}
+
+export function findDocument(db: Database | Trx, tenantId: string, baseId: string, id: string): Promise<KnowledgeDocumentRow | undefined> {
+  return inBase(db, tenantId, baseId).select(FACTS).where("id", "=", id).executeTakeFirst();
+}
+
+export function documentNamed(trx: Trx, tenantId: string, baseId: string, name: string): Promise<KnowledgeDocumentRow | undefined> {
+  return inBase(trx, tenantId, baseId).select(FACTS).where("name", "=", name).forUpdate().executeTakeFirst();
+}
+
+export async function insertDocument(trx: Trx, document: Insertable<KnowledgeDocumentTable>): Promise<void> {
+  await trx.insertInto("knowledge_documents").values(document).execute();
+}
+
+/** A new content, or the same once more: read anew by whoever takes it up next. */
+export async function requeueDocument(
+  trx: Trx,
+  id: string,
+  at: Date,
+  fresh: Partial<Pick<Insertable<KnowledgeDocumentTable>, "kind" | "metadata" | "content" | "digest" | "size_bytes">> = {},
+): Promise<void> {
+  await trx
+    .updateTable("knowledge_documents")
+    .set({ ...fresh, revision: sql<number>`revision + 1`, status: "queued", reason: null, attempts: 0, due_at: at, updated_at: at })
+    .where("id", "=", id)
+    .execute();
+}
+
+export async function requeueAllDocuments(trx: Trx, baseId: string, at: Date): Promise<void> {
+  await trx
+    .updateTable("knowledge_documents")
+    .set({ revision: sql<number>`revision + 1`, status: "queued", reason: null, attempts: 0, due_at: at })
+    .where("knowledge_base_id", "=", baseId)
+    .execute();
+}
+
+export async function removeDocument(trx: Trx, id: string): Promise<void> {
+  await trx.deleteFrom("knowledge_documents").where("id", "=", id).execute();
+}
+
+export interface DocumentToIndex extends Selectable<KnowledgeDocumentTable> {
+  readonly embedding_model_id: string | null;
+  /** The group that pays; null where no group has the knowledge base. */
+  readonly group_id: string | null;
+}
+
+/**
+ * Takes up one document for `leaseMs`, of a tenant drawn by lot among those that have any, so that who uploads thousands
+ * keeps nobody else waiting.
+ */
+export async function takeUpDocument(db: Database, leaseMs: number): Promise<DocumentToIndex | null> {
+  const { rows } = await sql<DocumentToIndex>`
+    UPDATE knowledge_documents d
+       SET status = 'processing', attempts = d.attempts + 1, due_at = now() + ${leaseMs} * interval '1 millisecond'
+      FROM knowledge_bases b
+     WHERE b.id = d.knowledge_base_id AND d.id = (
+       SELECT due.id FROM (SELECT DISTINCT tenant_id FROM knowledge_documents
+                            WHERE status IN ('queued', 'processing') AND due_at <= now()) t
+         CROSS JOIN LATERAL (SELECT id FROM knowledge_documents w
+                              WHERE w.tenant_id = t.tenant_id AND w.status IN ('queued', 'processing') AND w.due_at <= now()
+                              ORDER BY w.due_at LIMIT 1 FOR UPDATE SKIP LOCKED) due
+        ORDER BY random() LIMIT 1)
+    RETURNING d.*, b.embedding_model_id,
+      coalesce(b.indexing_group_id, (SELECT min(g.group_id::text)::uuid FROM knowledge_base_groups g WHERE g.knowledge_base_id = b.id))
+        AS group_id`.execute(db);
+  return rows[0] ?? null;
+}
+
+type Taken = Pick<DocumentToIndex, "id" | "revision">;
+
+/** Puts a document back that cannot be read just now; nothing where it changed meanwhile. */
+export async function postponeDocument(db: Database, taken: Taken, reason: string, afterMs: number, counts: boolean): Promise<void> {
+  await sql`UPDATE knowledge_documents
+      SET status = 'queued', reason = ${reason}, attempts = attempts - ${counts ? 0 : 1},
+          due_at = now() + ${afterMs} * interval '1 millisecond'
+    WHERE id = ${taken.id} AND revision = ${taken.revision} AND status = 'processing'`.execute(db);
+}
+
+/** What there was of it is found no longer: it is not what the document says now. */
+export async function failDocument(db: Database, taken: Taken, reason: string): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const failed = await settled(trx, taken, { status: "failed", reason, chunk_count: 0 });
+    if (failed) await trx.deleteFrom("knowledge_chunks").where("document_id", "=", taken.id).execute();
+  });
+}
+
+/** Longer than a batch may take; false where the document changed meanwhile. */
+export async function renewLease(db: Database, taken: Taken, leaseMs: number): Promise<boolean> {
+  const { numAffectedRows } = await sql`UPDATE knowledge_documents SET due_at = now() + ${leaseMs} * interval '1 millisecond'
+    WHERE id = ${taken.id} AND revision = ${taken.revision} AND status = 'processing'`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+export type NewChunk = Omit<Insertable<KnowledgeChunkTable>, "lexemes"> & {
+  /** What it is found by: its place in the document and what it says. */
+  readonly indexed: string;
+};
+
+const CHUNKS_AT_ONCE = 200;
+
+/** Puts passages in the place of those there were, at once; nothing where the document changed or went meanwhile. */
+export async function replaceChunks(db: Database, taken: Taken, chunks: readonly NewChunk[]): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    if (!(await settled(trx, taken, { status: "ready", reason: null, chunk_count: chunks.length }))) return;
+    await trx.deleteFrom("knowledge_chunks").where("document_id", "=", taken.id).execute();
+    for (let from = 0; from < chunks.length; from += CHUNKS_AT_ONCE) {
+      const values = chunks
+        .slice(from, from + CHUNKS_AT_ONCE)
+        .map(({ indexed, ...chunk }) => ({ ...chunk, lexemes: sql<string>`to_tsvector('english', ${indexed})` }));
+      await trx.insertInto("knowledge_chunks").values(values).execute();
+    }
+  });
+}
+
+async function settled(
+  trx: Trx,
+  taken: Taken,
+  state: { readonly status: string; readonly reason: string | null; readonly chunk_count: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable("knowledge_documents")
+    .set({ ...state, processed_at: sql<Date>`now()` })
+    .where("id", "=", taken.id)
+    .where("revision", "=", taken.revision)
+    .where("status", "=", "processing")
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** Vectors of a document's passages by the digest of what they were made of. */
+export async function vectorsByDigest(db: Database, documentId: string, modelId: string): Promise<Map<string, Uint8Array>> {
+  const rows = await db
+    .selectFrom("knowledge_chunks")
+    .select(["digest", "vector"])
+    .where("document_id", "=", documentId)
+    .where("embedding_model_id", "=", modelId)
+    .execute();
+  return new Map(rows.flatMap(({ digest, vector }) => (vector === null ? [] : [[digest, vector] as const])));
+}

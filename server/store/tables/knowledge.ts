@@ -1,0 +1,52 @@
+import type { JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./columns.ts";
+
+export interface KnowledgeBaseTable {
+  id: string;
+  tenant_id: string;
+  name: string;
+  description: string | null;
+  enabled: WithDefault<boolean>;
+  top_k: WithDefault<number>;
+  similarity_threshold: WithDefault<number>;
+  max_context_tokens: WithDefault<number>;
+  embedding_model_id: string | null;
+  indexing_group_id: string | null;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface KnowledgeDocumentTable {
+  id: string;
+  knowledge_base_id: string;
+  tenant_id: string;
+  name: string;
+  kind: string;
+  metadata: JsonWithDefault<Record<string, unknown>>;
+  content: Uint8Array;
+  digest: string;
+  size_bytes: number;
+  revision: WithDefault<number>;
+  status: WithDefault<string>;
+  reason: string | null;
+  attempts: WithDefault<number>;
+  due_at: Stamp;
+  chunk_count: WithDefault<number>;
+  created_at: Stamp;
+  updated_at: Stamp;
+  processed_at: NullableStamp;
+}
+
+export interface KnowledgeChunkTable {
+  document_id: string;
+  ordinal: number;
+  knowledge_base_id: string;
+  tenant_id: string;
+  heading: string;
+  body: string;
+  tokens: number;
+  digest: string;
+  lexemes: string;
+  embedding_model_id: string | null;
+  vector: Uint8Array | null;
+  signs: string | null;
+}

@@ -1,0 +1,66 @@
+import { knowledgeDocumentForm } from "@gatehouse/contracts/knowledge-bases";
+import type { UploadedDocument } from "../../directory/knowledge/documents.ts";
+import { invalidFields, isRefusal, Refused } from "../../kernel/errors.ts";
+import { readBody } from "../../road/read-body.ts";
+import { check } from "../../wire/strict-input.ts";
+
+const MIB = 1024 * 1024;
+const LARGEST = 4 * MIB;
+/** With room for what stands around the file. */
+export const DOCUMENT_UPLOAD_BYTES = LARGEST + 64 * 1024;
+
+const KINDS: Readonly<Record<string, UploadedDocument["kind"]>> = {
+  txt: "text",
+  text: "text",
+  md: "markdown",
+  markdown: "markdown",
+  csv: "csv",
+  html: "html",
+  htm: "html",
+};
+
+const wrong = (field: string, message: string) => invalidFields("invalid_body", [{ field, message }]);
+
+/** The document that a form brings as `file`, with its `name` and `metadata` where it says them. */
+export async function uploadedDocument(request: Request): Promise<UploadedDocument> {
+  const body = await readBody(request, DOCUMENT_UPLOAD_BYTES);
+  if (isRefusal(body)) throw new Refused(body);
+  const form = await formOf(body, request.headers.get("content-type") ?? "");
+  const file = form.get("file");
+  if (!(file instanceof Blob)) throw wrong("file", "is required, as a file of multipart/form-data");
+  for (const name of form.keys()) if (!["file", "name", "metadata"].includes(name)) throw wrong(name, "is not known");
+  if (file.size > LARGEST) throw wrong("file", `is larger than ${LARGEST / MIB} MiB`);
+  if (file.size === 0) throw wrong("file", "is empty");
+  const fileName = (file as File).name;
+  const kind = KINDS[/\.([a-z]+)$/i.exec(fileName)?.[1]?.toLowerCase() ?? ""];
+  if (kind === undefined)
+    throw wrong(
+      "file",
+      `must have a name that ends in one of ${Object.keys(KINDS)
+        .map((end) => `.${end}`)
+        .join(", ")}`,
+    );
+  const said = check(
+    knowledgeDocumentForm,
+    { name: form.get("name") ?? fileName.replace(/^.*[/\\]/, ""), metadata: metadataOf(form.get("metadata")) },
+    "invalid_body",
+  );
+  return { ...said, kind, content: new Uint8Array(await file.arrayBuffer()) };
+}
+
+async function formOf(body: Uint8Array, type: string): Promise<FormData> {
+  try {
+    return (await new Response(body as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } }).formData()) as FormData;
+  } catch {
+    throw wrong("file", "is required, as a file of multipart/form-data");
+  }
+}
+
+function metadataOf(value: unknown): unknown {
+  if (value === null) return {};
+  try {
+    return JSON.parse(String(value));
+  } catch {
+    throw wrong("metadata", "must be a JSON object");
+  }
+}
