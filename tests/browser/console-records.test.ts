@@ -176,7 +176,15 @@ for (const [width, theme] of [
 
   withBrowser(`pages of their own and a group's are accessible and fit, ${width} pixels wide, ${theme}`, async () => {
     const { resource_groups: groups } = await world.admin.get("/v1/admin/resource-groups");
-    await looksRight(["/approvals", "/admin-log", "/usage", "/erasure", "/notice", `/manage/resource-groups/${groups[0].id}`]);
+    await looksRight([
+      "/approvals",
+      "/admin-log",
+      "/usage",
+      "/erasure",
+      "/notice",
+      "/compliance",
+      `/manage/resource-groups/${groups[0].id}`,
+    ]);
   });
 }
 
@@ -201,6 +209,23 @@ withBrowser("a notice of the tenant's own is written, and a person is erased onl
   await dialog.getByRole("button", { name: "Erase" }).click();
   await page.getByText("asked by the person", { exact: true }).waitFor();
   expect((await world.admin.request("GET", `/v1/admin/end-users/${person.id}`)).status).toBe(404);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a framework is chosen, and each item of its report says why", async () => {
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/compliance`);
+  await page.getByLabel("HIPAA", { exact: true }).check();
+  await submitted(page, "Save");
+  await page.getByText("Saved. Rows are tagged so from the next call on.").waitFor();
+  expect((await world.admin.get("/v1/admin/compliance/profile?tenant_id=default")).frameworks).toEqual(["hipaa"]);
+  await page.getByLabel("Framework", { exact: true }).selectOption("hipaa");
+  await page.getByText("164.312(b): Audit controls").waitFor();
+  await page.getByText("No resource group is marked as handling health information.").first().waitFor();
+  await page.getByLabel("HIPAA", { exact: true }).uncheck();
+  await submitted(page, "Save");
+  await page.getByLabel("HIPAA", { exact: true }).and(page.locator(":not(:checked)")).waitFor();
   expect(problems).toEqual([]);
   await context.close();
 });

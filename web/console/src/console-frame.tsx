@@ -10,6 +10,7 @@ import {
   ChartLine,
   CircleCheck,
   CircleUser,
+  ClipboardCheck,
   Eraser,
   History,
   House,
@@ -51,6 +52,7 @@ const NAVIGATION: readonly NavigationGroup[] = [
   {
     label: "Compliance",
     items: [
+      { to: "/compliance", label: "Reports", icon: ClipboardCheck },
       { to: "/notice", label: "AI notice", icon: Megaphone },
       { to: "/erasure", label: "Erasure", icon: Eraser },
     ],

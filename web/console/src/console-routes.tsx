@@ -41,6 +41,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/compliance",
+    component: lazyRouteComponent(() => import("./pages/compliance.tsx"), "CompliancePage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/notice",
     component: lazyRouteComponent(() => import("./pages/notice.tsx"), "NoticePage"),
   }),
