@@ -151,6 +151,7 @@ test("what is asked for and resolved reaches the open portals of those concerned
       const { done, value } = await reader.read();
       if (done) throw new Error(`the stream ended before ${event}: ${text}`);
       text += new TextDecoder().decode(value);
+      if (text.includes("event: resync")) throw new Error(`something was missed before ${event}: ${text}`);
     }
   };
   await until("ready");

@@ -84,3 +84,34 @@ test("what a crossing tells thousands costs a look-up for each who has the porta
   await connection.close();
   await database.close();
 });
+
+test("where what happened cannot be read, open portals are told to read their lists again", async () => {
+  const database = await testDatabase();
+  const log = jsonLog("error", () => undefined);
+  const connection = openDatabase(database.url, { log, max: 2 });
+  const userId = crypto.randomUUID();
+  await database.db
+    .insertInto("tenants")
+    .values({ id: "t", name: "t", display_name: null, data_retention: JSON.stringify({}), default_judge_model_id: null })
+    .execute();
+  await database.db.insertInto("end_users").values({ id: userId, tenant_id: "t", username: "person", password_hash: "-" }).execute();
+  const away = Object.create(connection, {
+    db: {
+      get: () => {
+        throw new Error("too many clients");
+      },
+    },
+  }) as typeof connection;
+  const feed = new LiveFeed({ connection: away, users: undefined as never, snapshots: undefined as never, clock: systemClock(), log });
+  await feed.start();
+  const told = Promise.withResolvers<FeedEvent>();
+  feed.follow({ tenantId: "t", userId, tell: (event) => told.resolve(event), end: () => undefined });
+  await database.db
+    .insertInto("notifications")
+    .values({ id: "n", tenant_id: "t", end_user_id: userId, notification_type: "t", title: "t", body: "b" })
+    .execute();
+  expect(await told.promise).toEqual({ name: "resync", data: {} });
+  await feed.stop();
+  await connection.close();
+  await database.close();
+});

@@ -54,7 +54,12 @@ export class LiveFeed {
       parts.connection,
       CHANNEL,
       {
-        received: (payload) => void this.pass(payload).catch((error: Error) => parts.log.warn("portal_event_lost", { error })),
+        received: (payload) =>
+          void this.pass(payload).catch((error: Error) => {
+            parts.log.warn("portal_event_lost", { error });
+            // Nobody knows whom it was for.
+            this.tellAll({ name: "resync", data: {} });
+          }),
         connected: (again) => {
           if (again) this.tellAll({ name: "resync", data: {} });
         },
