@@ -1,21 +1,17 @@
 import { openControls } from "./compose-controls.ts";
 import { openWatchedLedger } from "./compose-ledger.ts";
+import { followed } from "./compose-follower.ts";
 import { openLimits } from "./compose-limits.ts";
+import { openPortal } from "./compose-portal.ts";
 import { compileStoredPolicy } from "./controls/argument-policies/stored-policy.ts";
 import { Notices } from "./controls/notices/notices.ts";
-import { ConfigFollower } from "./directory/config-follower.ts";
 import { CredentialCache } from "./directory/credential-cache.ts";
 import { EndUserCache } from "./directory/end-user-cache.ts";
 import type { UsageTruth } from "./directory/limits/usage-truth.ts";
 import { ConversationNotices } from "./directory/notices/conversation-notices.ts";
-import { LoginThrottle } from "./directory/people/login-throttle.ts";
-import { LiveFeed } from "./directory/people/portal/live-feed.ts";
-import { queuedHashing } from "./directory/people/portal/password-work.ts";
 import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
-import { RegistrationThrottle } from "./directory/people/portal/registration-throttle.ts";
 import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
 import { NamedTenants } from "./directory/named-tenants.ts";
-import type { Directory } from "./directory/writes/write.ts";
 import { WorkloadTokens } from "./directory/identity/workload-tokens.ts";
 import { Snapshots } from "./directory/snapshots.ts";
 import { guardrailEngines, type upstreamOf } from "./drivers.ts";
@@ -39,8 +35,6 @@ import { Outlet } from "./road/outlet.ts";
 import { EndedAccess } from "./road/ended-access.ts";
 import { Road } from "./road/road.ts";
 import type { Services } from "./routes.ts";
-import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
-import { openRunFeedback } from "./services/feedback/run-feedback.ts";
 import { traceIngest } from "./services/ingest/trace-ingest.ts";
 import type { KeptParts } from "./services/models/kept-values.ts";
 import { KeptItems } from "./services/models/kept-items.ts";
@@ -57,10 +51,7 @@ import { endFiles, removeBytes } from "./directory/files/file-upkeep.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 import { readStoredSignatures, writeStoredSignatures } from "./store/stored-signatures.ts";
 import { agentSend } from "./upstreams/agents/agent-send.ts";
-import { oidcClient } from "./upstreams/identity/oidc-client.ts";
-import { samlClient } from "./upstreams/identity/saml-client.ts";
 import { issuerDocuments } from "./upstreams/identity/issuer-documents.ts";
-import { SignOn } from "./services/sign-on/sign-on.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { runJobs } from "./workers/every.ts";
 
@@ -94,7 +85,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const { db } = connection;
   const ledger = await openWatchedLedger(config, parts);
   const admission = openAdmission(config, parts);
-  const { credentials, users, tokens, snapshots } = admission;
+  const { credentials, users, snapshots } = admission;
   const tenants = new NamedTenants(db, clock);
   const limits = openLimits(config, parts, ledger);
   const calls = new OpenCalls({ ledger, limits: limits.limits, clock, log, observe: (call) => observe(call, metrics) });
@@ -112,26 +103,15 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     isCurrent: () => follower.isCurrent(),
   });
   const outletTo: Services["outletTo"] = (reached) => new Outlet({ gates, begin, upstream: reached });
-  const hashing = queuedHashing({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
-  const directory = { db, secrets, clock, hashPassword: hashing.hashPassword, fallbackJudge: config.judgeModel ?? null };
-  const signOn = openSignOn(config, parts, directory);
+  const portal = openPortal(config, { ...parts, admission, ledger });
+  const { directory, feed } = portal;
   const tools = await openTools({
     ...admission,
-    gates,
-    begin,
-    directory,
-    connection,
-    outletTo,
-    send: toolServerSend(upstream.outbound),
-    log,
-    origins: { allowed: config.allowedOrigins.toolServers, loopback: config.loopback && config.publicUrl === undefined },
-    publicUrl: config.publicUrl ?? null,
-    allowPrivate: config.allowPrivateUpstreams,
-    statelessProbe: config.mcpStatelessProbe,
+    ...toolParts(config, parts),
+    ...{ gates, begin, directory, outletTo },
     caughtUp: () => follower.caughtUp(),
   });
   const agents = openAgents({ ...admission, ...agentParts(config, parts), directory, gates, outletTo });
-  const feed = new LiveFeed({ connection, users, snapshots, clock, log });
   const ended = new EndedAccess({ calls, users, credentials, snapshots, log });
   const follower = followed(connection, admission, tenants, tools, log, ended, feed);
   await follower.start();
@@ -167,18 +147,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     agents: agents.agents,
     ...openRecordServices(parts, ledger, limits.truth),
     ...openFiles(config, parts, snapshots),
-    portal: {
-      directory,
-      users,
-      snapshots,
-      feed,
-      logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock), registrations: new RegistrationThrottle(clock) },
-      notices,
-      signOn: signOn.signOn,
-      publicUrl: config.publicUrl ?? null,
-      feedback: openRunFeedback({ db, secrets, clock, shipped: () => waitUntilShipped(ledger.shipped()) }),
-      apps: tools.tools.appResource,
-    },
+    portal: portal.service(notices, tools.tools.appResource),
   };
   const knowledge = openKnowledge({ db, snapshots, nest, send: (call, request) => models.models.embed(call, request), clock, log });
   const jobs: Job[] = [
@@ -204,50 +173,10 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await limits.close();
       await Promise.all([signatures.flush(), items.flush()]);
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
-      await Promise.all([follower.stop(), feed.stop(), tools.close(), agents.close(), signOn.close()]);
+      await Promise.all([follower.stop(), portal.close(), tools.close(), agents.close()]);
       await ledger.close();
     },
   };
-}
-
-/** Puts what was written to the directory in force here. */
-function followed(
-  connection: DatabaseConnection,
-  { credentials, users, snapshots, workloads }: AdmissionParts,
-  tenants: NamedTenants,
-  tools: Pick<Awaited<ReturnType<typeof openTools>>, "forgetTokens">,
-  log: Log,
-  ended: EndedAccess,
-  feed: LiveFeed,
-): ConfigFollower {
-  return new ConfigFollower(
-    connection,
-    {
-      tenantChanged(tenantId) {
-        tenants.drop(tenantId);
-        return snapshots.renew(tenantId).then(() => void ended.reviewTenant(tenantId));
-      },
-      credentialChanged(keyHash) {
-        credentials.drop(keyHash);
-        void ended.reviewKey(keyHash);
-      },
-      oauthTokensChanged: (tenantId, ref) => tools.forgetTokens(tenantId, ref),
-      identityProvidersChanged: (tenantId) => workloads.drop(tenantId),
-      userChanged(tenantId, userId) {
-        users.drop(tenantId, userId);
-        for (const one of [ended, feed]) void one.review(tenantId, userId);
-      },
-      async everythingChanged() {
-        credentials.dropAll();
-        tools.forgetTokens();
-        users.dropAll();
-        workloads.dropAll();
-        tenants.dropAll();
-        await snapshots.renewAll();
-      },
-    },
-    log,
-  );
 }
 
 function openAdmission(config: Configuration, { connection, secrets, clock, log, jwtSecret, upstream }: RuntimeParts): AdmissionParts {
@@ -259,6 +188,18 @@ function openAdmission(config: Configuration, { connection, secrets, clock, log,
     snapshots: new Snapshots(connection.db, secrets, compileStoredPolicy, log),
     secrets,
     clock,
+  };
+}
+
+/** What the service of tools works with beside the calls. */
+function toolParts(config: Configuration, { connection, upstream, log }: RuntimeParts) {
+  return {
+    ...{ connection, log },
+    send: toolServerSend(upstream.outbound),
+    origins: { allowed: config.allowedOrigins.toolServers, loopback: config.loopback && config.publicUrl === undefined },
+    publicUrl: config.publicUrl ?? null,
+    allowPrivate: config.allowPrivateUpstreams,
+    statelessProbe: config.mcpStatelessProbe,
   };
 }
 
@@ -275,12 +216,6 @@ function modelParts(config: Configuration, upstream: RuntimeParts["upstream"]) {
     timeoutMs: config.upstreamTimeoutMs,
     media: media((url, abort, timeoutMs) => upstream.media.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
   };
-}
-
-function openSignOn(config: Configuration, { upstream, log }: RuntimeParts, directory: Directory) {
-  const saml = samlClient();
-  const oidc = oidcClient(upstream.outbound, config.allowPrivateUpstreams);
-  return { signOn: new SignOn({ directory, oidc, saml, log }), close: () => saml.close() };
 }
 
 /** What answers from the record itself. */

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { BlobStore } from "./store/blobs.ts";
 import { blobBucket } from "./store/blob-bucket.ts";
 import { openBlobDirectory } from "./store/blob-directory.ts";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
@@ -83,24 +84,20 @@ export async function compose(
 
     const targets = checkpointTargets(config, db, log);
     closers.push(() => targets.close());
+    const { auditSigningKey: signingKey, jwtSecret } = keys;
+    const shared = { targets, secrets, clock, upstream, log, metrics, signingKey };
     const runtime = config.roles.includes("runtime")
       ? await openRuntime(config, {
-          targets,
+          ...shared,
           openLedger: hooks.openLedger ?? openLedger,
           connection,
-          secrets,
-          clock,
-          upstream,
-          log,
-          metrics,
           journal: directory.journalPath,
-          blobs: config.blobBucket === undefined ? await openBlobDirectory(join(directory.path, "files")) : blobBucket(config.blobBucket),
-          signingKey: keys.auditSigningKey,
-          jwtSecret: keys.jwtSecret,
+          blobs: await blobsOf(config, directory),
+          jwtSecret,
         })
       : null;
     if (runtime !== null) closers.push(() => runtime.close());
-    const workers = openWorkers(config, { db, secrets, clock, log, targets, signingKey: keys.auditSigningKey });
+    const workers = openWorkers(config, { ...shared, db });
     closers.push(() => workers.close());
 
     const databaseAway = boundedAnswer(() => databaseFailure(db));
@@ -111,8 +108,7 @@ export async function compose(
         : runtime !== null && !runtime.ledger.accepting()
           ? "the audit journal takes no calls"
           : databaseAway();
-    const signingKey = keys.auditSigningKey;
-    const control = openControlPlane(config, { db, secrets, clock, log, metrics, upstream, notReady, runtime, signingKey });
+    const control = openControlPlane(config, { ...shared, db, notReady, runtime });
     closers.push(() => control.close());
     await warnOfUnreadableKeys(db, secrets, log);
 
@@ -164,6 +160,11 @@ export async function compose(
     await closeAll(closers, log);
     throw error;
   }
+}
+
+/** Where files of callers are stored: a bucket where one is configured, else the data directory. */
+async function blobsOf(config: Configuration, directory: DataDirectory): Promise<BlobStore> {
+  return config.blobBucket === undefined ? openBlobDirectory(join(directory.path, "files")) : blobBucket(config.blobBucket);
 }
 
 async function warnOfUnreadableKeys(db: Database, secrets: SecretBox, log: Log): Promise<void> {

@@ -1,0 +1,48 @@
+import { ConfigFollower } from "./directory/config-follower.ts";
+import type { LiveFeed } from "./directory/people/portal/live-feed.ts";
+import type { NamedTenants } from "./directory/named-tenants.ts";
+import type { Log } from "./kernel/log.ts";
+import type { AdmissionParts } from "./road/admission/admit.ts";
+import type { EndedAccess } from "./road/ended-access.ts";
+import type { openTools } from "./services/tools/tool-service.ts";
+import type { DatabaseConnection } from "./store/database.ts";
+
+/** Puts what was written to the directory in force here. */
+export function followed(
+  connection: DatabaseConnection,
+  { credentials, users, snapshots, workloads }: AdmissionParts,
+  tenants: NamedTenants,
+  tools: Pick<Awaited<ReturnType<typeof openTools>>, "forgetTokens">,
+  log: Log,
+  ended: EndedAccess,
+  feed: LiveFeed,
+): ConfigFollower {
+  return new ConfigFollower(
+    connection,
+    {
+      tenantChanged(tenantId) {
+        tenants.drop(tenantId);
+        return snapshots.renew(tenantId).then(() => void ended.reviewTenant(tenantId));
+      },
+      credentialChanged(keyHash) {
+        credentials.drop(keyHash);
+        void ended.reviewKey(keyHash);
+      },
+      oauthTokensChanged: (tenantId, ref) => tools.forgetTokens(tenantId, ref),
+      identityProvidersChanged: (tenantId) => workloads.drop(tenantId),
+      userChanged(tenantId, userId) {
+        users.drop(tenantId, userId);
+        for (const one of [ended, feed]) void one.review(tenantId, userId);
+      },
+      async everythingChanged() {
+        credentials.dropAll();
+        tools.forgetTokens();
+        users.dropAll();
+        workloads.dropAll();
+        tenants.dropAll();
+        await snapshots.renewAll();
+      },
+    },
+    log,
+  );
+}

@@ -1,0 +1,62 @@
+import type { Notices } from "./controls/notices/notices.ts";
+import { LoginThrottle } from "./directory/people/login-throttle.ts";
+import { LiveFeed } from "./directory/people/portal/live-feed.ts";
+import { queuedHashing } from "./directory/people/portal/password-work.ts";
+import { RegistrationThrottle } from "./directory/people/portal/registration-throttle.ts";
+import type { Directory } from "./directory/writes/write.ts";
+import type { upstreamOf } from "./drivers.ts";
+import type { Clock } from "./kernel/clock.ts";
+import type { Configuration } from "./kernel/configuration.ts";
+import type { Log } from "./kernel/log.ts";
+import type { SecretBox } from "./kernel/secrets.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import { waitUntilShipped } from "./ledger/wait-until-shipped.ts";
+import type { AdmissionParts } from "./road/admission/admit.ts";
+import type { Services } from "./routes.ts";
+import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
+import { openRunFeedback } from "./services/feedback/run-feedback.ts";
+import { SignOn } from "./services/sign-on/sign-on.ts";
+import type { DatabaseConnection } from "./store/database.ts";
+import { oidcClient } from "./upstreams/identity/oidc-client.ts";
+import { samlClient } from "./upstreams/identity/saml-client.ts";
+
+interface PortalParts {
+  readonly admission: AdmissionParts;
+  readonly connection: DatabaseConnection;
+  readonly secrets: SecretBox;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly upstream: ReturnType<typeof upstreamOf>;
+  readonly ledger: Ledger;
+}
+
+/** What end users sign in to: their directory, passwords, live events and sign-on, until `close`. */
+export function openPortal(config: Configuration, parts: PortalParts) {
+  const { admission, connection, secrets, clock, log, upstream } = parts;
+  const { users, tokens, snapshots } = admission;
+  const { db } = connection;
+  const hashing = queuedHashing({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
+  const directory: Directory = { db, secrets, clock, hashPassword: hashing.hashPassword, fallbackJudge: config.judgeModel ?? null };
+  const saml = samlClient();
+  const signOn = new SignOn({ directory, oidc: oidcClient(upstream.outbound, config.allowPrivateUpstreams), saml, log });
+  const feed = new LiveFeed({ connection, users, snapshots, clock, log });
+  return {
+    directory,
+    feed,
+    service: (notices: Notices, apps: Services["portal"]["apps"]): Services["portal"] => ({
+      directory,
+      users,
+      snapshots,
+      feed,
+      logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock), registrations: new RegistrationThrottle(clock) },
+      notices,
+      signOn,
+      publicUrl: config.publicUrl ?? null,
+      feedback: openRunFeedback({ db, secrets, clock, shipped: () => waitUntilShipped(parts.ledger.shipped()) }),
+      apps,
+    }),
+    async close(): Promise<void> {
+      await Promise.all([feed.stop(), saml.close()]);
+    },
+  };
+}
