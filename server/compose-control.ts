@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { KeySets } from "./directory/identity/key-sets.ts";
 import { queuedHashing } from "./directory/people/portal/password-work.ts";
 import { RefusedAttempts } from "./directory/people/refused-attempts.ts";
 import { welcomeMailer } from "./directory/people/welcome-mail.ts";
@@ -20,6 +21,7 @@ import type { Database } from "./store/database.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
 import { agentSend } from "./upstreams/agents/agent-send.ts";
 import { SCIM_PATH, scimApp } from "./surfaces/scim/app.ts";
+import { issuerDocuments } from "./upstreams/identity/issuer-documents.ts";
 import { oidcClient } from "./upstreams/identity/oidc-client.ts";
 import { samlClient } from "./upstreams/identity/saml-client.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
@@ -63,7 +65,11 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         upstream,
         toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams),
         agentCards: cardDiscovery(agentSend(upstream.outbound)),
-        signOn: { oidc: oidcClient(upstream.outbound, config.allowPrivateUpstreams), saml },
+        signOn: {
+          oidc: oidcClient(upstream.outbound, config.allowPrivateUpstreams),
+          saml,
+          keys: new KeySets(issuerDocuments(upstream.outbound), clock),
+        },
         adminPublicUrl: config.adminPublicUrl,
         jwtExpirySeconds: config.jwtExpirySeconds,
         fallbackJudge: config.judgeModel ?? null,

@@ -3,6 +3,7 @@ import { LoginThrottle } from "./directory/people/login-throttle.ts";
 import { LiveFeed } from "./directory/people/portal/live-feed.ts";
 import { queuedHashing } from "./directory/people/portal/password-work.ts";
 import { RegistrationThrottle } from "./directory/people/portal/registration-throttle.ts";
+import { KeySets } from "./directory/identity/key-sets.ts";
 import type { Directory } from "./directory/writes/write.ts";
 import type { upstreamOf } from "./drivers.ts";
 import type { Clock } from "./kernel/clock.ts";
@@ -17,6 +18,7 @@ import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from 
 import { openRunFeedback } from "./services/feedback/run-feedback.ts";
 import { SignOn } from "./services/sign-on/sign-on.ts";
 import type { DatabaseConnection } from "./store/database.ts";
+import { issuerDocuments } from "./upstreams/identity/issuer-documents.ts";
 import { oidcClient } from "./upstreams/identity/oidc-client.ts";
 import { samlClient } from "./upstreams/identity/saml-client.ts";
 
@@ -38,7 +40,8 @@ export function openPortal(config: Configuration, parts: PortalParts) {
   const hashing = queuedHashing({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
   const directory: Directory = { db, secrets, clock, hashPassword: hashing.hashPassword, fallbackJudge: config.judgeModel ?? null };
   const saml = samlClient();
-  const signOn = new SignOn({ directory, oidc: oidcClient(upstream.outbound, config.allowPrivateUpstreams), saml, log });
+  const keys = new KeySets(issuerDocuments(upstream.outbound), clock);
+  const signOn = new SignOn({ directory, keys, oidc: oidcClient(upstream.outbound, config.allowPrivateUpstreams), saml, log });
   const feed = new LiveFeed({ connection, users, snapshots, clock, log });
   return {
     directory,

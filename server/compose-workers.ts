@@ -18,6 +18,7 @@ import { pruneIdempotentAnswers } from "./store/idempotent-answers.ts";
 import { pruneChanges } from "./store/config-changes.ts";
 import type { Database } from "./store/database.ts";
 import { pruneStoredSignatures } from "./store/stored-signatures.ts";
+import { pruneSignOnSessions } from "./store/sign-on-sessions.ts";
 import { prunePageSessions } from "./store/page-sessions.ts";
 import { pruneOrphanTokens } from "./store/oauth-tokens.ts";
 import { describeRows } from "./store/row-blocks.ts";
@@ -41,6 +42,7 @@ function workerJobs(db: Database, clock: Clock, log: Log): readonly Job[] {
     { name: "forget_idempotent_answers", everyMs: HOUR_MS, run: () => pruneIdempotentAnswers(db, new Date(clock.now() - ANSWERS_KEPT_MS)) },
     { name: "expire_approvals", everyMs: 5_000, run: () => expireApprovalRows(db) },
     { name: "forget_page_sessions", everyMs: HOUR_MS, run: () => prunePageSessions(db, new Date(clock.now())) },
+    { name: "forget_sign_on_sessions", everyMs: HOUR_MS, run: () => pruneSignOnSessions(db, new Date(clock.now())) },
     { name: "prune_oauth_tokens", everyMs: HOUR_MS, run: () => pruneOrphanTokens(db) },
     { name: "forget_tool_letters", everyMs: 5 * MINUTE_MS, run: () => pruneProcessMessages(db) },
     { name: "forget_tool_sessions", everyMs: 5 * MINUTE_MS, run: () => forgetSessions(db) },

@@ -11,6 +11,7 @@ import { pruneAlerts } from "../store/alerts.ts";
 import { pruneApprovals } from "../store/approval-upkeep.ts";
 import type { Database } from "../store/database.ts";
 import { forgetConversationNotices } from "../store/notices.ts";
+import { pruneProvisioningLog } from "../store/provisioning-log.ts";
 import { forgetExpiredNotifications, pruneNotifications } from "../store/notifications.ts";
 import { pruneUsage } from "../store/usage-retention.ts";
 import { listSigningKeys, trustedKeys } from "./signing-keys.ts";
@@ -57,6 +58,7 @@ async function pruneTold(db: Database, tenantId: string, before: Date): Promise<
   return (
     (await pruneNotifications(db, tenantId, before)) +
     (await pruneAlerts(db, tenantId, before)) +
+    (await pruneProvisioningLog(db, tenantId, before)) +
     (await forgetConversationNotices(db, tenantId, before))
   );
 }

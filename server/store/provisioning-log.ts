@@ -1,4 +1,4 @@
-import type { Insertable, Selectable } from "kysely";
+import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import type { Page, Paged } from "./paging.ts";
 import type { ProvisioningLogTable } from "./tables/provisioning.ts";
@@ -31,4 +31,10 @@ export async function provisioningLogPage(
   const items = await query.selectAll().orderBy("id", "desc").limit(page.limit).offset(page.offset).execute();
   const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
   return { items, total };
+}
+
+export async function pruneProvisioningLog(db: Database, tenantId: string, before: Date): Promise<number> {
+  const { numAffectedRows } =
+    await sql`DELETE FROM provisioning_log WHERE tenant_id = ${tenantId} AND id < audit_id_floor(${before})`.execute(db);
+  return Number(numAffectedRows ?? 0);
 }

@@ -20,7 +20,7 @@ import type {
   SemanticPolicyTable,
 } from "./tables/policies.ts";
 import type { ProvisioningLogTable, ScimGroupTable, ScimTokenTable, ScimUserTable } from "./tables/provisioning.ts";
-import type { ExternalIdentityTable, IdentityProviderTable, SignOnStepTable } from "./tables/identity.ts";
+import type { ExternalIdentityTable, IdentityProviderTable, SignOnSessionTable, SignOnStepTable } from "./tables/identity.ts";
 import type { OAuthClientGrantTable, OAuthTokenTable, OAuthUpstreamClientTable } from "./tables/oauth.ts";
 import type {
   ApprovalTable,
@@ -172,6 +172,7 @@ export interface Schema {
   end_user_group_members: { group_id: string; end_user_id: string; source: WithDefault<string>; tenant_id: string; created_at: Stamp };
   identity_providers: IdentityProviderTable;
   external_identities: ExternalIdentityTable;
+  sign_on_sessions: SignOnSessionTable;
   sign_on_steps: SignOnStepTable;
   sign_on_used: { provider_id: string; used_id: string; expires_at: Date };
   scim_tokens: ScimTokenTable;

@@ -1,3 +1,5 @@
+import { KeySets } from "../../server/directory/identity/key-sets.ts";
+import { issuerDocuments } from "../../server/upstreams/identity/issuer-documents.ts";
 import { generateKeyPairSync } from "node:crypto";
 import { adminApp, type AdminDeps } from "../../server/surfaces/admin/app.ts";
 import { firstStart } from "../../server/directory/first-start.ts";
@@ -71,7 +73,11 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     learning: { calls: 1_000, days: 7 },
     signingKey: generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
     passwords: { hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode },
-    signOn: { oidc: oidcClient(outbound({ allowPrivate: true }), true), saml: samlClient() },
+    signOn: {
+      oidc: oidcClient(outbound({ allowPrivate: true }), true),
+      saml: samlClient(),
+      keys: new KeySets(issuerDocuments(outbound({ allowPrivate: true })), clock),
+    },
     upstream: { clock, providers: { echo: echoProvider(clock) } },
     toolServers: { discover: async () => ({ status: "inconclusive", detail: "There is no network here." }) },
     agentCards: async () => ({ status: "inconclusive", detail: "There is no network here." }),

@@ -132,6 +132,8 @@ async function liveALittle(): Promise<void> {
     connection.db,
   );
   await sql`WITH p AS (INSERT INTO identity_providers (id, tenant_id, kind, name, audience, settings) VALUES (gen_random_uuid(), 'default', 'oidc', 'p', 'portal', '{}') RETURNING id)
+    , s AS (INSERT INTO sign_on_sessions (id, tenant_id, provider_id, end_user_id, subject_hash, created_at, expires_at)
+      SELECT gen_random_uuid(), 'default', id, ${mary.id}, 'h', now(), now() + interval '1 day' FROM p)
     INSERT INTO external_identities (provider_id, subject, tenant_id, end_user_id) SELECT id, 'mary', 'default', ${mary.id} FROM p`.execute(
     connection.db,
   );

@@ -152,6 +152,8 @@ export const WITHOUT_BODY = new Set([
   "POST /v1/admin-users/session/renew",
   "POST /v1/admin-users/2fa/setup",
   "POST /v1/admin-users/sso/{id}/acs",
+  "POST /v1/admin-users/sso/{id}/backchannel-logout",
+  "POST /v1/admin-users/sso/sign-out",
   "POST /v1/admin/identity-providers/{id}/test",
   "POST /v1/admin/end-users/{id}/2fa/reset",
   "POST /v1/admin/llms/{id}/health-check",

@@ -23,6 +23,7 @@ export const WHOLE_ROWS_GO = [
   "run_feedback",
   "scim_users",
   "semantic_cache_entries",
+  "sign_on_sessions",
 ];
 /** Of these the columns named lose what is personal; the rest says nothing of anybody, or is the record layer that stays. */
 export const COLUMNS_GO: Record<string, { readonly erased: readonly string[]; readonly stay: readonly string[] }> = {

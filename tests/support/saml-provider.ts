@@ -37,6 +37,8 @@ export interface SamlWords {
   issuedAgo: number;
   status: string;
   attributes: Record<string, string | readonly string[]>;
+  /** Seconds since the epoch at which the provider's session ends. */
+  sessionUntil: number | null;
   sign: "assertion" | "none" | "foreign" | "sha1";
 }
 
@@ -107,6 +109,7 @@ export async function samlProvider(): Promise<SamlProviderFixture> {
         issuedAgo: 5,
         status: "urn:oasis:names:tc:SAML:2.0:status:Success",
         attributes: {},
+        sessionUntil: null,
         sign: "assertion",
         ...words,
       };
@@ -125,7 +128,7 @@ export async function samlProvider(): Promise<SamlProviderFixture> {
         `<saml:Subject><saml:NameID Format="${w.format}">${w.subject}</saml:NameID><saml:SubjectConfirmation Method="${w.confirmation}">` +
         `<saml:SubjectConfirmationData Recipient="${w.recipient}" NotOnOrAfter="${at(w.confirmedFor)}"${asked}/></saml:SubjectConfirmation></saml:Subject>` +
         `<saml:Conditions NotBefore="${at(-w.issuedAgo)}" NotOnOrAfter="${at(w.validFor)}"><saml:AudienceRestriction><saml:Audience>${w.audience}</saml:Audience></saml:AudienceRestriction></saml:Conditions>` +
-        `<saml:AuthnStatement AuthnInstant="${at(-w.issuedAgo)}" SessionIndex="s"><saml:AuthnContext><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:unspecified</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>` +
+        `<saml:AuthnStatement AuthnInstant="${at(-w.issuedAgo)}" SessionIndex="s"${w.sessionUntil === null ? "" : ` SessionNotOnOrAfter="${new Date(w.sessionUntil * 1000).toISOString()}"`}><saml:AuthnContext><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:unspecified</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>` +
         `${attributes === "" ? "" : `<saml:AttributeStatement>${attributes}</saml:AttributeStatement>`}</saml:Assertion>`;
       return signed(
         `<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_r${crypto.randomUUID()}" Version="2.0" IssueInstant="${at(-w.issuedAgo)}" Destination="${w.destination}"${asked}>` +

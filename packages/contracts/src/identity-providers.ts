@@ -13,6 +13,12 @@ const oidcSettings = z.strictObject({
   client_id: z.string().min(1).max(500).nullable().default(null).describe("the gateway's, for sign-in; null for the audience api"),
   scopes: z.array(z.string().min(1).max(100)).max(30).default(["openid", "profile", "email"]),
   subject_claims: z.array(claim).min(1).max(4).default(["sub"]).describe("what somebody is known by for good; tid and oid for Entra ID"),
+  sign_out: z
+    .boolean()
+    .default(false)
+    .describe(
+      "whether who signs out here is sent on to sign out at the provider; the portal's or console's address is to be allowed there",
+    ),
   required_claims: z.record(claim, values).default({}).describe("claims that must have one of these values, such as tid or hd"),
 });
 

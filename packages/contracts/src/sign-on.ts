@@ -22,6 +22,10 @@ export const signOnOffers = z
   })
   .meta({ id: "SignOnOffers" });
 
+export const signOnEnd = z
+  .strictObject({ continue_at: z.string().nullable().describe("where to sign out at the provider as well; null: nowhere") })
+  .meta({ id: "SignOnEnd" });
+
 export const signOnTest = z
   .strictObject({ start: z.string().describe("path to open in a browser, on the plane people sign in at") })
   .meta({ id: "SignOnTest" });

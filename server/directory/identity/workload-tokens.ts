@@ -35,7 +35,8 @@ interface TrustedIssuer {
   readonly settings: IdentityProviderSettings;
 }
 
-const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
+/** What identity providers may sign with: never a secret that both ends have. */
+export const SIGNATURE_ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
 const CLOCK_TOLERANCE_SECONDS = 30;
 const MAX_TENANTS = 5_000;
 const MAX_TOKENS = 20_000;
@@ -44,7 +45,7 @@ const MAX_TOKEN_LENGTH = 16_384;
 /** Whether a token says that others than this gateway signed it. It proves nothing. */
 export function isOfAnotherIssuer(token: string): boolean {
   try {
-    return ALGORITHMS.includes(String(decodeProtectedHeader(token).alg));
+    return SIGNATURE_ALGORITHMS.includes(String(decodeProtectedHeader(token).alg));
   } catch {
     return false;
   }
@@ -135,7 +136,7 @@ export class WorkloadTokens {
         const { payload, protectedHeader } = await jwtVerify(token, keys, {
           issuer,
           audience,
-          algorithms: ALGORITHMS,
+          algorithms: SIGNATURE_ALGORITHMS,
           requiredClaims: ["exp", "iat"],
           maxTokenAge: maxAge,
           clockTolerance: CLOCK_TOLERANCE_SECONDS,

@@ -14,7 +14,7 @@ import {
   type Logins,
   type SignIn,
 } from "./logins.ts";
-import { beginPageSession, continuePageSession, endPageSession, endPageSessionsOf, FRESH_MS, PAGE_TOKEN_SECONDS } from "./page-sessions.ts";
+import { beginPageSession, continuePageSession, endPageSession, endPageSessionsOf, FRESH_MS, pageTokenSeconds } from "./page-sessions.ts";
 
 const wrong = (reason: string) => new Refused(refuse("unauthenticated", undefined, { reason }));
 
@@ -42,7 +42,12 @@ export async function beginAdminSession({ directory, tokens }: Logins, bearer: s
   if (directory.clock.now() - token.issuedAt > FRESH_MS) throw new Refused(refuse("forbidden", "Sign in again to begin a session."));
   const row = await adminWithTenant(directory.db, token.userId);
   if (!admits(row, token.generation)) throw wrong("credential_unknown");
-  return beginPageSession(directory, "admin", { tenantId: row.tenant_id, userId: row.id, generation: token.generation });
+  return beginPageSession(directory, "admin", {
+    tenantId: row.tenant_id,
+    userId: row.id,
+    generation: token.generation,
+    endsAt: token.sessionEndsAt,
+  });
 }
 
 /** The next token of a session; `cookie` is what its cookie holds from now on, null where that stays. Null for a session that ended. */
@@ -57,8 +62,9 @@ export async function renewAdminSession(
     await endPageSession(directory, session.id);
     return null;
   }
-  const expiresIn = Math.min(tokens.expirySeconds, PAGE_TOKEN_SECONDS);
-  return { token: await tokens.issue(row, expiresIn), expiresIn, admin: adminOf(row), cookie: session.cookie };
+  const { endsAt: sessionEndsAt } = session.holder;
+  const expiresIn = pageTokenSeconds(directory, session.holder, tokens.expirySeconds);
+  return { token: await tokens.issue(row, { seconds: expiresIn, sessionEndsAt }), expiresIn, admin: adminOf(row), cookie: session.cookie };
 }
 
 /** Ends every session and token of the admin, wherever they are signed in. */

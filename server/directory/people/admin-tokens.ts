@@ -14,6 +14,8 @@ export interface AdminToken {
   readonly generation: number;
   /** Milliseconds since the epoch, to the second. */
   readonly issuedAt: number;
+  /** When the session ends that it was given for, as an identity provider said; null where none did. */
+  readonly sessionEndsAt: number | null;
 }
 
 interface AdminTokenHolder {
@@ -25,7 +27,8 @@ interface AdminTokenHolder {
 
 export interface AdminTokens {
   readonly expirySeconds: number;
-  issue(user: AdminTokenHolder, seconds?: number): Promise<string>;
+  /** `sessionEndsAt`: as of `AdminToken`, milliseconds since the epoch. */
+  issue(user: AdminTokenHolder, more?: { readonly seconds?: number; readonly sessionEndsAt?: number | null }): Promise<string>;
   /** Null for whatever is no admin token; `expired` for one that was. */
   verify(token: string): Promise<AdminToken | "expired" | null>;
   /** For whoever has given the right password and still owes a code. It opens nothing but the second step. */
@@ -39,16 +42,18 @@ export interface AdminTokens {
  */
 export function adminTokens(settings: { key: Uint8Array; expirySeconds: number; clock: Clock }): AdminTokens {
   const { key, clock, expirySeconds } = settings;
-  const issueFor = (user: AdminTokenHolder, audience: string, seconds: number) => {
+  const issueFor = (user: AdminTokenHolder, audience: string, seconds: number, sessionEndsAt: number | null = null) => {
     const now = Math.floor(clock.now() / 1000);
-    return new SignJWT({ tenant_id: user.tenant_id, role: user.role, gen: user.tokens_valid_from.getTime() })
+    const ends = sessionEndsAt === null ? null : Math.floor(sessionEndsAt / 1000);
+    const session = ends === null ? {} : { session_ends: ends };
+    return new SignJWT({ tenant_id: user.tenant_id, role: user.role, gen: user.tokens_valid_from.getTime(), ...session })
       .setProtectedHeader({ alg: "HS256", typ: TYPE })
       .setIssuer(ISSUER)
       .setAudience(audience)
       .setSubject(user.id)
       .setJti(ulid())
       .setIssuedAt(now)
-      .setExpirationTime(now + seconds)
+      .setExpirationTime(Math.min(now + seconds, ends ?? Number.POSITIVE_INFINITY))
       .sign(key);
   };
   const verifyFor = async (token: string, audience: string): Promise<AdminToken | "expired" | null> => {
@@ -61,15 +66,16 @@ export function adminTokens(settings: { key: Uint8Array; expirySeconds: number; 
         requiredClaims: ["sub", "exp", "iat", "gen"],
         currentDate: new Date(clock.now()),
       });
-      const { sub, gen, iat = 0 } = payload;
-      return typeof gen === "number" && sub !== undefined ? { userId: sub, generation: gen, issuedAt: iat * 1000 } : null;
+      const { sub, gen, iat = 0, session_ends: ends } = payload;
+      const sessionEndsAt = typeof ends === "number" ? ends * 1000 : null;
+      return typeof gen === "number" && sub !== undefined ? { userId: sub, generation: gen, issuedAt: iat * 1000, sessionEndsAt } : null;
     } catch (error) {
       return (error as { code?: string }).code === "ERR_JWT_EXPIRED" ? "expired" : null;
     }
   };
   return {
     expirySeconds,
-    issue: (user, seconds = expirySeconds) => issueFor(user, AUDIENCE, seconds),
+    issue: (user, { seconds = expirySeconds, sessionEndsAt = null } = {}) => issueFor(user, AUDIENCE, seconds, sessionEndsAt),
     verify: (token) => verifyFor(token, AUDIENCE),
     issueSecondStep: (user) => issueFor(user, SECOND_STEP_AUDIENCE, SECOND_STEP_SECONDS),
     async verifySecondStep(token) {

@@ -164,11 +164,11 @@ export async function logInAdmin(
   return signIn;
 }
 
-/** An administrator whom an identity provider vouched for a moment ago, if they are still let in. */
-export async function signedOnAdmin(logins: Logins, adminId: string): Promise<SignIn> {
+/** An administrator whom an identity provider vouched for a moment ago, if still let in, until it said that the session ends. */
+export async function signedOnAdmin(logins: Logins, adminId: string, sessionEndsAt: number | null): Promise<SignIn> {
   const row = await adminWithTenant(logins.directory.db, adminId);
   if (row === undefined || !row.is_active || row.tenant_enabled === false) throw new Refused(refuse("inactive_user"));
-  return issue(logins, row);
+  return issue(logins, row, sessionEndsAt);
 }
 
 /** The last step of every login: noted, logged, and answered with a token. */
@@ -186,8 +186,9 @@ export async function completeAdminLogin(logins: Logins, row: SignedInRow, actor
   return issue(logins, row);
 }
 
-async function issue(logins: Logins, row: SignedInRow): Promise<SignIn> {
-  return { token: await logins.tokens.issue(row), expiresIn: logins.tokens.expirySeconds, admin: adminOf(row) };
+async function issue({ tokens, directory }: Logins, row: SignedInRow, sessionEndsAt: number | null = null): Promise<SignIn> {
+  const left = sessionEndsAt === null ? tokens.expirySeconds : Math.max(0, Math.floor((sessionEndsAt - directory.clock.now()) / 1000));
+  return { token: await tokens.issue(row, { sessionEndsAt }), expiresIn: Math.min(tokens.expirySeconds, left), admin: adminOf(row) };
 }
 
 export function tooManyLogins(retryAfter: number): Refused {

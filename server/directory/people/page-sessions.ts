@@ -20,21 +20,24 @@ export interface PageSessionHolder {
   readonly userId: string;
   /** Their `tokens_valid_from` when it began, in milliseconds. */
   readonly generation: number;
+  /** When it ends whatever is done in it, milliseconds since the epoch; null where nobody said so. */
+  readonly endsAt: number | null;
 }
 
 /** Without use it ends after the first, and with it after the second. */
 const IDLE_MS = 12 * 3_600_000;
-const LONGEST_MS = 7 * 24 * 3_600_000;
+export const LONGEST_MS = 7 * 24 * 3_600_000;
 /** Tabs that ask at the same moment all come with the same cookie. */
 const SAME_MOMENT_MS = 20_000;
 /** A token this fresh was just given for a password: an older one begins no session, so a stolen one lives no longer by it. */
 export const FRESH_MS = 5 * 60_000;
 /** What a session yields is renewed before that; what outlives a closed page is short. */
-export const PAGE_TOKEN_SECONDS = 900;
+const PAGE_TOKEN_SECONDS = 900;
 
 const columnOf = (plane: PagePlane) => (plane === "portal" ? "end_user_id" : "admin_user_id");
 const newSecret = () => randomBytes(32).toString("base64url");
-const endOf = (now: number, createdAt: number) => new Date(Math.min(now + IDLE_MS, createdAt + LONGEST_MS));
+const endOf = (now: number, createdAt: number, endsAt: number | null) =>
+  new Date(Math.min(now + IDLE_MS, createdAt + LONGEST_MS, endsAt ?? Number.POSITIVE_INFINITY));
 
 type Parts = Pick<Directory, "db" | "clock">;
 
@@ -53,7 +56,8 @@ export async function beginPageSession({ db, clock }: Parts, plane: PagePlane, h
     previous_hash: null,
     rotated_at: new Date(now),
     created_at: new Date(now),
-    expires_at: endOf(now, now),
+    expires_at: endOf(now, now, holder.endsAt),
+    ends_at: holder.endsAt === null ? null : new Date(holder.endsAt),
   });
   return `${id}.${secret}`;
 }
@@ -81,7 +85,8 @@ export async function continuePageSession(
       await removePageSession(trx, id);
       return null;
     }
-    const holder = { tenantId: row.tenant_id, userId, generation: row.generation.getTime() };
+    const endsAt = row.ends_at?.getTime() ?? null;
+    const holder = { tenantId: row.tenant_id, userId, generation: row.generation.getTime(), endsAt };
     if (used === "just_rotated") return { id, holder, cookie: null };
     const now = clock.now();
     const next = newSecret();
@@ -89,7 +94,7 @@ export async function continuePageSession(
       secret_hash: sha256Hex(next),
       previous_hash: hash,
       rotated_at: new Date(now),
-      expires_at: endOf(now, row.created_at.getTime()),
+      expires_at: endOf(now, row.created_at.getTime(), endsAt),
     });
     return { id, holder, cookie: `${id}.${next}` };
   });
@@ -101,6 +106,12 @@ function judged(row: PageSessionRow, hash: string, clock: Clock): "current" | "j
   if (row.secret_hash === hash) return "current";
   if (row.previous_hash !== hash) return "unknown";
   return now - row.rotated_at.getTime() <= SAME_MOMENT_MS ? "just_rotated" : "ended";
+}
+
+/** How long the next token of a session is good, in seconds. */
+export function pageTokenSeconds({ clock }: Parts, { endsAt }: PageSessionHolder, longest: number): number {
+  const left = endsAt === null ? Number.POSITIVE_INFINITY : Math.ceil((endsAt - clock.now()) / 1000);
+  return Math.max(1, Math.min(longest, PAGE_TOKEN_SECONDS, left));
 }
 
 export async function endPageSession({ db }: Parts, id: string): Promise<void> {

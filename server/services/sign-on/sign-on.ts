@@ -9,7 +9,10 @@ import {
   usedOnce,
   type SignOnPlace,
 } from "../../directory/identity/sign-on-steps.ts";
-import type { Directory } from "../../directory/writes/write.ts";
+import type { KeySets } from "../../directory/identity/key-sets.ts";
+import { readLogoutToken } from "../../directory/identity/logout-token.ts";
+import { askedSignOut, noteSignOnSession, type ProviderSession, signOutByProvider } from "../../directory/identity/sign-on-sessions.ts";
+import { type Actor, type Directory, write } from "../../directory/writes/write.ts";
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import { reasonOf, refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
@@ -42,12 +45,25 @@ export type Arrived =
       readonly claims: Claims;
       readonly returnTo: string;
       readonly until: number | null;
+      /** At the provider, where it can sign somebody out. */
+      readonly session: ProviderSession | null;
     }
   | { readonly kind: "tested"; readonly place: SignOnPlace; readonly claims: Claims }
   | { readonly kind: "again"; readonly begun: Begun };
 
+export type SignedIn = Extract<Arrived, { kind: "signed_in" }>;
+
+interface RedeemedCode {
+  readonly accountId: string;
+  readonly tenantId: string;
+  /** Milliseconds since the epoch; null where the provider did not say. */
+  readonly sessionEndsAt: number | null;
+}
+
 export interface SignOnParts {
   readonly directory: Directory;
+  /** The signing keys of providers, for what they say without a browser. */
+  readonly keys: KeySets;
   readonly oidc: OidcClient;
   readonly saml: SamlClient;
   readonly log: Log;
@@ -154,8 +170,13 @@ export class SignOn {
       again: boolean;
     };
     const callback = new URL(`${page.base}/${place.id}/callback${search}`);
-    const claims = await this.vouched(place, () => this.parts.oidc.finish(oidcOf(place), callback, { verifier, nonce, state }));
-    if (claims !== "again") return test ? { kind: "tested", place, claims } : { kind: "signed_in", place, claims, returnTo, until: null };
+    const signedIn = await this.vouched(place, () => this.parts.oidc.finish(oidcOf(place), callback, { verifier, nonce, state }));
+    if (signedIn !== "again") {
+      const { claims, idToken } = signedIn;
+      if (test) return { kind: "tested", place, claims };
+      const session = { subject: String(claims.sub), sessionId: typeof claims.sid === "string" ? claims.sid : null, idToken };
+      return { kind: "signed_in", place, claims, returnTo, until: null, session };
+    }
     if (again) throw refusedSignOn("The provider signs with a key that it does not publish.");
     return { kind: "again", begun: await this.beginAt(page, place, { returnTo, test, again: true }) };
   }
@@ -179,7 +200,7 @@ export class SignOn {
       throw refusedSignOn("This sign-in was used before.");
     if (step?.content.test === true) return { kind: "tested", place, claims: assertion.claims };
     const returnTo = step === null ? "/" : String(step.content.returnTo);
-    return { kind: "signed_in", place, claims: assertion.claims, returnTo, until: assertion.sessionNotOnOrAfter };
+    return { kind: "signed_in", place, claims: assertion.claims, returnTo, until: assertion.sessionNotOnOrAfter, session: null };
   }
 
   /** The caller is told that it was refused, the log why. */
@@ -197,17 +218,53 @@ export class SignOn {
   }
 
   /** A code that the page a sign-in ends on changes for a token, once and in the same browser. */
-  async codeFor(place: SignOnPlace, accountId: string, binding: string, until: number | null): Promise<string> {
+  async codeFor({ place, until, session }: SignedIn, accountId: string, binding: string): Promise<string> {
     const secret = newSecretText();
+    if (session !== null) await noteSignOnSession(this.parts.directory, place, accountId, session);
     const content = { accountId, audience: place.audience, tenantId: place.tenantId, until };
     await keepStep(this.parts.directory, { kind: "code", secret, binding, place, content, forMs: CODE_MS });
     return secret;
   }
 
-  async redeem(audience: SignOnPage["audience"], code: string, binding: string | null): Promise<{ accountId: string; tenantId: string }> {
+  async redeem(audience: SignOnPage["audience"], code: string, binding: string | null): Promise<RedeemedCode> {
     const step = binding === null ? null : await takeKeptStep(this.parts.directory, { kind: "code", secret: code, binding });
     if (step === null || step.content.audience !== audience) throw refusedSignOn(WRONG);
-    return { accountId: String(step.content.accountId), tenantId: String(step.content.tenantId) };
+    const { accountId, tenantId, until } = step.content;
+    return { accountId: String(accountId), tenantId: String(tenantId), sessionEndsAt: typeof until === "number" ? until : null };
+  }
+
+  /**
+   * The back channel: the provider itself says that somebody signed out. Answers who that was here; throws for a token that
+   * proves nothing or came before.
+   */
+  async signedOutByProvider(
+    page: SignOnPage,
+    id: string,
+    token: string | null,
+    actor: Actor,
+  ): Promise<{ place: SignOnPlace; endUserIds: string[] }> {
+    const { directory, keys } = this.parts;
+    const place = await this.placeAt(page, id);
+    const { issuer, clientId } = oidcOf(place);
+    if (place.kind !== "oidc" || token === null) throw refusedSignOn("There is no logout token.");
+    const read = await this.vouched(place, () => readLogoutToken(token, { issuer, clientId }, { keys, clock: directory.clock }));
+    if (!(await usedOnce(directory, place, `logout ${read.id}`, read.expiresAt + SKEW_MS)))
+      throw refusedSignOn("This token was used before.");
+    return { place, ...(await write(directory, actor, (change) => signOutByProvider(change, place, read))) };
+  }
+
+  /** Where the browser of somebody who signs out goes on to sign out at their provider; null where it need not. */
+  async signOutAddress(page: SignOnPage, accountId: string, returnTo: string): Promise<string | null> {
+    const asked = await askedSignOut(this.parts.directory, page.audience, accountId);
+    const place = asked === null ? undefined : await signOnPlace(this.parts.directory, asked.providerId);
+    if (asked === null || place === undefined || place.kind !== "oidc") return null;
+    try {
+      return await this.parts.oidc.signOutAddress(oidcOf(place), asked.idToken, returnTo);
+    } catch (error) {
+      // Signing out here must not wait for a provider that is away.
+      this.parts.log.warn("identity_provider_failed", { provider_id: place.id, reason: reasonOf(error) });
+      return null;
+    }
   }
 
   /** What a SAML provider is told of this end. */

@@ -35,3 +35,16 @@ export interface SignOnStepTable {
   sealed: string;
   expires_at: Date;
 }
+
+export interface SignOnSessionTable {
+  id: string;
+  tenant_id: string;
+  provider_id: string;
+  end_user_id: string | null;
+  admin_user_id: string | null;
+  subject_hash: string;
+  session_hash: string | null;
+  id_token_sealed: string | null;
+  created_at: Date;
+  expires_at: Date;
+}

@@ -33,6 +33,8 @@ export interface PageSessionTable {
   rotated_at: Date;
   created_at: Date;
   expires_at: Date;
+  /** When an identity provider said that the session ends. */
+  ends_at: Date | null;
 }
 
 export interface IdempotentAnswerTable {

@@ -33,6 +33,7 @@ import type { AdminOperation } from "./operation.ts";
 import { pageOperations } from "./pages.ts";
 import { providerOperations } from "./providers.ts";
 import { ssoOperations } from "./sso.ts";
+import { ssoSignOutOperations } from "./sso-sign-out.ts";
 import { provisioningOperations } from "./provisioning.ts";
 import { proxyLogOperations } from "./proxy-logs.ts";
 import { resourceGroupOperations } from "./resource-groups.ts";
@@ -89,6 +90,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...adminLogOperations,
   ...identityProviderOperations,
   ...ssoOperations,
+  ...ssoSignOutOperations,
   ...provisioningOperations,
   ...proxyLogOperations,
   ...auditChainOperations,

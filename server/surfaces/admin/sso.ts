@@ -14,16 +14,16 @@ import { signInAnswer } from "./logins.ts";
 import { type AdminCall, type AdminOperation, operation } from "./operation.ts";
 import { idOf } from "./resource.ts";
 
-const SSO = "/v1/admin-users/sso";
+export const CONSOLE_SSO = "/v1/admin-users/sso";
 const common = { tag: "Logins", reach: "none", access: "anyone" } as const;
 const FORM_BYTES = 300_000;
 const PAGE = { status: 200, about: "A page that moves on", media: "text/html" } as const;
 
 type Asked = AdminCall<unknown, unknown>;
 
-const pageOf = ({ request, services }: Asked): SignOnPage => ({
+export const consoleSignOnPage = ({ request, services }: Pick<Asked, "request" | "services">): SignOnPage => ({
   audience: "admin",
-  base: `${planeOrigin(request, services.adminPublicUrl)}${SSO}`,
+  base: `${planeOrigin(request, services.adminPublicUrl)}${CONSOLE_SSO}`,
 });
 
 const begun = (page: SignOnPage, { location, binding, kind }: Begun): Response =>
@@ -38,7 +38,7 @@ const begun = (page: SignOnPage, { location, binding, kind }: Begun): Response =
   });
 
 async function onPage(call: Asked, work: (page: SignOnPage, binding: string | null) => Promise<Response>): Promise<Response> {
-  const page = pageOf(call);
+  const page = consoleSignOnPage(call);
   try {
     return await work(page, bindingOf(page.base, call.request.headers.get("cookie")));
   } catch (error) {
@@ -58,13 +58,13 @@ async function arrived(call: Asked, page: SignOnPage, binding: string | null, ho
   }
   const admin = await call.write((write) => adminOfSignOn(write, place, mapping));
   const bound = binding ?? crypto.randomUUID();
-  const { headers, body } = movingOnPage(how.returnTo, await signOn.codeFor(place, admin.id, bound, how.until));
+  const { headers, body } = movingOnPage(how.returnTo, await signOn.codeFor(how, admin.id, bound));
   return new Response(body, {
     headers: { ...headers, ...(binding === null ? { "set-cookie": bindingCookie(page.base, place.kind, bound) } : {}) },
   });
 }
 
-async function formOf({ request, origin }: Asked): Promise<URLSearchParams> {
+export async function formOf({ request, origin }: Pick<Asked, "request" | "origin">): Promise<URLSearchParams> {
   const read = await readBody(request, FORM_BYTES, false, placeOf(origin.address));
   if (isRefusal(read)) throw new Refused(read);
   return new URLSearchParams(new TextDecoder().decode(read));
@@ -74,7 +74,7 @@ export const ssoOperations: readonly AdminOperation[] = [
   operation({
     ...common,
     method: "GET",
-    path: SSO,
+    path: CONSOLE_SSO,
     summary: "What the sign-in page of a tenant's console offers",
     query: signOnOfferQuery,
     answer: { status: 200, about: "The identity providers", schema: signOnOffers },
@@ -82,7 +82,7 @@ export const ssoOperations: readonly AdminOperation[] = [
       const tenantId = call.query.tenant_id ?? call.request.headers.get("x-tenant-id") ?? "default";
       const providers = await call.services.signOn.offers(tenantId, "admin");
       return {
-        providers: providers.map((one) => ({ ...one, start: `${SSO}/${one.id}/start` })),
+        providers: providers.map((one) => ({ ...one, start: `${CONSOLE_SSO}/${one.id}/start` })),
         local_passwords: await call.services.signOn.takesPasswords(tenantId),
       };
     },
@@ -90,25 +90,25 @@ export const ssoOperations: readonly AdminOperation[] = [
   operation({
     ...common,
     method: "POST",
-    path: `${SSO}/exchange`,
+    path: `${CONSOLE_SSO}/exchange`,
     summary: "Change the code a sign-in ended with for a token",
     description: "Once, within a minute, and in the browser that signed in.",
     body: signOnCode,
     answer: { status: 200, about: "A token, and who is signed in", schema: accessToken },
     async run(call) {
-      const page = pageOf(call);
-      const { accountId } = await call.services.signOn.redeem(
+      const page = consoleSignOnPage(call);
+      const { accountId, sessionEndsAt } = await call.services.signOn.redeem(
         "admin",
         call.body.code,
         bindingOf(page.base, call.request.headers.get("cookie")),
       );
-      return signInAnswer(await signedOnAdmin(call.services.logins, accountId));
+      return signInAnswer(await signedOnAdmin(call.services.logins, accountId, sessionEndsAt));
     },
   }),
   operation({
     ...common,
     method: "GET",
-    path: `${SSO}/{id}/start`,
+    path: `${CONSOLE_SSO}/{id}/start`,
     summary: "Begin to sign in by an identity provider",
     query: signOnStartQuery,
     answer: { status: 302, about: "To the provider" },
@@ -121,7 +121,7 @@ export const ssoOperations: readonly AdminOperation[] = [
   operation({
     ...common,
     method: "GET",
-    path: `${SSO}/{id}/callback`,
+    path: `${CONSOLE_SSO}/{id}/callback`,
     summary: "Come back from an OpenID Connect provider",
     answer: PAGE,
     run: (call) =>
@@ -132,7 +132,7 @@ export const ssoOperations: readonly AdminOperation[] = [
   operation({
     ...common,
     method: "POST",
-    path: `${SSO}/{id}/acs`,
+    path: `${CONSOLE_SSO}/{id}/acs`,
     summary: "Come back from a SAML provider",
     answer: PAGE,
     run: (call) =>
@@ -143,11 +143,11 @@ export const ssoOperations: readonly AdminOperation[] = [
   operation({
     ...common,
     method: "GET",
-    path: `${SSO}/{id}/metadata`,
+    path: `${CONSOLE_SSO}/{id}/metadata`,
     summary: "What a SAML provider is told of the console",
     answer: { status: 200, about: "Metadata", media: "application/samlmetadata+xml" },
     run: async (call) =>
-      new Response(await call.services.signOn.metadata(pageOf(call), idOf(call)), {
+      new Response(await call.services.signOn.metadata(consoleSignOnPage(call), idOf(call)), {
         headers: { "content-type": "application/samlmetadata+xml", "cache-control": "no-store" },
       }),
   }),

@@ -15,11 +15,13 @@ import { profileRoutes } from "./profile.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { skillRoutes } from "./skills.ts";
 import { ssoRoutes } from "./sso.ts";
+import { ssoSignOutRoutes } from "./sso-sign-out.ts";
 
 /** Every route of the portal API (interface 4.4). Of two that a path fits, the first answers. */
 export const PORTAL_ROUTES: readonly PortalRoute[] = [
   ...authRoutes,
   ...sessionRoutes,
+  ...ssoSignOutRoutes,
   ...ssoRoutes,
   ...profileRoutes,
   ...modelRoutes,

@@ -28,7 +28,7 @@ export const sessionRoutes: readonly PortalRoute[] = [
     async run({ services, call, user }) {
       onlyOwnPages(call);
       if (call.token === null) return refuse("unauthenticated");
-      const value = await beginPortalSession(services.logins, user, call.token.issuedAt);
+      const value = await beginPortalSession(services.logins, user, call.token);
       return ownAnswer(204, { ...HEADERS, "set-cookie": sessionCookieSet(COOKIE, value, call) });
     },
   }),

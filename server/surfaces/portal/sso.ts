@@ -11,14 +11,14 @@ import { bindingCookie, bindingOf, movingOnPage, noBindingCookie, testedPage } f
 import { plainPage, PAGE_HEADERS } from "../../wire/html-page.ts";
 import { portalAnswer, portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
 
-const SSO = "/v1/portal/auth/sso";
+export const PORTAL_SSO = "/v1/portal/auth/sso";
 const common = { admits: "anyone", authenticates: true } as const;
 const FORM_BYTES = 300_000;
 
 type Asked = PortalRequest<unknown, unknown>;
 
-function pageOf({ call, services }: Asked): SignOnPage {
-  return { audience: "portal", base: `${planeOrigin(call, services.publicUrl)}${SSO}` };
+export function portalSignOnPage({ call, services }: Pick<Asked, "call" | "services">): SignOnPage {
+  return { audience: "portal", base: `${planeOrigin(call, services.publicUrl)}${PORTAL_SSO}` };
 }
 
 function begun(page: SignOnPage, { location, binding, kind }: Begun): WholeAnswer {
@@ -59,7 +59,7 @@ async function arrived(request: Asked, page: SignOnPage, binding: string | null,
   services.users.drop(user.tenant_id, user.id);
   Object.assign(call.row, { gateway_user_id: user.id, gateway_user_username: user.username, subject_kind: "user", subject_id: user.id });
   const bound = binding ?? crypto.randomUUID();
-  const { headers, body } = movingOnPage(how.returnTo, await signOn.codeFor(place, user.id, bound, how.until));
+  const { headers, body } = movingOnPage(how.returnTo, await signOn.codeFor(how, user.id, bound));
   return ownAnswer(200, binding === null ? { ...headers, "set-cookie": bindingCookie(page.base, place.kind, bound) } : headers, body);
 }
 
@@ -67,7 +67,7 @@ export const ssoRoutes: readonly PortalRoute[] = [
   portalOperation({
     admits: "anyone",
     method: "GET",
-    path: SSO,
+    path: PORTAL_SSO,
     name: "sso_offers",
     summary: "What the sign-in page of a tenant offers",
     answer: { status: 200, schema: signOnOffers },
@@ -77,7 +77,7 @@ export const ssoRoutes: readonly PortalRoute[] = [
       if (tenant === null || !tenant.enabled) return { providers: [], local_passwords: true };
       const providers = await services.signOn.offers(tenant.id, "portal");
       return {
-        providers: providers.map((one) => ({ ...one, start: `${SSO}/${one.id}/start` })),
+        providers: providers.map((one) => ({ ...one, start: `${PORTAL_SSO}/${one.id}/start` })),
         local_passwords: await services.signOn.takesPasswords(tenant.id),
       };
     },
@@ -85,16 +85,20 @@ export const ssoRoutes: readonly PortalRoute[] = [
   portalOperation({
     ...common,
     method: "POST",
-    path: `${SSO}/exchange`,
+    path: `${PORTAL_SSO}/exchange`,
     name: "sso_exchange",
     summary: "Changes the code a sign-in ended with for a token",
     answer: { status: 200, schema: portalSession },
     body: signOnCode,
     async run(request) {
       const { services, call, body } = request;
-      const page = pageOf(request);
-      const { accountId, tenantId } = await services.signOn.redeem("portal", body.code, bindingOf(page.base, call.headers.get("cookie")));
-      const session = await signedOnUser(services.logins, tenantId, accountId);
+      const page = portalSignOnPage(request);
+      const { accountId, tenantId, sessionEndsAt } = await services.signOn.redeem(
+        "portal",
+        body.code,
+        bindingOf(page.base, call.headers.get("cookie")),
+      );
+      const session = await signedOnUser(services.logins, tenantId, accountId, sessionEndsAt);
       const { user } = session;
       Object.assign(call.row, {
         tenant_id: tenantId,
@@ -110,7 +114,7 @@ export const ssoRoutes: readonly PortalRoute[] = [
   portalOperation({
     ...common,
     method: "GET",
-    path: `${SSO}/:id/start`,
+    path: `${PORTAL_SSO}/:id/start`,
     name: "sso_start",
     summary: "Begins to sign in by an identity provider",
     answer: { status: 302 },
@@ -118,7 +122,7 @@ export const ssoRoutes: readonly PortalRoute[] = [
     run: (request) =>
       onPage(request, async () => {
         const { services, call, params, query } = request;
-        const page = pageOf(request);
+        const page = portalSignOnPage(request);
         const asked = { returnTo: query.return_to ?? null, test: query.test ?? null, address: call.ip };
         const how = await services.signOn.begin(page, params.id ?? "", asked);
         call.row.tenant_id = how.tenantId;
@@ -128,14 +132,14 @@ export const ssoRoutes: readonly PortalRoute[] = [
   portalOperation({
     ...common,
     method: "GET",
-    path: `${SSO}/:id/callback`,
+    path: `${PORTAL_SSO}/:id/callback`,
     name: "sso_callback",
     summary: "Comes back from an OpenID Connect provider",
     answer: { status: 200, media: "text/html" },
     run: (request) =>
       onPage(request, async () => {
         const { services, call, params } = request;
-        const page = pageOf(request);
+        const page = portalSignOnPage(request);
         const binding = bindingOf(page.base, call.headers.get("cookie"));
         return arrived(
           request,
@@ -148,7 +152,7 @@ export const ssoRoutes: readonly PortalRoute[] = [
   portalOperation({
     ...common,
     method: "POST",
-    path: `${SSO}/:id/acs`,
+    path: `${PORTAL_SSO}/:id/acs`,
     name: "sso_acs",
     summary: "Comes back from a SAML provider",
     answer: { status: 200, media: "text/html" },
@@ -157,7 +161,7 @@ export const ssoRoutes: readonly PortalRoute[] = [
     run: (request) =>
       onPage(request, async () => {
         const { services, call, params, bytes } = request;
-        const page = pageOf(request);
+        const page = portalSignOnPage(request);
         const binding = bindingOf(page.base, call.headers.get("cookie"));
         const form = new URLSearchParams(new TextDecoder().decode(bytes));
         return arrived(request, page, binding, await services.signOn.arriveBySaml(page, params.id ?? "", form, binding));
@@ -166,12 +170,12 @@ export const ssoRoutes: readonly PortalRoute[] = [
   portalOperation({
     admits: "anyone",
     method: "GET",
-    path: `${SSO}/:id/metadata`,
+    path: `${PORTAL_SSO}/:id/metadata`,
     name: "sso_metadata",
     summary: "What a SAML provider is told of the portal",
     answer: { status: 200, media: "application/samlmetadata+xml" },
     async run(request) {
-      const xml = await request.services.signOn.metadata(pageOf(request), request.params.id ?? "");
+      const xml = await request.services.signOn.metadata(portalSignOnPage(request), request.params.id ?? "");
       return ownAnswer(200, { "content-type": "application/samlmetadata+xml", "cache-control": "no-store" }, xml);
     },
   }),

@@ -19,11 +19,18 @@ export interface OidcChecks {
   readonly state: string;
 }
 
+export interface OidcSignIn {
+  readonly claims: Record<string, unknown>;
+  readonly idToken: string;
+}
+
 export interface OidcClient {
   /** Rejects when the provider cannot be reached or is not what it says. */
   begin(provider: OidcProvider, redirectUri: string, state: string): Promise<{ address: string; verifier: string; nonce: string }>;
   /** The claims of the ID token, whose signature was verified. `again`: its key was unknown, and may not be at another try. */
-  finish(provider: OidcProvider, callback: URL, checks: OidcChecks): Promise<Record<string, unknown> | "again">;
+  finish(provider: OidcProvider, callback: URL, checks: OidcChecks): Promise<OidcSignIn | "again">;
+  /** Where a browser signs out at the provider, to come back to `returnTo`; null where it has no such place. */
+  signOutAddress(provider: OidcProvider, idToken: string, returnTo: string): Promise<string | null>;
 }
 
 const TIMEOUT_SECONDS = 10;
@@ -95,12 +102,17 @@ export function oidcClient(outbound: Outbound, allowHttp: boolean): OidcClient {
           expectedState: state,
           idTokenExpected: true,
         });
-        return { ...tokens.claims() };
+        return { claims: { ...tokens.claims() }, idToken: tokens.id_token ?? "" };
       } catch (error) {
         if (!hasCode(error, KEY_UNKNOWN)) throw error;
         configurations.delete(provider.version);
         return "again";
       }
+    },
+    async signOutAddress(provider, idToken, returnTo) {
+      const configuration = await configurationOf(provider);
+      if (configuration.serverMetadata().end_session_endpoint === undefined) return null;
+      return oidc.buildEndSessionUrl(configuration, { id_token_hint: idToken, post_logout_redirect_uri: returnTo }).href;
     },
   };
 }

@@ -19,6 +19,8 @@ export type SignedState = { readonly state: "unknown" | "out" } | { readonly sta
 interface SessionSettings {
   /** `POST` begins one from a fresh token, `POST .../renew` yields the next token, `DELETE` ends every one of the person. */
   readonly path: string;
+  /** Says where to sign out at the identity provider as well. */
+  readonly signOutPath: string;
   /** Names the channel on which tabs tell each other that it ended. */
   readonly name: string;
 }
@@ -97,16 +99,19 @@ export class Session {
     return this.renewing;
   }
 
-  /** Ends every session and token of the person, on every device. */
+  /** Ends every session and token of the person, on every device, and goes on to sign out at their identity provider. */
   async end(): Promise<void> {
     const token = this.held?.token;
     const headers = { ...OWN_PAGE, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+    const asked = await fetch(this.settings.signOutPath, { method: "POST", headers, credentials: "same-origin" }).catch(() => null);
+    const goOn = asked?.ok === true ? ((await asked.json()) as { continue_at: string | null }).continue_at : null;
     const response = await fetch(this.settings.path, { method: "DELETE", headers, credentials: "same-origin" });
     if (!response.ok && response.status !== 401) throw await apiErrorOf(response);
     // A channel is of one origin already.
     // oxlint-disable-next-line unicorn/require-post-message-target-origin
     this.channel.postMessage("ended");
     this.lost();
+    if (goOn !== null && /^https?:/.test(goOn)) location.assign(goOn);
   }
 
   lost(): void {

@@ -3,6 +3,6 @@ import { Session } from "@gatehouse/web-kit/session.ts";
 import type { PortalApi } from "./api/portal-api.generated.ts";
 import { translations } from "./translations.ts";
 
-export const ownSession = new Session({ name: "portal", path: "/v1/portal/auth/session" });
+export const ownSession = new Session({ name: "portal", path: "/v1/portal/auth/session", signOutPath: "/v1/portal/auth/sso/sign-out" });
 
 export const portalApi = apiClient<PortalApi>(ownSession, () => translations.t("unreachable"));

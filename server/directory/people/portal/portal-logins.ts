@@ -51,18 +51,20 @@ export function tooManyAttempts(retryAfter: number): Refused {
   return new Refused(refuse("too_many_logins", undefined, { headers: { "retry-after": String(retryAfter) } }));
 }
 
-async function signedIn(logins: PortalLogins, user: EndUserRow, at?: number): Promise<PortalSession> {
-  return { user, token: await logins.tokens.issue(user, at), expiresIn: logins.tokens.expirySeconds };
+async function signedIn(logins: PortalLogins, user: EndUserRow, at: number, sessionEndsAt: number | null = null): Promise<PortalSession> {
+  const { tokens } = logins;
+  const left = sessionEndsAt === null ? tokens.expirySeconds : Math.max(0, Math.floor((sessionEndsAt - at) / 1000));
+  return { user, token: await tokens.issue(user, { at, sessionEndsAt }), expiresIn: Math.min(tokens.expirySeconds, left) };
 }
 
 /**
  * Null when the user was given another password or second factor, or shut out, while what they presented was being
  * verified, which takes long enough: a change under way is waited for. The token is of the moment before, so that a later one ends it.
  */
-async function completed(logins: PortalLogins, verified: EndUserRow): Promise<PortalSession | null> {
+async function completed(logins: PortalLogins, verified: EndUserRow, sessionEndsAt: number | null = null): Promise<PortalSession | null> {
   const at = logins.directory.clock.now();
   const user = await noteLogin(logins.directory.db, verified, new Date(at));
-  return user === undefined ? null : signedIn(logins, user, at);
+  return user === undefined ? null : signedIn(logins, user, at, sessionEndsAt);
 }
 
 /**
@@ -125,10 +127,15 @@ export async function logInWithCode(
   return login;
 }
 
-/** Whoever an identity provider vouched for a moment ago, if they are still let in. */
-export async function signedOnUser(logins: PortalLogins, tenantId: string, userId: string): Promise<PortalSession> {
+/** Whoever an identity provider vouched for a moment ago, if they are still let in, until it said that the session ends. */
+export async function signedOnUser(
+  logins: PortalLogins,
+  tenantId: string,
+  userId: string,
+  sessionEndsAt: number | null,
+): Promise<PortalSession> {
   const user = await endUserStore.find(logins.directory.db, tenantId, userId);
-  const login = user === undefined ? null : await completed(logins, user);
+  const login = user === undefined ? null : await completed(logins, user, sessionEndsAt);
   if (login === null) throw new Refused(refuse("inactive_user"));
   return login;
 }

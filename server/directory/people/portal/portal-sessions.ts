@@ -3,24 +3,22 @@ import { endUserStore, type EndUserRow } from "../../../store/end-users.ts";
 import { tenantIsEnabled } from "../../../store/tenants.ts";
 import { write } from "../../writes/write.ts";
 import { END_USERS, nextTokenGeneration, notifyUser } from "../end-users.ts";
-import {
-  beginPageSession,
-  continuePageSession,
-  endPageSession,
-  endPageSessionsOf,
-  FRESH_MS,
-  PAGE_TOKEN_SECONDS,
-} from "../page-sessions.ts";
+import { beginPageSession, continuePageSession, endPageSession, endPageSessionsOf, FRESH_MS, pageTokenSeconds } from "../page-sessions.ts";
+import type { PortalToken } from "./portal-tokens.ts";
 import { type PortalLogins, type PortalOrigin, type PortalSession, userActor, userRow } from "./portal-logins.ts";
 
 /** What the cookie of a new session holds. Refuses a token that was not given just now. */
 export async function beginPortalSession(
   { directory }: PortalLogins,
   user: Pick<EndUserRow, "id" | "tenant_id" | "tokens_valid_from">,
-  tokenIssuedAt: number,
+  token: Pick<PortalToken, "issuedAt" | "sessionEndsAt">,
 ): Promise<string> {
-  if (directory.clock.now() - tokenIssuedAt > FRESH_MS) throw new Refused(refuse("forbidden", "Sign in again to begin a session."));
-  return beginPageSession(directory, "portal", { tenantId: user.tenant_id, userId: user.id, generation: user.tokens_valid_from.getTime() });
+  if (directory.clock.now() - token.issuedAt > FRESH_MS) throw new Refused(refuse("forbidden", "Sign in again to begin a session."));
+  const { tenant_id: tenantId, id: userId } = user;
+  return beginPageSession(directory, "portal", {
+    ...{ tenantId, userId, endsAt: token.sessionEndsAt },
+    generation: user.tokens_valid_from.getTime(),
+  });
 }
 
 /** The next token of a session; `cookie` is what its cookie holds from now on, null where that stays. Null for a session that ended. */
@@ -39,8 +37,9 @@ export async function renewPortalSession(
     await endPageSession(directory, session.id);
     return null;
   }
-  const expiresIn = Math.min(tokens.expirySeconds, PAGE_TOKEN_SECONDS);
-  return { user, token: await tokens.issue(user, at, expiresIn), expiresIn, cookie: session.cookie };
+  const { endsAt: sessionEndsAt } = session.holder;
+  const expiresIn = pageTokenSeconds(directory, session.holder, tokens.expirySeconds);
+  return { user, token: await tokens.issue(user, { at, seconds: expiresIn, sessionEndsAt }), expiresIn, cookie: session.cookie };
 }
 
 /** Ends every session and token of the user, wherever they are signed in. */

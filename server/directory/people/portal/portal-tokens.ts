@@ -14,6 +14,8 @@ export interface PortalToken {
   readonly issuedAt: number;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
+  /** When the session ends that it was given for, as an identity provider said; null where none did. */
+  readonly sessionEndsAt: number | null;
 }
 
 export interface TokenHolder {
@@ -53,17 +55,28 @@ export class PortalTokens {
     this.clock = settings.clock;
   }
 
-  /** `at`: when its holder was known to be let in, milliseconds since the epoch; now when left out. */
-  issue(user: TokenHolder, at = this.clock.now(), seconds = this.expirySeconds): Promise<string> {
+  /**
+   * `at`: when its holder was known to be let in; `sessionEndsAt`: as of `PortalToken`. Both in milliseconds since the epoch.
+   */
+  issue(
+    user: TokenHolder,
+    {
+      at = this.clock.now(),
+      seconds = this.expirySeconds,
+      sessionEndsAt = null,
+    }: { at?: number; seconds?: number; sessionEndsAt?: number | null } = {},
+  ): Promise<string> {
     // The id holds the millisecond: `iat` has seconds only, too few to tell a token from one a moment before a password change.
     const jti = ulid(Math.max(at, user.tokens_valid_from.getTime()));
     const iat = Math.floor(decodeTime(jti) / 1000);
     const email = user.email === null ? {} : { email: user.email };
-    return new SignJWT({ user_id: user.id, tenant_id: user.tenant_id, ...email, username: user.username, user_type: USER_TYPE })
+    const ends = sessionEndsAt === null ? null : Math.floor(sessionEndsAt / 1000);
+    const session = ends === null ? {} : { session_ends: ends };
+    return new SignJWT({ user_id: user.id, tenant_id: user.tenant_id, ...email, username: user.username, user_type: USER_TYPE, ...session })
       .setProtectedHeader({ alg: "HS256", typ: "JWT" })
       .setJti(jti)
       .setIssuedAt(iat)
-      .setExpirationTime(iat + seconds)
+      .setExpirationTime(Math.min(iat + seconds, ends ?? Number.POSITIVE_INFINITY))
       .sign(this.key);
   }
 
@@ -81,10 +94,16 @@ export class PortalTokens {
         requiredClaims: ["user_id", "tenant_id", "exp", "iat"],
         currentDate: new Date(this.clock.now()),
       });
-      const { user_id: userId, tenant_id: tenantId, user_type: userType, iat, exp, jti } = payload;
+      const { user_id: userId, tenant_id: tenantId, user_type: userType, iat, exp, jti, session_ends: ends } = payload;
       if (typeof userId !== "string" || typeof tenantId !== "string" || userType !== USER_TYPE || iat === undefined || exp === undefined)
         return null;
-      const read: PortalToken = { userId, tenantId, issuedAt: issuedAt(iat, jti), expiresAt: exp * 1000 };
+      const read: PortalToken = {
+        userId,
+        tenantId,
+        issuedAt: issuedAt(iat, jti),
+        expiresAt: exp * 1000,
+        sessionEndsAt: typeof ends === "number" ? ends * 1000 : null,
+      };
       this.verified.set(sha256Hex(token), read);
       return read;
     } catch (error) {

@@ -59,6 +59,7 @@ type Schema_SignedOut = { "success": boolean; "message": string; };
 type Schema_SecondFactorState = { "enabled": boolean; "pending": boolean; "backup_codes_remaining": number; };
 type Schema_SecondFactorBegun = { "secret": string; "otpauth_url": string; "backup_codes": readonly (string)[]; };
 type Schema_SecondFactorChanged = { "success": boolean; "enabled": boolean; };
+type Schema_SignOnEnd = { "continue_at": (string | null); };
 type Schema_SignOnOffers = { "providers": readonly ({ "id": string; "name": string; "kind": "oidc" | "saml"; "start": string; })[]; "local_passwords": boolean; };
 type Schema_PortalProfile = { "id": string; "username": string; "email": (string | null); "display_name": (string | null); "is_verified": boolean; "created_at": string; "last_login": (string | null); "metadata": { [name: string]: unknown }; "avatar_url": (string | null); "totp_enabled": boolean; "primary_group_id": (string | null); };
 type Schema_PhotoSet = { "success": boolean; "avatar_url": string; };
@@ -158,6 +159,7 @@ export interface PortalApiSchemas {
   "SecondFactorState": Schema_SecondFactorState;
   "SecondFactorBegun": Schema_SecondFactorBegun;
   "SecondFactorChanged": Schema_SecondFactorChanged;
+  "SignOnEnd": Schema_SignOnEnd;
   "SignOnOffers": Schema_SignOnOffers;
   "PortalProfile": Schema_PortalProfile;
   "PhotoSet": Schema_PhotoSet;
@@ -210,6 +212,8 @@ export interface PortalApi {
   "POST /v1/portal/auth/session": { answer: Blob; };
   "DELETE /v1/portal/auth/session": { answer: Blob; };
   "POST /v1/portal/auth/session/renew": { answer: Schema_PortalSession; };
+  "POST /v1/portal/auth/sso/{id}/backchannel-logout": { path: { "id": string; }; body: FormData; answer: Blob; };
+  "POST /v1/portal/auth/sso/sign-out": { answer: Schema_SignOnEnd; };
   "GET /v1/portal/auth/sso": { query?: { "tenant_id"?: string; }; answer: Schema_SignOnOffers; };
   "POST /v1/portal/auth/sso/exchange": { body: { "code": string; }; answer: Schema_PortalSession; };
   "GET /v1/portal/auth/sso/{id}/start": { path: { "id": string; }; query?: { "return_to"?: string; "test"?: string; }; answer: Blob; };

@@ -1,0 +1,91 @@
+import { uuid } from "../../kernel/ids.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
+import { adminUserStore } from "../../store/admin-users.ts";
+import { endUserStore } from "../../store/end-users.ts";
+import { insertSignOnSession, takeAskedSignOut, takeSignOnSessions } from "../../store/sign-on-sessions.ts";
+import { nextGeneration } from "../people/admin-users.ts";
+import { END_USERS, nextTokenGeneration, notifyUser } from "../people/end-users.ts";
+import { endPageSessionsOf, type PagePlane } from "../people/page-sessions.ts";
+import type { Directory, Write } from "../writes/write.ts";
+import type { LogoutToken } from "./logout-token.ts";
+import type { SignOnPlace } from "./sign-on-steps.ts";
+
+/** Somebody's session at a provider, as OpenID Connect names it. */
+export interface ProviderSession {
+  readonly subject: string;
+  readonly sessionId: string | null;
+  readonly idToken: string;
+}
+
+/** No session of a page lasts longer; a token may, where that was configured so. */
+const KEPT_MS = 30 * 24 * 3_600_000;
+const columnOf = (plane: PagePlane) => (plane === "portal" ? "end_user_id" : "admin_user_id");
+const contextOf = (id: string) => `sign_on_sessions.id_token_sealed:${id}`;
+const named = (place: Pick<SignOnPlace, "id">, name: string) => sha256Hex(`${place.id} ${name}`);
+
+/** Remembers who signed in, so that the provider can sign them out. */
+export async function noteSignOnSession(
+  { db, secrets, clock }: Directory,
+  place: SignOnPlace,
+  accountId: string,
+  session: ProviderSession,
+): Promise<void> {
+  const id = uuid();
+  const isPortal = place.audience === "portal";
+  const idToken = place.settings.oidc?.sign_out === true ? session.idToken : null;
+  await insertSignOnSession(db, {
+    id,
+    tenant_id: place.tenantId,
+    provider_id: place.id,
+    end_user_id: isPortal ? accountId : null,
+    admin_user_id: isPortal ? null : accountId,
+    subject_hash: named(place, session.subject),
+    session_hash: session.sessionId === null ? null : named(place, session.sessionId),
+    id_token_sealed: idToken === null ? null : secrets.seal(idToken, contextOf(id)),
+    created_at: new Date(clock.now()),
+    expires_at: new Date(clock.now() + KEPT_MS),
+  });
+}
+
+/** Ends every session and token of whoever the provider signs out, as signing out here does; answers who that was. */
+export async function signOutByProvider(write: Write, place: SignOnPlace, token: LogoutToken): Promise<{ readonly endUserIds: string[] }> {
+  const gone = await takeSignOnSessions(write.trx, {
+    providerId: place.id,
+    subjectHash: token.subject === null ? null : named(place, token.subject),
+    sessionHash: token.sessionId === null ? null : named(place, token.sessionId),
+  });
+  const endUserIds = [...new Set(gone.flatMap((row) => row.end_user_id ?? []))];
+  const adminIds = [...new Set(gone.flatMap((row) => row.admin_user_id ?? []))];
+  if (gone.length === 0) write.stay({}, {}, { endUserIds });
+  for (const id of endUserIds) await signOutEndUser(write, place, id);
+  for (const id of adminIds) await signOutAdmin(write, place, id);
+  return { endUserIds };
+}
+
+async function signOutEndUser(write: Write, place: SignOnPlace, id: string): Promise<void> {
+  const row = await endUserStore.find(write.trx, place.tenantId, id, "lock");
+  if (row === undefined) return;
+  await endUserStore.update(write.trx, id, { tokens_valid_from: nextTokenGeneration(row, write.directory.clock) });
+  await endPageSessionsOf(write.trx, "portal", id);
+  write.log({ tenant_id: place.tenantId, action: "sign_out", resource: END_USERS, resource_id: id, after: { provider: place.name } });
+  notifyUser(write, row);
+}
+
+async function signOutAdmin(write: Write, place: SignOnPlace, id: string): Promise<void> {
+  const row = await adminUserStore.find(write.trx, place.tenantId, id, "lock");
+  if (row === undefined) return;
+  await adminUserStore.update(write.trx, id, { tokens_valid_from: nextGeneration(row, write.now) });
+  await endPageSessionsOf(write.trx, "admin", id);
+  write.log({ tenant_id: place.tenantId, action: "sign_out", resource: "admin-users", resource_id: id, after: { provider: place.name } });
+}
+
+/** The session of an account that its provider is to be asked to end as well; null where there is none. Once. */
+export async function askedSignOut(
+  { db, secrets, clock }: Directory,
+  plane: PagePlane,
+  accountId: string,
+): Promise<{ readonly providerId: string; readonly idToken: string } | null> {
+  const row = await takeAskedSignOut(db, { column: columnOf(plane), id: accountId }, new Date(clock.now()));
+  const idToken = row === undefined ? null : secrets.openOrNull(row.id_token_sealed, contextOf(row.id));
+  return row === undefined || idToken === null ? null : { providerId: row.provider_id, idToken };
+}

@@ -1,0 +1,39 @@
+import type { Insertable, Selectable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import type { SignOnSessionTable } from "./tables/identity.ts";
+
+export type SignOnSessionRow = Selectable<SignOnSessionTable>;
+
+/** How a provider names a session that it signs out: by the session where it says one, else all of the subject. */
+export interface NamedSession {
+  readonly providerId: string;
+  readonly subjectHash: string | null;
+  readonly sessionHash: string | null;
+}
+
+export async function insertSignOnSession(db: Database | Trx, row: Insertable<SignOnSessionTable>): Promise<void> {
+  await db.insertInto("sign_on_sessions").values(row).execute();
+}
+
+/** Takes the sessions away that are meant. */
+export async function takeSignOnSessions(trx: Trx, { providerId, subjectHash, sessionHash }: NamedSession): Promise<SignOnSessionRow[]> {
+  let query = trx.deleteFrom("sign_on_sessions").where("provider_id", "=", providerId);
+  if (subjectHash !== null) query = query.where("subject_hash", "=", subjectHash);
+  if (sessionHash !== null) query = query.where("session_hash", "=", sessionHash);
+  return query.returningAll().execute();
+}
+
+/** The newest of the account whose provider may be asked to sign out, takes it away with the others of the account. */
+export async function takeAskedSignOut(
+  db: Database,
+  account: { readonly column: "end_user_id" | "admin_user_id"; readonly id: string },
+  now: Date,
+): Promise<SignOnSessionRow | undefined> {
+  const gone = await db.deleteFrom("sign_on_sessions").where(account.column, "=", account.id).returningAll().execute();
+  const asked = gone.filter((row) => row.id_token_sealed !== null && row.expires_at > now);
+  return asked.toSorted((a, b) => b.created_at.getTime() - a.created_at.getTime())[0];
+}
+
+export async function pruneSignOnSessions(db: Database, now: Date): Promise<void> {
+  await db.deleteFrom("sign_on_sessions").where("expires_at", "<", now).execute();
+}

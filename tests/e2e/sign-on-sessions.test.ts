@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { decodeJwt } from "jose";
+import { portalClient } from "../support/portal.ts";
+import { samlProvider } from "../support/saml-provider.ts";
+import { movedOn, signOnBrowser, type SignOnBrowser } from "../support/sign-on-browser.ts";
+import { startSigningIssuer, type SigningIssuer } from "../support/signing-issuer.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+/** Sessions that began at an identity provider end when it says so, and the other way round. */
+
+const EVENTS = { "http://schemas.openid.net/event/backchannel-logout": {} };
+const OWN_PAGE = { "x-gw-session": "page" };
+
+let world: World;
+let issuer: SigningIssuer;
+const providers: Record<"portal" | "admin", any> = { portal: null, admin: null };
+
+const make = (audience: "portal" | "admin", more: object = {}) =>
+  world.admin.post("/v1/admin/identity-providers", {
+    tenant_id: "default",
+    kind: "oidc",
+    audience,
+    name: `Company ${audience} ${crypto.randomUUID()}`,
+    create_accounts: true,
+    oidc: { issuer: issuer.issuer, client_id: "gatehouse", ...more },
+    client_secret: "a secret",
+    group_mappings: audience === "admin" ? [{ group: "all", role: "viewer" }] : [],
+  });
+
+beforeAll(async () => {
+  world = await startWorld();
+  issuer = await startSigningIssuer();
+  for (const audience of ["portal", "admin"] as const) providers[audience] = await make(audience, { sign_out: true });
+});
+afterAll(async () => {
+  await world.end();
+  await issuer.stop();
+});
+
+const planeOf = (audience: "portal" | "admin") =>
+  audience === "portal"
+    ? { base: `${world.gateway.runtimeUrl}/v1/portal/auth/sso`, session: "/v1/portal/auth/session", origin: world.gateway.runtimeUrl }
+    : { base: `${world.gateway.adminUrl}/v1/admin-users/sso`, session: "/v1/admin-users/session", origin: world.gateway.adminUrl };
+
+interface SignedInPage {
+  readonly browser: SignOnBrowser;
+  readonly token: string;
+  /** Whether the token still opens what it is for. */
+  works(): Promise<boolean>;
+  /** Whether the page's cookie yields another token. */
+  renews(): Promise<boolean>;
+}
+
+async function signedIn(audience: "portal" | "admin", sub: string, sid?: string, provider = providers[audience]): Promise<SignedInPage> {
+  const { base, session, origin } = planeOf(audience);
+  issuer.answer = async () => ({
+    access_token: "opaque",
+    token_type: "Bearer",
+    id_token: await issuer.sign({
+      aud: "gatehouse",
+      nonce: issuer.asked.at(-1)?.nonce ?? "",
+      sub,
+      preferred_username: `${sub}@example.com`,
+      groups: ["all"],
+      ...(sid === undefined ? {} : { sid }),
+    }),
+  });
+  const browser = signOnBrowser();
+  const code = movedOn(await (await browser.follow(`${base}/${provider.id}/start`)).text())?.code ?? "";
+  const exchanged = await browser.go(`${base}/exchange`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ code }),
+  });
+  const { access_token: token } = (await exchanged.json()) as { access_token: string };
+  const begun = await browser.go(`${origin}${session}`, { method: "POST", headers: { ...OWN_PAGE, authorization: `Bearer ${token}` } });
+  expect([exchanged.status, begun.status]).toEqual([200, 204]);
+  const me = audience === "portal" ? `${origin}/v1/portal/auth/profile` : `${origin}/v1/admin-users/me`;
+  return {
+    browser,
+    token,
+    works: async () => (await fetch(me, { headers: { authorization: `Bearer ${token}` } })).status === 200,
+    renews: async () => (await browser.go(`${origin}${session}/renew`, { method: "POST", headers: OWN_PAGE })).status === 200,
+  };
+}
+
+const logoutToken = (claims: object, header: object = {}) =>
+  issuer.sign({ aud: "gatehouse", jti: crypto.randomUUID(), events: EVENTS, ...claims } as any, { typ: "logout+jwt", ...header });
+
+async function tell(audience: "portal" | "admin", logout_token: string, provider = providers[audience]) {
+  const response = await fetch(`${planeOf(audience).base}/${provider.id}/backchannel-logout`, {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({ logout_token }).toString(),
+  });
+  return { status: response.status, body: (await response.json()) as any };
+}
+
+describe.each(["portal", "admin"] as const)("a provider of the %s", (audience) => {
+  test("signs somebody out by its back channel: every token and session of theirs, and nobody else's", async () => {
+    const [one, other] = [await signedIn(audience, `${audience}-ada`, "s-1"), await signedIn(audience, `${audience}-bo`, "s-2")];
+    expect([await one.works(), await other.works()]).toEqual([true, true]);
+    expect(await tell(audience, await logoutToken({ sid: "s-1" }))).toEqual({ status: 200, body: {} });
+    expect([await one.works(), await one.renews(), await other.works(), await other.renews()]).toEqual([false, false, true, true]);
+    // By the subject as well, whatever the session was.
+    await tell(audience, await logoutToken({ sub: `${audience}-bo` }));
+    expect([await other.works(), await other.renews()]).toEqual([false, false]);
+    const again = await signedIn(audience, `${audience}-ada`);
+    expect(await again.works()).toBe(true);
+  });
+
+  test("signs nobody out by a token that proves nothing", async () => {
+    const page = await signedIn(audience, `${audience}-eve`, "s-9");
+    const now = Math.floor(Date.now() / 1000);
+    const good = { sid: "s-9" };
+    const used = await logoutToken({ sub: "nobody-here" });
+    await tell(audience, used);
+    for (const [what, token] of [
+      ["a foreign key of the same name", await issuer.signForeign({ aud: "gatehouse", jti: "1", events: EVENTS, ...good })],
+      ["an ID token", await issuer.sign({ aud: "gatehouse", sub: `${audience}-eve`, sid: "s-9" })],
+      ["another type", await logoutToken(good, { typ: "JWT" })],
+      ["another audience", await logoutToken({ ...good, aud: "another" })],
+      ["another issuer", await logoutToken({ ...good, iss: "https://evil.example" })],
+      ["another event", await logoutToken({ ...good, events: { "http://schemas.openid.net/event/other": {} } })],
+      ["a nonce", await logoutToken({ ...good, nonce: "n" })],
+      ["nobody named", await logoutToken({})],
+      ["no jti", await logoutToken({ ...good, jti: undefined })],
+      ["an old one", await logoutToken({ ...good, iat: now - 7200, exp: now + 60 })],
+      ["one that is over", await logoutToken({ ...good, iat: now - 400, exp: now - 120 })],
+      ["one that came before", used],
+      ["no token", "nonsense"],
+    ] as const) {
+      const { status, body } = await tell(audience, token);
+      expect([what, status, body.error]).toEqual([what, 400, "invalid_request"]);
+    }
+    expect([await page.works(), await page.renews()]).toEqual([true, true]);
+    // Another provider of the same issuer has sessions of its own.
+    const neighbour = await make(audience);
+    expect((await tell(audience, await logoutToken(good), neighbour)).status).toBe(200);
+    expect(await page.works()).toBe(true);
+  });
+
+  test("is where whoever signs out here goes on to sign out, once, and only where that was asked for", async () => {
+    const { base, origin } = planeOf(audience);
+    const ask = async ({ token }: SignedInPage) => {
+      const response = await fetch(`${base}/sign-out`, { method: "POST", headers: { authorization: `Bearer ${token}` } });
+      return ((await response.json()) as { continue_at: string | null }).continue_at;
+    };
+    const page = await signedIn(audience, `${audience}-kim`);
+    const address = new URL((await ask(page)) ?? "");
+    expect(address.origin + address.pathname).toBe(`${issuer.issuer}/logout`);
+    const { id_token_hint: hint = "", post_logout_redirect_uri: back } = Object.fromEntries(address.searchParams);
+    expect([decodeJwt(hint).sub, back]).toEqual([`${audience}-kim`, `${origin}/${audience === "portal" ? "portal" : "console"}/`]);
+    expect(await ask(page)).toBeNull();
+    expect(await ask(await signedIn(audience, `${audience}-lou`, undefined, await make(audience)))).toBeNull();
+  });
+});
+
+test("what SAML says of the end of a session holds for the page's session and all tokens of it", async () => {
+  const idp = await samlProvider();
+  const provider = await world.admin.post("/v1/admin/identity-providers", {
+    tenant_id: "default",
+    kind: "saml",
+    audience: "portal",
+    name: "By SAML",
+    create_accounts: true,
+    attributes: { username: "mail" },
+    saml: { entity_id: idp.entityId, sso_url: "https://idp.example/sso", certificates: [idp.certificate] },
+  });
+  const { base, session, origin } = planeOf("portal");
+  const browser = signOnBrowser();
+  const begun = await browser.go(`${base}/${provider.id}/start`);
+  const { id, relayState } = idp.request(begun.headers.get("location") ?? "");
+  const acs = `${base}/${provider.id}/acs`;
+  const endsAt = Math.floor(Date.now() / 1000) + 90;
+  const words = { acs, inResponseTo: id, subject: "short-1", attributes: { mail: "short@example.com" }, sessionUntil: endsAt };
+  const answered = await browser.go(acs, {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({ SAMLResponse: idp.answer(words), RelayState: relayState }).toString(),
+  });
+  const code = movedOn(await answered.text())?.code;
+  const exchanged = await browser.go(`${base}/exchange`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ code }),
+  });
+  const first = (await exchanged.json()) as { access_token: string; expires_in: number };
+  expect(decodeJwt(first.access_token).exp).toBe(endsAt);
+  expect(first.expires_in).toBeLessThanOrEqual(90);
+  await browser.go(`${origin}${session}`, { method: "POST", headers: { ...OWN_PAGE, authorization: `Bearer ${first.access_token}` } });
+  const renewed = await browser.go(`${origin}${session}/renew`, { method: "POST", headers: OWN_PAGE });
+  const next = (await renewed.json()) as { access_token: string };
+  expect(decodeJwt(next.access_token).exp).toBe(endsAt);
+  expect((await portalClient(world.gateway.runtimeUrl, next.access_token).request("GET", "/auth/profile")).status).toBe(200);
+});
