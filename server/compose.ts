@@ -132,7 +132,7 @@ export async function compose(
     if (runtimePlaneOpen !== null && runtime !== null) {
       const { road, services } = runtime;
       const answerCalls = runtimePlane(road, services, { notReady }, config.allowedOrigins, metrics.answeredWithoutRow);
-      runtimePlaneOpen.answer(withAppPages("portal", answerCalls));
+      runtimePlaneOpen.answer(withAppPages("portal", answerCalls, config));
     }
 
     return {

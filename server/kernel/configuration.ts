@@ -1,6 +1,7 @@
 import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
 import { allowedOrigins, type AllowedOrigins, origins } from "./allowed-origins.ts";
+import { appDomains } from "./app-domains.ts";
 import { bucketEndpoint, bucketPlace, type BucketSettings } from "./bucket-settings.ts";
 import { isAddress, isWebAddress } from "./web-address.ts";
 import { type MailAddress, mailFrom, type MailServer, smtpUrl } from "./mail-settings.ts";
@@ -228,6 +229,13 @@ export const VARIABLES = {
     default: "",
     meaning: "comma list of further web origins whose pages may call tool servers alone; the gateway's own may",
   },
+  GW_MCP_APP_DOMAINS: {
+    schema: appDomains,
+    default: "",
+    meaning:
+      "comma list of hosts, such as https://cdn.example or https://*.example, that the interfaces of tools may reach from the " +
+      "portal when they ask for them. Without it they reach none",
+  },
   GW_SMTP_URL: {
     schema: smtpUrl,
     secret: true,
@@ -290,6 +298,8 @@ export interface Configuration {
   readonly allowPrivateUpstreams: boolean;
   readonly mcpStatelessProbe: boolean;
   readonly allowedOrigins: AllowedOrigins;
+  /** Hosts that interfaces of tools may reach. */
+  readonly toolAppDomains: readonly string[];
   /** Null when no mail is sent. */
   readonly mail: { readonly server: MailServer; readonly from: MailAddress } | null;
   /** Whether the host bound to is this machine only. */
@@ -369,6 +379,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
       (read(env, "GW_ALLOWED_ORIGINS") ?? []) as string[],
       (read(env, "GW_MCP_ALLOWED_ORIGINS") ?? []) as string[],
     ),
+    toolAppDomains: (read(env, "GW_MCP_APP_DOMAINS") ?? []) as string[],
     mail: mailServer === undefined || mailSender === undefined ? null : { server: mailServer, from: mailSender },
     loopback: LOOPBACK.has(host),
     logLevel: read(env, "GW_LOG_LEVEL") as Configuration["logLevel"],

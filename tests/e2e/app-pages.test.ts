@@ -16,7 +16,10 @@ beforeAll(() => {
   writeFileSync(join(dist, "portal", "favicon.svg"), "<svg/>");
   writeFileSync(join(dist, "portal", "assets", "a-1.js"), "let a");
   writeFileSync(join(dist, "portal", "assets", "a-1.js.gz"), gzipSync("let a"));
-  plane = withAppPages("portal", () => new Response("the plane"), dist);
+  plane = withAppPages("portal", () => new Response("the plane"), {
+    dist,
+    toolAppDomains: ["https://api.example", "https://*.cdn.example"],
+  });
 });
 afterAll(() => rmSync(dist, { recursive: true }));
 
@@ -76,4 +79,19 @@ test("the frame of a tool's interface has an origin of nobody and no network", a
   expect(policy).toContain("default-src 'none'");
   expect(policy).not.toContain("allow-same-origin");
   expect(policy).not.toContain("connect-src");
+});
+
+test("the interface of a tool reaches the hosts that an administrator allows, of those that it asks for", async () => {
+  const asked = [
+    ["connect", "https://api.example"],
+    ["connect", "https://other.example"],
+    ["connect", "wss://api.example"],
+    ["resource", "https://a.cdn.example"],
+    ["resource", "https://evilcdn.example"],
+    ["resource", "https://x.cdn.example; script-src *"],
+  ];
+  const policy = (await get(`/portal/sandbox?${new URLSearchParams(asked)}`)).headers.get("content-security-policy") ?? "";
+  expect(policy).toContain("connect-src https://api.example;");
+  expect(policy).toContain("img-src data: blob: https://a.cdn.example;");
+  expect(policy).not.toMatch(/other|wss|evil|script-src \*/);
 });

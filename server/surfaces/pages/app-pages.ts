@@ -34,7 +34,11 @@ const NOT_BUILT = "The pages are not built on this machine. npm start builds the
  * An app of ours under `/<app>/`, in front of what else the plane answers. `/` leads a browser there. Files with a hash in
  * their name are kept for good, the page itself never; a path of the app that is no file is a view of it, and gets the page.
  */
-export function withAppPages<Info>(app: PageApp, handler: Handler<Info>, dist = DIST): Handler<Info> {
+export function withAppPages<Info>(
+  app: PageApp,
+  handler: Handler<Info>,
+  { toolAppDomains = [], dist = DIST }: { readonly toolAppDomains?: readonly string[]; readonly dist?: string } = {},
+): Handler<Info> {
   const home = `/${app}/`;
   return (request, info) => {
     const path = pathOf(request.url);
@@ -43,7 +47,7 @@ export function withAppPages<Info>(app: PageApp, handler: Handler<Info>, dist = 
     if (path === `/${app}`) return new Response(null, { status: 308, headers: { location: home } });
     if (!path.startsWith(home)) return handler(request, info);
     if (!reads(request)) return new Response(null, { status: 405, headers: { ...COMMON, allow: "GET, HEAD" } });
-    if (app === "portal" && path === `${home}sandbox`) return sandboxPage();
+    if (app === "portal" && path === `${home}sandbox`) return sandboxPage(request.url, toolAppDomains);
     return answer(join(dist, app), path.slice(home.length), request);
   };
 }

@@ -14,20 +14,30 @@ export const PAGE_POLICY = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
+/** Hosts that the interface of a tool may reach: for requests, and for pictures, scripts, styles, fonts and sound. */
+export interface AppDomains {
+  readonly connect: readonly string[];
+  readonly resource: readonly string[];
+}
+
 /**
  * The frame for interfaces that tool servers bring. Sandboxed by its own answer, whoever frames it: its origin is opaque,
- * so nothing in it reaches the portal's storage, cookies or API. Scripts of the interface run; nothing reaches the network.
+ * so nothing in it reaches the portal's storage, cookies or API. Scripts of the interface run; the network is the domains'.
  */
-export const SANDBOX_POLICY = [
-  "default-src 'none'",
-  "script-src 'unsafe-inline'",
-  "style-src 'unsafe-inline'",
-  "img-src data: blob:",
-  "font-src data:",
-  "media-src data: blob:",
-  "frame-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'self'",
-  "sandbox allow-scripts",
-].join("; ");
+export function sandboxPolicy({ connect, resource }: AppDomains): string {
+  const from = (...sources: readonly string[]) => [...sources, ...resource].join(" ");
+  return [
+    "default-src 'none'",
+    `script-src ${from("'unsafe-inline'")}`,
+    `style-src ${from("'unsafe-inline'")}`,
+    `img-src ${from("data:", "blob:")}`,
+    `font-src ${from("data:")}`,
+    `media-src ${from("data:", "blob:")}`,
+    ...(connect.length === 0 ? [] : [`connect-src ${connect.join(" ")}`]),
+    "frame-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+    "sandbox allow-scripts",
+  ].join("; ");
+}

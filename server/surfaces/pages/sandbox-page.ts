@@ -1,4 +1,5 @@
-import { SANDBOX_POLICY } from "./content-security.ts";
+import { APP_DOMAIN } from "../../kernel/app-domains.ts";
+import { type AppDomains, sandboxPolicy } from "./content-security.ts";
 
 /**
  * Stands between a page and an interface of a tool server: it has an origin of its own that is nobody's, puts the interface
@@ -23,11 +24,29 @@ parent.postMessage({ jsonrpc: "2.0", method: "ui/notifications/sandbox-proxy-rea
 </script>
 `;
 
-export function sandboxPage(): Response {
+const MOST_DOMAINS = 32;
+
+/** Whether a host that is asked for is one that is allowed, or stands below one that is allowed with all below it. */
+function isAllowed(asked: string, allowed: readonly string[]): boolean {
+  return allowed.some((one) => {
+    const [scheme = "", host = ""] = one.split("://");
+    return one === asked || (host.startsWith("*.") && asked.startsWith(`${scheme}://`) && asked.endsWith(host.slice(1)));
+  });
+}
+
+/** The frame for an interface that asks for these hosts in `url`: it gets those that an administrator allows, and no others. */
+export function sandboxPage(url: string, allowed: readonly string[]): Response {
+  const { searchParams } = new URL(url);
+  const granted = (name: string) =>
+    searchParams
+      .getAll(name)
+      .slice(0, MOST_DOMAINS)
+      .filter((asked) => APP_DOMAIN.test(asked) && isAllowed(asked, allowed));
+  const domains: AppDomains = { connect: granted("connect"), resource: granted("resource") };
   return new Response(PAGE, {
     headers: {
       "content-type": "text/html; charset=utf-8",
-      "content-security-policy": SANDBOX_POLICY,
+      "content-security-policy": sandboxPolicy(domains),
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
       "cache-control": "no-store",

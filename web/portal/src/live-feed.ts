@@ -8,15 +8,31 @@ const LONGEST_WAIT_MS = 60_000;
 
 const wait = (ms: number, signal: AbortSignal) =>
   new Promise<void>((resolve) => {
+    if (signal.aborted) return resolve();
     const timer = setTimeout(resolve, ms);
     signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
   });
+
+const listeners = new Set<() => void>();
+
+/** Resolves when the gateway tells of something, and at the latest after so long or when it is no longer waited for. */
+export async function nextFeedEvent(withinMs: number, signal: AbortSignal): Promise<void> {
+  const stop = new AbortController();
+  const leave = () => stop.abort();
+  listeners.add(leave);
+  signal.addEventListener("abort", leave, { once: true });
+  if (signal.aborted) leave();
+  await wait(withinMs, stop.signal);
+  signal.removeEventListener("abort", leave);
+  listeners.delete(leave);
+}
 
 /** What is on the screen is renewed when the gateway tells of something new. A stream that ends is opened again, later each time. */
 export function useLiveFeed(): void {
   useEffect(() => {
     const stop = new AbortController();
     const renew = () => {
+      for (const listener of [...listeners]) listener();
       for (const key of ["notifications", "approvals", "alerts"]) void queries.invalidateQueries({ queryKey: [key] });
     };
     const follow = async () => {

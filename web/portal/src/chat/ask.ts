@@ -1,42 +1,79 @@
 import { ApiError } from "@gatehouse/web-kit/api-error.ts";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { portalApi } from "../portal-client.ts";
-import type { ChatTurn, TurnRefusal } from "./conversation.ts";
+import type { OfferedTool } from "../tools/offered-tools.ts";
+import type { TurnRefusal } from "./conversation.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 const isJson = (value: unknown): value is Json => typeof value === "object" && value !== null;
 const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
-function contentOf({ text: words, attachments = [] }: ChatTurn): unknown {
-  if (attachments.length === 0) return words;
-  return [{ type: "text", text: words }, ...attachments.map(({ url }) => ({ type: "image_url", image_url: { url } }))];
+export interface AskedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
 }
 
-/** What of a conversation the model is told: answers that were refused said nothing. */
-function messagesOf(turns: readonly ChatTurn[]): unknown[] {
-  return turns
-    .filter(({ refusal, text: words }) => refusal === undefined && words !== "")
-    .map((turn) => ({ role: turn.role, content: contentOf(turn) }));
-}
-
-export interface Answered {
+interface Answered {
   readonly runId: string | null;
+  readonly text: string;
+  readonly calls: readonly AskedCall[];
+}
+
+/** Calls come in pieces, each under its place among them. */
+class CallPieces {
+  private readonly calls = new Map<number, { id: string; name: string; arguments: string }>();
+
+  add(pieces: unknown): void {
+    for (const piece of Array.isArray(pieces) ? pieces : []) {
+      if (!isJson(piece)) continue;
+      const at = typeof piece.index === "number" ? piece.index : this.calls.size;
+      const call = this.calls.get(at) ?? { id: "", name: "", arguments: "" };
+      const named = isJson(piece.function) ? piece.function : {};
+      call.id = text(piece.id) ?? call.id;
+      call.name += text(named.name) ?? "";
+      call.arguments += text(named.arguments) ?? "";
+      this.calls.set(at, call);
+    }
+  }
+
+  whole(): readonly AskedCall[] {
+    return [...this.calls.entries()]
+      .toSorted(([a], [b]) => a - b)
+      .map(([at, call]) => ({ ...call, id: call.id === "" ? `call_${at}` : call.id }));
+  }
 }
 
 /** Asks the model and tells of its answer as it comes, at most once for each frame of the screen. */
 export async function streamAnswer(given: {
   readonly handle: string;
   readonly modelId: string;
-  readonly turns: readonly ChatTurn[];
+  readonly messages: readonly unknown[];
+  readonly tools: readonly OfferedTool[];
+  /** It may call no more tools, and is to say what it knows. */
+  readonly mustEnd: boolean;
+  readonly runId: string | null;
   readonly signal: AbortSignal;
   readonly onText: (whole: string) => void;
 }): Promise<Answered> {
   const response = await portalApi.send("/v1/proxy/llm/chat/completions", {
     method: "POST",
-    headers: { "content-type": "application/json", "x-gw-conversation-handle": given.handle, "x-gw-session-id": given.handle },
-    body: JSON.stringify({ model_id: given.modelId, stream: true, messages: messagesOf(given.turns) }),
+    headers: {
+      "content-type": "application/json",
+      "x-gw-conversation-handle": given.handle,
+      "x-gw-session-id": given.handle,
+      ...(given.runId === null ? {} : { "x-gw-run-id": given.runId }),
+    },
+    body: JSON.stringify({
+      model_id: given.modelId,
+      stream: true,
+      messages: given.messages,
+      ...(given.tools.length === 0 ? {} : { tools: given.tools.map(functionOf) }),
+      ...(given.tools.length > 0 && given.mustEnd ? { tool_choice: "none" } : {}),
+    }),
     signal: given.signal,
   });
+  const calls = new CallPieces();
   let whole = "";
   let frame = 0;
   const flush = () => {
@@ -51,17 +88,21 @@ export async function streamAnswer(given: {
       if (!isJson(chunk)) continue;
       if (chunk.error !== undefined) throw new ApiError(response.status, response.headers, chunk, "The stream broke off.");
       const [choice] = Array.isArray(chunk.choices) ? (chunk.choices as unknown[]) : [];
-      const delta = isJson(choice) && isJson(choice.delta) ? text(choice.delta.content) : null;
-      if (delta === null) continue;
-      whole += delta;
+      if (!isJson(choice) || !isJson(choice.delta)) continue;
+      calls.add(choice.delta.tool_calls);
+      const piece = text(choice.delta.content);
+      if (piece === null) continue;
+      whole += piece;
       if (frame === 0) frame = requestAnimationFrame(flush);
     }
   } finally {
     if (frame !== 0) cancelAnimationFrame(frame);
     given.onText(whole);
   }
-  return { runId: response.headers.get("x-gw-run-id") };
+  return { runId: response.headers.get("x-gw-run-id"), text: whole, calls: calls.whole() };
 }
+
+const functionOf = ({ name, description, parameters }: OfferedTool) => ({ type: "function", function: { name, description, parameters } });
 
 const POLICY_CODES = new Set(["guardrail_blocked", "semantic_policy_block", "argument_policy_denied", "forbidden"]);
 

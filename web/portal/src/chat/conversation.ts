@@ -16,6 +16,32 @@ export interface TurnRefusal {
   readonly retryAfterSeconds: number | null;
 }
 
+/** One call of a tool that a model asked for: what it was to be, how far it is, and what came of it. */
+export interface ToolCall {
+  readonly id: string;
+  /** As the model calls it. */
+  readonly name: string;
+  readonly arguments: string;
+  /** Null where it named a tool that there is not. */
+  readonly tool: string | null;
+  readonly serverId: string | null;
+  readonly serverName: string;
+  readonly appUri: string | null;
+  readonly state: "running" | "waiting" | "done" | "failed" | "refused" | "stopped";
+  readonly approval?: { readonly id: string; readonly expiresAt: string | null };
+  /** What the model is told. */
+  readonly told?: string;
+  /** As the server answered, for the tool's own interface. */
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly requestId?: string | null;
+}
+
+/** What a model said before it called tools, and the calls. */
+export interface ToolRound {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+}
+
 export interface ChatTurn {
   readonly id: string;
   readonly role: "user" | "assistant";
@@ -27,6 +53,8 @@ export interface ChatTurn {
   readonly runId?: string | null;
   readonly score?: 1 | -1 | null;
   readonly stopped?: boolean;
+  /** Of an answer that called tools: what came before its text. */
+  readonly rounds?: readonly ToolRound[];
   readonly refusal?: TurnRefusal;
 }
 
@@ -43,6 +71,8 @@ export interface KeptConversation {
   readonly owner: string;
   readonly title: string;
   readonly modelId: string | null;
+  /** The tool servers whose tools the model may call here. */
+  readonly toolServerIds?: readonly string[];
   readonly startedAt: string;
   readonly changedAt: string;
   readonly notice: ShownNotice | null;

@@ -1,6 +1,6 @@
 /**
  * The blocks of a text that grows: each is what markdown makes of it alone, so that while an answer comes only the last is
- * read again. A fence that is open keeps everything after it.
+ * read again. A fence that is open, of code or of a formula, keeps everything after it.
  */
 export function markdownBlocks(text: string): readonly string[] {
   const blocks: string[] = [];
@@ -11,7 +11,7 @@ export function markdownBlocks(text: string): readonly string[] {
     lines = [];
   };
   for (const line of text.split("\n")) {
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+    const mark = /^ {0,3}(`{3,}|~{3,}|\$\$(?=\s*$))/.exec(line)?.[1];
     if (fence === null && mark !== undefined) fence = mark;
     else if (fence !== null && mark !== undefined && mark.startsWith(fence) && line.trim() === mark) {
       lines.push(line);

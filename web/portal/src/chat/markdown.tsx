@@ -1,17 +1,29 @@
 import { clsx } from "clsx";
-import { type ComponentProps, lazy, memo, type ReactNode, Suspense } from "react";
+import { type ComponentProps, isValidElement, lazy, memo, type ReactNode, Suspense } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import rehypeSanitize from "rehype-sanitize";
 import remarkGfm from "remark-gfm";
+import remarkMath from "remark-math";
 import { markdownBlocks } from "./markdown-blocks.ts";
+import { withMathDelimiters } from "./math-delimiters.ts";
 
 const HighlightedCode = lazy(() => import("./highlighted-code.tsx").then((module) => ({ default: module.HighlightedCode })));
+
+const Maths = lazy(() => import("./maths.tsx").then((module) => ({ default: module.Maths })));
+
+const MATH_LANGUAGE = "math";
 
 const SAFE = /^(?:https?:|mailto:)/i;
 
 function Code({ className, children, streaming }: ComponentProps<"code"> & { readonly streaming: boolean }): ReactNode {
   const language = /language-(\w+)/.exec(className ?? "")?.[1];
   const text = String(children);
+  if (language === MATH_LANGUAGE && !streaming)
+    return (
+      <Suspense fallback={<code className="font-mono text-sm">{text}</code>}>
+        <Maths text={text.trim()} display={false} />
+      </Suspense>
+    );
   if (language === undefined && !text.includes("\n"))
     return <code className="rounded bg-sunken px-1.5 py-0.5 font-mono text-[0.875em]">{children}</code>;
   const plain = <code className="font-mono text-sm">{text}</code>;
@@ -20,6 +32,22 @@ function Code({ className, children, streaming }: ComponentProps<"code"> & { rea
     <Suspense fallback={plain}>
       <HighlightedCode text={text} language={language} />
     </Suspense>
+  );
+}
+
+/** A block of code, or a formula on lines of its own. */
+function Pre({ children, streaming }: { readonly children?: ReactNode; readonly streaming: boolean }): ReactNode {
+  const { className, children: inner } = isValidElement<ComponentProps<"code">>(children) ? children.props : {};
+  if (className?.includes(`language-${MATH_LANGUAGE}`) === true && !streaming)
+    return (
+      <Suspense fallback={null}>
+        <Maths text={String(inner).trim()} display />
+      </Suspense>
+    );
+  return (
+    <pre tabIndex={0} className="my-3 overflow-x-auto rounded-lg border border-line bg-sunken p-3">
+      {children}
+    </pre>
   );
 }
 
@@ -40,11 +68,7 @@ function componentsFor(streaming: boolean): Components {
         {children}
       </Code>
     ),
-    pre: ({ children }) => (
-      <pre tabIndex={0} className="my-3 overflow-x-auto rounded-lg border border-line bg-sunken p-3">
-        {children}
-      </pre>
-    ),
+    pre: ({ children }) => <Pre streaming={streaming}>{children}</Pre>,
     table: ({ children }) => (
       <div tabIndex={0} role="region" aria-label="Table" className="my-3 overflow-x-auto">
         <table className="border-collapse text-sm">{children}</table>
@@ -74,13 +98,14 @@ function componentsFor(streaming: boolean): Components {
   };
 }
 
+const PLUGINS: ComponentProps<typeof ReactMarkdown>["remarkPlugins"] = [remarkGfm, [remarkMath, { singleDollarTextMath: false }]];
 const WHOLE = componentsFor(false);
 const COMING = componentsFor(true);
 
 const Block = memo(function Block({ text, streaming }: { readonly text: string; readonly streaming: boolean }): ReactNode {
   return (
-    <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[rehypeSanitize]} components={streaming ? COMING : WHOLE}>
-      {text}
+    <ReactMarkdown remarkPlugins={PLUGINS} rehypePlugins={[rehypeSanitize]} components={streaming ? COMING : WHOLE}>
+      {withMathDelimiters(text)}
     </ReactMarkdown>
   );
 });

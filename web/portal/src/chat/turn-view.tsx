@@ -7,11 +7,15 @@ import { usePortalTexts } from "../translations.ts";
 import type { ChatTurn } from "./conversation.ts";
 import { Markdown } from "./markdown.tsx";
 import { RefusalCard } from "./refusal-card.tsx";
+import { ToolRounds } from "./tool-calls.tsx";
 
 interface TurnViewProps {
   readonly turn: ChatTurn;
   readonly streaming: boolean;
   readonly busy: boolean;
+  /** Nothing comes after it. */
+  readonly isLast: boolean;
+  readonly onResume: () => void;
   readonly onAgain: (turnId: string, text?: string) => void;
   readonly onRate: (turn: ChatTurn, score: 1 | -1) => void;
 }
@@ -61,8 +65,10 @@ function Question({ turn, busy, onAgain }: Pick<TurnViewProps, "turn" | "busy" |
   );
 }
 
-function Answer({ turn, streaming, busy, onAgain, onRate }: TurnViewProps): ReactNode {
+function Answer({ turn, streaming, busy, isLast, onResume, onAgain, onRate }: TurnViewProps): ReactNode {
   const t = usePortalTexts();
+  const isLeft =
+    isLast && !streaming && turn.rounds !== undefined && turn.text === "" && turn.refusal === undefined && turn.stopped !== true;
   const done = !streaming && turn.refusal === undefined;
   return (
     <article aria-label={t("aiGenerated")} aria-busy={streaming} className="grid gap-1">
@@ -73,6 +79,7 @@ function Answer({ turn, streaming, busy, onAgain, onRate }: TurnViewProps): Reac
         </span>
         {turn.model}
       </p>
+      {turn.rounds !== undefined && <ToolRounds rounds={turn.rounds} isLast={isLast} />}
       {turn.text !== "" && <Markdown text={turn.text} streaming={streaming} />}
       {streaming && turn.text === "" && (
         <span className="my-2 inline-flex gap-1" aria-hidden>
@@ -80,6 +87,13 @@ function Answer({ turn, streaming, busy, onAgain, onRate }: TurnViewProps): Reac
             <span key={dot} className="size-2 animate-pulse rounded-full bg-edge" />
           ))}
         </span>
+      )}
+      {isLeft && (
+        <div>
+          <Button look="primary" disabled={busy} onClick={onResume}>
+            {t("goOn")}
+          </Button>
+        </div>
       )}
       {turn.stopped === true && <p className="text-sm text-muted">{t("stopped")}</p>}
       {turn.refusal !== undefined && <RefusalCard refusal={turn.refusal} />}

@@ -1,5 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { streamAnswer, refusalOf } from "./ask.ts";
+import type { OfferedTool } from "../tools/offered-tools.ts";
+import { answerTurn } from "./answer-turn.ts";
+import { refusalOf } from "./ask.ts";
 import { keepConversation, readConversation } from "./conversation-store.ts";
 import type { Attachment, KeptConversation, ChatTurn } from "./conversation.ts";
 import { NoticeGate, readNoticePlan } from "./notice.ts";
@@ -26,14 +28,67 @@ export interface Talk {
   readonly gate: NoticeGate | null;
   readonly streaming: boolean;
   send(text: string, attachments: readonly Attachment[], model: Model): void;
+  /** Goes on with the last answer, whose calls were left when the page was. */
+  resume(model: Model): void;
   /** The turns from this one on give way to another answer, or to another question. */
   again(turnId: string, model: Model, text?: string): void;
   stop(): void;
   change(patch: (conversation: KeptConversation) => KeptConversation): void;
 }
 
+/** The tools of the servers that a conversation may use. */
+export type ToolsOf = (serverIds: readonly string[]) => Promise<readonly OfferedTool[]>;
+
+/** A call that was under way when the page was left may have been made: it is not made again. */
+const leftBehind = (turn: ChatTurn): ChatTurn =>
+  turn.rounds === undefined
+    ? turn
+    : {
+        ...turn,
+        rounds: turn.rounds.map((round) => ({
+          ...round,
+          calls: round.calls.map((call) =>
+            call.state === "running"
+              ? { ...call, state: "failed", told: "The page was left before the answer came; the call may have been made." }
+              : call,
+          ),
+        })),
+      };
+
+interface Shown {
+  now(): KeptConversation | null;
+  tell(conversation: KeptConversation): void;
+}
+
+/** What of the notice is still owed, told of the conversation as it is handed over. */
+function gateOf(
+  handle: string,
+  systemId: string | null,
+  { notice, turns }: KeptConversation,
+  plan: NoticePlan | null,
+  conversation: Shown,
+): NoticeGate {
+  const posted = notice?.posted ?? [];
+  return new NoticeGate({
+    handle,
+    systemId,
+    owed: plan === null || turns.length > 0 ? [] : plan.methods.filter((method) => !posted.includes(method)),
+    onPosted: (method, isPosted) => {
+      const before = conversation.now();
+      if (plan === null || before === null) return;
+      const others = (before.notice?.posted ?? []).filter((one) => one !== method);
+      const shown = { text: plan.text, locale: plan.locale, posted: isPosted ? [...others, method] : others };
+      const told = { ...before, notice: shown };
+      conversation.tell(told);
+      // Also without a turn: a page that is loaded anew must not post it again.
+      markNotice(handle, shown);
+      void keepConversation(told).then(() => unmarkNotice(handle, shown));
+    },
+  });
+}
+
 /** One conversation: as it is kept, as it grows, and what must be told before it begins. `onKept` hears of each change. */
-export function useConversation(owner: string, handle: string, systemId: string | null, onKept: () => void): Talk {
+export function useConversation(owner: string, handle: string, systemId: string | null, toolsOf: ToolsOf, onKept: () => void): Talk {
   const [conversation, setConversation] = useState<KeptConversation | null>(null);
   const [notice, setNotice] = useState<NoticePlan | null>(null);
   const [gate, setGate] = useState<NoticeGate | null>(null);
@@ -60,31 +115,20 @@ export function useConversation(owner: string, handle: string, systemId: string 
     setNotice(null);
     const begin = async () => {
       const stored = (await readConversation(owner, handle).catch(() => null)) ?? newConversation(owner, handle);
-      const kept = { ...stored, notice: markedNotice(handle) ?? stored.notice };
+      const kept = { ...stored, turns: stored.turns.map(leftBehind), notice: markedNotice(handle) ?? stored.notice };
       const plan = await readNoticePlan(systemId);
       if (left) return;
       // What was shown stays as it was: the record is of that text.
       const shown = kept.notice === null || plan === null ? plan : { ...plan, text: kept.notice.text, locale: kept.notice.locale };
-      const posted = kept.notice?.posted ?? [];
       current.current = kept;
       setConversation(kept);
       setNotice(shown);
       setGate(
-        new NoticeGate({
-          handle,
-          systemId,
-          owed: shown === null || kept.turns.length > 0 ? [] : shown.methods.filter((method) => !posted.includes(method)),
-          onPosted: (method, isPosted) => {
-            if (shown === null || current.current === null) return;
-            const others = (current.current.notice?.posted ?? []).filter((one) => one !== method);
-            const nowPosted = isPosted ? [...others, method] : others;
-            const now = { text: shown.text, locale: shown.locale, posted: nowPosted };
-            const told = { ...current.current, notice: now };
+        gateOf(handle, systemId, kept, shown, {
+          now: () => current.current,
+          tell: (told) => {
             current.current = told;
             setConversation(told);
-            // Also without a turn: a page that is loaded anew must not post it again.
-            markNotice(handle, now);
-            void keepConversation(told).then(() => unmarkNotice(handle, now));
           },
         }),
       );
@@ -97,22 +141,21 @@ export function useConversation(owner: string, handle: string, systemId: string 
   }, [owner, handle, systemId]);
 
   const answer = useCallback(
-    async (turns: readonly ChatTurn[], model: Model, title: string | null) => {
+    async (before: readonly ChatTurn[], model: Model, title: string | null, begun: ChatTurn | null) => {
       if (gate === null) return;
       const stop = new AbortController();
       asking.current = stop;
-      const id = newUlid();
       const at = new Date().toISOString();
-      const empty: ChatTurn = { id, role: "assistant", text: "", at, model: model.name };
+      const turn: ChatTurn = begun ?? { id: newUlid(), role: "assistant", text: "", at, model: model.name };
       const patchAnswer = (patch: Partial<ChatTurn>, keep: boolean) =>
-        change((now) => ({ ...now, turns: now.turns.map((turn) => (turn.id === id ? { ...turn, ...patch } : turn)) }), keep);
+        change((now) => ({ ...now, turns: now.turns.map((one) => (one.id === turn.id ? { ...one, ...patch } : one)) }), keep);
       setStreaming(true);
-      change((now) => ({ ...now, turns: [...turns, empty], modelId: model.id, changedAt: at, ...(title === null ? {} : { title }) }));
+      change((now) => ({ ...now, turns: [...before, turn], modelId: model.id, changedAt: at, ...(title === null ? {} : { title }) }));
       try {
         await gate.open();
-        const onText = (text: string) => patchAnswer({ text }, false);
-        const { runId } = await streamAnswer({ handle, modelId: model.id, turns, signal: stop.signal, onText });
-        patchAnswer({ runId }, true);
+        const { signal } = stop;
+        const tools = await toolsOf(current.current?.toolServerIds ?? []);
+        await answerTurn({ handle, modelId: model.id, before, begun: turn, tools, signal, onChange: patchAnswer });
       } catch (error) {
         patchAnswer(stop.signal.aborted ? { stopped: true } : { refusal: refusalOf(error) }, true);
       } finally {
@@ -122,7 +165,7 @@ export function useConversation(owner: string, handle: string, systemId: string 
         }
       }
     },
-    [change, gate, handle],
+    [change, gate, handle, toolsOf],
   );
 
   return {
@@ -140,7 +183,7 @@ export function useConversation(owner: string, handle: string, systemId: string 
         at: new Date().toISOString(),
         ...(attachments.length > 0 ? { attachments } : {}),
       };
-      void answer([...before, turn], model, before.length === 0 ? text.slice(0, TITLE_LENGTH) : null);
+      void answer([...before, turn], model, before.length === 0 ? text.slice(0, TITLE_LENGTH) : null, null);
     },
     again(turnId, model, text) {
       const all = current.current?.turns ?? [];
@@ -148,7 +191,12 @@ export function useConversation(owner: string, handle: string, systemId: string 
       const turn = all[at];
       if (turn === undefined) return;
       const kept = turn.role === "assistant" ? all.slice(0, at) : [...all.slice(0, at), { ...turn, text: text ?? turn.text }];
-      void answer(kept, model, at === 0 && text !== undefined ? text.slice(0, TITLE_LENGTH) : null);
+      void answer(kept, model, at === 0 && text !== undefined ? text.slice(0, TITLE_LENGTH) : null, null);
+    },
+    resume(model) {
+      const all = current.current?.turns ?? [];
+      const last = all.at(-1);
+      if (last?.role === "assistant") void answer(all.slice(0, -1), model, null, { ...last, stopped: false });
     },
     stop: () => asking.current?.abort(),
   };

@@ -14,9 +14,11 @@ import { forgetConversation, readConversations } from "../chat/conversation-stor
 import { conversationAsJson, conversationAsMarkdown, saveFile } from "../chat/export.ts";
 import { ModelPicker } from "../chat/model-picker.tsx";
 import { NoticeText } from "../chat/notice-text.tsx";
+import { ToolChooser } from "../chat/tool-chooser.tsx";
 import { TurnView } from "../chat/turn-view.tsx";
 import { newUlid } from "../chat/ulid.ts";
 import { type Talk, useConversation } from "../chat/use-conversation.ts";
+import { useToolServers } from "../chat/use-tool-servers.ts";
 import { portalApi, ownSession } from "../portal-client.ts";
 import { usePortalTexts } from "../translations.ts";
 
@@ -158,7 +160,8 @@ function Conversation({
   const t = usePortalTexts();
   const cache = useQueryClient();
   const onKept = useCallback(() => void cache.invalidateQueries({ queryKey: LIST }), [cache]);
-  const talk = useConversation(owner, handle, systemId, onKept);
+  const { servers, toolsOf } = useToolServers();
+  const talk = useConversation(owner, handle, systemId, toolsOf, onKept);
   const models = useQuery({
     queryKey: ["models"],
     queryFn: () => portalApi.call("GET /v1/portal/models", { query: { enabled_only: "true", modes: "chat" } }),
@@ -192,6 +195,8 @@ function Conversation({
 
   const again = talk.again;
   const onAgain = useCallback((turnId: string, text?: string) => model !== null && again(turnId, model, text), [again, model]);
+  const resume = talk.resume;
+  const onResume = useCallback(() => model !== null && resume(model), [resume, model]);
   const noModel = models.isSuccess && model === null;
   return (
     <div className="flex min-w-0 grow flex-col">
@@ -201,6 +206,13 @@ function Conversation({
           {title}
         </h1>
         <ModelPicker models={available} value={model} onChange={setChosen} />
+        {conversation !== null && model?.supports_tools !== false && (
+          <ToolChooser
+            servers={servers}
+            chosen={conversation.toolServerIds ?? []}
+            onChange={(toolServerIds) => talk.change((now) => ({ ...now, toolServerIds }))}
+          />
+        )}
         <span className="ml-auto flex">
           <ConversationsButton owner={owner} current={handle} />
           <ConversationTools talk={talk} />
@@ -228,6 +240,8 @@ function Conversation({
               key={turn.id}
               turn={turn}
               streaming={streaming && at === turns.length - 1 && turn.role === "assistant"}
+              isLast={at === turns.length - 1}
+              onResume={onResume}
               busy={streaming || model === null}
               onAgain={onAgain}
               onRate={rate}

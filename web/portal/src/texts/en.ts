@@ -193,6 +193,21 @@ const en = {
   deleteNamed: "Delete {name}",
   deleteFileTitle: "Delete this file? It cannot be brought back.",
   more: "Show more",
+  chatTools: "Tools for this conversation",
+  chatToolsLead: "The model may call these on its own. Every call passes your organization's rules and leaves a record.",
+  toolsChosen: { one: "{count} tool server", other: "{count} tool servers" },
+  callOf: "Call of {tool} on {server}",
+  callRunning: "Running",
+  callWaiting: "Waiting for an approval",
+  callDone: "Done",
+  callFailed: "Failed",
+  callRefused: "Not approved",
+  callStopped: "Stopped",
+  callHeld: "Somebody else has to allow this call. It is made once they have; you can wait here or come back.",
+  callAnswer: "What the tool answered",
+  goOn: "Go on",
+  appOf: "Interface of {server}",
+  appLink: "The tool offers a link. Open it only if you expected it:",
 };
 
 export default en;

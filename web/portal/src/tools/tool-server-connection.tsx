@@ -7,6 +7,7 @@ import { ExternalLink } from "lucide-react";
 import type { ReactNode } from "react";
 import { portalApi } from "../portal-client.ts";
 import { usePortalTexts } from "../translations.ts";
+import { mcpRequest } from "./mcp-request.ts";
 
 interface HeldTokens {
   readonly broker: string;
@@ -26,27 +27,7 @@ async function heldTokens(serverId: string): Promise<HeldTokens> {
 /** The page where the person lets the gateway use their account: what a call without it is refused with names it. */
 async function connectAddress(serverId: string): Promise<string | null> {
   try {
-    await portalApi.send(`/v1/proxy/mcp/${serverId}`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        "mcp-protocol-version": "2026-07-28",
-        "mcp-method": "tools/list",
-      },
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        id: 1,
-        method: "tools/list",
-        params: {
-          _meta: {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": { name: "gatehouse-portal", version: "1" },
-            "io.modelcontextprotocol/clientCapabilities": {},
-          },
-        },
-      }),
-    });
+    await mcpRequest({ serverId, method: "tools/list" });
     return null;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { grant } from "../e2e/mcp-harness.ts";
+import { startInterfaceServer } from "../support/interface-server.ts";
+import { newPerson, type PortalClient } from "../support/portal.ts";
+import { startToolCallingModel, type ToolCallingModel } from "../support/tool-calling-model.ts";
+import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
+import { accessibilityFindings } from "./accessibility.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+let model: ToolCallingModel;
+let tools: ToolServerFixture;
+let interfaces: ReturnType<typeof startInterfaceServer>;
+let groupId: string;
+
+beforeAll(async () => {
+  if (chromiumPath() === null) return;
+  world = await startBrowserWorld({ GW_ALLOW_PRIVATE_UPSTREAMS: "on" });
+  model = startToolCallingModel();
+  tools = startStatelessServer();
+  interfaces = startInterfaceServer();
+  const { admin } = world;
+  groupId = ((await admin.get("/v1/admin/resource-groups")) as any).resource_groups[0].id;
+  await admin.post("/v1/admin/providers", {
+    tenant_id: "default",
+    provider_key: "calling",
+    api_format: "openai",
+    base_url: model.baseUrl,
+    api_key: "k",
+  });
+  await admin.post("/v1/admin/llms", { tenant_id: "default", name: "calling", provider: "calling", group_ids: [groupId] });
+  for (const [name, baseUrl] of [
+    ["tools", tools.baseUrl],
+    ["counters", interfaces.baseUrl],
+  ] as const) {
+    const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: baseUrl });
+    await grant(admin, name, id, [groupId], { approval_required_tools: ["echo"] });
+  }
+});
+afterAll(async () => {
+  await Promise.all([model?.stop(), tools?.stop(), interfaces?.stop()]);
+  await world?.end();
+});
+
+/** Somebody else of the group, who may allow what others ask for. */
+async function colleague(): Promise<PortalClient> {
+  const person = await newPerson(world.gateway.runtimeUrl, `colleague-${crypto.randomUUID().slice(0, 8)}`);
+  await world.admin.request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: groupId });
+  return person;
+}
+
+async function withTools(page: Page, ...names: readonly string[]): Promise<void> {
+  await page.getByLabel("Model").selectOption({ label: "calling" });
+  await page.getByRole("button", { name: "Tools", exact: true }).click();
+  for (const name of names) await page.getByRole("checkbox", { name }).check();
+  await page.getByRole("dialog").getByText("echo", { exact: true }).waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+}
+
+async function say(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Message" }).fill(text);
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+}
+
+withBrowser("a call that needs an approval waits where it is made, outlives a reload, and goes on when somebody allows it", async () => {
+  const { page, context, problems } = await world.portalPage({ width: 320, height: 720 });
+  await withTools(page, "tools");
+  await say(page, 'call echo {"text":"<img src=x onerror=alert(1)>"}; call secret {}');
+  const held = page.getByRole("region", { name: "Call of echo on tools" });
+  await held.getByText("Waiting for an approval").waitFor();
+  await page.getByRole("region", { name: "Call of secret on tools" }).getByText("Done").waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+
+  await page.reload();
+  await page.getByRole("button", { name: "Go on" }).click();
+  await held.getByText("Waiting for an approval").waitFor();
+  const other = await colleague();
+  const { body: pending } = await other.request("GET", "/approvals?status=pending");
+  expect(pending.approvals.map(({ capability_name: name }: any) => name)).toEqual(["echo"]);
+  await other.request("POST", `/approvals/${pending.approvals[0].id}/approve`, {});
+  await held.getByText("Done").waitFor();
+  await page.getByText("The tool said: the secret").waitFor();
+  expect(model.seen.at(-1).messages.slice(-2)).toEqual([
+    { role: "tool", tool_call_id: expect.any(String), content: "new: <img src=x onerror=alert(1)>" },
+    { role: "tool", tool_call_id: expect.any(String), content: "the secret" },
+  ]);
+
+  // The model and the tools of one answer are one run, whose feedback is of all of it.
+  await page.getByRole("button", { name: "Helpful", exact: true }).click();
+  await page.locator('button[aria-pressed="true"]').waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a call that is not allowed is told to the model, with the reason", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await withTools(page, "tools");
+  await say(page, 'call echo {"text":"no"}');
+  const call = page.getByRole("region", { name: "Call of echo on tools" });
+  await call.getByText("Waiting for an approval").waitFor();
+  const other = await colleague();
+  const { body: pending } = await other.request("GET", "/approvals?status=pending");
+  await other.request("POST", `/approvals/${pending.approvals[0].id}/reject`, { note: "not today" });
+  await call.getByText("Not approved", { exact: true }).waitFor();
+  await page.getByText("The tool said: The call was not approved (rejected). Note: not today").waitFor();
+  await say(page, "call nothing {}");
+  await page.getByText("The tool said: There is no such tool.").waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("the interface of a tool is shown and may call its own server, and reaches nothing else", async () => {
+  const { page, context, problems } = await world.portalPage({ theme: "dark" });
+  await withTools(page, "counters", "tools");
+  await say(page, "call counter {}");
+  const frame = page.frameLocator('iframe[title="Interface of counters"]').frameLocator("iframe");
+  await frame.getByText("result: at 1").waitFor();
+  await frame.getByText("navigation no").waitFor();
+  expect(await frame.locator("#tried").textContent()).toBe("parent no, storage no, cookie no, token no, network no, navigation no");
+  await frame.getByRole("button", { name: "more" }).click();
+  await frame.getByText("counted 2").waitFor();
+  await page.getByText("count: Done").waitFor();
+  expect(interfaces.counted).toEqual([2]);
+  expect(model.seen.at(-1).tools.map((tool: any) => tool.function.name)).not.toContain("count");
+  expect(await page.locator('iframe[title="Interface of counters"]').evaluate((element) => element.clientHeight)).toBe(123);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  // Each of these is what the frame itself tried: the policy of its own answer stopped it before it left.
+  expect(problems.filter((problem) => !/^(?:console: |policy: (?:connect|frame)-src )/.test(problem))).toEqual([]);
+  await context.close();
+});
+
+const FORMULAS = [
+  "Euler: \\(e^{i\\pi} + 1 = 0\\), and it costs $5 or $6.",
+  "\\[\\int_0^1 x^2 \\, dx = \\frac{1}{3}\\]",
+  "Inline $a^2$ and `$not maths$`.",
+  "$$\n\\begin{pmatrix}1 & 2 \\\\ 3 & 4\\end{pmatrix}\n$$",
+  "$\\href{javascript:alert(1)}{x}$ and $\\def\\a{\\a\\a}\\a$ and $\\includegraphics{https://evil.example/x.png}$",
+  `$${"{".repeat(2_000)}$`,
+].join("\n\n");
+
+withBrowser("formulas are drawn, prices and code are left alone, and a formula can do nothing", async () => {
+  const { page, context, problems } = await world.portalPage();
+  await page.getByLabel("Model").selectOption({ label: "calling" });
+  await say(page, FORMULAS);
+  const answer = page.getByRole("article", { name: "AI-generated" });
+  await answer.locator("math mtable").waitFor();
+  expect(await answer.locator("math").count()).toBe(4);
+  expect(await answer.locator("math mfrac").count()).toBe(1);
+  await answer.getByText("and it costs $5 or $6.").waitFor();
+  await answer.getByText("$not maths$", { exact: true }).waitFor();
+  expect(await answer.locator("a, img").count()).toBe(0);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await context.close();
+});

@@ -1,0 +1,136 @@
+import { ApiError } from "@gatehouse/web-kit/api-error.ts";
+import { isPlainObject, type PlainObject } from "../tools/mcp-request.ts";
+import type { OfferedTool } from "../tools/offered-tools.ts";
+import { runTool } from "../tools/run-tool.ts";
+import { type AskedCall, streamAnswer } from "./ask.ts";
+import type { ChatTurn, ToolCall, ToolRound } from "./conversation.ts";
+import { messagesOf, messagesOfRounds } from "./messages.ts";
+
+/** A model that calls tools round after round is asked to end here. */
+const MOST_ROUNDS = 12;
+/** Of one answer of a tool, what a model is told of it. */
+const LONGEST_TOLD = 100_000;
+
+type Patch = Partial<Pick<ChatTurn, "text" | "rounds" | "runId">>;
+
+interface AnswerTurn {
+  readonly handle: string;
+  readonly modelId: string;
+  /** The turns before this answer. */
+  readonly before: readonly ChatTurn[];
+  /** The answer as far as it came before, when the page was left meanwhile. */
+  readonly begun: ChatTurn;
+  readonly tools: readonly OfferedTool[];
+  readonly signal: AbortSignal;
+  readonly onChange: (patch: Patch, keep: boolean) => void;
+}
+
+/** Asks the model, makes the calls it asks for, tells it what came of them, and so on until it only says something. */
+export async function answerTurn({ handle, modelId, before, begun, tools, signal, onChange }: AnswerTurn): Promise<void> {
+  let rounds = begun.rounds ?? [];
+  let runId = begun.runId ?? null;
+  const offered = tools.filter(({ forModel }) => forModel);
+  const tell = (round: number, id: string, patch: Partial<ToolCall>) => {
+    rounds = rounds.map((one, at) =>
+      at === round ? { ...one, calls: one.calls.map((call) => (call.id === id ? { ...call, ...patch } : call)) } : one,
+    );
+    onChange({ rounds }, true);
+  };
+  for (;;) {
+    const last = rounds.length - 1;
+    await Promise.all(
+      (rounds[last]?.calls ?? [])
+        .filter(({ told }) => told === undefined)
+        .map((call) => settle(call, runId, signal, (patch) => tell(last, call.id, patch))),
+    );
+    signal.throwIfAborted();
+    const answer = await streamAnswer({
+      handle,
+      modelId,
+      messages: [...messagesOf(before), ...messagesOfRounds(rounds)],
+      tools: offered,
+      mustEnd: rounds.length >= MOST_ROUNDS,
+      runId,
+      signal,
+      onText: (text) => onChange({ text }, false),
+    });
+    runId = answer.runId ?? runId;
+    if (answer.calls.length === 0 || rounds.length >= MOST_ROUNDS) return onChange({ runId }, true);
+    rounds = [...rounds, roundOf(answer, tools)];
+    onChange({ text: "", rounds, runId }, true);
+  }
+}
+
+function roundOf(
+  { text, calls }: { readonly text: string; readonly calls: readonly AskedCall[] },
+  tools: readonly OfferedTool[],
+): ToolRound {
+  return {
+    text,
+    calls: calls.map((call) => {
+      const found = tools.find(({ name, forModel }) => forModel && name === call.name);
+      return {
+        ...call,
+        tool: found?.tool ?? null,
+        serverId: found?.serverId ?? null,
+        serverName: found?.serverName ?? "",
+        appUri: found?.appUri ?? null,
+        state: "running",
+      };
+    }),
+  };
+}
+
+function argumentsOf(text: string): PlainObject | null {
+  try {
+    const given: unknown = JSON.parse(text === "" ? "{}" : text);
+    return isPlainObject(given) ? given : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What a result says to a model: its texts, and of anything else what it is. */
+function toldOf(result: PlainObject): string {
+  const parts = (Array.isArray(result.content) ? result.content : []).map((part: unknown) => {
+    if (!isPlainObject(part)) return "";
+    if (typeof part.text === "string") return part.text;
+    if (isPlainObject(part.resource) && typeof part.resource.text === "string") return part.resource.text;
+    return `[${String(part.type)}: ${String(part.mimeType ?? part.uri ?? "")}]`;
+  });
+  const structured = parts.length === 0 && result.structuredContent !== undefined ? JSON.stringify(result.structuredContent) : "";
+  const whole = parts.join("\n") || structured;
+  return whole.length <= LONGEST_TOLD
+    ? whole
+    : `${whole.slice(0, LONGEST_TOLD)}\n[cut off: the whole answer has ${whole.length} characters]`;
+}
+
+/** Brings one call to its end, whatever it is. Only a stop leaves it without one. */
+async function settle(call: ToolCall, runId: string | null, signal: AbortSignal, tell: (patch: Partial<ToolCall>) => void): Promise<void> {
+  const given = argumentsOf(call.arguments);
+  if (call.tool === null || call.serverId === null) return tell({ state: "failed", told: "There is no such tool." });
+  if (given === null) return tell({ state: "failed", told: "The arguments are no JSON object." });
+  try {
+    const end = await runTool({
+      serverId: call.serverId,
+      tool: call.tool,
+      arguments: given,
+      runId,
+      signal,
+      ...(call.approval === undefined ? {} : { approval: call.approval }),
+      onHeld: (approval) => tell({ state: "waiting", approval }),
+    });
+    if (end.kind === "refused")
+      return tell({
+        state: "refused",
+        told: `The call was not approved (${end.reason}).${end.note === null || end.note === "" ? "" : ` Note: ${end.note}`}`,
+      });
+    if (end.result.resultType === "input_required")
+      return tell({ state: "failed", told: "The tool asks for input, which cannot be given in this conversation." });
+    tell({ state: end.result.isError === true ? "failed" : "done", told: toldOf(end.result), result: end.result });
+  } catch (error) {
+    if (signal.aborted) return tell({ state: "stopped", told: "The call was stopped." });
+    const requestId = error instanceof ApiError ? error.requestId : null;
+    tell({ state: "failed", told: error instanceof Error ? error.message : String(error), requestId });
+  }
+}

@@ -1,0 +1,31 @@
+import type { ChatTurn, ToolRound } from "./conversation.ts";
+
+function contentOf({ text, attachments = [] }: ChatTurn): unknown {
+  if (attachments.length === 0) return text;
+  return [{ type: "text", text }, ...attachments.map(({ url }) => ({ type: "image_url", image_url: { url } }))];
+}
+
+/** Calls with what came of them. One without an answer would be refused by every model: it is told as broken off. */
+export function messagesOfRounds(rounds: readonly ToolRound[]): unknown[] {
+  return rounds.flatMap(({ text, calls }) => [
+    {
+      role: "assistant",
+      content: text === "" ? null : text,
+      tool_calls: calls.map(({ id, name, arguments: given }) => ({
+        id,
+        type: "function",
+        function: { name, arguments: given === "" ? "{}" : given },
+      })),
+    },
+    ...calls.map(({ id, told }) => ({ role: "tool", tool_call_id: id, content: told ?? "The call was stopped." })),
+  ]);
+}
+
+/** What of a conversation the model is told: answers that were refused said nothing. */
+export function messagesOf(turns: readonly ChatTurn[]): unknown[] {
+  return turns.flatMap((turn) => {
+    const rounds = messagesOfRounds(turn.rounds ?? []);
+    if (turn.text === "") return rounds;
+    return turn.refusal === undefined ? [...rounds, { role: turn.role, content: contentOf(turn) }] : rounds;
+  });
+}

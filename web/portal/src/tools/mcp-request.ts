@@ -1,0 +1,71 @@
+import { ApiError } from "@gatehouse/web-kit/api-error.ts";
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import { portalApi } from "../portal-client.ts";
+
+export type PlainObject = Readonly<Record<string, unknown>>;
+export const isPlainObject = (value: unknown): value is PlainObject => typeof value === "object" && value !== null && !Array.isArray(value);
+
+const VERSION = "2026-07-28";
+/** This page shows the interfaces of tools, and asks nobody anything for a server. */
+const CAPABILITIES = { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } } };
+
+interface McpRequest {
+  readonly serverId: string;
+  readonly method: "tools/list" | "tools/call" | "resources/read";
+  readonly params?: PlainObject;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** What `mcp-name` says of a request, where it is one that has a name. */
+const nameOf = ({ name, uri }: PlainObject) => (typeof name === "string" ? name : typeof uri === "string" ? uri : null);
+
+/** Header values are of ASCII; what is not goes as the protocol says. */
+function headerText(text: string): string {
+  if (/^[\x21-\x7e]+$/.test(text) && !text.startsWith("=?")) return text;
+  return `=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}?=`;
+}
+
+/** Asks a tool server through the gateway, as any client does. A refusal and an error of the protocol throw `ApiError`. */
+export async function mcpRequest({ serverId, method, params = {}, headers = {}, signal }: McpRequest): Promise<PlainObject> {
+  const name = nameOf(params);
+  const response = await portalApi.send(`/v1/proxy/mcp/${encodeURIComponent(serverId)}`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": VERSION,
+      "mcp-method": method,
+      ...(name === null ? {} : { "mcp-name": headerText(name) }),
+      ...headers,
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method,
+      params: {
+        ...params,
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": VERSION,
+          "io.modelcontextprotocol/clientInfo": { name: "gatehouse-portal", version: "1" },
+          "io.modelcontextprotocol/clientCapabilities": CAPABILITIES,
+        },
+      },
+    }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const answer = await answerOf(response);
+  if (isPlainObject(answer) && isPlainObject(answer.result)) return answer.result;
+  throw new ApiError(response.status, response.headers, answer, "The tool server gave no answer.");
+}
+
+/** A stream tells of progress first; its answer is what has a result or an error. */
+async function answerOf(response: Response): Promise<unknown> {
+  if (response.headers.get("content-type")?.startsWith("text/event-stream") !== true) return response.json();
+  const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  for await (const { data } of events ?? []) {
+    const message: unknown = data === "" ? null : JSON.parse(data);
+    if (isPlainObject(message) && (message.result !== undefined || message.error !== undefined)) return message;
+  }
+  return null;
+}

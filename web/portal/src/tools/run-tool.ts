@@ -1,0 +1,81 @@
+import { ApiError } from "@gatehouse/web-kit/api-error.ts";
+import { nextFeedEvent } from "../live-feed.ts";
+import { portalApi } from "../portal-client.ts";
+import { isPlainObject, type PlainObject, mcpRequest } from "./mcp-request.ts";
+
+export interface HeldApproval {
+  readonly id: string;
+  readonly expiresAt: string | null;
+}
+
+export type ToolEnd =
+  | { readonly kind: "answered"; readonly result: PlainObject }
+  | { readonly kind: "refused"; readonly reason: "rejected" | "expired"; readonly note: string | null };
+
+interface ToolRun {
+  readonly serverId: string;
+  readonly tool: string;
+  readonly arguments: PlainObject;
+  readonly runId: string | null;
+  /** One that was asked for before, when the page was left meanwhile. */
+  readonly approval?: HeldApproval;
+  readonly signal: AbortSignal;
+  readonly onHeld: (approval: HeldApproval) => void;
+}
+
+const LOOK_AGAIN_MS = 20_000;
+
+/** The approval a refused call waits for; null for any other error. */
+function heldBy(error: unknown): HeldApproval | null {
+  if (!(error instanceof ApiError) || !isPlainObject(error.body) || !isPlainObject(error.body.error)) return null;
+  const { data } = error.body.error;
+  if (!isPlainObject(data) || data.code !== "approval_required" || typeof data.approval_id !== "string") return null;
+  return { id: data.approval_id, expiresAt: typeof data.expires_at === "string" ? data.expires_at : null };
+}
+
+/** Calls a tool as the gateway's rules have it: one that needs an approval waits for it, and is then made once. */
+export async function runTool(run: ToolRun): Promise<ToolEnd> {
+  const { serverId, tool, signal } = run;
+  const call = (token: string | null) =>
+    mcpRequest({
+      serverId,
+      method: "tools/call",
+      params: { name: tool, arguments: run.arguments },
+      headers: { ...(run.runId === null ? {} : { "x-gw-run-id": run.runId }), ...(token === null ? {} : { "x-approval-token": token }) },
+      signal,
+    });
+  let held = run.approval ?? null;
+  if (held === null)
+    try {
+      return { kind: "answered", result: await call(null) };
+    } catch (error) {
+      held = heldBy(error);
+      if (held === null) throw error;
+    }
+  run.onHeld(held);
+  const decided = await decision(held.id, signal);
+  if (decided.token === null)
+    return { kind: "refused", reason: decided.status === "rejected" ? "rejected" : "expired", note: decided.note };
+  return { kind: "answered", result: await call(decided.token) };
+}
+
+interface Decision {
+  readonly status: string;
+  readonly token: string | null;
+  readonly note: string | null;
+}
+
+/** Looks when the gateway tells of something, and now and then, in case it could not. */
+async function decision(id: string, signal: AbortSignal): Promise<Decision> {
+  for (;;) {
+    const told = nextFeedEvent(LOOK_AGAIN_MS, signal);
+    const { status, approval_token: token } = await portalApi.call("GET /v1/portal/approvals/{id}/poll", { path: { id }, signal });
+    if (status === "approved") return { status, token: token ?? null, note: null };
+    if (status !== "pending") {
+      const { resolution_note: note } = await portalApi.call("GET /v1/portal/approvals/{id}", { path: { id }, signal });
+      return { status, token: null, note };
+    }
+    await told;
+    signal.throwIfAborted();
+  }
+}
