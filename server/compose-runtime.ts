@@ -1,3 +1,4 @@
+import { fileJobs, openFiles } from "./compose-files.ts";
 import { openControls } from "./compose-controls.ts";
 import { openWatchedLedger } from "./compose-ledger.ts";
 import { followed } from "./compose-follower.ts";
@@ -46,8 +47,6 @@ import { openKnowledge } from "./services/knowledge/knowledge-service.ts";
 import { openAgents } from "./services/agents/agent-service.ts";
 import { openTools } from "./services/tools/tool-service.ts";
 import type { BlobStore } from "./store/blobs.ts";
-import { Files } from "./directory/files/stored-files.ts";
-import { endFiles, removeBytes } from "./directory/files/file-upkeep.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 import { readStoredSignatures, writeStoredSignatures } from "./store/stored-signatures.ts";
 import { agentSend } from "./upstreams/agents/agent-send.ts";
@@ -59,8 +58,6 @@ const USES_WRITTEN_MS = 30_000;
 const RUNS_SWEPT_MS = 30_000;
 const JOURNAL_SCRUBBED_MS = 5_000;
 const ANSWERS_PRUNED_MS = 60_000;
-const FILE_BYTES_REMOVED_MS = 2_000;
-const FILES_ENDED_MS = 60_000;
 const STRANGERS_WRITTEN_MS = 1_000;
 
 export interface RuntimeParts {
@@ -146,7 +143,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     tools: tools.tools,
     agents: agents.agents,
     ...openRecordServices(parts, ledger, limits.truth),
-    ...openFiles(config, parts, snapshots),
+    ...(await openFiles(config, parts, snapshots)),
     portal: portal.service(notices, tools.tools.appResource),
   };
   const knowledge = openKnowledge({ db, snapshots, nest, send: (call, request) => models.models.embed(call, request), clock, log });
@@ -233,18 +230,9 @@ function keptParts({ connection: { db }, clock, secrets, log }: RuntimeParts): K
   };
 }
 
-/** The files of callers, and where they are told those are. */
-function openFiles(config: Configuration, { connection: { db }, blobs, secrets, clock, log }: RuntimeParts, snapshots: Snapshots) {
-  const files = new Files({ db, blobs, secrets, clock, log, tenant: (id) => snapshots.tenant(id) });
-  return { files, publicUrl: config.publicUrl ?? null };
-}
-
-function storedJobs({ connection: { db }, clock, blobs }: RuntimeParts): Job[] {
-  return [
-    { name: "sweep_runs", everyMs: RUNS_SWEPT_MS, run: () => sweepIdleRuns(db, clock) },
-    { name: "remove_file_bytes", everyMs: FILE_BYTES_REMOVED_MS, run: () => removeBytes({ db, blobs }) },
-    { name: "end_files", everyMs: FILES_ENDED_MS, run: () => endFiles({ db, clock }) },
-  ];
+function storedJobs(parts: RuntimeParts): Job[] {
+  const { connection, clock } = parts;
+  return [{ name: "sweep_runs", everyMs: RUNS_SWEPT_MS, run: () => sweepIdleRuns(connection.db, clock) }, ...fileJobs(parts)];
 }
 
 function observe({ audit, row }: Parameters<ConstructorParameters<typeof OpenCalls>[0]["observe"]>[0], metrics: Telemetry): void {

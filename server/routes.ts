@@ -18,9 +18,7 @@ import { otelTraces } from "./surfaces/ingest/otel-traces.ts";
 import { chatCompletions } from "./surfaces/llm/chat-completions.ts";
 import { completions } from "./surfaces/llm/completions.ts";
 import { embeddings } from "./surfaces/llm/embeddings.ts";
-import { imageGenerations } from "./surfaces/llm/images.ts";
-import { moderations } from "./surfaces/llm/moderations.ts";
-import { speech } from "./surfaces/llm/speech.ts";
+import { MEDIA_ROUTES } from "./surfaces/llm/media-routes.ts";
 import { modelDetail, modelsList } from "./surfaces/llm/models.ts";
 import { responses } from "./surfaces/llm/responses.ts";
 import type { DescribedRoute } from "./surfaces/openapi/described-route.ts";
@@ -45,6 +43,7 @@ import { messagesModel, messagesModels } from "./surfaces/messages/models.ts";
 import { runEnd, runInspect } from "./surfaces/runs/runs.ts";
 import type { PortalServices } from "./surfaces/portal/portal-services.ts";
 import type { FileService } from "./services/files/caller.ts";
+import type { MediaSpool } from "./services/files/read-media.ts";
 import { FILE_SURFACES } from "./surfaces/files/routes.ts";
 import { PORTAL_ROUTES } from "./surfaces/portal/routes.ts";
 
@@ -66,6 +65,7 @@ export interface Services {
   readonly agents: AgentService;
   readonly runs: RunAccess;
   readonly files: FileService;
+  readonly spool: MediaSpool;
   /** Where callers reach this plane, if that was said. */
   readonly publicUrl: string | null;
   readonly traces: TraceIngest;
@@ -96,14 +96,6 @@ const agentRoute = (method: Method, path: string, proxySubtype: string, operatio
 });
 const llm = (proxySubtype: string) => ({ proxyType: "llm", proxySubtype }) as const;
 
-const media = (path: string, subtype: string, surface: (models: Dispatch) => Surface): Governed => ({
-  method: "POST",
-  path: `/v1/proxy/llm${path}`,
-  surface: ({ models }) => surface(models),
-  audit: llm(subtype),
-  body: true,
-});
-
 export const GOVERNED_ROUTES: readonly Governed[] = [
   {
     method: "POST",
@@ -127,9 +119,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
     body: true,
   },
   { method: "POST", path: "/v1/proxy/llm/embeddings", surface: ({ models }) => embeddings(models), audit: llm("embeddings"), body: true },
-  media("/images/generations", "image_generations", imageGenerations),
-  media("/audio/speech", "audio_speech", speech),
-  media("/moderations", "moderations", moderations),
+  ...MEDIA_ROUTES,
   { method: "GET", path: "/v1/proxy/llm/models", surface: modelsList, audit: llm("models_list"), body: false },
   { method: "GET", path: "/v1/proxy/llm/models/:model_id{.+}", surface: modelDetail, audit: llm("model_detail"), body: false },
   { method: "POST", path: "/v1/messages", surface: ({ models }) => messages(models), audit: llm("anthropic_messages"), body: true },

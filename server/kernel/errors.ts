@@ -31,6 +31,11 @@ export const ERRORS = {
   file_too_large: { status: 413, message: "The file is larger than files of its kind may be.", retry: false },
   file_not_found: { status: 404, message: "There is no such file.", retry: false },
   range_not_satisfiable: { status: 416, message: "The file has no bytes in that range.", retry: false },
+  audio_length_unknown: {
+    status: 400,
+    message: "The file does not tell how long it plays, and the limits of this resource group have to know.",
+    retry: false,
+  },
   too_many_uploads: { status: 429, message: "Too many files of this tenant are on their way. Try again shortly.", retry: true },
   files_unavailable: { status: 503, message: "The store of files cannot be reached.", retry: true },
   unsupported_media_type: { status: 415, message: "This address does not take bodies of this type.", retry: false },

@@ -4,7 +4,7 @@ import type { Answer, WholeAnswer } from "./answer.ts";
 import type { Call } from "./call.ts";
 import type { AnswerCheck, AnswerControl, RequestControl } from "./control.ts";
 import { settle } from "./metering/settle.ts";
-import { outputFormOf } from "./output/answer-formats.ts";
+import { outputFormOfExchange } from "./output/answer-formats.ts";
 import { noteSettings } from "./record/settings.ts";
 import type { Exchange } from "./surface.ts";
 import type { RequestView } from "./view.ts";
@@ -46,10 +46,17 @@ export function governedBy(controls: Controls): Govern {
       if (isRefusal(result)) return result;
       checked = result;
     }
-    return checked.kind === "stream" && exchange.conversation !== undefined
-      ? { ...checked, form: outputFormOf(exchange.conversation) }
-      : checked;
+    return givenAs(call, exchange, checked);
   };
+}
+
+/** The answer that every control has let pass, as its caller is to have it. */
+function givenAs(call: Call, exchange: Exchange, answer: Answer): Answer | Refusal | Promise<Answer | Refusal> {
+  if (answer.kind === "stream") {
+    const form = outputFormOfExchange(exchange);
+    return form === null ? answer : { ...answer, form };
+  }
+  return exchange.written === undefined || answer.failure !== null ? answer : exchange.written(call, answer);
 }
 
 /** Null where every control lets the call pass. */

@@ -1,6 +1,7 @@
 import type { Refusal } from "../kernel/errors.ts";
 import type { Call } from "./call.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer, WholeAnswer } from "./answer.ts";
+import type { OutputForm } from "../wire/output-form.ts";
 import type { Conversation } from "./conversation.ts";
 import type { RequestView } from "./view.ts";
 import type { FileNamingFormat } from "../wire/stored-file-places.ts";
@@ -29,5 +30,9 @@ export interface Exchange {
   readonly view: RequestView;
   /** What was read, where it is a conversation: how its answer is to be read. */
   readonly conversation?: Conversation;
+  /** How its answer tells its texts, where it is no conversation and a model says something all the same. */
+  readonly output?: OutputForm;
+  /** Puts a successful whole answer into the form its caller asked for, once every control has let it pass. */
+  written?(call: Call, answer: WholeAnswer): WholeAnswer | Refusal | Promise<WholeAnswer | Refusal>;
   answer(call: Call): Promise<Answer | Refusal>;
 }

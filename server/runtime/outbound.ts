@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
+import type { OutboundBytes } from "../kernel/outbound-bytes.ts";
 import { isPrivateAddress } from "../kernel/private-address.ts";
 import { unpacked } from "./unpacked.ts";
 
@@ -17,7 +18,7 @@ export interface Outbound {
 export interface OutboundInit {
   readonly method: string;
   readonly headers: Headers | Record<string, string>;
-  readonly body?: string;
+  readonly body?: string | OutboundBytes;
   readonly abort: AbortController;
   /** Longest wait for the answer's head, milliseconds. */
   readonly timeoutMs: number;
@@ -105,7 +106,7 @@ export function outbound(options: Checks & { allowPrivate: boolean }): Outbound 
             const sent = {
               method,
               ...rest,
-              ...(body === undefined ? {} : { body }),
+              ...(body === undefined ? {} : { body: typeof body === "string" ? body : body.open() }),
               signal,
               redirect: "manual",
               decompress: false,

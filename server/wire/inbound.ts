@@ -36,6 +36,14 @@ export interface Pictures {
   readonly tokensEach: number;
 }
 
+/** Sound that comes along to be heard. */
+export interface Sound {
+  /** Null where the file does not tell how long it plays. */
+  readonly seconds: number | null;
+  /** What else is in the request, bytes. */
+  readonly textBytes: number;
+}
+
 /** What the format calls the members that governance bounds. */
 export interface MemberNames {
   readonly temperature: string;
@@ -63,6 +71,8 @@ export interface InboundRequest {
   readonly pictures?: Pictures;
   /** Of what is to be spoken, where speech is asked for: Unicode code points. */
   readonly spokenCharacters?: number;
+  /** Where sound comes along to be heard. */
+  readonly sound?: Sound;
   /** How many texts the model reads each by itself: more than one where a request asks the same of several. */
   readonly prompts: number;
   /** Names of the tools offered to the model, in order. */

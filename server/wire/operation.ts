@@ -9,6 +9,8 @@ export type ProviderOperation =
   | "embeddings"
   | "images"
   | "speech"
+  | "transcriptions"
+  | "translations"
   | "moderations"
   | "messages"
   | "count_tokens"

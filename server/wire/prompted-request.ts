@@ -4,7 +4,7 @@ import { NOTHING_SENT, type SentSettings } from "./sent-settings.ts";
 
 /** A request of OpenAI's shape that asks a model once, holds no conversation and offers no tools. */
 export abstract class PromptedRequest implements InboundRequest {
-  readonly stream = false;
+  readonly stream: boolean = false;
   abstract readonly names: InboundRequest["names"];
   readonly temperature = null;
   readonly maxTokens = null;

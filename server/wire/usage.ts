@@ -22,6 +22,8 @@ export interface Usage {
   readonly images?: number;
   /** Characters that were spoken, by which speech is billed. */
   readonly spokenCharacters?: number;
+  /** Of sound that was heard, by which hearing is billed where no tokens are told. */
+  readonly audioSeconds?: number;
   /** True when the provider never told and the gateway counted for itself. */
   readonly estimated: boolean;
 }
@@ -51,6 +53,9 @@ export function cacheWriteTokens(usage: Usage): number {
 /** No model reads or writes as much in one call: beyond it a count is a mistake of whoever tells it, which would exhaust budgets and overflow totals. */
 const MAX_TOLD = 1_000_000_000;
 
+/** A month: no file that may be sent plays as long. */
+const MAX_SECONDS = 31 * 86_400;
+
 /** A count of tokens somebody told, where it can be believed; null else. */
 export function plausibleCount(told: number | null): number | null {
   return told !== null && Number.isSafeInteger(told) && told >= 0 && told <= MAX_TOLD ? told : null;
@@ -69,8 +74,10 @@ export function plausibleUsage(told: Usage | null): Usage | null {
     audioInput = 0,
     audioOutput = 0,
     webSearches = 0,
+    audioSeconds = 0,
   } = told;
   const parts = [inputUncached, cacheRead, cacheWrite, cacheWriteHour, output, reasoning, audioInput, audioOutput, webSearches];
+  if (!(audioSeconds >= 0 && audioSeconds <= MAX_SECONDS)) return null;
   return parts.every((part) => part >= 0) && inputTokens(told) + output + webSearches <= MAX_TOLD ? told : null;
 }
 

@@ -31,6 +31,7 @@ const TOP = [
   "compose-controls.ts",
   "compose-database.ts",
   "compose-ledger.ts",
+  "compose-files.ts",
   "compose-follower.ts",
   "compose-limits.ts",
   "compose-portal.ts",

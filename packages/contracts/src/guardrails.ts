@@ -34,6 +34,8 @@ export const SERVED_SURFACES = [
   "embeddings_input",
   "image_gen_input",
   "audio_tts_input",
+  "audio_stt_input",
+  "audio_stt_output",
   "moderation_input",
   "mcp_input",
   "mcp_output",

@@ -170,6 +170,24 @@ export const speechRequest = z
   })
   .meta({ id: "SpeechRequest" });
 
+const formFlag = z.enum(["true", "false"]);
+
+export const transcriptionForm = z
+  .looseObject({
+    file: text.meta({ format: "binary" }),
+    model: text,
+    language: text.optional(),
+    prompt: text.optional(),
+    temperature: text.optional(),
+    response_format: z.enum(["json", "text", "srt", "vtt", "verbose_json", "diarized_json"]).optional(),
+    stream: formFlag.optional(),
+    chat_id: text.optional(),
+    display_name: text.optional(),
+  })
+  .meta({ id: "TranscriptionForm" });
+
+export const transcript = z.looseObject({ text }).meta({ id: "Transcript" });
+
 export const moderationsRequest = z
   .looseObject({ model: text, input: z.union([text, z.array(text), z.array(z.looseObject({ type: text }))]) })
   .meta({ id: "ModerationsRequest" });

@@ -6,7 +6,7 @@ import type { Call } from "../../road/call.ts";
 import type { AnswerCheck, AnswerControl, RequestControl } from "../../road/control.ts";
 import { type Decision, PASS } from "../../road/decision.ts";
 import { settle } from "../../road/metering/settle.ts";
-import { outputFormOf } from "../../road/output/answer-formats.ts";
+import { outputFormOfExchange } from "../../road/output/answer-formats.ts";
 import { passedHead } from "../../road/output/wrapped-stream.ts";
 import type { OutputForm } from "../../wire/output-form.ts";
 import { AnswerGuard } from "./answer-guard.ts";
@@ -44,11 +44,11 @@ export class Guardrails implements RequestControl, AnswerControl {
   }
 
   /** What stands between the model and the caller. */
-  prepare(call: Call, { conversation }: Exchange): AnswerCheck | null {
-    const run = conversation === undefined ? null : guardRunOf(call, "output");
-    if (conversation === undefined || run === null) return null;
+  prepare(call: Call, exchange: Exchange): AnswerCheck | null {
+    const form = outputFormOfExchange(exchange);
+    const run = form === null ? null : guardRunOf(call, "output");
+    if (form === null || run === null) return null;
     call.beforeRecord.push(() => run.tell(call));
-    const form = outputFormOf(conversation);
     return (answer) => {
       if (answer.status >= 300) return answer;
       const guard = new AnswerGuard(form.texts, run);

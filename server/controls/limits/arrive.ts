@@ -1,5 +1,5 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import type { Refusal } from "../../kernel/errors.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
 import { governanceOf } from "../../road/parameter-governance.ts";
 import { asksForWriting } from "../../road/target.ts";
@@ -7,7 +7,7 @@ import type { RequestView } from "../../road/view.ts";
 import type { LimitedCall } from "./limited-call.ts";
 import { unpricedRefusal } from "./limit-refusals.ts";
 import type { CallPlan } from "./plan.ts";
-import { dearest, demandOf, ofPictures, withoutOutput, worstCaseOf } from "./worst-case.ts";
+import { dearest, demandOf, ofPictures, ofSound, type WorstCase, withoutOutput, worstCaseOf } from "./worst-case.ts";
 
 /** A call as it comes to the gate: what it may come to at most, and what is held for it. A refusal where that has no price. */
 export function arrive(
@@ -32,16 +32,16 @@ export function arrive(
       demand: { tokens: 0, micros: 0, toolCalls: 0 },
       ahead: null,
     };
+  if (view.sound?.seconds === null) return refuse("audio_length_unknown");
   const rules = governanceOf(call, model);
   const writes = asksForWriting(view.target);
   const bounded = worstCaseOf(model, view, {
     at: arrivalOf(call),
-    bodyBytes: (call.row.request_size_bytes as number | undefined) ?? 0,
+    bodyBytes: view.sound?.textBytes ?? (call.row.request_size_bytes as number | undefined) ?? 0,
     addedBytes: writes ? rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? "") : 0,
     outputCeiling: rules.maxOutputTokens,
   });
-  const drawn = view.pictures === undefined ? withoutOutput(bounded) : ofPictures(model, bounded, view.pictures);
-  const worst = writes ? bounded : { ...drawn, spokenCharacters: view.spokenCharacters ?? 0 };
+  const worst = writes ? bounded : ofMedia(model, view, bounded);
   if (any(({ needsPrice }) => needsPrice) && dearest(model, worst) === null)
     return unpricedRefusal(model, dearest(model, { ...worst, searches: 0 }) === null ? undefined : "a search");
   return {
@@ -56,4 +56,10 @@ export function arrive(
     demand: demandOf(model, worst, worst.outputTokens),
     ahead: null,
   };
+}
+
+function ofMedia(model: ModelEntry, { pictures, sound, spokenCharacters = 0 }: RequestView, bounded: WorstCase): WorstCase {
+  if (pictures !== undefined) return ofPictures(model, bounded, pictures);
+  if (sound?.seconds != null) return ofSound(bounded, sound.seconds);
+  return { ...withoutOutput(bounded), spokenCharacters };
 }

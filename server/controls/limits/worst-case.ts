@@ -25,6 +25,8 @@ export interface WorstCase {
   readonly images?: number;
   /** Characters to be spoken, which alone are billed then; none when left out. */
   readonly spokenCharacters?: number;
+  /** Seconds of sound to be heard, billed by themselves or by tokens; none when left out. */
+  readonly audioSeconds?: number;
   /** True when the caller named no bound: then the gateway may set a lower one. */
   readonly outputIsOurs: boolean;
   /** True when nothing but the gateway bounds the output: then the bound must be written into the request. */
@@ -53,6 +55,17 @@ export function withoutOutput(worst: WorstCase): WorstCase {
 export function ofPictures({ maxOutputTokens }: ModelEntry, worst: WorstCase, { count, tokensEach }: Pictures): WorstCase {
   const each = Math.min(tokensEach, maxOutputTokens ?? tokensEach);
   return { ...worst, outputTokens: each * count, images: count, outputIsOurs: false, outputMustBeSet: false };
+}
+
+/** Tokens that a second of sound comes to at most, as any vendor served here counts it, and those of the words in it. */
+const HEARD_A_SECOND = 50;
+const WRITTEN_A_SECOND = 16;
+
+/** A call that hears: what it reads and writes is bounded by how long the sound is. */
+export function ofSound(worst: WorstCase, seconds: number): WorstCase {
+  const heard = Math.ceil(seconds);
+  const [inputTokens, outputTokens] = [worst.inputTokens + heard * HEARD_A_SECOND, heard * WRITTEN_A_SECOND];
+  return { ...worst, inputTokens, inputBytes: inputTokens, outputTokens, audioSeconds: heard, outputIsOurs: false, outputMustBeSet: false };
 }
 
 /** The most a call of the gateway's own can come to. `outputTokens`: what its request asks for at most; null: nothing. */
@@ -104,7 +117,8 @@ export function dearest(
     searches,
     images = 0,
     spokenCharacters = 0,
-  }: Pick<WorstCase, "at" | "inputTokens" | "outputTokens" | "searches" | "images" | "spokenCharacters">,
+    audioSeconds = 0,
+  }: Pick<WorstCase, "at" | "inputTokens" | "outputTokens" | "searches" | "images" | "spokenCharacters" | "audioSeconds">,
 ): MicroUsd | null {
   let most: MicroUsd | null = null;
   for (const of of inForce(model.priceSchedule, at)) {
@@ -113,10 +127,13 @@ export function dearest(
       most = Math.max(most ?? 0, costOf([{ tokens: spokenCharacters, pricePerMillion: of.spokenCharacter }]));
       continue;
     }
-    const drawn = images === 0 || of.image == null ? null : costOf([{ tokens: images, pricePerMillion: of.image }]);
-    if (drawn !== null) most = Math.max(most ?? 0, drawn);
-    // Pictures are billed by tokens or each by itself: one of the two prices is enough.
-    if (drawn !== null && (of.input === null || of.output === null)) continue;
+    // Pictures and sound are billed by tokens or by themselves: one of the two prices is enough.
+    const each = [
+      [images, of.image],
+      [audioSeconds, of.audioSecond],
+    ].flatMap(([count, price]) => (!count || price == null ? [] : [costOf([{ tokens: count, pricePerMillion: price }])]));
+    for (const one of each) most = Math.max(most ?? 0, one);
+    if (each.length > 0 && (of.input === null || of.output === null)) continue;
     if ((of.input === null && inputTokens > 0) || (of.output === null && outputTokens > 0) || (of.webSearch == null && searches > 0))
       return null;
     const cost = costOf([

@@ -1,7 +1,7 @@
 import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import { type Refusal, isRefusal } from "../../kernel/errors.ts";
 import { ambiguous } from "../../road/ambiguous.ts";
-import { textOfStreamedAnswer, textOfWholeAnswer } from "../../road/answers/answer-text.ts";
+import { textOfStreamedAnswer, textOfWholeAnswer, wordsOfStreamedAnswer, wordsOfWholeAnswer } from "../../road/answers/answer-text.ts";
 import { RecordedStream } from "../../road/answers/recorded-stream.ts";
 import type { Call } from "../../road/call.ts";
 import type { AnswerCheck, AnswerControl, RequestControl } from "../../road/control.ts";
@@ -9,7 +9,6 @@ import { type Decision, PASS, refused } from "../../road/decision.ts";
 import { surfaceOf } from "../../road/content-surface.ts";
 import { settle } from "../../road/metering/settle.ts";
 import { streamUsage } from "../../road/metering/stream-usage.ts";
-import type { Conversation } from "../../road/conversation.ts";
 import type { Exchange } from "../../road/surface.ts";
 import type { Answer, StreamAnswer, WholeAnswer } from "../../road/answer.ts";
 import { isNameSlot, textsAsRead } from "../../road/message-parts.ts";
@@ -24,7 +23,9 @@ const MAX_WATCHED_BYTES = 512 * 1024;
 /** An answer's way through the policies that look at it. */
 interface Passed {
   readonly call: Call;
-  readonly conversation: Conversation;
+  /** What the answer says; null when it cannot be read. */
+  readonly textOfWhole: (body: Uint8Array) => string | null;
+  readonly textOfPieces: (pieces: readonly Uint8Array[]) => string;
   readonly policies: Policies;
   readonly surface: GuardrailSurface;
 }
@@ -57,12 +58,13 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
   }
 
   /** One that comes as a stream is metered here, where it is held. */
-  prepare(call: Call, { conversation }: Exchange): AnswerCheck | null {
-    if (conversation === undefined) return null;
+  prepare(call: Call, exchange: Exchange): AnswerCheck | null {
+    const reading = readingOf(exchange);
+    if (reading === null) return null;
     const surface = surfaceOf(call.audit.proxySubtype, "output");
     const policies = this.enforcement.policiesOf(call, surface);
     if (surface === null || policies.length === 0) return null;
-    const passed: Passed = { call, conversation, policies, surface };
+    const passed: Passed = { call, ...reading, policies, surface };
     return (answer) => {
       // What a cache gives again was judged by the same policies when it was new.
       if (answer.status !== 200 || call.row.llm_cache_hit === true) return answer;
@@ -70,29 +72,29 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
     };
   }
 
-  private async onWhole({ call, conversation, policies, surface }: Passed, answer: WholeAnswer): Promise<Answer | Refusal> {
+  private async onWhole({ call, textOfWhole, policies, surface }: Passed, answer: WholeAnswer): Promise<Answer | Refusal> {
     if (answer.failure !== null) return answer;
-    return (await this.enforcement.apply(call, policies, surface, textOfWholeAnswer(conversation, answer.body))) ?? answer;
+    return (await this.enforcement.apply(call, policies, surface, textOfWhole(answer.body))) ?? answer;
   }
 
   private async onStream(passed: Passed, answer: StreamAnswer): Promise<Answer | Refusal> {
-    const { call, conversation, policies, surface } = passed;
+    const { call, textOfPieces, policies, surface } = passed;
     if (policies.every(({ mode }) => mode === "shadow")) return this.watched(passed, answer);
     const held = await bufferAnswer(call, answer, answer.idleMs ?? this.idleMs);
     settle(call, streamUsage(answer));
     const given = isRefusal(held)
       ? held
-      : ((await this.enforcement.apply(call, policies, surface, textOfStreamedAnswer(conversation, held.pieces))) ?? held.answer);
+      : ((await this.enforcement.apply(call, policies, surface, textOfPieces(held.pieces))) ?? held.answer);
     return given;
   }
 
   /** Lets a stream flow and has it judged when it has ended; what is known of its text without a judge stands on its own row. */
-  private watched({ call, conversation, policies, surface }: Passed, answer: StreamAnswer): Answer {
+  private watched({ call, textOfPieces, policies, surface }: Passed, answer: StreamAnswer): Answer {
     const kept = new RecordedStream(answer, MAX_WATCHED_BYTES);
     let asked: JudgeQuestion[] = [];
     call.beforeRecord.push(() => {
       if (kept.pieces === null) return;
-      const text = textOfStreamedAnswer(conversation, kept.pieces);
+      const text = textOfPieces(kept.pieces);
       asked = policies
         .map((policy): JudgeQuestion => ({ call, policy, surface, text }))
         .filter((question) => !this.enforcement.recalled(question));
@@ -102,6 +104,16 @@ export class SemanticPolicies implements RequestControl, AnswerControl {
     });
     return { ...answer, codec: kept };
   }
+}
+
+function readingOf({ conversation, output }: Exchange): Pick<Passed, "textOfWhole" | "textOfPieces"> | null {
+  if (conversation !== undefined)
+    return {
+      textOfWhole: (body) => textOfWholeAnswer(conversation, body),
+      textOfPieces: (pieces) => textOfStreamedAnswer(conversation, pieces),
+    };
+  if (output === undefined) return null;
+  return { textOfWhole: (body) => wordsOfWholeAnswer(output, body), textOfPieces: (pieces) => wordsOfStreamedAnswer(output, pieces) };
 }
 
 /** Everything the model would read, each piece under whose it is. */

@@ -18,6 +18,8 @@ export interface Prices {
   readonly webSearch?: MicroUsd | null;
   /** For a million pictures; null and absent are unpriced. */
   readonly image?: MicroUsd | null;
+  /** For a million seconds of sound that are heard; null and absent are unpriced. */
+  readonly audioSecond?: MicroUsd | null;
   /** For a million characters that are spoken; null and absent are unpriced. */
   readonly spokenCharacter?: MicroUsd | null;
 }
@@ -48,6 +50,7 @@ type PriceColumns = Pick<
   | "audio_output_cost"
   | "web_search_cost"
   | "image_cost"
+  | "audio_input_second_cost"
   | "audio_output_character_cost"
 >;
 
@@ -63,6 +66,7 @@ export function pricesOfColumns(row: PriceColumns): Prices {
     audioOutput: row.audio_output_cost,
     webSearch: row.web_search_cost,
     image: row.image_cost,
+    audioSecond: row.audio_input_second_cost,
     spokenCharacter: row.audio_output_character_cost,
   };
 }
@@ -94,8 +98,8 @@ function scheduleOfColumns(row: PriceColumns & Pick<ModelRow, "price_tiers" | "p
   const plain = pricesOfColumns(row);
   const changes = row.price_changes.map((change) => {
     // What is no token costs the same whatever the tokens come to cost.
-    const { webSearch = null, image = null, spokenCharacter = null } = plain;
-    const prices = changed({ ...UNPRICED, webSearch, image, spokenCharacter }, change);
+    const { webSearch = null, image = null, audioSecond = null, spokenCharacter = null } = plain;
+    const prices = changed({ ...UNPRICED, webSearch, image, audioSecond, spokenCharacter }, change);
     return { from: Date.parse(change.effective_from), prices, tiers: tiersOver(prices, change.tiers) };
   });
   return [{ from: Number.NEGATIVE_INFINITY, prices: plain, tiers: tiersOver(plain, row.price_tiers) }, ...changes].sort(
@@ -133,6 +137,7 @@ function changed(base: Prices, columns: ColumnPrices): Prices {
     audioOutput: columns.audio_output_cost ?? base.audioOutput ?? null,
     webSearch: base.webSearch ?? null,
     image: base.image ?? null,
+    audioSecond: base.audioSecond ?? null,
     spokenCharacter: base.spokenCharacter ?? null,
   };
 }

@@ -3,6 +3,7 @@ import type { ConversationEvent, ConversationReply } from "../../wire/conversati
 import type { JsonObject } from "../../wire/document.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { outputFormOf } from "../output/answer-formats.ts";
+import type { OutputForm } from "../../wire/output-form.ts";
 import { framingOf } from "../output/frames.ts";
 import { BufferedToolCall } from "../output/buffered-tool-calls.ts";
 import type { Conversation } from "../conversation.ts";
@@ -20,13 +21,30 @@ export function textOfWholeAnswer(conversation: Conversation, bytes: Uint8Array)
 
 /** The same of an answer that came in pieces, whole or not. */
 export function textOfStreamedAnswer(conversation: Conversation, pieces: readonly Uint8Array[]): string {
-  const { texts, framing } = outputFormOf(conversation);
+  return joined(textOfEvents(readPieces(conversation, pieces).events), toldInPieces(outputFormOf(conversation), pieces));
+}
+
+/** The same of a whole answer that is no conversation's; null when it cannot be read. */
+export function wordsOfWholeAnswer({ texts }: OutputForm, bytes: Uint8Array): string | null {
+  const body = replyObject(bytes);
+  if (body === null) return null;
   const told = new ToldWords(texts);
+  told.add(body, true);
+  return joined("", told);
+}
+
+/** The same of one that came in pieces. */
+export function wordsOfStreamedAnswer(form: OutputForm, pieces: readonly Uint8Array[]): string {
+  return joined("", toldInPieces(form, pieces));
+}
+
+function toldInPieces({ texts, framing }: OutputForm, pieces: readonly Uint8Array[]): ToldWords {
+  const words = new ToldWords(texts);
   const frames = framingOf(framing);
-  for (const piece of pieces) for (const { body } of frames.push(piece)) if (body !== null) told.add(body, false);
+  for (const piece of pieces) for (const { body } of frames.push(piece)) if (body !== null) words.add(body, false);
   const last = frames.rest()?.body ?? null;
-  if (last !== null) told.add(last, false);
-  return joined(textOfEvents(readPieces(conversation, pieces).events), told);
+  if (last !== null) words.add(last, false);
+  return words;
 }
 
 function textOfReply(reply: ConversationReply): string {

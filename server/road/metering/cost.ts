@@ -28,6 +28,8 @@ export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   const byTokens = inputTokens(usage) + usage.output > 0 && input !== null && output !== null;
   if ((usage.spokenCharacters ?? 0) > 0) return costEach(prices.spokenCharacter, usage.spokenCharacters ?? 0);
   if ((usage.images ?? 0) > 0 && !byTokens) return costEach(prices.image, usage.images ?? 0);
+  // Whoever hears bills each second that was begun.
+  if ((usage.audioSeconds ?? 0) > 0 && !byTokens) return costEach(prices.audioSecond, Math.ceil(usage.audioSeconds ?? 0));
   const { audioInput = 0, audioOutput = 0, webSearches = 0 } = usage;
   if ((input === null && inputTokens(usage) > 0) || (output === null && usage.output > 0)) return null;
   if (webSearches > 0 && prices.webSearch == null) return null;

@@ -35,6 +35,7 @@ export function settle(call: Call, usage: Usage | null): void {
   if (cacheWrite > 0) row.prompt_cache_write_tokens = cacheWrite;
   if (usage?.images !== undefined) row.media_images_generated = usage.images;
   if (usage?.spokenCharacters !== undefined) row.media_audio_chars = usage.spokenCharacters;
+  if (usage?.audioSeconds !== undefined) row.media_audio_seconds_input = usage.audioSeconds;
   if (usage?.estimated) addTag(call, "usage_estimated");
   let micros: MicroUsd | null = 0;
   for (const { costMicros } of failed) micros = micros === null || costMicros === null ? null : micros + costMicros;

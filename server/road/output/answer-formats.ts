@@ -1,6 +1,16 @@
 import type { OutputForm } from "../../wire/output-form.ts";
 import type { Conversation } from "../conversation.ts";
 
+interface Answered {
+  readonly conversation?: Conversation;
+  readonly output?: OutputForm;
+}
+
+/** How the answer to an exchange tells its texts; null where no model says anything in it. */
+export function outputFormOfExchange({ conversation, output }: Answered): OutputForm | null {
+  return conversation === undefined ? (output ?? null) : outputFormOf(conversation);
+}
+
 export function outputFormOf({ caller, writer }: Conversation): OutputForm {
   // Only the array in pieces has a writer of its own.
   return { texts: caller.answerTexts, framing: writer === null ? "events" : "array" };

@@ -2,13 +2,22 @@ import type { Readable } from "node:stream";
 import { Busboy } from "@fastify/busboy";
 import { isRefusal, reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 
-const FIELDS = 12;
-const FIELD_BYTES = 4_096;
 /** Silence after which a body is given up, and the longest one may take, milliseconds. */
 const IDLE_MS = 60_000;
 const LONGEST_MS = 3_600_000;
 
+/** What a form may hold. */
+export interface FormBounds {
+  readonly fields: number;
+  readonly fieldBytes: number;
+  /** Parts that are files, and how many of each may come. */
+  readonly files: Readonly<Record<string, number>>;
+}
+
+export const ONE_FILE: FormBounds = { fields: 12, fieldBytes: 4_096, files: { file: 1 } };
+
 export interface FormFile {
+  readonly field: string;
   readonly name: string;
   readonly bytes: AsyncIterable<Uint8Array>;
   /** Fields that stood before the file: others may follow it. */
@@ -17,116 +26,148 @@ export interface FormFile {
 
 export interface ReadForm<T> {
   readonly fields: ReadonlyMap<string, string>;
-  readonly file: T;
+  /** Of fields whose name ends in `[]`, which alone may come more than once. */
+  readonly lists: ReadonlyMap<string, readonly string[]>;
+  /** In the order they came. */
+  readonly files: readonly T[];
   /** Of the whole body. */
   readonly bytes: number;
 }
 
 const invalid = (field: string, message: string): Refusal => refuse("invalid_body", undefined, { fields: [{ field, message }] });
+const CLOSING = { headers: { connection: "close" } };
 
 /**
- * Reads multipart/form-data with one file, `file`, which goes to `take` as it comes: never more of the body is held than
- * one piece. What `take` refuses ends the reading at once. `undo` is told of a file that was taken when the rest of the
- * body was not to be read.
+ * Reads multipart/form-data, whose files go to `take` as they come: never more of the body is held than one piece. What
+ * `take` refuses ends the reading at once. `undo` is told of each file that was taken when the rest of the body was not to
+ * be read.
  */
 export async function readForm<T extends object>(
   body: ReadableStream<Uint8Array> | undefined,
   contentType: string | null,
+  bounds: FormBounds,
   take: (file: FormFile) => Promise<T | Refusal>,
   undo: (taken: T) => Promise<void>,
 ): Promise<ReadForm<T> | Refusal> {
   if (contentType === null || !/^multipart\/form-data\s*;/i.test(contentType) || body === undefined)
     return invalid("", "must be multipart/form-data");
-  const fields = new Map<string, string>();
   const reader = body.getReader();
-  let problem: Refusal | null = null;
-  let taking: Promise<T | Refusal> | null = null;
-  let incoming: Readable | null = null;
-  let wake = (): void => undefined;
-  const stop = (why: Refusal): void => {
-    problem ??= why;
-    wake();
-    void reader.cancel().catch(() => undefined);
-  };
-  let parser: InstanceType<typeof Busboy>;
+  let parts: FormParts<T>;
   try {
-    const limits = { files: 1, fields: FIELDS, fieldSize: FIELD_BYTES, fieldNameSize: 100, headerPairs: 20 };
-    parser = new Busboy({ headers: { "content-type": contentType }, limits });
+    parts = new FormParts(contentType, bounds, take, () => void reader.cancel().catch(() => undefined));
   } catch (error) {
     void reader.cancel().catch(() => undefined);
     return invalid("", `is not multipart/form-data: ${reasonOf(error)}`);
   }
-  const finished = Promise.withResolvers<void>();
-  parser.on("finish", () => finished.resolve());
-  parser.on("error", (error: unknown) => {
-    stop(invalid("", `is not multipart/form-data: ${reasonOf(error)}`));
-    finished.resolve();
-  });
-  parser.on("filesLimit", () => stop(invalid("file", "was sent more than once")));
-  parser.on("fieldsLimit", () => stop(invalid("", `has more than ${FIELDS} fields`)));
-  parser.on("field", (name, value, nameCut, valueCut) => {
-    if (nameCut || valueCut) stop(invalid(name.slice(0, 100), `is longer than ${FIELD_BYTES} bytes`));
-    else if (fields.has(name)) stop(invalid(name, "was sent more than once"));
-    else fields.set(name, value);
-  });
-  parser.on("file", (field, stream, name) => {
-    incoming = stream;
-    // Whoever reads it is told by its reading; an error nobody listens for would end the process.
-    stream.on("error", () => undefined);
-    if (field !== "file") {
-      stream.resume();
-      stop(invalid(field.slice(0, 100), "is not known here as a file"));
-      return;
-    }
-    taking = take({ name, bytes: stream, fieldsSoFar: fields });
-    void taking
-      .then((taken) => isRefusal(taken) && stop(taken))
-      .catch((error: Error) => stop(refuse("internal_error", undefined, { reason: reasonOf(error) })));
-  });
-
-  const total = setTimeout(() => stop(refuse("body_timeout", undefined, CLOSING)), LONGEST_MS);
+  const late = () => parts.stop(refuse("body_timeout", undefined, CLOSING));
+  const total = setTimeout(late, LONGEST_MS);
   let bytes = 0;
   try {
-    while (problem === null) {
-      const idle = setTimeout(() => stop(refuse("body_timeout", undefined, CLOSING)), IDLE_MS);
+    while (parts.problem === null) {
+      const idle = setTimeout(late, IDLE_MS);
       const { done, value } = await reader.read().finally(() => clearTimeout(idle));
       if (done) break;
       bytes += value.byteLength;
-      if (!parser.write(Buffer.from(value.buffer, value.byteOffset, value.byteLength)))
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          parser.once("drain", resolve);
-          if (problem !== null) resolve();
-        });
+      await parts.write(value);
     }
-    if (problem === null) {
-      parser.end();
-      await Promise.race([finished.promise, new Promise<void>((resolve) => (wake = resolve))]);
-    }
+    await parts.end();
   } catch (error) {
-    problem ??= refuse("invalid_body", "The request body broke off.", { reason: reasonOf(error) });
+    parts.stop(refuse("invalid_body", "The request body broke off.", { reason: reasonOf(error) }));
   } finally {
     clearTimeout(total);
   }
-  return outcome(problem, incoming, taking, undo, { fields, bytes });
+  return parts.outcome(bytes, undo);
 }
 
-const CLOSING = { headers: { connection: "close" } };
+/** The parts of one form as they come. */
+class FormParts<T extends object> {
+  /** Why no more of it is to be read. */
+  problem: Refusal | null = null;
+  private readonly bounds: FormBounds;
+  private readonly cancel: () => void;
+  private readonly fields = new Map<string, string>();
+  private readonly lists = new Map<string, string[]>();
+  private readonly counts = new Map<string, number>();
+  private readonly taking: Promise<T | Refusal>[] = [];
+  private readonly parser: InstanceType<typeof Busboy>;
+  private readonly finished = Promise.withResolvers<void>();
+  private incoming: Readable | null = null;
+  private wake = (): void => undefined;
 
-async function outcome<T extends object>(
-  problem: Refusal | null,
-  incoming: Readable | null,
-  taking: Promise<T | Refusal> | null,
-  undo: (taken: T) => Promise<void>,
-  read: Pick<ReadForm<T>, "fields" | "bytes">,
-): Promise<ReadForm<T> | Refusal> {
-  if (problem !== null) {
-    incoming?.destroy(new Error("the upload was ended"));
-    const taken = await taking?.catch(() => null);
-    if (taken != null && !isRefusal(taken)) await undo(taken);
-    return problem;
+  constructor(contentType: string, bounds: FormBounds, take: (file: FormFile) => Promise<T | Refusal>, cancel: () => void) {
+    this.bounds = bounds;
+    this.cancel = cancel;
+    const files = Object.values(bounds.files).reduce((sum, most) => sum + most, 0);
+    const limits = { files, fields: bounds.fields, fieldSize: bounds.fieldBytes, fieldNameSize: 100, headerPairs: 20 };
+    this.parser = new Busboy({ headers: { "content-type": contentType }, limits });
+    this.parser.on("finish", () => this.finished.resolve());
+    this.parser.on("error", (error: unknown) => {
+      this.stop(invalid("", `is not multipart/form-data: ${reasonOf(error)}`));
+      this.finished.resolve();
+    });
+    this.parser.on("filesLimit", () => this.stop(invalid(Object.keys(bounds.files)[0] ?? "", "was sent more often than it may be")));
+    this.parser.on("fieldsLimit", () => this.stop(invalid("", `has more than ${bounds.fields} fields`)));
+    this.parser.on("field", (name, value, nameCut, valueCut) => this.field(name, value, nameCut || valueCut));
+    this.parser.on("file", (field, stream, name) => this.file(field, stream, name, take));
   }
-  if (taking === null) return invalid("file", "is required");
-  const taken = await taking;
-  return isRefusal(taken) ? taken : { ...read, file: taken };
+
+  stop(why: Refusal): void {
+    this.problem ??= why;
+    this.wake();
+    this.cancel();
+  }
+
+  async write(value: Uint8Array): Promise<void> {
+    if (this.parser.write(Buffer.from(value.buffer, value.byteOffset, value.byteLength))) return;
+    await new Promise<void>((resolve) => {
+      this.wake = resolve;
+      this.parser.once("drain", resolve);
+      if (this.problem !== null) resolve();
+    });
+  }
+
+  async end(): Promise<void> {
+    if (this.problem !== null) return;
+    this.parser.end();
+    await Promise.race([this.finished.promise, new Promise<void>((resolve) => (this.wake = resolve))]);
+  }
+
+  async outcome(bytes: number, undo: (taken: T) => Promise<void>): Promise<ReadForm<T> | Refusal> {
+    const required = Object.keys(this.bounds.files)[0] as string;
+    if (this.problem === null && this.taking.length === 0) this.problem = invalid(required, "is required");
+    if (this.problem !== null) this.incoming?.destroy(new Error("the upload was ended"));
+    const taken = await Promise.all(this.taking.map((one) => one.catch(() => null)));
+    const files = taken.filter((one): one is Awaited<T> => one !== null && !isRefusal(one));
+    const { problem = null } = this;
+    const refused = problem ?? taken.find((one) => one !== null && isRefusal(one)) ?? null;
+    if (refused === null) return { fields: this.fields, lists: this.lists, files, bytes };
+    for (const one of files) await undo(one);
+    return refused as Refusal;
+  }
+
+  private field(name: string, value: string, cut: boolean): void {
+    if (cut) this.stop(invalid(name.slice(0, 100), `is longer than ${this.bounds.fieldBytes} bytes`));
+    else if (name.endsWith("[]")) this.lists.set(name, [...(this.lists.get(name) ?? []), value]);
+    else if (this.fields.has(name)) this.stop(invalid(name, "was sent more than once"));
+    else this.fields.set(name, value);
+  }
+
+  private file(field: string, stream: Readable, name: string, take: (file: FormFile) => Promise<T | Refusal>): void {
+    this.incoming = stream;
+    // Whoever reads it is told by its reading; an error nobody listens for would end the process.
+    stream.on("error", () => undefined);
+    const most = Object.hasOwn(this.bounds.files, field) ? this.bounds.files[field] : undefined;
+    const count = (this.counts.get(field) ?? 0) + 1;
+    this.counts.set(field, count);
+    if (most === undefined || count > most) {
+      stream.resume();
+      this.stop(invalid(field.slice(0, 100), most === undefined ? "is not known here as a file" : "was sent more often than it may be"));
+      return;
+    }
+    const taking = take({ field, name, bytes: stream, fieldsSoFar: this.fields });
+    this.taking.push(taking);
+    void taking
+      .then((taken) => isRefusal(taken) && this.stop(taken))
+      .catch((error: Error) => this.stop(refuse("internal_error", undefined, { reason: reasonOf(error) })));
+  }
 }

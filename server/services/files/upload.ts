@@ -3,7 +3,7 @@ import { isStorableText } from "../../kernel/storable.ts";
 import type { Call } from "../../road/call.ts";
 import type { FileKind } from "../../kernel/file-kinds.ts";
 import { type CallerFile, callerOf, type FileService, noteFile, type SaidOfFile } from "./caller.ts";
-import { readForm } from "./read-form.ts";
+import { ONE_FILE, readForm } from "./read-form.ts";
 
 type Fields = ReadonlyMap<string, string>;
 
@@ -23,6 +23,7 @@ export async function upload(call: Call, files: FileService, form: UploadFields)
   const read = await readForm(
     call.arriving,
     call.headers.get("content-type"),
+    ONE_FILE,
     async ({ name, bytes, fieldsSoFar }) => {
       const received = await files.receive(owner.tenantId, bytes, () => form.kindOf(fieldsSoFar));
       return isRefusal(received) ? received : { name, received };
@@ -31,7 +32,7 @@ export async function upload(call: Call, files: FileService, form: UploadFields)
   );
   if (isRefusal(read)) return read;
   call.row.request_size_bytes = read.bytes;
-  const { name, received } = read.file;
+  const { name, received } = read.files[0] as (typeof read.files)[number];
   // The row proves what was stored, not how a client wrapped it.
   call.row.request_content_hash = received.hash;
   const facts = form.factsOf(read.fields, name);

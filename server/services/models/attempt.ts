@@ -37,9 +37,9 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
   const { model, prepared, abort, timeoutMs } = terms;
   const provider = providerOf(parts.providers, model);
   if (isRefusal(provider)) return failed(provider, null);
-  const { operation, body, stream, query = "" } = prepared;
+  const { operation, body, form, stream, query = "" } = prepared;
   const headers = { ...passedOn(call, model), ...prepared.headers };
-  const reply = await provider.send(targetOf(model), { operation, body, stream, headers, query, abort, timeoutMs });
+  const reply = await provider.send(targetOf(model), { operation, body, ...(form && { form }), stream, headers, query, abort, timeoutMs });
   if (isRefusal(reply))
     return failed(reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply, null);
   call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;

@@ -12,6 +12,7 @@ import { GeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";
 import type { ImagesRequest } from "../../wire/images/images-request.ts";
 import type { ModerationsRequest } from "../../wire/moderations/moderations-request.ts";
 import type { SpeechRequest } from "../../wire/speech/speech-request.ts";
+import type { TranscriptionRequest } from "../../wire/transcriptions/transcription-request.ts";
 import { noteRequest } from "../../road/record/finish.ts";
 import type { Answer } from "../../road/answer.ts";
 import { noteUpstreamModel } from "../../road/record/upstream-model.ts";
@@ -25,7 +26,9 @@ import { embeddingsModelRequest } from "./embeddings.ts";
 import { geminiEmbeddingsModelRequest } from "./gemini-embeddings.ts";
 import { imagesModelRequest } from "./images.ts";
 import { moderationsModelRequest } from "./moderations.ts";
+import { tellDropped } from "./dropped-parameters.ts";
 import { speechModelRequest } from "./speech.ts";
+import { transcriptionModelRequest } from "./transcriptions.ts";
 import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 import type { CircuitRules, MemberHealth } from "./member-health.ts";
 import { residencyOf } from "./residency.ts";
@@ -38,6 +41,7 @@ export interface Dispatch {
   embed(call: Call, request: EmbeddingsRequest | GeminiEmbeddingsRequest): Promise<Answer | Refusal>;
   draw(call: Call, request: ImagesRequest): Promise<Answer | Refusal>;
   speak(call: Call, request: SpeechRequest): Promise<Answer | Refusal>;
+  transcribe(call: Call, request: TranscriptionRequest): Promise<Answer | Refusal>;
   moderate(call: Call, request: ModerationsRequest): Promise<Answer | Refusal>;
   countTokens(call: Call, count: TokenCount): Promise<Answer | Refusal>;
 }
@@ -69,6 +73,7 @@ export function dispatch(parts: DispatchParts): Dispatch {
       ),
     draw: (call, request) => send(call, imagesModelRequest(request, parts.providers)),
     speak: (call, request) => send(call, speechModelRequest(request, parts.providers)),
+    transcribe: (call, request) => send(call, transcriptionModelRequest(request, parts.providers)),
     moderate: (call, request) => send(call, moderationsModelRequest(request, parts.providers)),
     countTokens: async (call, count) =>
       isCountedByProvider(targetOfCall(call).route, count, parts.providers) ? send(call, tokenCountModelRequest(count)) : estimate(count),
@@ -256,7 +261,7 @@ class Failover {
     if ("answer" in result) {
       told.status = result.answer.status;
       if (grouped) this.answered(model, told.durationMs, result.answer);
-      dropped(result.answer, prepared);
+      tellDropped(result.answer, prepared);
       return result;
     }
     this.failedSince = true;
@@ -376,22 +381,4 @@ function asAsked(call: Call, conversation: Conversation, answer: Answer | Refusa
   if (reply === null) return answer;
   const stream = replyStream(call, conversation, reply, targetOfCall(call).model, answer.usage);
   return { ...stream, headers: { ...answer.headers, ...stream.headers } };
-}
-
-const MAX_DROPPED_CHARACTERS = 2_000;
-
-/** Reports to the caller which of its parameters were not sent to the provider. */
-function dropped(answer: Answer, prepared: PreparedRequest): void {
-  if (prepared.dropped.length > 0) answer.headers["x-gw-dropped-parameters"] = listed([...new Set(prepared.dropped)]);
-}
-
-/** Clients and proxies refuse an answer whose headers are some kilobytes long, and a request can hold one such name in each of its parts. */
-function listed(names: readonly string[]): string {
-  let shown = 0;
-  for (let length = 0; shown < names.length; shown++) {
-    length += (names[shown] as string).length + 2;
-    if (length > MAX_DROPPED_CHARACTERS) break;
-  }
-  const more = names.length - shown;
-  return [...names.slice(0, shown), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
 }

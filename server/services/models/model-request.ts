@@ -1,5 +1,6 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Refusal } from "../../kernel/errors.ts";
+import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 import type { StreamCodec } from "../../wire/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
@@ -18,6 +19,8 @@ export interface ModelRequest {
 export interface PreparedRequest {
   readonly operation: ProviderOperation;
   readonly body: string;
+  /** What is sent in its place, where the provider takes no JSON: `body` then says what is in it, for the record. */
+  readonly form?: OutboundBytes;
   readonly stream: boolean;
   /** What the body tells the model of how to answer, for the record. */
   readonly sent: SentSettings;

@@ -84,6 +84,8 @@ export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   [`POST ${MODELS}/embeddings`]: openai("Embeddings", json(api.embeddingsAnswer), api.embeddingsRequest),
   [`POST ${MODELS}/images/generations`]: openai("Image generation", json(api.imagesAnswer), api.imagesRequest),
   [`POST ${MODELS}/audio/speech`]: openai("Speech, as it is made", { status: 200, media: "audio/*" }, api.speechRequest),
+  [`POST ${MODELS}/audio/transcriptions`]: { ...openai("Sound as text", maybeStreamed(api.transcript), api.transcriptionForm), form: true },
+  [`POST ${MODELS}/audio/translations`]: { ...openai("Sound as English text", json(api.transcript), api.transcriptionForm), form: true },
   [`POST ${MODELS}/moderations`]: openai("Moderation of texts and pictures", json(api.moderationsAnswer), api.moderationsRequest),
   [`GET ${MODELS}/models`]: openai("The models the caller may use", json(api.modelList)),
   [`GET ${MODELS}/models/:model_id`]: openai("One of them, by name or id", json(api.listedModel)),

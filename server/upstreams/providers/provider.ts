@@ -1,5 +1,6 @@
 import type { ApiFormat } from "@gatehouse/contracts/provider-formats";
 import type { Refusal } from "../../kernel/errors.ts";
+import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 import type { ProviderTraits } from "./traits.ts";
 
@@ -19,6 +20,8 @@ export interface ProviderRequest {
   readonly operation: ProviderOperation;
   /** In the provider's own format. */
   readonly body: string;
+  /** What is sent in its place, where the provider takes no JSON: `body` then says what is in it. */
+  readonly form?: OutboundBytes;
   readonly stream: boolean;
   /** Headers of the caller that the vendor's own clients send and the vendor acts on, already chosen by the surface. */
   readonly headers: Readonly<Record<string, string>>;

@@ -1,3 +1,4 @@
+import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import type { ProviderReply, ProviderRequest, ProviderTarget } from "./provider.ts";
@@ -18,7 +19,10 @@ export function outboundHeaders(
   // Lower case, so that each of them stands once whoever wrote it how.
   for (const name in request.headers) headers[name.toLowerCase()] = request.headers[name] as string;
   for (const name in target.headers) headers[name.toLowerCase()] = target.headers[name] as string;
-  headers["content-type"] = "application/json";
+  const { form } = request;
+  headers["content-type"] = form?.contentType ?? "application/json";
+  // Without it the body would go out in chunks, which some servers refuse.
+  if (form !== undefined) headers["content-length"] = String(form.length);
   headers.accept = request.operation === "speech" ? "*/*" : request.stream ? "text/event-stream" : "application/json";
   // The answer is read and passed on as bytes; packing it would only have to be undone.
   headers["accept-encoding"] = "identity";
@@ -30,7 +34,7 @@ export function outboundHeaders(
 export interface OutgoingRequest {
   readonly url: string;
   readonly headers: Record<string, string>;
-  readonly body: string;
+  readonly body: string | OutboundBytes;
   /** Where the vendor writes its own id of the request, best first. */
   readonly requestIdHeaders: readonly string[];
 }

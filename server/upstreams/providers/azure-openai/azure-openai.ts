@@ -21,7 +21,7 @@ export function azureOpenaiProvider(outbound: Outbound): Provider {
         {
           url: url(target, request.operation),
           headers,
-          body: request.body,
+          body: request.form ?? request.body,
           requestIdHeaders: ["apim-request-id", "x-request-id", "x-ms-request-id"],
         },
         request,

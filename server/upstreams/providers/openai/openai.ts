@@ -12,6 +12,8 @@ export const OPENAI_PATHS: Readonly<Partial<Record<ProviderOperation, string>>> 
   embeddings: "/embeddings",
   images: "/images/generations",
   speech: "/audio/speech",
+  transcriptions: "/audio/transcriptions",
+  translations: "/audio/translations",
   moderations: "/moderations",
 };
 
@@ -26,7 +28,7 @@ export function openaiProvider(outbound: Outbound): Provider {
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}` });
       return send(
         outbound,
-        { url: url(target, request.operation), headers, body: request.body, requestIdHeaders: ["x-request-id"] },
+        { url: url(target, request.operation), headers, body: request.form ?? request.body, requestIdHeaders: ["x-request-id"] },
         request,
       );
     },

@@ -15,7 +15,7 @@ export const openaiTraits = {
     provider.baseUrl.startsWith("https://api.openai.com") || NEWER_CEILING.test(modelName) ? "max_completion_tokens" : "max_tokens",
   keepsState: true,
   embeddings: "passes",
-  passes: new Set(["images", "speech", "moderations"] as const) as ReadonlySet<ProviderOperation>,
+  passes: new Set(["images", "speech", "transcriptions", "translations", "moderations"] as const) as ReadonlySet<ProviderOperation>,
   counts: () => false,
   isStream: (operation, type) => (operation === "speech" ? isSound(type) : isEventStreamType(operation, type)),
   local: false,

@@ -12,6 +12,7 @@ type Schema_EmbeddingsAnswer = { "object": string; "model": string; "data": read
 type Schema_ImagesRequest = { "model": string; "prompt": string; "n"?: number; "size"?: string; "quality"?: string; "style"?: "vivid" | "natural"; "response_format"?: "b64_json"; "chat_id"?: string; "display_name"?: string; };
 type Schema_ImagesAnswer = { "created"?: number; "data": readonly ({ "b64_json"?: string; "url"?: string; "revised_prompt"?: (string | null); })[]; "gw_cost_usd": (number | null); "gw_model_id": string; };
 type Schema_SpeechRequest = { "model": string; "input": string; "voice": (string | { "id": string; }); "instructions"?: string; "response_format"?: "mp3" | "opus" | "aac" | "flac" | "wav" | "pcm"; "speed"?: number; "chat_id"?: string; };
+type Schema_Transcript = { "text": string; };
 type Schema_ModerationsRequest = { "model": string; "input": (string | readonly (string)[] | readonly ({ "type": string; })[]); };
 type Schema_ModerationsAnswer = { "id"?: string; "model"?: string; "results": readonly ({ "flagged": boolean; })[]; };
 type Schema_ModelList = { "object": "list"; "data": readonly (Schema_ListedModel)[]; };
@@ -112,6 +113,7 @@ export interface PortalApiSchemas {
   "ImagesRequest": Schema_ImagesRequest;
   "ImagesAnswer": Schema_ImagesAnswer;
   "SpeechRequest": Schema_SpeechRequest;
+  "Transcript": Schema_Transcript;
   "ModerationsRequest": Schema_ModerationsRequest;
   "ModerationsAnswer": Schema_ModerationsAnswer;
   "ModelList": Schema_ModelList;

@@ -1,0 +1,42 @@
+import { dirname, join } from "node:path";
+import { endFiles, removeBytes } from "./directory/files/file-upkeep.ts";
+import { Spool } from "./directory/files/spool.ts";
+import { Files } from "./directory/files/stored-files.ts";
+import type { Snapshots } from "./directory/snapshots.ts";
+import type { Configuration } from "./kernel/configuration.ts";
+import type { Job } from "./kernel/job.ts";
+import type { Clock } from "./kernel/clock.ts";
+import type { Log } from "./kernel/log.ts";
+import type { SecretBox } from "./kernel/secrets.ts";
+import type { BlobStore } from "./store/blobs.ts";
+import type { DatabaseConnection } from "./store/database.ts";
+import { SoundLengths } from "./runtime/sound-length.ts";
+
+const BYTES_REMOVED_MS = 2_000;
+const FILES_ENDED_MS = 60_000;
+
+interface StoreParts {
+  readonly connection: Pick<DatabaseConnection, "db">;
+  readonly blobs: BlobStore;
+  readonly secrets: SecretBox;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly journal: string;
+}
+
+/** The files of callers, where they are told those are, and where files of calls under way are kept. */
+export async function openFiles(config: Configuration, parts: StoreParts, snapshots: Snapshots) {
+  const { blobs, secrets, clock, log, journal } = parts;
+  const { db } = parts.connection;
+  const files = new Files({ db, blobs, secrets, clock, log, tenant: (id) => snapshots.tenant(id) });
+  // Beside the journal, which one process holds as well.
+  const spool = await Spool.open(join(dirname(journal), "spool"), new SoundLengths());
+  return { files, spool, publicUrl: config.publicUrl ?? null };
+}
+
+export function fileJobs({ connection: { db }, clock, blobs }: StoreParts): Job[] {
+  return [
+    { name: "remove_file_bytes", everyMs: BYTES_REMOVED_MS, run: () => removeBytes({ db, blobs }) },
+    { name: "end_files", everyMs: FILES_ENDED_MS, run: () => endFiles({ db, clock }) },
+  ];
+}

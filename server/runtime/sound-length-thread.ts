@@ -1,0 +1,22 @@
+import { parentPort } from "node:worker_threads";
+import { ALL_FORMATS, FilePathSource, Input } from "mediabunny";
+import type { LengthJob, LengthJobDone } from "./sound-length.ts";
+
+/** Longer than anything that fits into a file which may be sent: what says so is not believed. */
+const LONGEST_SECONDS = 30 * 86_400;
+
+async function secondsOf(path: string): Promise<number | null> {
+  const input = new Input({ formats: ALL_FORMATS, source: new FilePathSource(path) });
+  try {
+    const seconds = await input.computeDuration();
+    return Number.isFinite(seconds) && seconds > 0 && seconds <= LONGEST_SECONDS ? seconds : null;
+  } catch {
+    return null;
+  } finally {
+    input.dispose();
+  }
+}
+
+parentPort?.on("message", ({ id, path }: LengthJob) => {
+  void secondsOf(path).then((seconds) => parentPort?.postMessage({ id, seconds } satisfies LengthJobDone, []));
+});

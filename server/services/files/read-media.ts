@@ -1,0 +1,45 @@
+import type { Spool } from "../../directory/files/spool.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import type { FileKind } from "../../kernel/file-kinds.ts";
+import type { MediaFile } from "../../kernel/media-file.ts";
+import type { Call } from "../../road/call.ts";
+import { callerOf } from "./caller.ts";
+import { type FormBounds, type ReadForm, readForm } from "./read-form.ts";
+
+/** Where files of calls under way are kept. */
+export type MediaSpool = Pick<Spool, "receive" | "remove">;
+
+export interface MediaPart {
+  readonly field: string;
+  readonly file: MediaFile;
+}
+
+/** Reads a form whose files are sent on with the call: they are there until it has ended, and no longer. */
+export async function readMediaForm(
+  call: Call,
+  spool: MediaSpool,
+  bounds: FormBounds,
+  kind: FileKind,
+): Promise<ReadForm<MediaPart> | Refusal> {
+  const { tenantId } = callerOf(call).owner;
+  const encoding = call.headers.get("content-encoding");
+  if (encoding !== null && encoding.toLowerCase() !== "identity")
+    return refuse("unsupported_media_type", `content-encoding ${JSON.stringify(encoding)} is not accepted: send the body as it is.`);
+  const remove = ({ file }: MediaPart) => spool.remove(tenantId, file);
+  const read = await readForm(
+    call.arriving,
+    call.headers.get("content-type"),
+    bounds,
+    async (part): Promise<MediaPart | Refusal> => {
+      const file = await spool.receive(tenantId, part, kind);
+      return isRefusal(file) ? file : { field: part.field, file };
+    },
+    remove,
+  );
+  if (isRefusal(read)) return read;
+  call.whenEnded.push(() => {
+    for (const part of read.files) void remove(part).catch(() => undefined);
+  });
+  call.row.request_size_bytes = read.bytes;
+  return read;
+}

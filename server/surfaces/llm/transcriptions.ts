@@ -1,0 +1,42 @@
+import { isRefusal } from "../../kernel/errors.ts";
+import { invalidRequest } from "../../road/invalid-request.ts";
+import type { Surface } from "../../road/surface.ts";
+import { InboundView } from "../../road/view.ts";
+import type { MediaPart, MediaSpool } from "../../services/files/read-media.ts";
+import { readMediaForm } from "../../services/files/read-media.ts";
+import type { FormBounds } from "../../services/files/read-form.ts";
+import type { Dispatch } from "../../services/models/dispatch.ts";
+import { writtenTranscript } from "../../wire/transcriptions/transcript-written.ts";
+import { transcriptTexts } from "../../wire/transcriptions/transcript-texts.ts";
+import { readTranscriptionRequest, type TranscriptionRequest } from "../../wire/transcriptions/transcription-request.ts";
+import { llmRefusals } from "./refusals.ts";
+
+/** Voices of known speakers come as text, each some seconds of sound. */
+const BOUNDS: FormBounds = { fields: 40, fieldBytes: 1024 * 1024, files: { file: 1 } };
+
+/** POST /audio/transcriptions and /audio/translations, OpenAI's own shape (interface 4.2). */
+export const transcriptions = (operation: TranscriptionRequest["operation"], models: Dispatch, spool: MediaSpool): Surface => ({
+  ...llmRefusals,
+  async read(call) {
+    const form = await readMediaForm(call, spool, BOUNDS, "audio");
+    if (isRefusal(form)) return form;
+    const { file } = form.files[0] as MediaPart;
+    const inbound = readTranscriptionRequest(operation, form.fields, form.lists, file, form.bytes);
+    if ("fields" in inbound) return invalidRequest(inbound.fields);
+    call.requestContent = inbound.outbound({ model: inbound.model ?? "" });
+    return {
+      view: new InboundView(inbound, ["audio_transcription"]),
+      output: { texts: transcriptTexts, framing: "events" },
+      answer: () => models.transcribe(call, inbound),
+      written(_call, answer) {
+        const written = writtenTranscript(answer.body, inbound.format, inbound.stream);
+        if (written === null) return answer;
+        return {
+          ...answer,
+          headers: { ...answer.headers, "content-type": written.contentType },
+          body: new TextEncoder().encode(written.body),
+        };
+      },
+    };
+  },
+});

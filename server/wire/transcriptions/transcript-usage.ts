@@ -1,0 +1,29 @@
+import { isObject, type JsonObject } from "../document.ts";
+import { audioOf, count, type Usage } from "../usage.ts";
+
+const NO_TOKENS: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
+
+/** What a transcript says it took; null where it says nothing and nobody knows how long the sound is. */
+export function usageOfTranscript(body: JsonObject, measuredSeconds: number | null): Usage | null {
+  const { usage } = body;
+  if (isObject(usage) && usage.type !== "duration" && usage.input_tokens !== undefined) {
+    const details = isObject(usage.input_token_details) ? usage.input_token_details : {};
+    const input = count(usage.input_tokens);
+    return {
+      ...NO_TOKENS,
+      inputUncached: input,
+      output: count(usage.output_tokens),
+      ...audioOf(Math.min(count(details.audio_tokens), input), 0),
+      ...(measuredSeconds === null ? {} : { audioSeconds: measuredSeconds }),
+    };
+  }
+  const told = secondsOf(isObject(usage) ? usage.seconds : undefined) ?? secondsOf(body.duration);
+  if (told !== null) return { ...NO_TOKENS, audioSeconds: told };
+  return measuredSeconds === null ? null : { ...NO_TOKENS, audioSeconds: measuredSeconds, estimated: true };
+}
+
+/** Some servers tell it as text. */
+function secondsOf(told: unknown): number | null {
+  const seconds = typeof told === "string" && told.trim() !== "" ? Number(told) : told;
+  return typeof seconds === "number" && Number.isFinite(seconds) && seconds > 0 ? seconds : null;
+}

@@ -1,0 +1,135 @@
+import type { MediaFile } from "../../kernel/media-file.ts";
+import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
+import { type FieldProblem, type JsonObject, JsonDocument } from "../document.ts";
+import { formBody } from "../form-body.ts";
+import type { OutboundChanges, Sound, TextSlot } from "../inbound.ts";
+import { modelProblems, PromptedRequest } from "../prompted-request.ts";
+
+/** What may be asked for, and as what it is asked for of the provider: forms without a usage are written here. */
+const FORMATS = { json: "json", text: "json", srt: "verbose_json", vtt: "verbose_json", verbose_json: "verbose_json" } as const;
+export type TranscriptFormat = keyof typeof FORMATS | "diarized_json";
+/** Members that only the gateway reads. */
+const OURS = ["model_id", "chat_id", "display_name", "persist"];
+/** Members in which nobody says anything to a model. */
+const NO_TEXT = new Set([
+  ...OURS,
+  "model",
+  "language",
+  "languages[]",
+  "temperature",
+  "response_format",
+  "stream",
+  "timestamp_granularities[]",
+  "include[]",
+  "known_speaker_references[]",
+]);
+
+/** A form for POST /audio/transcriptions or /audio/translations as OpenAI's clients send it. */
+export class TranscriptionRequest extends PromptedRequest {
+  readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "prompt" };
+  readonly operation: "transcriptions" | "translations";
+  readonly file: MediaFile;
+  override readonly stream: boolean;
+  private readonly formBytes: number;
+
+  constructor(document: JsonDocument, operation: TranscriptionRequest["operation"], file: MediaFile, formBytes: number) {
+    super(document);
+    this.operation = operation;
+    this.file = file;
+    this.stream = document.value.stream === "true";
+    this.formBytes = formBytes;
+  }
+
+  get format(): TranscriptFormat {
+    return (this.document.value.response_format as TranscriptFormat | undefined) ?? "json";
+  }
+
+  get sound(): Sound {
+    return { seconds: this.file.seconds, textBytes: Math.max(0, this.formBytes - this.file.bytes) };
+  }
+
+  get chatId(): string | null {
+    return (this.document.value.chat_id as string | undefined) ?? null;
+  }
+
+  get displayName(): string | null {
+    return (this.document.value.display_name as string | undefined) ?? null;
+  }
+
+  get persist(): boolean {
+    return this.document.value.persist === "true";
+  }
+
+  texts(): readonly TextSlot[] {
+    return Object.entries(this.document.value).flatMap(([name, value]): TextSlot[] => {
+      if (NO_TEXT.has(name) || name.startsWith("chunking_strategy")) return [];
+      if (typeof value === "string") return [{ role: "user", kind: "text", text: value, replace: (text) => this.document.set(name, text) }];
+      const list = value as string[];
+      return list.map((text, at) => ({
+        role: "user",
+        kind: "text",
+        text,
+        replace: (next) => {
+          list[at] = next;
+          this.document.touch(name);
+        },
+      }));
+    });
+  }
+
+  /** What the form says, for the record: the sound in it by its hash. */
+  override outbound({ model }: Pick<OutboundChanges, "model">): string {
+    const { mimeType: mime_type, bytes: size_bytes, hash: sha256 } = this.file;
+    return JSON.stringify({ ...this.sent(model), file: { mime_type, size_bytes, sha256 } });
+  }
+
+  form({ model }: Pick<OutboundChanges, "model">): OutboundBytes {
+    const fields = Object.entries(this.sent(model)).flatMap(([name, value]) =>
+      (Array.isArray(value) ? (value as string[]) : [value as string]).map((one) => [name, one] as const),
+    );
+    return formBody(fields, [{ field: "file", file: this.file }]);
+  }
+
+  private sent(model: string): JsonObject {
+    const sent = { ...this.document.value, model };
+    for (const name of OURS) delete (sent as JsonObject)[name];
+    const format = FORMATS[this.format as keyof typeof FORMATS] ?? this.format;
+    return this.document.has("response_format") ? { ...sent, response_format: format } : sent;
+  }
+}
+
+/** Each problem names its field. */
+export function readTranscriptionRequest(
+  operation: TranscriptionRequest["operation"],
+  fields: ReadonlyMap<string, string>,
+  lists: ReadonlyMap<string, readonly string[]>,
+  file: MediaFile,
+  formBytes: number,
+): TranscriptionRequest | { readonly fields: readonly FieldProblem[] } {
+  const document = JsonDocument.read(new TextEncoder().encode(JSON.stringify(Object.fromEntries([...fields, ...lists]))));
+  if (!(document instanceof JsonDocument)) return { fields: [document] };
+  const problems = modelProblems(document);
+  const { response_format: format, stream, persist, chat_id: chat, display_name: shown } = document.value;
+  const check = (field: string, good: boolean, message: string) => {
+    if (!good) problems.push({ field, message });
+  };
+  const known = [...Object.keys(FORMATS), ...(operation === "transcriptions" ? ["diarized_json"] : [])];
+  check("response_format", format === undefined || known.includes(format as string), `must be one of ${known.join(", ")}`);
+  for (const [name, value] of [
+    ["stream", stream],
+    ["persist", persist],
+  ] as const)
+    check(name, value === undefined || value === "true" || value === "false", "must be true or false");
+  check("stream", stream !== "true" || operation === "transcriptions", "must be false: translations are given whole");
+  check(
+    "stream",
+    stream !== "true" || format === undefined || (format as string).endsWith("json"),
+    "must be false for this response_format",
+  );
+  for (const [name, value] of [
+    ["chat_id", chat],
+    ["display_name", shown],
+  ] as const)
+    check(name, value === undefined || /^[^\0]{1,255}$/su.test(value as string), "must be a text of at most 255 characters");
+  return problems.length > 0 ? { fields: problems } : new TranscriptionRequest(document, operation, file, formBytes);
+}
