@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { testDatabase } from "../../tests/support/database.ts";
 import { jsonLog } from "../kernel/log.ts";
-import { recordChange } from "../store/config-changes.ts";
+import { recordChanges } from "../store/config-changes.ts";
 import { openDatabase } from "../store/database.ts";
 import { ConfigFollower, type ConfigListener } from "./config-follower.ts";
 
@@ -12,7 +12,7 @@ test("whoever waits for a change is told once it is in force, although others ne
   const database = await testDatabase();
   const connection = openDatabase(database.url, { log: jsonLog("error") });
   const change = (tenantId: string) =>
-    database.db.transaction().execute((trx) => recordChange(trx, { tenant_id: tenantId, topic: "policy" }));
+    database.db.transaction().execute((trx) => recordChanges(trx, [{ tenant_id: tenantId, topic: "policy" }]));
   const renewed: string[] = [];
   // Whenever one change is in force, the next is there already.
   const listener: ConfigListener = {

@@ -14,19 +14,29 @@ export interface ConfigChange {
 
 export const CHANGE_CHANNEL = "gatehouse_config";
 
+export interface NewChange {
+  readonly tenant_id: string;
+  readonly topic: ChangeTopic;
+  readonly ref?: string;
+}
+
 /**
- * Records a change of configuration inside the transaction that makes it. The counter's row lock is held until the
+ * Records changes of configuration inside the transaction that makes them. The counter's row lock is held until the
  * commit, so versions become visible in order and a reader that polls `version > last` misses none.
  */
-export async function recordChange(trx: Trx, change: { tenant_id: string; topic: ChangeTopic; ref?: string }): Promise<void> {
-  const { rows } = await sql<{ version: number }>`UPDATE config_version SET version = version + 1 RETURNING version`.execute(trx);
-  const version = rows[0]?.version;
-  if (version === undefined) throw new Error("the configuration counter is missing");
-  await trx
-    .insertInto("config_changes")
-    .values({ version, tenant_id: change.tenant_id, topic: change.topic, ref: change.ref ?? null })
-    .execute();
-  await sql`SELECT pg_notify(${CHANGE_CHANNEL}, ${String(version)})`.execute(trx);
+export async function recordChanges(trx: Trx, changes: readonly NewChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  const tenants = changes.map((change) => change.tenant_id);
+  const topics = changes.map((change) => change.topic);
+  const refs = changes.map((change) => change.ref ?? null);
+  const { rows } = await sql`
+    WITH next AS (UPDATE config_version SET version = version + ${changes.length}::int RETURNING version),
+      noted AS (
+        INSERT INTO config_changes (version, tenant_id, topic, ref)
+        SELECT next.version - ${changes.length}::int + one.at, one.tenant_id, one.topic, one.ref
+          FROM next, unnest(${tenants}::text[], ${topics}::text[], ${refs}::text[]) WITH ORDINALITY AS one(tenant_id, topic, ref, at))
+    SELECT pg_notify(${CHANGE_CHANNEL}, version::text) FROM next`.execute(trx);
+  if (rows.length !== 1) throw new Error("the configuration counter is missing");
 }
 
 /** The same on a connection that is in a transaction of its own. */

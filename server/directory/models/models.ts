@@ -2,7 +2,7 @@ import type { Mode, Model, ModelCreate, ModelQuery, ModelUpdate } from "@gatehou
 import type { UpstreamKey } from "@gatehouse/contracts/providers";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { recordChange } from "../../store/config-changes.ts";
+import { recordChanges } from "../../store/config-changes.ts";
 import { bindModels, unbindModels } from "../../store/group-models.ts";
 import { guardrailsAsking } from "../../store/guardrail-configs.ts";
 import {
@@ -191,7 +191,7 @@ export async function recordModelHealth(directory: Directory, tenantId: string, 
   const at = new Date(directory.clock.now());
   await directory.db.transaction().execute(async (trx) => {
     const news = await recordHealth(trx, tenantId, modelId, healthy, at);
-    if (news) await recordChange(trx, { tenant_id: tenantId, topic: "policy" });
+    if (news) await recordChanges(trx, [{ tenant_id: tenantId, topic: "policy" }]);
   });
   return at;
 }

@@ -1,4 +1,4 @@
-import { recordChange } from "../../store/config-changes.ts";
+import { recordChanges } from "../../store/config-changes.ts";
 import type { Trx } from "../../store/database.ts";
 import { grantsOfToken, insertGrant, removeGrant, tokenOfGrant, type GrantRotation, rotateGrant } from "../../store/oauth-client-grants.ts";
 import { lockedToken } from "../../store/oauth-tokens.ts";
@@ -35,7 +35,7 @@ export async function endGrant(
     await removeGrant(trx, tenantId, grantId);
     const dropped = (await grantsOfToken(trx, row.id)).length === 0 ? await dropLockedTokens(parts, trx, row) : null;
     const ref = tokenRef({ tenantId, type: row.principal_type as "api_key" | "user", id: row.principal_id }, row.mcp_server_id);
-    await recordChange(trx, { tenant_id: tenantId, topic: "oauth_tokens", ref });
+    await recordChanges(trx, [{ tenant_id: tenantId, topic: "oauth_tokens", ref }]);
     return { ref, dropped };
   });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { uuid } from "../../kernel/ids.ts";
-import { recordChange } from "../../store/config-changes.ts";
+import { recordChanges } from "../../store/config-changes.ts";
 import type { Trx } from "../../store/database.ts";
 import {
   beginRenewal,
@@ -142,7 +142,7 @@ export async function storeTokens(
       updated_at: now,
     });
     await also(trx, row.id);
-    await recordChange(trx, { tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, terms.serverId) });
+    await recordChanges(trx, [{ tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, terms.serverId) }]);
     return row.id;
   });
 }
@@ -206,7 +206,7 @@ export async function renewTokens(
         updated_at: new Date(clock.now()),
       });
     }
-    await recordChange(trx, { tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, serverId) });
+    await recordChanges(trx, [{ tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, serverId) }]);
     const { tokens } = turn;
     return given === "gone"
       ? null
@@ -264,7 +264,7 @@ export async function dropTokens(
     )
       return null;
     const tokens = await dropLockedTokens({ secrets }, trx, row);
-    await recordChange(trx, { tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, serverId) });
+    await recordChanges(trx, [{ tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, serverId) }]);
     return { tokens };
   });
 }

@@ -4,7 +4,7 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { appendAdminLog } from "../../store/admin-log.ts";
-import { recordChange, type ChangeTopic } from "../../store/config-changes.ts";
+import { recordChanges, type ChangeTopic } from "../../store/config-changes.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import { lockName } from "../../store/named-lock.ts";
 
@@ -112,7 +112,7 @@ async function attempt<T>(directory: Directory, actor: Actor, work: (write: Writ
     if (entries.length === 0) throw new Error("a change was made that the admin log does not tell of");
     await logEntries(trx, actor, new Date(directory.clock.now()), entries);
     // Last, because the change counter is one row that every writer waits for.
-    for (const notice of notices.values()) await recordChange(trx, notice);
+    await recordChanges(trx, [...notices.values()]);
     return result;
   });
 }
