@@ -31,6 +31,7 @@ export const ERRORS = {
   file_too_large: { status: 413, message: "The file is larger than files of its kind may be.", retry: false },
   file_not_found: { status: 404, message: "There is no such file.", retry: false },
   range_not_satisfiable: { status: 416, message: "The file has no bytes in that range.", retry: false },
+  picture_declined: { status: 400, message: "The model's provider drew no picture.", retry: false },
   audio_length_unknown: {
     status: 400,
     message: "The file does not tell how long it plays, and the limits of this resource group have to know.",

@@ -34,6 +34,8 @@ export interface OutboundChanges {
 export interface Pictures {
   readonly count: number;
   readonly tokensEach: number;
+  /** Those that came along to be changed, and what else is in the request, bytes. */
+  readonly shown?: { readonly count: number; readonly textBytes: number };
 }
 
 /** Sound that comes along to be heard. */

@@ -8,6 +8,7 @@ export type ProviderOperation =
   | "completions"
   | "embeddings"
   | "images"
+  | "image_edits"
   | "speech"
   | "transcriptions"
   | "translations"
@@ -18,5 +19,8 @@ export type ProviderOperation =
   | "gemini_array"
   | "gemini_count"
   | "gemini_embed"
+  | "gemini_images"
+  | "imagen"
   | "converse"
-  | "bedrock_embed";
+  | "bedrock_embed"
+  | "bedrock_images";

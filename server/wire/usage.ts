@@ -16,6 +16,9 @@ export interface Usage {
   /** The parts of `inputUncached` and `output` that were audio, where the provider tells them apart. */
   readonly audioInput?: number;
   readonly audioOutput?: number;
+  /** The parts of `inputUncached` and `output` that were pictures, where the provider tells them apart. */
+  readonly imageInput?: number;
+  readonly imageOutput?: number;
   /** Searches of the vendor's own web search, which have a fee beside the tokens. */
   readonly webSearches?: number;
   /** Pictures that came: billed by the tokens told of them, else each by itself. */
@@ -40,6 +43,32 @@ export function count(value: unknown): number {
 /** The members of a usage that tell of audio; none where there was none. */
 export function audioOf(input: number, output: number): Pick<Usage, "audioInput" | "audioOutput"> {
   return { ...(input > 0 ? { audioInput: input } : {}), ...(output > 0 ? { audioOutput: output } : {}) };
+}
+
+/** The members of a usage that tell of pictures; none where there was none. */
+export function imagesOf(input: number, output: number): Pick<Usage, "imageInput" | "imageOutput"> {
+  return { ...(input > 0 ? { imageInput: input } : {}), ...(output > 0 ? { imageOutput: output } : {}) };
+}
+
+/** Of two answers together. */
+export function addedUsage(one: Usage, other: Usage): Usage {
+  const sum = (name: "audioInput" | "audioOutput" | "imageInput" | "imageOutput" | "webSearches" | "images") =>
+    one[name] === undefined && other[name] === undefined ? {} : { [name]: (one[name] ?? 0) + (other[name] ?? 0) };
+  return {
+    inputUncached: one.inputUncached + other.inputUncached,
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWrite: one.cacheWrite + other.cacheWrite,
+    cacheWriteHour: one.cacheWriteHour + other.cacheWriteHour,
+    output: one.output + other.output,
+    reasoning: one.reasoning + other.reasoning,
+    ...sum("audioInput"),
+    ...sum("audioOutput"),
+    ...sum("imageInput"),
+    ...sum("imageOutput"),
+    ...sum("webSearches"),
+    ...sum("images"),
+    estimated: one.estimated || other.estimated,
+  };
 }
 
 export function inputTokens(usage: Usage): number {

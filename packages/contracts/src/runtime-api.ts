@@ -149,6 +149,20 @@ export const imagesRequest = z
   })
   .meta({ id: "ImagesRequest" });
 
+export const imageEditForm = z
+  .looseObject({
+    image: text.meta({ format: "binary" }).describe("as `image[]` where several are sent"),
+    mask: text.meta({ format: "binary" }).optional(),
+    model: text,
+    prompt: text,
+    n: text.optional(),
+    size: text.describe('"auto" or WIDTHxHEIGHT').optional(),
+    quality: text.optional(),
+    chat_id: text.optional(),
+    display_name: text.optional(),
+  })
+  .meta({ id: "ImageEditForm" });
+
 export const imagesAnswer = z
   .looseObject({
     created: z.number().optional(),

@@ -37,7 +37,7 @@ export function arrive(
   const writes = asksForWriting(view.target);
   const bounded = worstCaseOf(model, view, {
     at: arrivalOf(call),
-    bodyBytes: view.sound?.textBytes ?? (call.row.request_size_bytes as number | undefined) ?? 0,
+    bodyBytes: view.sound?.textBytes ?? view.pictures?.shown?.textBytes ?? (call.row.request_size_bytes as number | undefined) ?? 0,
     addedBytes: writes ? rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? "") : 0,
     outputCeiling: rules.maxOutputTokens,
   });

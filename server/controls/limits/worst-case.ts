@@ -51,10 +51,22 @@ export function withoutOutput(worst: WorstCase): WorstCase {
   return { ...worst, outputTokens: 0, outputIsOurs: false, outputMustBeSet: false };
 }
 
+/** Tokens that a picture which is shown comes to at most, as any vendor served here counts it. */
+const SHOWN_EACH = 10_000;
+
 /** A call that draws: nobody can ask a model for smaller pictures in tokens, so nothing is shortened either. */
-export function ofPictures({ maxOutputTokens }: ModelEntry, worst: WorstCase, { count, tokensEach }: Pictures): WorstCase {
+export function ofPictures({ maxOutputTokens }: ModelEntry, worst: WorstCase, { count, tokensEach, shown }: Pictures): WorstCase {
   const each = Math.min(tokensEach, maxOutputTokens ?? tokensEach);
-  return { ...worst, outputTokens: each * count, images: count, outputIsOurs: false, outputMustBeSet: false };
+  const inputTokens = worst.inputTokens + (shown?.count ?? 0) * SHOWN_EACH * count;
+  return {
+    ...worst,
+    inputTokens,
+    inputBytes: inputTokens,
+    outputTokens: each * count,
+    images: count,
+    outputIsOurs: false,
+    outputMustBeSet: false,
+  };
 }
 
 /** Tokens that a second of sound comes to at most, as any vendor served here counts it, and those of the words in it. */

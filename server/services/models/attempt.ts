@@ -94,7 +94,11 @@ async function readWhole(
     };
   }
   const read = prepared.whole(bytes);
-  if (read === null) return failed(notAnAnswer(bytes), response.status);
+  if (read === null) {
+    const said = prepared.declined?.(bytes) ?? null;
+    if (said === null) return failed(notAnAnswer(bytes), response.status);
+    return { ...failed(said.declined, response.status), usage: plausibleUsage(said.usage) };
+  }
   const translated = read.body !== bytes;
   return {
     answer: {

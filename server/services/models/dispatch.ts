@@ -9,7 +9,7 @@ import type { ModelTarget, Route } from "../../road/target.ts";
 import { costOfAttempt } from "../../road/metering/settle.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { GeminiEmbeddingsRequest } from "../../wire/gemini/embed-request.ts";
-import type { ImagesRequest } from "../../wire/images/images-request.ts";
+import type { PicturesRequest } from "../../wire/images/images-request.ts";
 import type { ModerationsRequest } from "../../wire/moderations/moderations-request.ts";
 import type { SpeechRequest } from "../../wire/speech/speech-request.ts";
 import type { TranscriptionRequest } from "../../wire/transcriptions/transcription-request.ts";
@@ -39,7 +39,7 @@ import type { Failure } from "./upstream-failure.ts";
 export interface Dispatch {
   converse(call: Call, conversation: Conversation): Promise<Answer | Refusal>;
   embed(call: Call, request: EmbeddingsRequest | GeminiEmbeddingsRequest): Promise<Answer | Refusal>;
-  draw(call: Call, request: ImagesRequest): Promise<Answer | Refusal>;
+  draw(call: Call, request: PicturesRequest): Promise<Answer | Refusal>;
   speak(call: Call, request: SpeechRequest): Promise<Answer | Refusal>;
   transcribe(call: Call, request: TranscriptionRequest): Promise<Answer | Refusal>;
   moderate(call: Call, request: ModerationsRequest): Promise<Answer | Refusal>;

@@ -1,17 +1,22 @@
 import { type Refusal, isRefusal, refuse } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
-import { arrivalOf } from "../../road/call.ts";
+import { arrivalOf, type Call } from "../../road/call.ts";
 import { costAt } from "../../road/metering/cost.ts";
+import type { JsonObject, JsonValue } from "../../wire/document.ts";
+import { ImageEditRequest } from "../../wire/images/image-edit-request.ts";
 import { readImagesReply } from "../../wire/images/images-reply.ts";
-import type { ImagesRequest } from "../../wire/images/images-request.ts";
-import { plausibleUsage } from "../../wire/usage.ts";
+import type { PicturesRequest } from "../../wire/images/images-request.ts";
+import type { PicturesAsked, PicturesCodec, PicturesRead } from "../../wire/images/pictures-codec.ts";
+import { readUpTo } from "../../wire/read-up-to.ts";
+import { NOTHING_SENT } from "../../wire/sent-settings.ts";
+import { plausibleUsage, type Usage } from "../../wire/usage.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
+import type { Provider } from "../../upstreams/providers/provider.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
-import type { ModelRequest } from "./model-request.ts";
-import { passedWhole } from "./passed-whole.ts";
+import type { ModelRequest, PreparedRequest, WholeAnswerReading } from "./model-request.ts";
 
-/** Pictures drawn by a model of a provider that speaks OpenAI's API. */
-export function imagesModelRequest(request: ImagesRequest, providers: AttemptParts["providers"]): ModelRequest {
+/** Pictures drawn anew, or from others, by a model of any provider that has such models. */
+export function imagesModelRequest(request: PicturesRequest, providers: AttemptParts["providers"]): ModelRequest {
   return {
     inputCharacters: request.inputCharacters,
     prepare(call, model) {
@@ -19,23 +24,113 @@ export function imagesModelRequest(request: ImagesRequest, providers: AttemptPar
       if (isRefusal(provider)) return provider;
       const refusal = qualityRefusal(request, model);
       if (refusal !== null) return refusal;
-      return passedWhole(provider, model, "images", request.outbound({ model: model.modelName }), (bytes) => {
-        const reply = readImagesReply(bytes);
-        if (reply === null) return null;
-        const usage = plausibleUsage(reply.usage) ?? onlyCounted(reply.usage.images ?? 0);
-        const cost = costAt(model.priceSchedule, usage, arrivalOf(call));
-        const told = { ...reply.body, gw_cost_usd: cost === null ? null : usdFromMicros(cost.micros), gw_model_id: model.id };
-        return { body: new TextEncoder().encode(JSON.stringify(told)), usage, outputCharacters: 0 };
-      });
+      return passing(call, request, model, provider) ?? translating(call, request, model, provider);
     },
   };
 }
 
-function onlyCounted(images: number) {
+const WHOLE = { stream: false, sent: NOTHING_SENT, headers: {}, streamCodec: () => null, streamType: null } as const;
+
+/** Null where the provider takes no request of OpenAI's for it. */
+function passing(call: Call, request: PicturesRequest, model: ModelEntry, { traits }: Provider): PreparedRequest | null {
+  if (traits.passes?.has(request.operation) !== true) return null;
+  return {
+    ...WHOLE,
+    operation: request.operation,
+    body: request.outbound({ model: model.modelName }),
+    ...(request instanceof ImageEditRequest && { form: request.form({ model: model.modelName }) }),
+    whole(bytes) {
+      const reply = readImagesReply(bytes);
+      return reply === null ? null : told(call, model, reply.body, reply.usage);
+    },
+    refusal: () => null,
+    dropped: [],
+  };
+}
+
+async function translating(
+  call: Call,
+  request: PicturesRequest,
+  model: ModelEntry,
+  { traits }: Provider,
+): Promise<PreparedRequest | Refusal> {
+  const codec = traits.pictures?.(model) ?? null;
+  const edits = request instanceof ImageEditRequest;
+  if (codec === null || (edits && !codec.edits))
+    return refuse("unsupported_parameter", `No ${edits ? "image edits" : "images"} are served for this model's provider.`);
+  if (edits && request.masked)
+    return refuse("unsupported_parameter", undefined, { fields: [{ field: "mask", message: "this model's provider takes none" }] });
+  const written = codec.write(request.asked(edits ? await shownIn(request) : []));
+  if ("unsupported" in written) return refuse("unsupported_parameter", undefined, { fields: [written.unsupported] });
+  return {
+    ...WHOLE,
+    operation: codec.operation,
+    body: written.body,
+    whole: (bytes) => readTranslated(call, model, codec, bytes),
+    declined(bytes) {
+      const read = readPictures(codec, bytes);
+      if (read === null || read.pictures.length > 0) return null;
+      return { declined: refuse("picture_declined", undefined, { reason: read.declined ?? undefined }), usage: read.usage };
+    },
+    refusal: (status) => new TextEncoder().encode(JSON.stringify({ error: refusedAs(status) })),
+    dropped: written.dropped,
+  };
+}
+
+async function shownIn({ files }: ImageEditRequest): Promise<PicturesAsked["shown"]> {
+  const shown: { mimeType: string; base64: string }[] = [];
+  for (const { file } of files) {
+    const bytes = await readUpTo(file.open(), file.bytes);
+    shown.push({ mimeType: file.mimeType, base64: Buffer.from(bytes ?? new Uint8Array(0)).toString("base64") });
+  }
+  return shown;
+}
+
+function refusedAs(status: number): JsonObject {
+  const message = `The model's provider refused the request (HTTP ${status}).`;
+  return { message, type: "invalid_request_error", param: null, code: null };
+}
+
+function readPictures(codec: PicturesCodec, bytes: Uint8Array): PicturesRead | null {
+  try {
+    return codec.read(JSON.parse(new TextDecoder().decode(bytes)) as JsonValue);
+  } catch {
+    return null;
+  }
+}
+
+function readTranslated(call: Call, model: ModelEntry, codec: PicturesCodec, bytes: Uint8Array): WholeAnswerReading | null {
+  const read = readPictures(codec, bytes);
+  if (read === null || read.pictures.length === 0) return null;
+  const { pictures, usage } = read;
+  const data = pictures.map((b64_json) => ({ b64_json }));
+  const counted: Usage = { ...(usage ?? onlyCounted(0)), images: pictures.length };
+  const tokens = usage === null ? {} : { usage: usageToldOf(usage) };
+  return told(call, model, { created: Math.floor(arrivalOf(call) / 1000), data, ...tokens }, counted);
+}
+
+function usageToldOf(usage: Usage): JsonObject {
+  const input = usage.inputUncached + usage.cacheRead;
+  return {
+    input_tokens: input,
+    input_tokens_details: { text_tokens: input - (usage.imageInput ?? 0), image_tokens: usage.imageInput ?? 0 },
+    output_tokens: usage.output,
+    total_tokens: input + usage.output,
+  };
+}
+
+function told(call: Call, model: ModelEntry, body: JsonObject, used: Usage): WholeAnswerReading {
+  const usage = plausibleUsage(used) ?? onlyCounted(used.images ?? 0);
+  const cost = costAt(model.priceSchedule, usage, arrivalOf(call));
+  const all = { ...body, gw_cost_usd: cost === null ? null : usdFromMicros(cost.micros), gw_model_id: model.id };
+  return { body: new TextEncoder().encode(JSON.stringify(all)), usage, outputCharacters: 0 };
+}
+
+function onlyCounted(images: number): Usage {
   return { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, images, estimated: true };
 }
 
-function qualityRefusal({ quality }: ImagesRequest, { supportedImageQualities = [] }: ModelEntry): Refusal | null {
+function qualityRefusal({ quality }: PicturesRequest, { supportedImageQualities = [] }: ModelEntry): Refusal | null {
   if (quality === null || supportedImageQualities.length === 0 || supportedImageQualities.includes(quality)) return null;
   return refuse("unsupported_parameter", undefined, {
     fields: [{ field: "quality", message: `must be one of ${supportedImageQualities.join(", ")} for this model` }],

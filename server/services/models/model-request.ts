@@ -36,10 +36,18 @@ export interface PreparedRequest {
   readonly bytes?: boolean;
   /** A whole successful answer; null when the bytes are not one. */
   whole(bytes: Uint8Array): WholeAnswerReading | null;
+  /** Whether an answer that is none says that the model will not do it. */
+  declined?(bytes: Uint8Array): DeclinedReading | null;
   /** The provider's refusal in the caller's shape; null passes its bytes. */
   refusal(status: number, bytes: Uint8Array, headers: Headers): Uint8Array | null;
   /** Parameters of the caller's request that were not sent to the provider, by the caller's own names. */
   readonly dropped: readonly string[];
+}
+
+/** An answer in which the model says that it will not do what it was asked for, and what saying so took. */
+export interface DeclinedReading {
+  readonly declined: Refusal;
+  readonly usage: Usage | null;
 }
 
 export interface WholeAnswerReading {

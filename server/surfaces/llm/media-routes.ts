@@ -2,7 +2,7 @@ import type { GovernedRoute } from "../../road/road.ts";
 import type { Surface } from "../../road/surface.ts";
 import type { MediaSpool } from "../../services/files/read-media.ts";
 import type { Dispatch } from "../../services/models/dispatch.ts";
-import { imageGenerations } from "./images.ts";
+import { imageEdits, imageGenerations } from "./images.ts";
 import { moderations } from "./moderations.ts";
 import { speech } from "./speech.ts";
 import { transcriptions } from "./transcriptions.ts";
@@ -29,6 +29,7 @@ const media = (path: string, proxySubtype: string, surface: MediaRoute["surface"
 /** Every route of pictures and sound. */
 export const MEDIA_ROUTES: readonly MediaRoute[] = [
   media("/images/generations", "image_generations", ({ models }) => imageGenerations(models)),
+  media("/images/edits", "image_edits", ({ models, spool }) => imageEdits(models, spool), "streamed"),
   media("/audio/speech", "audio_speech", ({ models }) => speech(models)),
   media(
     "/audio/transcriptions",

@@ -83,6 +83,7 @@ export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   [`POST ${MODELS}/completions`]: openai("Legacy completions", maybeStreamed(api.completion), api.completionRequest),
   [`POST ${MODELS}/embeddings`]: openai("Embeddings", json(api.embeddingsAnswer), api.embeddingsRequest),
   [`POST ${MODELS}/images/generations`]: openai("Image generation", json(api.imagesAnswer), api.imagesRequest),
+  [`POST ${MODELS}/images/edits`]: { ...openai("Pictures from pictures", json(api.imagesAnswer), api.imageEditForm), form: true },
   [`POST ${MODELS}/audio/speech`]: openai("Speech, as it is made", { status: 200, media: "audio/*" }, api.speechRequest),
   [`POST ${MODELS}/audio/transcriptions`]: { ...openai("Sound as text", maybeStreamed(api.transcript), api.transcriptionForm), form: true },
   [`POST ${MODELS}/audio/translations`]: { ...openai("Sound as English text", json(api.transcript), api.transcriptionForm), form: true },

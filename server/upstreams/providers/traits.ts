@@ -1,5 +1,6 @@
 import type { ConversationFormat, ProviderCodec } from "../../wire/conversation/codec.ts";
 import type { EmbeddingsCodec } from "../../wire/embeddings/embeddings-codec.ts";
+import type { PicturesCodec } from "../../wire/images/pictures-codec.ts";
 import type { ProviderOperation } from "../../wire/operation.ts";
 
 /** What of a model says how its provider is spoken to. */
@@ -22,6 +23,8 @@ export interface ProviderTraits {
   readonly embeddings: "passes" | EmbeddingsCodec | "refused";
   /** What else of OpenAI's API it takes and answers in OpenAI's own shape; nothing when left out. */
   readonly passes?: ReadonlySet<ProviderOperation>;
+  /** How a model draws that does not take OpenAI's requests for pictures; null for one that draws not at all. */
+  pictures?(model: ServedModel): PicturesCodec | null;
   /** Whether the provider counts a model's tokens itself, in the format of the operation's callers. */
   counts(model: ServedModel, operation: ProviderOperation): boolean;
   /** Whether an answer of this type, in lower case, to a request for a stream is one. */

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../document.ts";
-import { audioOf, plausibleUsage, count, inputTokens, type Usage } from "../usage.ts";
+import { audioOf, imagesOf, plausibleUsage, count, inputTokens, type Usage } from "../usage.ts";
 import { numberIn, objectsIn, textIn } from "./members.ts";
 
 /**
@@ -14,7 +14,9 @@ export function readGeminiUsage(value: unknown): Usage | null {
   const cacheRead = Math.min(told("cachedContentTokenCount"), prompt);
   const reasoning = told("thoughtsTokenCount");
   const inputUncached = prompt - cacheRead + told("toolUsePromptTokenCount");
-  const freshAudio = Math.max(0, audioIn(value, "promptTokensDetails") - audioIn(value, "cacheTokensDetails"));
+  const fresh = (kind: string) =>
+    Math.min(Math.max(0, tokensIn(value, "promptTokensDetails", kind) - tokensIn(value, "cacheTokensDetails", kind)), inputUncached);
+  const given = (kind: string) => Math.min(tokensIn(value, "candidatesTokensDetails", kind), told("candidatesTokenCount"));
   return plausibleUsage({
     inputUncached,
     cacheRead,
@@ -22,14 +24,15 @@ export function readGeminiUsage(value: unknown): Usage | null {
     cacheWriteHour: 0,
     output: told("candidatesTokenCount") + reasoning,
     reasoning,
-    ...audioOf(Math.min(freshAudio, inputUncached), Math.min(audioIn(value, "candidatesTokensDetails"), told("candidatesTokenCount"))),
+    ...audioOf(fresh("AUDIO"), given("AUDIO")),
+    ...imagesOf(fresh("IMAGE"), given("IMAGE")),
     estimated: false,
   });
 }
 
-function audioIn(usage: JsonObject, name: string): number {
+function tokensIn(usage: JsonObject, name: string, modality: string): number {
   return objectsIn(usage, name).reduce(
-    (sum, detail) => sum + (textIn(detail, "modality") === "AUDIO" ? count(numberIn(detail, "tokenCount")) : 0),
+    (sum, detail) => sum + (textIn(detail, "modality") === modality ? count(numberIn(detail, "tokenCount")) : 0),
     0,
   );
 }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../document.ts";
-import { count, type Usage } from "../usage.ts";
+import { count, imagesOf, type Usage } from "../usage.ts";
 
 export interface ImagesReply {
   readonly body: JsonObject;
@@ -24,9 +24,17 @@ export function readImagesReply(bytes: Uint8Array): ImagesReply | null {
 
 function tokensOf(usage: unknown): Usage {
   if (!isObject(usage as JsonObject)) return NO_TOKENS;
-  const { input_tokens, output_tokens, input_tokens_details } = usage as JsonObject;
+  const { input_tokens, output_tokens, input_tokens_details, output_tokens_details } = usage as JsonObject;
   const input = count(input_tokens);
   const details = isObject(input_tokens_details ?? null) ? (input_tokens_details as JsonObject) : {};
   const cacheRead = Math.min(count(details.cached_tokens), input);
-  return { ...NO_TOKENS, inputUncached: input - cacheRead, cacheRead, output: count(output_tokens) };
+  const output = count(output_tokens);
+  const drawn = isObject(output_tokens_details) ? count(output_tokens_details.image_tokens) : output;
+  return {
+    ...NO_TOKENS,
+    inputUncached: input - cacheRead,
+    cacheRead,
+    output,
+    ...imagesOf(Math.min(count(details.image_tokens), input - cacheRead), Math.min(drawn, output)),
+  };
 }

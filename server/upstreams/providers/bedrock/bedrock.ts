@@ -48,7 +48,7 @@ async function embed(
 
 function method(operation: ProviderOperation, stream: boolean): string | null {
   if (operation === "converse") return stream ? "converse-stream" : "converse";
-  return operation === "bedrock_embed" ? "invoke" : null;
+  return operation === "bedrock_embed" || operation === "bedrock_images" ? "invoke" : null;
 }
 
 function url(target: ProviderTarget, operation: ProviderOperation, stream: boolean): string {

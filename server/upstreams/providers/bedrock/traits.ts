@@ -1,5 +1,6 @@
 import { converseCodec } from "../../../wire/converse/converse-codec.ts";
 import { bedrockEmbeddings } from "../../../wire/converse/embeddings.ts";
+import { bedrockPictures } from "../../../wire/converse/pictures.ts";
 import type { ProviderTraits } from "../traits.ts";
 
 export const bedrockTraits = {
@@ -7,6 +8,7 @@ export const bedrockTraits = {
   ceilingName: null,
   keepsState: false,
   embeddings: bedrockEmbeddings,
+  pictures: () => bedrockPictures,
   counts: () => false,
   isStream: (_operation, contentType) => contentType.startsWith("application/vnd.amazon.eventstream"),
   local: false,

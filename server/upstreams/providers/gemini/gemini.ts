@@ -1,5 +1,8 @@
 import type { Outbound } from "../../../runtime/outbound.ts";
-import type { Provider, ProviderTarget } from "../provider.ts";
+import type { Refusal } from "../../../kernel/errors.ts";
+import type { JsonObject } from "../../../wire/document.ts";
+import { sendEach } from "../send-each.ts";
+import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { operationNotServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
 import { geminiTraits } from "./traits.ts";
@@ -14,18 +17,28 @@ export function geminiProvider(outbound: Outbound): Provider {
       if (geminiMethod(operation, stream) === null) return operationNotServed(target, operation);
       // Never in the query, where addresses are logged.
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { "x-goog-api-key": target.apiKey });
-      return send(
-        outbound,
-        { url: url(target, operation, stream), headers, body: request.body, requestIdHeaders: ["x-request-id", "x-goog-request-id"] },
-        request,
-      );
+      const address = { url: url(target, operation, stream), headers, requestIdHeaders: ["x-request-id", "x-goog-request-id"] };
+      const sendOne = (body: string) => send(outbound, { ...address, body }, request);
+      return operation === "gemini_images" ? sendPictures(request, sendOne) : sendOne(request.body);
     },
   };
+}
+
+/** The body is a JSON list, one member for each picture, and so is the answer. */
+export async function sendPictures(
+  { body, timeoutMs }: ProviderRequest,
+  sendOne: (body: string) => Promise<ProviderReply | Refusal>,
+): Promise<ProviderReply | Refusal> {
+  const sent = await sendEach(JSON.parse(body) as JsonObject[], timeoutMs, sendOne);
+  if (!("answers" in sent)) return sent;
+  return { response: Response.json(sent.answers.map((one) => one.body)), requestId: sent.requestId };
 }
 
 /** The method behind the model's name; null for what this format does not have. */
 export function geminiMethod(operation: ProviderOperation, stream: boolean): string | null {
   switch (operation) {
+    case "gemini_images":
+      return ":generateContent";
     case "gemini":
       return stream ? ":streamGenerateContent?alt=sse" : ":generateContent";
     case "gemini_array":

@@ -1,5 +1,6 @@
 import { geminiCodec } from "../../../wire/gemini/gemini-codec.ts";
 import { geminiEmbeddings } from "../../../wire/gemini/embeddings.ts";
+import { geminiPictures } from "../../../wire/gemini/pictures.ts";
 import { isEventStreamType, type ProviderTraits } from "../traits.ts";
 
 export const geminiTraits = {
@@ -7,6 +8,7 @@ export const geminiTraits = {
   ceilingName: null,
   keepsState: false,
   embeddings: geminiEmbeddings,
+  pictures: () => geminiPictures,
   counts: (_model, operation) => operation === "gemini_count",
   // One JSON array in pieces says of itself only that it is JSON.
   isStream: (operation, contentType) => operation === "gemini_array" || isEventStreamType(operation, contentType),

@@ -11,6 +11,7 @@ export const OPENAI_PATHS: Readonly<Partial<Record<ProviderOperation, string>>> 
   completions: "/completions",
   embeddings: "/embeddings",
   images: "/images/generations",
+  image_edits: "/images/edits",
   speech: "/audio/speech",
   transcriptions: "/audio/transcriptions",
   translations: "/audio/translations",

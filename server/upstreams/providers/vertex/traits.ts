@@ -1,13 +1,19 @@
 import { messagesCodec } from "../../../wire/messages/messages-codec.ts";
+import { imagenPictures } from "../../../wire/gemini/pictures.ts";
 import { geminiTraits } from "../gemini/traits.ts";
 import type { ProviderTraits, ServedModel } from "../traits.ts";
 
 export const vertexTraits = {
   ...geminiTraits,
   codecFor: (model) => (isClaude(model) ? messagesCodec : geminiTraits.codecFor()),
+  pictures: (model: ServedModel) => (isClaude(model) ? null : isImagen(model) ? imagenPictures : geminiTraits.pictures()),
   // Google's own count on Vertex takes another body than that of the Gemini API.
   counts: (model, operation) => operation === "count_tokens" && isClaude(model),
 } satisfies ProviderTraits;
+
+function isImagen({ modelName }: ServedModel): boolean {
+  return /(^|\/)(imagen|imagegeneration)/.test(modelName);
+}
 
 /** Models of Anthropic, which Vertex serves in Anthropic's format. */
 function isClaude({ modelName }: ServedModel): boolean {

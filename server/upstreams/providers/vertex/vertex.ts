@@ -1,7 +1,7 @@
 import { type Refusal, refuse, isRefusal } from "../../../kernel/errors.ts";
 import type { Outbound } from "../../../runtime/outbound.ts";
 import { JsonDocument, type JsonObject } from "../../../wire/document.ts";
-import { geminiMethod } from "../gemini/gemini.ts";
+import { geminiMethod, sendPictures } from "../gemini/gemini.ts";
 import type { Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
 import type { ProviderOperation } from "../../../wire/operation.ts";
 import { sendEach } from "../send-each.ts";
@@ -51,6 +51,7 @@ export function vertexProvider(outbound: Outbound, clock: { now(): number }): Pr
         });
       }
       if (request.operation === "gemini_embed") return embed(request, (body) => sendBody(target, request, body));
+      if (request.operation === "gemini_images") return sendPictures(request, (body) => sendBody(target, request, body));
       return sendBody(target, request, isClaude(request.operation) ? claudeBody(request) : request.body);
     },
   };
@@ -102,7 +103,7 @@ function modelPath({ modelName }: ProviderTarget, operation: ProviderOperation):
 function methodOf(operation: ProviderOperation, stream: boolean): string | null {
   if (operation === "messages") return stream ? ":streamRawPredict" : ":rawPredict";
   if (operation === "count_tokens") return ":rawPredict";
-  return operation === "gemini_embed" ? ":predict" : geminiMethod(operation, stream);
+  return operation === "gemini_embed" || operation === "imagen" ? ":predict" : geminiMethod(operation, stream);
 }
 
 /** The model stands in the address, but for counting; everything else of the body stays as it was written. */

@@ -1,0 +1,78 @@
+import type { MediaFile } from "../../kernel/media-file.ts";
+import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
+import { type FieldProblem, type JsonObject, JsonDocument } from "../document.ts";
+import { formBody } from "../form-body.ts";
+import type { OutboundChanges, Pictures } from "../inbound.ts";
+import { modelProblems } from "../prompted-request.ts";
+import { givesBytesAlways, OURS, pictureProblems, PicturesRequest } from "./images-request.ts";
+
+interface ShownFile {
+  readonly field: string;
+  readonly file: MediaFile;
+}
+
+const MOST_SHOWN = 16;
+
+/** A form for POST /images/edits as OpenAI's clients send it. */
+export class ImageEditRequest extends PicturesRequest {
+  readonly operation = "image_edits";
+  readonly files: readonly ShownFile[];
+  private readonly formBytes: number;
+
+  constructor(document: JsonDocument, files: readonly ShownFile[], formBytes: number) {
+    super(document);
+    this.files = files;
+    this.formBytes = formBytes;
+  }
+
+  override get pictures(): Pictures {
+    const bytes = this.files.reduce((sum, { file }) => sum + file.bytes, 0);
+    return { ...super.pictures, shown: { count: this.files.length, textBytes: Math.max(0, this.formBytes - bytes) } };
+  }
+
+  get masked(): boolean {
+    return this.files.some(({ field }) => field === "mask");
+  }
+
+  /** What the form says, for the record: the pictures in it by their hashes. */
+  override outbound({ model }: Pick<OutboundChanges, "model">): string {
+    const files = this.files.map(({ field, file }) => ({ field, mime_type: file.mimeType, size_bytes: file.bytes, sha256: file.hash }));
+    return JSON.stringify({ ...this.sent(model), files });
+  }
+
+  form({ model }: Pick<OutboundChanges, "model">): OutboundBytes {
+    const fields = Object.entries(this.sent(model)).map(([name, value]) => [name, String(value)] as const);
+    const several = this.files.filter(({ field }) => field !== "mask").length > 1;
+    return formBody(
+      fields,
+      this.files.map(({ field, file }) => ({ field: field === "mask" ? field : several ? "image[]" : "image", file })),
+    );
+  }
+
+  private sent(model: string): JsonObject {
+    const sent: JsonObject = { ...this.document.value, model };
+    for (const name of [...OURS, "model_id"]) delete sent[name];
+    if (givesBytesAlways(model)) delete sent.response_format;
+    else sent.response_format = "b64_json";
+    return sent;
+  }
+}
+
+/** Each problem names its field. */
+export function readImageEditRequest(
+  form: ReadonlyMap<string, string>,
+  files: readonly ShownFile[],
+  formBytes: number,
+): ImageEditRequest | { readonly fields: readonly FieldProblem[] } {
+  const value: JsonObject = Object.fromEntries(form);
+  // What a form can only spell.
+  if (/^\d{1,3}$/.test(form.get("n") ?? "")) value.n = Number(form.get("n"));
+  if (form.get("stream") === "false") value.stream = false;
+  const document = JsonDocument.read(new TextEncoder().encode(JSON.stringify(value)));
+  if (!(document instanceof JsonDocument)) return { fields: [document] };
+  const fields = [...modelProblems(document), ...pictureProblems(document.value)];
+  const shown = files.filter(({ field }) => field !== "mask").length;
+  if (shown === 0) fields.push({ field: "image", message: "is required" });
+  if (shown > MOST_SHOWN) fields.push({ field: "image", message: `was sent more than ${MOST_SHOWN} times` });
+  return fields.length > 0 ? { fields } : new ImageEditRequest(document, files, formBytes);
+}
