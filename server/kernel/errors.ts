@@ -58,6 +58,8 @@ export const ERRORS = {
     retry: false,
   },
   identity_provider_unavailable: { status: 502, message: "The identity provider cannot be reached just now.", retry: true },
+  password_change_required: { status: 403, message: "Choose a password of your own first.", retry: false },
+  own_keys_off: { status: 403, message: "API keys of one's own are switched off here. Ask an administrator.", retry: false },
   local_passwords_off: {
     status: 403,
     message: "Passwords are switched off here: sign in by your organization's identity provider.",

@@ -1,5 +1,5 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
-import type { Trx } from "./database.ts";
+import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { ApiKeyTable } from "./schema.ts";
@@ -56,4 +56,32 @@ export async function detachKeys(trx: Trx, groupId: string, now: Date): Promise<
     .set({ resource_group_id: null, revoked_at: sql<Date>`coalesce(revoked_at, ${now})`, updated_at: now })
     .where("resource_group_id", "=", groupId)
     .execute();
+}
+
+/** Others who make a key for the same person wait. */
+export async function lockKeysOfUser(trx: Trx, userId: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`api_keys of/${userId}`}, 0))`.execute(trx);
+}
+
+/** The keys that are a person's own, the newest first; a null limit: all. */
+export async function keysOfUser(db: Database | Trx, tenantId: string, userId: string, limit: number | null): Promise<ApiKeyRow[]> {
+  const query = db
+    .selectFrom("api_keys")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("end_user_id", "=", userId)
+    .orderBy("created_at", "desc")
+    .orderBy("id");
+  return (limit === null ? query : query.limit(limit)).execute();
+}
+
+export async function keysOfUserSince(trx: Trx, tenantId: string, userId: string, since: Date): Promise<number> {
+  const { count } = await trx
+    .selectFrom("api_keys")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("tenant_id", "=", tenantId)
+    .where("end_user_id", "=", userId)
+    .where("created_at", ">=", since)
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }

@@ -107,6 +107,7 @@ export interface EndUserIdentityRow {
   readonly tenant_id: string;
   readonly username: string;
   readonly is_active: boolean;
+  readonly must_change_password: boolean;
   readonly tokens_valid_from: Date;
   readonly primary_group_id: string | null;
   /** The resource groups the user is in: the one an administrator gave, then those of their user groups, longest a member first. */
@@ -115,7 +116,7 @@ export interface EndUserIdentityRow {
 
 export async function readEndUserIdentity(db: Database, tenantId: string, userId: string): Promise<EndUserIdentityRow | null> {
   const { rows } = await sql<EndUserIdentityRow>`
-    SELECT u.id, u.tenant_id, u.username, u.is_active, u.tokens_valid_from, u.primary_group_id,
+    SELECT u.id, u.tenant_id, u.username, u.is_active, u.must_change_password, u.tokens_valid_from, u.primary_group_id,
            ARRAY(SELECT found.id FROM (
              SELECT u.assigned_group_id AS id, '-infinity'::timestamptz AS member_since, '-infinity'::timestamptz AS bound_at WHERE u.assigned_group_id IS NOT NULL
              UNION ALL

@@ -83,6 +83,7 @@ export interface TenantTable {
   run_idle_minutes: WithDefault<number>;
   local_passwords: WithDefault<boolean>;
   portal_registration: WithDefault<"open" | "closed">;
+  portal_api_keys: WithDefault<"off" | "on">;
   admin_two_factor: WithDefault<"optional" | "required">;
   created_at: Stamp;
   updated_at: Stamp;

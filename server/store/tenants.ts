@@ -92,3 +92,9 @@ export async function tenantTakesPasswords(db: Database | Trx, tenantId: string)
   const row = await db.selectFrom("tenants").select("local_passwords").where("id", "=", tenantId).executeTakeFirst();
   return row?.local_passwords ?? true;
 }
+
+/** Whether people of the tenant may make API keys of their own. */
+export async function tenantAllowsOwnKeys(db: Database | Trx, tenantId: string): Promise<boolean> {
+  const row = await db.selectFrom("tenants").select("portal_api_keys").where("id", "=", tenantId).executeTakeFirst();
+  return row?.portal_api_keys === "on";
+}

@@ -20,12 +20,15 @@ export const endUserMetadata = z
   .record(z.string().max(200), z.unknown())
   .refine((value) => JSON.stringify(value).length <= MAX_METADATA, "must be at most 16 KB of JSON");
 
+const mustChange = z.boolean().optional();
+
 export const endUserCreate = z
   .strictObject({
     username: endUsername,
     password: newPasswordText,
     email: endUserEmail.optional(),
     display_name: displayName.optional(),
+    must_change_password: mustChange.describe("they may do nothing else before they chose a password of their own; false when left out"),
     metadata: endUserMetadata.optional(),
     avatar_url: avatarUrl.optional().describe("instead of a photo"),
     primary_group_id: recordId.nullable().optional().describe("the resource group the user is put in"),
@@ -49,6 +52,7 @@ export const endUserUpdate = z
     is_active: z.boolean().optional().describe("false ends the user's tokens"),
     is_verified: z.boolean().optional(),
     password: newPasswordText.optional().describe("ends the user's tokens"),
+    must_change_password: mustChange.describe("true: they may do nothing else before they chose a password of their own"),
   })
   .meta({ id: "EndUserUpdate" });
 
@@ -68,6 +72,7 @@ export const endUser = z
     display_name: z.string().nullable(),
     is_active: z.boolean(),
     is_verified: z.boolean(),
+    must_change_password: z.boolean(),
     metadata: z.record(z.string(), z.unknown()),
     avatar_url: z.string().nullable().describe("of a photo: a path that both planes serve"),
     totp_enabled: z.boolean(),

@@ -2,7 +2,7 @@ import { portalKnowledgeBase } from "./knowledge-bases.ts";
 import { z } from "zod";
 import { approval } from "./approvals.ts";
 import { recordId, timestamp } from "./conventions.ts";
-import { alert } from "./limits.ts";
+import { alert, consumption } from "./limits.ts";
 import { exemption, noticeSurface } from "./notices.ts";
 
 /** Answers of the end-user portal API (interface 4.4). */
@@ -23,6 +23,7 @@ export const portalSession = z
       display_name: z.string().nullable(),
       is_verified: z.boolean(),
       metadata: z.record(z.string(), z.unknown()),
+      must_change_password: z.literal(true).optional().describe("nothing else is answered before the password is changed"),
     }),
   })
   .meta({ id: "PortalSession" });
@@ -182,6 +183,13 @@ export const portalCollections = z
   .meta({ id: "PortalCollections" });
 export const identityConnectors = listed("connectors").meta({ id: "IdentityConnectors" });
 export const identityMappings = listed("mappings").meta({ id: "IdentityMappings" });
+
+const usedLimit = consumption.shape.limits.element;
+export const ownUsage = z
+  .strictObject({
+    groups: z.array(z.strictObject({ group_id: z.string(), at: z.string(), limits: z.array(usedLimit.omit({ drawn_by: true })) })),
+  })
+  .meta({ id: "OwnUsage" });
 
 export const appResource = z
   .strictObject({

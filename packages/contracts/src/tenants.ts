@@ -42,6 +42,10 @@ const written = {
     .enum(["open", "closed"])
     .optional()
     .describe("whether people may register themselves in the portal; open when left out at creation"),
+  portal_api_keys: z
+    .enum(["off", "on"])
+    .optional()
+    .describe("whether people may make API keys of their own in the portal; keys there are stay; off when left out at creation"),
   admin_two_factor: z
     .enum(["optional", "required"])
     .optional()
@@ -74,6 +78,7 @@ export const tenant = z
     allowed_regions: z.array(z.string()),
     run_idle_minutes: z.number().int(),
     portal_registration: z.enum(["open", "closed"]),
+    portal_api_keys: z.enum(["off", "on"]),
     admin_two_factor: z.enum(["optional", "required"]),
     local_passwords: z.boolean(),
     created_at: timestamp,

@@ -3,7 +3,7 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { newApiKey, sha256Hex } from "../../kernel/secrets.ts";
 import { formerValuesOf, keepFormerValue } from "../../store/former-key-values.ts";
-import { activeKeyByName, apiKeyStore, type ApiKeyRow } from "../../store/api-keys.ts";
+import { activeKeyByName, apiKeyStore, type ApiKeyInsert, type ApiKeyRow } from "../../store/api-keys.ts";
 import { endUserExists } from "../../store/end-users.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { resourceGroupStore } from "../../store/resource-groups.ts";
@@ -17,7 +17,7 @@ function statusOf(row: ApiKeyRow, now: Date): ApiKey["status"] {
   return row.expires_at !== null && row.expires_at <= now ? "expired" : "active";
 }
 
-function read(row: ApiKeyRow, now: Date): ApiKey {
+export function readApiKey(row: ApiKeyRow, now: Date): ApiKey {
   const graceLasts = row.previous_valid_until !== null && row.previous_valid_until > now && statusOf(row, now) === "active";
   return {
     id: row.id,
@@ -63,13 +63,13 @@ function future(write: Write, expiresAt: string | null): Date | null {
 export async function listApiKeys(directory: Directory, tenantId: string, filters: ApiKeyQuery, page: Page): Promise<Paged<ApiKey>> {
   const now = new Date(directory.clock.now());
   const { items, total } = await apiKeyStore.page(directory.db, tenantId, { ...filters, now }, page);
-  return { items: items.map((row) => read(row, now)), total };
+  return { items: items.map((row) => readApiKey(row, now)), total };
 }
 
 export async function getApiKey(directory: Directory, tenantId: string, id: string): Promise<ApiKey> {
   const row = await apiKeyStore.find(directory.db, tenantId, id);
   if (row === undefined) throw notFound("API key");
-  return read(row, new Date(directory.clock.now()));
+  return readApiKey(row, new Date(directory.clock.now()));
 }
 
 /** The answer is the only place the plaintext is ever in; the table has its hash. */
@@ -80,28 +80,57 @@ export async function createApiKey(write: Write, tenantId: string, groupId: stri
   const twin = await activeKeyByName(write.trx, groupId, body.name, write.now);
   if (twin !== undefined)
     throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: twin } }));
-  const id = uuid();
-  const plaintext = newApiKey();
-  await apiKeyStore.insert(write.trx, {
-    id,
-    tenant_id: tenantId,
+  return made(write, tenantId, {
     name: body.name,
     scope: body.scope ?? "global",
     access_mode: body.access_mode ?? "shared",
     resource_group_id: groupId,
     end_user_id: body.end_user_id ?? null,
     allowed_skill_ids: body.allowed_skill_ids == null ? null : JSON.stringify(body.allowed_skill_ids),
+    expires_at: future(write, body.expires_at ?? null),
+  });
+}
+
+/** A key of a person and of no group: it opens what they may use at the moment of each call. */
+export function createOwnedKey(
+  write: Write,
+  tenantId: string,
+  userId: string,
+  { name, expires_at }: { readonly name: string; readonly expires_at: string | null },
+): Promise<MintedApiKey> {
+  return made(write, tenantId, {
+    name,
+    scope: "user",
+    access_mode: "shared",
+    resource_group_id: null,
+    end_user_id: userId,
+    allowed_skill_ids: null,
+    expires_at: future(write, expires_at),
+  });
+}
+
+type Given = Pick<
+  ApiKeyInsert,
+  "name" | "scope" | "access_mode" | "resource_group_id" | "end_user_id" | "allowed_skill_ids" | "expires_at"
+>;
+
+async function made(write: Write, tenantId: string, given: Given): Promise<MintedApiKey> {
+  const id = uuid();
+  const plaintext = newApiKey();
+  await apiKeyStore.insert(write.trx, {
+    ...given,
+    id,
+    tenant_id: tenantId,
     key_hash: sha256Hex(plaintext),
     key_hint: hintOf(plaintext),
     previous_hash: null,
-    expires_at: future(write, body.expires_at ?? null),
     created_at: write.now,
     updated_at: write.now,
   });
   const row = await found(write, tenantId, id);
-  write.log({ tenant_id: tenantId, action: "create", resource: RESOURCE, resource_id: id, after: read(row, write.now) });
+  write.log({ tenant_id: tenantId, action: "create", resource: RESOURCE, resource_id: id, after: readApiKey(row, write.now) });
   await notifyKey(write, row);
-  return minted(read(row, write.now), plaintext);
+  return minted(readApiKey(row, write.now), plaintext);
 }
 
 export async function updateApiKey(write: Write, tenantId: string, id: string, body: ApiKeyUpdate): Promise<ApiKey> {
@@ -128,17 +157,17 @@ export async function updateApiKey(write: Write, tenantId: string, id: string, b
     updated_at: write.now,
   });
   const row = await found(write, tenantId, id);
-  write.stay(before, row, read(before, write.now));
+  write.stay(before, row, readApiKey(before, write.now));
   write.log({
     tenant_id: tenantId,
     action: "update",
     resource: RESOURCE,
     resource_id: id,
-    before: read(before, write.now),
-    after: read(row, write.now),
+    before: readApiKey(before, write.now),
+    after: readApiKey(row, write.now),
   });
   await notifyKey(write, row);
-  return read(row, write.now);
+  return readApiKey(row, write.now);
 }
 
 /** For good. A key that is already revoked keeps the time it was. */
@@ -146,17 +175,17 @@ export async function revokeApiKey(write: Write, tenantId: string, id: string): 
   const before = await found(write, tenantId, id, "lock");
   await apiKeyStore.update(write.trx, id, { revoked_at: before.revoked_at ?? write.now, updated_at: write.now });
   const row = await found(write, tenantId, id);
-  write.stay(before, row, read(before, write.now));
+  write.stay(before, row, readApiKey(before, write.now));
   write.log({
     tenant_id: tenantId,
     action: "revoke",
     resource: RESOURCE,
     resource_id: id,
-    before: read(before, write.now),
-    after: read(row, write.now),
+    before: readApiKey(before, write.now),
+    after: readApiKey(row, write.now),
   });
   await notifyKey(write, row);
-  return read(row, write.now);
+  return readApiKey(row, write.now);
 }
 
 /** A new value under the same id. The old one stays valid for the grace, and each before it until its own ends. */
@@ -180,10 +209,10 @@ export async function rotateApiKey(write: Write, tenantId: string, id: string, g
     action: "rotate",
     resource: RESOURCE,
     resource_id: id,
-    before: read(before, write.now),
-    after: { ...read(row, write.now), grace_seconds: graceSeconds },
+    before: readApiKey(before, write.now),
+    after: { ...readApiKey(row, write.now), grace_seconds: graceSeconds },
   });
   await notifyKey(write, before);
   await notifyKey(write, row);
-  return minted(read(row, write.now), plaintext);
+  return minted(readApiKey(row, write.now), plaintext);
 }

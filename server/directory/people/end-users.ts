@@ -12,6 +12,7 @@ import {
 import { forgetIdempotentAnswersOf } from "../../store/idempotent-answers.ts";
 import { removePhoto } from "../../store/end-user-photos.ts";
 import { knownOf } from "../../store/end-user-groups.ts";
+import { NO_PASSWORD } from "./no-password.ts";
 import { putBackupCodes } from "../../store/second-factors.ts";
 import { guardDirectoryPerson } from "./directory-owned.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
@@ -28,6 +29,7 @@ export function readEndUser(row: EndUserRow): EndUser {
     display_name: row.display_name,
     is_active: row.is_active,
     is_verified: row.is_verified,
+    must_change_password: row.must_change_password,
     metadata: row.metadata,
     avatar_url: row.avatar_url,
     totp_enabled: row.totp_enabled,
@@ -97,6 +99,7 @@ export const endUsers = records<EndUserRow, EndUserInsert, EndUserPatch, EndUser
       email: body.email ?? null,
       display_name: body.display_name ?? null,
       password_hash: await write.directory.hashPassword(body.password),
+      must_change_password: body.must_change_password ?? false,
       metadata: JSON.stringify(body.metadata ?? {}),
       avatar_url: body.avatar_url ?? null,
       primary_group_id: groupId,
@@ -111,6 +114,8 @@ export const endUsers = records<EndUserRow, EndUserInsert, EndUserPatch, EndUser
   async toPatch(write, tenantId, row, body) {
     const { password, metadata, primary_group_id: groupId, is_active: active, ...rest } = body;
     await guardDirectoryPerson(write.trx, row, body);
+    if (rest.must_change_password === true && password === undefined && row.password_hash === NO_PASSWORD)
+      throw invalidField("must_change_password", "is for people with a password, and this one has none");
     if (rest.avatar_url !== undefined && rest.avatar_url !== row.avatar_url) await removePhoto(write.trx, row.id);
     return {
       ...rest,

@@ -41,6 +41,7 @@ function read(row: TenantRow): Tenant {
     allowed_regions: row.allowed_regions,
     run_idle_minutes: row.run_idle_minutes,
     portal_registration: row.portal_registration,
+    portal_api_keys: row.portal_api_keys,
     admin_two_factor: row.admin_two_factor,
     local_passwords: row.local_passwords,
     created_at: row.created_at.toISOString(),
@@ -57,6 +58,7 @@ export const NEW_TENANT: Required<Omit<TenantUpdate, "name">> = {
   allowed_regions: [],
   run_idle_minutes: 30,
   portal_registration: "open",
+  portal_api_keys: "off",
   admin_two_factor: "optional",
   local_passwords: true,
 };
@@ -101,6 +103,7 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
       allowed_regions: body.allowed_regions ?? [],
       run_idle_minutes: body.run_idle_minutes ?? NEW_TENANT.run_idle_minutes,
       portal_registration: body.portal_registration ?? NEW_TENANT.portal_registration,
+      portal_api_keys: body.portal_api_keys ?? NEW_TENANT.portal_api_keys,
       admin_two_factor: body.admin_two_factor ?? NEW_TENANT.admin_two_factor,
       local_passwords: body.local_passwords ?? NEW_TENANT.local_passwords,
       created_at: write.now,

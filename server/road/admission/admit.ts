@@ -32,6 +32,8 @@ export type RouteCallers = "group" | "key" | "user" | "user_or_key" | "anyone" |
 const CHALLENGE = { "www-authenticate": "Bearer" };
 /** Whose portal it is when nobody says. */
 const DEFAULT_TENANT = "default";
+/** What a person may do before they replaced a password that somebody else chose. */
+const SIGNING_IN = "/v1/portal/auth/";
 
 /** The caller sees one 401; the audit row says which part of the credential was wrong. */
 function unauthenticated(reason: string): Refusal {
@@ -219,6 +221,7 @@ function userWithToken(call: Call, user: EndUserIdentity, issuedAt: number): Gro
   // Before what ended the token: whoever is switched off is told so, with any token that was theirs.
   if (!user.is_active) return refuse("inactive_user");
   if (issuedAt < user.tokens_valid_from.getTime()) return unauthenticated("credential_revoked");
+  if (user.must_change_password && !call.path.startsWith(SIGNING_IN)) return refuse("password_change_required");
   call.identity = {
     tenantId: user.tenant_id,
     credentialId: user.id,

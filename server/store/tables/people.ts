@@ -56,6 +56,7 @@ export interface EndUserTable {
   password_hash: string;
   is_active: WithDefault<boolean>;
   is_verified: WithDefault<boolean>;
+  must_change_password: WithDefault<boolean>;
   metadata: ColumnType<Record<string, unknown>, string | undefined, string>;
   avatar_url: string | null;
   totp_enabled: WithDefault<boolean>;

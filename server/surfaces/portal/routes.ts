@@ -11,11 +11,13 @@ import { appRoutes } from "./mcp-apps.ts";
 import { modelRoutes } from "./models.ts";
 import { notificationRoutes } from "./notifications.ts";
 import type { PortalRoute } from "./portal-operation.ts";
+import { ownKeyRoutes } from "./own-keys.ts";
 import { profileRoutes } from "./profile.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { skillRoutes } from "./skills.ts";
 import { ssoRoutes } from "./sso.ts";
 import { ssoSignOutRoutes } from "./sso-sign-out.ts";
+import { usageRoutes } from "./usage.ts";
 
 /** Every route of the portal API (interface 4.4). Of two that a path fits, the first answers. */
 export const PORTAL_ROUTES: readonly PortalRoute[] = [
@@ -34,6 +36,8 @@ export const PORTAL_ROUTES: readonly PortalRoute[] = [
   ...skillRoutes,
   ...appRoutes,
   ...feedbackRoutes,
+  ...ownKeyRoutes,
+  ...usageRoutes,
   ...evidenceRoutes,
   ...eventRoutes,
 ];

@@ -34,7 +34,11 @@ function addressOf(template: string, path: object | undefined, query: object | u
 }
 
 /** Speaks for whoever is signed in. A token that has run out is renewed once, and the request is made again. */
-export function apiClient<Api>(session: Session, unreachable: () => string): ApiClient<Api> {
+export function apiClient<Api>(
+  session: Session,
+  unreachable: () => string,
+  onRefused: (error: ApiError) => void = () => {},
+): ApiClient<Api> {
   const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
     const once = async (token: string | null) => {
       const headers = new Headers(init.headers);
@@ -57,6 +61,7 @@ export function apiClient<Api>(session: Session, unreachable: () => string): Api
     if (!response.ok) {
       const refused = await apiErrorOf(response);
       if (refused.status === 401) session.lost();
+      onRefused(refused);
       throw refused;
     }
     return response;

@@ -3,6 +3,7 @@ import { Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { Toasts } from "@gatehouse/web-kit/toast.tsx";
 import { RouterProvider } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { ForcedPassword } from "./pages/forced-password.tsx";
 import { PortalSignIn } from "./pages/portal-sign-in.tsx";
 import { ownSession } from "./portal-client.ts";
 import { portalRouter } from "./portal-routes.tsx";
@@ -11,7 +12,8 @@ import { usePortalTexts } from "./translations.ts";
 /** The address stays while somebody signs in, so that a link leads where it says. */
 export function PortalApp(): ReactNode {
   const t = usePortalTexts();
-  const { state } = useSession(ownSession);
+  const session = useSession(ownSession);
+  const { state } = session;
   if (state === "unknown")
     return (
       <main className="mx-auto max-w-sm px-4 pt-40">
@@ -20,7 +22,13 @@ export function PortalApp(): ReactNode {
     );
   return (
     <>
-      {state === "out" ? <PortalSignIn /> : <RouterProvider router={portalRouter} />}
+      {session.state !== "in" ? (
+        <PortalSignIn />
+      ) : session.user["must_change_password"] === true ? (
+        <ForcedPassword />
+      ) : (
+        <RouterProvider router={portalRouter} />
+      )}
       <Toasts dismissLabel={t("dismiss")} />
     </>
   );

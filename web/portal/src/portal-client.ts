@@ -5,4 +5,12 @@ import { translations } from "./translations.ts";
 
 export const ownSession = new Session({ name: "portal", path: "/v1/portal/auth/session", signOutPath: "/v1/portal/auth/sso/sign-out" });
 
-export const portalApi = apiClient<PortalApi>(ownSession, () => translations.t("unreachable"));
+export const portalApi = apiClient<PortalApi>(
+  ownSession,
+  () => translations.t("unreachable"),
+  ({ code }) => {
+    // An administrator wants another password from somebody who is signed in.
+    const session = ownSession.snapshot();
+    if (code === "password_change_required" && session.state === "in") ownSession.setUser({ ...session.user, must_change_password: true });
+  },
+);

@@ -142,12 +142,12 @@ export async function signedOnUser(
 
 /** What a login answers. */
 export function tokenAnswer({ user, token, expiresIn }: PortalSession): unknown {
-  const { id, username, email, display_name, is_verified, metadata } = user;
+  const { id, username, email, display_name, is_verified, metadata, must_change_password: mustChange } = user;
   return {
     access_token: token,
     token_type: "bearer",
     expires_in: expiresIn,
-    user: { id, username, email, display_name, is_verified, metadata },
+    user: { id, username, email, display_name, is_verified, metadata, ...(mustChange ? { must_change_password: true } : {}) },
   };
 }
 
@@ -187,6 +187,7 @@ export async function changePortalPassword(
     ))
   )
     throw invalidField("current_password", "is wrong");
+  if (before.must_change_password && given.next === given.current) throw invalidField("new_password", "must be another one");
   const passwordHash = await logins.hashing.hashPassword(given.next, hashingRequesterOf(before));
   const changed = await write(logins.directory, userActor(before, origin), async (change) => {
     const row = await endUserStore.find(change.trx, who.tenantId, who.userId, "lock");
@@ -194,7 +195,12 @@ export async function changePortalPassword(
     // Another one meanwhile, for example from an administrator who shuts somebody out: theirs stays.
     if (row.password_hash !== before.password_hash) throw invalidField("current_password", "is wrong");
     const validFrom = nextTokenGeneration(row, logins.directory.clock);
-    await endUserStore.update(change.trx, row.id, { password_hash: passwordHash, tokens_valid_from: validFrom, updated_at: change.now });
+    await endUserStore.update(change.trx, row.id, {
+      password_hash: passwordHash,
+      must_change_password: false,
+      tokens_valid_from: validFrom,
+      updated_at: change.now,
+    });
     change.log({
       tenant_id: row.tenant_id,
       action: "change_password",
@@ -203,7 +209,7 @@ export async function changePortalPassword(
       after: { password: "***" },
     });
     notifyUser(change, row);
-    return { ...row, tokens_valid_from: validFrom };
+    return { ...row, must_change_password: false, tokens_valid_from: validFrom };
   });
   logins.users.drop(who.tenantId, who.userId);
   return signedIn(logins, changed, changed.tokens_valid_from.getTime());

@@ -52,10 +52,10 @@ type Schema_FileObject = { "id": string; "object": "file"; "bytes": number; "cre
 type Schema_FileObjectList = { "object": "list"; "data": readonly (Schema_FileObject)[]; "first_id": (string | null); "last_id": (string | null); "has_more": boolean; };
 type Schema_FileObjectDeleted = { "id": string; "object": "file"; "deleted": true; };
 type Schema_Registered = { "id": string; "username": string; "email": (string | null); "display_name": (string | null); "created_at": string; };
-type Schema_PortalSession = { "access_token": string; "token_type": "bearer"; "expires_in": number; "user": { "id": string; "username": string; "email": (string | null); "display_name": (string | null); "is_verified": boolean; "metadata": { [name: string]: unknown }; }; };
+type Schema_PortalSession = { "access_token": string; "token_type": "bearer"; "expires_in": number; "user": { "id": string; "username": string; "email": (string | null); "display_name": (string | null); "is_verified": boolean; "metadata": { [name: string]: unknown }; "must_change_password"?: true; }; };
 type Schema_SecondFactorAsked = { "requires_2fa": true; "temp_token": string; "user": { "id": string; "username": string; }; };
 type Schema_ValidToken = { "valid": boolean; "user": { "id": string; "username": string; }; "tenant_id": string; };
-type Schema_ChangedPassword = { "access_token": string; "token_type": "bearer"; "expires_in": number; "user": { "id": string; "username": string; "email": (string | null); "display_name": (string | null); "is_verified": boolean; "metadata": { [name: string]: unknown }; }; "success": boolean; };
+type Schema_ChangedPassword = { "access_token": string; "token_type": "bearer"; "expires_in": number; "user": { "id": string; "username": string; "email": (string | null); "display_name": (string | null); "is_verified": boolean; "metadata": { [name: string]: unknown }; "must_change_password"?: true; }; "success": boolean; };
 type Schema_SignedOut = { "success": boolean; "message": string; };
 type Schema_SecondFactorState = { "enabled": boolean; "pending": boolean; "backup_codes_remaining": number; };
 type Schema_SecondFactorBegun = { "secret": string; "otpauth_url": string; "backup_codes": readonly (string)[]; };
@@ -93,6 +93,11 @@ type Schema_PortalSkills = { "skills": readonly (Schema_PortalSkill)[]; "total":
 type Schema_PortalSkill = { "id": string; "name": string; "description": string; "version": number; "execution_count": number; };
 type Schema_AppResource = { "uri": string; "content": string; "mime_type": (string | null); "size_bytes": number; "_meta": unknown; };
 type Schema_RunRated = { "run_id": string; "score": ((1 | -1) | null); };
+type Schema_OwnKeys = { "api_keys": readonly (Schema_OwnKey)[]; "total": number; "may_create": boolean; };
+type Schema_OwnKey = { "id": string; "name": string; "key_hint": string; "status": "active" | "revoked" | "expired"; "expires_at": (string | null); "revoked_at": (string | null); "last_used_at": (string | null); "created_at": string; };
+type Schema_OwnKeyCreate = { "name": string; "expires_at"?: (string | null); };
+type Schema_MintedOwnKey = { "id": string; "name": string; "key_hint": string; "status": "active" | "revoked" | "expired"; "expires_at": (string | null); "revoked_at": (string | null); "last_used_at": (string | null); "created_at": string; "key_value": string; "full_key": string; "key": string; };
+type Schema_OwnUsage = { "groups": readonly ({ "group_id": string; "at": string; "limits": readonly ({ "group_id": string; "group_name": string; "inherited": boolean; "model_id": (string | null); "limit_type": string; "current": number; "limit": number; "utilization_percent": number; "blocks": boolean; "resets_at": (string | null); })[]; })[]; };
 type Schema_PortalNotice = { "enabled": boolean; "surface": "banner" | "inline" | "both"; "text": { [name: string]: string }; "text_sha256": { [name: string]: string }; "exemption"?: Schema_NoticeExemption; };
 type Schema_NoticeExemption = { "asserted": boolean; "basis": "obvious_from_context" | "authorised_by_law" | "no_natural_person" | "other"; "rationale": string; };
 type Schema_NoticeRecorded = { "record_id": string; };
@@ -194,6 +199,11 @@ export interface PortalApiSchemas {
   "PortalSkill": Schema_PortalSkill;
   "AppResource": Schema_AppResource;
   "RunRated": Schema_RunRated;
+  "OwnKeys": Schema_OwnKeys;
+  "OwnKey": Schema_OwnKey;
+  "OwnKeyCreate": Schema_OwnKeyCreate;
+  "MintedOwnKey": Schema_MintedOwnKey;
+  "OwnUsage": Schema_OwnUsage;
   "PortalNotice": Schema_PortalNotice;
   "NoticeExemption": Schema_NoticeExemption;
   "NoticeRecorded": Schema_NoticeRecorded;
@@ -260,6 +270,10 @@ export interface PortalApi {
   "GET /v1/portal/skills/{skill_id}/export": { path: { "skill_id": string; }; query?: { "layout"?: "root" | "folder"; }; answer: Blob; };
   "GET /v1/portal/mcp-apps/{server_id}/resource": { path: { "server_id": string; }; query?: { "uri": string; }; answer: Schema_AppResource; };
   "POST /v1/portal/runs/{run_id}/feedback": { path: { "run_id": string; }; body: { "score": (1 | -1 | 0); "comment"?: (string | null); }; answer: Schema_RunRated; };
+  "GET /v1/portal/api-keys": { answer: Schema_OwnKeys; };
+  "POST /v1/portal/api-keys": { body: Schema_OwnKeyCreate; answer: Schema_MintedOwnKey; };
+  "DELETE /v1/portal/api-keys/{key_id}": { path: { "key_id": string; }; answer: Schema_OwnKey; };
+  "GET /v1/portal/usage": { query?: { "group_id"?: string; }; answer: Schema_OwnUsage; };
   "GET /v1/portal/evidence/notice-config": { query?: { "ai_system_id"?: string; }; answer: Schema_PortalNotice; };
   "POST /v1/portal/evidence/notice": { body: { "conversation_handle": string; "locale": string; "method": "banner" | "inline"; "text_sha256": string; "ai_system_id"?: string; }; answer: Schema_NoticeRecorded; };
   "GET /v1/portal/events": { answer: Blob; };

@@ -9,6 +9,7 @@ import type { ReactNode } from "react";
 import type { ShownAlert } from "../api/portal-records.ts";
 import { portalApi } from "../portal-client.ts";
 import { usePortalTexts } from "../translations.ts";
+import { GroupUsage } from "../usage/group-usage.tsx";
 
 function AlertCard({ alert, onAcknowledge }: { readonly alert: ShownAlert; readonly onAcknowledge: () => void }): ReactNode {
   const t = usePortalTexts();
@@ -58,6 +59,10 @@ export function AlertsPage(): ReactNode {
   });
   return (
     <PageFrame product={t("product")} title={t("navAlerts")} lead={t("alertsLead")} width="reading">
+      <div className="mb-8">
+        <GroupUsage />
+      </div>
+      <h2 className="mb-4 text-lg font-semibold">{t("alertsTitle")}</h2>
       {list.isPending && <Skeleton label={t("loading")} />}
       {list.isError && (
         <ErrorState

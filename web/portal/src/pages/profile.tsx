@@ -10,6 +10,7 @@ import { CircleUser } from "lucide-react";
 import { type ReactNode, type SubmitEvent, useRef } from "react";
 import type { PortalProfile } from "../api/portal-records.ts";
 import { portalApi, ownSession } from "../portal-client.ts";
+import { OwnKeysPanel } from "../profile/own-keys.tsx";
 import { PortalTwoFactor } from "../profile/portal-two-factor.tsx";
 import { usePortalTexts } from "../translations.ts";
 
@@ -184,6 +185,7 @@ export function ProfilePage(): ReactNode {
         {profile.isError && <ErrorState error={profile.error} title={t("unreadable")} requestLabel={t("request")} />}
         {profile.isSuccess && <Who profile={profile.data} />}
         <Groups />
+        <OwnKeysPanel />
         <PortalTwoFactor />
         <PortalPassword />
       </div>

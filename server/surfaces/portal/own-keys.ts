@@ -1,0 +1,34 @@
+import { mintedOwnKey, ownKey, ownKeyCreate, ownKeys } from "@gatehouse/contracts/portal-keys";
+import { createOwnKey, listOwnKeys, revokeOwnKey } from "../../directory/people/portal/own-keys.ts";
+import { portalAnswer, portalOperation, type PortalRoute } from "./portal-operation.ts";
+
+const PATH = "/v1/portal/api-keys";
+
+/** API keys that people make for themselves, where their tenant lets them. */
+export const ownKeyRoutes: readonly PortalRoute[] = [
+  portalOperation({
+    method: "GET",
+    path: PATH,
+    name: "own_keys",
+    summary: "One's own API keys, the newest first",
+    answer: { status: 200, schema: ownKeys },
+    run: ({ services, who }) => listOwnKeys(services.directory, who),
+  }),
+  portalOperation({
+    method: "POST",
+    path: PATH,
+    name: "own_key_create",
+    summary: "Makes one, which is shown in this answer only",
+    answer: { status: 201, schema: mintedOwnKey },
+    body: ownKeyCreate,
+    run: async ({ services, who, body, origin }) => portalAnswer(201, await createOwnKey(services.directory, who, body, origin)),
+  }),
+  portalOperation({
+    method: "DELETE",
+    path: `${PATH}/:key_id`,
+    name: "own_key_revoke",
+    summary: "Revokes one, for good",
+    answer: { status: 200, schema: ownKey },
+    run: ({ services, who, params, origin }) => revokeOwnKey(services.directory, who, params.key_id ?? "", origin),
+  }),
+];

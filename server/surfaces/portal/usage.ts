@@ -1,0 +1,31 @@
+import { ownUsage } from "@gatehouse/contracts/portal-answers";
+import { groupFilterQuery } from "@gatehouse/contracts/portal";
+import { consumptionOf } from "../../directory/limits/consumption.ts";
+import { portalOperation, type PortalRoute } from "./portal-operation.ts";
+import { fromOtherTenant } from "./portal-scopes.ts";
+
+/** What the groups of a person used of their limits: also of those above them, which hold for them too. */
+export const usageRoutes: readonly PortalRoute[] = [
+  portalOperation({
+    method: "GET",
+    path: "/v1/portal/usage",
+    name: "usage",
+    summary: "What one's resource groups used of their limits",
+    answer: { status: 200, schema: ownUsage },
+    query: groupFilterQuery.omit({ enabled_only: true }),
+    async run({ services, user, query }) {
+      const refused = fromOtherTenant({ user }, query.group_id);
+      if (refused !== null) return refused;
+      const ids = query.group_id === undefined ? user.group_ids : [query.group_id];
+      const groups = await Promise.all(ids.map((id) => consumptionOf(services.directory, user.tenant_id, id)));
+      // Who else draws on a limit is for administrators.
+      return {
+        groups: groups.map(({ group_id, at, limits }) => ({
+          group_id,
+          at,
+          limits: limits.map(({ drawn_by: _others, ...limit }) => limit),
+        })),
+      };
+    },
+  }),
+];

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { accessibilityFindings } from "./accessibility.ts";
+import { type BrowserWorld, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, watchedPage } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+let groupId: string;
+
+beforeAll(async () => {
+  if (chromiumPath() === null) return;
+  world = await startBrowserWorld();
+  groupId = ((await world.admin.get("/v1/admin/resource-groups")) as any).resource_groups[0].id;
+});
+afterAll(() => world?.end());
+
+withBrowser("who signs in with a password that somebody else chose sees nothing before it is replaced", async () => {
+  const password = "chosen by somebody else";
+  await world.admin.post("/v1/admin/end-users", {
+    tenant_id: "default",
+    username: "handed-out",
+    password,
+    must_change_password: true,
+    primary_group_id: groupId,
+  });
+  const { page, context, problems } = await watchedPage(world.browser, { width: 320, theme: "dark" });
+  await page.goto(`${world.portal}/profile`);
+  await page.getByLabel("User name").fill("handed-out");
+  await page.getByLabel("Password").fill(password);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Choose a password" }).waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.reload();
+  await page.getByRole("heading", { name: "Choose a password" }).waitFor();
+  await page.getByLabel("Current password").fill(password);
+  await page.getByLabel("New password").fill(password);
+  await page.keyboard.press("Enter");
+  await page.getByText("must be another one").first().waitFor();
+  await page.getByLabel("New password").fill("chosen by myself alone");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Profile" }).waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("a key of one's own is made, shown once, used and revoked with the keyboard alone", async () => {
+  await world.admin.request("PATCH", "/v1/admin/tenants/default", { portal_api_keys: "on" });
+  const { page, context, problems } = await world.portalPage({ width: 320 });
+  await page.goto(`${world.portal}/profile`);
+  await page.getByLabel("Name of the key").focus();
+  await page.keyboard.type("<b>my script</b>");
+  await page.keyboard.press("Enter");
+  await page.getByText("Copy this now").waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  const key = await page.locator("code", { hasText: /^sk_gw_api_/ }).innerText();
+  const models = () => fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${key}` } });
+  expect((await models()).status).toBe(200);
+  await page.getByRole("button", { name: "Revoke <b>my script</b>" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke", exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("Revoked", { exact: true }).waitFor();
+  await page.reload();
+  await page.getByText("Revoked", { exact: true }).waitFor();
+  expect(await page.content()).not.toContain(key);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("usage is shown against its limits, by words and figures and not by colour alone, when it is spent too", async () => {
+  await world.admin.request("PATCH", `/v1/admin/resource-groups/${groupId}/llm-global-limits`, {
+    llm_global_limits: { requests: { daily_limit: 0 }, budget: { daily_limit_usd: 3 } },
+  });
+  const { page, context, problems } = await world.portalPage({ theme: "dark" });
+  await page.goto(`${world.portal}/alerts`);
+  await page.getByText("Reached: calls are refused").waitFor();
+  await page.getByText("$0 of $3").or(page.getByText("$0.00 of $3.00")).waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
