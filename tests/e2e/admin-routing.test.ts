@@ -301,6 +301,7 @@ describe("the compiled policy", () => {
       webSearch: null,
       image: 40_000_000_000,
       spokenCharacter: 15_000_000,
+      audioSecond: 100_000_000,
     };
     expect(entry?.priceSchedule).toEqual([
       { from: Number.NEGATIVE_INFINITY, prices: plain, tiers: [{ aboveInputTokens: 1_000, prices: { ...plain, output: 12_000_000 } }] },

@@ -118,6 +118,7 @@ describe("prices of a model", () => {
       webSearch: null,
       image: null,
       spokenCharacter: null,
+      audioSecond: null,
     });
     expect(pricesAt(priceSchedule(row), 0)).toEqual({
       from: Number.NEGATIVE_INFINITY,
