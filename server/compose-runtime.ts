@@ -3,6 +3,7 @@ import { openControls } from "./compose-controls.ts";
 import { openWatchedLedger } from "./compose-ledger.ts";
 import { followed } from "./compose-follower.ts";
 import { openLimits } from "./compose-limits.ts";
+import { openObserving } from "./compose-observed.ts";
 import { openPortal } from "./compose-portal.ts";
 import { compileStoredPolicy } from "./controls/argument-policies/stored-policy.ts";
 import { Notices } from "./controls/notices/notices.ts";
@@ -85,7 +86,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const { credentials, users, snapshots } = admission;
   const tenants = new NamedTenants(db, clock);
   const limits = openLimits(config, parts, ledger);
-  const calls = new OpenCalls({ ledger, limits: limits.limits, clock, log, observe: (call) => observe(call, metrics) });
+  const observing = openObserving(config, parts);
+  const calls = new OpenCalls({ ledger, limits: limits.limits, clock, log, observe: observing.observe });
   const [begin, nest] = [calls.begin.bind(calls), calls.nest.bind(calls)] as const;
   const storedAnswers = new StoredAnswers(db, clock);
   const keeping = keptParts(parts);
@@ -153,7 +155,10 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     { name: "prune_semantic_cache", everyMs: ANSWERS_PRUNED_MS, run: () => storedAnswers.prune() },
     { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
   ];
-  const workers = runJobs([...jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...knowledge.jobs, ...storedJobs(parts)], log);
+  const workers = runJobs(
+    [...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...knowledge.jobs, ...storedJobs(parts)],
+    log,
+  );
   return {
     road,
     services,
@@ -168,6 +173,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await workers.stop();
       await strangers.write("all").catch((error: Error) => log.error("row_not_sealed", { error }));
       await limits.close();
+      await observing.close();
       await Promise.all([signatures.flush(), items.flush()]);
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
       await Promise.all([follower.stop(), portal.close(), tools.close(), agents.close()]);
@@ -233,13 +239,4 @@ function keptParts({ connection: { db }, clock, secrets, log }: RuntimeParts): K
 function storedJobs(parts: RuntimeParts): Job[] {
   const { connection, clock } = parts;
   return [{ name: "sweep_runs", everyMs: RUNS_SWEPT_MS, run: () => sweepIdleRuns(connection.db, clock) }, ...fileJobs(parts)];
-}
-
-function observe({ audit, row }: Parameters<ConstructorParameters<typeof OpenCalls>[0]["observe"]>[0], metrics: Telemetry): void {
-  metrics.callEnded({
-    proxyType: audit.proxyType,
-    proxySubtype: audit.proxySubtype,
-    status: row.http_status_code ?? 0,
-    durationMs: row.duration_ms ?? 0,
-  });
 }

@@ -1,9 +1,14 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { telemetry } from "../../server/kernel/telemetry.ts";
 
-test("the dashboard shows metrics the gateway has, and every one of the ledger's", async () => {
+import { telemetry } from "../../server/kernel/telemetry.ts";
+import { readYaml } from "../../server/runtime/yaml.ts";
+
+const deployed = (path: string) => readFileSync(fileURLToPath(new URL(`../../deploy/${path}`, import.meta.url)), "utf8");
+const namedIn = (text: string) => new Set([...text.matchAll(/gatehouse_[a-z_]+/g)].map(([name]) => name.replace(/_bucket$/, "")));
+
+async function metricsThereAre(): Promise<Set<string>> {
   const metrics = telemetry();
   metrics.watchLedger(() => ({
     openCalls: 0,
@@ -17,9 +22,24 @@ test("the dashboard shows metrics the gateway has, and every one of the ledger's
     shipping: true,
     failed: false,
   }));
-  const there = new Set([...(await metrics.render()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
-  const dashboard = readFileSync(fileURLToPath(new URL("../../deploy/grafana/gatehouse.json", import.meta.url)), "utf8");
-  const shown = new Set([...dashboard.matchAll(/gatehouse_[a-z_]+/g)].map(([name]) => name.replace(/_bucket$/, "")));
+  return new Set([...(await metrics.render()).matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name));
+}
+
+test("the dashboard shows metrics the gateway has, and every one of the ledger's", async () => {
+  const there = await metricsThereAre();
+  const shown = namedIn(deployed("grafana/gatehouse.json"));
   expect([...shown].filter((name) => !there.has(name))).toEqual([]);
-  expect([...there].filter((name) => name?.startsWith("gatehouse_ledger_") && !shown.has(name))).toEqual([]);
+  expect([...there].filter((name) => name.startsWith("gatehouse_ledger_") && !shown.has(name))).toEqual([]);
+});
+
+test("the alert rules are of metrics the gateway has, and say how bad it is", async () => {
+  const there = await metricsThereAre();
+  const text = deployed("prometheus/gatehouse-alerts.yaml");
+  const { groups } = readYaml(text) as { groups: { rules: { alert: string; expr: string; labels: object; annotations: object }[] }[] };
+  const rules = groups.flatMap((group) => group.rules);
+  expect([...namedIn(rules.map(({ expr }) => expr).join("\n"))].filter((name) => !there.has(name))).toEqual([]);
+  for (const { alert, labels, annotations } of rules) {
+    expect([alert, labels]).toEqual([alert, { severity: expect.stringMatching(/^(?:critical|warning)$/) }]);
+    expect(annotations).toHaveProperty("summary");
+  }
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { VARIABLES } from "../../server/kernel/configuration.ts";
+import { VARIABLES } from "../../server/kernel/variables.ts";
 
 const FOLDER = fileURLToPath(new URL("../../deploy/", import.meta.url));
 const read = (path: string) => readFileSync(`${FOLDER}${path}`, "utf8");

@@ -34,6 +34,7 @@ const TOP = [
   "compose-files.ts",
   "compose-follower.ts",
   "compose-limits.ts",
+  "compose-observed.ts",
   "compose-portal.ts",
   "compose-runtime.ts",
   "compose-workers.ts",

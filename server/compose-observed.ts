@@ -1,0 +1,33 @@
+import type { Clock } from "./kernel/clock.ts";
+import type { Configuration } from "./kernel/configuration.ts";
+import type { Job } from "./kernel/job.ts";
+import type { Log } from "./kernel/log.ts";
+import type { Telemetry } from "./kernel/telemetry.ts";
+import type { OpenCalls } from "./road/open-calls.ts";
+import { outbound } from "./runtime/outbound.ts";
+import { CallExporter } from "./upstreams/collector/call-exporter.ts";
+
+const SPANS_SENT_MS = 1_000;
+
+interface ObservingParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Telemetry;
+}
+
+/** Where it is told that calls ended: the process's own metrics, and a collector where there is one. */
+export function openObserving({ collector }: Configuration, { clock, log, metrics }: ObservingParts) {
+  // The collector is the operator's own, who may have it anywhere.
+  const exporter = collector === null ? null : new CallExporter(collector, outbound({ allowPrivate: true }), clock, log);
+  const jobs: Job[] = exporter === null ? [] : [{ name: "send_spans", everyMs: SPANS_SENT_MS, run: () => exporter.send() }];
+  const observe: ConstructorParameters<typeof OpenCalls>[0]["observe"] = ({ audit, row }) => {
+    metrics.callEnded({
+      proxyType: audit.proxyType,
+      proxySubtype: audit.proxySubtype,
+      status: row.http_status_code ?? 0,
+      durationMs: row.duration_ms ?? 0,
+    });
+    exporter?.ended(row);
+  };
+  return { observe, jobs, close: async () => exporter?.close() };
+}

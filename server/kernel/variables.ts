@@ -1,0 +1,267 @@
+import { createPrivateKey } from "node:crypto";
+import { z } from "zod";
+import { origins } from "./allowed-origins.ts";
+import { appDomains } from "./app-domains.ts";
+import { bucketEndpoint, bucketPlace } from "./bucket-settings.ts";
+import { collectorHeaders, collectorUrl } from "./collector-settings.ts";
+import { mailFrom, smtpUrl } from "./mail-settings.ts";
+import { trustedProxies } from "./trusted-proxies.ts";
+import { isAddress, isWebAddress } from "./web-address.ts";
+
+/**
+ * Every environment variable the gateway reads. docs/reference/configuration.md is generated from this table; a name
+ * that starts with GW_ and is not here stops the start.
+ */
+
+const integer = (min: number, max: number) =>
+  z.string().regex(/^\d+$/, "must be a whole number").transform(Number).pipe(z.number().int().min(min).max(max));
+const onOff = z.enum(["on", "off"]).transform((value) => value === "on");
+const text = z.string().min(1);
+/** Keys are pasted, or read from files that end with a line break, and none has blanks around it. */
+const key = z.string().trim().min(1, "must not be blank");
+
+export const ROLES = ["runtime", "control", "worker"] as const;
+export type ProcessRole = (typeof ROLES)[number];
+
+const roles = z.string().transform((value, ctx) => {
+  const names = value
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  const bad = names.filter((name) => !(ROLES as readonly string[]).includes(name));
+  if (bad.length > 0 || names.length === 0) {
+    ctx.addIssue({ code: "custom", message: `must be a comma list of ${ROLES.join(", ")}` });
+    return z.NEVER;
+  }
+  return names as ProcessRole[];
+});
+
+const publicUrl = z.string().transform((value, ctx) => {
+  if (value === "" || isWebAddress(value)) return value.replace(/\/+$/, "");
+  ctx.addIssue({ code: "custom", message: "must be an address such as https://gateway.example" });
+  return z.NEVER;
+});
+
+/** What a login takes: no more, and not the line break a file ends with. */
+const firstPassword = z
+  .string()
+  .transform((value) => value.replace(/[\r\n]+$/, ""))
+  .pipe(z.string().min(8, "must be at least 8 characters").max(200, "must be at most 200 characters"));
+
+const base64Of32Bytes = z.string().refine((value) => Buffer.from(value, "base64").byteLength === 32, "must be 32 bytes, base64");
+
+function isSigningKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === "ed25519";
+  } catch {
+    return false;
+  }
+}
+
+const signingKey = z.string().refine(isSigningKey, "must be an Ed25519 private key, PEM");
+
+/** What its client takes: an address of one of these schemes, or a host alone. */
+const VALKEY_SCHEME = /^(?:(?:redis|valkey)s?|redis\+tls|(?:redis|valkey|redis\+tls)\+unix):\/\//;
+const valkeyUrl = z
+  .string()
+  .refine(
+    (value) => (value.includes("://") ? VALKEY_SCHEME.test(value) && isAddress(value) : isAddress(`redis://${value}`)),
+    "must be an address such as redis://valkey.example:6379",
+  );
+
+/** What its driver reads as the address of a server; it takes anything else for the name of a database on a host it makes up. */
+const databaseUrl = z
+  .string()
+  .regex(/^(?:postgres(?:ql)?:\/\/|socket:|\/)/, "must be an address such as postgres://user:password@postgres.example:5432/gatehouse");
+
+export interface Variable {
+  readonly schema: z.ZodType;
+  readonly default?: string;
+  readonly meaning: string;
+  readonly secret?: true;
+}
+
+export const VARIABLES = {
+  GW_HOST: { schema: text, default: "127.0.0.1", meaning: "address both planes bind to" },
+  GW_RUNTIME_PORT: { schema: integer(0, 65535), default: "8080", meaning: "port of the runtime plane; 0 picks a free one" },
+  GW_ADMIN_PORT: { schema: integer(0, 65535), default: "8081", meaning: "port of the control plane; 0 picks a free one" },
+  GW_PUBLIC_URL: {
+    schema: publicUrl,
+    meaning:
+      "address of the runtime plane as clients and browsers know it, such as https://gateway.example; without it the one " +
+      "each request came to",
+  },
+  GW_ADMIN_PUBLIC_URL: {
+    schema: publicUrl,
+    meaning: "address of the control plane as browsers know it, for sign-in by identity providers; without it the one each request came to",
+  },
+  GW_TRUSTED_PROXIES: {
+    schema: trustedProxies,
+    default: "",
+    meaning:
+      "comma list of addresses and ranges (IPv4 and IPv6, such as 10.0.0.0/8) of the proxies in front of both planes: from " +
+      "these, and from no one else, X-Forwarded-For is believed",
+  },
+  GW_ROLES: { schema: roles, default: ROLES.join(","), meaning: "which roles this process has; a fleet runs them apart" },
+  GW_DATA_DIR: { schema: text, default: "./data", meaning: "embedded database, audit journal and generated secrets (mode 0700)" },
+  DATABASE_URL: {
+    schema: databaseUrl,
+    secret: true,
+    meaning: "PostgreSQL 15 or newer; without it an embedded PostgreSQL runs under GW_DATA_DIR",
+  },
+  VALKEY_URL: {
+    schema: valkeyUrl,
+    secret: true,
+    meaning: "Valkey or Redis 7 or newer, for counters that many processes share; without it each process counts for itself",
+  },
+  GW_LIMITS_WHEN_COUNTERS_AWAY: {
+    schema: z.enum(["closed", "open"]),
+    default: "closed",
+    meaning: "whether calls under rate limits alone go on while the shared counters are away; quotas and hard budgets always refuse then",
+  },
+  GW_SECRET_KEY: {
+    schema: base64Of32Bytes,
+    secret: true,
+    meaning:
+      "32 bytes, base64: wraps stored upstream secrets, and derives the HMAC keys and the key of admin tokens; generated into GW_DATA_DIR",
+  },
+  GW_JWT_SECRET: {
+    schema: z.string().min(32, "must be at least 32 characters"),
+    secret: true,
+    meaning: "signs portal tokens (HS256), and may be shared with a portal that issues them; generated into GW_DATA_DIR",
+  },
+  GW_JWT_EXPIRY_SECONDS: { schema: integer(60, 86_400 * 30), default: "3600", meaning: "lifetime of portal and admin tokens" },
+  GW_AUDIT_SIGNING_KEY: {
+    schema: signingKey,
+    secret: true,
+    meaning: "Ed25519 private key (PEM) that signs checkpoints; generated into GW_DATA_DIR",
+  },
+  GW_AUDIT_DURABILITY: {
+    schema: z.enum(["strict", "relaxed"]),
+    default: "strict",
+    meaning: "strict: an answer ends only after its audit row is on stable storage; relaxed: it does not wait",
+  },
+  GW_AUDIT_JOURNAL_MAX_MB: {
+    schema: integer(16, 1_048_576),
+    default: "4096",
+    meaning: "disk the audit journal may take while the database is away; then calls are refused",
+  },
+  GW_AUDIT_CHECKPOINT_FILE: {
+    schema: text,
+    meaning: "file every signed checkpoint is appended to as well, best where the database's administrator cannot write",
+  },
+  GW_AUDIT_CHECKPOINT_URL: {
+    schema: bucketPlace,
+    meaning:
+      "s3://bucket/prefix: where every signed checkpoint is put as an object of its own, in an S3-compatible store; with the " +
+      "AWS_ variables below",
+  },
+  GW_BLOB_URL: {
+    schema: bucketPlace,
+    meaning:
+      "s3://bucket/prefix: where the bytes of callers' files are stored, with the AWS_ variables below; without it a directory " +
+      "under GW_DATA_DIR, which serves one process only",
+  },
+  AWS_ACCESS_KEY_ID: { schema: key, meaning: "access key of that store; needed with GW_AUDIT_CHECKPOINT_URL and GW_BLOB_URL" },
+  AWS_SECRET_ACCESS_KEY: { schema: key, secret: true, meaning: "its secret; needed with GW_AUDIT_CHECKPOINT_URL and GW_BLOB_URL" },
+  AWS_SESSION_TOKEN: { schema: key, secret: true, meaning: "token that goes with keys for a time" },
+  AWS_REGION: {
+    schema: z.string().regex(/^[a-z0-9-]{1,40}$/, "must be a region such as eu-central-1"),
+    default: "us-east-1",
+    meaning: "region of the bucket",
+  },
+  AWS_ENDPOINT_URL_S3: {
+    schema: bucketEndpoint,
+    meaning: "address of the store, such as https://minio.example:9000; without it that of AWS in the region",
+  },
+  GW_BOOTSTRAP_ADMIN_PASSWORD: {
+    schema: firstPassword,
+    secret: true,
+    meaning: "password of the first system admin `admin`; generated and printed once",
+  },
+  GW_QUICKSTART: { schema: onOff, default: "on", meaning: "off: the first start makes no group, key, user and models" },
+  GW_DRAIN_SECONDS: { schema: integer(0, 3600), default: "30", meaning: "how long calls in flight may take to finish after SIGTERM" },
+  GW_DRAIN_NOTICE_SECONDS: {
+    schema: integer(0, 3600),
+    default: "2",
+    meaning: "how long after SIGTERM calls are still taken while /readyz says 503, so that a balancer sends them elsewhere first",
+  },
+  GW_STRANGER_ROWS_PER_MINUTE: {
+    schema: integer(1, 1_000_000),
+    default: "600",
+    meaning:
+      "calls without a valid credential that have an audit row each, for each address (IPv6: each /64) and minute; the rest " +
+      "are answered 429 and told by one row",
+  },
+  GW_BASELINE_CALLS: {
+    schema: integer(1, 1_000_000),
+    default: "1000",
+    meaning: "calls an AI System has to make before what is normal for it is frozen by itself",
+  },
+  GW_BASELINE_DAYS: { schema: integer(0, 365), default: "7", meaning: "days it has to be seen for before that" },
+  GW_MAX_BODY_MB: { schema: integer(1, 1024), default: "32", meaning: "largest request body of a model call" },
+  GW_UPSTREAM_TIMEOUT_SECONDS: {
+    schema: integer(1, 86_400),
+    default: "600",
+    meaning: "longest silence of an upstream: until its first byte, and between two pieces of a stream",
+  },
+  GW_JUDGE_MODEL: {
+    schema: z.string().min(1).max(200),
+    meaning: "name of the model that judges semantic policies where neither the policy nor its tenant names one",
+  },
+  GW_ALLOW_PRIVATE_UPSTREAMS: {
+    schema: onOff,
+    meaning: "whether upstream addresses may be private or loopback; on by default when GW_HOST is loopback",
+  },
+  GW_MCP_STATELESS_PROBE: {
+    schema: onOff,
+    default: "on",
+    meaning: "whether tool servers are asked for the stateless dialect first when they are discovered",
+  },
+  GW_ALLOWED_ORIGINS: {
+    schema: origins,
+    default: "",
+    meaning:
+      "comma list of web origins, such as https://app.example, whose pages may call the text surfaces, the portal API and " +
+      "tool servers",
+  },
+  GW_MCP_ALLOWED_ORIGINS: {
+    schema: origins,
+    default: "",
+    meaning: "comma list of further web origins whose pages may call tool servers alone; the gateway's own may",
+  },
+  GW_MCP_APP_DOMAINS: {
+    schema: appDomains,
+    default: "",
+    meaning:
+      "comma list of hosts, such as https://cdn.example or https://*.example, that the interfaces of tools may reach from the " +
+      "portal when they ask for them. Without it they reach none",
+  },
+  GW_SMTP_URL: {
+    schema: smtpUrl,
+    secret: true,
+    meaning: "mail server for welcome mails, smtp[s]://user:pass@host:port; together with GW_SMTP_FROM. Without it no mail is sent",
+  },
+  GW_SMTP_FROM: { schema: mailFrom, meaning: "who those mails are from, such as Gatehouse <gateway@mail.example>" },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    schema: collectorUrl,
+    meaning:
+      "address of an OpenTelemetry collector that takes OTLP over HTTP, such as http://collector:4318: traces and metrics of calls " +
+      "are sent there, without content. Without it none are",
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    schema: collectorHeaders,
+    secret: true,
+    meaning: "comma list of name=value, percent-encoded: headers it asks for, such as api-key=...",
+  },
+  OTEL_SERVICE_NAME: { schema: text, default: "gatehouse", meaning: "what the gateway is called there" },
+  OTEL_TRACES_SAMPLER_ARG: {
+    schema: z
+      .string()
+      .regex(/^(?:0(?:\.\d+)?|1(?:\.0+)?)$/, "must be a share from 0 to 1")
+      .transform(Number),
+    default: "1",
+    meaning: "share of traces that is sent, from 0 to 1; the whole of a trace or nothing of it",
+  },
+  GW_LOG_LEVEL: { schema: z.enum(["debug", "info", "warn", "error"]), default: "info", meaning: "least important level that is logged" },
+} as const satisfies Record<string, Variable>;

@@ -1,0 +1,124 @@
+import { sentAttributes, operationOf, type CallFacts } from "./call-span.ts";
+
+/** Metrics of governed calls under the GenAI conventions, added up from the start of the process. */
+
+const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
+/** Of one metric. What comes after is told under none of its own names. */
+const MAX_SERIES = 2_000;
+const CUMULATIVE = 2;
+
+type Labels = Readonly<Record<string, string | number | null | undefined>>;
+
+interface Series {
+  readonly labels: Labels;
+  readonly buckets: number[];
+  count: number;
+  sum: number;
+}
+
+class Histograms {
+  private readonly series = new Map<string, Series>();
+  private readonly bounds: readonly number[];
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds;
+  }
+
+  add(labels: Labels, value: number): void {
+    const known = this.find(labels) ?? this.find({ "otel.metric.overflow": "true" });
+    if (known === undefined) return;
+    known.count++;
+    known.sum += value;
+    const at = this.bounds.findIndex((bound) => value <= bound);
+    const bucket = at === -1 ? this.bounds.length : at;
+    known.buckets[bucket] = (known.buckets[bucket] ?? 0) + 1;
+  }
+
+  private find(labels: Labels): Series | undefined {
+    const name = JSON.stringify(labels);
+    let found = this.series.get(name);
+    const isOverflow = "otel.metric.overflow" in labels;
+    if (found === undefined && (this.series.size < MAX_SERIES || isOverflow)) {
+      found = { labels, buckets: Array.from({ length: this.bounds.length + 1 }, () => 0), count: 0, sum: 0 };
+      this.series.set(name, found);
+    }
+    return found;
+  }
+
+  points(startNano: string, nowNano: string): object[] {
+    return [...this.series.values()].map(({ labels, buckets, count, sum }) => ({
+      attributes: sentAttributes(labels),
+      startTimeUnixNano: startNano,
+      timeUnixNano: nowNano,
+      count: String(count),
+      sum,
+      bucketCounts: buckets.map(String),
+      explicitBounds: this.bounds,
+    }));
+  }
+}
+
+class Sums {
+  private readonly series = new Map<string, { labels: Labels; sum: number }>();
+
+  add(labels: Labels, value: number): void {
+    const name = JSON.stringify(labels);
+    const known = this.series.get(name);
+    if (known !== undefined) known.sum += value;
+    else if (this.series.size < MAX_SERIES) this.series.set(name, { labels, sum: value });
+  }
+
+  points(startNano: string, nowNano: string): object[] {
+    return [...this.series.values()].map(({ labels, sum }) => ({
+      attributes: sentAttributes(labels),
+      startTimeUnixNano: startNano,
+      timeUnixNano: nowNano,
+      asDouble: sum,
+    }));
+  }
+}
+
+/** Labels are what administrators name: never a key, a person, or anything a caller can invent. */
+export class CallMetrics {
+  private readonly durations = new Histograms(SECONDS);
+  private readonly tokens = new Histograms(TOKENS);
+  private readonly costs = new Sums();
+  private readonly startNano: string;
+
+  /** Milliseconds since the epoch. */
+  constructor(startedAt: number) {
+    this.startNano = `${startedAt}000000`;
+  }
+
+  add(facts: CallFacts): void {
+    const named = {
+      "gen_ai.operation.name": operationOf(facts) ?? facts.proxy_subtype,
+      "gen_ai.provider.name": facts.llm_provider,
+      "gen_ai.request.model": facts.llm_model_used,
+    };
+    const error = facts.success === false ? (facts.error_type ?? "_OTHER") : null;
+    this.durations.add({ ...named, "gatehouse.call.type": facts.proxy_type, "error.type": error }, (facts.duration_ms ?? 0) / 1000);
+    if (facts.llm_prompt_tokens != null) this.tokens.add({ ...named, "gen_ai.token.type": "input" }, facts.llm_prompt_tokens);
+    if (facts.llm_completion_tokens != null) this.tokens.add({ ...named, "gen_ai.token.type": "output" }, facts.llm_completion_tokens);
+    if (facts.llm_estimated_cost_usd != null)
+      this.costs.add({ ...named, "gatehouse.tenant.id": facts.tenant_id }, facts.llm_estimated_cost_usd);
+  }
+
+  /** As OTLP has them; `now` in milliseconds since the epoch. */
+  read(now: number): object[] {
+    const nowNano = `${now}000000`;
+    const histogram = (name: string, unit: string, description: string, from: Histograms) => ({
+      ...{ name, unit, description },
+      histogram: { aggregationTemporality: CUMULATIVE, dataPoints: from.points(this.startNano, nowNano) },
+    });
+    return [
+      histogram("gen_ai.client.operation.duration", "s", "From arrival to the end of the answer", this.durations),
+      histogram("gen_ai.client.token.usage", "{token}", "Tokens of calls", this.tokens),
+      {
+        ...{ name: "gatehouse.cost", unit: "USD", description: "Cost of calls" },
+        sum: { aggregationTemporality: CUMULATIVE, isMonotonic: true, dataPoints: this.costs.points(this.startNano, nowNano) },
+      },
+    ];
+  }
+}

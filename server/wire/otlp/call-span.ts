@@ -1,0 +1,163 @@
+import { createHash } from "node:crypto";
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+
+/** A governed call as a span of OpenTelemetry (GenAI conventions). Never content: no prompt, no answer, no arguments. */
+
+const FACTS = [
+  "id",
+  "timestamp",
+  "duration_ms",
+  "success",
+  "error_type",
+  "http_status_code",
+  "http_method",
+  "endpoint",
+  "proxy_type",
+  "proxy_subtype",
+  "tenant_id",
+  "resource_group_id",
+  "root_task_id",
+  "parent_request_id",
+  "correlation_id",
+  "trace_id",
+  "span_id",
+  "llm_model_requested",
+  "llm_model_used",
+  "llm_provider",
+  "llm_prompt_tokens",
+  "llm_completion_tokens",
+  "llm_estimated_cost_usd",
+  "llm_streaming",
+  "llm_used_fallback",
+  "llm_cache_hit",
+  "prompt_cache_read_tokens",
+  "prompt_cache_write_tokens",
+  "server_id",
+  "mcp_method",
+  "mcp_capability_name",
+  "actor_agent_id",
+  "a2a_protocol_version",
+  "guardrail_blocked",
+  "guardrail_action",
+  "argument_policy_denied",
+] as const satisfies readonly (keyof AuditRow)[];
+
+/** What is told of a call once it has ended. */
+export type CallFacts = Pick<AuditRow, (typeof FACTS)[number]>;
+
+export function callFacts(row: AuditRow): CallFacts {
+  const facts: Record<string, unknown> = {};
+  for (const name of FACTS) facts[name] = row[name] ?? null;
+  return facts as CallFacts;
+}
+
+const OPERATIONS: Readonly<Record<string, string>> = {
+  chat_completions: "chat",
+  responses: "chat",
+  anthropic_messages: "chat",
+  completions: "text_completion",
+  embeddings: "embeddings",
+  knowledge_embedding: "embeddings",
+  semantic_cache_embedding: "embeddings",
+};
+
+/** The operation's name by the conventions; null for what they have no name for. */
+export function operationOf({ proxy_type: type, proxy_subtype: subtype, mcp_method: method }: CallFacts): string | null {
+  if (method === "tools/call") return "execute_tool";
+  if (type === "a2a") return "invoke_agent";
+  if (subtype === null || subtype === undefined) return null;
+  return OPERATIONS[subtype] ?? (subtype.startsWith("gemini_") ? "generate_content" : null);
+}
+
+const SERVER = 2;
+const CLIENT = 3;
+const ERROR = 2;
+const hexOf = (text: string, length: number) => createHash("sha256").update(text).digest("hex").slice(0, length);
+
+/** The caller's trace, else one that all calls of the run share. */
+export function traceIdOf({ trace_id: given, root_task_id: run, tenant_id: tenant, id }: CallFacts): string {
+  return given ?? hexOf(run == null ? `call ${id}` : `run ${tenant} ${run}`, 32);
+}
+
+const spanIdOf = (callId: string) => hexOf(`span ${callId}`, 16);
+
+function parentOf({ parent_request_id: parent, trace_id: trace, span_id: span }: CallFacts): string | null {
+  if (parent != null) return spanIdOf(parent);
+  return trace == null ? null : (span ?? null);
+}
+
+/** Nanoseconds since the epoch, of a timestamp with microseconds. */
+function nanosOf(timestamp: string): bigint {
+  const seconds = BigInt(Math.floor(Date.parse(timestamp) / 1000));
+  const micros = /\.(\d{6})/.exec(timestamp)?.[1] ?? "0";
+  return seconds * 1_000_000_000n + BigInt(micros) * 1_000n;
+}
+
+type Value = { stringValue: string } | { intValue: string } | { doubleValue: number } | { boolValue: boolean };
+export interface Attribute {
+  readonly key: string;
+  readonly value: Value;
+}
+
+function valueOf(value: string | number | boolean): Value {
+  if (typeof value === "string") return { stringValue: value };
+  if (typeof value === "boolean") return { boolValue: value };
+  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+}
+
+/** Without those that have no value. */
+export function sentAttributes(named: Readonly<Record<string, string | number | boolean | null | undefined>>): Attribute[] {
+  return Object.entries(named).flatMap(([key, value]) => (value == null ? [] : [{ key, value: valueOf(value) }]));
+}
+
+export function spanOfCall(facts: CallFacts): object {
+  const { id = "", timestamp, duration_ms: duration } = facts;
+  const operation = operationOf(facts);
+  const about = facts.llm_model_used ?? facts.llm_model_requested ?? facts.mcp_capability_name;
+  const what = operation ?? facts.mcp_method ?? facts.proxy_subtype ?? facts.proxy_type ?? "call";
+  const start = nanosOf(timestamp ?? "");
+  const parent = parentOf(facts);
+  return {
+    traceId: traceIdOf(facts),
+    spanId: spanIdOf(id ?? ""),
+    ...(parent === null ? {} : { parentSpanId: parent }),
+    name: about == null ? what : `${what} ${about}`,
+    kind: facts.parent_request_id == null ? SERVER : CLIENT,
+    startTimeUnixNano: String(start),
+    endTimeUnixNano: String(start + BigInt(Math.round((duration ?? 0) * 1_000_000))),
+    attributes: sentAttributes({
+      "gen_ai.operation.name": operation,
+      "gen_ai.provider.name": facts.llm_provider,
+      "gen_ai.request.model": facts.llm_model_requested,
+      "gen_ai.response.model": facts.llm_model_used,
+      "gen_ai.request.stream": facts.llm_streaming,
+      "gen_ai.usage.input_tokens": facts.llm_prompt_tokens,
+      "gen_ai.usage.output_tokens": facts.llm_completion_tokens,
+      "gen_ai.usage.cache_read.input_tokens": facts.prompt_cache_read_tokens,
+      "gen_ai.usage.cache_write.input_tokens": facts.prompt_cache_write_tokens,
+      "gen_ai.tool.name": facts.mcp_method === "tools/call" ? facts.mcp_capability_name : null,
+      "gen_ai.agent.id": facts.actor_agent_id,
+      "mcp.method.name": facts.mcp_method,
+      "a2a.protocol.version": facts.a2a_protocol_version,
+      "http.request.method": facts.http_method,
+      "url.path": facts.endpoint,
+      "http.response.status_code": facts.http_status_code,
+      "error.type": facts.success === false ? (facts.error_type ?? "_OTHER") : null,
+      "gatehouse.call.id": id,
+      "gatehouse.call.type": facts.proxy_type,
+      "gatehouse.call.subtype": facts.proxy_subtype,
+      "gatehouse.tenant.id": facts.tenant_id,
+      "gatehouse.resource_group.id": facts.resource_group_id,
+      "gatehouse.run.id": facts.root_task_id,
+      "gatehouse.correlation.id": facts.correlation_id,
+      "gatehouse.tool_server.id": facts.server_id,
+      "gatehouse.cost.usd": facts.llm_estimated_cost_usd,
+      "gatehouse.fallback": facts.llm_used_fallback,
+      "gatehouse.cache.hit": facts.llm_cache_hit,
+      "gatehouse.guardrail.blocked": facts.guardrail_blocked,
+      "gatehouse.guardrail.action": facts.guardrail_action,
+      "gatehouse.argument_policy.denied": facts.argument_policy_denied,
+    }),
+    status: facts.success === false ? { code: ERROR, message: facts.error_type ?? "" } : {},
+  };
+}
