@@ -14,6 +14,7 @@ const HELP = `Usage: gatehouse [command]
   config ...   keep a tenant's configuration in a file, see gatehouse config --help
   doctor       look for what is wrong with settings, files, database and ledger
   import ...   bring another gateway's configuration, see gatehouse import --help
+  scout ...    tell a gateway of AI clients and tool servers on this device, see gatehouse scout --help
   verify ...   verify a certificate of an AI System, see gatehouse verify --help
   run FILE     run a TypeScript file of this project
   --version    print the version
@@ -21,6 +22,7 @@ const HELP = `Usage: gatehouse [command]
 `;
 
 const MAIN = fileURLToPath(new URL("../server/main.ts", import.meta.url));
+const SCOUT = fileURLToPath(new URL("../packages/scout/src/main.ts", import.meta.url));
 /** Bun keeps what it made of our source under the user's home: whoever only looks something up leaves nothing behind. */
 const LEAVES_NOTHING = { BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" };
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
@@ -89,6 +91,8 @@ function main([command = "start", ...rest]) {
     case "import":
     case "verify":
       return runToEnd([MAIN, command, ...rest], LEAVES_NOTHING);
+    case "scout":
+      return runToEnd([SCOUT, ...rest], LEAVES_NOTHING);
     case "run":
       if (rest.length === 0) throw new Error("run needs a file");
       return runToEnd(rest);

@@ -41,11 +41,12 @@ interface ControlParts {
   /** The chain that this process writes, and the way to embedding models; null without the runtime role. */
   readonly runtime: { readonly ledger: Pick<Ledger, "status">; readonly knowledge: NonNullable<Parameters<typeof searchBench>[1]> } | null;
   readonly signingKey: string;
+  readonly gatewayOrigins: readonly string[];
 }
 
 /** The control plane's port: the admin API where the process has that role, and its state in any. */
 export function openControlPlane(config: Configuration, parts: ControlParts) {
-  const { db, secrets, clock, log, metrics, upstream, notReady, runtime, signingKey } = parts;
+  const { db, secrets, clock, log, metrics, upstream, notReady, runtime, signingKey, gatewayOrigins } = parts;
   const health = {
     "/healthz": () => Response.json({ status: "ok" }),
     "/readyz": async () => readyResponse(notReady),
@@ -79,6 +80,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         attempts,
         refused: (reason) => metrics.adminRefused(reason),
         ...welcomeOf(config, log),
+        gatewayOrigins,
         searchKnowledge: searchBench(db, runtime?.knowledge ?? null),
         health,
         liveChain: () => runtime?.ledger.status() ?? null,

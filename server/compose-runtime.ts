@@ -37,6 +37,7 @@ import { Outlet } from "./road/outlet.ts";
 import { EndedAccess } from "./road/ended-access.ts";
 import { Road } from "./road/road.ts";
 import type { Services } from "./routes.ts";
+import { collectorInlet } from "./services/discovery/collector-inlet.ts";
 import { traceIngest } from "./services/ingest/trace-ingest.ts";
 import type { KeptParts } from "./services/models/kept-values.ts";
 import { KeptItems } from "./services/models/kept-items.ts";
@@ -75,6 +76,8 @@ export interface RuntimeParts {
   readonly blobs: BlobStore;
   readonly signingKey: string;
   readonly jwtSecret: string;
+  /** Where clients reach this plane. */
+  readonly gatewayOrigins: readonly string[];
 }
 
 /** All that calls need, running: what the runtime plane serves from, until `close`. */
@@ -222,9 +225,13 @@ function modelParts(config: Configuration, upstream: RuntimeParts["upstream"]) {
 }
 
 /** What answers from the record itself. */
-function openRecordServices({ connection: { db }, secrets, clock, log }: RuntimeParts, ledger: Ledger, truth: UsageTruth) {
+function openRecordServices({ connection: { db }, secrets, clock, log, gatewayOrigins }: RuntimeParts, ledger: Ledger, truth: UsageTruth) {
   const reading = { db, secrets, clock, log, shipped: () => waitUntilShipped(ledger.shipped()) };
-  return { runs: runAccess({ ...reading, truth }), traces: traceIngest({ ...reading, ledger }) };
+  return {
+    runs: runAccess({ ...reading, truth }),
+    traces: traceIngest({ ...reading, ledger }),
+    collectors: collectorInlet({ db, clock }, gatewayOrigins),
+  };
 }
 
 function keptParts({ connection: { db }, clock, secrets, log }: RuntimeParts): KeptParts {

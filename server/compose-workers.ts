@@ -13,6 +13,7 @@ import { signAdminChain } from "./ledger/admin-chain.ts";
 import type { CheckpointTargets } from "./ledger/checkpoint-targets.ts";
 import { registerSigningKey } from "./ledger/signing-keys.ts";
 import { applyRetention } from "./ledger/retention.ts";
+import { pruneSeenEvents } from "./store/collector-keys.ts";
 import { pruneFormerValues } from "./store/former-key-values.ts";
 import { pruneIdempotentAnswers } from "./store/idempotent-answers.ts";
 import { pruneChanges } from "./store/config-changes.ts";
@@ -44,6 +45,7 @@ function workerJobs(db: Database, clock: Clock, log: Log): readonly Job[] {
     { name: "forget_page_sessions", everyMs: HOUR_MS, run: () => prunePageSessions(db, new Date(clock.now())) },
     { name: "forget_sign_on_sessions", everyMs: HOUR_MS, run: () => pruneSignOnSessions(db, new Date(clock.now())) },
     { name: "prune_oauth_tokens", everyMs: HOUR_MS, run: () => pruneOrphanTokens(db) },
+    { name: "forget_discovery_events", everyMs: HOUR_MS, run: () => pruneSeenEvents(db, new Date(clock.now())) },
     { name: "forget_tool_letters", everyMs: 5 * MINUTE_MS, run: () => pruneProcessMessages(db) },
     { name: "forget_tool_sessions", everyMs: 5 * MINUTE_MS, run: () => forgetSessions(db) },
   ];

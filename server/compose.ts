@@ -8,6 +8,7 @@ import { connect } from "./compose-database.ts";
 import { openWorkers } from "./compose-workers.ts";
 import { openRuntime } from "./compose-runtime.ts";
 import { withAppPages } from "./surfaces/pages/app-pages.ts";
+import { gatewayOriginsOf } from "./directory/discovery/governance.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
 import { upstreamOf } from "./drivers.ts";
 import { systemClock } from "./kernel/clock.ts";
@@ -85,7 +86,8 @@ export async function compose(
     const targets = checkpointTargets(config, db, log);
     closers.push(() => targets.close());
     const { auditSigningKey: signingKey, jwtSecret } = keys;
-    const shared = { targets, secrets, clock, upstream, log, metrics, signingKey };
+    const gatewayOrigins = gatewayOriginsOf(config.publicUrl ?? runtimePlaneOpen?.serving.url ?? null);
+    const shared = { targets, secrets, clock, upstream, log, metrics, signingKey, gatewayOrigins };
     const runtime = config.roles.includes("runtime")
       ? await openRuntime(config, {
           ...shared,

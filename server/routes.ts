@@ -2,7 +2,6 @@ import type { AgentService } from "./services/agents/agent-service.ts";
 import type { Dispatch } from "./services/models/dispatch.ts";
 import type { KeptItems } from "./services/models/kept-items.ts";
 import type { ToolService } from "./services/tools/tool-service.ts";
-import type { TraceIngest } from "./services/ingest/trace-ingest.ts";
 import type { GovernedRoute } from "./road/road.ts";
 import type { RunAccess } from "./services/runs/run-access.ts";
 import type { Outlet } from "./road/outlet.ts";
@@ -14,7 +13,7 @@ import { geminiCountTokens } from "./surfaces/gemini/count-tokens.ts";
 import { generateContent, streamGenerateContent } from "./surfaces/gemini/generate-content.ts";
 import { batchEmbedContents, embedContent } from "./surfaces/gemini/embed-content.ts";
 import { geminiModel, geminiModels } from "./surfaces/gemini/models.ts";
-import { otelTraces } from "./surfaces/ingest/otel-traces.ts";
+import { INGEST_ROUTES, type IngestServices } from "./surfaces/ingest/routes.ts";
 import { chatCompletions } from "./surfaces/llm/chat-completions.ts";
 import { completions } from "./surfaces/llm/completions.ts";
 import { embeddings } from "./surfaces/llm/embeddings.ts";
@@ -55,7 +54,7 @@ import { PORTAL_ROUTES } from "./surfaces/portal/routes.ts";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** What some surfaces work with beside the road. */
-export interface Services {
+export interface Services extends IngestServices {
   readonly models: Dispatch;
   /** What answers left behind for requests that name it. */
   readonly items: Pick<KeptItems, "find" | "keep">;
@@ -68,7 +67,6 @@ export interface Services {
   readonly spool: MediaSpool;
   /** Where callers reach this plane, if that was said. */
   readonly publicUrl: string | null;
-  readonly traces: TraceIngest;
   readonly portal: PortalServices;
 }
 
@@ -373,14 +371,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   })),
   { method: "GET", path: "/v1/runs/:root_task_id", surface: ({ runs }) => runInspect(runs), audit: llm("run_inspect"), body: false },
   { method: "POST", path: "/v1/runs/:root_task_id/end", surface: ({ runs }) => runEnd(runs), audit: llm("run_end"), body: true },
-  {
-    method: "POST",
-    path: "/v1/ingest/otel/v1/traces",
-    surface: ({ traces }) => otelTraces(traces),
-    audit: llm("otel_traces"),
-    admits: "key",
-    body: "may_be_gzip",
-  },
+  ...INGEST_ROUTES,
   ...FILE_SURFACES,
   ...PORTAL_ROUTES,
 ];

@@ -44,7 +44,10 @@ export type TenantRecordTable =
   | "ai_contracts"
   | "incident_windows"
   | "drift_findings"
-  | "response_policies";
+  | "response_policies"
+  | "collector_keys"
+  | "discovered_assets"
+  | "assets";
 
 /** `find` of a store that tells of a row what its table has, and nothing of other tables. */
 export function findInTenant<Table extends TenantRecordTable>(

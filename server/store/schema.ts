@@ -55,6 +55,7 @@ import type {
   ResponseTable,
 } from "./tables/assurance.ts";
 import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
+import type { AssetTable, CollectorKeyTable, DiscoveredAssetTable, DiscoveryDeviceTable } from "./tables/discovery.ts";
 import type { KnowledgeBaseTable, KnowledgeChunkTable, KnowledgeDocumentTable } from "./tables/knowledge.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 
@@ -269,4 +270,11 @@ export interface Schema {
   knowledge_chunks: KnowledgeChunkTable;
   files: FileTable;
   blobs_to_remove: BlobToRemoveTable;
+  collector_keys: CollectorKeyTable;
+  discovery_nonces: { key_id: string; nonce: string; seen_at: Date };
+  discovery_events: { key_id: string; event_id: string; seen_at: Date };
+  discovery_devices: DiscoveryDeviceTable;
+  discovered_assets: DiscoveredAssetTable;
+  discovery_settings: { tenant_id: string; gateway_origins: WithDefault<string[]>; updated_at: Stamp };
+  assets: AssetTable;
 }

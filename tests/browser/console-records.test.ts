@@ -183,6 +183,7 @@ for (const [width, theme] of [
       "/erasure",
       "/notice",
       "/compliance",
+      "/discovery",
       `/manage/resource-groups/${groups[0].id}`,
     ]);
   });

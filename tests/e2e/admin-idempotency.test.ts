@@ -63,6 +63,12 @@ const BODIES: Record<string, () => object> = {
     oidc: { issuer: "https://issuer.example.org", client_id: "gateway" },
   }),
   "POST /v1/admin/scim-tokens": () => ({ name: "once" }),
+  "POST /v1/admin/assets": () => ({ name: "once", asset_type: "other" }),
+  "POST /v1/admin/discovery/collector-keys": () => ({
+    collector_id: "once",
+    public_key: Buffer.alloc(32, 5).toString("base64"),
+    trust_tier: "low",
+  }),
   "POST /v1/admin/knowledgebases": () => ({ name: "once" }),
   "POST /v1/admin/semantic-cache/configs": () => ({ name: "once" }),
   "POST /v1/admin/semantic-policies": () => ({ name: "once", constraint_text: "Be kind." }),

@@ -278,6 +278,15 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     include_tools: true,
     group_ids: [made.group],
   }),
+  "/v1/admin/assets": () => ({
+    name: "wanted",
+    asset_type: "other",
+    description: "Told",
+    owner: "The platform team",
+    criticality: "high",
+    tags: ["a", "b"],
+    endpoint: "https://wanted.example",
+  }),
   "/v1/admin/knowledgebases": () => ({
     name: "wanted",
     description: "Told",
@@ -347,7 +356,7 @@ const creates = OPERATIONS.filter(
     method === "POST" &&
     answer.status === 201 &&
     body !== undefined &&
-    !/import$|erasure$|contracts$|response-policies$|\}\/incident-windows$/.test(path),
+    !/import$|erasure$|contracts$|collector-keys$|response-policies$|\}\/incident-windows$/.test(path),
 );
 
 test("every kind is wanted with all that its POST takes", () => {

@@ -179,6 +179,11 @@ const KINDS: Record<string, Kind> = {
   ),
   "/v1/admin/knowledgebases/{id}": described("/v1/admin/knowledgebases", { name: "of a kind" }),
   "/v1/admin/semantic-policies/{id}": described("/v1/admin/semantic-policies", { name: "of a kind", constraint_text: "Be kind." }),
+  "/v1/admin/assets/{id}": described("/v1/admin/assets", { name: "of a kind", asset_type: "other" }),
+  "/v1/admin/discovery/settings": {
+    made: async () => ({ path: "/v1/admin/discovery/settings" }),
+    changes: [{ gateway_origins: ["https://one.example"] }, { gateway_origins: ["https://two.example"] }],
+  },
   "/v1/admin/compliance/profile": {
     made: async () => ({ path: "/v1/admin/compliance/profile" }),
     changes: [{ frameworks: ["soc2"] }, { frameworks: ["hipaa"] }],

@@ -9,6 +9,7 @@ import { PortalTokens } from "../../server/directory/people/portal/portal-tokens
 import { requestApproval } from "../../server/directory/tools/approvals.ts";
 import { systemClock } from "../../server/kernel/clock.ts";
 import { BODIES, FORMS, WITHOUT_BODY } from "../support/admin-route-bodies.ts";
+import { discoveryRecords } from "../support/discovery-records.ts";
 import { approvalDemand } from "../support/approvals.ts";
 import {
   ADMIN_PASSWORD,
@@ -94,6 +95,7 @@ beforeAll(async () => {
     })
   ).body.skill.id;
   ids["/v1/admin/knowledgebases"] = (await acme.send("POST", "/v1/admin/knowledgebases", { name: "knowledge-of-acme" })).body.id;
+  Object.assign(ids, await discoveryRecords(plane.database.db, acme.send));
   ids["/v1/admin/guardrails/configs"] = (await acme.send("POST", "/v1/admin/guardrails/configs", { name: "guarded-by-acme" })).body.id;
   ids["/v1/admin/argument-policies"] = (
     await acme.send("POST", "/v1/admin/argument-policies", {

@@ -83,6 +83,15 @@ export const BODIES: Record<string, unknown> = {
   "POST /v1/admin/semantic-cache/configs/{id}/invalidate": {},
   "POST /v1/admin/semantic-policies": { name: "made-by-table", constraint_text: "Be kind." },
   "PATCH /v1/admin/semantic-policies/{id}": { description: "x" },
+  "POST /v1/admin/discovery/collector-keys": {
+    collector_id: "made-by-table",
+    public_key: Buffer.alloc(32, 7).toString("base64"),
+    trust_tier: "low",
+  },
+  "POST /v1/admin/discovery/assets/{id}/dismiss": { reason: "x" },
+  "PATCH /v1/admin/discovery/settings": { gateway_origins: [] },
+  "POST /v1/admin/assets": { name: "made-by-table", asset_type: "other" },
+  "PATCH /v1/admin/assets/{id}": { description: "x" },
   "PATCH /v1/admin/compliance/profile": { frameworks: ["soc2"] },
   "PUT /v1/admin/notice-config": { surface: "banner" },
   "POST /v1/admin/end-users": { username: "made-by-table", password: "long enough" },
@@ -139,6 +148,9 @@ export const FORMS: Record<string, number> = {
   "POST /v1/admin/mcp-servers/{id}/icon": 128 * 1024,
   "POST /v1/admin/agent-skills/import": 24 * 1024 * 1024,
   "POST /v1/admin/knowledgebases/{id}/documents": 4 * 1024 * 1024 + 64 * 1024,
+  "POST /v1/admin/discovery/ingest-adapters/cyclonedx": 8 * 1024 * 1024 + 64 * 1024,
+  "POST /v1/admin/discovery/ingest-adapters/agent-inventory": 8 * 1024 * 1024 + 64 * 1024,
+  "POST /v1/admin/discovery/ingest-adapters/mdm-csv": 8 * 1024 * 1024 + 64 * 1024,
 };
 
 /** Orders without particulars: a new write that takes neither a body nor a file has its place here. */
@@ -148,6 +160,11 @@ export const WITHOUT_BODY = new Set([
   "POST /v1/admin/agent-grants/{id}/confirm",
   "POST /v1/admin/agent-skills/{id}/versions/{version}/publish",
   "POST /v1/admin/knowledgebases/{id}/documents/{document_id}/reprocess",
+  "POST /v1/admin/discovery/assets/{id}/onboard",
+  "POST /v1/admin/discovery/assets/{id}/restore",
+  "POST /v1/admin/discovery/collector-keys/{id}/revoke",
+  "POST /v1/admin/discovery/reconcile",
+  "POST /v1/admin/assets/sync",
   "POST /v1/admin-users/session",
   "POST /v1/admin-users/session/renew",
   "POST /v1/admin-users/2fa/setup",

@@ -101,5 +101,6 @@ export const WELL_FORMED: Readonly<Record<string, WellFormed>> = {
   "DELETE /v1/proxy/llm/files/:file_id": { ok: 404 },
   "GET /v1/runs/:root_task_id": { ok: 404 },
   "POST /v1/runs/:root_task_id/end": { body: {}, ok: 404 },
+  "POST /v1/discovery/events": { body: { key_id: "nobody's" }, ok: 401 },
   "POST /v1/ingest/otel/v1/traces": { body: { resourceSpans: [] }, ok: 200 },
 };

@@ -19,6 +19,8 @@ const AREAS = [
   "agents",
   "skills",
   "assets",
+  "discovery",
+  "usage",
   "compliance",
   "assurance",
 ] as const;
@@ -57,7 +59,7 @@ const BUNDLES: Record<Role, readonly Permission[]> = {
   admin: ALL_PERMISSIONS,
   security: [
     ...reads(...AREAS),
-    ...writes("keys", "limits", "policies"),
+    ...writes("keys", "limits", "policies", "discovery", "assets"),
     "audit:read",
     "audit:verify",
     "proxy:logs:read",
@@ -65,7 +67,7 @@ const BUNDLES: Record<Role, readonly Permission[]> = {
   ],
   compliance: [
     ...reads(...AREAS),
-    ...writes("compliance", "assurance"),
+    ...writes("compliance", "assurance", "discovery", "assets"),
     "contracts:approve",
     "data:erasure",
     "audit:read",
@@ -74,7 +76,7 @@ const BUNDLES: Record<Role, readonly Permission[]> = {
   ],
   auditor: [...reads(...AREAS), "audit:read", "audit:verify", "proxy:logs:read"],
   developer: [...reads(...CONFIGURATION), ...writes("models", "keys", "tools", "agents", "skills"), "proxy:logs:read"],
-  viewer: reads(...CONFIGURATION, "compliance", "assurance"),
+  viewer: reads(...CONFIGURATION, "discovery", "usage", "compliance", "assurance"),
 };
 
 /** What a role may do; nothing for a name that is no role. */

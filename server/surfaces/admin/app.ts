@@ -43,6 +43,7 @@ export interface AdminDeps {
   /** By words alone when left out. */
   readonly searchKnowledge?: SearchBench | undefined;
   readonly liveChain?: (() => LiveChain | null) | undefined;
+  readonly gatewayOrigins?: readonly string[] | undefined;
   readonly verified?: ((verdict: string) => void) | undefined;
   /** Whoever gives it has it written. */
   readonly attempts: RefusedAttempts;
@@ -131,6 +132,7 @@ function servicesOf(deps: AdminDeps): AdminServices {
     toolServers: deps.toolServers,
     agentCards: deps.agentCards ?? (async () => ({ status: "inconclusive", detail: "Cards are not looked for here." })),
     searchKnowledge: deps.searchKnowledge ?? searchBench(deps.db, null),
+    gatewayOrigins: deps.gatewayOrigins ?? [],
     liveChain: deps.liveChain ?? (() => null),
     verified: deps.verified ?? (() => undefined),
     attempts: deps.attempts,

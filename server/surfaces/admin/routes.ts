@@ -8,12 +8,14 @@ import { aiSystemOperations } from "./ai-systems.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { approvalOperations } from "./approvals.ts";
 import { argumentPolicyOperations } from "./argument-policies.ts";
+import { assetOperations } from "./assets.ts";
 import { assuranceOperations } from "./assurance.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
 import { alertOperations } from "./alerts.ts";
 import { complianceOperations } from "./compliance.ts";
 import { dataErasureOperations } from "./data-erasure.ts";
+import { discoveryOperations } from "./discovery.ts";
 import { driftOperations } from "./drift.ts";
 import { endUserGroupOperations } from "./end-user-groups.ts";
 import { endUserOperations } from "./end-users.ts";
@@ -22,6 +24,7 @@ import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
 import { groupSkillOperations } from "./group-skills.ts";
 import { identityProviderOperations } from "./identity-providers.ts";
+import { ingestAdapterOperations } from "./ingest-adapters.ts";
 import { knowledgeBaseOperations } from "./knowledge-bases.ts";
 import { loginOperations } from "./logins.ts";
 import { mcpOAuthClientOperations } from "./mcp-oauth-clients.ts";
@@ -80,6 +83,9 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...semanticPolicyOperations,
   ...noticeOperations,
   ...complianceOperations,
+  ...discoveryOperations,
+  ...ingestAdapterOperations,
+  ...assetOperations,
   ...apiKeyOperations,
   ...aiSystemOperations,
   ...runOperations,

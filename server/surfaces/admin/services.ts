@@ -35,6 +35,8 @@ export interface AdminServices {
   /** Looks for agents' cards. */
   readonly agentCards: CardDiscovery;
   readonly searchKnowledge: SearchBench;
+  /** Where clients reach the runtime plane. */
+  readonly gatewayOrigins: readonly string[];
   /** The chain this process writes; null when it writes none. */
   readonly liveChain: () => LiveChain | null;
   /** Where refused attempts go that the admin log tells of. */

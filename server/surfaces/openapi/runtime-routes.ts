@@ -1,4 +1,5 @@
 import * as api from "@gatehouse/contracts/runtime-api";
+import { discoveryEvents, discoveryEventsTaken } from "@gatehouse/contracts/discovery";
 import { runtimeError } from "@gatehouse/contracts/portal-answers";
 import type { z } from "zod";
 import type { DescribedAnswer, DescribedRoute } from "./described-route.ts";
@@ -147,6 +148,10 @@ export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   ...FILE_ROUTES,
   "GET /v1/runs/:root_task_id": route("Runs", "A run the caller took part in", json(api.runOfCaller)),
   "POST /v1/runs/:root_task_id/end": route("Runs", "Ends a run", json(api.runOfCaller), api.runEndRequest),
+  "POST /v1/discovery/events": {
+    ...route("Discovery", "Takes what a collector found, signed with its key", json(discoveryEventsTaken), discoveryEvents),
+    headers: ["x-gw-collector-signature"],
+  },
   "POST /v1/ingest/otel/v1/traces": route("Traces", "Takes in OpenTelemetry traces", json(api.otelAnswer), api.otelRequest),
 };
 

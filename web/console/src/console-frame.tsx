@@ -18,6 +18,7 @@ import {
   Megaphone,
   Monitor,
   Moon,
+  Radar,
   ScrollText,
   Search,
   Sun,
@@ -53,6 +54,7 @@ const NAVIGATION: readonly NavigationGroup[] = [
     label: "Compliance",
     items: [
       { to: "/compliance", label: "Reports", icon: ClipboardCheck },
+      { to: "/discovery", label: "Discovery", icon: Radar },
       { to: "/notice", label: "AI notice", icon: Megaphone },
       { to: "/erasure", label: "Erasure", icon: Eraser },
     ],

@@ -46,6 +46,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/discovery",
+    component: lazyRouteComponent(() => import("./pages/discovery.tsx"), "DiscoveryPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/notice",
     component: lazyRouteComponent(() => import("./pages/notice.tsx"), "NoticePage"),
   }),

@@ -3,7 +3,7 @@ import { PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
 import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Link, useLocation, useNavigate, useParams } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { ConsoleNotFound } from "../console-frame.tsx";
 import { PRODUCT } from "../product.ts";
@@ -49,6 +49,8 @@ function NewRecord({ document, kind }: { readonly document: ApiDocument; readonl
   const go = useNavigate();
   const [made, setMade] = useState<ApiRecord | null>(null);
   const { schema, inPath } = creationSchema(document, kind);
+  // What another page knows of it already.
+  const { prefill = {} } = useLocation().state as { prefill?: ApiRecord };
   const create = useMutation({
     mutationFn: (value: ApiRecord) => {
       if (inPath === undefined) return askRecords("POST", kind.path, value);
@@ -81,7 +83,7 @@ function NewRecord({ document, kind }: { readonly document: ApiDocument; readonl
         document={document}
         schema={schema}
         references={kind.references ?? {}}
-        initial={{}}
+        initial={prefill}
         first={kind.first}
         submitLabel={`Create ${kind.noun}`}
         busy={create.isPending}

@@ -1,7 +1,21 @@
-import { Cpu, ShieldAlert, Siren } from "lucide-react";
+import { Cpu, Package, ShieldAlert, Siren } from "lucide-react";
 import { type RecordKind } from "./record-kind.ts";
 
 export const ASSURANCE_KINDS: readonly RecordKind[] = [
+  {
+    slug: "assets",
+    noun: "asset",
+    title: "Assets",
+    lead: "All AI that is known: what the gateway governs, what was found beside it, and what people put down.",
+    empty: "Bring the registry up to date, or put down what nothing else tells of.",
+    area: "Assurance",
+    icon: Package,
+    path: "/v1/admin/assets",
+    list: "assets",
+    nameMember: "name",
+    columns: ["name", "asset_type", "governance_status", "status", "owner", "criticality"],
+    first: ["name", "asset_type", "owner", "criticality", "description", "tags"],
+  },
   {
     slug: "ai-systems",
     noun: "AI System",

@@ -43,6 +43,9 @@ type Schema_RunOfCaller = { "root_task_id": string; "run_id": string; "state": "
 type Schema_RunEndRequest = { "state"?: "completed" | "errored" | "exhausted" | "cancelled"; "outcome"?: "resolved" | "escalated" | "handed_off" | "abandoned_by_user"; };
 type Schema_OtelTraces = { "resourceSpans"?: readonly ({ [name: string]: unknown })[]; };
 type Schema_OtelAnswer = { "partialSuccess"?: { [name: string]: unknown }; };
+type Schema_DiscoveryEvents = { "collector_id": string; "key_id": string; "sent_at": string; "nonce": string; "events": readonly (Schema_DiscoveryEvent)[]; };
+type Schema_DiscoveryEvent = { "event_id": string; "kind": "asset_seen" | "asset_gone" | "heartbeat"; "device_id": string; "device_name"?: (string | null); "observed_at": string; "asset_type"?: "local_ai_client" | "local_mcp_server"; "name"?: string; "version"?: (string | null); "location_hash"?: (string | null); "config_digest"?: (string | null); "endpoints"?: readonly (string)[]; "attributes"?: { "client"?: string; "scope"?: "user" | "project" | "managed"; "transport"?: "stdio" | "http" | "sse"; "command"?: string; "package"?: string; "package_version"?: string; "args_count"?: number; "env_count"?: number; "header_count"?: number; "inactive"?: boolean; "unresolved"?: boolean; "model_endpoint"?: string; }; };
+type Schema_DiscoveryEventsTaken = { "accepted": number; "duplicates": number; "rejected": readonly ({ "event_id": string; "reason": string; })[]; "gateway_origins": readonly (string)[]; };
 type Schema_File = { "id": string; "tenant_id": string; "kind": "image" | "audio" | "video" | "document" | "batch_input" | "batch_output" | "other"; "mime_type": string; "size_bytes": number; "content_hash": string; "chat_id": (string | null); "model_id": (string | null); "display_name": (string | null); "created_at": string; "expires_at": (string | null); "deleted_at": (string | null); "access_count": number; };
 type Schema_FilePage = { "files": readonly (Schema_File)[]; "total": number; "page": number; "page_size": number; };
 type Schema_FilesDeleted = { "deleted": number; };
@@ -149,6 +152,9 @@ export interface PortalApiSchemas {
   "RunEndRequest": Schema_RunEndRequest;
   "OtelTraces": Schema_OtelTraces;
   "OtelAnswer": Schema_OtelAnswer;
+  "DiscoveryEvents": Schema_DiscoveryEvents;
+  "DiscoveryEvent": Schema_DiscoveryEvent;
+  "DiscoveryEventsTaken": Schema_DiscoveryEventsTaken;
   "File": Schema_File;
   "FilePage": Schema_FilePage;
   "FilesDeleted": Schema_FilesDeleted;

@@ -1,0 +1,103 @@
+import { randomUUID, sign } from "node:crypto";
+import type { DeviceState } from "./device-state.ts";
+import type { Scan } from "./scan.ts";
+
+type Facts = Readonly<Record<string, unknown>>;
+
+export interface Telling {
+  readonly collectorId: string;
+  readonly keyId: string;
+  /** Told only if somebody switched it on. */
+  readonly deviceName: string | null;
+  readonly hashNames: boolean;
+}
+
+const MOST_EVENTS = 400;
+const MOST_BYTES = 200_000;
+const LONGEST_NAME = 200;
+
+/** RFC 8785 of what is sent: texts, whole numbers, booleans, null, lists and objects. */
+export function signedText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(signedText).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${signedText(member)}`).join(",")}}`;
+}
+
+/** The assets of a scan as they are told, without what makes an event of them. Only what is named here leaves the device. */
+export function toldAssets({ clients, servers }: Scan, state: DeviceState, { hashNames }: Telling): Facts[] {
+  const nameOf = (name: string) =>
+    hashNames ? state.hashed(`name\n${name}`) : name.toWellFormed().replaceAll("\0", "").slice(0, LONGEST_NAME);
+  return [
+    ...clients.map(({ client, name, configuration, modelEndpoint }) => ({
+      asset_type: "local_ai_client",
+      name,
+      location_hash: state.hashed(`client\n${client}`),
+      config_digest: state.hashed(`configuration\n${configuration}`),
+      endpoints: [],
+      attributes: { client, ...(modelEndpoint === null ? {} : { model_endpoint: modelEndpoint }) },
+    })),
+    ...servers.map(({ client, name, scope, location, configuration, facts: { endpoints, ...facts } }) => ({
+      asset_type: "local_mcp_server",
+      name: nameOf(name) || "unnamed",
+      location_hash: state.hashed(`location\n${location}`),
+      config_digest: state.hashed(`configuration\n${configuration}`),
+      endpoints: [...endpoints],
+      attributes: { client, scope, ...facts },
+    })),
+  ];
+}
+
+const identityOf = ({ asset_type: type, name, location_hash: location }: Facts) => signedText([type, name, location]);
+
+/** What is seen, and what was seen the last time and is gone. */
+export function discoveryEventsOf(assets: readonly Facts[], before: readonly Facts[], state: DeviceState, now: Date): Facts[] {
+  const event = (kind: string, asset: Facts): Facts => ({
+    ...asset,
+    event_id: randomUUID(),
+    kind,
+    device_id: state.deviceId,
+    observed_at: now.toISOString(),
+  });
+  const there = new Set(assets.map(identityOf));
+  return [
+    ...assets.map((asset) => event("asset_seen", asset)),
+    ...before.filter((asset) => !there.has(identityOf(asset))).map((asset) => event("asset_gone", asset)),
+    event("heartbeat", {}),
+  ];
+}
+
+/** The requests that tell of the events: each is the very bytes that are signed and sent. */
+export function requestsOf(
+  events: readonly Facts[],
+  state: DeviceState,
+  telling: Telling,
+  now: Date,
+): { body: string; signature: string }[] {
+  const batches: Facts[][] = [];
+  let size = 0;
+  for (const event of events) {
+    const told = telling.deviceName === null ? event : { ...event, device_name: telling.deviceName };
+    const bytes = Buffer.byteLength(signedText(told));
+    const last = batches.at(-1);
+    if (last === undefined || last.length >= MOST_EVENTS || size + bytes > MOST_BYTES) {
+      batches.push([told]);
+      size = bytes;
+    } else {
+      last.push(told);
+      size += bytes;
+    }
+  }
+  return batches.map((batch) => {
+    const body = signedText({
+      collector_id: telling.collectorId,
+      key_id: telling.keyId,
+      sent_at: now.toISOString(),
+      nonce: randomUUID(),
+      events: batch,
+    });
+    return { body, signature: sign(null, Buffer.from(body), state.privateKey).toString("base64") };
+  });
+}

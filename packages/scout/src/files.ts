@@ -1,0 +1,69 @@
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { join, sep } from "node:path";
+
+/** What of the disk is looked at: files are read, nothing is started and nothing is changed. */
+export interface DeviceFiles {
+  /** Null for what is not there, is no plain file, is too large, or leads out of where it may be. */
+  read(path: string): string | null;
+  /** The files at most so deep below a folder. */
+  below(folder: string, depth: number): string[];
+  isFolder(path: string): boolean;
+}
+
+const LARGEST = 1024 * 1024;
+const MOST_ENTRIES = 2_000;
+
+/** Reads below these folders only, also where a link leads elsewhere. */
+export function filesWithin(roots: readonly string[]): DeviceFiles {
+  const real = (path: string): string | null => {
+    try {
+      return realpathSync(path);
+    } catch {
+      return null;
+    }
+  };
+  const allowed = roots.flatMap((root) => real(root) ?? []);
+  const isWithin = (path: string) => allowed.some((root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep));
+  const inside = (path: string): string | null => {
+    const found = real(path);
+    return found !== null && isWithin(found) ? found : null;
+  };
+  return {
+    read(path) {
+      const found = inside(path);
+      if (found === null || !(statSync(found, { throwIfNoEntry: false })?.isFile() ?? false)) return null;
+      let handle: number;
+      try {
+        handle = openSync(found, "r");
+      } catch {
+        return null;
+      }
+      try {
+        const { size } = fstatSync(handle);
+        return fstatSync(handle).isFile() && size <= LARGEST ? readFileSync(handle, "utf8") : null;
+      } catch {
+        return null;
+      } finally {
+        closeSync(handle);
+      }
+    },
+    below(folder, depth) {
+      const found: string[] = [];
+      const walk = (path: string, left: number) => {
+        if (left === 0 || found.length >= MOST_ENTRIES || inside(path) === null) return;
+        try {
+          for (const entry of readdirSync(path, { withFileTypes: true })) {
+            const at = join(path, entry.name);
+            if (entry.isDirectory()) walk(at, left - 1);
+            else if (entry.isFile() && found.length < MOST_ENTRIES) found.push(at);
+          }
+        } catch {
+          // A folder that may not be read has nothing to tell.
+        }
+      };
+      walk(folder, depth);
+      return found;
+    },
+    isFolder: (path) => inside(path) !== null && (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false),
+  };
+}

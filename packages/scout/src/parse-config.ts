@@ -1,0 +1,27 @@
+import { JSONC, TOML, YAML } from "bun";
+
+/** The syntaxes of the files that clients keep their configuration in. JSON is read with the comments that editors allow in it. */
+export type Syntax = "json" | "toml" | "yaml";
+
+/** Null for what is not in the syntax. */
+export function parseConfig(syntax: Syntax, text: string): unknown {
+  try {
+    switch (syntax) {
+      case "json":
+        return JSONC.parse(text);
+      case "toml":
+        return TOML.parse(text);
+      case "yaml":
+        return YAML.parse(text);
+    }
+  } catch {
+    return null;
+  }
+}
+
+export type Members = Readonly<Record<string, unknown>>;
+
+export const membersOf = (value: unknown): Members =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : {};
+
+export const itemsIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -1,0 +1,67 @@
+import type { Asset, AssetCreate, AssetQuery, AssetUpdate, GovernanceStatus, RegistryType } from "@gatehouse/contracts/discovery";
+import { uuid } from "../../kernel/ids.ts";
+import { type AssetInsert, type AssetPatch, type AssetRow, assetStore, type SyncCounts, syncAssetRows } from "../../store/assets.ts";
+import { invalidField, records } from "../writes/records.ts";
+import type { Write } from "../writes/write.ts";
+
+export function readAsset(row: AssetRow): Asset {
+  return {
+    id: row.id,
+    tenant_id: row.tenant_id,
+    name: row.name,
+    asset_type: row.asset_type as RegistryType,
+    description: row.description,
+    owner: row.owner,
+    criticality: row.criticality as Asset["criticality"],
+    tags: row.tags,
+    endpoint: row.endpoint,
+    governance_status: row.governance_status as GovernanceStatus,
+    status: row.status as Asset["status"],
+    source: row.source_kind === null || row.source_id === null ? null : { kind: row.source_kind, id: row.source_id },
+    synced_at: row.synced_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+const SYNCED_MEMBERS = ["name", "asset_type", "endpoint", "status"] as const;
+
+/** The registry of all AI a tenant knows of. What it says of records and findings follows them; who answers for them is said here. */
+export const assets = records<AssetRow, AssetInsert, AssetPatch, Asset, AssetCreate, AssetUpdate, AssetQuery, string>({
+  resource: "assets",
+  noun: "asset",
+  store: assetStore,
+  read: readAsset,
+  tenantOf: (row) => row.tenant_id,
+  twin: async () => undefined,
+  async toInsert(write, tenantId, body) {
+    return {
+      ...body,
+      id: uuid(),
+      tenant_id: tenantId,
+      description: body.description ?? null,
+      owner: body.owner ?? null,
+      criticality: body.criticality ?? null,
+      endpoint: body.endpoint ?? null,
+      // By hand is no proof of anything.
+      governance_status: "ungoverned",
+      source_kind: null,
+      source_id: null,
+      created_at: write.now,
+      updated_at: write.now,
+    } as AssetInsert;
+  },
+  async toPatch(write, _tenantId, row, body) {
+    const synced = row.source_id === null ? undefined : SYNCED_MEMBERS.find((name) => body[name] !== undefined && body[name] !== row[name]);
+    if (synced !== undefined) throw invalidField(synced, "follows the record or finding that the asset was synced from");
+    return { ...body, updated_at: write.now } as AssetPatch;
+  },
+  dependents: async () => [],
+  notify: () => undefined,
+});
+
+export async function syncAssets(write: Write, tenantId: string): Promise<SyncCounts> {
+  const counts = await syncAssetRows(write.trx, tenantId, write.now);
+  write.log({ tenant_id: tenantId, action: "sync", resource: "assets", resource_id: null, after: counts });
+  return counts;
+}

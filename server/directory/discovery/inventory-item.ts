@@ -1,0 +1,51 @@
+import type { DiscoveredType } from "@gatehouse/contracts/discovery";
+import { isStorableText } from "../../kernel/storable.ts";
+
+/** One thing that an inventory names. */
+export interface InventoryItem {
+  readonly asset_type: DiscoveredType;
+  readonly name: string;
+  readonly version: string | null;
+  readonly endpoints: readonly string[];
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** What makes it the same when it is named again. */
+  readonly key: readonly (string | null)[];
+  readonly device_id: string | null;
+  readonly device_name: string | null;
+  readonly seen_at: Date | null;
+}
+
+export interface Inventory {
+  readonly items: InventoryItem[];
+  readonly skipped: { readonly item: string; readonly reason: string }[];
+}
+
+/** The file is not what it was sent as; the message says how. */
+export class InvalidInventory extends Error {}
+
+export const MOST_ITEMS = 50_000;
+const LONGEST = 200;
+const MAX_ENDPOINTS = 10;
+
+/** A text as it can be kept: null for what is none, is empty, or no record can hold. */
+export function keptText(value: unknown, longest = LONGEST): string | null {
+  if (typeof value !== "string" || !isStorableText(value)) return null;
+  const text = value.trim();
+  return text === "" || text.length > longest ? null : text;
+}
+
+/** Web addresses without what may be a secret in them: user, query and fragment. */
+export function endpointsOf(values: readonly unknown[]): string[] {
+  const found = values.flatMap((value) => {
+    const text = keptText(value, 2000);
+    if (text === null || !URL.canParse(text)) return [];
+    const { protocol, origin, pathname } = new URL(text);
+    return /^https?:$/.test(protocol) && origin.length + pathname.length <= 500 ? [`${origin}${pathname === "/" ? "" : pathname}`] : [];
+  });
+  return [...new Set(found)].slice(0, MAX_ENDPOINTS);
+}
+
+export const asRecord = (value: unknown): Readonly<Record<string, unknown>> | null =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+
+export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -1,0 +1,106 @@
+import { CsvError, parse } from "csv-parse/sync";
+import { type Inventory, InvalidInventory, MOST_ITEMS, keptText } from "./inventory-item.ts";
+
+/** Columns by what exports of device managers call them. */
+const COLUMNS = {
+  device: ["device id", "device", "serial number", "udid", "hostname", "computer name", "device name"],
+  device_name: ["device name", "computer name", "hostname"],
+  application: ["application", "application name", "app", "app name", "name", "software", "display name"],
+  version: ["version", "application version", "app version", "bundle version"],
+  last_seen: ["last seen", "last check-in", "last inventory update", "last contact", "last reported"],
+} as const;
+
+/** Applications that speak to models, by the words their names begin with; others of a device are nobody's business here. */
+const CLIENTS: readonly (readonly [RegExp, string])[] = [
+  [/^claude code\b/, "claude_code"],
+  [/^claude\b/, "claude_desktop"],
+  [/^cursor\b/, "cursor"],
+  [/^windsurf\b/, "windsurf"],
+  [/^zed\b/, "zed"],
+  [/^(?:visual studio code|code|vscode)\b/, "vscode"],
+  [/^(?:codex|openai codex)\b/, "codex"],
+  [/^gemini cli\b/, "gemini_cli"],
+  [/^chatgpt\b/, "chatgpt"],
+  [/^(?:microsoft )?copilot\b/, "copilot"],
+  [/^github copilot\b/, "copilot"],
+  [/^lm studio\b/, "lm_studio"],
+  [/^ollama\b/, "ollama"],
+  [/^goose\b/, "goose"],
+  [/^perplexity\b/, "perplexity"],
+  [/^kiro\b/, "kiro"],
+  [/^antigravity\b/, "antigravity"],
+  [/^amazon q\b/, "amazon_q"],
+];
+
+const clientOf = (application: string): string | undefined => {
+  const name = application.toLowerCase().replace(/\.(?:app|exe)$/, "");
+  return CLIENTS.find(([pattern]) => pattern.test(name))?.[1];
+};
+
+function columnsOf(header: readonly string[]): Record<keyof typeof COLUMNS, number> {
+  const names = header.map((name) =>
+    name
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[_\s]+/g, " "),
+  );
+  const at = (column: keyof typeof COLUMNS) => names.findIndex((name) => COLUMNS[column].some((known) => known === name));
+  const first = (column: keyof typeof COLUMNS) => COLUMNS[column].map((name) => names.indexOf(name)).find((index) => index >= 0) ?? -1;
+  const found = {
+    device: first("device"),
+    device_name: first("device_name"),
+    application: first("application"),
+    version: at("version"),
+    last_seen: at("last_seen"),
+  };
+  if (found.device < 0) throw new InvalidInventory("has no column for the device, such as device_id");
+  if (found.application < 0) throw new InvalidInventory("has no column for the application, such as application");
+  return found;
+}
+
+function rowsIn(text: string): string[][] {
+  try {
+    return parse(text, { bom: true, relax_column_count: true, skip_empty_lines: true, max_record_size: 64 * 1024 });
+  } catch (error) {
+    if (error instanceof CsvError) throw new InvalidInventory(`is no CSV: ${error.message.slice(0, 200)}`);
+    throw error;
+  }
+}
+
+/** What a device manager says is installed, as CSV with a header line. Only applications that are AI clients are kept. */
+export function readMdmCsv(text: string, now: Date): Inventory {
+  const [header, ...rows] = rowsIn(text);
+  if (header === undefined) throw new InvalidInventory("is empty");
+  const columns = columnsOf(header);
+  const inventory: Inventory = { items: [], skipped: [] };
+  for (const [index, row] of rows.entries()) {
+    const cell = (column: keyof typeof COLUMNS) => row[columns[column]];
+    const item = `line ${index + 2}`;
+    const application = keptText(cell("application"));
+    const device = keptText(cell("device"), 100);
+    if (application === null || device === null) {
+      inventory.skipped.push({ item, reason: "has no device or no application" });
+      continue;
+    }
+    const client = clientOf(application);
+    if (client === undefined) {
+      inventory.skipped.push({ item, reason: "is no AI client" });
+      continue;
+    }
+    if (inventory.items.length >= MOST_ITEMS) throw new InvalidInventory(`holds more than ${MOST_ITEMS} AI clients`);
+    const seen = Date.parse(cell("last_seen") ?? "");
+    inventory.items.push({
+      asset_type: "local_ai_client",
+      name: application,
+      version: keptText(cell("version"), 100),
+      endpoints: [],
+      attributes: { client },
+      key: [device, client],
+      device_id: device,
+      device_name: keptText(cell("device_name")),
+      // Some exports are of a clock that runs ahead; what is seen later must not be passed over for it.
+      seen_at: Number.isNaN(seen) || seen < 0 ? null : new Date(Math.min(seen, now.getTime())),
+    });
+  }
+  return inventory;
+}

@@ -1,0 +1,18 @@
+import type { Trx } from "../../store/database.ts";
+import { assetsToJudge, writeJudgements } from "../../store/discovered-assets.ts";
+import { readGovernedRecords } from "../../store/governed-endpoints.ts";
+import { governedOf, judge } from "./governance.ts";
+
+/** Works out anew how far assets are governed, and writes what changed. */
+export async function judgeAgain(
+  trx: Trx,
+  tenantId: string,
+  of: Parameters<typeof assetsToJudge>[2],
+  ownOrigins: readonly string[],
+): Promise<{ checked: number; changed: number }> {
+  const governed = governedOf(await readGovernedRecords(trx, tenantId), ownOrigins);
+  const assets = await assetsToJudge(trx, tenantId, of);
+  const judgements = judge(assets, governed);
+  await writeJudgements(trx, judgements);
+  return { checked: assets.length, changed: judgements.length };
+}

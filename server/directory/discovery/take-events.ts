@@ -1,0 +1,187 @@
+import { hash } from "node:crypto";
+import type { DiscoveryEvent, DiscoveryEvents, DiscoveryEventsTaken } from "@gatehouse/contracts/discovery";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { uuid } from "../../kernel/ids.ts";
+import { raiseAlert } from "../../store/alerts.ts";
+import { type CollectorKeyRow, lockUsableKey, newEventIds, noteCollectorSeen, useNonce } from "../../store/collector-keys.ts";
+import type { Trx } from "../../store/database.ts";
+import {
+  countAssets,
+  countAssetsOfDevices,
+  endAssets,
+  knownIdentities,
+  putSeenAssets,
+  type SeenAsset,
+} from "../../store/discovered-assets.ts";
+import { countDevices, ownersOfDevices, putDevices } from "../../store/discovery-devices.ts";
+import { readGatewayOrigins } from "../../store/governed-endpoints.ts";
+import type { Directory } from "../writes/write.ts";
+import { judgeAgain } from "./reconcile.ts";
+
+/** So that no collector fills the tables: what is more is told apart in the answer. */
+export const MAX_ASSETS_OF_DEVICE = 1_000;
+const MAX_DEVICES = 100_000;
+export const MAX_ASSETS_OF_TENANT = 500_000;
+
+const KEYS_ALERT = "collector_key_shared";
+
+/** What makes an asset the same when it is seen again: where it is configured, and as what. */
+export function identityOf(parts: readonly (string | null | undefined)[]): string {
+  return hash("sha256", JSON.stringify(parts.map((part) => part ?? null)), "hex");
+}
+
+function identityOfEvent({ asset_type: type, device_id: device, location_hash: location, name, attributes }: DiscoveryEvent): string {
+  return type === "local_ai_client"
+    ? identityOf([type, device, attributes.client ?? name])
+    : identityOf([type, device, location, attributes.client, name]);
+}
+
+/** The latest word on each asset. */
+function latestOf(events: readonly DiscoveryEvent[]): Map<string, DiscoveryEvent> {
+  const latest = new Map<string, DiscoveryEvent>();
+  for (const event of events) {
+    if (event.kind === "heartbeat") continue;
+    const identity = identityOfEvent(event);
+    const before = latest.get(identity);
+    if (before === undefined || Date.parse(before.observed_at) <= Date.parse(event.observed_at)) latest.set(identity, event);
+  }
+  return latest;
+}
+
+interface Sorted {
+  readonly allowed: DiscoveryEvent[];
+  readonly rejected: DiscoveryEventsTaken["rejected"];
+  /** Of a low key: the device it speaks for. */
+  readonly deviceId: string | null;
+  readonly sharedKey: boolean;
+}
+
+/** Which of the events the key may tell: a key of the low tier speaks for one device, a standard one for none of another collector. */
+async function sortedByTrust(trx: Trx, key: CollectorKeyRow, events: readonly DiscoveryEvent[]): Promise<Sorted> {
+  const owners = await ownersOfDevices(trx, key.tenant_id, [...new Set(events.map(({ device_id: id }) => id))]);
+  const newDevices = MAX_DEVICES - (await countDevices(trx, key.tenant_id));
+  const counted = new Set<string>();
+  const sorted = { allowed: [] as DiscoveryEvent[], rejected: [] as DiscoveryEventsTaken["rejected"] };
+  let deviceId = key.device_id;
+  let sharedKey = false;
+  for (const event of events) {
+    const { device_id: device, event_id: id } = event;
+    const owner = owners.get(device);
+    const reject = (reason: string) => void sorted.rejected.push({ event_id: id, reason });
+    if (owner !== undefined && owner !== key.collector_id && key.trust_tier !== "high") {
+      reject("the device is another collector's");
+      continue;
+    }
+    if (key.trust_tier === "low") {
+      deviceId ??= device;
+      if (device !== deviceId) {
+        sharedKey = true;
+        reject("the key speaks for another device");
+        continue;
+      }
+    }
+    if (owner === undefined) counted.add(device);
+    if (counted.size > newDevices) reject("there are too many devices");
+    else sorted.allowed.push(event);
+  }
+  return { ...sorted, deviceId, sharedKey };
+}
+
+/** Without the assets that would be one too many of a device or of the tenant. */
+async function withinBounds(
+  trx: Trx,
+  tenantId: string,
+  seen: ReadonlyMap<string, DiscoveryEvent>,
+): Promise<{ seen: [string, DiscoveryEvent][]; rejected: DiscoveryEventsTaken["rejected"] }> {
+  const known = await knownIdentities(trx, tenantId, [...seen.keys()]);
+  const added = [...seen].filter(([identity, { kind }]) => kind === "asset_seen" && !known.has(identity));
+  if (added.length === 0) return { seen: [...seen], rejected: [] };
+  const ofDevices = new Map(await countAssetsOfDevices(trx, tenantId, [...new Set(added.map(([, { device_id: id }]) => id))]));
+  let total = await countAssets(trx, tenantId);
+  const tooMany = new Set<string>();
+  for (const [identity, { device_id: device }] of added) {
+    const count = ofDevices.get(device) ?? 0;
+    if (count >= MAX_ASSETS_OF_DEVICE || total >= MAX_ASSETS_OF_TENANT) tooMany.add(identity);
+    else {
+      ofDevices.set(device, count + 1);
+      total++;
+    }
+  }
+  const rejected = [...seen].flatMap(([identity, { event_id: id }]) =>
+    tooMany.has(identity) ? [{ event_id: id, reason: "there are too many assets" }] : [],
+  );
+  return { seen: [...seen].filter(([identity]) => !tooMany.has(identity)), rejected };
+}
+
+const seenAsset = ([identity, event]: readonly [string, DiscoveryEvent]): SeenAsset => ({
+  id: uuid(),
+  identity,
+  asset_type: event.asset_type as string,
+  device_id: event.device_id,
+  name: event.name as string,
+  version: event.version ?? null,
+  location_hash: event.location_hash ?? null,
+  config_digest: event.config_digest ?? null,
+  endpoints: event.endpoints,
+  attributes: event.attributes,
+  seen_at: new Date(event.observed_at),
+});
+
+/** What a collector proved to have sent: all that is new of it is written, or nothing. */
+export async function takeEvents(
+  directory: Pick<Directory, "db" | "clock">,
+  keyId: string,
+  sent: DiscoveryEvents,
+  ownOrigins: readonly string[],
+): Promise<DiscoveryEventsTaken | Refusal> {
+  const now = new Date(directory.clock.now());
+  const taken = await directory.db.transaction().execute(async (trx) => {
+    const key = await lockUsableKey(trx, keyId);
+    if (key === undefined) return refuse("unauthenticated", undefined, { reason: "collector_key_revoked" });
+    if (!(await useNonce(trx, keyId, sent.nonce, now))) return refuse("collector_replay");
+    const isNew = await newEventIds(trx, keyId, [...new Set(sent.events.map(({ event_id: id }) => id))], now);
+    const fresh = [...new Map(sent.events.map((event) => [event.event_id, event])).values()].filter(({ event_id: id }) => isNew.has(id));
+    const { allowed, rejected, deviceId, sharedKey } = await sortedByTrust(trx, key, fresh);
+    const { seen, rejected: beyond } = await withinBounds(trx, key.tenant_id, latestOf(allowed));
+    const devices = new Map<string, { device_id: string; device_name: string | null; seen_at: Date }>();
+    for (const { device_id: id, device_name: name } of allowed)
+      devices.set(id, { device_id: id, device_name: name ?? devices.get(id)?.device_name ?? null, seen_at: now });
+    await putDevices(trx, key.tenant_id, key.collector_id, [...devices.values()]);
+    await putSeenAssets(trx, key.tenant_id, "scout_events", seen.filter(([, { kind }]) => kind === "asset_seen").map(seenAsset));
+    const gone = seen.filter(([, { kind }]) => kind === "asset_gone");
+    await endAssets(
+      trx,
+      key.tenant_id,
+      gone.map(([identity, event]) => ({ identity, seen_at: new Date(event.observed_at) })),
+    );
+    if (seen.length > 0)
+      await judgeAgain(trx, key.tenant_id, { devices: [...new Set(seen.map(([, { device_id: id }]) => id))] }, ownOrigins);
+    await noteCollectorSeen(trx, keyId, now, deviceId);
+    return {
+      key,
+      sharedKey,
+      answer: {
+        accepted: allowed.length - beyond.length,
+        duplicates: sent.events.length - fresh.length,
+        rejected: [...rejected, ...beyond],
+        gateway_origins: [...new Set([...ownOrigins, ...(await readGatewayOrigins(trx, key.tenant_id))])],
+      },
+    };
+  });
+  if (!("answer" in taken)) return taken;
+  if (taken.sharedKey) await raiseAlert(directory.db, sharedKeyAlert(taken.key));
+  return taken.answer;
+}
+
+const sharedKeyAlert = ({ id, tenant_id, collector_id: collector }: CollectorKeyRow) => ({
+  tenant_id,
+  alert_type: KEYS_ALERT,
+  severity: "high",
+  title: "A collector key was used on two devices",
+  message: `The key of ${collector} told of another device than its own. Revoke it if it was copied.`,
+  group_id: null,
+  threshold_value: 1,
+  current_value: 2,
+  crossing: `${KEYS_ALERT} ${id}`,
+  expires_at: null,
+});

@@ -1,0 +1,78 @@
+import type { InventoryTaken } from "@gatehouse/contracts/discovery";
+import { invalidFields, refuse, Refused } from "../../kernel/errors.ts";
+import { uuid } from "../../kernel/ids.ts";
+import { countAssets, putSeenAssets, type SeenAsset } from "../../store/discovered-assets.ts";
+import { putDevices } from "../../store/discovery-devices.ts";
+import type { Write } from "../writes/write.ts";
+import { type Inventory, type InventoryItem, InvalidInventory } from "./inventory-item.ts";
+import { readAgentInventory } from "./read-agent-inventory.ts";
+import { readCyclonedx } from "./read-cyclonedx.ts";
+import { readMdmCsv } from "./read-mdm-csv.ts";
+import { judgeAgain } from "./reconcile.ts";
+import { identityOf, MAX_ASSETS_OF_TENANT } from "./take-events.ts";
+
+export type InventoryFormat = "cyclonedx" | "agent_inventory" | "mdm_csv";
+
+const SHOWN_SKIPPED = 100;
+/** Of devices that no collector speaks for yet. */
+const NOBODYS = "";
+
+function readInventory(format: InventoryFormat, bytes: Uint8Array, now: Date): Inventory {
+  const wrong = (message: string) => invalidFields("invalid_body", [{ field: "file", message }]);
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw wrong("is not UTF-8");
+  }
+  try {
+    if (format === "mdm_csv") return readMdmCsv(text, now);
+    const document: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
+    return format === "cyclonedx" ? readCyclonedx(document) : readAgentInventory(document);
+  } catch (error) {
+    if (error instanceof InvalidInventory) throw wrong(error.message);
+    if (error instanceof SyntaxError) throw wrong("is not JSON");
+    throw error;
+  }
+}
+
+const identityOfItem = (format: InventoryFormat, { asset_type: type, key }: InventoryItem) =>
+  // As collectors name the clients of a device, so that both speak of one.
+  identityOf(format === "mdm_csv" ? [type, ...key] : [format, type, ...key]);
+
+/** Puts what a file names beside what collectors found. What a file does not name any more stays: it may be one of several. */
+export async function takeInventory(
+  write: Write,
+  tenantId: string,
+  format: InventoryFormat,
+  bytes: Uint8Array,
+  ownOrigins: readonly string[],
+): Promise<InventoryTaken> {
+  const { items, skipped } = readInventory(format, bytes, write.now);
+  const seen = new Map<string, SeenAsset>();
+  const devices = new Map<string, { device_id: string; device_name: string | null; seen_at: Date }>();
+  for (const item of items) {
+    const identity = identityOfItem(format, item);
+    const at = item.seen_at ?? write.now;
+    const { key: _key, device_name: name, seen_at: _seen, ...told } = item;
+    const before = seen.get(identity);
+    if (before === undefined || before.seen_at <= at)
+      seen.set(identity, { ...told, id: uuid(), identity, location_hash: null, config_digest: null, seen_at: at });
+    if (item.device_id !== null) devices.set(item.device_id, { device_id: item.device_id, device_name: name, seen_at: at });
+  }
+  const assets = [...seen.values()];
+  if (assets.length + (await countAssets(write.trx, tenantId)) > MAX_ASSETS_OF_TENANT)
+    throw new Refused(refuse("invalid_body", `There would be more than ${MAX_ASSETS_OF_TENANT} assets.`));
+  await putDevices(write.trx, tenantId, NOBODYS, [...devices.values()]);
+  const added = await putSeenAssets(write.trx, tenantId, format, assets);
+  if (assets.length > 0) await judgeAgain(write.trx, tenantId, "all", ownOrigins);
+  const taken = { found: assets.length, added: added.length, skipped_count: skipped.length };
+  write.log({
+    tenant_id: tenantId,
+    action: "import",
+    resource: "discovered-assets",
+    resource_id: null,
+    after: { adapter: format, ...taken },
+  });
+  return { ...taken, skipped: skipped.slice(0, SHOWN_SKIPPED) };
+}

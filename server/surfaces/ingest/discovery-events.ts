@@ -1,0 +1,31 @@
+import { isRefusal } from "../../kernel/errors.ts";
+import { jsonAnswer } from "../../road/answer.ts";
+import type { Surface } from "../../road/surface.ts";
+import { EMPTY_VIEW } from "../../road/view.ts";
+import type { CollectorInlet } from "../../services/discovery/collector-inlet.ts";
+
+export const DISCOVERY_EVENTS_BYTES = 256 * 1024;
+
+const encoder = new TextEncoder();
+
+/** POST /v1/discovery/events: what collectors found on devices, signed with a registered key, which is their credential. */
+export function discoveryEventsInlet(inlet: CollectorInlet): Surface {
+  return {
+    refusal: (refusal) => ({
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        error: refusal.message,
+        code: refusal.code,
+        ...(refusal.fields === undefined ? {} : { fields: refusal.fields }),
+      }),
+    }),
+    streamError: (refusal) => encoder.encode(refusal.message),
+    read: (_call, body) => ({
+      view: EMPTY_VIEW,
+      async answer(call) {
+        const taken = await inlet.accept(call, body ?? new Uint8Array());
+        return isRefusal(taken) ? taken : jsonAnswer(taken);
+      },
+    }),
+  };
+}

@@ -1,0 +1,126 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
+import { SelectField, TextAreaField, TextField } from "@gatehouse/web-kit/field.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { adminApi } from "../admin-client.ts";
+import type { AdminApiSchemas } from "../api/admin-api.generated.ts";
+
+type Key = AdminApiSchemas["CollectorKey"];
+type Tier = Key["trust_tier"];
+
+const TIERS = [
+  { value: "low", label: "low: one device, the first it names" },
+  { value: "standard", label: "standard: devices that no other collector named" },
+  { value: "high", label: "high: any device" },
+] as const;
+const KEYS = ["discovery", "collector-keys"] as const;
+
+function KeyLine({ collector }: { readonly collector: Key }): ReactNode {
+  const queries = useQueryClient();
+  const [asking, setAsking] = useState(false);
+  const revoke = useMutation({
+    mutationFn: () => adminApi.call("POST /v1/admin/discovery/collector-keys/{id}/revoke", { path: { id: collector.id } }),
+    async onSuccess() {
+      await queries.invalidateQueries({ queryKey: KEYS });
+      setAsking(false);
+    },
+  });
+  return (
+    <li className="flex flex-wrap items-center justify-between gap-2 border-t border-line pt-3">
+      <div className="grid gap-1">
+        <strong>{collector.collector_id}</strong>
+        <code className="text-xs break-all">{collector.id}</code>
+        <span className="text-sm text-muted">
+          {collector.trust_tier}, {collector.last_seen === null ? "never seen" : `seen ${formatRelative(collector.last_seen)}`}
+        </span>
+      </div>
+      {collector.status === "revoked" ? <Badge>revoked</Badge> : <Button onClick={() => setAsking(true)}>Revoke</Button>}
+      <ConfirmDialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={`Revoke the key of ${collector.collector_id}`}
+        description="Nothing that it signs is taken any more. This cannot be undone."
+        closeLabel="Keep it"
+        confirmLabel="Revoke it"
+        busy={revoke.isPending}
+        onConfirm={() => revoke.mutate()}
+      >
+        <FormError error={revoke.error} />
+      </ConfirmDialog>
+    </li>
+  );
+}
+
+function RegisterForm(): ReactNode {
+  const queries = useQueryClient();
+  const [collectorId, setCollectorId] = useState("");
+  const [publicKey, setPublicKey] = useState("");
+  const [tier, setTier] = useState<Tier>("low");
+  const register = useMutation({
+    mutationFn: () =>
+      adminApi.call("POST /v1/admin/discovery/collector-keys", {
+        body: { collector_id: collectorId.trim(), public_key: publicKey.trim(), trust_tier: tier },
+      }),
+    async onSuccess({ id }) {
+      await queries.invalidateQueries({ queryKey: KEYS });
+      setCollectorId("");
+      setPublicKey("");
+      tell(`Registered. Its key id is ${id}.`);
+    },
+  });
+  return (
+    <form
+      className="grid max-w-xl gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        register.mutate();
+      }}
+    >
+      <TextField label="Collector id" value={collectorId} maxLength={100} onChange={({ target }) => setCollectorId(target.value)} />
+      <TextAreaField
+        label="Public key"
+        hint="As `gatehouse scout key` prints it on the device."
+        value={publicKey}
+        maxLength={1000}
+        onChange={({ target }) => setPublicKey(target.value)}
+      />
+      <SelectField label="Trust tier" value={tier} choices={TIERS} onChange={({ target }) => setTier(target.value as Tier)} />
+      <FormError error={register.error} />
+      <div>
+        <Button type="submit" look="primary" busy={register.isPending}>
+          Register key
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Who may report what is found on devices. */
+export function Collectors(): ReactNode {
+  const found = useQuery({
+    queryKey: KEYS,
+    queryFn: () => adminApi.call("GET /v1/admin/discovery/collector-keys", { query: { page_size: 200 } }),
+  });
+  return (
+    <Panel title="Collector keys">
+      <div className="grid gap-4">
+        {found.isPending && <Skeleton label="Loading" />}
+        {found.isError && <ErrorState error={found.error} title="The collector keys could not be read" requestLabel="Request" />}
+        {found.isSuccess && found.data.collector_keys.length > 0 && (
+          <ul className="grid gap-3">
+            {found.data.collector_keys.map((collector) => (
+              <KeyLine key={collector.id} collector={collector} />
+            ))}
+          </ul>
+        )}
+        <RegisterForm />
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,53 @@
+import { Button, buttonClass } from "@gatehouse/web-kit/button.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { formatNumber } from "@gatehouse/web-kit/formats.ts";
+import { Panel } from "@gatehouse/web-kit/page.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { adminApi } from "../admin-client.ts";
+
+const EXPORTS = [
+  { format: "csv", label: "CSV", file: "assets.csv" },
+  { format: "cyclonedx", label: "CycloneDX", file: "assets.cdx.json" },
+] as const;
+
+async function download({ format, file }: (typeof EXPORTS)[number]): Promise<void> {
+  const answer = await adminApi.send(`/v1/admin/assets/export?format=${format}`);
+  const address = URL.createObjectURL(await answer.blob());
+  const link = Object.assign(document.createElement("a"), { href: address, download: file });
+  link.click();
+  URL.revokeObjectURL(address);
+}
+
+/** The registry of all assets: brought up to date, and given out. */
+export function Registry(): ReactNode {
+  const queries = useQueryClient();
+  const sync = useMutation({
+    mutationFn: () => adminApi.call("POST /v1/admin/assets/sync"),
+    async onSuccess({ added, changed, gone, total }) {
+      await queries.invalidateQueries({ queryKey: ["records", "assets"] });
+      tell(`${formatNumber(total)} assets: ${formatNumber(added)} new, ${formatNumber(changed)} changed, ${formatNumber(gone)} gone.`);
+    },
+  });
+  const give = useMutation({ mutationFn: download });
+  return (
+    <Panel title="Registry of assets">
+      <div className="flex flex-wrap gap-2">
+        <Button busy={sync.isPending} onClick={() => sync.mutate()}>
+          Bring it up to date
+        </Button>
+        <Link to="/manage/$kind" params={{ kind: "assets" }} className={buttonClass()}>
+          Open it
+        </Link>
+        {EXPORTS.map((one) => (
+          <Button key={one.format} busy={give.isPending} onClick={() => give.mutate(one)}>
+            Export as {one.label}
+          </Button>
+        ))}
+      </div>
+      <FormError error={sync.error ?? give.error} />
+    </Panel>
+  );
+}

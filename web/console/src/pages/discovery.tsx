@@ -1,0 +1,27 @@
+import { PageFrame } from "@gatehouse/web-kit/page.tsx";
+import type { ReactNode } from "react";
+import { Collectors } from "../discovery/collectors.tsx";
+import { Devices } from "../discovery/devices.tsx";
+import { FoundAssets } from "../discovery/found-assets.tsx";
+import { InventoryImport } from "../discovery/inventory-import.tsx";
+import { Registry } from "../discovery/registry.tsx";
+import { PRODUCT } from "../product.ts";
+
+/** AI that there is beside the gateway, as collectors and inventories tell of it. */
+export function DiscoveryPage(): ReactNode {
+  return (
+    <PageFrame
+      product={PRODUCT}
+      title="Discovery"
+      lead="AI clients, tool servers, agents and models that were found, and whether they are called through the gateway."
+    >
+      <div className="grid gap-4">
+        <FoundAssets />
+        <Devices />
+        <Registry />
+        <Collectors />
+        <InventoryImport />
+      </div>
+    </PageFrame>
+  );
+}
