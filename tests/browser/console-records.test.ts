@@ -72,6 +72,8 @@ withBrowser("an administrator's first hour: provider, model, group, key, call, l
     .or(page.locator("section", { hasText: "Limits and budgets of models" }));
   await limits.getByText("Change what is set here").click();
   await limits.getByLabel("Daily limit", { exact: true }).first().fill("100");
+  await limits.getByRole("button", { name: "What would change?" }).click();
+  await limits.getByRole("status").getByText("nothing → 100").waitFor();
   await limits.getByRole("button", { name: "Save" }).click();
   await limits.getByText("set here", { exact: true }).waitFor();
 
@@ -86,6 +88,21 @@ withBrowser("an administrator's first hour: provider, model, group, key, call, l
   await bench.getByLabel("Surface").selectOption("chat_input");
   await bench.getByRole("button", { name: "Try a text" }).click();
   await bench.getByRole("status").getByText("banned_word", { exact: true }).waitFor();
+
+  await page.goto(`${world.console}/manage/argument-policies/new`);
+  await page.getByLabel("Name", { exact: true }).fill("reads only");
+  await page.getByLabel("Target").fill("run_query");
+  await page.getByLabel("Argument key").fill("sql");
+  await page.getByLabel("Analyzer").selectOption("sql");
+  await page.getByRole("button", { name: "Add" }).first().click();
+  await page.getByLabel("Deny if").fill("writes");
+  await page.getByLabel("Message").fill("Reads only.");
+  await submitted(page, "Create argument policy");
+  await page.getByRole("heading", { name: "reads only", level: 1 }).waitFor();
+  const trial = page.locator("section", { hasText: "Try the arguments of a call" });
+  await trial.getByLabel("Arguments", { exact: true }).fill('{"sql":"drop table t"}');
+  await trial.getByRole("button", { name: "Try the arguments of a call" }).click();
+  await trial.getByRole("status").getByText("Reads only.", { exact: true }).waitFor();
 
   const ask = (content: string) =>
     fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {

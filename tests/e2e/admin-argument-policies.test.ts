@@ -29,7 +29,7 @@ afterAll(() => plane.close());
 
 async function create(given: object = {}): Promise<any> {
   const reply = await acme.send("POST", PATH, { name: `policy ${made++}`, ...SQL, ...given });
-  expect(reply.status).toBe(201);
+  expect([reply.status, reply.body.detail]).toEqual([201, undefined]);
   return reply.body;
 }
 
@@ -44,6 +44,27 @@ async function judged(groupId: string, sql: string): Promise<string | null> {
 }
 
 describe("an argument policy", () => {
+  test("is tried on the arguments of a call before it is bound, switched off too, and hangs up nobody", async () => {
+    const { id } = await create({ enabled: false });
+    const trial = async (text: string) => (await acme.send("POST", `${PATH}/${id}/test`, { arguments: text })).body;
+    expect(await trial('{"sql":"select 1"}')).toEqual({ action: "none", rule: null, message: null });
+    expect(await trial('{"sql":"delete from t"}')).toEqual({ action: "deny", rule: "writes", message: "Reads only." });
+    expect((await trial('{"sql":')).rule).toBe("unparseable");
+    expect((await trial(JSON.stringify({ sql: "x".repeat(280_000) }))).action).toBe("deny");
+    expect((await beta.send("POST", `${PATH}/${id}/test`, { arguments: "{}" })).status).toBe(404);
+    const nothing = await acme.send("POST", `${PATH}/${id}/test`, {});
+    expect([nothing.status, JSON.stringify(nothing.body)]).toEqual([400, expect.stringContaining("arguments")]);
+    const watching = await create({
+      analyzer: "json_schema",
+      argument_key: null,
+      severity: "warn",
+      schema: { type: "object", properties: { n: { type: "string", pattern: "^(a+)+$" } } },
+      rules: [{ deny_if: "invalid", message: "No." }],
+    });
+    const costly = await acme.send("POST", `${PATH}/${watching.id}/test`, { arguments: JSON.stringify({ n: `${"a".repeat(50_000)}b` }) });
+    expect(costly.body).toMatchObject({ action: "warn", rule: "invalid" });
+  });
+
   test("is what was written, with what was left out as it holds", async () => {
     const policy = await create({
       description: "Reads only",

@@ -138,7 +138,18 @@ export const BODIES: Record<string, unknown> = {
   "POST /v1/admin/data-erasure": { subject: { subject_id: "nobody" } },
   "POST /v1/admin/guardrails/configs": { name: "made-by-table" },
   "PATCH /v1/admin/guardrails/configs/{id}": { description: "x" },
+  "POST /v1/admin/resource-groups/{id}/llm-global-limits/preview": { llm_global_limits: {} },
+  "POST /v1/admin/resource-groups/{id}/llm-global-governance/preview": { governance: {} },
+  "POST /v1/admin/resource-groups/{id}/mcp-global-limits/preview": { mcp_global_limits: {} },
+  "POST /v1/admin/resource-groups/{id}/skill-global-limits/preview": { skill_global_limits: {} },
+  "POST /v1/admin/resource-groups/{id}/media-governance/preview": { media_governance: {} },
+  "POST /v1/admin/resource-groups/{id}/run-ceilings/preview": { run_ceilings: {} },
+  "POST /v1/admin/resource-groups/{id}/llm-models/{model_id}/limits/preview": { limits: {} },
+  "POST /v1/admin/resource-groups/{id}/llm-models/{model_id}/governance/preview": { governance: {} },
+  "POST /v1/admin/resource-groups/{id}/mcp-servers/{server_id}/limits/preview": { limits: {} },
+  "POST /v1/admin/resource-groups/{id}/agent-skills/{skill_id}/limits/preview": { limits: {} },
   "POST /v1/admin/guardrails/configs/{id}/test": { text: "x" },
+  "POST /v1/admin/argument-policies/{id}/test": { arguments: "{}" },
   "POST /v1/admin/audit/chains/{chain_id}/verify": {},
 };
 

@@ -90,6 +90,19 @@ export const argumentPolicyGroupsQuery = z.strictObject({
   group_ids: z.string().max(40_000).optional().describe("comma list, instead of a body"),
 });
 
+export const argumentPolicyTrial = z
+  .strictObject({ arguments: z.string().min(1).max(300_000).describe("the arguments of a call, the JSON text as a model writes it") })
+  .meta({ id: "ArgumentPolicyTrial" });
+
+export const argumentPolicyTrialResult = z
+  .strictObject({
+    action: z.enum(["none", "warn", "deny"]).describe("what would become of a call with these arguments"),
+    rule: z.string().nullable().describe("which of the policy's conditions holds"),
+    message: z.string().nullable().describe("what the caller would be told"),
+  })
+  .meta({ id: "ArgumentPolicyTrialResult" });
+
+export type ArgumentPolicyTrialResult = z.output<typeof argumentPolicyTrialResult>;
 export type ArgumentPolicyCreate = z.output<typeof argumentPolicyCreate>;
 export type ArgumentPolicyUpdate = z.output<typeof argumentPolicyUpdate>;
 export type ArgumentPolicy = z.output<typeof argumentPolicy>;

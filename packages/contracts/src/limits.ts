@@ -257,6 +257,38 @@ export const consumption = z
   })
   .meta({ id: "LimitConsumption" });
 
+export const policyPreview = z
+  .strictObject({
+    effective: z.record(z.string(), z.unknown()).describe("what would be in force in the group"),
+    changes: z
+      .array(
+        z.strictObject({
+          group_id: z.string(),
+          group_name: z.string(),
+          item_id: z.string().nullable().describe("the model, server or skill it is of; null: all of them"),
+          field: z.string().describe("family and member, such as budget.daily_limit_usd"),
+          before: z.unknown(),
+          after: z.unknown(),
+        }),
+      )
+      .describe("what would be in force otherwise than now, in the group and those below it; 500 at most"),
+    changes_total: z.number().int(),
+    spent: z
+      .array(
+        z.strictObject({
+          limit_type: z.string(),
+          current: z.number(),
+          limit: z.number(),
+          blocks: z.boolean().describe("calls would be refused at once"),
+          resets_at: z.string().nullable(),
+        }),
+      )
+      .describe("limits of the group that what is used already would reach"),
+  })
+  .meta({ id: "PolicyPreview" });
+
+export type PolicyPreview = z.output<typeof policyPreview>;
+
 export const alert = z
   .strictObject({
     id: z.string(),

@@ -5,8 +5,13 @@ import type { CompiledArgumentPolicy } from "./argument-policy.ts";
 import { compilePolicy } from "./compile-policy.ts";
 
 type Stored = Parameters<CheckArgumentPolicy>[0];
+type Written = Pick<
+  Stored,
+  "id" | "name" | "target" | "argument_key" | "analyzer" | "severity" | "rules" | "dialect" | "read_functions" | "schema"
+>;
 
-function written({
+/** A policy of the directory as it is compiled. */
+export function writtenPolicy({
   id,
   name,
   target,
@@ -17,7 +22,7 @@ function written({
   dialect,
   read_functions,
   schema,
-}: Stored): CompiledArgumentPolicy {
+}: Written): CompiledArgumentPolicy {
   return {
     id,
     name,
@@ -34,7 +39,7 @@ function written({
 
 /** What of a policy keeps it from judging, by field. */
 export const checkStoredPolicy: CheckArgumentPolicy = (policy) => {
-  const made = compilePolicy(written(policy));
+  const made = compilePolicy(writtenPolicy(policy));
   return made.ok ? [] : made.fields;
 };
 
@@ -57,7 +62,7 @@ export const compileStoredPolicy: CompileArgumentPolicy = async (row) => {
       rule: "unparseable",
       message: why,
     }) as const;
-  const made = compilePolicy(written(row));
+  const made = compilePolicy(writtenPolicy(row));
   // It was checked when it was written: only a change of the gateway itself can have broken it since.
   if (!made.ok) return { id, target, severity, judge: () => said(broken("The policy on this tool cannot be read.")), unjudged: broken };
   const { policy } = made;

@@ -74,8 +74,12 @@ async function usedUnder(
 
 /** Each quota the group draws on, its own first, with what its branch used in the open window and which groups used it. */
 export async function consumptionOf(directory: Directory, tenantId: string, groupId: string): Promise<Consumption> {
+  return consumptionIn(directory, tenantId, policyTreeOf(await readPolicyRows(directory.db, tenantId)), groupId);
+}
+
+/** The same, were the tenant's documents these. */
+export async function consumptionIn(directory: Directory, tenantId: string, tree: PolicyTree, groupId: string): Promise<Consumption> {
   const now = directory.clock.now();
-  const tree = policyTreeOf(await readPolicyRows(directory.db, tenantId));
   const self = tree.node(groupId);
   if (self === undefined) throw notFound("resource group");
   const quotas = quotasOf(tree, [self, ...tree.above(groupId)]);

@@ -31,22 +31,43 @@ export interface PolicyOf {
   readonly itemId?: string;
 }
 
-/** Replaces a document whole. Refuses what would loosen an inherited value or overdraw a budget; then nothing changes. */
-export async function replacePolicy(write: Write, tenantId: string, of: PolicyOf, document: PolicyDocument): Promise<PolicyTree> {
-  await lockTree(write.trx, tenantId);
-  const before = await treeOf(write.trx, tenantId, of.groupId);
-  const itemId = await checkedItem(write.trx, tenantId, of);
+/** What a document would change, once it is known to be allowed. */
+export interface PlannedPolicy {
+  readonly before: PolicyTree;
+  readonly after: PolicyTree;
+  /** The model, server or skill it refines; '' for the group's own. */
+  readonly itemId: string;
+}
+
+/**
+ * The tenant's documents without and with this one in the place of what is there. Refuses what would loosen an inherited
+ * value or overdraw a budget. Changes nothing.
+ */
+export async function planPolicy(db: Database | Trx, tenantId: string, of: PolicyOf, document: PolicyDocument): Promise<PlannedPolicy> {
+  const rows = await readPolicyRows(db, tenantId);
+  const before = policyTreeOf(rows);
+  if (before.node(of.groupId) === undefined) throw notFound("resource group");
+  const itemId = await checkedItem(db, tenantId, of);
   const own = fieldsOf(document);
-  const wanted = documentOf(own) as Record<string, unknown>;
   refuseBadPatterns(own.get("system_prompt.banned_patterns") as string[] | undefined);
   const looser = loosenedFields(before.inherited(of.groupId, of.kind, itemId), own);
   if (looser.length > 0) throw limitRefusal("limit_exceeds_inherited", "This would loosen what is inherited", looser);
-  await writePolicy(write.trx, tenantId, { group_id: of.groupId, kind: of.kind, item_id: itemId, document: wanted }, write.now);
-  const after = await treeOf(write.trx, tenantId, of.groupId);
+  const isReplaced = (row: (typeof rows.policies)[number]) => row.group_id === of.groupId && row.kind === of.kind && row.item_id === itemId;
+  const planned = { group_id: of.groupId, kind: of.kind, item_id: itemId, document: documentOf(own) };
+  const after = policyTreeOf({ ...rows, policies: [...rows.policies.filter((row) => !isReplaced(row)), planned] });
   if (of.kind === "llm_limits" && itemId === "") {
     const over = overcommittedQuotas(before, after, of.groupId);
     if (over.length > 0) throw limitRefusal("limit_exceeds_available", "This is more than the budget holder has left", over);
   }
+  return { before, after, itemId };
+}
+
+/** Replaces a document whole, or refuses as `planPolicy` does; then nothing changes. */
+export async function replacePolicy(write: Write, tenantId: string, of: PolicyOf, document: PolicyDocument): Promise<PolicyTree> {
+  await lockTree(write.trx, tenantId);
+  const { before, after, itemId } = await planPolicy(write.trx, tenantId, of, document);
+  const wanted = documentOf(after.ownFields(of.groupId, of.kind, itemId)) as Record<string, unknown>;
+  await writePolicy(write.trx, tenantId, { group_id: of.groupId, kind: of.kind, item_id: itemId, document: wanted }, write.now);
   const shown = (tree: PolicyTree) => ({
     kind: of.kind,
     item_id: itemId === "" ? null : itemId,

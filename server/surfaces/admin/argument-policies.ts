@@ -4,18 +4,22 @@ import {
   argumentPolicyGroups,
   argumentPolicyGroupsQuery,
   argumentPolicyQuery,
+  argumentPolicyTrial,
+  argumentPolicyTrialResult,
   argumentPolicyUpdate,
   maybeArgumentPolicyGroups,
 } from "@gatehouse/contracts/argument-policies";
 import { bindingResult, unbindingResult } from "@gatehouse/contracts/group-models";
 import { argumentPolicies, bindArgumentPolicy, unbindArgumentPolicy } from "../../directory/policies/argument-policies.ts";
 import { checkStoredPolicy } from "../../controls/argument-policies/stored-policy.ts";
+import { tryArgumentPolicy } from "../../controls/argument-policies/trial.ts";
 import { idsToUnbind } from "./ids-to-unbind.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, resource } from "./resource.ts";
 
 const PATH = "/v1/admin/argument-policies";
 const TAG = "Argument policies";
+const policies = argumentPolicies(checkStoredPolicy);
 const writing = { tag: TAG, access: "policies:write", reach: "one", subject: "argument_policies" } as const;
 
 export const argumentPolicyOperations: readonly AdminOperation[] = [
@@ -27,7 +31,7 @@ export const argumentPolicyOperations: readonly AdminOperation[] = [
     tag: TAG,
     area: "policies",
     table: "argument_policies",
-    records: argumentPolicies(checkStoredPolicy),
+    records: policies,
     query: argumentPolicyQuery,
     create: argumentPolicyCreate,
     update: argumentPolicyUpdate,
@@ -65,5 +69,18 @@ export const argumentPolicyOperations: readonly AdminOperation[] = [
       const { group_ids: ids } = idsToUnbind(argumentPolicyGroups, "group_ids", call.query.group_ids, call.body);
       return call.write((write) => unbindArgumentPolicy(write, call.tenantId, idOf(call), ids));
     },
+  }),
+  operation({
+    tag: TAG,
+    access: "policies:read",
+    reach: "one",
+    method: "POST",
+    path: `${PATH}/{id}/test`,
+    subject: "argument_policies",
+    summary: "Try an argument policy on the arguments of a call",
+    description: "Says what would become of the call. Nothing is recorded. A policy that is switched off is tried as if it were on.",
+    body: argumentPolicyTrial,
+    answer: { status: 200, about: "What it says of the call", schema: argumentPolicyTrialResult },
+    run: async (call) => tryArgumentPolicy(await policies.get(call.services.directory, call.tenantId, idOf(call)), call.body.arguments),
   }),
 ];

@@ -7,6 +7,7 @@ import {
   llmLimitsState,
   mcpGlobalLimitsPatch,
   mediaGovernancePatch,
+  policyPreview,
   policyStateOf,
   runCeilingsPatch,
   skillGlobalLimitsPatch,
@@ -22,6 +23,7 @@ import {
   replacePolicy,
   type PolicyOf,
 } from "../../directory/limits/group-policies.ts";
+import { previewPolicy } from "../../directory/limits/preview-policy.ts";
 import type { PolicyDocument, PolicyKind } from "../../directory/limits/rules.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf } from "./resource.ts";
@@ -44,7 +46,7 @@ interface DocumentSpec {
   readonly item?: { readonly param: string; readonly text: boolean };
 }
 
-/** PATCH and GET of one document. The group's own LLM limits answer with their capacity as well (interface 8.1). */
+/** GET, PATCH and a preview of one document. The group's own LLM limits answer with their capacity as well (interface 8.1). */
 function documentOperations({ path, what, kind, patch, member, item }: DocumentSpec): AdminOperation[] {
   const own = kind === "llm_limits" && item === undefined;
   const answer = {
@@ -91,6 +93,26 @@ function documentOperations({ path, what, kind, patch, member, item }: DocumentS
         const tree = await call.write((write) => replacePolicy(write, call.tenantId, of, document));
         return own ? llmState(tree, of.groupId) : stateOf(tree, of, member);
       },
+    }),
+    operation({
+      ...common,
+      ...params,
+      access: "limits:read",
+      method: "POST",
+      path: `${GROUP}/${path}/preview`,
+      summary: `See what another document of ${what} would change`,
+      description:
+        "Takes the body of PATCH and refuses what that would refuse. Answers with what would be in force otherwise than now, in " +
+        "the group and those below it, and which limits what is used already would reach. Nothing is changed.",
+      body: patch,
+      answer: { status: 200, about: "What would change", schema: policyPreview },
+      run: (call) =>
+        previewPolicy(
+          call.services.directory,
+          call.tenantId,
+          policyOf(call),
+          (call.body as Record<string, unknown>)[member] as PolicyDocument,
+        ),
     }),
   ];
 }

@@ -32,6 +32,7 @@ export const BOUND_KINDS: readonly RecordKind[] = [
     columns: ["name", "target", "analyzer", "severity", "group_ids", "enabled"],
     references: GROUP_REFERENCES,
     first: ["name", "target", "argument_key", "analyzer", "rules", "severity", "group_ids", "enabled"],
+    actions: [{ label: "Try the arguments of a call", hint: "What would become of it. Nothing is kept.", path: "/test", isTest: true }],
   },
   {
     slug: "semantic-policies",

@@ -4,6 +4,7 @@ import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { type ApiDocument, bodySchema, memberLabel, resolvedSchema } from "./api-schema.ts";
+import { PolicyPreviewView } from "./policy-preview.tsx";
 import { RecordForm } from "./record-form.tsx";
 import type { RecordDocument, RecordKind } from "./record-kind.ts";
 import { askRecords, recordsKey } from "./records-client.ts";
@@ -67,10 +68,12 @@ export function DocumentPanel({
   const changed = useMutation({
     mutationFn: (value: Members) => askRecords("PATCH", path, { [about.member]: value }),
     async onSuccess() {
+      preview.reset();
       await queries.invalidateQueries({ queryKey: key });
       tell(`${about.label}: saved. It holds for the next call.`);
     },
   });
+  const preview = useMutation({ mutationFn: (value: Members) => askRecords("POST", `${path}/preview`, { [about.member]: value }) });
   const given = bodySchema(document, "PATCH", `${kind.path}/{id}${about.path}`)?.properties?.[about.member];
   if (given === undefined) return null;
   const { schema } = resolvedSchema(document, given);
@@ -94,9 +97,22 @@ export function DocumentPanel({
                 initial={own}
                 submitLabel="Save"
                 busy={changed.isPending}
-                error={changed.error}
+                error={changed.error ?? preview.error}
                 onSubmit={(value) => changed.mutate(value)}
+                trial={{
+                  label: "What would change?",
+                  busy: preview.isPending,
+                  run(value) {
+                    changed.reset();
+                    preview.mutate(value);
+                  },
+                }}
               />
+              {preview.isSuccess && (
+                <div className="mt-4">
+                  <PolicyPreviewView preview={preview.data as never} />
+                </div>
+              )}
             </div>
           </details>
         </div>

@@ -18,6 +18,8 @@ interface RecordFormProps {
   readonly onSubmit: (value: Readonly<Record<string, unknown>>) => void;
   /** Only what differs from `initial` is sent, and nothing is sent while nothing does. */
   readonly changesOnly?: boolean;
+  /** What can be asked of what stands in the form before it is sent. */
+  readonly trial?: { readonly label: string; readonly busy: boolean; readonly run: (value: Readonly<Record<string, unknown>>) => void };
 }
 
 /** A form drawn from the schema of the request it makes. What the gateway refuses stands at the field it is about. */
@@ -32,6 +34,7 @@ export function RecordForm({
   error,
   onSubmit,
   changesOnly = false,
+  trial,
 }: RecordFormProps): ReactNode {
   const [value, setValue] = useState<Readonly<Record<string, unknown>>>(initial);
   const more = useId();
@@ -76,10 +79,15 @@ export function RecordForm({
           ))}
         </ul>
       )}
-      <div>
+      <div className="flex flex-wrap gap-3">
         <Button type="submit" look="primary" busy={busy} disabled={changesOnly && Object.keys(changes).length === 0}>
           {submitLabel}
         </Button>
+        {trial !== undefined && (
+          <Button busy={trial.busy} onClick={() => trial.run(sent)}>
+            {trial.label}
+          </Button>
+        )}
       </div>
     </form>
   );

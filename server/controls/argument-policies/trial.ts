@@ -1,0 +1,18 @@
+import type { ArgumentPolicy, ArgumentPolicyTrialResult } from "@gatehouse/contracts/argument-policies";
+import { inTurns } from "../../kernel/in-turns.ts";
+import { ContentWork } from "../../road/content-work.ts";
+import { compilePolicy } from "./compile-policy.ts";
+import { LONGEST_ARGUMENTS, TOO_LONG } from "./judge-tool-call.ts";
+import { writtenPolicy } from "./stored-policy.ts";
+
+/** What a policy would say of a tool call with these arguments, the JSON text as a model writes it, without a call. */
+export async function tryArgumentPolicy(record: ArgumentPolicy, argumentsText: string): Promise<ArgumentPolicyTrialResult> {
+  const made = compilePolicy(writtenPolicy(record));
+  if (!made.ok) return { action: record.severity, rule: "unparseable", message: "The policy on this tool cannot be read." };
+  const { policy } = made;
+  await policy.prepare();
+  const work = new ContentWork();
+  work.grant(argumentsText.length);
+  const hit = argumentsText.length > LONGEST_ARGUMENTS ? policy.unjudged(TOO_LONG) : await inTurns(policy.judge(argumentsText, work), work);
+  return hit === null ? { action: "none", rule: null, message: null } : { action: hit.severity, rule: hit.rule, message: hit.message };
+}
