@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { GOVERNED_ROUTES } from "../routes.ts";
 import { SURFACES, surfaceOf } from "./content-surface.ts";
 
-/** Routes whose calls carry nothing to a model: lists, the end of a run, spans of calls made elsewhere, files that are only stored. */
+/** Routes whose calls carry nothing to a model: lists, the end of a run, spans of calls made elsewhere, what was found on devices, files that are only stored. */
 const WORDLESS = new Set([
   "run_end",
   "otel_traces",
@@ -13,6 +13,7 @@ const WORDLESS = new Set([
   "gemini_models_list",
   "gemini_model_detail",
   "file_upload",
+  "discovery_events",
 ]);
 
 test("every surface is declared once, and every call that carries words to a model passes one", () => {

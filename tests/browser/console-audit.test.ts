@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rowOf } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
@@ -15,10 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => world?.end());
 
-const call = (model: string) =>
+const call = (model: string, headers: Readonly<Record<string, string>> = {}) =>
   fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
     method: "POST",
-    headers: { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json", ...headers },
     body: JSON.stringify({ model, messages: [{ role: "user", content: HOSTILE }] }),
   });
 
@@ -54,6 +55,54 @@ withBrowser("a security officer finds a call, reads what was decided, and proves
   await page.setViewportSize({ width: 320, height: 700 });
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
   expect(await accessibilityFindings(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("one value leads to all rows that have it, a row to its neighbours and its run, and a chain proves itself", async () => {
+  const run = { "x-gw-run-id": "a-run-of-two" };
+  const first = await call("echo", { ...run, "x-gw-turn-id": "one", "x-gw-turn-seq": "1" });
+  const second = await call(HOSTILE, { ...run, "x-gw-turn-id": "two", "x-gw-turn-seq": "2" });
+  const { root_task_id: task } = await rowOf(world.admin, { id: first.headers.get("x-request-id") });
+  const told = await rowOf(world.admin, { id: second.headers.get("x-request-id") });
+
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/`);
+  await signInOn(page, "admin", ADMIN_PASSWORD);
+  await page.getByRole("navigation").getByRole("link", { name: "Chains" }).click();
+  await page.getByRole("button", { name: "Verify all of it" }).first().click();
+  await page.getByText(/\d+ rows and \d+ checkpoints looked at/).waitFor();
+  expect(await page.getByText("altered").count()).toBe(0);
+  const exported = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export for an auditor" }).first().click();
+  expect(readFileSync(await (await exported).path(), "utf8")).toContain(String(first.headers.get("x-request-id")));
+  expect(await accessibilityFindings(page)).toEqual([]);
+
+  // A row outside of what is looked for is open all the same.
+  await page.goto(`${world.console}/audit?type=oauth&row=${told["id"]}`);
+  await page.getByRole("heading", { name: "Its place in the record" }).waitFor();
+  await page.getByRole("button", { name: "The one before it in the chain" }).click();
+  await page.waitForURL((url) => !url.searchParams.get("row")?.includes(String(told["id"])));
+  await page.getByRole("button", { name: "The one after it" }).click();
+  await page.waitForURL((url) => url.searchParams.get("row")?.includes(String(told["id"])) === true);
+  await page.getByRole("link", { name: "Rows with the same root_task_id" }).click();
+  const table = page.getByRole("table", { name: "Rows of the ledger" });
+  await table.getByText("404 model_not_found").waitFor();
+  await page.getByText(/^2 rows/).waitFor();
+  await page.getByLabel("From", { exact: true }).fill("2020-01-01T00:00");
+  await page.getByLabel("Until", { exact: true }).fill("2020-01-02T00:00");
+  await page.getByRole("heading", { name: "No rows" }).waitFor();
+  await page.getByRole("button", { name: /^No longer only root_task_id/ }).click();
+  await page.waitForURL((url) => !url.searchParams.has("where"));
+
+  await page.goto(`${world.console}/runs/${String(task)}`);
+  await page.getByRole("heading", { name: "Turn 2" }).waitFor();
+  await page.getByText("2, 1 refused or failed").waitFor();
+  for (const width of [320, 1440]) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    expect(await accessibilityFindings(page)).toEqual([]);
+  }
   expect(problems).toEqual([]);
   await context.close();
 });

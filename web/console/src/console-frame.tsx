@@ -14,6 +14,7 @@ import {
   Eraser,
   History,
   House,
+  Link2,
   LogOut,
   Megaphone,
   Monitor,
@@ -37,6 +38,7 @@ const NAVIGATION: readonly NavigationGroup[] = [
     items: [
       { to: "/", label: "Home", icon: House },
       { to: "/audit", label: "Audit explorer", icon: ScrollText },
+      { to: "/chains", label: "Chains", icon: Link2 },
       { to: "/usage", label: "Usage and runs", icon: ChartLine },
       { to: "/approvals", label: "Approvals", icon: CircleCheck },
       { to: "/admin-log", label: "Admin log", icon: History },

@@ -26,6 +26,16 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/chains",
+    component: lazyRouteComponent(() => import("./pages/chains.tsx"), "ChainsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/runs/$id",
+    component: lazyRouteComponent(() => import("./pages/run-timeline.tsx"), "RunTimelinePage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/approvals",
     component: lazyRouteComponent(() => import("./pages/approvals.tsx"), "WaitingApprovalsPage"),
   }),

@@ -1,10 +1,8 @@
-import { Button } from "@gatehouse/web-kit/button.tsx";
 import { CopyButton } from "@gatehouse/web-kit/copy-button.tsx";
-import { Badge, Facts, Panel } from "@gatehouse/web-kit/page.tsx";
-import { ErrorState } from "@gatehouse/web-kit/states.tsx";
-import { useMutation } from "@tanstack/react-query";
+import { Facts, Panel } from "@gatehouse/web-kit/page.tsx";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { adminApi } from "../admin-client.ts";
+import { ChainProof } from "./chain-proof.tsx";
 import type { ListedRow } from "./listed-row.ts";
 
 /** Which fields stand together, in the order somebody asks for them; the rest comes behind. */
@@ -37,43 +35,32 @@ function groupsOf(row: ListedRow): (readonly [title: string, fields: readonly (r
   return [...groups, ["Everything else", rest] as const].filter(([, fields]) => fields.length > 0);
 }
 
-/** Proves the part of the chain around the row anew. */
-function ChainProof({ row }: { readonly row: ListedRow }): ReactNode {
-  const { chain_id: chain, chain_seq: seq } = row;
-  const verify = useMutation({
-    mutationFn: () =>
-      adminApi.call("POST /v1/admin/audit/chains/{chain_id}/verify", {
-        path: { chain_id: chain ?? "" },
-        body: { from_seq: Math.max(1, (seq ?? 1) - 100), to_seq: (seq ?? 1) + 100 },
-      }),
-  });
-  if (chain == null || seq == null) return null;
+/** Fields by whose value other rows are looked for: who and what is many rows' own. */
+const SHARED =
+  /^(?:tenant_id|resource_group_id|api_key_id|gateway_user_id|subject_id|actor_agent_id|client_ip|error_type|llm_model_used|llm_provider|server_id|mcp_capability_name|skill_id|prompt_fingerprint|correlation_id|root_task_id|turn_id|chain_id|proxy_subtype|end_user_session_id)$/;
+
+function FieldValue({ name, value }: { readonly name: string; readonly value: string }): ReactNode {
   return (
-    <div className="grid gap-3">
-      <div className="flex flex-wrap items-center gap-3">
-        <Button onClick={() => verify.mutate()} disabled={verify.isPending}>
-          {verify.isPending ? "Verifying…" : "Verify this row and its neighbours"}
-        </Button>
-        {verify.isSuccess && (
-          <span role="status" className="flex flex-wrap items-center gap-2 text-sm">
-            <Badge tone={verify.data.verdict === "intact" || verify.data.verdict === "unanchored" ? "good" : "bad"}>
-              {verify.data.verdict}
-            </Badge>
-            {verify.data.rows_checked} rows and {verify.data.checkpoints_checked} checkpoints looked at
-          </span>
-        )}
-      </div>
-      {verify.isSuccess && verify.data.findings.length > 0 && (
-        <ul className="grid gap-1 text-sm">
-          {verify.data.findings.map((finding) => (
-            <li key={`${finding.chain_seq} ${finding.detail}`}>
-              {finding.verdict} at {finding.chain_seq}: {finding.detail}
-            </li>
-          ))}
-        </ul>
+    <span className="flex flex-wrap items-baseline gap-x-3">
+      <span dir="auto" className="break-all">
+        {value}
+      </span>
+      {name === "root_task_id" && (
+        <Link to="/runs/$id" params={{ id: value }} className="text-sm text-accent underline">
+          The run
+        </Link>
       )}
-      {verify.isError && <ErrorState error={verify.error} title="The chain could not be verified" requestLabel="Request" />}
-    </div>
+      {SHARED.test(name) && (
+        <Link
+          to="/audit"
+          search={{ where: { [name]: value } } as never}
+          aria-label={`Rows with the same ${name}`}
+          className="text-sm text-accent underline"
+        >
+          Rows with the same
+        </Link>
+      )}
+    </span>
   );
 }
 
@@ -92,14 +79,7 @@ export function RowDetails({ row }: { readonly row: ListedRow }): ReactNode {
       </Panel>
       {groupsOf(row).map(([title, fields]) => (
         <Panel key={title} title={title}>
-          <Facts
-            items={fields.map(([name, value]) => [
-              name,
-              <span key={name} dir="auto" className="break-all">
-                {value}
-              </span>,
-            ])}
-          />
+          <Facts items={fields.map(([name, value]) => [name, <FieldValue key={name} name={name} value={value} />])} />
         </Panel>
       ))}
       {PREVIEWS.map(([field, title]) => {

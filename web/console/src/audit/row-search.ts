@@ -3,23 +3,51 @@ export interface ExplorerSearch {
   readonly q?: string;
   readonly type?: string;
   readonly outcome?: "ok" | "refused";
+  /** Moments as ISO 8601 writes them. */
+  readonly from?: string;
+  readonly to?: string;
+  /** Values that fields of the row have to have. */
+  readonly where?: Readonly<Record<string, string>>;
   readonly row?: string;
 }
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
-export function rowSearchOf(given: Record<string, unknown>): ExplorerSearch {
-  const [q, type, row] = [text(given["q"]), text(given["type"]), text(given["row"])];
-  const outcome = given["outcome"] === "ok" || given["outcome"] === "refused" ? given["outcome"] : undefined;
-  return {
-    ...(q === undefined ? {} : { q }),
-    ...(type === undefined ? {} : { type }),
-    ...(outcome === undefined ? {} : { outcome }),
-    ...(row === undefined ? {} : { row }),
-  };
+function moment(value: unknown): string | undefined {
+  const at = text(value);
+  return at === undefined || Number.isNaN(Date.parse(at)) ? undefined : new Date(at).toISOString();
 }
 
-/** The filters of the query that the search stands for. */
-export function filtersOf({ type, outcome }: ExplorerSearch): Record<string, unknown> {
-  return { ...(type === undefined ? {} : { proxy_type: type }), ...(outcome === undefined ? {} : { success: outcome === "ok" }) };
+function fieldValues(value: unknown): Readonly<Record<string, string>> | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const known = Object.entries(value).filter(([name, one]) => /^[a-z_0-9]+$/.test(name) && text(one) !== undefined);
+  return known.length === 0 ? undefined : Object.fromEntries(known);
+}
+
+export function rowSearchOf(given: Record<string, unknown>): ExplorerSearch {
+  const outcome = given["outcome"] === "ok" || given["outcome"] === "refused" ? given["outcome"] : undefined;
+  const members = {
+    q: text(given["q"]),
+    type: text(given["type"]),
+    outcome,
+    from: moment(given["from"]),
+    to: moment(given["to"]),
+    where: fieldValues(given["where"]),
+    row: text(given["row"]),
+  };
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+/** What is asked of the ledger for it. */
+export function rowQueryOf({ q, type, outcome, from, to, where }: ExplorerSearch) {
+  return {
+    ...(q === undefined ? {} : { q }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    filters: {
+      ...where,
+      ...(type === undefined ? {} : { proxy_type: type }),
+      ...(outcome === undefined ? {} : { success: outcome === "ok" }),
+    },
+  };
 }

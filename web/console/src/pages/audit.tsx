@@ -1,21 +1,20 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
 import { type Column, DataTable } from "@gatehouse/web-kit/data-table.tsx";
-import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { formatDate, formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
 import { Badge, PageFrame } from "@gatehouse/web-kit/page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
-import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ScrollText } from "lucide-react";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
 import type { ListedRow } from "../audit/listed-row.ts";
 import { RowDetails } from "../audit/row-details.tsx";
-import { filtersOf, type ExplorerSearch, rowSearchOf } from "../audit/row-search.ts";
+import { RowFilters } from "../audit/row-filters.tsx";
+import { type ExplorerSearch, rowQueryOf, rowSearchOf } from "../audit/row-search.ts";
 import { PRODUCT } from "../product.ts";
 
 const PAGE_SIZE = 200;
-const TYPES = ["llm", "mcp", "virtual_mcp", "a2a", "skill", "batch", "oauth", "portal"];
 
 const COLUMNS: readonly Column<ListedRow>[] = [
   { id: "time", header: "When", width: "12rem", cell: (row) => formatDate(row.timestamp ?? "") },
@@ -63,7 +62,7 @@ export function AuditPage(): ReactNode {
   const search = rowSearchOf(useSearch({ strict: false }));
   const navigate = useNavigate();
   const go = (next: ExplorerSearch) => void navigate({ to: "/audit", search: next as never, replace: true });
-  const asked = { ...(search.q === undefined ? {} : { q: search.q }), filters: filtersOf(search) };
+  const asked = rowQueryOf(search);
   const found = useInfiniteQuery({
     queryKey: ["proxy-logs", asked],
     queryFn: ({ pageParam }) =>
@@ -73,7 +72,14 @@ export function AuditPage(): ReactNode {
   });
   const rows = found.data?.pages.flatMap((page) => page.rows) ?? [];
   const [newest] = found.data?.pages ?? [];
-  const open = rows.find(({ id }) => id === search.row);
+  const listed = rows.find(({ id }) => id === search.row);
+  // An address may name a row that the search does not show.
+  const alone = useQuery({
+    queryKey: ["proxy-log", search.row],
+    queryFn: () => adminApi.call("POST /v1/admin/proxy-logs/query", { body: { filters: { id: search.row }, page_size: 1 } }),
+    enabled: search.row !== undefined && found.isSuccess && listed === undefined,
+  });
+  const open = search.row === undefined ? undefined : (listed ?? alone.data?.rows[0]);
   const exported = useMutation({
     async mutationFn() {
       const response = await adminApi.send("/v1/admin/proxy-logs/export", {
@@ -103,7 +109,7 @@ export function AuditPage(): ReactNode {
       }
     >
       <div className="grid gap-4">
-        <Filters search={search} onChange={go} />
+        <RowFilters search={search} onChange={go} />
         {exported.isError && <ErrorState error={exported.error} title="The rows could not be exported" requestLabel="Request" />}
         {found.isPending && <Skeleton label="Loading rows" lines={8} />}
         {found.isError && (
@@ -141,52 +147,12 @@ export function AuditPage(): ReactNode {
           </>
         )}
         {open !== undefined && <RowDetails key={open.id} row={open} />}
+        {open === undefined && alone.isSuccess && (
+          <p role="status" className="text-muted">
+            There is no row {search.row}, or it is not for your eyes.
+          </p>
+        )}
       </div>
     </PageFrame>
-  );
-}
-
-/** Text waits until it is entered; choices hold at once. */
-function Filters({ search, onChange }: { readonly search: ExplorerSearch; readonly onChange: (next: ExplorerSearch) => void }): ReactNode {
-  const [text, setText] = useState(search.q ?? "");
-  useEffect(() => setText(search.q ?? ""), [search.q]);
-  const { q: _text, row: _row, ...choices } = search;
-  const withText = text.trim() === "" ? {} : { q: text.trim() };
-  return (
-    <form
-      role="search"
-      className="grid gap-3 sm:grid-cols-[2fr_1fr_1fr_max-content] sm:items-end"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onChange({ ...choices, ...withText });
-      }}
-    >
-      <TextField
-        label="Text in ids, models, tools, names and errors"
-        type="search"
-        value={text}
-        maxLength={200}
-        onChange={(event) => setText(event.target.value)}
-      />
-      <SelectField
-        label="Kind"
-        value={search.type ?? ""}
-        choices={[{ value: "", label: "All kinds" }, ...TYPES.map((value) => ({ value, label: value }))]}
-        onChange={({ target }) => onChange(rowSearchOf({ ...choices, ...withText, type: target.value }))}
-      />
-      <SelectField
-        label="Outcome"
-        value={search.outcome ?? ""}
-        choices={[
-          { value: "", label: "All outcomes" },
-          { value: "ok", label: "Served" },
-          { value: "refused", label: "Refused or failed" },
-        ]}
-        onChange={({ target }) => onChange(rowSearchOf({ ...choices, ...withText, outcome: target.value }))}
-      />
-      <Button type="submit" look="primary">
-        Search
-      </Button>
-    </form>
   );
 }

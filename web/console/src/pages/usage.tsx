@@ -164,8 +164,8 @@ const COLUMNS: readonly Column<Run>[] = [
     id: "run",
     header: "Run",
     width: "minmax(12rem, 2fr)",
-    cell: ({ run_id: run }) => (
-      <Link to="/audit" search={{ q: run } as never} className="text-accent underline">
+    cell: ({ run_id: run, root_task_id: id }) => (
+      <Link to="/runs/$id" params={{ id }} className="text-accent underline">
         {run}
       </Link>
     ),

@@ -1,0 +1,98 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
+import { X } from "lucide-react";
+import { type ReactNode, useEffect, useState } from "react";
+import { type ExplorerSearch, rowSearchOf } from "./row-search.ts";
+
+const TYPES = ["llm", "mcp", "virtual_mcp", "a2a", "skill", "batch", "oauth", "portal"];
+
+/** As a field for moments shows it: local, to the minute. */
+function localMoment(iso: string | undefined): string {
+  if (iso === undefined) return "";
+  const at = new Date(iso);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** What is looked for. Text waits until it is entered; choices hold at once. */
+export function RowFilters({
+  search,
+  onChange,
+}: {
+  readonly search: ExplorerSearch;
+  readonly onChange: (next: ExplorerSearch) => void;
+}): ReactNode {
+  const [text, setText] = useState(search.q ?? "");
+  useEffect(() => setText(search.q ?? ""), [search.q]);
+  const { q: _text, row: _row, ...choices } = search;
+  const withText = text.trim() === "" ? {} : { q: text.trim() };
+  const choose = (next: Readonly<Record<string, unknown>>) => onChange(rowSearchOf({ ...choices, ...withText, ...next }));
+  return (
+    <form
+      role="search"
+      className="grid gap-3 sm:grid-cols-2 lg:grid-cols-[2fr_1fr_1fr_1fr_1fr_max-content] lg:items-end"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onChange({ ...choices, ...withText });
+      }}
+    >
+      <TextField
+        label="Text in ids, models, tools, names and errors"
+        type="search"
+        value={text}
+        maxLength={200}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <SelectField
+        label="Kind"
+        value={search.type ?? ""}
+        choices={[{ value: "", label: "All kinds" }, ...TYPES.map((value) => ({ value, label: value }))]}
+        onChange={({ target }) => choose({ type: target.value })}
+      />
+      <SelectField
+        label="Outcome"
+        value={search.outcome ?? ""}
+        choices={[
+          { value: "", label: "All outcomes" },
+          { value: "ok", label: "Served" },
+          { value: "refused", label: "Refused or failed" },
+        ]}
+        onChange={({ target }) => choose({ outcome: target.value })}
+      />
+      <TextField
+        label="From"
+        type="datetime-local"
+        value={localMoment(search.from)}
+        onChange={({ target }) => choose({ from: target.value })}
+      />
+      <TextField
+        label="Until"
+        type="datetime-local"
+        value={localMoment(search.to)}
+        onChange={({ target }) => choose({ to: target.value })}
+      />
+      <Button type="submit" look="primary">
+        Search
+      </Button>
+      {search.where !== undefined && (
+        <ul aria-label="Only rows with" className="flex flex-wrap gap-2 sm:col-span-full">
+          {Object.entries(search.where).map(([name, value]) => (
+            <li key={name}>
+              <Button
+                icon={X}
+                aria-label={`No longer only ${name} ${value}`}
+                onClick={() => {
+                  const { [name]: _gone, ...where } = search.where ?? {};
+                  choose({ where });
+                }}
+              >
+                <span dir="auto" className="max-w-80 truncate">
+                  {name}: {value}
+                </span>
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </form>
+  );
+}

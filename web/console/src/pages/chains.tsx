@@ -1,0 +1,129 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { CopyButton } from "@gatehouse/web-kit/copy-button.tsx";
+import { formatDate, formatNumber, formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { Badge, Facts, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { adminApi } from "../admin-client.ts";
+import type { AdminApi } from "../api/admin-api.generated.ts";
+import { VerificationView } from "../audit/verification.tsx";
+import { PRODUCT } from "../product.ts";
+
+type Chain = AdminApi["GET /v1/admin/audit/chains"]["answer"]["chains"][number];
+
+const OFFLINE = "npx gatehouse audit verify chain.jsonl --public-key public-keys.txt";
+
+/** The chains of the record: how far each is signed, and the proof that nothing in it was changed. */
+export function ChainsPage(): ReactNode {
+  const chains = useQuery({ queryKey: ["chains"], queryFn: () => adminApi.call("GET /v1/admin/audit/chains"), retry: false });
+  return (
+    <PageFrame
+      product={PRODUCT}
+      title="Chains of the record"
+      lead="Each process writes its rows as a chain: a row holds the hash of the one before it, and the head is signed."
+    >
+      <div className="grid gap-4">
+        {chains.isPending && <Skeleton label="Loading chains" />}
+        {chains.isError && (
+          <ErrorState
+            error={chains.error}
+            title="The chains could not be listed"
+            requestLabel="Request"
+            retry={{ label: "Try again", run: () => void chains.refetch() }}
+          />
+        )}
+        {chains.data?.chains.map((chain) => (
+          <ChainPanel key={chain.chain_id} chain={chain} />
+        ))}
+        {chains.isSuccess && <Keys />}
+      </div>
+    </PageFrame>
+  );
+}
+
+function ChainPanel({ chain }: { readonly chain: Chain }): ReactNode {
+  const { chain_id: id, head_seq: head, last_checkpoint_seq: signed } = chain;
+  const verify = useMutation({
+    mutationFn: () => adminApi.call("POST /v1/admin/audit/chains/{chain_id}/verify", { path: { chain_id: id }, body: {} }),
+  });
+  const exported = useMutation({
+    async mutationFn() {
+      const answer = await adminApi.send(`/v1/admin/audit/chains/${encodeURIComponent(id)}/export`);
+      download(await answer.blob(), "chain.jsonl");
+    },
+  });
+  return (
+    <Panel title={id}>
+      <div className="grid gap-4">
+        <Facts
+          items={[
+            ["Written by", chain.writer ?? "nobody known"],
+            ["Rows", head === 0 ? "none" : `${formatNumber(chain.first_seq)} to ${formatNumber(head)}`],
+            [
+              "Signed",
+              <Badge key="signed" tone={signed === null ? "warn" : "good"}>
+                {signed === null ? "not yet" : `up to ${formatNumber(signed)}`}
+              </Badge>,
+            ],
+            ["Last written", formatRelative(chain.updated_at)],
+            [
+              "Head",
+              <code key="head" className="text-xs break-all">
+                {chain.head_hash}
+              </code>,
+            ],
+          ]}
+        />
+        <div className="flex flex-wrap gap-3">
+          <Button look="primary" busy={verify.isPending} onClick={() => verify.mutate()}>
+            {verify.isPending ? `Hashing ${formatNumber(head)} rows…` : "Verify all of it"}
+          </Button>
+          <Button busy={exported.isPending} onClick={() => exported.mutate()}>
+            Export for an auditor
+          </Button>
+        </div>
+        {verify.isSuccess && <VerificationView verification={verify.data} />}
+        {verify.isError && <ErrorState error={verify.error} title="The chain could not be verified" requestLabel="Request" />}
+        {exported.isError && <ErrorState error={exported.error} title="The chain could not be exported" requestLabel="Request" />}
+      </div>
+    </Panel>
+  );
+}
+
+function Keys(): ReactNode {
+  const keys = useQuery({ queryKey: ["audit-keys"], queryFn: () => adminApi.call("GET /v1/admin/audit/keys") });
+  if (!keys.isSuccess) return null;
+  return (
+    <Panel title="On a machine of the auditor's">
+      <div className="grid gap-4">
+        <p className="text-muted">
+          An exported chain and the public keys are enough: no database, no network, and nothing of this gateway.
+        </p>
+        <p className="flex items-start gap-2">
+          <code className="min-w-0 rounded bg-sunken px-3 py-2 text-xs break-all">{OFFLINE}</code>
+          <CopyButton text={OFFLINE} label="Copy the line" doneLabel="Copied" />
+        </p>
+        <Facts
+          items={keys.data.keys.map(({ key_id: id, name, valid_from: from, valid_to: to }) => [
+            `${name} ${id}`,
+            `from ${formatDate(from)}${to === null ? "" : ` to ${formatDate(to)}`}`,
+          ])}
+        />
+        <div>
+          <Button onClick={() => download(new Blob([keys.data.keys.map(({ public_key: key }) => `${key}\n`).join("")]), "public-keys.txt")}>
+            Download the public keys
+          </Button>
+        </div>
+      </div>
+    </Panel>
+  );
+}
+
+function download(content: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
