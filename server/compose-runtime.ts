@@ -1,3 +1,4 @@
+import { batchesOn } from "./compose-batches.ts";
 import { fileJobs, openFiles } from "./compose-files.ts";
 import { openControls } from "./compose-controls.ts";
 import { openWatchedLedger } from "./compose-ledger.ts";
@@ -141,14 +142,15 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     },
   });
   await feed.start();
+  const serving = { models: models.models, items, ...(await openFiles(config, parts, snapshots)) };
+  const batches = batchesOn(config, road, calls, { db, snapshots, clock, log, owner: ledger.chainId, ...serving });
   const services: Services = {
-    models: models.models,
-    items,
+    ...serving,
+    batches: batches.service,
     outletTo,
     tools: tools.tools,
     agents: agents.agents,
     ...openRecordServices(parts, ledger, limits.truth),
-    ...(await openFiles(config, parts, snapshots)),
     portal: portal.service(notices, tools.tools.appResource),
   };
   const knowledge = openKnowledge({ db, snapshots, nest, send: (call, request) => models.models.embed(call, request), clock, log });
@@ -159,9 +161,10 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
   ];
   const workers = runJobs(
-    [...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...knowledge.jobs, ...storedJobs(parts)],
+    [...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...knowledge.jobs, ...batches.jobs, ...storedJobs(parts)],
     log,
   );
+  batches.start();
   return {
     road,
     services,
@@ -169,11 +172,13 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     follower,
     /** Takes no more calls, lets those in flight end, and after `graceMs` ends them. */
     async drain(graceMs: number): Promise<void> {
+      const lines = batches.stop();
       await road.drain(graceMs);
+      await lines;
       await models.settled();
     },
     async close(): Promise<void> {
-      await workers.stop();
+      await Promise.all([workers.stop(), batches.stop()]);
       await strangers.write("all").catch((error: Error) => log.error("row_not_sealed", { error }));
       await limits.close();
       await observing.close();

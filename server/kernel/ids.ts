@@ -1,5 +1,5 @@
 import { randomFillSync } from "node:crypto";
-import { monotonicFactory } from "ulid";
+import { monotonicFactory, ulid as ulidOf } from "ulid";
 
 const pool = new Uint8Array(4096);
 let left = 0;
@@ -15,6 +15,9 @@ function random(): number {
 
 /** Time-sortable id of an audit row, an admin log entry or a run. Increases within a process even when the clock does not. */
 export const ulid: (time?: number) => string = monotonicFactory(random);
+
+/** Id that holds the very millisecond it is given, whatever ids were made before. */
+export const datedId = (time: number): string => ulidOf(time, random);
 
 /** Random id of a directory record. */
 export function uuid(): string {

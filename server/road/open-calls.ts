@@ -46,6 +46,10 @@ export class OpenCalls {
     return call;
   }
 
+  get size(): number {
+    return this.open.size;
+  }
+
   has(call: Call): boolean {
     return this.open.has(call);
   }

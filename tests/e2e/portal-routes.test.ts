@@ -19,6 +19,7 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/portal/auth/change-password": { current_password: "wrong", new_password: PASSWORD },
   "POST /v1/portal/auth/2fa/verify": { code: "000000" },
   "POST /v1/portal/auth/2fa/disable": { code: "000000" },
+  "POST /v1/portal/api-keys": { name: "laptop" },
   "PATCH /v1/portal/auth/profile": { display_name: "x" },
   "PATCH /v1/portal/auth/primary-group": { group_id: crypto.randomUUID() },
   "POST /v1/portal/runs/:run_id/feedback": { score: 1 },
@@ -35,6 +36,9 @@ const BODIES: Record<string, unknown> = {
 const WITHOUT_JSON = new Set([
   "POST /v1/portal/approvals/:id/page",
   "POST /v1/portal/auth/sso/:id/acs",
+  "POST /v1/portal/auth/sso/:id/backchannel-logout",
+  "POST /v1/portal/auth/sso/sign-out",
+  "DELETE /v1/portal/api-keys/:key_id",
   "POST /v1/portal/auth/validate",
   "POST /v1/portal/auth/logout",
   "POST /v1/portal/auth/session",

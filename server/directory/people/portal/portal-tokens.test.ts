@@ -59,3 +59,10 @@ test("a second-step token opens nothing else, and the other way round", async ()
   at(start + 301_000);
   expect(await tokens.verifySecondStep(step)).toBeNull();
 });
+
+test("a token says when it was issued though ids of a later time were made before it", async () => {
+  const later = world(1_900_000_000_000);
+  await later.tokens.issue(user);
+  const { tokens, start } = world();
+  expect(((await tokens.verify(await tokens.issue(user))) as PortalToken).issuedAt).toBe(start);
+});

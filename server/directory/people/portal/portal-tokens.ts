@@ -2,7 +2,7 @@ import { hkdfSync } from "node:crypto";
 import { jwtVerify, SignJWT } from "jose";
 import { decodeTime } from "ulid";
 import type { Clock } from "../../../kernel/clock.ts";
-import { ulid } from "../../../kernel/ids.ts";
+import { datedId } from "../../../kernel/ids.ts";
 import { sha256Hex } from "../../../kernel/secrets.ts";
 import { BoundedMap } from "../../bounded-map.ts";
 
@@ -67,7 +67,7 @@ export class PortalTokens {
     }: { at?: number; seconds?: number; sessionEndsAt?: number | null } = {},
   ): Promise<string> {
     // The id holds the millisecond: `iat` has seconds only, too few to tell a token from one a moment before a password change.
-    const jti = ulid(Math.max(at, user.tokens_valid_from.getTime()));
+    const jti = datedId(Math.max(at, user.tokens_valid_from.getTime()));
     const iat = Math.floor(decodeTime(jti) / 1000);
     const email = user.email === null ? {} : { email: user.email };
     const ends = sessionEndsAt === null ? null : Math.floor(sessionEndsAt / 1000);
