@@ -29,7 +29,7 @@ export function batchesOn(config: Pick<Configuration, "batchLinesAtOnce">, road:
     records: new BatchRecords(given),
     queue: new LineQueue(given),
     linesAtOnce: config.batchLinesAtOnce,
-    callsOpen: () => calls.size,
+    calls,
     carry: (endpoint, request) => road.carry({ surface: withFiles(inMessages, surfaces[endpoint]), audit: LINE }, request),
     recordEnd: (job) => recordEnd(calls, job),
   });

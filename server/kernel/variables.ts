@@ -196,7 +196,7 @@ export const VARIABLES = {
   GW_BATCH_LINES_AT_ONCE: {
     schema: integer(1, 1_000),
     default: "16",
-    meaning: "lines of batch jobs that a process carries out at a time while no caller waits; fewer while callers do",
+    meaning: "lines of batch jobs that a process carries out at a time while no caller calls it; one at a time while callers do",
   },
   GW_BASELINE_CALLS: {
     schema: integer(1, 1_000_000),

@@ -77,6 +77,8 @@ export class Road {
     if (this.draining)
       return this.withoutRow(route, refuse("draining", undefined, { headers: { "retry-after": "1", connection: "close" } }));
     if (!calls.accepting) return this.withoutRow(route, refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } }));
+    // Who watches a job waits for the job.
+    if (route.audit.proxyType !== "batch") calls.noteRequest();
     const call = calls.start(request, ip, route.audit);
     if (route.authenticates === true) call.row.is_auth_event = true;
     request.signal.addEventListener("abort", () => call.abort.abort("client_disconnected" satisfies AbortReason), { once: true });

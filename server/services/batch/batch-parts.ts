@@ -17,8 +17,8 @@ export interface BatchParts {
   readonly log: Log;
   /** Lines this process carries out at a time while nobody waits for a call of their own. */
   readonly linesAtOnce: number;
-  /** Calls of this process that are under way, lines among them. */
-  readonly callsOpen: () => number;
+  /** Calls of this process: how many are under way, lines among them, and how long no caller has made one, milliseconds. */
+  readonly calls: { readonly size: number; readonly quietMs: number };
   /** One line as a call on the road; null while none is taken. */
   readonly carry: (
     endpoint: BatchEndpoint,

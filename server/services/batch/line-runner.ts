@@ -7,13 +7,14 @@ import { endOf, INTERRUPTED, unanswered } from "./line-result.ts";
 
 const RENEWED_MS = 8_000;
 const IDLE_MS = 500;
-/** How often it is looked again whether others' calls leave room. */
-const CROWDED_MS = 20;
+/** While callers ask for things one line is begun in so long, and for so long after the last of them. */
+const CROWDED_MS = 25;
+const QUIET_MS = 250;
 const LINES_A_CLAIM = 8;
 const LONGEST_CORRELATION = 200;
 
 /**
- * Carries lines out, a few at a time and fewer while callers wait for calls of their own. Any number of processes may: a line
+ * Carries lines out, a few at a time, and hardly any while callers make calls of their own. Any number of processes may: a line
  * is held by one of them, and its result is written once.
  */
 export class LineRunner {
@@ -58,9 +59,11 @@ export class LineRunner {
         const abandoned = await this.parts.queue.takeAbandoned(ownToo, unanswered("failed", INTERRUPTED));
         ownToo = false;
         if (abandoned > 0) continue;
-        const room = this.room();
+        const crowded = this.isCrowded;
+        const room = (crowded ? 1 : this.parts.linesAtOnce) - this.underWay.size;
         const claimed = room > 0 ? await this.claim(Math.min(room, LINES_A_CLAIM)) : 0;
-        if (claimed === 0) await this.pause(this.underWay.size > 0 && room <= 0 ? CROWDED_MS : IDLE_MS);
+        if (crowded || room <= 0) await this.pause(CROWDED_MS, crowded);
+        else if (claimed === 0) await this.pause(IDLE_MS);
       } catch (error) {
         this.parts.log.warn("batch_lines_not_carried", { error: error as Error });
         await this.pause(IDLE_MS);
@@ -68,23 +71,23 @@ export class LineRunner {
     }
   }
 
-  /** How many lines more may be begun: callers come first, and one line goes on however many there are. */
-  private room(): number {
-    const { callsOpen, linesAtOnce } = this.parts;
-    const others = callsOpen() - this.underWay.size;
-    const most = others <= 0 ? linesAtOnce : others < 4 ? Math.ceil(linesAtOnce / 4) : 1;
-    return most - this.underWay.size;
+  /** Whether callers wait, or have asked for something just now and are likely to again. */
+  private get isCrowded(): boolean {
+    const { calls } = this.parts;
+    return calls.size > this.underWay.size || calls.quietMs < QUIET_MS;
   }
 
-  private pause(ms: number): Promise<void> {
+  /** `whole`: though a line ends meanwhile. */
+  private pause(ms: number, whole = false): Promise<void> {
     if (this.stopped) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.nudge?.(), ms);
-      this.nudge = () => {
+      const end = () => {
         clearTimeout(timer);
         this.nudge = null;
         resolve();
       };
+      const timer = setTimeout(end, ms);
+      if (!whole) this.nudge = end;
     });
   }
 
