@@ -137,3 +137,28 @@ withBrowser("files of mine are stored, downloaded as they were and deleted, what
   expect(problems).toEqual([]);
   await context.close();
 });
+
+withBrowser("a job of mine is made of a file, watched and read", async () => {
+  const { page, context, problems } = await world.portalPage({ width: 320, height: 700, theme: "light" });
+  await page.goto(`${world.portal}/jobs`);
+  await page.getByText("No jobs yet").waitFor();
+  const line = (id: string, content: string) =>
+    JSON.stringify({
+      custom_id: id,
+      method: "POST",
+      url: "/v1/chat/completions",
+      body: { model: "echo", messages: [{ role: "user", content }] },
+    });
+  const buffer = Buffer.from(`${line("a", "hello")}\n${line("b", '<img src=x onerror="document.title=1">')}\n`);
+  await page.getByLabel("File of requests (JSON lines)").setInputFiles({ name: "in.jsonl", mimeType: "text/plain", buffer });
+  await page.getByRole("button", { name: "Start the job" }).click();
+  await page.getByText("2 of 2 requests done").waitFor();
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Results" }).click();
+  const results = await new Response((await (await download).createReadStream()) as unknown as ReadableStream).text();
+  expect(results.split("\n").filter(Boolean)).toHaveLength(2);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  expect(problems).toEqual([]);
+  await context.close();
+});

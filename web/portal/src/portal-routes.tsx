@@ -41,6 +41,10 @@ const pages = [
     lazyRouteComponent(() => import("./pages/files.tsx"), "FilesPage"),
   ),
   page(
+    "/jobs",
+    lazyRouteComponent(() => import("./pages/jobs.tsx"), "JobsPage"),
+  ),
+  page(
     "/notifications",
     lazyRouteComponent(() => import("./pages/notifications.tsx"), "NotificationsPage"),
   ),

@@ -1,0 +1,230 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { ConfirmDialog } from "@gatehouse/web-kit/dialog.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { formatDate, formatNumber, formatUsd } from "@gatehouse/web-kit/formats.ts";
+import { Badge, PageFrame, Panel } from "@gatehouse/web-kit/page.tsx";
+import { EmptyState, ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { CircleStop, Download, Layers, Play } from "lucide-react";
+import { type ReactNode, useId, useRef, useState } from "react";
+import type { PortalApiSchemas } from "../api/portal-api.generated.ts";
+import { portalApi } from "../portal-client.ts";
+import { usePortalTexts } from "../translations.ts";
+
+type BatchJob = PortalApiSchemas["BatchJob"];
+
+const JOBS = "/v1/proxy/batch/jobs";
+const PAGE_SIZE = 50;
+const LOOKED_AGAIN_MS = 2_000;
+const TONES: Readonly<Partial<Record<BatchJob["status"], "good" | "bad" | "warn" | "accent">>> = {
+  completed: "good",
+  failed: "bad",
+  expired: "warn",
+  cancelled: "warn",
+  in_progress: "accent",
+};
+
+/** The endpoint that the lines name: a job has one. */
+async function endpointOf(file: File): Promise<string> {
+  const [first = ""] = (await file.slice(0, 65_536).text()).split("\n");
+  try {
+    return String((JSON.parse(first) as { url?: unknown }).url ?? "/v1/chat/completions");
+  } catch {
+    return "/v1/chat/completions";
+  }
+}
+
+async function makeJob(file: File): Promise<void> {
+  const form = new FormData();
+  form.set("kind", "batch_input");
+  form.set("display_name", file.name);
+  form.set("file", file);
+  const stored = (await (await portalApi.send("/v1/proxy/files", { method: "POST", body: form })).json()) as PortalApiSchemas["File"];
+  await portalApi.send("/v1/proxy/llm/batches", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ input_file_id: stored.id, endpoint: await endpointOf(file), completion_window: "24h" }),
+  });
+}
+
+async function save(fileId: string, name: string): Promise<void> {
+  const response = await portalApi.send(`/v1/proxy/files/${encodeURIComponent(fileId)}/content`);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+export function JobsPage(): ReactNode {
+  const t = usePortalTexts();
+  const found = useInfiniteQuery({
+    queryKey: ["jobs"],
+    async queryFn({ pageParam }) {
+      const response = await portalApi.send(`${JOBS}?page=${pageParam}&page_size=${PAGE_SIZE}`);
+      return (await response.json()) as PortalApiSchemas["BatchJobPage"];
+    },
+    initialPageParam: 1,
+    getNextPageParam: (last) => (last.page * last.page_size < last.total ? last.page + 1 : undefined),
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ jobs }) => jobs.some(({ ended_at: at }) => at === null)) === true ? LOOKED_AGAIN_MS : false,
+  });
+  const jobs = found.data?.pages.flatMap((page) => page.jobs) ?? [];
+  return (
+    <PageFrame product={t("product")} title={t("navJobs")} lead={t("jobsLead")} width="reading">
+      <div className="grid gap-4">
+        <NewJob />
+        {found.isPending && <Skeleton label={t("loading")} />}
+        {found.isError && <ErrorState error={found.error} title={t("unreadable")} requestLabel={t("request")} />}
+        {found.isSuccess && jobs.length === 0 && (
+          <EmptyState icon={Layers} title={t("noJobsTitle")}>
+            {t("noJobs")}
+          </EmptyState>
+        )}
+        <ul className="grid gap-3">
+          {jobs.map((job) => (
+            <li key={job.id}>
+              <OneJob job={job} />
+            </li>
+          ))}
+        </ul>
+        {found.hasNextPage && (
+          <div>
+            <Button busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+              {t("more")}
+            </Button>
+          </div>
+        )}
+      </div>
+    </PageFrame>
+  );
+}
+
+function NewJob(): ReactNode {
+  const t = usePortalTexts();
+  const queries = useQueryClient();
+  const input = useRef<HTMLInputElement>(null);
+  const id = useId();
+  const made = useMutation({
+    mutationFn: makeJob,
+    async onSuccess() {
+      if (input.current !== null) input.current.value = "";
+      await queries.invalidateQueries({ queryKey: ["jobs"] });
+      tell(t("jobMade"));
+    },
+  });
+  return (
+    <Panel>
+      <form
+        className="grid gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const [file] = input.current?.files ?? [];
+          if (file !== undefined) made.mutate(file);
+        }}
+      >
+        <label htmlFor={id} className="text-sm font-medium">
+          {t("chooseJobFile")}
+        </label>
+        <input ref={input} id={id} type="file" required accept=".jsonl,.ndjson,.txt" className="block min-h-10 w-full min-w-0 text-sm" />
+        <FormError error={made.error} />
+        <div>
+          <Button type="submit" look="primary" icon={Play} busy={made.isPending}>
+            {t("makeJob")}
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  );
+}
+
+function OneJob({ job }: { readonly job: BatchJob }): ReactNode {
+  const t = usePortalTexts();
+  const { total, completed, failed, cancelled, expired } = job.request_counts;
+  const done = completed + failed + cancelled + expired;
+  const progress = t("jobProgress", { done: formatNumber(done), total: formatNumber(total) });
+  const name = job.description ?? job.id;
+  const saved = useMutation({ mutationFn: ({ id, as }: { id: string; as: string }) => save(id, as) });
+  return (
+    <Panel>
+      <div className="grid gap-3">
+        <p className="flex flex-wrap items-center gap-2">
+          <Badge tone={TONES[job.status] ?? "neutral"}>{job.status.replaceAll("_", " ")}</Badge>
+          <span dir="auto" className="font-medium break-all">
+            {job.model}
+          </span>
+          <time dateTime={job.created_at} className="text-sm text-muted">
+            {formatDate(job.created_at)}
+          </time>
+          <span className="text-sm text-muted">{formatUsd(job.cost_usd)}</span>
+        </p>
+        <p className="text-sm">
+          {progress}
+          {failed > 0 && `, ${t("jobFailed", { count: formatNumber(failed) })}`}
+        </p>
+        <progress
+          aria-label={progress}
+          className="h-2 w-full appearance-none overflow-hidden rounded-full [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-sunken [&::-webkit-progress-value]:bg-accent"
+          max={Math.max(1, total)}
+          value={done}
+        />
+        {job.paused !== null && (
+          <p className="text-sm text-warn">{t("jobPaused", { when: formatDate(job.paused.until), why: job.paused.message })}</p>
+        )}
+        {job.error !== null && (
+          <p dir="auto" className="text-sm text-bad">
+            {job.error.message}
+          </p>
+        )}
+        <div className="flex flex-wrap gap-2">
+          {job.output_file_id !== null && (
+            <Button icon={Download} onClick={() => saved.mutate({ id: job.output_file_id ?? "", as: `${job.id}.jsonl` })}>
+              {t("jobResults")}
+            </Button>
+          )}
+          {job.error_file_id !== null && (
+            <Button icon={Download} onClick={() => saved.mutate({ id: job.error_file_id ?? "", as: `${job.id}-errors.jsonl` })}>
+              {t("jobErrors")}
+            </Button>
+          )}
+          {job.status === "in_progress" && <CancelButton id={job.id} name={name} />}
+        </div>
+        <FormError error={saved.error} />
+      </div>
+    </Panel>
+  );
+}
+
+function CancelButton({ id, name }: { readonly id: string; readonly name: string }): ReactNode {
+  const t = usePortalTexts();
+  const queries = useQueryClient();
+  const [asking, setAsking] = useState(false);
+  const cancelled = useMutation({
+    mutationFn: () => portalApi.send(`${JOBS}/${encodeURIComponent(id)}/cancel`, { method: "POST" }),
+    async onSuccess() {
+      setAsking(false);
+      await queries.invalidateQueries({ queryKey: ["jobs"] });
+      tell(t("jobCancelled"));
+    },
+  });
+  return (
+    <>
+      <Button icon={CircleStop} onClick={() => setAsking(true)}>
+        {t("cancelJob")}
+      </Button>
+      <ConfirmDialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={t("cancelJobTitle")}
+        description={name}
+        closeLabel={t("cancel")}
+        confirmLabel={t("cancelJob")}
+        busy={cancelled.isPending}
+        onConfirm={() => cancelled.mutate()}
+      >
+        <FormError error={cancelled.error} />
+      </ConfirmDialog>
+    </>
+  );
+}
