@@ -1,4 +1,7 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { AggregatorRegistry, Counter, Gauge, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
+
+/** All metrics of one process, as another one can be told them. */
+export type MetricFigures = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 /** Figures of what the ledger is doing, read at scrape time. */
 export interface LedgerFigures {
@@ -34,7 +37,9 @@ export interface Telemetry {
   /** The control plane refused a request; `reason` is a code of the gateway's own. */
   adminRefused(reason: string): void;
   watchLedger(read: () => LedgerFigures): void;
-  render(): Promise<string>;
+  figures(): Promise<MetricFigures>;
+  /** With those of other processes, where there are any. */
+  render(others?: readonly MetricFigures[]): Promise<string>;
   readonly contentType: string;
 }
 
@@ -47,8 +52,10 @@ interface Series {
 
 const ADDED_AT_ONCE = 256;
 
-export function telemetry(): Telemetry {
+/** `number` is a label of everything, where this is one of several that are looked at together. */
+export function telemetry(number: number | null = null): Telemetry {
   const registry = new Registry();
+  if (number !== null) registry.setDefaultLabels({ process: String(number) });
   const registers = [registry];
   const calls = new Counter({
     name: "gatehouse_calls_total",
@@ -157,7 +164,12 @@ export function telemetry(): Telemetry {
         figures.failed ? 1 : 0,
       );
     },
-    render() {
+    figures() {
+      for (const one of series.values()) addUp(one);
+      return registry.getMetricsAsJSON();
+    },
+    async render(others = []) {
+      if (others.length > 0) return AggregatorRegistry.aggregate([await this.figures(), ...others] as unknown as object[]).metrics();
       for (const one of series.values()) addUp(one);
       return registry.metrics();
     },

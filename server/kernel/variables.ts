@@ -103,6 +103,12 @@ export const VARIABLES = {
       "these, and from no one else, X-Forwarded-For is believed",
   },
   GW_ROLES: { schema: roles, default: ROLES.join(","), meaning: "which roles this process has; a fleet runs them apart" },
+  GW_PROCESSES: {
+    schema: integer(1, 64),
+    meaning:
+      "processes that serve calls behind the one port of the runtime plane, on a machine with cores to spare; without it one for " +
+      "each two cores, and eight at most",
+  },
   GW_DATA_DIR: { schema: text, default: "./data", meaning: "embedded database, audit journal and generated secrets (mode 0700)" },
   DATABASE_URL: {
     schema: databaseUrl,
