@@ -4,6 +4,8 @@ import { fileURLToPath } from "node:url";
 import { InProcessCounters } from "./controls/limits/in-process.ts";
 import { counterAnswerers } from "./controls/limits/remote-counters.ts";
 import { ServedCounters } from "./controls/limits/served-counters.ts";
+import { LoginThrottle } from "./directory/people/login-throttle.ts";
+import { type Attempts, attemptAnswerers } from "./directory/people/shared-login-throttle.ts";
 import type { Log } from "./kernel/log.ts";
 import type { MetricFigures } from "./kernel/telemetry.ts";
 import type { MemberSettings } from "./member-process.ts";
@@ -35,6 +37,7 @@ interface GroupOptions {
 /** The first process of a group: it starts the others, starts again what dies, and counts for all. */
 export function firstProcess({ size, homeDir, env, log }: GroupOptions): ProcessGroup {
   let served: ServedCounters | undefined;
+  let throttle: Attempts | undefined;
   let self: GroupMember | undefined;
   let members: Member[] = [];
   const others = (than: Member | null) => members.filter((member) => member !== than);
@@ -44,6 +47,7 @@ export function firstProcess({ size, homeDir, env, log }: GroupOptions): Process
     port: "first",
     homeDir: null,
     counters: (now, countersLog) => (served = new ServedCounters({ counters: new InProcessCounters(now), now, log: countersLog })),
+    logins: (clock) => (throttle = new LoginThrottle(clock)),
     shipped: () => allOf(others(null).map((member) => member.shipped())),
     caughtUp: () => allOf(others(null).map((member) => bounded(member.ask("caughtUp"), undefined))),
     async figures() {
@@ -67,6 +71,7 @@ export function firstProcess({ size, homeDir, env, log }: GroupOptions): Process
                 left: () => counting?.left(),
                 answerers: {
                   ...(counting === undefined ? {} : counterAnswerers(counting)),
+                  ...(throttle === undefined ? {} : attemptAnswerers(throttle, { ask: (name, value) => member.ask(name, value) })),
                   shipped: () => allOf([self?.shipped(), ...others(member).map((other) => other.shipped())]),
                 },
               };
@@ -139,8 +144,8 @@ class Member {
     this.over = this.keepRunning(first);
   }
 
-  ask(name: string): Promise<unknown> {
-    return this.child?.channel.ask(name) ?? Promise.reject(new Error(`process ${this.options.number} does not run`));
+  ask(name: string, value?: unknown): Promise<unknown> {
+    return this.child?.channel.ask(name, value) ?? Promise.reject(new Error(`process ${this.options.number} does not run`));
   }
 
   tell(name: string): void {

@@ -1,4 +1,5 @@
 import { RemoteCounters } from "./controls/limits/remote-counters.ts";
+import { remoteAttempts } from "./directory/people/shared-login-throttle.ts";
 import type { ProcessGroup } from "./process-group.ts";
 import type { ProcessChannel } from "./runtime/process-channel.ts";
 
@@ -17,6 +18,7 @@ export function memberProcess(
   { number, size, homeDir }: MemberSettings,
   stopAsked: (drainSeconds: number) => void,
 ): ProcessGroup {
+  const logins = remoteAttempts(channel);
   const nothing = () => Promise.resolve();
   return {
     size,
@@ -24,11 +26,13 @@ export function memberProcess(
     port: "joined",
     homeDir,
     counters: () => new RemoteCounters(channel),
+    logins: () => logins.attempts,
     shipped: () => channel.ask("shipped").then(() => undefined),
     caughtUp: nothing,
     figures: () => Promise.resolve([]),
     start(_settings, self) {
       channel.answer({
+        ...logins.answerers,
         figures: () => self.figures(),
         caughtUp: () => self.caughtUp(),
         shipped: () => self.shipped(),

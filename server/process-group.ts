@@ -1,5 +1,8 @@
 import { InProcessCounters } from "./controls/limits/in-process.ts";
 import type { Counters } from "./controls/limits/counters.ts";
+import { LoginThrottle } from "./directory/people/login-throttle.ts";
+import type { Attempts } from "./directory/people/shared-login-throttle.ts";
+import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
 import type { Log } from "./kernel/log.ts";
 import type { MetricFigures } from "./kernel/telemetry.ts";
@@ -39,6 +42,8 @@ export interface ProcessGroup {
   readonly homeDir: string | null;
   /** Counters that all of them share, where no Valkey is configured. `now`: milliseconds, never steps. */
   counters(now: () => number, log: Log): Counters;
+  /** What slows the guessing of portal passwords, in all of them together. */
+  logins(clock: Clock): Attempts;
   /** Resolves when every row that the others sealed so far is in the database. */
   shipped(): Promise<void>;
   caughtUp(): Promise<void>;
@@ -61,6 +66,7 @@ export function alone(): ProcessGroup {
     port: "own",
     homeDir: null,
     counters: (now) => new InProcessCounters(now),
+    logins: (clock) => new LoginThrottle(clock),
     shipped: nothing,
     caughtUp: nothing,
     figures: () => Promise.resolve([]),

@@ -22,7 +22,11 @@ describe("counters of many processes on one machine", () => {
     const [a, b] = processes;
     const of = await warmed(
       counters,
-      plan("t", { scopes: [scope("g", { maxConcurrent: 2 })], windows: [window("w", "requests", 3)], buckets: [bucket("b", "requests", 2)] }),
+      plan("t", {
+        scopes: [scope("g", { maxConcurrent: 2 })],
+        windows: [window("w", "requests", 3)],
+        buckets: [bucket("b", "requests", 2)],
+      }),
       NOON,
     );
     expect(a.admit("1", of, demand(), false)).toMatchObject({ kind: "admitted", inFlight: [1] });
