@@ -8,7 +8,7 @@ import type { Job } from "./kernel/job.ts";
 import type { Log } from "./kernel/log.ts";
 import { TokenCounts } from "./runtime/token-counts.ts";
 import { openValkey } from "./runtime/valkey.ts";
-import type { ProcessGroup } from "./process-group.ts";
+import type { ProcessGroup } from "./group/process-group.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 
 const ALERTS_WRITTEN_MS = 500;

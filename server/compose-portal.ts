@@ -9,7 +9,7 @@ import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
 import type { Log } from "./kernel/log.ts";
 import type { SecretBox } from "./kernel/secrets.ts";
-import type { ProcessGroup } from "./process-group.ts";
+import type { ProcessGroup } from "./group/process-group.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import { waitUntilShipped } from "./ledger/wait-until-shipped.ts";
 import type { AdmissionParts } from "./road/admission/admit.ts";

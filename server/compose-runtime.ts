@@ -48,7 +48,7 @@ import { runAccess } from "./services/runs/run-access.ts";
 import { openKnowledge } from "./services/knowledge/knowledge-service.ts";
 import { openAgents } from "./services/agents/agent-service.ts";
 import { openTools } from "./services/tools/tool-service.ts";
-import type { ProcessGroup } from "./process-group.ts";
+import type { ProcessGroup } from "./group/process-group.ts";
 import type { BlobStore } from "./store/blobs.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 import { readStoredSignatures, writeStoredSignatures } from "./store/stored-signatures.ts";

@@ -7,8 +7,8 @@ import { openControlPlane } from "./compose-control.ts";
 import { connect } from "./compose-database.ts";
 import { openWorkers } from "./compose-workers.ts";
 import { openRuntime } from "./compose-runtime.ts";
-import { alone, type GroupMember, type ProcessGroup } from "./process-group.ts";
-import { emptyLeftJournals } from "./left-journals.ts";
+import { alone, type SelfInGroup, type ProcessGroup } from "./group/process-group.ts";
+import { emptyLeftJournals } from "./group/left-journals.ts";
 import { withAppPages } from "./surfaces/pages/app-pages.ts";
 import { gatewayOriginsOf } from "./directory/discovery/governance.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
@@ -195,7 +195,7 @@ function openPlanes(
 }
 
 /** What the other processes of a group may ask of this one. */
-function memberOf(runtime: Awaited<ReturnType<typeof openRuntime>> | null, metrics: Telemetry, leave: () => void): GroupMember {
+function memberOf(runtime: Awaited<ReturnType<typeof openRuntime>> | null, metrics: Telemetry, leave: () => void): SelfInGroup {
   return {
     figures: () => metrics.figures(),
     caughtUp: async () => void (await runtime?.follower.caughtUp()),

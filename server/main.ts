@@ -1,10 +1,12 @@
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { compose, type Gateway } from "./compose.ts";
-import { firstProcess, ProcessGroupError } from "./first-process.ts";
-import { memberProcess, type MemberSettings } from "./member-process.ts";
-import { groupSize } from "./process-group.ts";
+import { firstProcess, ProcessGroupError } from "./group/first-process.ts";
+import { memberProcess, type MemberSettings } from "./group/member-process.ts";
+import { groupSize } from "./group/process-group.ts";
 import { channelToParent } from "./runtime/process-channel.ts";
+import { backupCommand } from "./cli/backup.ts";
+import { restoreCommand } from "./cli/restore.ts";
 import { auditCommand } from "./cli/audit.ts";
 import { configCommand } from "./cli/config.ts";
 import { importCommand } from "./cli/import.ts";
@@ -124,6 +126,8 @@ async function main([command = "start", ...rest]: string[]): Promise<void> {
   if (command === "config") process.exit(await configCommand(rest, process.env, io));
   if (command === "import") process.exit(await importCommand(rest, io));
   if (command === "verify") process.exit(await verifyCommand(rest, Date.now(), io));
+  if (command === "backup") process.exit(await backupCommand(rest, process.env, io));
+  if (command === "restore") process.exit(await restoreCommand(rest, process.env, io));
   if (command === "doctor") process.exit(await doctorCommand(rest, process.env, io));
   if (command === "member") return member();
   await start();

@@ -118,7 +118,7 @@ export const VARIABLES = {
   VALKEY_URL: {
     schema: valkeyUrl,
     secret: true,
-    meaning: "Valkey or Redis 7 or newer, for counters that many processes share; without it each process counts for itself",
+    meaning: "Valkey or Redis 7 or newer, for counters that the machines of a fleet share; without it each machine counts for itself",
   },
   GW_LIMITS_WHEN_COUNTERS_AWAY: {
     schema: z.enum(["closed", "open"]),
@@ -166,7 +166,7 @@ export const VARIABLES = {
     schema: bucketPlace,
     meaning:
       "s3://bucket/prefix: where the bytes of callers' files are stored, with the AWS_ variables below; without it a directory " +
-      "under GW_DATA_DIR, which serves one process only",
+      "under GW_DATA_DIR, which serves one machine only",
   },
   AWS_ACCESS_KEY_ID: { schema: key, meaning: "access key of that store; needed with GW_AUDIT_CHECKPOINT_URL and GW_BLOB_URL" },
   AWS_SECRET_ACCESS_KEY: { schema: key, secret: true, meaning: "its secret; needed with GW_AUDIT_CHECKPOINT_URL and GW_BLOB_URL" },

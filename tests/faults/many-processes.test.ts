@@ -86,9 +86,9 @@ test("every process serves, with a chain of its own, and the metrics tell of eac
   const key = await team("everybody", {});
   expect(await allOf(Array.from({ length: 90 }, (_, i) => call(key, `served-${i}`)))).toEqual({ 200: 90 });
   const text = await metrics();
-  const served = [...text.matchAll(/^gatehouse_calls_total\{.*status="200".*process="(\d)"\} (\d+)$/gm)];
-  expect(new Set(served.map((one) => one[1]))).toEqual(new Set(["1", "2", "3"]));
-  expect(served.reduce((sum, one) => sum + Number(one[2]), 0)).toBe(90);
+  const calls = [...text.matchAll(/^gatehouse_calls_total\{.*status="200".*process="(\d)"\} (\d+)$/gm)];
+  expect(new Set(calls.map((one) => one[1]))).toEqual(new Set(["1", "2", "3"]));
+  expect(calls.reduce((sum, one) => sum + Number(one[2]), 0)).toBe(90);
   await until("every row", shipped);
   expect((await admin.get("/v1/admin/audit/chains")).chains).toHaveLength(PROCESSES);
 });

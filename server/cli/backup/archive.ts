@@ -89,7 +89,10 @@ export async function* readArchive(path: string): AsyncGenerator<ArchiveEntry> {
     }
   } catch (error) {
     if (error instanceof BackupDamaged || (error as NodeJS.ErrnoException).code === "ENOENT") throw error;
-    if (error instanceof SyntaxError || /^Z_|zlib|gzip|incorrect|unexpected end/i.test(`${(error as NodeJS.ErrnoException).code} ${(error as Error).message}`))
+    if (
+      error instanceof SyntaxError ||
+      /^Z_|zlib|gzip|incorrect|unexpected end/i.test(`${(error as NodeJS.ErrnoException).code} ${(error as Error).message}`)
+    )
       throw new BackupDamaged(`${path} is not a whole backup: ${(error as Error).message}`, { cause: error });
     throw error;
   } finally {

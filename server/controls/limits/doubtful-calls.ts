@@ -11,4 +11,4 @@ export function partOf(row: CallTotal | undefined, id: string): Omit<CallTotal, 
 }
 
 /** What is held at a member of a routing group has the call's id in front. */
-export const callOf = (id: string): string => id.slice(0, (id + "/").indexOf("/"));
+export const callHeldFor = (id: string): string => id.slice(0, (id + "/").indexOf("/"));

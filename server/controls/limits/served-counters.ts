@@ -9,7 +9,7 @@ import {
   type Reservation,
   type RowsOf,
 } from "./counters.ts";
-import { callOf, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
+import { callHeldFor, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
 import type { InProcessCounters } from "./in-process.ts";
 import { endsWithCall } from "./reckoning.ts";
 
@@ -123,12 +123,12 @@ export class ServedCounters implements Counters {
     const { now, log, rowsWithinMs = ROWS_WITHIN_MS } = this.options;
     const byTenant = Map.groupBy(this.doubtful.entries(), ([, { reservation }]) => reservation.plan.tenantId);
     for (const [tenantId, entries] of byTenant) {
-      const rows = await rowsOf(tenantId, [...new Set(entries.map(([id]) => callOf(id)))]);
+      const rows = await rowsOf(tenantId, [...new Set(entries.map(([id]) => callHeldFor(id)))]);
       for (const [id, doubt] of entries) {
-        const row = partOf(rows.get(callOf(id)), id);
+        const row = partOf(rows.get(callHeldFor(id)), id);
         if (row === undefined && now() - doubt.since <= rowsWithinMs) continue;
         this.doubtful.delete(id);
-        if (row === undefined) log.warn("limits_given_back", { tenant_id: tenantId, call_id: callOf(id) });
+        if (row === undefined) log.warn("limits_given_back", { tenant_id: tenantId, call_id: callHeldFor(id) });
         this.restate(
           doubt,
           row === undefined ? NOTHING_USED : { requests: row.requests > 0 ? 1 : 0, input: row.tokens, output: 0, micros: row.micros },

@@ -1,7 +1,7 @@
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Actual, Admission, Counters, Demand, Plan, Reservation, RowsOf } from "./counters.ts";
-import { callOf, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
+import { callHeldFor, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
 import { beginsAtZero } from "./reckoning.ts";
 import { ADMIT, DOUBTFUL, RENEW, RESOLVE, SETTLE, WARM } from "./valkey-scripts.ts";
 
@@ -190,15 +190,15 @@ export class ValkeyCounters implements Counters {
         entries.push({ owner: found[i] as string, id: found[i + 1] as string, deadMs: Number(found[i + 2]) });
       const rows = await rowsOf(
         tenant.id,
-        entries.map(({ id }) => callOf(id)),
+        entries.map(({ id }) => callHeldFor(id)),
       );
       for (const { owner, id, deadMs } of entries) {
-        const row = partOf(rows.get(callOf(id)), id);
+        const row = partOf(rows.get(callHeldFor(id)), id);
         if (row !== undefined)
           await this.run(RESOLVE, tenant, ["{}", owner, id, "1", text(row.tokens), text(row.micros), text(row.requests)]);
         else if (deadMs > (this.options.rowsWithinMs ?? ROWS_WITHIN_MS)) {
           await this.run(RESOLVE, tenant, ["{}", owner, id, "0", "0", "0", "0"]);
-          this.options.log.warn("limits_given_back", { tenant_id: tenant.id, call_id: callOf(id) });
+          this.options.log.warn("limits_given_back", { tenant_id: tenant.id, call_id: callHeldFor(id) });
         }
       }
     }

@@ -1,18 +1,18 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { InProcessCounters } from "./controls/limits/in-process.ts";
-import { counterAnswerers } from "./controls/limits/remote-counters.ts";
-import { ServedCounters } from "./controls/limits/served-counters.ts";
-import { LoginThrottle } from "./directory/people/login-throttle.ts";
-import { type Attempts, attemptAnswerers } from "./directory/people/shared-login-throttle.ts";
-import type { Log } from "./kernel/log.ts";
-import type { MetricFigures } from "./kernel/telemetry.ts";
+import { InProcessCounters } from "../controls/limits/in-process.ts";
+import { counterAnswerers } from "../controls/limits/remote-counters.ts";
+import { ServedCounters } from "../controls/limits/served-counters.ts";
+import { LoginThrottle } from "../directory/people/login-throttle.ts";
+import { type Attempts, attemptAnswerers } from "../directory/people/shared-login-throttle.ts";
+import type { Log } from "../kernel/log.ts";
+import type { MetricFigures } from "../kernel/telemetry.ts";
 import type { MemberSettings } from "./member-process.ts";
-import type { GroupMember, GroupSettings, ProcessGroup } from "./process-group.ts";
-import { type ChildOfOurs, startProcess } from "./runtime/process-channel.ts";
+import type { SelfInGroup, GroupSettings, ProcessGroup } from "./process-group.ts";
+import { type ChildOfOurs, startProcess } from "../runtime/process-channel.ts";
 
-const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 const FIRST_RESTART_MS = 50;
 const LONGEST_RESTART_MS = 5_000;
 /** One that answers nothing must not keep an administrator, or whoever reads metrics, waiting. */
@@ -38,7 +38,7 @@ interface GroupOptions {
 export function firstProcess({ size, homeDir, env, log }: GroupOptions): ProcessGroup {
   let served: ServedCounters | undefined;
   let throttle: Attempts | undefined;
-  let self: GroupMember | undefined;
+  let self: SelfInGroup | undefined;
   let members: Member[] = [];
   const others = (than: Member | null) => members.filter((member) => member !== than);
   return {

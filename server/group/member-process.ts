@@ -1,7 +1,7 @@
-import { RemoteCounters } from "./controls/limits/remote-counters.ts";
-import { remoteAttempts } from "./directory/people/shared-login-throttle.ts";
+import { RemoteCounters } from "../controls/limits/remote-counters.ts";
+import { remoteAttempts } from "../directory/people/shared-login-throttle.ts";
 import type { ProcessGroup } from "./process-group.ts";
-import type { ProcessChannel } from "./runtime/process-channel.ts";
+import type { ProcessChannel } from "../runtime/process-channel.ts";
 
 export interface MemberSettings {
   readonly number: number;

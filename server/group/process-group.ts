@@ -1,11 +1,11 @@
-import { InProcessCounters } from "./controls/limits/in-process.ts";
-import type { Counters } from "./controls/limits/counters.ts";
-import { LoginThrottle } from "./directory/people/login-throttle.ts";
-import type { Attempts } from "./directory/people/shared-login-throttle.ts";
-import type { Clock } from "./kernel/clock.ts";
-import type { Configuration } from "./kernel/configuration.ts";
-import type { Log } from "./kernel/log.ts";
-import type { MetricFigures } from "./kernel/telemetry.ts";
+import { InProcessCounters } from "../controls/limits/in-process.ts";
+import type { Counters } from "../controls/limits/counters.ts";
+import { LoginThrottle } from "../directory/people/login-throttle.ts";
+import type { Attempts } from "../directory/people/shared-login-throttle.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Configuration } from "../kernel/configuration.ts";
+import type { Log } from "../kernel/log.ts";
+import type { MetricFigures } from "../kernel/telemetry.ts";
 
 /** What the processes of a group that the first of them starts are given by it. */
 export interface GroupSettings {
@@ -18,7 +18,7 @@ export interface GroupSettings {
 }
 
 /** What the others ask of one process, and what it is told. */
-export interface GroupMember {
+export interface SelfInGroup {
   figures(): Promise<MetricFigures>;
   /** Resolves when what was written to the directory before is in force here. */
   caughtUp(): Promise<void>;
@@ -50,7 +50,7 @@ export interface ProcessGroup {
   /** Of the others that answer. */
   figures(): Promise<readonly MetricFigures[]>;
   /** Resolves when all of them take calls. */
-  start(settings: GroupSettings, self: GroupMember): Promise<void>;
+  start(settings: GroupSettings, self: SelfInGroup): Promise<void>;
   leave(): void;
   /** Resolves when no other process of the group runs any more. */
   stop(drainSeconds: number): Promise<void>;
