@@ -11,9 +11,11 @@ const HELP = `Usage: gatehouse [command]
   start        run the gateway (the default); settings are environment variables, see docs/reference/configuration.md
   dev          run the gateway and restart it when its source changes
   audit ...    verify the ledger, see gatehouse audit --help
+  backup ...   write a backup of the database, see gatehouse backup --help
   config ...   keep a tenant's configuration in a file, see gatehouse config --help
   doctor       look for what is wrong with settings, files, database and ledger
   import ...   bring another gateway's configuration, see gatehouse import --help
+  restore ...  bring a backup into an empty database, see gatehouse restore --help
   scout ...    tell a gateway of AI clients and tool servers on this device, see gatehouse scout --help
   verify ...   verify a certificate of an AI System, see gatehouse verify --help
   run FILE     run a TypeScript file of this project
@@ -86,9 +88,11 @@ function main([command = "start", ...rest]) {
       withoutArguments(command, rest);
       return runToEnd([MAIN, command]);
     case "audit":
+    case "backup":
     case "config":
     case "doctor":
     case "import":
+    case "restore":
     case "verify":
       return runToEnd([MAIN, command, ...rest], LEAVES_NOTHING);
     case "scout":

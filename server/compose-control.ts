@@ -9,7 +9,7 @@ import type { Configuration } from "./kernel/configuration.ts";
 import type { Log } from "./kernel/log.ts";
 import { pathOf } from "./kernel/request-path.ts";
 import type { SecretBox } from "./kernel/secrets.ts";
-import type { Telemetry } from "./kernel/telemetry.ts";
+import type { MetricFigures, Telemetry } from "./kernel/telemetry.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import { readiness } from "./runtime-plane.ts";
 import { mailSender } from "./runtime/mail-sender.ts";
@@ -41,6 +41,8 @@ interface ControlParts {
   /** The chain that this process writes, and the way to embedding models; null without the runtime role. */
   readonly runtime: { readonly ledger: Pick<Ledger, "status">; readonly knowledge: NonNullable<Parameters<typeof searchBench>[1]> } | null;
   readonly signingKey: string;
+  /** Metrics of the other processes of the group. */
+  readonly otherFigures: () => Promise<readonly MetricFigures[]>;
   readonly gatewayOrigins: readonly string[];
 }
 
@@ -50,7 +52,8 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
   const health = {
     "/healthz": () => Response.json({ status: "ok" }),
     "/readyz": async () => readyResponse(notReady),
-    "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }),
+    "/metrics": async () =>
+      new Response(await metrics.render(await parts.otherFigures()), { headers: { "content-type": metrics.contentType } }),
   };
   const attempts = new RefusedAttempts(db, clock);
   const attemptsWriter = every(ATTEMPTS_WRITTEN_MS, "write_refused_attempts", () => attempts.write(), log);

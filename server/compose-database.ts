@@ -5,6 +5,13 @@ import { type DatabaseConnection, openDatabase } from "./store/database.ts";
 import { databaseFailure } from "./store/database-state.ts";
 import { startEmbeddedPostgres } from "./store/embedded.ts";
 
+/** Beside its pool a process listens on a few. */
+const CONNECTIONS_OF_EACH = 12;
+const CONNECTIONS_OF_ONE = 60;
+
+/** Many processes of one machine ask no more of the database together than it was made for. */
+const connectionsOf = (processes: number): number => Math.max(5, Math.floor(10 / Math.sqrt(processes)));
+
 /** What the driver cannot read of an address it says by throwing: a port there is not, a certificate that is not there. */
 function openNamed(url: string, options: Parameters<typeof openDatabase>[1]): DatabaseConnection {
   try {
@@ -20,8 +27,9 @@ export async function connect(
   directory: DataDirectory,
   log: Log,
   hooks: { readonly onQuery?: (sql: string) => void },
-): Promise<{ connection: DatabaseConnection; description: string; close: () => Promise<void> }> {
-  const options = { log, ...(hooks.onQuery === undefined ? {} : { onQuery: hooks.onQuery }) };
+  processes: number,
+): Promise<{ connection: DatabaseConnection; url: string; description: string; close: () => Promise<void> }> {
+  const options = { log, max: connectionsOf(processes), ...(hooks.onQuery === undefined ? {} : { onQuery: hooks.onQuery }) };
   if (config.databaseUrl !== undefined) {
     const connection = openNamed(config.databaseUrl, options);
     const failure = await databaseFailure(connection.db);
@@ -29,12 +37,17 @@ export async function connect(
       await connection.close();
       throw new ConfigurationError(`DATABASE_URL: ${failure}`);
     }
-    return { connection, description: connection.place, close: connection.close };
+    return { connection, url: config.databaseUrl, description: connection.place, close: connection.close };
   }
-  const embedded = await startEmbeddedPostgres({ directory, log });
+  const embedded = await startEmbeddedPostgres({
+    directory,
+    log,
+    settings: processes === 1 ? {} : { max_connections: String(CONNECTIONS_OF_ONE + processes * CONNECTIONS_OF_EACH) },
+  });
   const connection = openDatabase(embedded.url, options);
   return {
     connection,
+    url: embedded.url,
     description: `embedded PostgreSQL in ${embedded.home}`,
     async close() {
       await connection.close();

@@ -1,4 +1,3 @@
-import { InProcessCounters } from "./controls/limits/in-process.ts";
 import { Limits } from "./controls/limits/limits.ts";
 import { ValkeyCounters } from "./controls/limits/valkey.ts";
 import { AlertWriter } from "./directory/limits/alert-writer.ts";
@@ -9,6 +8,7 @@ import type { Job } from "./kernel/job.ts";
 import type { Log } from "./kernel/log.ts";
 import { TokenCounts } from "./runtime/token-counts.ts";
 import { openValkey } from "./runtime/valkey.ts";
+import type { ProcessGroup } from "./group/process-group.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 
 const ALERTS_WRITTEN_MS = 500;
@@ -20,18 +20,19 @@ interface LimitsParts {
   readonly connection: DatabaseConnection;
   readonly clock: Clock;
   readonly log: Log;
+  readonly group: Pick<ProcessGroup, "counters" | "shipped">;
 }
 
-/** Limits with their counters, in this process or in Valkey, and the totals they are held to. */
-export function openLimits(config: Configuration, { connection, clock, log }: LimitsParts, ledger: { shipped(): Promise<void> }) {
+/** Limits with their counters, in Valkey or in the first process of the group, and the totals they are held to. */
+export function openLimits(config: Configuration, { connection, clock, log, group }: LimitsParts, ledger: { shipped(): Promise<void> }) {
   // Steady: its own clock counts microseconds from the start of the process, whatever is done to the wall clock.
   const steady = () => clock.micros() / 1000;
   const counters =
     config.valkeyUrl === undefined
-      ? new InProcessCounters(steady)
+      ? group.counters(steady, log)
       : new ValkeyCounters({ valkey: openValkey(config.valkeyUrl), now: steady, log });
   const alerts = new AlertWriter(connection.db, log);
-  const truth = new UsageTruth(connection.db, () => ledger.shipped());
+  const truth = new UsageTruth(connection.db, () => Promise.all([ledger.shipped(), group.shipped()]).then(() => undefined));
   const tokenCounts = new TokenCounts();
   const limits = new Limits({
     counters,

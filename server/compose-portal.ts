@@ -1,5 +1,4 @@
 import type { Notices } from "./controls/notices/notices.ts";
-import { LoginThrottle } from "./directory/people/login-throttle.ts";
 import { LiveFeed } from "./directory/people/portal/live-feed.ts";
 import { queuedHashing } from "./directory/people/portal/password-work.ts";
 import { RegistrationThrottle } from "./directory/people/portal/registration-throttle.ts";
@@ -10,6 +9,7 @@ import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
 import type { Log } from "./kernel/log.ts";
 import type { SecretBox } from "./kernel/secrets.ts";
+import type { ProcessGroup } from "./group/process-group.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import { waitUntilShipped } from "./ledger/wait-until-shipped.ts";
 import type { AdmissionParts } from "./road/admission/admit.ts";
@@ -30,6 +30,7 @@ interface PortalParts {
   readonly log: Log;
   readonly upstream: ReturnType<typeof upstreamOf>;
   readonly ledger: Ledger;
+  readonly group: Pick<ProcessGroup, "logins">;
 }
 
 /** What end users sign in to: their directory, passwords, live events and sign-on, until `close`. */
@@ -51,7 +52,7 @@ export function openPortal(config: Configuration, parts: PortalParts) {
       users,
       snapshots,
       feed,
-      logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock), registrations: new RegistrationThrottle(clock) },
+      logins: { directory, tokens, users, hashing, throttle: parts.group.logins(clock), registrations: new RegistrationThrottle(clock) },
       notices,
       signOn,
       publicUrl: config.publicUrl ?? null,

@@ -49,6 +49,7 @@ import { runAccess } from "./services/runs/run-access.ts";
 import { openKnowledge } from "./services/knowledge/knowledge-service.ts";
 import { openAgents } from "./services/agents/agent-service.ts";
 import { openTools } from "./services/tools/tool-service.ts";
+import type { ProcessGroup } from "./group/process-group.ts";
 import type { BlobStore } from "./store/blobs.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 import { readStoredSignatures, writeStoredSignatures } from "./store/stored-signatures.ts";
@@ -77,6 +78,7 @@ export interface RuntimeParts {
   readonly blobs: BlobStore;
   readonly signingKey: string;
   readonly jwtSecret: string;
+  readonly group: ProcessGroup;
   /** Where clients reach this plane. */
   readonly gatewayOrigins: readonly string[];
 }

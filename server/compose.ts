@@ -7,6 +7,8 @@ import { openControlPlane } from "./compose-control.ts";
 import { connect } from "./compose-database.ts";
 import { openWorkers } from "./compose-workers.ts";
 import { openRuntime } from "./compose-runtime.ts";
+import { alone, type SelfInGroup, type ProcessGroup } from "./group/process-group.ts";
+import { emptyLeftJournals } from "./group/left-journals.ts";
 import { withAppPages } from "./surfaces/pages/app-pages.ts";
 import { gatewayOriginsOf } from "./directory/discovery/governance.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
@@ -15,10 +17,10 @@ import { systemClock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
 import type { Log } from "./kernel/log.ts";
 import { type SecretBox, secretBox } from "./kernel/secrets.ts";
-import { telemetry } from "./kernel/telemetry.ts";
+import { telemetry, type Telemetry } from "./kernel/telemetry.ts";
 import { checkpointTargets } from "./ledger/checkpoint-targets.ts";
 import { openLedger } from "./ledger/ledger.ts";
-import { openPlane } from "./plane.ts";
+import { openPlane, type Plane } from "./plane.ts";
 import { runtimePlane } from "./runtime-plane.ts";
 import { hashPassword } from "./runtime/passwords.ts";
 import { type DataDirectory, openDataDirectory } from "./store/data-directory.ts";
@@ -53,6 +55,8 @@ export interface ComposeHooks {
   readonly onQuery?: (sql: string) => void;
   /** Stands in for the ledger (a benchmark measures what it costs). */
   readonly openLedger?: typeof openLedger;
+  /** The processes this is one of; without it it is one of its own. */
+  readonly group?: ProcessGroup;
 }
 
 export async function compose(
@@ -62,21 +66,17 @@ export async function compose(
   hooks: ComposeHooks = {},
 ): Promise<Gateway> {
   const clock = systemClock();
+  const group = hooks.group ?? alone();
   const directory = openDataDirectory(config.dataDir);
   const keys = keysOf(config, directory);
   // What was opened is closed in the opposite order, also when a later step fails.
   const closers: (() => Promise<void> | void)[] = [() => directory.close()];
   try {
     // First: nothing is made for a start that fails over a port.
-    const metrics = telemetry();
-    const adminPlane = openPlane(config, config.adminPort, log, metrics.answeredWithoutRow);
-    closers.push(adminPlane.close);
-    const runtimePlaneOpen = config.roles.includes("runtime")
-      ? openPlane(config, config.runtimePort, log, metrics.answeredWithoutRow)
-      : null;
-    if (runtimePlaneOpen !== null) closers.push(runtimePlaneOpen.close);
+    const metrics = telemetry(group.number);
+    const { adminPlane, runtimePlaneOpen } = openPlanes(config, group, log, metrics, closers);
 
-    const { connection, description, close } = await connect(config, directory, log, hooks);
+    const { connection, url, description, close } = await connect(config, directory, log, hooks, group.size);
     closers.push(close);
     const { db } = connection;
     await migrate(db);
@@ -88,14 +88,16 @@ export async function compose(
     const { auditSigningKey: signingKey, jwtSecret } = keys;
     const gatewayOrigins = gatewayOriginsOf(config.publicUrl ?? runtimePlaneOpen?.serving.url ?? null);
     const shared = { targets, secrets, clock, upstream, log, metrics, signingKey, gatewayOrigins };
+    if (group.homeDir === null) await emptyLeftJournals(directory.path, group.size, config, { ...shared, db });
     const runtime = config.roles.includes("runtime")
       ? await openRuntime(config, {
           ...shared,
           openLedger: hooks.openLedger ?? openLedger,
           connection,
           journal: directory.journalPath,
-          blobs: await blobsOf(config, directory),
+          blobs: await blobsOf(config, directory, group),
           jwtSecret,
+          group,
         })
       : null;
     if (runtime !== null) closers.push(() => runtime.close());
@@ -110,10 +112,14 @@ export async function compose(
         : runtime !== null && !runtime.ledger.accepting()
           ? "the audit journal takes no calls"
           : databaseAway();
-    const control = openControlPlane(config, { ...shared, db, notReady, runtime });
+    const control = openControlPlane(config, { ...shared, db, notReady, runtime, otherFigures: () => group.figures() });
     closers.push(() => control.close());
     await warnOfUnreadableKeys(db, secrets, log);
 
+    const leave = () => {
+      leaving = true;
+      group.leave();
+    };
     // Last: whatever fails before it must not have made secrets that are never shown.
     const started = await firstStart({
       directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null },
@@ -126,11 +132,16 @@ export async function compose(
     const answerAdmin = async (request: Request, info: { ip: string }) => {
       const response = await control.app.fetch(request, info);
       // Where one process has both planes, what an admin was told is done is in force for the next call.
-      if (runtime !== null && request.method !== "GET" && response.ok) await runtime.follower.caughtUp();
+      if (runtime !== null && request.method !== "GET" && response.ok) await Promise.all([runtime.follower.caughtUp(), group.caughtUp()]);
       return response;
     };
-    adminPlane.answer(config.roles.includes("control") ? withAppPages("console", answerAdmin) : answerAdmin);
-    closers.push(() => adminPlane.serving.stop({ graceSeconds: 2 }));
+    closers.push(() => group.stop(0));
+    await group.start(
+      { ...keys, databaseUrl: url, runtimePort: runtimePlaneOpen?.serving.port ?? null },
+      memberOf(runtime, metrics, leave),
+    );
+    adminPlane?.answer(config.roles.includes("control") ? withAppPages("console", answerAdmin) : answerAdmin);
+    closers.push(() => adminPlane?.serving.stop({ graceSeconds: 2 }));
     if (runtimePlaneOpen !== null && runtime !== null) {
       const { road, services } = runtime;
       const answerCalls = runtimePlane(road, services, { notReady }, config.allowedOrigins, metrics.answeredWithoutRow);
@@ -139,20 +150,19 @@ export async function compose(
 
     return {
       runtimeUrl: runtimePlaneOpen?.serving.url ?? null,
-      adminUrl: adminPlane.serving.url,
+      adminUrl: adminPlane?.serving.url ?? "",
       dataDir: directory.path,
       database: description,
       made: started.made,
       firstModel,
-      leave() {
-        leaving = true;
-      },
+      leave,
       async stop(drainSeconds = config.drainSeconds) {
         if (runtimePlaneOpen !== null && runtime !== null) {
           runtime.services.portal.feed.endAll();
           await Promise.all([
             runtimePlaneOpen.serving.stop({ graceSeconds: drainSeconds + AFTER_DRAIN_SECONDS }),
             runtime.drain(drainSeconds * 1000),
+            group.stop(drainSeconds),
           ]);
         }
         await closeAll(closers, log);
@@ -164,9 +174,40 @@ export async function compose(
   }
 }
 
-/** Where files of callers are stored: a bucket where one is configured, else the data directory. */
-async function blobsOf(config: Configuration, directory: DataDirectory): Promise<BlobStore> {
-  return config.blobBucket === undefined ? openBlobDirectory(join(directory.path, "files")) : blobBucket(config.blobBucket);
+function openPlanes(
+  config: Configuration,
+  group: ProcessGroup,
+  log: Log,
+  metrics: Telemetry,
+  closers: (() => Promise<void> | void)[],
+): { readonly adminPlane: Plane | null; readonly runtimePlaneOpen: Plane | null } {
+  const open = (wanted: boolean, where: Parameters<typeof openPlane>[1]): Plane | null => {
+    if (!wanted) return null;
+    const plane = openPlane(config, where, log, metrics.answeredWithoutRow);
+    closers.push(plane.close);
+    return plane;
+  };
+  return {
+    // The first process of a group has it for all.
+    adminPlane: open(group.homeDir === null, { port: config.adminPort }),
+    runtimePlaneOpen: open(config.roles.includes("runtime"), { port: config.runtimePort, sharing: group.port }),
+  };
+}
+
+/** What the other processes of a group may ask of this one. */
+function memberOf(runtime: Awaited<ReturnType<typeof openRuntime>> | null, metrics: Telemetry, leave: () => void): SelfInGroup {
+  return {
+    figures: () => metrics.figures(),
+    caughtUp: async () => void (await runtime?.follower.caughtUp()),
+    shipped: async () => void (await runtime?.ledger.shipped()),
+    leave,
+  };
+}
+
+/** Where files of callers are stored: a bucket where one is configured, else the data directory of the group. */
+async function blobsOf(config: Configuration, directory: DataDirectory, { homeDir, number }: ProcessGroup): Promise<BlobStore> {
+  if (config.blobBucket !== undefined) return blobBucket(config.blobBucket);
+  return openBlobDirectory(join(homeDir ?? directory.path, "files"), homeDir === null ? "arriving" : `arriving-${number}`);
 }
 
 async function warnOfUnreadableKeys(db: Database, secrets: SecretBox, log: Log): Promise<void> {

@@ -1,5 +1,12 @@
+import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { compose, type Gateway } from "./compose.ts";
+import { firstProcess, ProcessGroupError } from "./group/first-process.ts";
+import { memberProcess, type MemberSettings } from "./group/member-process.ts";
+import { groupSize } from "./group/process-group.ts";
+import { channelToParent } from "./runtime/process-channel.ts";
+import { backupCommand } from "./cli/backup.ts";
+import { restoreCommand } from "./cli/restore.ts";
 import { auditCommand } from "./cli/audit.ts";
 import { configCommand } from "./cli/config.ts";
 import { importCommand } from "./cli/import.ts";
@@ -24,6 +31,7 @@ const EXPECTED = [
   DataDirectoryError,
   EmbeddedPostgresError,
   MigrationError,
+  ProcessGroupError,
   JournalDamaged,
   ChainUnproven,
 ];
@@ -33,9 +41,30 @@ async function start(): Promise<void> {
   const log = jsonLog(config.logLevel);
   logUnhandledRejections(log);
   const stopped = stopSignal(config);
-  const gateway = await compose(config, process.env, log);
+  const size = groupSize(config);
+  const group = size === 1 ? {} : { group: firstProcess({ size, homeDir: resolve(config.dataDir), env: process.env, log }) };
+  const gateway = await compose(config, process.env, log, group);
   process.stdout.write(welcome(gateway, config));
   await stop(gateway, await stopped);
+}
+
+/** A further process of a gateway on this machine, which another one has started and stops. */
+async function member(): Promise<void> {
+  const channel = channelToParent();
+  const settings = (await channel.ask("settings")) as MemberSettings;
+  const config = readConfiguration(settings.env);
+  const log = jsonLog(config.logLevel);
+  logUnhandledRejections(log);
+  const asked = Promise.withResolvers<StopRequest>();
+  const stopped = Promise.race([stopSignal(config), asked.promise]);
+  const group = memberProcess(channel, settings, (drain) => asked.resolve({ notice: 0, drain }));
+  const gateway = await compose(config, {}, log, { group });
+  channel.tell("ready");
+  const { notice, drain } = await stopped;
+  gateway.leave();
+  await delay(notice * 1000);
+  await gateway.stop(drain);
+  process.exit(0);
 }
 
 /** Whoever restarts a gateway whose launcher was killed does so at once, and finds the data directory taken until then. */
@@ -50,11 +79,11 @@ interface StopRequest {
 
 /** Resolves with the first request to stop. A second Ctrl-C waits for nothing. Only SIGTERM comes from where a balancer may stand before us. */
 function stopSignal({ drainSeconds: drain, drainNoticeSeconds }: Configuration): Promise<StopRequest> {
-  return new Promise((resolve) => {
+  return new Promise((heard) => {
     let asked = false;
     const ask = (request: StopRequest) => {
       asked = true;
-      resolve(request);
+      heard(request);
     };
     process.on("SIGINT", () => (asked ? process.exit(130) : ask({ notice: 0, drain })));
     process.on("SIGTERM", () => ask({ notice: drainNoticeSeconds, drain }));
@@ -80,7 +109,7 @@ const READER_GONE = 141;
 
 /** Resolves when the pipe has taken the text: an export must not be cut off by the exit after it. */
 function written(text: string): Promise<void> {
-  return new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(error) : resolve())));
+  return new Promise((done, reject) => process.stdout.write(text, (error) => (error ? reject(error) : done())));
 }
 
 /** A reader that closes the pipe early, as `head` does, gets no more. */
@@ -97,7 +126,10 @@ async function main([command = "start", ...rest]: string[]): Promise<void> {
   if (command === "config") process.exit(await configCommand(rest, process.env, io));
   if (command === "import") process.exit(await importCommand(rest, io));
   if (command === "verify") process.exit(await verifyCommand(rest, Date.now(), io));
+  if (command === "backup") process.exit(await backupCommand(rest, process.env, io));
+  if (command === "restore") process.exit(await restoreCommand(rest, process.env, io));
   if (command === "doctor") process.exit(await doctorCommand(rest, process.env, io));
+  if (command === "member") return member();
   await start();
 }
 

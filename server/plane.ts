@@ -12,7 +12,7 @@ const ONE_HOST = /^(?:[\w.~%!$&'()*+;=-]+|\[[\da-f:.%]+\])(?::\d{0,5})?$/i;
 type Answer = (request: Request, info: { ip: string }) => Response | Promise<Response>;
 
 /** A port that is open, whatever answers on it. */
-interface Plane {
+export interface Plane {
   readonly serving: Serving;
   /** The handler from now on; until then every request is answered that the gateway is starting. */
   answer(handler: Answer): void;
@@ -20,7 +20,12 @@ interface Plane {
 }
 
 /** `refused` is told of each request that comes before anything answers, or that nobody may answer. Throws `ListenError`. */
-export function openPlane({ host, trustedProxies }: Configuration, port: number, log: Log, refused: (reason: ErrorCode) => void): Plane {
+export function openPlane(
+  { host, trustedProxies }: Configuration,
+  { port, sharing = "own" }: { readonly port: number; readonly sharing?: "own" | "first" | "joined" },
+  log: Log,
+  refused: (reason: ErrorCode) => void,
+): Plane {
   let handler: Answer = () => {
     refused("starting");
     return plainError("starting", { "retry-after": "1" });
@@ -28,6 +33,7 @@ export function openPlane({ host, trustedProxies }: Configuration, port: number,
   const serving = serve({
     hostname: host,
     port,
+    sharing,
     fetch(request, peer) {
       const named = request.headers.get("host");
       if (named !== null && !ONE_HOST.test(named)) {

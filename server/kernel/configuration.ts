@@ -3,6 +3,7 @@ import type { BucketSettings } from "./bucket-settings.ts";
 import type { Collector } from "./collector-settings.ts";
 import type { MailAddress, MailServer } from "./mail-settings.ts";
 import type { TrustedProxies } from "./trusted-proxies.ts";
+import { availableParallelism } from "node:os";
 import type { z } from "zod";
 import { type ProcessRole, type Variable, VARIABLES } from "./variables.ts";
 
@@ -33,6 +34,8 @@ export interface Configuration {
   readonly adminPublicUrl: string | undefined;
   readonly trustedProxies: TrustedProxies;
   readonly roles: readonly ProcessRole[];
+  /** That serve calls, on this machine. */
+  readonly processes: number;
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
   readonly valkeyUrl: string | undefined;
@@ -106,6 +109,11 @@ function collectorOf(env: Readonly<Record<string, string | undefined>>): Collect
   };
 }
 
+/** One process keeps about two cores busy, with what the database does for it. */
+function processesFor(cores: number): number {
+  return Math.max(1, Math.min(8, Math.floor(cores / 2)));
+}
+
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 
 /** Throws `ConfigurationError` with one line that names the variable. */
@@ -126,6 +134,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     adminPublicUrl: read(env, "GW_ADMIN_PUBLIC_URL"),
     trustedProxies: read(env, "GW_TRUSTED_PROXIES") as TrustedProxies,
     roles: read(env, "GW_ROLES") as ProcessRole[],
+    processes: (read(env, "GW_PROCESSES") as number | undefined) ?? processesFor(availableParallelism()),
     dataDir: read(env, "GW_DATA_DIR") as string,
     databaseUrl: read(env, "DATABASE_URL"),
     valkeyUrl: read(env, "VALKEY_URL"),

@@ -1,4 +1,7 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { AggregatorRegistry, Counter, Gauge, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
+
+/** All metrics of one process, as another one can be told them. */
+export type MetricFigures = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 /** Figures of what the ledger is doing, read at scrape time. */
 export interface LedgerFigures {
@@ -34,7 +37,9 @@ export interface Telemetry {
   /** The control plane refused a request; `reason` is a code of the gateway's own. */
   adminRefused(reason: string): void;
   watchLedger(read: () => LedgerFigures): void;
-  render(): Promise<string>;
+  figures(): Promise<MetricFigures>;
+  /** With those of other processes, where there are any. */
+  render(others?: readonly MetricFigures[]): Promise<string>;
   readonly contentType: string;
 }
 
@@ -47,8 +52,10 @@ interface Series {
 
 const ADDED_AT_ONCE = 256;
 
-export function telemetry(): Telemetry {
+/** `number` is a label of everything, where this is one of several that are looked at together. */
+export function telemetry(number: number | null = null): Telemetry {
   const registry = new Registry();
+  if (number !== null) registry.setDefaultLabels({ process: String(number) });
   const registers = [registry];
   const calls = new Counter({
     name: "gatehouse_calls_total",
@@ -120,47 +127,55 @@ export function telemetry(): Telemetry {
     answeredWithoutRow: (reason) => withoutRow.labels(reason).inc(),
     chainVerified: (verdict) => verifications.labels(verdict).inc(),
     adminRefused: (reason) => adminRefusals.labels(reason).inc(),
-    watchLedger(read) {
-      const counter = (name: string, help: string, value: (figures: LedgerFigures) => number) =>
-        new Counter({
-          name,
-          help,
-          registers,
-          collect() {
-            this.reset();
-            this.inc(value(read()));
-          },
-        });
-      const gauge = (name: string, help: string, value: (figures: LedgerFigures) => number) =>
-        new Gauge({
-          name,
-          help,
-          registers,
-          collect() {
-            this.set(value(read()));
-          },
-        });
-      gauge("gatehouse_ledger_open_calls", "Calls begun and not yet sealed", (figures) => figures.openCalls);
-      gauge("gatehouse_ledger_unshipped_bytes", "Journal bytes not yet in the database", (figures) => figures.unshippedBytes);
-      gauge("gatehouse_ledger_unshipped_rows", "Audit rows not yet in the database", (figures) => figures.unshippedRows);
-      gauge(
-        "gatehouse_ledger_oldest_unshipped_seconds",
-        "Age of the oldest audit row not yet in the database",
-        (figures) => figures.oldestUnshippedSeconds,
-      );
-      gauge("gatehouse_ledger_head_seq", "Position of the newest row of this process's chain", (figures) => figures.headSeq);
-      counter("gatehouse_ledger_rows_written_total", "Audit rows written by this process", (figures) => figures.writtenRows);
-      counter("gatehouse_ledger_syncs_total", "Times the journal was brought to stable storage", (figures) => figures.syncs);
-      counter("gatehouse_ledger_sync_seconds_total", "Time that took", (figures) => figures.syncSeconds);
-      gauge("gatehouse_ledger_shipping", "0 while rows do not reach the database", (figures) => (figures.shipping ? 1 : 0));
-      gauge("gatehouse_ledger_failed", "1 when the journal can no longer be written and calls are refused", (figures) =>
-        figures.failed ? 1 : 0,
-      );
+    watchLedger: (read) => watchLedgerIn(registry, read),
+    figures() {
+      for (const one of series.values()) addUp(one);
+      return registry.getMetricsAsJSON();
     },
-    render() {
+    async render(others = []) {
+      if (others.length > 0) return AggregatorRegistry.aggregate([await this.figures(), ...others] as unknown as object[]).metrics();
       for (const one of series.values()) addUp(one);
       return registry.metrics();
     },
     contentType: registry.contentType,
   };
+}
+
+function watchLedgerIn(registry: Registry, read: () => LedgerFigures): void {
+  const registers = [registry];
+  const counter = (name: string, help: string, value: (figures: LedgerFigures) => number) =>
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(value(read()));
+      },
+    });
+  const gauge = (name: string, help: string, value: (figures: LedgerFigures) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(value(read()));
+      },
+    });
+  gauge("gatehouse_ledger_open_calls", "Calls begun and not yet sealed", (figures) => figures.openCalls);
+  gauge("gatehouse_ledger_unshipped_bytes", "Journal bytes not yet in the database", (figures) => figures.unshippedBytes);
+  gauge("gatehouse_ledger_unshipped_rows", "Audit rows not yet in the database", (figures) => figures.unshippedRows);
+  gauge(
+    "gatehouse_ledger_oldest_unshipped_seconds",
+    "Age of the oldest audit row not yet in the database",
+    (figures) => figures.oldestUnshippedSeconds,
+  );
+  gauge("gatehouse_ledger_head_seq", "Position of the newest row of this process's chain", (figures) => figures.headSeq);
+  counter("gatehouse_ledger_rows_written_total", "Audit rows written by this process", (figures) => figures.writtenRows);
+  counter("gatehouse_ledger_syncs_total", "Times the journal was brought to stable storage", (figures) => figures.syncs);
+  counter("gatehouse_ledger_sync_seconds_total", "Time that took", (figures) => figures.syncSeconds);
+  gauge("gatehouse_ledger_shipping", "0 while rows do not reach the database", (figures) => (figures.shipping ? 1 : 0));
+  gauge("gatehouse_ledger_failed", "1 when the journal can no longer be written and calls are refused", (figures) =>
+    figures.failed ? 1 : 0,
+  );
 }

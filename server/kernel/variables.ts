@@ -103,6 +103,12 @@ export const VARIABLES = {
       "these, and from no one else, X-Forwarded-For is believed",
   },
   GW_ROLES: { schema: roles, default: ROLES.join(","), meaning: "which roles this process has; a fleet runs them apart" },
+  GW_PROCESSES: {
+    schema: integer(1, 64),
+    meaning:
+      "processes that serve calls behind the one port of the runtime plane, on a machine with cores to spare; without it one for " +
+      "each two cores, and eight at most",
+  },
   GW_DATA_DIR: { schema: text, default: "./data", meaning: "embedded database, audit journal and generated secrets (mode 0700)" },
   DATABASE_URL: {
     schema: databaseUrl,
@@ -112,7 +118,7 @@ export const VARIABLES = {
   VALKEY_URL: {
     schema: valkeyUrl,
     secret: true,
-    meaning: "Valkey or Redis 7 or newer, for counters that many processes share; without it each process counts for itself",
+    meaning: "Valkey or Redis 7 or newer, for counters that the machines of a fleet share; without it each machine counts for itself",
   },
   GW_LIMITS_WHEN_COUNTERS_AWAY: {
     schema: z.enum(["closed", "open"]),
@@ -160,7 +166,7 @@ export const VARIABLES = {
     schema: bucketPlace,
     meaning:
       "s3://bucket/prefix: where the bytes of callers' files are stored, with the AWS_ variables below; without it a directory " +
-      "under GW_DATA_DIR, which serves one process only",
+      "under GW_DATA_DIR, which serves one machine only",
   },
   AWS_ACCESS_KEY_ID: { schema: key, meaning: "access key of that store; needed with GW_AUDIT_CHECKPOINT_URL and GW_BLOB_URL" },
   AWS_SECRET_ACCESS_KEY: { schema: key, secret: true, meaning: "its secret; needed with GW_AUDIT_CHECKPOINT_URL and GW_BLOB_URL" },

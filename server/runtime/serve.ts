@@ -9,6 +9,11 @@ export interface ServeOptions {
   readonly hostname: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /**
+   * Whether other processes listen on the port too: the kernel hands each connection to one of them. The `first` makes
+   * sure that nobody else is there.
+   */
+  readonly sharing?: "own" | "first" | "joined";
   /** `request.signal` aborts and a streamed body is cancelled when the client goes away. */
   fetch(request: Request, peer: Peer): Response | Promise<Response>;
   onError(error: Error): Response | Promise<Response>;
@@ -28,8 +33,15 @@ export class ListenError extends Error {}
 const IDLE_SECONDS = 120;
 const POLL_MS = 10;
 
-export function serve(options: ServeOptions): Serving {
-  const server = listen(options);
+export function serve({ sharing = "own", ...given }: ServeOptions): Serving {
+  let options: Omit<ServeOptions, "sharing"> = given;
+  if (sharing === "first") {
+    // Of ports that are shared the kernel refuses none to a process of the same user.
+    const alone = listen(options, false);
+    options = { ...options, port: alone.port ?? options.port };
+    void alone.stop(true);
+  }
+  const server = listen(options, sharing !== "own");
   const port = server.port ?? options.port;
   const host = options.hostname.includes(":") ? `[${options.hostname}]` : options.hostname;
   return {
@@ -45,12 +57,12 @@ export function serve(options: ServeOptions): Serving {
   };
 }
 
-function listen(options: ServeOptions): Bun.Server<undefined> {
+function listen(options: Omit<ServeOptions, "sharing">, reusePort: boolean): Bun.Server<undefined> {
   try {
     return Bun.serve({
       hostname: options.hostname,
       port: options.port,
-      reusePort: false,
+      reusePort,
       development: false,
       idleTimeout: IDLE_SECONDS,
       // The application bounds bodies itself: a request the server refused would leave no audit row.

@@ -6,11 +6,11 @@ const PIECE = 64 * 1024;
 const KEY = /^[A-Za-z0-9-]{8,100}$/;
 
 /**
- * Blobs in a directory that one process holds. What a process that was killed had begun to write stands under `arriving`
- * and goes when the next one opens it.
+ * Blobs in a directory of one machine. What a process that was killed had begun to write stands in `arrivals`, which no
+ * other process has, and goes when the next one opens it.
  */
-export async function openBlobDirectory(path: string): Promise<BlobStore> {
-  const arriving = join(path, "arriving");
+export async function openBlobDirectory(path: string, arrivals = "arriving"): Promise<BlobStore> {
+  const arriving = join(path, arrivals);
   await rm(arriving, { recursive: true, force: true });
   await mkdir(arriving, { recursive: true, mode: 0o700 });
   const made = new Set<string>();

@@ -30,10 +30,34 @@ export async function pendingMigrations(db: Database): Promise<string[]> {
   return files.filter((name) => !applied.has(name));
 }
 
+/** Whether anything is in the database. */
+export async function hasTables(db: Database): Promise<boolean> {
+  const { rows } =
+    await sql`SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') LIMIT 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** The version of this program. */
+export async function productRelease(): Promise<string> {
+  const { version } = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
+  return version;
+}
+
+/** Brings an empty database to where one is that has exactly these migrations. Throws `MigrationError` when this release has not all of them. */
+export async function migrateTo(db: Database, migrations: ReadonlyMap<string, string>): Promise<void> {
+  const digests = await digestsOf(await fileNames());
+  for (const [name, digest] of migrations) {
+    if (!digests.has(name))
+      throw new MigrationError(`it needs migration ${name}, which this release does not have: restore with the release that made it`);
+    if (digests.get(name) !== digest) throw new MigrationError(`migration ${name} of this release is another one than that of the backup`);
+  }
+  await migrate(db, (name) => migrations.has(name));
+}
+
 /** Applies what is new of `migrations/`, in number order, each in its own transaction. Safe to run from many processes. Throws `MigrationError`. */
-export async function migrate(db: Database): Promise<void> {
+export async function migrate(db: Database, wanted: (name: string) => boolean = () => true): Promise<void> {
   try {
-    await applyNew(db);
+    await applyNew(db, wanted);
   } catch (error) {
     throw error instanceof MigrationError
       ? error
@@ -41,8 +65,8 @@ export async function migrate(db: Database): Promise<void> {
   }
 }
 
-async function applyNew(db: Database): Promise<void> {
-  const files = await fileNames();
+async function applyNew(db: Database, wanted: (name: string) => boolean): Promise<void> {
+  const files = (await fileNames()).filter(wanted);
   const digests = await digestsOf(files);
   await db.connection().execute(async (connection) => {
     await sql`SELECT pg_advisory_lock(${sql.lit(LOCK)})`.execute(connection);
@@ -84,7 +108,8 @@ async function digestsOf(files: readonly string[]): Promise<Migrations> {
   return new Map(await Promise.all(files.map(async (name) => [name, await digestOf(name)] as const)));
 }
 
-async function appliedMigrations(db: Database): Promise<Migrations> {
+/** Name and digest of each migration that the database has. */
+export async function appliedMigrations(db: Database): Promise<Migrations> {
   const { rows } = await sql<{ name: string; digest: string }>`SELECT name, digest FROM schema_migrations ORDER BY name`.execute(db);
   return new Map(rows.map((row) => [row.name, row.digest]));
 }

@@ -20,6 +20,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "surfaces/portal": ["services/*", "controls/*", "road", "directory", "wire", "kernel"],
   "surfaces/scim": ["road", "directory", "wire", "kernel"],
   workers: ["services/*", "controls/*", "road", "directory", "ledger", "upstreams", "store", "wire", "kernel"],
+  group: ["controls/*", "directory", "ledger", "store", "runtime", "kernel"],
   cli: ["ledger", "store", "runtime", "kernel"],
 };
 

@@ -10,6 +10,8 @@ export interface DatabaseProxy {
   silence(): void;
   /** Goes on at the same address. */
   start(): Promise<void>;
+  /** From now on leads to another server, which knows the same passwords. */
+  leadTo(databaseUrl: string): void;
   /** From now on breaks the first connections whose COMMIT has reached the server, before the answer comes back. */
   cutAfterCommit(times: number): void;
   /** How often it has done so. */
@@ -21,11 +23,12 @@ export interface DatabaseProxy {
 const COMMIT = Buffer.from("Q\0\0\0\x0bCOMMIT\0", "latin1");
 
 export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
-  const to = new URL(databaseUrl);
-  const directory = to.searchParams.get("host");
-  const port = Number(to.port || 5432);
-  const server = () =>
-    directory?.startsWith("/") ? connect({ path: `${directory}/.s.PGSQL.${port}` }) : connect({ host: to.hostname, port });
+  let to = new URL(databaseUrl);
+  const server = () => {
+    const directory = to.searchParams.get("host");
+    const port = Number(to.port || 5432);
+    return directory?.startsWith("/") ? connect({ path: `${directory}/.s.PGSQL.${port}` }) : connect({ host: to.hostname, port });
+  };
   const sockets = new Set<Socket>();
   let silent = false;
   let left = 0;
@@ -86,6 +89,9 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
     url: url.href,
     start,
     stop,
+    leadTo(other) {
+      to = new URL(other);
+    },
     silence() {
       silent = true;
     },

@@ -49,6 +49,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     GW_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD,
     GW_DRAIN_NOTICE_SECONDS: "0",
     GW_DRAIN_SECONDS: "5",
+    GW_PROCESSES: "1",
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
     ...options.env,
   };

@@ -6,9 +6,11 @@ import { haveValkey, startValkey, type TestValkey } from "../../../tests/support
 import { DAY, NOON, LATE, scope, window, bucket, plan, nothing, demand, warmed, tryCall } from "../../../tests/support/counter-parts.ts";
 import type { Actual, Counters, Demand, Plan } from "./counters.ts";
 import { InProcessCounters } from "./in-process.ts";
+import { counterAnswerers, RemoteCounters } from "./remote-counters.ts";
+import { ServedCounters } from "./served-counters.ts";
 import { ValkeyCounters } from "./valkey.ts";
 
-/** One suite for both homes of counters. The clock is the test's own. */
+/** One suite for all homes of counters. The clock is the test's own. */
 
 interface Home {
   readonly name: string;
@@ -22,6 +24,20 @@ let tenants = 0;
 
 const homes: Home[] = [
   { name: "in process", make: (clock) => ({ counters: new InProcessCounters(() => clock.now), tenantId: `t${tenants++}` }) },
+  {
+    name: "in the first process",
+    make: (clock) => {
+      const now = () => clock.now;
+      const served = new ServedCounters({ counters: new InProcessCounters(now), now, log: jsonLog("error") }).serve();
+      const answerers = counterAnswerers(served) as Record<string, (value: unknown) => unknown>;
+      const carryOut = (name: string, value: unknown) => structuredClone(answerers[name]?.(structuredClone(value)));
+      const counters = new RemoteCounters({
+        ask: (name, value) => Promise.resolve().then(() => carryOut(name, value)),
+        tell: (name, value) => void carryOut(name, value),
+      });
+      return { counters, tenantId: `t${tenants++}` };
+    },
+  },
   ...(haveValkey
     ? [
         {
@@ -72,7 +88,7 @@ for (const home of homes) {
       test.each(kinds)("%s, 200 rounds", async (_name, make, wants) => {
         for (let round = 0; round < 200; round++) {
           const { counters, tenantId } =
-            round === 0 || home.name === "in process"
+            round === 0 || home.name !== "Valkey"
               ? home.make({ now: NOON })
               : { counters: opened.at(-1) as Counters, tenantId: `t${tenants++}` };
           const n = 1 + (round % 7);

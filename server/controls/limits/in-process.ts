@@ -32,6 +32,8 @@ export class InProcessCounters implements Counters {
   private readonly buckets = new Map<string, TokenBucket>();
   /** Calls in flight; of those that parted with what they held, what was counted then. */
   private readonly open = new Map<string, Actual | null>();
+  /** Calls whose place among calls at once is free already, though they are not settled. */
+  private readonly vacated = new Set<string>();
   private readonly now: () => number;
   private sweptAt: number;
 
@@ -131,7 +133,7 @@ export class InProcessCounters implements Counters {
     if (parted === undefined) return [];
     this.open.delete(id);
     const now = this.now();
-    for (const scope of plan.scopes) if (plan.unpaced !== true && scope.maxConcurrent !== null) this.scope(scope.key, now).inFlight--;
+    if (!this.vacated.delete(id)) this.freePlaces(plan, now);
     const actual = parted === null ? total : without(total, parted);
     this.charge(plan, actual, now);
     const spent: number[] = [];
@@ -149,6 +151,23 @@ export class InProcessCounters implements Counters {
       if (endsWithCall(window) && state.held <= 0) this.windows.delete(window.key);
     }
     return spent;
+  }
+
+  /** Of a call that runs no more and whose use is not known yet: others may have its place. */
+  vacate({ id, plan }: Reservation): void {
+    if (!this.open.has(id) || this.vacated.has(id)) return;
+    this.vacated.add(id);
+    this.freePlaces(plan, this.now());
+  }
+
+  /** Of a settled call for which `counted` was counted in windows, and which turned out to have used `actual`. */
+  restate({ plan, demand }: Pick<Reservation, "plan" | "demand">, counted: Actual, actual: Actual): void {
+    for (const window of plan.windows) {
+      const state = this.windows.get(window.key);
+      if (state === undefined) continue;
+      const before = usedOf(window.measure, counted) - givenBack(window, demand, counted);
+      state.spent += usedOf(window.measure, actual) - givenBack(window, demand, actual) - before;
+    }
   }
 
   warm(plan: Plan, spent: ReadonlyMap<number, number>): void {
@@ -174,6 +193,11 @@ export class InProcessCounters implements Counters {
   /** How many things are remembered, for the tests that hold it to a bound. */
   get size(): number {
     return this.windows.size + this.scopes.size + this.buckets.size;
+  }
+
+  private freePlaces(plan: Plan, now: number): void {
+    if (plan.unpaced === true) return;
+    for (const scope of plan.scopes) if (scope.maxConcurrent !== null) this.scope(scope.key, now).inFlight--;
   }
 
   private charge(plan: Plan, actual: Actual, now: number): void {

@@ -1,7 +1,7 @@
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
-import type { CallTotal } from "../../directory/limits/usage-truth.ts";
 import type { Actual, Admission, Counters, Demand, Plan, Reservation, RowsOf } from "./counters.ts";
+import { callHeldFor, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
 import { beginsAtZero } from "./reckoning.ts";
 import { ADMIT, DOUBTFUL, RENEW, RESOLVE, SETTLE, WARM } from "./valkey-scripts.ts";
 
@@ -54,8 +54,6 @@ const SETTLE_AGAIN_MS = 500;
 const LOOK_AGAIN_MS = 25;
 const IDLE_MS = 600_000;
 const TOLD_WITHIN_MS = 50;
-/** A process that is dead so long, after its lease, has no rows to show: what it counted and nobody recorded is given back. */
-const ROWS_WITHIN_MS = 40_000;
 
 /**
  * Counters shared by the processes of a fleet, in Valkey. What a process holds stands under its own name with a lease:
@@ -192,15 +190,15 @@ export class ValkeyCounters implements Counters {
         entries.push({ owner: found[i] as string, id: found[i + 1] as string, deadMs: Number(found[i + 2]) });
       const rows = await rowsOf(
         tenant.id,
-        entries.map(({ id }) => callOf(id)),
+        entries.map(({ id }) => callHeldFor(id)),
       );
       for (const { owner, id, deadMs } of entries) {
-        const row = partOf(rows.get(callOf(id)), id);
+        const row = partOf(rows.get(callHeldFor(id)), id);
         if (row !== undefined)
           await this.run(RESOLVE, tenant, ["{}", owner, id, "1", text(row.tokens), text(row.micros), text(row.requests)]);
         else if (deadMs > (this.options.rowsWithinMs ?? ROWS_WITHIN_MS)) {
           await this.run(RESOLVE, tenant, ["{}", owner, id, "0", "0", "0", "0"]);
-          this.options.log.warn("limits_given_back", { tenant_id: tenant.id, call_id: callOf(id) });
+          this.options.log.warn("limits_given_back", { tenant_id: tenant.id, call_id: callHeldFor(id) });
         }
       }
     }
@@ -374,15 +372,5 @@ function told(tenant: Held): string {
   tenant.sealed = [];
   return ids;
 }
-
-/** What a reservation is of: the call, or at a member of a routing group the attempt there. */
-function partOf(row: CallTotal | undefined, id: string): Omit<CallTotal, "attempts"> | undefined {
-  const [, attempt] = id.split("/");
-  const part = attempt === undefined ? undefined : row?.attempts?.[Number(attempt)];
-  return part === undefined ? row : { ...part, requests: 1 };
-}
-
-/** What is held at a member of a routing group has the call's id in front. */
-const callOf = (id: string): string => id.slice(0, (id + "/").indexOf("/"));
 
 const text = (value: number): string => String(Math.round(value));

@@ -33,7 +33,7 @@ export function readState(cluster: string): ClusterState | undefined {
   if (!existsSync(pidFile(cluster))) return undefined;
   const lines = readFileSync(pidFile(cluster), "utf8").split("\n");
   const pid = Number(lines[0]);
-  return pid > 0 ? { pid, ready: lines[7]?.trim() === "ready" } : undefined;
+  return pid > 0 ? { pid, ready: ["ready", "standby"].includes(lines[7]?.trim() ?? "") } : undefined;
 }
 
 /** The one name on this machine that every process of a cluster carries in its command line. */

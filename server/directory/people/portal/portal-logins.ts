@@ -6,7 +6,8 @@ import { write, type Actor, type Directory } from "../../writes/write.ts";
 import { END_USERS, nextTokenGeneration, notifyUser } from "../end-users.ts";
 import { takesLocalPasswords } from "../local-passwords.ts";
 import { NO_PASSWORD } from "../no-password.ts";
-import { usernameKey, type LoginThrottle } from "../login-throttle.ts";
+import { usernameKey } from "../login-throttle.ts";
+import type { Attempts } from "../shared-login-throttle.ts";
 import { codeIsRight } from "./code-check.ts";
 import { hashingRequesterOf, type PasswordHashing } from "./password-work.ts";
 import type { PortalTokens } from "./portal-tokens.ts";
@@ -16,7 +17,7 @@ export interface PortalLogins {
   readonly directory: Directory;
   readonly tokens: PortalTokens;
   readonly users: EndUserCache;
-  readonly throttle: LoginThrottle;
+  readonly throttle: Attempts;
   readonly registrations: RegistrationThrottle;
   readonly hashing: PasswordHashing;
 }

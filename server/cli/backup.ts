@@ -1,0 +1,124 @@
+import { existsSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { listChains } from "../ledger/chain-facts.ts";
+import { reasonOf } from "../kernel/errors.ts";
+import { holdConnection } from "../store/database.ts";
+import { appliedMigrations, productRelease } from "../store/migrate.ts";
+import { beginReading, copyRows, listTables, readPartitions, readSequences, RowsCount } from "../store/table-contents.ts";
+import { openAuditDatabase } from "./audit-database.ts";
+import { type ArchiveWriter, writeArchive } from "./backup/archive.ts";
+import {
+  BACKUP_FORMAT,
+  type BackupHead,
+  type FileEntry,
+  fileOf,
+  readSecrets,
+  type SecretsEntry,
+  storedFiles,
+  type TableEndEntry,
+  type TableEntry,
+} from "./backup/contents.ts";
+import { examineBackup } from "./backup/examine.ts";
+import type { CommandIo } from "./command-io.ts";
+
+const USAGE = `Usage:
+  gatehouse backup FILE [--database-url URL | --data-dir DIR] [--without-secrets]
+  gatehouse backup --verify FILE
+
+Writes one file with everything of the database at one moment, the files of callers that are stored in the data directory, and
+the generated secrets, without which stored keys of providers cannot be opened: keep it as you keep those. The gateway may run
+meanwhile; rows that are still in its journal are not in it. With --verify a backup is read to its end and compared with the
+digests in it; nothing else is needed for that.
+`;
+
+/** `gatehouse backup`. Resolves with the exit code; never throws. */
+export async function backupCommand(argv: string[], env: Readonly<Record<string, string | undefined>>, io: CommandIo): Promise<number> {
+  try {
+    const { values, positionals } = parseArgs({
+      args: argv,
+      options: {
+        "database-url": { type: "string" },
+        "data-dir": { type: "string" },
+        "without-secrets": { type: "boolean", default: false },
+        verify: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+      allowPositionals: true,
+    });
+    if (values.help) {
+      await io.stdout(USAGE);
+      return 0;
+    }
+    const [path, ...rest] = positionals;
+    if (path === undefined || rest.length > 0) throw new Error(`say which file\n${USAGE}`);
+    if (values.verify) {
+      const found = await examineBackup(path);
+      await io.stdout(`${path}: whole, of ${found.head.made_at}, ${found.tables} tables with ${found.rows} rows, ${found.files} files\n`);
+      return 0;
+    }
+    if (existsSync(path)) throw new Error(`${path} is there already`);
+    const dataDir = values["data-dir"] ?? env["GW_DATA_DIR"] ?? "./data";
+    const url = values["database-url"] ?? (values["data-dir"] === undefined ? env["DATABASE_URL"] : undefined);
+    const database = await openAuditDatabase({ url, dataDir });
+    try {
+      await makeBackup(path, database.db, { dataDir, secrets: !values["without-secrets"] }, io);
+    } finally {
+      await database.close();
+    }
+    return 0;
+  } catch (error) {
+    io.stderr(`gatehouse backup: ${reasonOf(error)}\n`);
+    return 1;
+  }
+}
+
+type Database = Parameters<typeof holdConnection>[0];
+
+async function makeBackup(path: string, db: Database, from: { dataDir: string; secrets: boolean }, io: CommandIo): Promise<void> {
+  const held = await holdConnection(db);
+  const told = { tables: 0, rows: 0, files: 0, secrets: 0 };
+  let failed = true;
+  try {
+    await beginReading(held.client);
+    const migrations = [...(await appliedMigrations(held.db))].map(([name, digest]) => ({ name, digest }));
+    const head: BackupHead = {
+      entry: "backup",
+      format: BACKUP_FORMAT,
+      made_at: new Date().toISOString(),
+      release: await productRelease(),
+      migrations,
+      partitions: await readPartitions(held.client),
+      sequences: await readSequences(held.client),
+    };
+    const chains = await listChains(held.db);
+    const digest = await writeArchive(path, async (archive) => {
+      await archive.entry(head);
+      for (const table of await listTables(held.client)) {
+        const count = new RowsCount();
+        await archive.entry({ entry: "table", ...table } satisfies TableEntry, copyRows(held.client, table, count));
+        await archive.entry({ entry: "table_end", name: table.name, ...count.result } satisfies TableEndEntry);
+        told.tables++;
+        told.rows += count.result.rows;
+      }
+      await keepOutside(archive, from, told);
+    });
+    await held.client.query("COMMIT");
+    failed = false;
+    await io.stdout(`${path}: ${told.tables} tables with ${told.rows} rows, ${told.files} files, ${told.secrets} secrets\n`);
+    for (const { chain_id, head_seq } of chains) await io.stdout(`  audit chain ${chain_id} up to row ${head_seq}\n`);
+    await io.stdout(`  sha256 of its contents ${digest}\n`);
+  } finally {
+    held.release(failed);
+  }
+}
+
+/** What stands beside the database. A file that was removed meanwhile is in no record that matters any more. */
+async function keepOutside(archive: ArchiveWriter, from: { dataDir: string; secrets: boolean }, told: { files: number; secrets: number }) {
+  const secrets = from.secrets ? readSecrets(from.dataDir) : {};
+  told.secrets = Object.keys(secrets).length;
+  await archive.entry({ entry: "secrets", secrets } satisfies SecretsEntry);
+  for (const key of storedFiles(from.dataDir)) {
+    await archive.entry({ entry: "file", key } satisfies FileEntry, fileOf(from.dataDir, key));
+    told.files++;
+  }
+}

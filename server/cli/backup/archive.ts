@@ -1,0 +1,165 @@
+import { createHash, type Hash } from "node:crypto";
+import { createReadStream, createWriteStream, openSync, fsyncSync, closeSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, createGzip } from "node:zlib";
+import { PassThrough } from "node:stream";
+
+/**
+ * The form of a backup: compressed; in it entries, each a line of JSON that says what it is and pieces of bytes, each
+ * behind a line with its length, the last one 0. The last entry has the digest of everything before it, so that a
+ * backup that was cut off or changed is found without a database.
+ */
+const LINE_FEED = 0x0a;
+const NUL = Buffer.alloc(0);
+/** A line longer than this is none of ours. */
+const LONGEST_LINE = 4 * 1024 * 1024;
+const PIECE = 256 * 1024;
+
+/** What is not a whole backup, in one line. */
+export class BackupDamaged extends Error {}
+
+export interface ArchiveWriter {
+  entry(head: object, bytes?: AsyncIterable<Uint8Array>): Promise<void>;
+}
+
+/** Writes a file that is whole or not there. It is made for its owner alone. */
+export async function writeArchive(path: string, fill: (archive: ArchiveWriter) => Promise<void>): Promise<string> {
+  const unfinished = `${path}.unfinished`;
+  await rm(unfinished, { force: true });
+  const input = new PassThrough({ highWaterMark: 4 * PIECE });
+  const written = pipeline(input, createGzip({ level: 6 }), createWriteStream(unfinished, { mode: 0o600, flags: "wx" }));
+  written.catch(() => undefined);
+  const digest = createHash("sha256");
+  const put = async (bytes: Uint8Array, counted = true) => {
+    if (counted) digest.update(bytes);
+    if (!input.write(bytes)) await Promise.race([new Promise((resolve) => input.once("drain", resolve)), written]);
+  };
+  try {
+    await fill({
+      async entry(head, bytes) {
+        await put(Buffer.from(`${JSON.stringify(head)}\n`));
+        if (bytes !== undefined)
+          for await (const piece of bytes) {
+            if (piece.byteLength === 0) continue;
+            await put(Buffer.from(`${piece.byteLength}\n`));
+            await put(piece);
+          }
+        await put(Buffer.from("0\n"));
+      },
+    });
+    const whole = digest.digest("hex");
+    await put(Buffer.from(`${JSON.stringify({ entry: "end", digest: whole })}\n0\n`), false);
+    input.end();
+    await written;
+    const file = openSync(unfinished, "r");
+    fsyncSync(file);
+    closeSync(file);
+    await rename(unfinished, path);
+    return whole;
+  } catch (error) {
+    input.destroy();
+    await written.catch(() => undefined);
+    await rm(unfinished, { force: true });
+    throw error;
+  }
+}
+
+interface ArchiveEntry {
+  readonly head: Readonly<Record<string, unknown>>;
+  /** To be read to its end before the next entry is asked for; what is left of it is read over. */
+  readonly bytes: AsyncGenerator<Uint8Array>;
+}
+
+/** The entries of a backup but the last, whose digest is proved at the end. Throws `BackupDamaged`. */
+export async function* readArchive(path: string): AsyncGenerator<ArchiveEntry> {
+  const reader = new ArchiveReader(path);
+  try {
+    for (;;) {
+      // The end is not part of what it proves.
+      const before = reader.digest.copy().digest("hex");
+      const head = JSON.parse((await reader.line()).toString()) as Record<string, unknown>;
+      if (head["entry"] === "end") {
+        if (head["digest"] !== before) throw new BackupDamaged(`${path} is damaged: its digest is another one`);
+        return;
+      }
+      const bytes = reader.pieces();
+      yield { head, bytes };
+      while ((await bytes.next()).done !== true);
+    }
+  } catch (error) {
+    if (error instanceof BackupDamaged || (error as NodeJS.ErrnoException).code === "ENOENT") throw error;
+    if (
+      error instanceof SyntaxError ||
+      /^Z_|zlib|gzip|incorrect|unexpected end/i.test(`${(error as NodeJS.ErrnoException).code} ${(error as Error).message}`)
+    )
+      throw new BackupDamaged(`${path} is not a whole backup: ${(error as Error).message}`, { cause: error });
+    throw error;
+  } finally {
+    reader.close();
+  }
+}
+
+class ArchiveReader {
+  readonly digest: Hash = createHash("sha256");
+  private readonly path: string;
+  private readonly source: AsyncIterator<Buffer>;
+  private readonly end: () => void;
+  private held: Buffer = NUL;
+
+  constructor(path: string) {
+    this.path = path;
+    const file = createReadStream(path, { highWaterMark: PIECE });
+    const plain = createGunzip({ chunkSize: PIECE });
+    file.on("error", (error) => plain.destroy(error));
+    this.source = (file.pipe(plain) as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+    this.end = () => {
+      file.destroy();
+      plain.destroy();
+    };
+  }
+
+  async line(): Promise<Buffer> {
+    for (;;) {
+      const at = this.held.indexOf(LINE_FEED);
+      if (at >= 0) {
+        const line = this.take(at + 1);
+        return line.subarray(0, at);
+      }
+      if (this.held.byteLength > LONGEST_LINE) throw new BackupDamaged(`${this.path} is not a backup of a gateway`);
+      await this.more();
+    }
+  }
+
+  async *pieces(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const text = (await this.line()).toString();
+      if (!/^\d{1,15}$/.test(text)) throw new BackupDamaged(`${this.path} is damaged: a piece has no length`);
+      let left = Number(text);
+      if (left === 0) return;
+      while (left > 0) {
+        if (this.held.byteLength === 0) await this.more();
+        const piece = this.take(Math.min(left, this.held.byteLength));
+        left -= piece.byteLength;
+        yield piece;
+      }
+    }
+  }
+
+  close(): void {
+    this.end();
+  }
+
+  private take(length: number): Buffer {
+    const taken = this.held.subarray(0, length);
+    this.held = this.held.subarray(length);
+    this.digest.update(taken);
+    return taken;
+  }
+
+  private async more(): Promise<void> {
+    const next = await this.source.next();
+    if (next.done === true) throw new BackupDamaged(`${this.path} is not a whole backup: it ends too early`);
+    this.held = this.held.byteLength === 0 ? next.value : Buffer.concat([this.held, next.value]);
+  }
+}

@@ -1,0 +1,158 @@
+import { existsSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
+import { listChains } from "../ledger/chain-facts.ts";
+import { verifyChain } from "../ledger/chains.ts";
+import { reasonOf } from "../kernel/errors.ts";
+import { jsonLog } from "../kernel/log.ts";
+import { openBlobDirectory } from "../store/blob-directory.ts";
+import type { BlobStore } from "../store/blobs.ts";
+import { type DataDirectory, openDataDirectory } from "../store/data-directory.ts";
+import { type Database, holdConnection, openDatabase } from "../store/database.ts";
+import { startEmbeddedPostgres } from "../store/embedded.ts";
+import { findHome } from "../store/embedded/home.ts";
+import { hasTables, migrateTo } from "../store/migrate.ts";
+import {
+  beginLoading,
+  copyRows,
+  listTables,
+  loadRows,
+  makePartitions,
+  RowsCount,
+  setSequences,
+  withoutRules,
+} from "../store/table-contents.ts";
+import { exitCode } from "./audit-report.ts";
+import { readArchive } from "./backup/archive.ts";
+import type { BackupHead, FileEntry, SecretsEntry, TableEndEntry, TableEntry } from "./backup/contents.ts";
+import { examineBackup, requireBackup } from "./backup/examine.ts";
+import type { CommandIo } from "./command-io.ts";
+
+const USAGE = `Usage:
+  gatehouse restore FILE [--database-url URL] [--data-dir DIR]
+
+Brings a backup into a database without a table, and its secrets and files into a data directory that has none of its own. The
+backup is read to its end first. What was written is read back and compared with the digests in the backup before it counts, and
+every audit chain is verified then. Nothing may run on either meanwhile. Without --database-url and DATABASE_URL it becomes the
+embedded database of the data directory.
+Exits with 0 (restored, every chain intact), 1 (restored, a chain unanchored), 2 (restored, a chain damaged), 3 (not restored).
+`;
+
+const NOT_RESTORED = 3;
+
+/** `gatehouse restore`. Resolves with the exit code; never throws. */
+export async function restoreCommand(argv: string[], env: Readonly<Record<string, string | undefined>>, io: CommandIo): Promise<number> {
+  try {
+    const { values, positionals } = parseArgs({
+      args: argv,
+      options: { "database-url": { type: "string" }, "data-dir": { type: "string" }, help: { type: "boolean", default: false } },
+      allowPositionals: true,
+    });
+    if (values.help) {
+      await io.stdout(USAGE);
+      return 0;
+    }
+    const [path, ...rest] = positionals;
+    if (path === undefined || rest.length > 0) throw new Error(`say which file\n${USAGE}`);
+    const { head, rows } = await examineBackup(path);
+    await io.stdout(`${path}: whole, of ${head.made_at}, ${rows} rows\n`);
+    const url = values["database-url"] ?? env["DATABASE_URL"];
+    const directory = openDataDirectory(values["data-dir"] ?? env["GW_DATA_DIR"] ?? "./data");
+    try {
+      return await restoreInto(directory, url, path, io);
+    } finally {
+      directory.close();
+    }
+  } catch (error) {
+    io.stderr(`gatehouse restore: ${reasonOf(error)}\n`);
+    return NOT_RESTORED;
+  }
+}
+
+async function restoreInto(directory: DataDirectory, url: string | undefined, path: string, io: CommandIo): Promise<number> {
+  const log = jsonLog("error");
+  if (url === undefined && existsSync(findHome(realpathSync(directory.path)).cluster))
+    throw new Error(`${directory.path} has a database already: name another --data-dir`);
+  const embedded = url === undefined ? await startEmbeddedPostgres({ directory, log }) : null;
+  const connection = openDatabase(url ?? embedded?.url ?? "", { log, max: 3 });
+  try {
+    if (await hasTables(connection.db))
+      throw new Error(`the database ${connection.place} has tables already: a backup goes into an empty one`);
+    const told = await loadBackup(connection.db, directory, path);
+    await io.stdout(`restored      ${told.tables} tables, read back as they were written; ${told.files} files, ${told.secrets} secrets\n`);
+    return await verifyAll(connection.db, io);
+  } finally {
+    await connection.close();
+    await embedded?.stop();
+  }
+}
+
+async function loadBackup(db: Database, directory: DataDirectory, path: string) {
+  const told = { tables: 0, files: 0, secrets: 0 };
+  const blobs = await openBlobDirectory(join(directory.path, "files"), "arriving-restored");
+  const entries = readArchive(path);
+  const first = await entries.next();
+  const head: BackupHead = requireBackup(path, first.value?.head ?? {});
+  await migrateTo(db, new Map(head.migrations.map(({ name, digest }) => [name, digest])));
+  const held = await holdConnection(db);
+  let failed = true;
+  try {
+    await beginLoading(held.client);
+    await withoutRules(held.client, async () => {
+      await makePartitions(held.client, head.partitions);
+      for await (const { head: entry, bytes } of entries) {
+        if (entry["entry"] === "table") await loadRows(held.client, entry as unknown as TableEntry, bytes);
+        else if (entry["entry"] === "table_end") {
+          await requireSame(held.client, entry as unknown as TableEndEntry);
+          told.tables++;
+        } else if (entry["entry"] === "secrets") told.secrets = keepSecrets(directory, entry as unknown as SecretsEntry);
+        else if (entry["entry"] === "file") told.files += await keepFile(blobs, entry as unknown as FileEntry, bytes);
+      }
+      await setSequences(held.client, head.sequences);
+    });
+    await held.client.query("COMMIT");
+    await held.client.query("ANALYZE");
+    failed = false;
+  } catch (error) {
+    throw new Error(`${reasonOf(error)}; the database is left without rows: make it anew before the next try`, { cause: error });
+  } finally {
+    held.release(failed);
+  }
+  return told;
+}
+
+type Client = Parameters<typeof listTables>[0];
+
+/** What is in the table now is what was counted when it was read. */
+async function requireSame(client: Client, { name, rows, digest }: TableEndEntry): Promise<void> {
+  const table = (await listTables(client)).find((one) => one.name === name);
+  if (table === undefined) throw new Error(`the database has no table ${name}`);
+  const count = new RowsCount();
+  for await (const _ of copyRows(client, table, count));
+  if (count.result.rows !== rows || count.result.digest !== digest)
+    throw new Error(`${name} was read back as ${count.result.rows} rows that are not the ${rows} of the backup`);
+}
+
+/** Those of another gateway are not overwritten: what was sealed with them could not be opened any more. */
+function keepSecrets(directory: DataDirectory, { secrets }: SecretsEntry): number {
+  for (const [name, value] of Object.entries(secrets))
+    if (directory.secret(name, () => value) !== value)
+      throw new Error(`${join(directory.secretsPath, name)} is there already, and another one`);
+  return Object.keys(secrets).length;
+}
+
+async function keepFile(blobs: BlobStore, { key }: FileEntry, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+  await blobs.write(key, bytes);
+  return 1;
+}
+
+async function verifyAll(db: Database, io: CommandIo): Promise<number> {
+  let worst = 0;
+  for (const id of [...(await listChains(db)).map((one) => one.chain_id), ADMIN_CHAIN]) {
+    const { verdict, rows_checked } = await verifyChain(db, id);
+    await io.stdout(`chain ${id.padEnd(28)}${verdict} over ${rows_checked} rows\n`);
+    worst = Math.max(worst, exitCode(verdict));
+  }
+  return worst;
+}

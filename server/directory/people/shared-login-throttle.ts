@@ -1,0 +1,59 @@
+import type { LoginThrottle } from "./login-throttle.ts";
+import type { HashingRequester } from "./portal/password-work.ts";
+
+export type Attempts = Pick<LoginThrottle, "attempt">;
+
+interface Asking {
+  ask(name: string, value: unknown): Promise<unknown>;
+}
+
+type Run = (turn: HashingRequester) => Promise<boolean>;
+type Outcome = Awaited<ReturnType<LoginThrottle["attempt"]>>;
+
+/**
+ * The throttle of another process of this machine, so that guesses are no more where there are more processes to ask.
+ * That one gives the turn, and the attempt itself is made here.
+ */
+export function remoteAttempts(to: Asking): { readonly attempts: Attempts; readonly answerers: Record<string, (value: never) => unknown> } {
+  const waiting = new Map<number, Run>();
+  let next = 0;
+  return {
+    attempts: {
+      async attempt(account, from, run) {
+        const number = next++;
+        let failure: unknown;
+        waiting.set(number, async (turn) => {
+          try {
+            return await run(turn);
+          } catch (error) {
+            // What crosses over to another process is its message alone.
+            failure = error;
+            throw error;
+          }
+        });
+        try {
+          return (await to.ask("logins.attempt", [account, from, number])) as Outcome;
+        } catch (error) {
+          throw failure ?? error;
+        } finally {
+          waiting.delete(number);
+        }
+      },
+    },
+    answerers: {
+      "logins.run": ([number, turn]: [number, HashingRequester]) => {
+        const run = waiting.get(number);
+        if (run === undefined) throw new Error("nobody waits for this login any more");
+        return run(turn);
+      },
+    },
+  };
+}
+
+/** What answers a process that has `remoteAttempts`. */
+export function attemptAnswerers(throttle: Attempts, process: Asking) {
+  return {
+    "logins.attempt": ([account, from, number]: [string, string, number]) =>
+      throttle.attempt(account, from, async (turn) => (await process.ask("logins.run", [number, turn])) as boolean),
+  };
+}

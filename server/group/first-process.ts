@@ -1,0 +1,216 @@
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { InProcessCounters } from "../controls/limits/in-process.ts";
+import { counterAnswerers } from "../controls/limits/remote-counters.ts";
+import { ServedCounters } from "../controls/limits/served-counters.ts";
+import { LoginThrottle } from "../directory/people/login-throttle.ts";
+import { type Attempts, attemptAnswerers } from "../directory/people/shared-login-throttle.ts";
+import type { Log } from "../kernel/log.ts";
+import type { MetricFigures } from "../kernel/telemetry.ts";
+import type { MemberSettings } from "./member-process.ts";
+import type { SelfInGroup, GroupSettings, ProcessGroup } from "./process-group.ts";
+import { type ChildOfOurs, startProcess } from "../runtime/process-channel.ts";
+
+const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
+const FIRST_RESTART_MS = 50;
+const LONGEST_RESTART_MS = 5_000;
+/** One that answers nothing must not keep an administrator, or whoever reads metrics, waiting. */
+const ANSWER_WITHIN_MS = 1_000;
+/** For the last bytes and rows of what it drained. */
+const END_WITHIN_MS = 15_000;
+
+/** One of the other processes did not come up: the reason stands in the log. */
+export class ProcessGroupError extends Error {}
+
+/** Where the process of that number keeps its journal. */
+export const memberDirectory = (homeDir: string, number: number): string => join(homeDir, "processes", String(number));
+
+interface GroupOptions {
+  readonly size: number;
+  /** The data directory. */
+  readonly homeDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+}
+
+/** The first process of a group: it starts the others, starts again what dies, and counts for all. */
+export function firstProcess({ size, homeDir, env, log }: GroupOptions): ProcessGroup {
+  let served: ServedCounters | undefined;
+  let throttle: Attempts | undefined;
+  let self: SelfInGroup | undefined;
+  let members: Member[] = [];
+  const others = (than: Member | null) => members.filter((member) => member !== than);
+  return {
+    size,
+    number: 1,
+    port: "first",
+    homeDir: null,
+    counters: (now, countersLog) => (served = new ServedCounters({ counters: new InProcessCounters(now), now, log: countersLog })),
+    logins: (clock) => (throttle = new LoginThrottle(clock)),
+    shipped: () => allOf(others(null).map((member) => member.shipped())),
+    caughtUp: () => allOf(others(null).map((member) => bounded(member.ask("caughtUp"), undefined))),
+    async figures() {
+      const told = await Promise.all(others(null).map((member) => bounded(member.ask("figures"), null)));
+      return told.filter((figures) => figures !== null) as MetricFigures[];
+    },
+    async start(settings, me) {
+      self = me;
+      members = Array.from(
+        { length: size - 1 },
+        (_, i) =>
+          new Member({
+            number: i + 2,
+            size,
+            log,
+            env: settingsOf(env, settings, memberDirectory(homeDir, i + 2)),
+            homeDir,
+            answerers(member) {
+              const counting = served?.serve();
+              return {
+                left: () => counting?.left(),
+                answerers: {
+                  ...(counting === undefined ? {} : counterAnswerers(counting)),
+                  ...(throttle === undefined ? {} : attemptAnswerers(throttle, { ask: (name, value) => member.ask(name, value) })),
+                  shipped: () => allOf([self?.shipped(), ...others(member).map((other) => other.shipped())]),
+                },
+              };
+            },
+          }),
+      );
+      await allOf(members.map((member) => member.started));
+    },
+    leave() {
+      for (const member of members) member.tell("leave");
+    },
+    async stop(drainSeconds) {
+      await Promise.all(members.map((member) => member.stop(drainSeconds)));
+    },
+  };
+}
+
+const allOf = (work: readonly (Promise<unknown> | undefined)[]): Promise<void> => Promise.all(work).then(() => undefined);
+
+function bounded<T>(work: Promise<unknown>, otherwise: T): Promise<T> {
+  const late = delay(ANSWER_WITHIN_MS, otherwise, { ref: false });
+  return Promise.race([work.catch(() => otherwise) as Promise<T>, late]);
+}
+
+/** What another process is configured with: as this one is, but for what is its own or was made here. */
+function settingsOf(env: GroupOptions["env"], settings: GroupSettings, dataDir: string): Record<string, string> {
+  const given = Object.entries(env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && entry[0] !== "GW_BOOTSTRAP_ADMIN_PASSWORD",
+  );
+  return {
+    ...Object.fromEntries(given),
+    GW_ROLES: "runtime",
+    GW_PROCESSES: "1",
+    GW_QUICKSTART: "off",
+    GW_DATA_DIR: dataDir,
+    GW_RUNTIME_PORT: String(settings.runtimePort ?? 0),
+    DATABASE_URL: settings.databaseUrl,
+    GW_SECRET_KEY: settings.secretKey,
+    GW_JWT_SECRET: settings.jwtSecret,
+    GW_AUDIT_SIGNING_KEY: settings.auditSigningKey,
+  };
+}
+
+interface MemberOptions {
+  readonly number: number;
+  readonly size: number;
+  readonly log: Log;
+  readonly env: Readonly<Record<string, string>>;
+  readonly homeDir: string;
+  /** What it may ask for in one life, and what to do at the end of that. */
+  answerers(member: Member): { readonly left: () => void; readonly answerers: Parameters<ChildOfOurs["channel"]["answer"]>[0] };
+}
+
+/** Another process of the group, through all its lives. */
+class Member {
+  /** Resolves when it takes calls for the first time; rejects when it ends before that. */
+  readonly started: Promise<void>;
+  private readonly options: MemberOptions;
+  private child: ChildOfOurs | undefined;
+  private ready = Promise.withResolvers<void>();
+  private stopping = false;
+  private readonly over: Promise<void>;
+
+  constructor(options: MemberOptions) {
+    this.options = options;
+    const first = Promise.withResolvers<void>();
+    // Whoever waits for the start looks at it; one that is stopped before has nobody who does.
+    first.promise.catch(() => undefined);
+    this.started = first.promise;
+    this.over = this.keepRunning(first);
+  }
+
+  ask(name: string, value?: unknown): Promise<unknown> {
+    return this.child?.channel.ask(name, value) ?? Promise.reject(new Error(`process ${this.options.number} does not run`));
+  }
+
+  tell(name: string): void {
+    this.child?.channel.tell(name);
+  }
+
+  /** While it is being started again its rows are in its journal, so that is waited for. */
+  async shipped(): Promise<void> {
+    while (!this.stopping) {
+      await this.ready.promise;
+      const { child } = this;
+      const failure = await child?.channel.ask("shipped").then(
+        () => null,
+        (error: Error) => error,
+      );
+      if (failure == null) return;
+      if (child === this.child) throw failure;
+    }
+  }
+
+  async stop(drainSeconds: number): Promise<void> {
+    this.stopping = true;
+    this.ready.resolve();
+    void this.child?.channel.ask("stop", drainSeconds).catch(() => undefined);
+    const alarm = setTimeout(() => this.child?.kill("SIGKILL"), drainSeconds * 1000 + END_WITHIN_MS);
+    await this.over;
+    clearTimeout(alarm);
+  }
+
+  private async keepRunning(first: PromiseWithResolvers<void>): Promise<void> {
+    const { number, log } = this.options;
+    let wait = FIRST_RESTART_MS;
+    while (!this.stopping) {
+      const { left, came } = this.startOnce(() => {
+        wait = FIRST_RESTART_MS;
+        first.resolve();
+      });
+      const by = await (this.child as ChildOfOurs).exited;
+      left();
+      if (this.stopping) break;
+      first.reject(new ProcessGroupError(`process ${number} of the gateway ended with ${by} before it was ready`));
+      if (came()) this.ready = Promise.withResolvers<void>();
+      log.error("process_died", { process: number, by: String(by), restart_in_ms: wait });
+      await delay(wait);
+      wait = Math.min(wait * 2, LONGEST_RESTART_MS);
+    }
+    first.resolve();
+  }
+
+  private startOnce(ready: () => void): { left: () => void; came: () => boolean } {
+    const { number, env, homeDir, log } = this.options;
+    const child = startProcess(MAIN, ["member"], process.env);
+    this.child = child;
+    let came = false;
+    const { left, answerers } = this.options.answerers(this);
+    child.channel.answer({
+      ...answerers,
+      settings: () => ({ number, size: this.options.size, env, homeDir }) satisfies MemberSettings,
+      ready: () => {
+        came = true;
+        log.info("process_started", { process: number, pid: child.pid });
+        this.ready.resolve();
+        ready();
+      },
+    });
+    return { left, came: () => came };
+  }
+}

@@ -1,0 +1,44 @@
+import { existsSync, readdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { memberDirectory } from "./first-process.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Configuration } from "../kernel/configuration.ts";
+import type { Log } from "../kernel/log.ts";
+import type { CheckpointTargets } from "../ledger/checkpoint-targets.ts";
+import { openLedger } from "../ledger/ledger.ts";
+import type { Database } from "../store/database.ts";
+
+interface Parts {
+  readonly db: Database;
+  readonly targets: CheckpointTargets;
+  readonly signingKey: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Brings the rows of processes that this gateway had and has no more into the database, calls that were interrupted
+ * there included, and removes their directories. `size`: how many processes it has now.
+ */
+export async function emptyLeftJournals(homeDir: string, size: number, config: Configuration, parts: Parts): Promise<void> {
+  const all = join(homeDir, "processes");
+  if (!existsSync(all)) return;
+  for (const name of readdirSync(all)) {
+    const number = Number(name);
+    if (!Number.isInteger(number) || number <= size) continue;
+    const directory = memberDirectory(homeDir, number);
+    const ledger = await openLedger({
+      ...parts,
+      directory: join(directory, "journal"),
+      durability: config.auditDurability,
+      maxBytes: config.auditJournalMaxBytes,
+      checkpointed: parts.targets.keep,
+    });
+    await ledger.shipped();
+    await ledger.close();
+    if (ledger.status().unshippedRows > 0) continue;
+    await rm(directory, { recursive: true });
+    parts.log.info("process_journal_emptied", { process: number });
+  }
+}

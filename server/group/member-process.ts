@@ -1,0 +1,47 @@
+import { RemoteCounters } from "../controls/limits/remote-counters.ts";
+import { remoteAttempts } from "../directory/people/shared-login-throttle.ts";
+import type { ProcessGroup } from "./process-group.ts";
+import type { ProcessChannel } from "../runtime/process-channel.ts";
+
+export interface MemberSettings {
+  readonly number: number;
+  readonly size: number;
+  /** Its environment: what `readConfiguration` reads. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The data directory of the first process. */
+  readonly homeDir: string;
+}
+
+/** A further process of a group, as the first one started it. `stopAsked` is called with the seconds it may drain. */
+export function memberProcess(
+  channel: ProcessChannel,
+  { number, size, homeDir }: MemberSettings,
+  stopAsked: (drainSeconds: number) => void,
+): ProcessGroup {
+  const logins = remoteAttempts(channel);
+  const nothing = () => Promise.resolve();
+  return {
+    size,
+    number,
+    port: "joined",
+    homeDir,
+    counters: () => new RemoteCounters(channel),
+    logins: () => logins.attempts,
+    shipped: () => channel.ask("shipped").then(() => undefined),
+    caughtUp: nothing,
+    figures: () => Promise.resolve([]),
+    start(_settings, self) {
+      channel.answer({
+        ...logins.answerers,
+        figures: () => self.figures(),
+        caughtUp: () => self.caughtUp(),
+        shipped: () => self.shipped(),
+        leave: () => self.leave(),
+        stop: stopAsked,
+      });
+      return Promise.resolve();
+    },
+    leave() {},
+    stop: nothing,
+  };
+}

@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from "node:child_process";
+
+/** What the other end may ask for, by name. What it throws is told to whoever asked, as a message. */
+export type Answerers = Readonly<Record<string, (value: never) => unknown>>;
+
+/** A way to ask the process at the other end, which may ask back. */
+export interface ProcessChannel {
+  /** Rejects when it answers that it cannot, and when it is gone. */
+  ask(name: string, value?: unknown): Promise<unknown>;
+  /** Asks for nothing back. Does nothing when the other end is gone. */
+  tell(name: string, value?: unknown): void;
+  /** From now on; until then what the other end asks for is refused. */
+  answer(answerers: Answerers): void;
+}
+
+/** `[number, name, value]` asks, `[number, true, value]` answers, `[number, false, message]` says why not; number 0 wants no answer. */
+type Message = readonly [number: number, name: string | boolean, value: unknown];
+
+interface Ends {
+  send(messages: readonly Message[]): void;
+}
+
+class Channel implements ProcessChannel {
+  private readonly ends: Ends;
+  private readonly asked = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  private answerers: Answerers = {};
+  private next = 1;
+  private outgoing: Message[] = [];
+  private gone = false;
+
+  constructor(ends: Ends) {
+    this.ends = ends;
+  }
+
+  ask(name: string, value?: unknown): Promise<unknown> {
+    if (this.gone) return Promise.reject(new Error("the process at the other end is gone"));
+    const number = this.next++;
+    this.send([number, name, value]);
+    return new Promise((resolve, reject) => this.asked.set(number, { resolve, reject }));
+  }
+
+  tell(name: string, value?: unknown): void {
+    this.send([0, name, value]);
+  }
+
+  answer(answerers: Answerers): void {
+    this.answerers = answerers;
+  }
+
+  receive(messages: readonly Message[]): void {
+    for (const [number, name, value] of messages) {
+      if (typeof name === "string") this.carryOut(number, name, value);
+      else {
+        const waiting = this.asked.get(number);
+        this.asked.delete(number);
+        if (name) waiting?.resolve(value);
+        else waiting?.reject(new Error(String(value)));
+      }
+    }
+  }
+
+  close(): void {
+    this.gone = true;
+    for (const { reject } of this.asked.values()) reject(new Error("the process at the other end is gone"));
+    this.asked.clear();
+  }
+
+  private carryOut(number: number, name: string, value: unknown): void {
+    const refuse = (error: unknown) => this.send([number, false, (error as Error).message]);
+    try {
+      const answerer = this.answerers[name];
+      if (answerer === undefined) throw new Error(`nothing answers ${name} here`);
+      const result = answerer(value as never);
+      if (result instanceof Promise)
+        result.then(
+          (found) => this.send([number, true, found]),
+          (error: unknown) => refuse(error),
+        );
+      else this.send([number, true, result]);
+    } catch (error) {
+      refuse(error);
+    }
+  }
+
+  /** What is to be said in one turn of the event loop goes out together. */
+  private send(message: Message): void {
+    if (this.gone || (message[0] === 0 && typeof message[1] !== "string")) return;
+    if (this.outgoing.push(message) > 1) return;
+    setImmediate(() => {
+      const messages = this.outgoing;
+      this.outgoing = [];
+      if (!this.gone) this.ends.send(messages);
+    });
+  }
+}
+
+export interface ChildOfOurs {
+  readonly pid: number;
+  readonly channel: ProcessChannel;
+  /** Resolves with what it ended by: its exit code, or the name of a signal. */
+  readonly exited: Promise<number | string>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** Starts another process of this program, on our own streams, with a channel to it. */
+export function startProcess(file: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): ChildOfOurs {
+  const child: ChildProcess = spawn(process.execPath, [...process.execArgv, file, ...args], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    serialization: "advanced",
+    env: { ...env, GATEHOUSE_LAUNCHER_PID: String(process.pid) },
+  });
+  const channel = new Channel({ send: (messages) => child.connected && child.send(messages as never) });
+  child.on("message", (messages) => channel.receive(messages as never));
+  child.on("disconnect", () => channel.close());
+  // Of a child that could not be started, or told: its exit says so.
+  child.on("error", () => channel.close());
+  const exited = new Promise<number | string>((resolve) => {
+    child.once("exit", (code, signal) => resolve(signal ?? code ?? "lost"));
+    child.once("error", (error) => child.pid === undefined && resolve(error.message));
+  });
+  void exited.then(() => channel.close());
+  return { pid: child.pid ?? 0, channel, exited, kill: (signal) => void child.kill(signal) };
+}
+
+/** The channel to the process that started this one. Throws when it was not started by `startProcess`. */
+export function channelToParent(): ProcessChannel {
+  const send = process.send?.bind(process);
+  if (send === undefined) throw new Error("this process is started by another one of the gateway, and by nobody else");
+  const channel = new Channel({ send: (messages) => process.connected && send(messages) });
+  process.on("message", (messages) => channel.receive(messages as never));
+  process.on("disconnect", () => channel.close());
+  return channel;
+}

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type AdminClient, rowsOf, type Served, serveModels, signIn } from "../support/admin.ts";
+import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
+import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
+import { LONG_TEST_MS, PATIENCE_MS } from "../support/patience.ts";
+import { type RawReply, rawPost } from "../support/raw-call.ts";
+import { haveValkey, startValkey } from "../support/valkey.ts";
+
+/**
+ * One gateway of several processes behind one port, each of which is killed while all of them serve: the limits hold as
+ * if it were one, nothing is lost or doubled, and what an administrator was told is done is done in all of them.
+ */
+const PROCESSES = 3;
+const ROUNDS = Number(process.env.MANY_PROCESSES_ROUNDS ?? 8);
+
+let gateway: GatewayProcess;
+let admin: AdminClient;
+let upstream: FakeUpstream;
+let served: Served;
+
+const start = (processes: number, dataDir?: string, env: Record<string, string> = {}) =>
+  startGateway({ env: { GW_PROCESSES: String(processes), GW_QUICKSTART: "off", ...env }, ...(dataDir === undefined ? {} : { dataDir }) });
+
+beforeAll(async () => {
+  upstream = startFakeUpstream();
+  gateway = await start(PROCESSES);
+  admin = await signIn(gateway.adminUrl);
+  served = await serveModels(admin, upstream.baseUrl, [
+    { name: "fake-1", input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 2 },
+  ]);
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+  await removeDirectory(gateway.dataDir);
+});
+
+async function team(name: string, limits: object): Promise<string> {
+  const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name, parent_group_id: served.groupId });
+  const { status } = await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, { llm_global_limits: limits });
+  expect(status).toBe(200);
+  return (await admin.post(`/v1/admin/resource-groups/${id}/api-keys`, { name, access_mode: "shared" })).key_value;
+}
+
+/** On a connection of its own, so that the kernel chooses the process anew. */
+function call(key: string, correlation: string): Promise<RawReply> {
+  const body = JSON.stringify({ model: "fake-1", max_tokens: 1000, messages: [{ role: "user", content: correlation }] });
+  return rawPost(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { "x-api-key": key, "x-correlation-id": correlation }, body);
+}
+
+async function allOf(calls: readonly Promise<RawReply>[]): Promise<Record<number, number>> {
+  const counts: Record<number, number> = {};
+  for (const { status } of await Promise.all(calls)) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+/** Of each of the others by its number, as the gateway says in its log. */
+function pids(): Map<number, number> {
+  const found = new Map<number, number>();
+  for (const line of gateway.output().split("\n"))
+    if (line.includes('"process_started"')) {
+      const { process: number, pid } = JSON.parse(line);
+      found.set(number, pid);
+    }
+  return found;
+}
+
+async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`${what} does not come; the gateway said:\n${gateway.output()}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const metrics = async () => (await fetch(`${gateway.adminUrl}/metrics`)).text();
+const shipped = async () => {
+  const values = [...(await metrics()).matchAll(/^gatehouse_ledger_unshipped_rows\{process="\d"\} (\d+)$/gm)].map((one) => Number(one[1]));
+  return values.length === PROCESSES && values.every((value) => value === 0);
+};
+
+test("every process serves, with a chain of its own, and the metrics tell of each", async () => {
+  const key = await team("everybody", {});
+  expect(await allOf(Array.from({ length: 90 }, (_, i) => call(key, `served-${i}`)))).toEqual({ 200: 90 });
+  const text = await metrics();
+  const calls = [...text.matchAll(/^gatehouse_calls_total\{.*status="200".*process="(\d)"\} (\d+)$/gm)];
+  expect(new Set(calls.map((one) => one[1]))).toEqual(new Set(["1", "2", "3"]));
+  expect(calls.reduce((sum, one) => sum + Number(one[2]), 0)).toBe(90);
+  await until("every row", shipped);
+  expect((await admin.get("/v1/admin/audit/chains")).chains).toHaveLength(PROCESSES);
+});
+
+test("limits hold exactly over all of them", async () => {
+  for (let round = 0; round < Math.max(5, ROUNDS); round++) {
+    const quota = await team(`quota ${round}`, { requests: { daily_limit: 7 } });
+    expect(await allOf(Array.from({ length: 30 }, (_, i) => call(quota, `quota-${round}-${i}`)))).toEqual({ 200: 7, 429: 23 });
+    const rate = await team(`rate ${round}`, { throughput: { max_requests_per_minute: 5, request_burst: 5 } });
+    expect(await allOf(Array.from({ length: 30 }, (_, i) => call(rate, `rate-${round}-${i}`)))).toEqual({ 200: 5, 429: 25 });
+    // Each answer has 1,000 tokens in at $1 a million and 500 out at $2: it costs $0.002, and no more than what is held for it.
+    const budget = await team(`budget ${round}`, { budget: { daily_limit_usd: 0.0105, hard_stop: true } });
+    const { 200: passed } = await allOf(Array.from({ length: 30 }, (_, i) => call(budget, `budget-${round}-${i}`)));
+    expect(passed).toBe(5);
+  }
+});
+
+test("a revoked key is refused by all of them once the administrator is told", async () => {
+  for (let round = 0; round < 5; round++) {
+    const key = await admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, {
+      name: `revoked ${round}`,
+      access_mode: "shared",
+    });
+    expect(await allOf(Array.from({ length: 12 }, (_, i) => call(key.key_value, `live-${round}-${i}`)))).toEqual({ 200: 12 });
+    expect((await admin.request("DELETE", `/v1/admin/api-keys/${key.id}`)).status).toBeLessThan(300);
+    expect(await allOf(Array.from({ length: 12 }, (_, i) => call(key.key_value, `revoked-${round}-${i}`)))).toEqual({ 401: 12 });
+  }
+});
+
+test("guesses of a password are as few as with one process", async () => {
+  await admin.post("/v1/admin/end-users", { tenant_id: "default", username: "guessed", password: "correct horse battery" });
+  const body = JSON.stringify({ username: "guessed", password: "wrong horse battery" });
+  const guess = () => rawPost(`${gateway.runtimeUrl}/v1/portal/auth/login`, {}, body);
+  expect(await allOf(Array.from({ length: 20 }, guess))).toEqual({ 401: 5, 429: 15 });
+});
+
+test(
+  "one that is killed under load is started again: one row for each call that left, no budget overspent, chains intact",
+  async () => {
+    const WORTH = 400;
+    const key = await team("killed", { budget: { daily_limit_usd: WORTH * 0.002, hard_stop: true } });
+    const sent = new Set<string>();
+    const answered: string[] = [];
+    let loading = true;
+    let n = 0;
+    const caller = async () => {
+      while (loading) {
+        const correlation = `killed-${n++}`;
+        sent.add(correlation);
+        const { status } = await call(key, correlation);
+        if (status === 200) answered.push(correlation);
+        if (status === 429) await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    const callers = Array.from({ length: 6 }, caller);
+    for (let round = 0; round < ROUNDS; round++) {
+      const number = 2 + (round % (PROCESSES - 1));
+      const pid = pids().get(number) as number;
+      const before = answered.length + n;
+      await until("load", () => answered.length + n > before + 30);
+      process.kill(pid, "SIGKILL");
+      await until(`process ${number}`, () => pids().get(number) !== pid);
+    }
+    loading = false;
+    await Promise.all(callers);
+    await until("every row", shipped);
+
+    const reached = upstream.seen.map(({ body }) => JSON.parse(body).messages[0].content as string).filter((one) => sent.has(one));
+    const recorded = new Map<string, number>();
+    let micros = 0;
+    for (let page = 1; ; page++) {
+      const { rows } = await admin.post("/v1/admin/proxy-logs/query", {
+        filters: { proxy_subtype: "chat_completions" },
+        page,
+        page_size: 200,
+      });
+      for (const row of rows) {
+        if (!sent.has(row.correlation_id)) continue;
+        recorded.set(row.correlation_id, (recorded.get(row.correlation_id) ?? 0) + 1);
+        micros += Math.round((row.llm_estimated_cost_usd ?? 0) * 1e6);
+      }
+      if (rows.length < 200) break;
+    }
+    expect(reached.filter((one) => recorded.get(one) !== 1)).toEqual([]);
+    expect(answered.filter((one) => recorded.get(one) !== 1)).toEqual([]);
+    expect([...recorded].filter(([, count]) => count !== 1)).toEqual([]);
+    expect(micros).toBeLessThanOrEqual(WORTH * 2_000);
+    const { chains } = await admin.get("/v1/admin/audit/chains");
+    expect(chains).toHaveLength(PROCESSES);
+    for (const { chain_id } of chains)
+      expect(await admin.post(`/v1/admin/audit/chains/${chain_id}/verify`, {})).toMatchObject({ verdict: "intact", findings: [] });
+    const interrupted = await rowsOf(admin, { error_type: "gateway_interrupted" }, 0);
+    console.log(
+      `  ${ROUNDS} kills: ${reached.length} calls reached the upstream, ${recorded.size} rows, ${interrupted.length} interrupted`,
+    );
+  },
+  LONG_TEST_MS,
+);
+
+test("started again with one process, it has the rows of the others and serves their files", async () => {
+  expect(await gateway.stop()).toBe(0);
+  for (const pid of pids().values()) expect(existsSync(`/proc/${pid}`)).toBe(false);
+  expect(readdirSync(join(gateway.dataDir, "processes")).toSorted()).toEqual(["2", "3"]);
+  gateway = await start(1, gateway.dataDir);
+  admin = await signIn(gateway.adminUrl);
+  expect(readdirSync(join(gateway.dataDir, "processes"))).toEqual([]);
+  const { chains } = await admin.get("/v1/admin/audit/chains");
+  expect(chains).toHaveLength(PROCESSES);
+  for (const { chain_id } of chains)
+    expect(await admin.post(`/v1/admin/audit/chains/${chain_id}/verify`, {})).toMatchObject({ verdict: "intact", findings: [] });
+  expect(await metrics()).toContain("gatehouse_ledger_unshipped_rows 0");
+});
+
+if (haveValkey)
+  test("limits hold exactly over all of them with Valkey too", async () => {
+    const valkey = await startValkey();
+    await gateway.stop();
+    gateway = await start(PROCESSES, gateway.dataDir, { VALKEY_URL: valkey.url });
+    admin = await signIn(gateway.adminUrl);
+    for (let round = 0; round < 5; round++) {
+      const quota = await team(`shared quota ${round}`, { requests: { daily_limit: 7 } });
+      expect(await allOf(Array.from({ length: 30 }, (_, i) => call(quota, `shared-${round}-${i}`)))).toEqual({ 200: 7, 429: 23 });
+    }
+    await gateway.stop();
+    await valkey.stop();
+    gateway = await start(1, gateway.dataDir);
+  });
+
+test("a port that another gateway shares among its processes is not joined by a stranger", async () => {
+  await gateway.stop();
+  gateway = await start(2, gateway.dataDir);
+  const port = new URL(gateway.runtimeUrl).port;
+  const refused = await startGateway({ env: { GW_PROCESSES: "2", GW_RUNTIME_PORT: port } }).then(
+    () => "started",
+    (error: Error) => error.message,
+  );
+  expect(refused).toContain("is in use by another process");
+});
