@@ -1,4 +1,3 @@
-import { batchesOn } from "./compose-batches.ts";
 import { fileJobs, openFiles } from "./compose-files.ts";
 import { openControls } from "./compose-controls.ts";
 import { openWatchedLedger } from "./compose-ledger.ts";
@@ -144,15 +143,14 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     },
   });
   await feed.start();
-  const serving = { models: models.models, items, ...(await openFiles(config, parts, snapshots)) };
-  const batches = batchesOn(config, road, calls, { db, snapshots, clock, log, owner: ledger.chainId, ...serving });
   const services: Services = {
-    ...serving,
-    batches: batches.service,
+    models: models.models,
+    items,
     outletTo,
     tools: tools.tools,
     agents: agents.agents,
     ...openRecordServices(parts, ledger, limits.truth),
+    ...(await openFiles(config, parts, snapshots)),
     portal: portal.service(notices, tools.tools.appResource),
   };
   const knowledge = openKnowledge({ db, snapshots, nest, send: (call, request) => models.models.embed(call, request), clock, log });
@@ -163,10 +161,9 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
   ];
   const workers = runJobs(
-    [...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...knowledge.jobs, ...batches.jobs, ...storedJobs(parts)],
+    [...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...knowledge.jobs, ...storedJobs(parts)],
     log,
   );
-  batches.start();
   return {
     road,
     services,
@@ -174,13 +171,11 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     follower,
     /** Takes no more calls, lets those in flight end, and after `graceMs` ends them. */
     async drain(graceMs: number): Promise<void> {
-      const lines = batches.stop();
       await road.drain(graceMs);
-      await lines;
       await models.settled();
     },
     async close(): Promise<void> {
-      await Promise.all([workers.stop(), batches.stop()]);
+      await workers.stop();
       await strangers.write("all").catch((error: Error) => log.error("row_not_sealed", { error }));
       await limits.close();
       await observing.close();

@@ -41,10 +41,8 @@ import { messages } from "./surfaces/messages/messages.ts";
 import { messagesModel, messagesModels } from "./surfaces/messages/models.ts";
 import { runEnd, runInspect } from "./surfaces/runs/runs.ts";
 import type { PortalServices } from "./surfaces/portal/portal-services.ts";
-import type { BatchService } from "./services/batch/batch-service.ts";
 import type { FileService } from "./services/files/caller.ts";
 import type { MediaSpool } from "./services/files/read-media.ts";
-import { BATCH_SURFACES } from "./surfaces/batch/routes.ts";
 import { FILE_SURFACES } from "./surfaces/files/routes.ts";
 import { PORTAL_ROUTES } from "./surfaces/portal/routes.ts";
 
@@ -66,7 +64,6 @@ export interface Services extends IngestServices {
   readonly agents: AgentService;
   readonly runs: RunAccess;
   readonly files: FileService;
-  readonly batches: BatchService;
   readonly spool: MediaSpool;
   /** Where callers reach this plane, if that was said. */
   readonly publicUrl: string | null;
@@ -375,7 +372,6 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "GET", path: "/v1/runs/:root_task_id", surface: ({ runs }) => runInspect(runs), audit: llm("run_inspect"), body: false },
   { method: "POST", path: "/v1/runs/:root_task_id/end", surface: ({ runs }) => runEnd(runs), audit: llm("run_end"), body: true },
   ...INGEST_ROUTES,
-  ...BATCH_SURFACES,
   ...FILE_SURFACES,
   ...PORTAL_ROUTES,
 ];

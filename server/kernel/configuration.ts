@@ -54,7 +54,6 @@ export interface Configuration {
   readonly drainSeconds: number;
   readonly drainNoticeSeconds: number;
   readonly strangerRowsPerMinute: number;
-  readonly batchLinesAtOnce: number;
   /** What an AI System has to show before its baseline is frozen. */
   readonly learning: { readonly calls: number; readonly days: number };
   readonly maxBodyBytes: number;
@@ -152,7 +151,6 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     quickstart: read(env, "GW_QUICKSTART") as boolean,
     drainSeconds: read(env, "GW_DRAIN_SECONDS") as number,
     drainNoticeSeconds: read(env, "GW_DRAIN_NOTICE_SECONDS") as number,
-    batchLinesAtOnce: read(env, "GW_BATCH_LINES_AT_ONCE") as number,
     strangerRowsPerMinute: read(env, "GW_STRANGER_ROWS_PER_MINUTE") as number,
     maxBodyBytes: (read(env, "GW_MAX_BODY_MB") as number) * 1024 * 1024,
     upstreamTimeoutMs: (read(env, "GW_UPSTREAM_TIMEOUT_SECONDS") as number) * 1000,

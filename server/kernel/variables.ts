@@ -199,11 +199,6 @@ export const VARIABLES = {
       "calls without a valid credential that have an audit row each, for each address (IPv6: each /64) and minute; the rest " +
       "are answered 429 and told by one row",
   },
-  GW_BATCH_LINES_AT_ONCE: {
-    schema: integer(1, 1_000),
-    default: "16",
-    meaning: "lines of batch jobs that a process carries out at a time while no caller calls it; one at a time while callers do",
-  },
   GW_BASELINE_CALLS: {
     schema: integer(1, 1_000_000),
     default: "1000",

@@ -30,7 +30,6 @@ export class OpenCalls {
   private readonly deciding = new DecidingModels();
   private readonly parts: OpenCallsParts;
   private whenIdle: (() => void) | null = null;
-  private requestAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: OpenCallsParts) {
     this.parts = parts;
@@ -45,20 +44,6 @@ export class OpenCalls {
     const call = openCall(arrival, ip, audit, this.parts.clock);
     this.open.add(call);
     return call;
-  }
-
-  get size(): number {
-    return this.open.size;
-  }
-
-  /** A caller asks for something. */
-  noteRequest(): void {
-    this.requestAt = performance.now();
-  }
-
-  /** How long no caller has asked for anything, milliseconds. */
-  get quietMs(): number {
-    return performance.now() - this.requestAt;
   }
 
   has(call: Call): boolean {

@@ -3,15 +3,13 @@ import { type ErrorCode, ERRORS, isRefusal, type Refusal, refuse, internalErrorO
 import { ulid } from "../kernel/ids.ts";
 import { placeOf } from "../kernel/ip-address.ts";
 import type { Log } from "../kernel/log.ts";
-import { admit, admitHolder, type AdmissionParts, type RouteCallers } from "./admission/admit.ts";
-import type { Holder } from "./admission/gateway-tokens.ts";
+import { admit, type AdmissionParts, type RouteCallers } from "./admission/admit.ts";
 import type { Answer } from "./answer.ts";
 import type { AbortReason, AuditClass, Call } from "./call.ts";
 import type { Govern } from "./govern.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import { readBody } from "./read-body.ts";
 import { answeredOutcome } from "./record/finish.ts";
-import type { Arrival } from "./record/open.ts";
 import { isStranger } from "./record/stranger.ts";
 import type { Strangers } from "./record/strangers.ts";
 import { Sender } from "./sender.ts";
@@ -29,17 +27,6 @@ export interface GovernedRoute {
   readonly authenticates?: true;
   /** Largest body, where it is smaller than that of a model call. */
   readonly maxBodyBytes?: number;
-}
-
-/** A request that the gateway makes for a caller who is not waiting. */
-export interface CarriedRequest {
-  readonly arrival: Arrival;
-  readonly ip: string;
-  /** In whose name. */
-  readonly holder: Holder;
-  readonly body: Uint8Array;
-  /** Told once it is known who calls, let in or not: what the row is to say besides. */
-  readonly admitted: (call: Call) => void;
 }
 
 export interface RoadParts extends AdmissionParts {
@@ -77,13 +64,17 @@ export class Road {
     if (this.draining)
       return this.withoutRow(route, refuse("draining", undefined, { headers: { "retry-after": "1", connection: "close" } }));
     if (!calls.accepting) return this.withoutRow(route, refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } }));
-    // Who watches a job waits for the job.
-    if (route.audit.proxyType !== "batch") calls.noteRequest();
     const call = calls.start(request, ip, route.audit);
     if (route.authenticates === true) call.row.is_auth_event = true;
     request.signal.addEventListener("abort", () => call.abort.abort("client_disconnected" satisfies AbortReason), { once: true });
-    const answer = await this.attempted(call, () => this.answered(call, route, request));
-    return this.given(call, async () => {
+    let answer: Answer | Refusal;
+    try {
+      answer = await this.answered(call, route, request);
+    } catch (error) {
+      this.parts.log.error("call_failed", { call_id: call.id, error: error as Error });
+      answer = internalErrorOf(error);
+    }
+    try {
       if (isRefusal(answer) && answer.code === "too_many_strangers") {
         calls.forget(call);
         return this.withoutRow(route, answer, call.id);
@@ -91,44 +82,7 @@ export class Road {
       if (isStranger(call)) await this.parts.strangers.file(call);
       // Not only at the door: a password is looked at by the portal.
       if (isRefusal(answer) && answer.code === "unauthenticated") this.parts.strangers.refused(call);
-      return this.send(call, route, answer);
-    });
-  }
-
-  /**
-   * A call that came with no request of its own, such as a line of a batch: admitted as whoever it is made for, and from there
-   * like any other. Null while no call is taken.
-   */
-  async carry(
-    route: Pick<GovernedRoute, "surface" | "audit">,
-    { arrival, ip, holder, body, admitted }: CarriedRequest,
-  ): Promise<{ readonly call: Call; readonly response: Response } | null> {
-    if (this.draining || !this.parts.calls.accepting) return null;
-    const call = this.parts.calls.start(arrival, ip, route.audit);
-    const answer = await this.attempted(call, async () => {
-      const refusal = await admitHolder(call, holder, this.parts);
-      admitted(call);
-      if (refusal !== null) return refusal;
-      call.requestContent = body;
-      call.row.request_size_bytes = body.byteLength;
-      const exchange = await route.surface.read(call, body);
-      return isRefusal(exchange) ? exchange : this.parts.govern(call, exchange);
-    });
-    return { call, response: await this.given(call, () => this.send(call, route, answer)) };
-  }
-
-  private async attempted(call: Call, work: () => Promise<Answer | Refusal>): Promise<Answer | Refusal> {
-    try {
-      return await work();
-    } catch (error) {
-      this.parts.log.error("call_failed", { call_id: call.id, error: error as Error });
-      return internalErrorOf(error);
-    }
-  }
-
-  private async given(call: Call, work: () => Promise<Response>): Promise<Response> {
-    try {
-      return await work();
+      return await this.send(call, route, answer);
     } catch (error) {
       this.parts.log.error("answer_failed", { call_id: call.id, error: error as Error });
       const sealed = await this.sealBroken(call, ERRORS.internal_error.status);
@@ -176,7 +130,7 @@ export class Road {
     return isRefusal(exchange) ? exchange : this.parts.govern(call, exchange);
   }
 
-  private async send(call: Call, { surface }: Pick<GovernedRoute, "surface">, answer: Answer | Refusal): Promise<Response> {
+  private async send(call: Call, { surface }: GovernedRoute, answer: Answer | Refusal): Promise<Response> {
     if (!isRefusal(answer) && answer.kind === "stream")
       return this.sender.stream(call, surface, answer, () => this.sealBroken(call, answer.status));
     const response = isRefusal(answer)

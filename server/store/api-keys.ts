@@ -85,9 +85,3 @@ export async function keysOfUserSince(trx: Trx, tenantId: string, userId: string
     .executeTakeFirstOrThrow();
   return Number(count);
 }
-
-/** The hash of a key's value as it is now; undefined where there is no such key. */
-export async function apiKeyHash(db: Database | Trx, tenantId: string, id: string): Promise<string | undefined> {
-  const row = await db.selectFrom("api_keys").select("key_hash").where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
-  return row?.key_hash;
-}

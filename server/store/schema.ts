@@ -41,7 +41,6 @@ import type {
   AgentTaskTable,
 } from "./tables/agents.ts";
 import type { AdminLogTable, AuditChainTable, AuditCheckpointTable, AuditKeyTable, AuditRowTable } from "./tables/ledger.ts";
-import type { BatchJobTable, BatchLineTable } from "./tables/batch.ts";
 import type { BlobToRemoveTable, FileTable } from "./tables/files.ts";
 import type {
   AiContractTable,
@@ -270,8 +269,6 @@ export interface Schema {
   knowledge_documents: KnowledgeDocumentTable;
   knowledge_chunks: KnowledgeChunkTable;
   files: FileTable;
-  batch_jobs: BatchJobTable;
-  batch_lines: BatchLineTable;
   blobs_to_remove: BlobToRemoveTable;
   collector_keys: CollectorKeyTable;
   discovery_nonces: { key_id: string; nonce: string; seen_at: Date };

@@ -28,7 +28,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const TOP = [
   "main.ts",
   "compose.ts",
-  "compose-batches.ts",
   "compose-control.ts",
   "compose-controls.ts",
   "compose-database.ts",

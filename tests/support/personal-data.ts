@@ -8,8 +8,6 @@ export const WHOLE_ROWS_GO = [
   "agent_tasks",
   "alert_acknowledgements",
   "api_keys",
-  "batch_jobs",
-  "batch_lines",
   "end_user_backup_codes",
   "end_user_group_members",
   "end_user_photos",

@@ -72,26 +72,7 @@ export async function admitAs(
 ): Promise<Refusal | null> {
   const recognised = recognise(call, credential, admits, parts);
   const groups = recognised instanceof Promise ? await recognised : recognised;
-  return isRefusal(groups) ? groups : enter(call, groups, admits, parts);
-}
-
-/** Admits a call that is made for somebody who is not there, as far as they are let in now. */
-export async function admitHolder(call: Call, holder: Holder, parts: AdmissionParts): Promise<Refusal | null> {
-  try {
-    const groups = await identityOfHolder(call, holder, parts);
-    return isRefusal(groups) ? groups : await enter(call, groups, "group", parts);
-  } catch (error) {
-    return refuse("directory_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
-  }
-}
-
-/** Tenant, resource group and run of whoever was recognised. */
-async function enter(
-  call: Call,
-  groups: Groups,
-  admits: Exclude<RouteCallers, "anyone" | "key_or_none">,
-  parts: AdmissionParts,
-): Promise<Refusal | null> {
+  if (isRefusal(groups)) return groups;
   const { identity } = call;
   if (identity === null) return unauthenticated("credential_unknown");
   const compiled = parts.snapshots.tenant(identity.tenantId);

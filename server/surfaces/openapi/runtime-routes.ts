@@ -3,7 +3,6 @@ import { discoveryEvents, discoveryEventsTaken } from "@gatehouse/contracts/disc
 import { runtimeError } from "@gatehouse/contracts/portal-answers";
 import type { z } from "zod";
 import type { DescribedAnswer, DescribedRoute } from "./described-route.ts";
-import { BATCH_ROUTES } from "./batch-routes.ts";
 import { FILE_ROUTES } from "./file-routes.ts";
 
 /** What the runtime plane's document says of the routes of protocols: by method and path as the route table has them. */
@@ -146,7 +145,6 @@ export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   "GET /v1/proxy/vmcp/:virtual_server_id": mcp("Its messages, as they come", { status: 200, media: EVENTS }),
   "DELETE /v1/proxy/vmcp/:virtual_server_id": mcp("Ends a session", { status: 204 }),
   ...AGENTS,
-  ...BATCH_ROUTES,
   ...FILE_ROUTES,
   "GET /v1/runs/:root_task_id": route("Runs", "A run the caller took part in", json(api.runOfCaller)),
   "POST /v1/runs/:root_task_id/end": route("Runs", "Ends a run", json(api.runOfCaller), api.runEndRequest),
