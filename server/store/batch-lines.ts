@@ -51,6 +51,7 @@ const ADD_TO_JOB = sql`
   UPDATE batch_jobs j SET completed = j.completed + w.completed, failed = j.failed + w.failed,
     status = CASE WHEN j.status = 'in_progress' AND j.completed + j.failed + w.completed + w.failed >= j.total_requests THEN 'finalizing' ELSE j.status END,
     ends_as = CASE WHEN j.status = 'in_progress' AND j.completed + j.failed + w.completed + w.failed >= j.total_requests THEN 'completed' ELSE j.ends_as END,
+    error = CASE WHEN j.status = 'in_progress' AND j.completed + j.failed + w.completed + w.failed >= j.total_requests THEN NULL ELSE j.error END,
     finalizing_at = CASE WHEN j.status = 'in_progress' AND j.completed + j.failed + w.completed + w.failed >= j.total_requests THEN now() ELSE j.finalizing_at END
   FROM (SELECT job_id, count(*) FILTER (WHERE state = 2)::int AS completed, count(*) FILTER (WHERE state = 3)::int AS failed FROM written GROUP BY 1 ORDER BY 1) w
   WHERE j.id = w.job_id`;

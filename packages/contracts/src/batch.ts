@@ -99,8 +99,8 @@ export const openaiBatch = z
   .looseObject({ id: z.string(), object: z.literal("batch"), status: batchJob.shape.status })
   .meta({ id: "OpenAIBatch" });
 
-export const openaiBatchList = z
+export const openaiBatchPage = z
   .strictObject({ object: z.literal("list"), data: z.array(openaiBatch), first_id: text, last_id: text, has_more: z.boolean() })
   .meta({ id: "OpenAIBatchList" });
 
-export const openaiBatchListQuery = z.strictObject({ after: z.string().optional(), limit: count.optional() });
+export const openaiBatchPageQuery = z.strictObject({ after: z.string().optional(), limit: count.optional() });

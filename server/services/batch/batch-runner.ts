@@ -2,7 +2,7 @@ import type { BatchJob, BatchStore, JobToRun, LineToRun } from "../../directory/
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { CarriedAnswer } from "../../road/carried-calls.ts";
-import { INTERRUPTED, type Verdict, verdictOn } from "./line-verdict.ts";
+import { INTERRUPTED, type LineVerdict, verdictOn } from "./line-verdict.ts";
 import { OutcomeWriter } from "./outcome-writer.ts";
 import { StartPace } from "./start-pace.ts";
 import { Turns } from "./turns.ts";
@@ -18,13 +18,13 @@ const RENEWED_MS = 3_000;
 const LOOKED_MS = 40;
 const MOST_BYTES = 64 * 1024 * 1024;
 
-const UNRECORDED: Verdict = {
+const UNRECORDED: LineVerdict = {
   kind: "again",
   afterMs: 5_000,
   why: { code: "audit_unavailable", message: "The gateway cannot record calls just now." },
 };
 
-const UNKNOWN: Verdict = { kind: "done", result: { statusCode: null, requestId: null, result: null, error: INTERRUPTED } };
+const UNKNOWN: LineVerdict = { kind: "done", result: { statusCode: null, requestId: null, result: null, error: INTERRUPTED } };
 
 export interface RunnerParts {
   readonly store: BatchStore;

@@ -5,6 +5,10 @@ import type { InputPiece } from "../../wire/batch/text-lines.ts";
 import type { BatchEndpoint } from "./endpoints.ts";
 import { Intake, type JobModel, type NumberedProblem } from "./intake.ts";
 
+/** What surfaces work with. */
+export type CallerJob = BatchJob;
+export type InputProblem = BatchProblem;
+
 /** Jobs of one tenant that have not ended, and submissions of one under way. */
 const MOST_OPEN = 200;
 const SUBMISSIONS_AT_ONCE = 4;

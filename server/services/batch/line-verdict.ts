@@ -3,7 +3,7 @@ import type { CarriedAnswer } from "../../road/carried-calls.ts";
 import { oneLine } from "../../wire/batch/one-line.ts";
 
 /** What is to happen with a line that was carried. */
-export type Verdict =
+export type LineVerdict =
   | { readonly kind: "done"; readonly result: Pick<LineResult, "statusCode" | "requestId" | "result" | "error"> }
   /** It waits again, and so does its whole job until then: what stopped it passes. */
   | { readonly kind: "again"; readonly afterMs: number; readonly why: { readonly code: string; readonly message: string } }
@@ -34,7 +34,7 @@ const USUAL_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 
 /** `attempt`: how often the line was begun; `ofOneModel`: whether all lines of the job go to the same model. */
-export function verdictOn(answer: CarriedAnswer, attempt: number, ofOneModel: boolean, retryInterrupted: boolean): Verdict {
+export function verdictOn(answer: CarriedAnswer, attempt: number, ofOneModel: boolean, retryInterrupted: boolean): LineVerdict {
   const { errorType, status } = answer;
   const why = { code: errorType ?? "", message: answer.errorMessage ?? "" };
   if (answer.interrupted)

@@ -1,5 +1,5 @@
+import type { CallerJob } from "../../services/batch/batch-service.ts";
 import { batchJobRequest } from "@gatehouse/contracts/batch";
-import type { BatchJob } from "../../directory/batch/batch-store.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import { type Answer, jsonAnswer, ownAnswer, type StreamAnswer } from "../../road/answer.ts";
@@ -24,7 +24,7 @@ const USUAL_PAGE = 50;
 
 export const batchIdIn = (call: Call): string => /\/(?:jobs|batches)\/([A-Za-z0-9_]{1,100})(?:\/|$)/.exec(call.path)?.[1] ?? "";
 
-const countsOf = ({ total_requests: total, completed, failed, ends_as: endsAs, ended_at: endedAt }: BatchJob) => {
+const countsOf = ({ total_requests: total, completed, failed, ends_as: endsAs, ended_at: endedAt }: CallerJob) => {
   const left = endedAt === null ? 0 : total - completed - failed;
   const cancelled = endsAs === "cancelled" ? left : 0;
   const expired = endsAs === "expired" ? left : 0;
@@ -32,7 +32,7 @@ const countsOf = ({ total_requests: total, completed, failed, ends_as: endsAs, e
 };
 
 /** What a job is, as its callers see it. */
-function recordOf(job: BatchJob): object {
+function recordOf(job: CallerJob): object {
   const { id, status, total_requests, endpoint, completion_window, model, model_id, description, metadata, error } = job;
   const { created_at, in_progress_at, ended_at, expires_at, paused_until, output_file_id, error_file_id, retry_interrupted } = job;
   return {
@@ -145,7 +145,7 @@ export const batchResults = (batches: BatchService): Surface =>
     return query.size === 0 ? streamed(batches, job) : resultPage(batches, job, query);
   });
 
-async function resultPage(batches: BatchService, job: BatchJob, query: ReadonlyMap<string, string>): Promise<Answer | Refusal> {
+async function resultPage(batches: BatchService, job: CallerJob, query: ReadonlyMap<string, string>): Promise<Answer | Refusal> {
   const page = wholeNumber(query, "page", 1, 1, 1_000_000);
   const size = wholeNumber(query, "page_size", USUAL_PAGE, 1, MOST_ON_A_PAGE);
   if (typeof page !== "number") return page;
@@ -156,7 +156,7 @@ async function resultPage(batches: BatchService, job: BatchJob, query: ReadonlyM
   return ownAnswer(200, { "content-type": "application/json" }, body);
 }
 
-function streamed(batches: BatchService, job: BatchJob): Answer {
+function streamed(batches: BatchService, job: CallerJob): Answer {
   const lines = resultLines(batches.store, job);
   const upstream = new ReadableStream<Uint8Array>({
     async pull(controller) {

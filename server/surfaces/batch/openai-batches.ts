@@ -1,5 +1,5 @@
+import type { CallerJob, InputProblem } from "../../services/batch/batch-service.ts";
 import { openaiBatchRequest } from "@gatehouse/contracts/batch";
-import type { BatchJob, BatchProblem } from "../../directory/batch/batch-store.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { jsonAnswer } from "../../road/answer.ts";
 import type { Surface } from "../../road/surface.ts";
@@ -21,16 +21,16 @@ const USUAL = 20;
 
 const seconds = (time: Date | null): number | null => (time === null ? null : Math.floor(time.getTime() / 1000));
 
-function problemObject({ code, message, line, field }: BatchProblem): object {
+function problemObject({ code, message, line, field }: InputProblem): object {
   return { code, message, param: field, line };
 }
 
 /** A batch, in OpenAI's form. */
-function objectOf(job: BatchJob): object {
+function objectOf(job: CallerJob): object {
   const { id, status, endpoint, completion_window, model, metadata, ended_at: ended, ends_as: endsAs } = job;
   const { input_file_id, output_file_id, error_file_id, problems, error } = job;
   const told = problems ?? (error === null ? [] : [{ ...error, line: null, field: null }]);
-  const at = (state: BatchJob["status"]) => (status === state ? seconds(ended) : null);
+  const at = (state: CallerJob["status"]) => (status === state ? seconds(ended) : null);
   const unrun = ended === null ? 0 : job.total_requests - job.completed - job.failed;
   return {
     ...{

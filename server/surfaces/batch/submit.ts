@@ -1,4 +1,4 @@
-import type { BatchJob } from "../../directory/batch/batch-store.ts";
+import type { CallerJob, InputProblem } from "../../services/batch/batch-service.ts";
 import { isRefusal, type Refusal, refuse, reasonOf } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";
 import type { Call } from "../../road/call.ts";
@@ -7,15 +7,14 @@ import { EMPTY_VIEW } from "../../road/view.ts";
 import type { BatchService, Submission, SubmittedJob } from "../../services/batch/batch-service.ts";
 import { BATCH_ENDPOINTS } from "../../services/batch/endpoints.ts";
 import { BodyTooSlow } from "../../services/batch/paced-body.ts";
-import type { BatchProblem } from "../../directory/batch/batch-store.ts";
 
 /** Reads a job's lines, and gives an exchange that starts it once every control has let it pass: access to its model among them. */
 export async function submitted(
   call: Call,
   batches: BatchService,
   submission: Submission,
-  answered: (job: BatchJob) => Answer,
-  invalid: (read: SubmittedJob) => Refusal | readonly BatchProblem[],
+  answered: (job: CallerJob) => Answer,
+  invalid: (read: SubmittedJob) => Refusal | readonly InputProblem[],
 ): Promise<Exchange | Refusal> {
   let read: SubmittedJob | Refusal;
   try {

@@ -26,7 +26,7 @@ export const BATCH_ROUTES: Readonly<Record<string, DescribedRoute>> = {
     query: batch.batchResultQuery,
   }),
   [`POST ${OPENAI}`]: job("Submits a file as a batch job, in OpenAI's form", batch.openaiBatch, { body: batch.openaiBatchRequest }),
-  [`GET ${OPENAI}`]: job("The caller's jobs, in OpenAI's form", batch.openaiBatchList, { query: batch.openaiBatchListQuery }),
+  [`GET ${OPENAI}`]: job("The caller's jobs, in OpenAI's form", batch.openaiBatchPage, { query: batch.openaiBatchPageQuery }),
   [`GET ${OPENAI}/:batch_job_id`]: job("A job, in OpenAI's form", batch.openaiBatch),
   [`POST ${OPENAI}/:batch_job_id/cancel`]: job("Cancels it, in OpenAI's form", batch.openaiBatch),
 };
