@@ -1,3 +1,4 @@
+import { openBatches } from "./compose-batch.ts";
 import { fileJobs, openFiles } from "./compose-files.ts";
 import { openControls } from "./compose-controls.ts";
 import { openWatchedLedger } from "./compose-ledger.ts";
@@ -35,7 +36,7 @@ import { RefusedCredentials } from "./road/record/refused-credentials.ts";
 import { Strangers } from "./road/record/strangers.ts";
 import { Outlet } from "./road/outlet.ts";
 import { EndedAccess } from "./road/ended-access.ts";
-import { Road } from "./road/road.ts";
+import { Road, type RoadParts } from "./road/road.ts";
 import type { Services } from "./routes.ts";
 import { collectorInlet } from "./services/discovery/collector-inlet.ts";
 import { traceIngest } from "./services/ingest/trace-ingest.ts";
@@ -128,21 +129,16 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     log,
     rowsPerMinute: config.strangerRowsPerMinute,
   });
-  const road = new Road({
-    ...admission,
-    strangers,
-    calls,
-    govern: governedBy(controls),
-    admitted: (call) => notices.refer(call),
-    log,
-    maxBodyBytes: config.maxBodyBytes,
-    upstreamTimeoutMs: config.upstreamTimeoutMs,
-    unrecorded(reason) {
-      metrics.answeredWithoutRow(reason);
-      if (reason === "audit_unavailable") metrics.callUnrecorded();
-    },
-  });
+  const { upstreamTimeoutMs, maxBodyBytes } = config;
+  const unrecorded: RoadParts["unrecorded"] = (reason) => {
+    metrics.answeredWithoutRow(reason);
+    if (reason === "audit_unavailable") metrics.callUnrecorded();
+  };
+  const carrying = { ...admission, calls, govern: governedBy(controls), log, upstreamTimeoutMs, unrecorded };
+  const road = new Road({ ...carrying, strangers, admitted: (call) => notices.refer(call), maxBodyBytes });
   await feed.start();
+  const files = await openFiles(config, parts, snapshots);
+  const batch = openBatches({ ...carrying, connection, models: models.models, items, files: files.files });
   const services: Services = {
     models: models.models,
     items,
@@ -150,7 +146,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     tools: tools.tools,
     agents: agents.agents,
     ...openRecordServices(parts, ledger, limits.truth),
-    ...(await openFiles(config, parts, snapshots)),
+    ...files,
+    batches: batch.batches,
     portal: portal.service(notices, tools.tools.appResource),
   };
   const knowledge = openKnowledge({ db, snapshots, nest, send: (call, request) => models.models.embed(call, request), clock, log });
@@ -161,7 +158,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
   ];
   const workers = runJobs(
-    [...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...knowledge.jobs, ...storedJobs(parts)],
+    [...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...knowledge.jobs, ...batch.jobs, ...storedJobs(parts)],
     log,
   );
   return {
@@ -171,7 +168,9 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     follower,
     /** Takes no more calls, lets those in flight end, and after `graceMs` ends them. */
     async drain(graceMs: number): Promise<void> {
+      batch.stop();
       await road.drain(graceMs);
+      await batch.settled();
       await models.settled();
     },
     async close(): Promise<void> {

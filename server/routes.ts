@@ -43,6 +43,8 @@ import { runEnd, runInspect } from "./surfaces/runs/runs.ts";
 import type { PortalServices } from "./surfaces/portal/portal-services.ts";
 import type { FileService } from "./services/files/caller.ts";
 import type { MediaSpool } from "./services/files/read-media.ts";
+import type { BatchService } from "./services/batch/batch-service.ts";
+import { BATCH_SURFACES } from "./surfaces/batch/routes.ts";
 import { FILE_SURFACES } from "./surfaces/files/routes.ts";
 import { PORTAL_ROUTES } from "./surfaces/portal/routes.ts";
 
@@ -64,6 +66,7 @@ export interface Services extends IngestServices {
   readonly agents: AgentService;
   readonly runs: RunAccess;
   readonly files: FileService;
+  readonly batches: BatchService;
   readonly spool: MediaSpool;
   /** Where callers reach this plane, if that was said. */
   readonly publicUrl: string | null;
@@ -373,6 +376,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "POST", path: "/v1/runs/:root_task_id/end", surface: ({ runs }) => runEnd(runs), audit: llm("run_end"), body: true },
   ...INGEST_ROUTES,
   ...FILE_SURFACES,
+  ...BATCH_SURFACES,
   ...PORTAL_ROUTES,
 ];
 

@@ -15,6 +15,9 @@ const CONVERSATIONS = [
   "gemini_stream_generate_content",
 ] as const;
 
+/** Lines of batch jobs, by what each asks for. */
+const BATCH_TALKS = ["batch_line_chat_completions", "batch_line_responses", "batch_line_completions"] as const;
+
 const AGENT_CALLS = [
   "message_send",
   "message_stream",
@@ -44,8 +47,8 @@ export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
   audio_stt_output: { direction: "output", subtypes: ["audio_transcriptions", "audio_translations"] },
   video_gen_input: { direction: "input", subtypes: [] },
   video_gen_output: { direction: "output", subtypes: [] },
-  batch_input: { direction: "input", subtypes: [] },
-  batch_output: { direction: "output", subtypes: [] },
+  batch_input: { direction: "input", subtypes: [...BATCH_TALKS, "batch_line_embeddings", "batch_line_moderations"] },
+  batch_output: { direction: "output", subtypes: BATCH_TALKS },
   moderation_input: { direction: "input", subtypes: ["moderations"] },
   mcp_input: { direction: "input", subtypes: ["mcp_jsonrpc", "mcp_sub_path"] },
   mcp_output: { direction: "output", subtypes: ["mcp_jsonrpc", "mcp_sub_path", "sse_stream", "mcp_app_resource"] },

@@ -30,6 +30,8 @@ export class OpenCalls {
   private readonly deciding = new DecidingModels();
   private readonly parts: OpenCallsParts;
   private whenIdle: (() => void) | null = null;
+  /** When somebody last called who waits for the answer; monotonic milliseconds. */
+  lastWaitedFor = Number.NEGATIVE_INFINITY;
 
   constructor(parts: OpenCallsParts) {
     this.parts = parts;
@@ -43,6 +45,7 @@ export class OpenCalls {
   start(arrival: Arrival, ip: string, audit: AuditClass): Call {
     const call = openCall(arrival, ip, audit, this.parts.clock);
     this.open.add(call);
+    if (audit.proxyType !== "batch") this.lastWaitedFor = call.arrivedAt;
     return call;
   }
 

@@ -22,7 +22,7 @@ const RESULT = `CASE
 
 /** Subtypes of `llm` that ask no model. */
 export const MODEL_LISTINGS = ["models_list", "model_detail", "gemini_models_list", "gemini_model_detail"] as const;
-const ASKS_MODEL = `a.proxy_type = 'llm' AND coalesce(a.proxy_subtype, '') NOT IN (${MODEL_LISTINGS.map((name) => `'${name}'`).join(", ")})`;
+const ASKS_MODEL = `a.proxy_type = 'batch' AND a.proxy_subtype LIKE 'batch\\_line\\_%' OR a.proxy_type = 'llm' AND coalesce(a.proxy_subtype, '') NOT IN (${MODEL_LISTINGS.map((name) => `'${name}'`).join(", ")})`;
 
 /** Handshakes, lists and streams of a tool server use none of its tools. */
 const USES_TOOL = `a.proxy_type IN ('skill', 'a2a') OR (a.proxy_type IN ('mcp', 'virtual_mcp')
@@ -33,7 +33,7 @@ const USES_TOOL = `a.proxy_type IN ('skill', 'a2a') OR (a.proxy_type IN ('mcp', 
  * that sorts as the time does.
  */
 export const RUN_FACTS = `a.id, a.tenant_id, a.root_task_id COLLATE "C" AS root_task_id, a.timestamp, a.created_at, to_char(a.timestamp AT TIME ZONE 'UTC', 'YYYYMMDDHH24MISSUS') AS moment,
-  ${ASKS_MODEL} AS asks_model, coalesce(${USES_TOOL}, false) AS tool, a.success IS FALSE OR coalesce(a.tags, '[]') @> '["tool_error"]' AS failed_tool, a.source, a.success, a.trace_continuity, a.run_end_state, a.resource_group_id, coalesce(a.api_key_id, a.gateway_user_id) AS participant,
+  (${ASKS_MODEL}) AS asks_model, coalesce(${USES_TOOL}, false) AS tool, a.success IS FALSE OR coalesce(a.tags, '[]') @> '["tool_error"]' AS failed_tool, a.source, a.success, a.trace_continuity, a.run_end_state, a.resource_group_id, coalesce(a.api_key_id, a.gateway_user_id) AS participant,
   CASE WHEN a.trace_continuity = 'client_asserted' THEN a.request_headers->>'x-gw-run-id' END AS run_id,
   a.custom_metadata ? 'run_outcome' AS told_outcome, a.custom_metadata->>'run_outcome' AS outcome, a.custom_metadata->'joined_row_id' IS NOT NULL AS joined,
   ${RESULT} AS result, a.llm_used_fallback OR a.guardrails_skipped AS degraded, a.llm_prompt_tokens AS prompt_tokens, a.llm_completion_tokens AS completion_tokens,

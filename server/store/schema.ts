@@ -41,6 +41,7 @@ import type {
   AgentTaskTable,
 } from "./tables/agents.ts";
 import type { AdminLogTable, AuditChainTable, AuditCheckpointTable, AuditKeyTable, AuditRowTable } from "./tables/ledger.ts";
+import type { BatchCostTable, BatchJobTable, BatchLineTable, BatchRunnerTable } from "./tables/batch.ts";
 import type { BlobToRemoveTable, FileTable } from "./tables/files.ts";
 import type {
   AiContractTable,
@@ -270,6 +271,10 @@ export interface Schema {
   knowledge_chunks: KnowledgeChunkTable;
   files: FileTable;
   blobs_to_remove: BlobToRemoveTable;
+  batch_jobs: BatchJobTable;
+  batch_lines: BatchLineTable;
+  batch_runners: BatchRunnerTable;
+  batch_costs: BatchCostTable;
   collector_keys: CollectorKeyTable;
   discovery_nonces: { key_id: string; nonce: string; seen_at: Date };
   discovery_events: { key_id: string; event_id: string; seen_at: Date };

@@ -4,8 +4,8 @@ import { MADE_BY_CALLER } from "./own-calls.ts";
  * What usage needs to know of a row of `audit_rows a`, beside the facts of runs. What traces tell is a claim and no
  * consumption. An agent that reports what it cost stands among the models under its id.
  */
-export const USAGE_FACTS = `a.api_key_id, CASE WHEN a.proxy_type = 'a2a' THEN a.server_id ELSE a.llm_model_used END AS llm_model_used, coalesce(a.custom_metadata->>'tool_calls', a.custom_metadata->>'tool_results') AS tool_results, CASE WHEN jsonb_typeof(a.custom_metadata->'attempts') = 'array' THEN a.custom_metadata->'attempts' END AS attempts, ${MADE_BY_CALLER} AS made_by_caller,
-  a.source IS DISTINCT FROM 'otel' AND (a.proxy_type = 'llm' AND a.llm_model_used IS NOT NULL
+export const USAGE_FACTS = `a.api_key_id, CASE WHEN a.proxy_type = 'a2a' THEN a.server_id ELSE a.llm_model_used END AS llm_model_used, coalesce(a.custom_metadata->>'tool_calls', a.custom_metadata->>'tool_results') AS tool_results, CASE WHEN jsonb_typeof(a.custom_metadata->'attempts') = 'array' THEN a.custom_metadata->'attempts' END AS attempts, ${MADE_BY_CALLER} AS made_by_caller, CASE WHEN a.proxy_type = 'batch' AND a.source = 'gateway' THEN a.custom_metadata->'batch'->>'job_id' END AS batch_job,
+  a.source IS DISTINCT FROM 'otel' AND (a.proxy_type IN ('llm', 'batch') AND a.llm_model_used IS NOT NULL
     OR a.proxy_type = 'a2a' AND a.server_id IS NOT NULL AND a.llm_estimated_cost_usd IS NOT NULL) AS of_models`;
 
 /**
@@ -42,7 +42,11 @@ const MODEL_ID = `coalesce(
  * of groups and of each model: their requests are those of callers.
  */
 export const ADD_USAGE = `
-  fresh AS MATERIALIZED (
+  batches AS (
+    INSERT INTO batch_costs AS b (job_id, tenant_id, cost_micro_usd, unpriced)
+    SELECT batch_job, tenant_id, coalesce(sum(cost_micro_usd), 0), count(*) FILTER (WHERE unpriced) FROM shipped WHERE batch_job IS NOT NULL GROUP BY 1, 2 ORDER BY 1
+    ON CONFLICT (job_id) DO UPDATE SET cost_micro_usd = b.cost_micro_usd + excluded.cost_micro_usd, unpriced = b.unpriced + excluded.unpriced
+  ),  fresh AS MATERIALIZED (
     SELECT tenant_id, date_trunc('hour', timestamp, 'UTC') AS hour, coalesce(resource_group_id, '') AS resource_group_id, coalesce(api_key_id, '') AS api_key_id, llm_model_used,
       count(*) AS requests, count(*) FILTER (WHERE success IS FALSE) AS errors, coalesce(sum(prompt_tokens), 0) AS prompt_tokens, coalesce(sum(completion_tokens), 0) AS completion_tokens,
       coalesce(sum(cost_micro_usd), 0) AS cost_micro_usd, count(*) FILTER (WHERE unpriced) AS unpriced_requests,

@@ -73,7 +73,7 @@ export async function runTotal(db: Database, tenantId: string, rootTaskId: strin
   const { rows } = await sql<RunTotal>`
     SELECT count(*) FILTER (WHERE llm_model_used IS NOT NULL AND ${sql.raw(MADE_BY_CALLER)}) AS requests, coalesce(sum(coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0)), 0) AS tokens,
       coalesce(sum(round(llm_estimated_cost_usd * 1000000)), 0) AS micros, floor(extract(epoch FROM min(timestamp)) * 1000)::bigint AS started
-    FROM audit_rows WHERE tenant_id = ${tenantId} AND root_task_id = ${rootTaskId} AND proxy_type = 'llm' AND source IS DISTINCT FROM 'otel'`.execute(
+    FROM audit_rows WHERE tenant_id = ${tenantId} AND root_task_id = ${rootTaskId} AND proxy_type IN ('llm', 'batch') AND source IS DISTINCT FROM 'otel'`.execute(
     db,
   );
   return rows[0] as RunTotal;

@@ -28,6 +28,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const TOP = [
   "main.ts",
   "compose.ts",
+  "compose-batch.ts",
   "compose-control.ts",
   "compose-controls.ts",
   "compose-database.ts",

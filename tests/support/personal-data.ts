@@ -8,6 +8,8 @@ export const WHOLE_ROWS_GO = [
   "agent_tasks",
   "alert_acknowledgements",
   "api_keys",
+  "batch_jobs",
+  "batch_lines",
   "end_user_backup_codes",
   "end_user_group_members",
   "end_user_photos",
@@ -214,6 +216,8 @@ export const KNOW_IDS = [
 ];
 /** What administrators made, totals, chains, and what lives for moments, is sealed, or knows no person. What blocks know of erased rows, hashes of their values, is forgotten with them. */
 export const ABOUT_NOBODY = [
+  "batch_costs",
+  "batch_runners",
   "blobs_to_remove",
   "admin_backup_codes",
   "admin_log_checkpoints",

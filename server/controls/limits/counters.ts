@@ -54,6 +54,8 @@ export interface BucketLimit {
   readonly perMinute: number;
   readonly capacity: number;
   readonly limitType: string;
+  /** What a call that nobody waits for leaves in it for those that somebody waits for. */
+  readonly leave?: number;
 }
 
 /** Everything one call is held to. */

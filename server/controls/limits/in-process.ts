@@ -63,7 +63,13 @@ export class InProcessCounters implements Counters {
     for (let i = 0; paced && i < buckets.length; i++) {
       const limit = buckets[i] as Plan["buckets"][number];
       const bucket = this.bucket(limit, now);
-      if (limit.measure === "requests" ? bucket.level >= WHOLE : bucket.level > 0) continue;
+      const level = bucket.level - (limit.leave ?? 0);
+      if (limit.measure === "requests" ? level >= WHOLE : level > 0) continue;
+      if (limit.leave !== undefined) {
+        const needed = limit.leave + (limit.measure === "requests" ? 1 : 0);
+        // It is not empty for others: nobody is locked out for it.
+        return { kind: "denied", denial: { by: "bucket", index: i, retryAfterMs: Math.max(1, msUntil(bucket, needed, limit.perMinute)) } };
+      }
       const wait = Math.max(1, msUntil(bucket, limit.measure === "requests" ? 1 : 0, limit.perMinute));
       return { kind: "denied", denial: { by: "bucket", index: i, retryAfterMs: Math.max(wait, this.lock(plan, limit, now)) } };
     }

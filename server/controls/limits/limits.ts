@@ -19,7 +19,7 @@ import { ThresholdAlerts } from "./threshold-alerts.ts";
 import { unpricedRefusal } from "./limit-refusals.ts";
 import { SuspendedReservations } from "./suspended-reservations.ts";
 import { PlanCache } from "./plan-cache.ts";
-import { type CallPlan, memberPlan, nestedPlan, planFor, withoutRateLimits, withRun } from "./plan.ts";
+import { type CallPlan, leavingRoom, memberPlan, nestedPlan, planFor, withoutRateLimits, withRun } from "./plan.ts";
 import { principalOf } from "../../road/principal.ts";
 import { ToolCallCaps } from "./tool-call-caps.ts";
 import { toolPlan } from "./tool-plan.ts";
@@ -132,7 +132,8 @@ export class Limits implements RequestControl, CallLimits {
     return isRefusal(found) ? refused(found) : this.decideBy(call, view, found);
   }
 
-  private decideBy(call: Call, view: RequestView, plan: CallPlan): Decision | Promise<Decision> {
+  private decideBy(call: Call, view: RequestView, whole: CallPlan): Decision | Promise<Decision> {
+    const plan = call.audit.proxyType === "batch" ? leavingRoom(whole) : whole;
     const route = routeOf(call);
     const members =
       route?.group == null

@@ -63,6 +63,23 @@ export function withoutRateLimits(plan: CallPlan): CallPlan {
   };
 }
 
+/** Of rates and of calls at once, the share that a batch leaves to calls that somebody waits for. */
+const LEFT = 0.25;
+
+/** What a call that nobody waits for is held to: a part of every rate is not for it, so that it never takes the last of one. */
+export function leavingRoom(plan: CallPlan): CallPlan {
+  if (plan.buckets.length === 0 && !plan.scopes.some(({ maxConcurrent }) => maxConcurrent !== null)) return plan;
+  return {
+    ...plan,
+    scopes: plan.scopes.map((scope) =>
+      scope.maxConcurrent === null
+        ? scope
+        : { ...scope, maxConcurrent: Math.max(1, scope.maxConcurrent - Math.ceil(scope.maxConcurrent * LEFT)) },
+    ),
+    buckets: plan.buckets.map((bucket) => ({ ...bucket, leave: Math.min(bucket.capacity * LEFT, Math.max(0, bucket.capacity - 1)) })),
+  };
+}
+
 function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boolean): CallPlan {
   const { policies } = scope.tenant;
   const parts: Parts = { scopes: [], windows: [], buckets: [] };

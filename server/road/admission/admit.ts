@@ -71,7 +71,24 @@ export async function admitAs(
   parts: AdmissionParts,
 ): Promise<Refusal | null> {
   const recognised = recognise(call, credential, admits, parts);
-  const groups = recognised instanceof Promise ? await recognised : recognised;
+  return admitRecognised(call, recognised instanceof Promise ? await recognised : recognised, admits, parts);
+}
+
+/** Admits whom a call is made for that has no request of theirs behind it. */
+export async function admitHolder(call: Call, holder: Holder, parts: AdmissionParts): Promise<Refusal | null> {
+  try {
+    return await admitRecognised(call, await identityOfHolder(call, holder, parts), "group", parts);
+  } catch (error) {
+    return refuse("directory_unavailable", undefined, { reason: reasonOf(error) });
+  }
+}
+
+async function admitRecognised(
+  call: Call,
+  groups: Groups | Refusal,
+  admits: Exclude<RouteCallers, "anyone" | "key_or_none">,
+  parts: AdmissionParts,
+): Promise<Refusal | null> {
   if (isRefusal(groups)) return groups;
   const { identity } = call;
   if (identity === null) return unauthenticated("credential_unknown");

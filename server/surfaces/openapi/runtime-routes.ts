@@ -3,6 +3,7 @@ import { discoveryEvents, discoveryEventsTaken } from "@gatehouse/contracts/disc
 import { runtimeError } from "@gatehouse/contracts/portal-answers";
 import type { z } from "zod";
 import type { DescribedAnswer, DescribedRoute } from "./described-route.ts";
+import { BATCH_ROUTES } from "./batch-routes.ts";
 import { FILE_ROUTES } from "./file-routes.ts";
 
 /** What the runtime plane's document says of the routes of protocols: by method and path as the route table has them. */
@@ -146,6 +147,7 @@ export const DESCRIBED_ROUTES: Readonly<Record<string, DescribedRoute>> = {
   "DELETE /v1/proxy/vmcp/:virtual_server_id": mcp("Ends a session", { status: 204 }),
   ...AGENTS,
   ...FILE_ROUTES,
+  ...BATCH_ROUTES,
   "GET /v1/runs/:root_task_id": route("Runs", "A run the caller took part in", json(api.runOfCaller)),
   "POST /v1/runs/:root_task_id/end": route("Runs", "Ends a run", json(api.runOfCaller), api.runEndRequest),
   "POST /v1/discovery/events": {

@@ -152,7 +152,7 @@ function OneJob({ job }: { readonly job: BatchJob }): ReactNode {
         <p className="flex flex-wrap items-center gap-2">
           <Badge tone={TONES[job.status] ?? "neutral"}>{job.status.replaceAll("_", " ")}</Badge>
           <span dir="auto" className="font-medium break-all">
-            {job.model}
+            {job.model ?? job.description ?? job.id}
           </span>
           <time dateTime={job.created_at} className="text-sm text-muted">
             {formatDate(job.created_at)}
@@ -169,10 +169,10 @@ function OneJob({ job }: { readonly job: BatchJob }): ReactNode {
           max={Math.max(1, total)}
           value={done}
         />
-        {job.paused !== null && (
-          <p className="text-sm text-warn">{t("jobPaused", { when: formatDate(job.paused.until), why: job.paused.message })}</p>
+        {job.paused_until !== null && (
+          <p className="text-sm text-warn">{t("jobPaused", { when: formatDate(job.paused_until), why: job.error?.message ?? "" })}</p>
         )}
-        {job.error !== null && (
+        {job.error !== null && job.paused_until === null && (
           <p dir="auto" className="text-sm text-bad">
             {job.error.message}
           </p>

@@ -1,0 +1,106 @@
+import { z } from "zod";
+import { timestamp } from "./conventions.ts";
+
+const text = z.string().nullable();
+const count = z.number().int();
+const metadata = z
+  .record(z.string().max(64), z.string().max(512))
+  .refine((all) => Object.keys(all).length <= 16, "has more than 16 members");
+
+/** A batch job as it is submitted. */
+export const batchJobRequest = z
+  .strictObject({
+    model: z.string().min(1).max(255).nullish(),
+    model_id: z.string().min(1).max(255).nullish(),
+    endpoint: z.string().max(100).optional().describe("/v1/chat/completions where left out"),
+    completion_window: z.string().max(10).optional().describe("from 1h to 7d; 24h where left out"),
+    requests: z.array(
+      z.strictObject({
+        custom_id: z.string().min(1).max(512),
+        body: z.record(z.string(), z.unknown()),
+        method: z.literal("POST").optional(),
+        url: z.string().optional(),
+      }),
+    ),
+    description: z.string().max(1000).nullish(),
+    metadata: metadata.nullish(),
+    retry_interrupted: z.boolean().optional().describe("whether a line is sent again whose call may have reached its provider"),
+  })
+  .meta({ id: "BatchJobRequest" });
+
+const problem = z.strictObject({ code: z.string(), message: z.string() });
+
+export const batchJob = z
+  .strictObject({
+    id: z.string(),
+    status: z.enum(["validating", "in_progress", "finalizing", "completed", "failed", "expired", "cancelling", "cancelled"]),
+    total_requests: count,
+    endpoint: z.string(),
+    completion_window: z.string(),
+    created_at: timestamp,
+    model: text.describe("null where its lines name several"),
+    model_id: text,
+    description: text,
+    metadata: z.record(z.string(), z.string()).nullable(),
+    request_counts: z.strictObject({ total: count, completed: count, failed: count, cancelled: count, expired: count }),
+    mode: z.enum(["provider", "gateway"]),
+    cost_usd: z.number().describe("what the rows of its lines came to so far"),
+    unpriced_requests: count,
+    in_progress_at: timestamp.nullable(),
+    ended_at: timestamp.nullable(),
+    expires_at: timestamp,
+    error: problem.nullable().describe("why it failed, or why it waits"),
+    paused_until: timestamp.nullable(),
+    output_file_id: text,
+    error_file_id: text,
+    retry_interrupted: z.boolean(),
+  })
+  .meta({ id: "BatchJob" });
+
+export const batchJobPage = z
+  .strictObject({ jobs: z.array(batchJob), total: count, limit: count, offset: count, page: count, page_size: count })
+  .meta({ id: "BatchJobPage" });
+
+export const batchJobPageQuery = z.strictObject({
+  status: batchJob.shape.status.optional(),
+  limit: count.optional(),
+  offset: count.optional(),
+  page: count.optional(),
+  page_size: count.optional(),
+});
+
+export const batchResult = z
+  .strictObject({
+    id: z.string(),
+    custom_id: z.string(),
+    response: z.strictObject({ status_code: count, request_id: text, body: z.unknown() }).nullable(),
+    error: problem.nullable(),
+  })
+  .meta({ id: "BatchResult" });
+
+export const batchResultPage = z
+  .strictObject({ results: z.array(batchResult), total: count, page: count, page_size: count })
+  .meta({ id: "BatchResultPage" });
+
+export const batchResultQuery = z.strictObject({ page: count.optional(), page_size: count.optional() });
+
+/** As OpenAI's clients submit one. */
+export const openaiBatchRequest = z
+  .strictObject({
+    input_file_id: z.string().min(1).max(100),
+    endpoint: z.string().max(100),
+    completion_window: z.string().max(10),
+    metadata: metadata.nullish(),
+    output_expires_after: z.unknown().optional(),
+  })
+  .meta({ id: "OpenAIBatchRequest" });
+
+export const openaiBatch = z
+  .looseObject({ id: z.string(), object: z.literal("batch"), status: batchJob.shape.status })
+  .meta({ id: "OpenAIBatch" });
+
+export const openaiBatchPage = z
+  .strictObject({ object: z.literal("list"), data: z.array(openaiBatch), first_id: text, last_id: text, has_more: z.boolean() })
+  .meta({ id: "OpenAIBatchList" });
+
+export const openaiBatchPageQuery = z.strictObject({ after: z.string().optional(), limit: count.optional() });

@@ -1,0 +1,72 @@
+import { BatchStore } from "./directory/batch/batch-store.ts";
+import type { Files } from "./directory/files/stored-files.ts";
+import type { Clock } from "./kernel/clock.ts";
+import type { Job } from "./kernel/job.ts";
+import type { Log } from "./kernel/log.ts";
+import type { AdmissionParts } from "./road/admission/admit.ts";
+import { CarriedCalls } from "./road/carried-calls.ts";
+import type { Govern } from "./road/govern.ts";
+import type { OpenCalls } from "./road/open-calls.ts";
+import type { RoadParts } from "./road/road.ts";
+import { BatchRunner } from "./services/batch/batch-runner.ts";
+import { BatchService } from "./services/batch/batch-service.ts";
+import { lineCarrier } from "./services/batch/carry-line.ts";
+import { jobEnder } from "./services/batch/end-job.ts";
+import { FilesInMessages } from "./services/files/in-messages.ts";
+import type { Dispatch } from "./services/models/dispatch.ts";
+import type { KeptItems } from "./services/models/kept-items.ts";
+import type { DatabaseConnection } from "./store/database.ts";
+import { withFiles } from "./surfaces/files/with-files.ts";
+import { chatCompletions } from "./surfaces/llm/chat-completions.ts";
+import { completions } from "./surfaces/llm/completions.ts";
+import { embeddings } from "./surfaces/llm/embeddings.ts";
+import { moderations } from "./surfaces/llm/moderations.ts";
+import { responses } from "./surfaces/llm/responses.ts";
+
+const LOOKED_MS = 1_000;
+const SWEPT_MS = 600_000;
+
+interface BatchParts extends AdmissionParts {
+  readonly connection: Pick<DatabaseConnection, "db">;
+  readonly calls: OpenCalls;
+  readonly govern: Govern;
+  readonly models: Dispatch;
+  readonly items: Pick<KeptItems, "find" | "keep">;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly upstreamTimeoutMs: number;
+  readonly unrecorded: RoadParts["unrecorded"];
+}
+
+/** Batch jobs: what callers reach of them, and what runs them in this process. */
+export function openBatches(parts: BatchParts) {
+  const { connection, calls, models, items, files, clock, log, snapshots } = parts;
+  const store = new BatchStore(connection.db);
+  const carried = new CarriedCalls(parts);
+  const inMessages = new FilesInMessages(files);
+  const runner = new BatchRunner({
+    store,
+    log,
+    carry: lineCarrier(carried, store, {
+      "/v1/chat/completions": withFiles(inMessages, chatCompletions(models)),
+      "/v1/responses": withFiles(inMessages, responses(models, items)),
+      "/v1/completions": completions(models),
+      "/v1/embeddings": embeddings(models),
+      "/v1/moderations": moderations(models),
+    }),
+    end: jobEnder({ store, files, calls: carried, tenant: (id) => snapshots.tenant(id) }),
+    lastWaitedFor: () => calls.lastWaitedFor,
+  });
+  const jobs: Job[] = [
+    { name: "run_batches", everyMs: LOOKED_MS, run: () => runner.look() },
+    { name: "forget_batches", everyMs: SWEPT_MS, run: () => store.sweep() },
+  ];
+  return {
+    batches: new BatchService({ store, now: () => clock.now(), wake: () => runner.wake() }),
+    jobs,
+    /** Begins no more lines; those under way are calls like others. */
+    stop: () => runner.stop(),
+    settled: () => runner.settled(),
+  };
+}

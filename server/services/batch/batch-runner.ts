@@ -1,0 +1,218 @@
+import type { BatchJob, BatchStore, JobToRun, LineToRun } from "../../directory/batch/batch-store.ts";
+import { uuid } from "../../kernel/ids.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { CarriedAnswer } from "../../road/carried-calls.ts";
+import { INTERRUPTED, type LineVerdict, verdictOn } from "./line-verdict.ts";
+import { OutcomeWriter } from "./outcome-writer.ts";
+import { StartPace } from "./start-pace.ts";
+import { Turns } from "./turns.ts";
+
+/** Lines of this process under way at once, and how many may be taken at a time. */
+const AT_ONCE = 64;
+const TAKEN_AT_ONCE = 4;
+/** A process that said nothing for so long is dead. */
+const ALIVE_SECONDS = 15;
+/** Longer than the results of a job take to be written. */
+const ENDING_SECONDS = 120;
+const RENEWED_MS = 3_000;
+const LOOKED_MS = 40;
+const MOST_BYTES = 64 * 1024 * 1024;
+
+const UNRECORDED: LineVerdict = {
+  kind: "again",
+  afterMs: 5_000,
+  why: { code: "audit_unavailable", message: "The gateway cannot record calls just now." },
+};
+
+const UNKNOWN: LineVerdict = { kind: "done", result: { statusCode: null, requestId: null, result: null, error: INTERRUPTED } };
+
+export interface RunnerParts {
+  readonly store: BatchStore;
+  /** Carries one line; null where it could not be recorded. */
+  readonly carry: (job: BatchJob, line: LineToRun) => Promise<CarriedAnswer | null>;
+  /** Writes the end of a job whose lines are all at rest. */
+  readonly end: (job: BatchJob, runner: string) => Promise<void>;
+  readonly lastWaitedFor: () => number;
+  readonly log: Log;
+}
+
+/** Runs the lines of batch jobs in this process, beside as many other processes as there are. */
+export class BatchRunner {
+  readonly id = uuid();
+  private readonly parts: RunnerParts;
+  private readonly turns = new Turns(() => performance.now());
+  private readonly pace: StartPace;
+  private readonly writer: OutcomeWriter;
+  private active: readonly JobToRun[] = [];
+  private readonly known = new Map<string, BatchJob>();
+  private readonly underWay = new Map<string, number>();
+  private readonly empty = new Set<string>();
+  /** Those that were begun, by job and number. */
+  private readonly lines = new Map<string, Promise<void>>();
+  /** Whether lines may have been taken without this process having heard of it. */
+  private unsure = false;
+  private bytes = 0;
+  private renewedAt = Number.NEGATIVE_INFINITY;
+  private stopped = false;
+  private filling = false;
+  private timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(parts: RunnerParts) {
+    this.parts = parts;
+    this.pace = new StartPace(() => performance.now(), parts.lastWaitedFor);
+    this.writer = new OutcomeWriter(parts.store, this.id, parts.log);
+  }
+
+  /** Looks at what there is to run; to be called again and again. */
+  async look(): Promise<void> {
+    if (this.stopped) return;
+    const { store } = this.parts;
+    // First of all: whoever was away from the database for long is taken for dead by others.
+    if (this.lines.size > 0) await this.renew();
+    this.active = await store.active();
+    this.empty.clear();
+    this.turns.prune();
+    const ids = new Set(this.active.map(({ id }) => id));
+    for (const id of this.known.keys()) if (!ids.has(id)) this.known.delete(id);
+    if (this.active.length === 0) return;
+    await store.endInterrupted(this.id, INTERRUPTED);
+    for (;;) {
+      const job = await store.takeEnding(this.id, ENDING_SECONDS);
+      if (job === undefined) break;
+      await this.parts.end(job, this.id).catch((error: Error) => this.parts.log.warn("batch_not_ended", { error }));
+    }
+    void this.fill();
+  }
+
+  /** Something was submitted or cancelled: it is not waited for until the next look. */
+  wake(): void {
+    void this.look().catch((error: Error) => this.parts.log.warn("worker_failed", { worker: "run_batches", error }));
+  }
+
+  /** Begins no more lines. */
+  stop(): void {
+    this.stopped = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+  }
+
+  /** Resolves when everything that was begun is written. */
+  async settled(): Promise<void> {
+    this.stop();
+    await Promise.all(this.lines.values());
+  }
+
+  private async fill(): Promise<void> {
+    if (this.filling || this.stopped) return;
+    this.filling = true;
+    try {
+      while (!this.stopped && this.lines.size < AT_ONCE && this.bytes < MOST_BYTES) {
+        const job = this.turns.next(this.active.filter((one) => this.mayRun(one)));
+        if (job === null) break;
+        const most = this.pace.take(job.was_paused ? 1 : TAKEN_AT_ONCE);
+        if (most === 0) break;
+        const begun = await this.begin(job, most);
+        this.pace.giveBack(most - begun);
+        if (begun < most || job.was_paused) this.empty.add(job.id);
+      }
+    } catch (error) {
+      this.parts.log.warn("worker_failed", { worker: "run_batches", error: error as Error });
+    } finally {
+      this.filling = false;
+    }
+    if (this.timer === null && !this.stopped && this.active.some((one) => this.mayRun(one)))
+      this.timer = setTimeout(() => {
+        this.timer = null;
+        void this.fill();
+      }, LOOKED_MS);
+  }
+
+  /** A tenant alone has half of all places, so that another one that comes finds some free. */
+  private mayRun({ id, tenant_id: tenantId, status, paused }: JobToRun): boolean {
+    if (status !== "in_progress" || paused || this.empty.has(id)) return false;
+    const tenants = new Set(this.active.filter((job) => job.status === "in_progress").map((job) => job.tenant_id)).size;
+    return (this.underWay.get(tenantId) ?? 0) < Math.max(2, Math.floor(AT_ONCE / Math.max(2, tenants)));
+  }
+
+  private async begin(job: JobToRun, most: number): Promise<number> {
+    const { store } = this.parts;
+    await this.renew();
+    const record = this.known.get(job.id) ?? (await store.read(job.id));
+    if (record === undefined) return 0;
+    this.known.set(job.id, record);
+    const taken = await this.take(job.id, most);
+    this.turns.began(job, taken.length);
+    for (const line of taken) {
+      const run = this.run(job, record, line).catch((error: Error) => this.parts.log.error("batch_line_failed", { error }));
+      const key = `${job.id} ${line.line}`;
+      const ended: Promise<void> = run.finally(() => {
+        this.lines.delete(key);
+        this.bytes -= line.body.length;
+        this.underWay.set(job.tenant_id, (this.underWay.get(job.tenant_id) ?? 1) - 1);
+      });
+      this.lines.set(key, ended);
+      this.bytes += line.body.length;
+      this.underWay.set(job.tenant_id, (this.underWay.get(job.tenant_id) ?? 0) + 1);
+    }
+    return taken.length;
+  }
+
+  private async take(jobId: string, most: number): Promise<readonly LineToRun[]> {
+    const { store } = this.parts;
+    if (this.unsure) {
+      await store.returnUnbegun(this.id, [...this.lines.keys()]);
+      this.unsure = false;
+    }
+    try {
+      return await store.takeLines(jobId, this.id, most);
+    } catch (error) {
+      this.unsure = true;
+      throw error;
+    }
+  }
+
+  private async run(job: JobToRun, record: BatchJob, line: LineToRun): Promise<void> {
+    const { store, carry } = this.parts;
+    const answer = await carry(record, line).catch((error: Error) => {
+      this.parts.log.error("batch_line_failed", { error });
+      return "unknown" as const;
+    });
+    const ofOneModel = record.model !== null || record.model_id !== null;
+    const verdict =
+      answer === null ? UNRECORDED : answer === "unknown" ? UNKNOWN : verdictOn(answer, line.attempt, ofOneModel, record.retry_interrupted);
+    if (verdict.kind === "done") {
+      await this.writer.write({ jobId: job.id, line: line.line, attempt: line.attempt, ...verdict.result });
+      if (job.was_paused && verdict.result.error === null) await store.resume(job.id);
+      return;
+    }
+    this.forget(job.id);
+    await this.surely(async () => {
+      await store.returnLine(this.id, job.id, line.line);
+      if (verdict.kind === "end") await store.endAs(job.id, "failed", verdict.why);
+      else if (verdict.afterMs > 0) await store.pause(job.id, new Date(Date.now() + verdict.afterMs), verdict.why);
+    });
+  }
+
+  /** A line that nobody has and nobody returns would never end. */
+  private async surely(write: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        this.parts.log.warn("batch_results_not_written", { error: error as Error });
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    }
+  }
+
+  /** Begins no more of a job until it was looked at anew. */
+  private forget(jobId: string): void {
+    this.empty.add(jobId);
+  }
+
+  private async renew(): Promise<void> {
+    const now = performance.now();
+    if (now - this.renewedAt < RENEWED_MS) return;
+    await this.parts.store.keepAlive(this.id, ALIVE_SECONDS);
+    this.renewedAt = now;
+  }
+}

@@ -1,0 +1,55 @@
+import type { BatchJob, BatchLine, BatchStore } from "../../directory/batch/batch-store.ts";
+import type { Files } from "../../directory/files/stored-files.ts";
+import type { TenantSnapshot } from "../../directory/snapshot.ts";
+import { isRefusal, reasonOf } from "../../kernel/errors.ts";
+import type { CarriedCalls } from "../../road/carried-calls.ts";
+import { resultLines } from "./results.ts";
+
+interface EndParts {
+  readonly store: BatchStore;
+  readonly files: Pick<Files, "store">;
+  readonly calls: Pick<CarriedCalls, "tell">;
+  readonly tenant: (id: string) => TenantSnapshot | null | Promise<TenantSnapshot | null>;
+}
+
+/** Writes a job's results to files, the row of its end, and then what it ended as. */
+export function jobEnder({ store, files, calls, tenant: tenantOf }: EndParts): (job: BatchJob, runner: string) => Promise<void> {
+  return async (job, runner) => {
+    const owner = { tenantId: job.tenant_id, groupId: job.resource_group_id, userId: job.end_user_id };
+    const tenant = await tenantOf(job.tenant_id);
+    const stored = async (name: string, which: (line: BatchLine) => boolean): Promise<string | null> => {
+      if (tenant === null) return null;
+      const facts = { kind: "batch_output", purpose: "batch_output", displayName: `${job.id}_${name}.jsonl` } as const;
+      const file = await files.store(owner, tenant, resultLines(store, job, which), facts);
+      if (isRefusal(file)) throw new Error(`results are not stored: ${reasonOf(file.message)}`);
+      return file.id;
+    };
+    const output = job.completed === 0 ? null : await stored("output", ({ state }) => state === 2);
+    const error = job.completed === job.total_requests ? null : await stored("error", ({ state }) => state !== 2);
+    const failed = job.ends_as === "failed";
+    const sealed = await calls.tell(
+      {
+        audit: { proxyType: "batch", proxySubtype: "batch_end" },
+        path: `/v1/proxy/batch/jobs/${job.id}`,
+        headers: new Headers(job.correlation_id === null ? {} : { "x-correlation-id": job.correlation_id }),
+        ip: job.client_ip,
+        parentId: job.request_id,
+        rootTaskId: job.root_task_id,
+        noted: {
+          batch_end: {
+            ...{ job_id: job.id, status: job.ends_as, total: job.total_requests, completed: job.completed, failed: job.failed },
+            ...{ output_file_id: output, error_file_id: error },
+          },
+        },
+      },
+      { tenantId: job.tenant_id, groupId: job.resource_group_id, keyId: job.api_key_id, userId: job.end_user_id },
+      {
+        status: 200,
+        errorType: failed ? (job.error?.code ?? "internal_error") : null,
+        errorMessage: failed ? (job.error?.message ?? null) : null,
+      },
+    );
+    if (!sealed) throw new Error("the row of the job's end is not stored");
+    await store.finish(job.id, runner, { output, error });
+  };
+}

@@ -1,0 +1,128 @@
+import type { BatchStore } from "../../directory/batch/batch-store.ts";
+import { type LineProblem, readBatchLine } from "../../wire/batch/batch-line.ts";
+import { JsonDocument } from "../../wire/document.ts";
+import { type InputPiece, PieceTooLong } from "../../wire/batch/text-lines.ts";
+import { type BatchEndpoint, problemsOfBody } from "./endpoints.ts";
+
+export const MOST_LINES = 50_000;
+export const MOST_INPUT_BYTES = 200 * 1024 * 1024;
+export const MOST_LINE_BYTES = 8 * 1024 * 1024;
+const MOST_PROBLEMS = 20;
+const LINES_AT_ONCE = 200;
+const BYTES_AT_ONCE = 1024 * 1024;
+
+/** What is wrong with one line of the input; `number` is null where it is the whole of it. */
+export interface NumberedProblem extends LineProblem {
+  readonly number: number | null;
+}
+
+export interface JobModel {
+  readonly model: string | null;
+  readonly modelId: string | null;
+}
+
+/** Takes the lines of one job into the store as they come, and finds what is wrong with them. */
+export class Intake {
+  readonly problems: NumberedProblem[] = [];
+  total = 0;
+  /** The one model that its lines name; null where they name several, or none. */
+  model: string | null = null;
+  private severalModels = false;
+  private readonly store: BatchStore;
+  private readonly jobId: string;
+  private readonly ids = new Map<string, number>();
+  private waiting: { line: number; customId: string; body: string }[] = [];
+  private waitingBytes = 0;
+
+  constructor(store: BatchStore, jobId: string) {
+    this.store = store;
+    this.jobId = jobId;
+  }
+
+  /** `endpoint`: what each line has to name; null where it is said elsewhere. */
+  async take(pieces: AsyncIterable<InputPiece>, endpoint: string | null): Promise<void> {
+    let bytes = 0;
+    try {
+      for await (const piece of pieces) {
+        bytes += piece.text.byteLength;
+        if (this.total >= MOST_LINES) return this.stop(null, `has more than ${MOST_LINES} lines`);
+        if (bytes > MOST_INPUT_BYTES) return this.stop(null, "is larger than 200 MiB");
+        this.total++;
+        const read = readBatchLine(piece, endpoint);
+        if ("customId" in read) this.add(piece.number, read.customId, read.body, read.model);
+        else for (const problem of read) this.problem(piece.number, problem);
+        if (this.problems.length >= MOST_PROBLEMS) return;
+        if (this.waiting.length >= LINES_AT_ONCE || this.waitingBytes >= BYTES_AT_ONCE) await this.flush();
+      }
+    } catch (error) {
+      if (!(error instanceof PieceTooLong)) throw error;
+      return this.stop(error.number, `is larger than ${MOST_LINE_BYTES / 1024 / 1024} MiB`);
+    }
+    if (this.total === 0 && this.problems.length === 0) this.stop(null, "has no lines");
+    await this.flush();
+  }
+
+  /** Holds every body to what a call with it would be held to. */
+  async check(endpoint: BatchEndpoint, { model, modelId }: JobModel): Promise<void> {
+    for (let after = 0; this.problems.length < MOST_PROBLEMS;) {
+      const rows = await this.store.bodiesAfter(this.jobId, after, LINES_AT_ONCE);
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      after = last.line;
+      for (const { line, body } of rows) for (const problem of this.wrongIn(body, endpoint, model, modelId)) this.problem(line, problem);
+    }
+  }
+
+  private wrongIn(body: string, endpoint: BatchEndpoint, model: string | null, modelId: string | null): readonly LineProblem[] {
+    const document = JsonDocument.read(new TextEncoder().encode(body));
+    if (!(document instanceof JsonDocument)) return [prefixed(document)];
+    const own = document.value.model;
+    if (own !== undefined && model !== null && own !== model)
+      return [{ field: "body.model", message: `names another model than the job, ${JSON.stringify(model)}` }];
+    return problemsOfBody(endpoint, withModel(document, { model, modelId })).map(prefixed);
+  }
+
+  private add(line: number, customId: string, body: string, model: string | null): void {
+    const before = this.ids.get(customId);
+    if (before !== undefined) {
+      this.problem(line, { field: "custom_id", message: `was used before, by number ${before}` });
+      return;
+    }
+    this.ids.set(customId, line);
+    if (!this.severalModels && this.model !== model) {
+      if (this.ids.size === 1) this.model = model;
+      else {
+        this.severalModels = true;
+        this.model = null;
+      }
+    }
+    this.waiting.push({ line, customId, body });
+    this.waitingBytes += body.length;
+  }
+
+  private stop(number: number | null, message: string): void {
+    this.problem(number, { field: "", message });
+  }
+
+  private problem(number: number | null, { field, message }: LineProblem): void {
+    if (this.problems.length < MOST_PROBLEMS) this.problems.push({ number, field, message });
+  }
+
+  private async flush(): Promise<void> {
+    if (this.waiting.length === 0) return;
+    const { waiting } = this;
+    this.waiting = [];
+    this.waitingBytes = 0;
+    if (this.problems.length === 0) await this.store.addLines(this.jobId, waiting);
+  }
+}
+
+const prefixed = ({ field, message }: LineProblem): LineProblem => ({ field: field === "" ? "body" : `body.${field}`, message });
+
+/** The body with the job's model in it, where it names none itself. */
+export function withModel(document: JsonDocument, { model, modelId }: JobModel): string {
+  const { value } = document;
+  if (value.model !== undefined || value.model_id !== undefined) return document.text();
+  if (model !== null) return document.text(new Map([["model", JSON.stringify(model)]]));
+  return modelId === null ? document.text() : document.text(new Map([["model_id", JSON.stringify(modelId)]]));
+}

@@ -1,0 +1,58 @@
+import type { LineResult } from "../../directory/batch/batch-store.ts";
+import type { CarriedAnswer } from "../../road/carried-calls.ts";
+import { oneLine } from "../../wire/batch/one-line.ts";
+
+/** What is to happen with a line that was carried. */
+export type LineVerdict =
+  | { readonly kind: "done"; readonly result: Pick<LineResult, "statusCode" | "requestId" | "result" | "error"> }
+  /** It waits again, and so does its whole job until then: what stopped it passes. */
+  | { readonly kind: "again"; readonly afterMs: number; readonly why: { readonly code: string; readonly message: string } }
+  /** Nothing of its job can be run any more. */
+  | { readonly kind: "end"; readonly why: { readonly code: string; readonly message: string } };
+
+/** What passes by itself: a rate, a quota of the day, a provider that asks to be let alone. */
+const PASSES: ReadonlySet<string> = new Set([
+  "rate_limit_exceeded",
+  "usage_limit_reached",
+  "limits_unavailable",
+  "directory_unavailable",
+  "audit_unavailable",
+  "database_unavailable",
+  "too_many_uploads",
+]);
+/** The same, of providers, who are not asked for ever. */
+const PROVIDERS: ReadonlySet<string> = new Set(["upstream_overloaded", "no_healthy_member"]);
+/** What holds for every line of the job, now and later. */
+const ENDS: ReadonlySet<string> = new Set(["ai_system_suspended", "access_ended"]);
+const OF_MODEL: ReadonlySet<string> = new Set(["model_not_found", "model_not_allowed", "model_disabled"]);
+export const INTERRUPTED = {
+  code: "gateway_interrupted",
+  message: "A process of the gateway ended while this line was being answered: its call may or may not have reached the provider.",
+};
+const MOST_ATTEMPTS = 50;
+const USUAL_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
+
+/** `attempt`: how often the line was begun; `ofOneModel`: whether all lines of the job go to the same model. */
+export function verdictOn(answer: CarriedAnswer, attempt: number, ofOneModel: boolean, retryInterrupted: boolean): LineVerdict {
+  const { errorType, status } = answer;
+  const why = { code: errorType ?? "", message: answer.errorMessage ?? "" };
+  if (answer.interrupted)
+    return retryInterrupted
+      ? { kind: "again", afterMs: 0, why: INTERRUPTED }
+      : { kind: "done", result: { statusCode: null, requestId: answer.id, result: null, error: INTERRUPTED } };
+  if (errorType !== null) {
+    const ofProvider = PROVIDERS.has(errorType) || (errorType === "upstream_rejected" && status === 429);
+    if (PASSES.has(errorType) || (ofProvider && attempt < MOST_ATTEMPTS)) return { kind: "again", afterMs: waitOf(answer, attempt), why };
+    if (!answer.admitted || ENDS.has(errorType) || (ofOneModel && OF_MODEL.has(errorType) && answer.refusal !== null))
+      return { kind: "end", why };
+  }
+  const result = oneLine(answer.body) ?? JSON.stringify(answer.body);
+  return { kind: "done", result: { statusCode: status, requestId: answer.id, result, error: errorType === null ? null : why } };
+}
+
+function waitOf({ refusal }: CarriedAnswer, attempt: number): number {
+  const told = Number(refusal?.headers?.["retry-after"] ?? Number.NaN) * 1000;
+  const wait = Number.isFinite(told) && told > 0 ? told : USUAL_WAIT_MS * 2 ** Math.min(attempt - 1, 6);
+  return Math.min(wait, LONGEST_WAIT_MS);
+}

@@ -1,0 +1,46 @@
+import type { BatchStore, LineResult } from "../../directory/batch/batch-store.ts";
+import type { Log } from "../../kernel/log.ts";
+
+const AGAIN_MS = 500;
+const MOST_AT_ONCE = 200;
+
+/** Writes what lines came to: those that end while a write is under way go together in the next. None is given up. */
+export class OutcomeWriter {
+  private readonly store: Pick<BatchStore, "writeOutcomes">;
+  private readonly owner: string;
+  private readonly log: Log;
+  private waiting: { readonly outcome: LineResult; readonly written: () => void }[] = [];
+  private writing = false;
+
+  constructor(store: Pick<BatchStore, "writeOutcomes">, owner: string, log: Log) {
+    this.store = store;
+    this.owner = owner;
+    this.log = log;
+  }
+
+  write(outcome: LineResult): Promise<void> {
+    return new Promise((resolve) => {
+      this.waiting.push({ outcome, written: resolve });
+      if (!this.writing) void this.run();
+    });
+  }
+
+  private async run(): Promise<void> {
+    this.writing = true;
+    while (this.waiting.length > 0) {
+      const now = this.waiting.splice(0, MOST_AT_ONCE);
+      try {
+        await this.store.writeOutcomes(
+          this.owner,
+          now.map(({ outcome }) => outcome),
+        );
+        for (const { written } of now) written();
+      } catch (error) {
+        this.log.warn("batch_results_not_written", { error: error as Error });
+        this.waiting.unshift(...now);
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      }
+    }
+    this.writing = false;
+  }
+}

@@ -1,0 +1,25 @@
+/** Silence after which an input is given up, and the longest one may take, milliseconds. */
+const IDLE_MS = 60_000;
+const LONGEST_MS = 3_600_000;
+
+/** The input stopped coming. */
+export class BodyTooSlow extends Error {}
+
+/** The pieces of a body as they come. */
+export async function* pacedBody(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  const until = performance.now() + LONGEST_MS;
+  try {
+    for (;;) {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new BodyTooSlow("the body came too slowly")), Math.min(IDLE_MS, until - performance.now()));
+      });
+      const { done, value } = await Promise.race([reader.read(), late]).finally(() => clearTimeout(timer));
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    void reader.cancel().catch(() => undefined);
+  }
+}

@@ -1,0 +1,50 @@
+import type { BatchJob, BatchLine, BatchStore } from "../../directory/batch/batch-store.ts";
+
+const LINES_READ = 50;
+const encoder = new TextEncoder();
+
+/** Words for a line that its job never came to. */
+const UNRUN: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
+  cancelled: { code: "batch_cancelled", message: "The job was cancelled before this line was run." },
+  expired: { code: "batch_expired", message: "The completion window ended before this line was run." },
+};
+
+/** One line of results, in OpenAI's shape. */
+export function resultOf(job: Pick<BatchJob, "ends_as" | "error">, line: BatchLine): string {
+  const unrun = UNRUN[job.ends_as ?? ""] ?? job.error ?? { code: "batch_failed", message: "The job ended before this line was run." };
+  const error = line.state === 2 ? null : line.state === 3 ? { code: line.error_code, message: line.error_message } : unrun;
+  const response =
+    line.status_code === null || line.result === null
+      ? "null"
+      : `{"status_code":${line.status_code},"request_id":${JSON.stringify(line.request_id)},"body":${line.result}}`;
+  const named = `"id":${JSON.stringify(`batch_req_${lineName(line)}`)},"custom_id":${JSON.stringify(line.custom_id)}`;
+  return `{${named},"response":${response},"error":${JSON.stringify(error)}}`;
+}
+
+function lineName({ job_id: jobId, line }: BatchLine): string {
+  return `${jobId.slice("batch_".length)}_${line}`;
+}
+
+/** Whether lines that were not run have come to their end as well. */
+export function isOver({ ended_at: endedAt, ends_as: endsAs, status }: BatchJob): boolean {
+  return endedAt !== null || (endsAs !== null && status !== "in_progress");
+}
+
+/** Results in the order of the input, as JSON lines. Of a job under way those that are there. */
+export async function* resultLines(
+  store: Pick<BatchStore, "linesAfter">,
+  job: BatchJob,
+  which: (line: BatchLine) => boolean = () => true,
+): AsyncGenerator<Uint8Array> {
+  for (let after = 0; ;) {
+    const lines = await store.linesAfter(job.id, after, LINES_READ, !isOver(job));
+    const last = lines.at(-1);
+    if (last === undefined) return;
+    after = last.line;
+    const text = lines
+      .filter((line) => line.state !== 1 && which(line))
+      .map((line) => `${resultOf(job, line)}\n`)
+      .join("");
+    if (text !== "") yield encoder.encode(text);
+  }
+}

@@ -1,0 +1,35 @@
+/** Lines begun in a second at most, by this process: with nobody else to serve, and while somebody waits for answers. */
+const ALONE = 200;
+const BESIDE_OTHERS = 25;
+/** Whoever called so lately is taken to be there still. */
+const LATELY_MS = 2_000;
+const MOST_SAVED = 8;
+
+/** How many lines may be begun now: few while somebody waits for answers, so that nobody waits for a batch. */
+export class StartPace {
+  private saved = MOST_SAVED;
+  private at: number;
+  private readonly now: () => number;
+  private readonly lastWaitedFor: () => number;
+
+  constructor(now: () => number, lastWaitedFor: () => number) {
+    this.now = now;
+    this.lastWaitedFor = lastWaitedFor;
+    this.at = now();
+  }
+
+  /** Of as many as are wanted. */
+  take(wanted: number): number {
+    const now = this.now();
+    const rate = now - this.lastWaitedFor() < LATELY_MS ? BESIDE_OTHERS : ALONE;
+    this.saved = Math.min(rate === ALONE ? MOST_SAVED : 1, this.saved + ((now - this.at) * rate) / 1000);
+    this.at = now;
+    const taken = Math.min(wanted, Math.floor(this.saved));
+    this.saved -= taken;
+    return taken;
+  }
+
+  giveBack(unused: number): void {
+    this.saved = Math.min(MOST_SAVED, this.saved + unused);
+  }
+}

@@ -1,0 +1,47 @@
+/** Lines that were begun lose half of their weight in so long. */
+const HALF_MS = 10_000;
+
+interface Share {
+  begun: number;
+  at: number;
+}
+
+/**
+ * Whose turn it is: the tenant for whom the fewest lines were begun of late, and of its jobs the one with the fewest. A
+ * short job beside a long one is done almost as soon as alone, and who has many jobs gets no more than who has one.
+ */
+export class Turns {
+  private readonly shares = new Map<string, Share>();
+  private readonly now: () => number;
+
+  constructor(now: () => number) {
+    this.now = now;
+  }
+
+  next<Job extends { readonly id: string; readonly tenant_id: string }>(jobs: readonly Job[]): Job | null {
+    let best: Job | null = null;
+    let least: readonly [number, number] = [0, 0];
+    for (const job of jobs) {
+      const weight = [this.begunFor(`tenant ${job.tenant_id}`), this.begunFor(job.id)] as const;
+      if (best === null || weight[0] < least[0] || (weight[0] === least[0] && weight[1] < least[1])) {
+        best = job;
+        least = weight;
+      }
+    }
+    return best;
+  }
+
+  began(job: { readonly id: string; readonly tenant_id: string }, lines: number): void {
+    for (const key of [`tenant ${job.tenant_id}`, job.id]) this.shares.set(key, { begun: this.begunFor(key) + lines, at: this.now() });
+  }
+
+  /** Forgets what weighs nothing any more. */
+  prune(): void {
+    for (const key of this.shares.keys()) if (this.begunFor(key) < 0.01) this.shares.delete(key);
+  }
+
+  private begunFor(key: string): number {
+    const share = this.shares.get(key);
+    return share === undefined ? 0 : share.begun * 0.5 ** ((this.now() - share.at) / HALF_MS);
+  }
+}

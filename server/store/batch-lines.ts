@@ -1,0 +1,200 @@
+import { type Selectable, sql } from "kysely";
+import type { Database } from "./database.ts";
+import type { BatchJobError, BatchLineTable } from "./tables/batch.ts";
+
+export type BatchLineRow = Selectable<BatchLineTable>;
+
+export interface NewLine {
+  readonly line: number;
+  readonly customId: string;
+  readonly body: string;
+}
+
+export async function addLines(db: Database, jobId: string, lines: readonly NewLine[]): Promise<void> {
+  await sql`
+    INSERT INTO batch_lines (job_id, line, custom_id, body)
+    SELECT ${jobId}, * FROM unnest(${lines.map(({ line }) => line)}::int[], ${lines.map(({ customId }) => customId)}::text[], ${lines.map(({ body }) => body)}::text[])`.execute(
+    db,
+  );
+}
+
+export interface TakenLine {
+  readonly line: number;
+  readonly custom_id: string;
+  readonly body: string;
+  readonly attempt: number;
+}
+
+/** Takes the next lines that wait, of a job that is still to be run. */
+export async function takeLines(db: Database, jobId: string, owner: string, most: number): Promise<readonly TakenLine[]> {
+  const { rows } = await sql<TakenLine>`
+    WITH job AS (SELECT id FROM batch_jobs WHERE id = ${jobId} AND status = 'in_progress' FOR SHARE),
+      next AS (SELECT job_id, line FROM batch_lines WHERE job_id = (SELECT id FROM job) AND state = 0 ORDER BY line LIMIT ${most} FOR UPDATE SKIP LOCKED)
+    UPDATE batch_lines l SET state = 1, owner = ${owner}, attempt = l.attempt + 1 FROM next
+     WHERE l.job_id = next.job_id AND l.line = next.line RETURNING l.line, l.custom_id, l.body, l.attempt`.execute(db);
+  return rows;
+}
+
+/** What a line came to. */
+export interface LineOutcome {
+  readonly jobId: string;
+  readonly line: number;
+  readonly attempt: number;
+  readonly statusCode: number | null;
+  readonly requestId: string | null;
+  readonly result: string | null;
+  /** Null where it was answered. */
+  readonly error: BatchJobError | null;
+}
+
+const ADD_TO_JOB = sql`
+  UPDATE batch_jobs j SET completed = j.completed + w.completed, failed = j.failed + w.failed,
+    status = CASE WHEN j.status = 'in_progress' AND j.completed + j.failed + w.completed + w.failed >= j.total_requests THEN 'finalizing' ELSE j.status END,
+    ends_as = CASE WHEN j.status = 'in_progress' AND j.completed + j.failed + w.completed + w.failed >= j.total_requests THEN 'completed' ELSE j.ends_as END,
+    error = CASE WHEN j.status = 'in_progress' AND j.completed + j.failed + w.completed + w.failed >= j.total_requests THEN NULL ELSE j.error END,
+    finalizing_at = CASE WHEN j.status = 'in_progress' AND j.completed + j.failed + w.completed + w.failed >= j.total_requests THEN now() ELSE j.finalizing_at END
+  FROM (SELECT job_id, count(*) FILTER (WHERE state = 2)::int AS completed, count(*) FILTER (WHERE state = 3)::int AS failed FROM written GROUP BY 1 ORDER BY 1) w
+  WHERE j.id = w.job_id`;
+
+/** Writes what lines came to, of those that are still with this process: one that was given up for dead has its result already. */
+export async function writeOutcomes(db: Database, owner: string, outcomes: readonly LineOutcome[]): Promise<void> {
+  const column = <T>(of: (outcome: LineOutcome) => T) => outcomes.map(of);
+  await sql`
+    WITH written AS (
+      UPDATE batch_lines l SET state = CASE WHEN o.error_code IS NULL THEN 2 ELSE 3 END, owner = NULL, status_code = o.status_code, request_id = o.request_id, result = o.result, error_code = o.error_code, error_message = o.error_message
+      FROM unnest(${column((o) => o.jobId)}::text[], ${column((o) => o.line)}::int[], ${column((o) => o.attempt)}::int[], ${column((o) => o.statusCode)}::smallint[], ${column((o) => o.requestId)}::text[], ${column((o) => o.result)}::text[],
+        ${column((o) => o.error?.code ?? null)}::text[], ${column((o) => o.error?.message ?? null)}::text[]) AS o(job_id, line, attempt, status_code, request_id, result, error_code, error_message)
+      WHERE l.job_id = o.job_id AND l.line = o.line AND l.state = 1 AND l.owner = ${owner} AND l.attempt = o.attempt
+      RETURNING l.job_id, l.state)
+    ${ADD_TO_JOB}`.execute(db);
+}
+
+/** Puts a line back among those that wait. */
+export async function returnLine(db: Database, owner: string, jobId: string, line: number): Promise<void> {
+  await sql`UPDATE batch_lines SET state = 0, owner = NULL WHERE job_id = ${jobId} AND line = ${line} AND state = 1 AND owner = ${owner}`.execute(
+    db,
+  );
+}
+
+/** Puts back what a process took and never began, because it did not hear that it had. `begun`: `job line` of those it did. */
+export async function returnUnbegun(db: Database, owner: string, begun: readonly string[]): Promise<void> {
+  await sql`
+    UPDATE batch_lines SET state = 0, owner = NULL WHERE state = 1 AND owner = ${owner} AND NOT (job_id || ' ' || line = ANY(${[...begun]}::text[]))`.execute(
+    db,
+  );
+}
+
+export async function keepAlive(db: Database, runner: string, seconds: number): Promise<void> {
+  await sql`
+    INSERT INTO batch_runners (id, alive_until) VALUES (${runner}, now() + ${seconds} * interval '1 second')
+    ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until`.execute(db);
+}
+
+/**
+ * Lines of processes that died: nobody can tell whether their calls reached a provider. They are said to be interrupted, or
+ * wait again where their job asked for that.
+ */
+export async function endInterrupted(db: Database, runner: string, error: BatchJobError): Promise<void> {
+  const dead = sql`l.state = 1 AND l.owner <> ${runner} AND NOT EXISTS (SELECT FROM batch_runners r WHERE r.id = l.owner AND r.alive_until > now())`;
+  await sql`
+    UPDATE batch_lines l SET state = 0, owner = NULL FROM batch_jobs j WHERE j.id = l.job_id AND j.retry_interrupted AND j.status = 'in_progress' AND ${dead}`.execute(
+    db,
+  );
+  await sql`
+    WITH written AS (
+      UPDATE batch_lines l SET state = 3, owner = NULL, error_code = ${error.code}, error_message = ${error.message}
+      FROM batch_jobs b WHERE b.id = l.job_id AND NOT (b.retry_interrupted AND b.status = 'in_progress') AND ${dead} RETURNING l.job_id, l.state)
+    ${ADD_TO_JOB}`.execute(db);
+}
+
+/** Of a job, in the order of its input, behind a line. */
+export async function linesAfter(
+  db: Database,
+  jobId: string,
+  after: number,
+  most: number,
+  finishedOnly: boolean,
+): Promise<readonly Omit<BatchLineRow, "body">[]> {
+  let found = db.selectFrom("batch_lines").where("job_id", "=", jobId).where("line", ">", after);
+  if (finishedOnly) found = found.where("state", ">=", 2);
+  return found
+    .select([
+      "job_id",
+      "line",
+      "custom_id",
+      "state",
+      "attempt",
+      "owner",
+      "status_code",
+      "request_id",
+      "result",
+      "error_code",
+      "error_message",
+    ])
+    .orderBy("line")
+    .limit(most)
+    .execute();
+}
+
+/** As they came in, to be looked at. */
+export async function bodiesAfter(
+  db: Database,
+  jobId: string,
+  after: number,
+  most: number,
+): Promise<readonly { line: number; body: string }[]> {
+  return db
+    .selectFrom("batch_lines")
+    .select(["line", "body"])
+    .where("job_id", "=", jobId)
+    .where("line", ">", after)
+    .orderBy("line")
+    .limit(most)
+    .execute();
+}
+
+export async function pageOfLines(
+  db: Database,
+  jobId: string,
+  page: { readonly limit: number; readonly offset: number },
+  finishedOnly: boolean,
+): Promise<{ readonly items: readonly Omit<BatchLineRow, "body">[]; readonly total: number }> {
+  const which = sql<boolean>`job_id = ${jobId} ${finishedOnly ? sql`AND state >= 2` : sql``}`;
+  const { total } = await db
+    .selectFrom("batch_lines")
+    .where(which)
+    .select((eb) => eb.fn.countAll<number>().as("total"))
+    .executeTakeFirstOrThrow();
+  const items = await db
+    .selectFrom("batch_lines")
+    .where(which)
+    .select([
+      "job_id",
+      "line",
+      "custom_id",
+      "state",
+      "attempt",
+      "owner",
+      "status_code",
+      "request_id",
+      "result",
+      "error_code",
+      "error_message",
+    ])
+    .orderBy("line")
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  return { items, total: Number(total) };
+}
+
+/** The value of a key as it stands now: a job outlives a rotation of the key it was submitted with. */
+export async function keyHashOf(db: Database, tenantId: string, keyId: string): Promise<string | null> {
+  const found = await db
+    .selectFrom("api_keys")
+    .select("key_hash")
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", keyId)
+    .executeTakeFirst();
+  return found?.key_hash ?? null;
+}

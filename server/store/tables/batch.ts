@@ -1,0 +1,81 @@
+import type { ColumnType } from "kysely";
+import type { NullableJson, NullableStamp, Stamp, WithDefault } from "./columns.ts";
+
+export type BatchStatus = "validating" | "in_progress" | "finalizing" | "completed" | "failed" | "expired" | "cancelling" | "cancelled";
+
+export interface BatchJobError {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What is wrong with a line; `line` is null where it is the whole input. */
+export interface BatchProblem extends BatchJobError {
+  readonly line: number | null;
+  readonly field: string | null;
+}
+
+export interface BatchJobTable {
+  id: string;
+  tenant_id: string;
+  resource_group_id: string;
+  end_user_id: string | null;
+  api_key_id: string | null;
+  status: BatchStatus;
+  ends_as: BatchStatus | null;
+  endpoint: string;
+  completion_window: string;
+  model: string | null;
+  model_id: string | null;
+  description: string | null;
+  metadata: NullableJson<Record<string, string>>;
+  retry_interrupted: WithDefault<boolean>;
+  total_requests: WithDefault<number>;
+  completed: WithDefault<number>;
+  failed: WithDefault<number>;
+  input_file_id: string | null;
+  output_file_id: string | null;
+  error_file_id: string | null;
+  error: NullableJson<BatchJobError>;
+  problems: NullableJson<readonly BatchProblem[]>;
+  request_id: string;
+  root_task_id: string | null;
+  correlation_id: string | null;
+  client_ip: string;
+  paused_until: NullableStamp;
+  taken_by: string | null;
+  taken_until: NullableStamp;
+  created_at: Stamp;
+  in_progress_at: NullableStamp;
+  finalizing_at: NullableStamp;
+  cancelling_at: NullableStamp;
+  ended_at: NullableStamp;
+  expires_at: Stamp;
+}
+
+export interface BatchLineTable {
+  job_id: string;
+  line: number;
+  custom_id: string;
+  body: string;
+  /** 0 waits, 1 is with a process, 2 was answered, 3 failed. */
+  state: ColumnType<number, number | undefined, number>;
+  attempt: WithDefault<number>;
+  owner: string | null;
+  status_code: number | null;
+  request_id: string | null;
+  result: string | null;
+  error_code: string | null;
+  error_message: string | null;
+}
+
+export interface BatchRunnerTable {
+  id: string;
+  alive_until: Stamp;
+}
+
+export interface BatchCostTable {
+  job_id: string;
+  tenant_id: string;
+  cost_micro_usd: number;
+  unpriced: number;
+}

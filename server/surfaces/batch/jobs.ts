@@ -1,0 +1,176 @@
+import type { CallerJob } from "../../services/batch/batch-service.ts";
+import { batchJobRequest } from "@gatehouse/contracts/batch";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import { usdFromMicros } from "../../kernel/money.ts";
+import { type Answer, jsonAnswer, ownAnswer, type StreamAnswer } from "../../road/answer.ts";
+import type { Call } from "../../road/call.ts";
+import type { Surface } from "../../road/surface.ts";
+import { type BatchService, type JobFacts, windowMs } from "../../services/batch/batch-service.ts";
+import { isBatchEndpoint } from "../../services/batch/endpoints.ts";
+import { MOST_LINE_BYTES } from "../../services/batch/intake.ts";
+import { pacedBody } from "../../services/batch/paced-body.ts";
+import { isOver, resultLines, resultOf } from "../../services/batch/results.ts";
+import { callerOf } from "../../services/files/caller.ts";
+import { ArrayElements } from "../../wire/batch/array-elements.ts";
+import { JsonDocument } from "../../wire/document.ts";
+import { PASSED_STREAM } from "../../wire/stream.ts";
+import { fileSurface, queryOf, wholeNumber } from "../files/files.ts";
+import { llmRefusals } from "../llm/refusals.ts";
+import { submitted } from "./submit.ts";
+
+const STATUSES = ["validating", "in_progress", "finalizing", "completed", "failed", "expired", "cancelling", "cancelled"];
+const MOST_ON_A_PAGE = 200;
+const USUAL_PAGE = 50;
+
+export const batchIdIn = (call: Call): string => /\/(?:jobs|batches)\/([A-Za-z0-9_]{1,100})(?:\/|$)/.exec(call.path)?.[1] ?? "";
+
+const countsOf = ({ total_requests: total, completed, failed, ends_as: endsAs, ended_at: endedAt }: CallerJob) => {
+  const left = endedAt === null ? 0 : total - completed - failed;
+  const cancelled = endsAs === "cancelled" ? left : 0;
+  const expired = endsAs === "expired" ? left : 0;
+  return { total, completed, failed: failed + left - cancelled - expired, cancelled, expired };
+};
+
+/** What a job is, as its callers see it. */
+function recordOf(job: CallerJob): object {
+  const { id, status, total_requests, endpoint, completion_window, model, model_id, description, metadata, error } = job;
+  const { created_at, in_progress_at, ended_at, expires_at, paused_until, output_file_id, error_file_id, retry_interrupted } = job;
+  return {
+    ...{ id, status, total_requests, endpoint, completion_window, created_at, model, model_id, description, metadata },
+    request_counts: countsOf(job),
+    mode: "gateway",
+    cost_usd: usdFromMicros(job.cost_micro_usd),
+    unpriced_requests: job.unpriced,
+    ...{ in_progress_at, ended_at, expires_at, error, paused_until, output_file_id, error_file_id, retry_interrupted },
+  };
+}
+
+const fieldsRefusal = (fields: readonly { readonly field: string; readonly message: string }[]): Refusal =>
+  refuse("invalid_body", undefined, { fields });
+
+/** What a body says of a job beside its lines, once they were read. */
+function factsIn(reader: ArrayElements): JobFacts | Refusal {
+  const document = JsonDocument.read(new TextEncoder().encode(reader.envelope));
+  if (!(document instanceof JsonDocument)) return fieldsRefusal([document]);
+  if (reader.found === 0) return fieldsRefusal([{ field: "requests", message: "must be an array" }]);
+  if (reader.stray) return fieldsRefusal([{ field: "requests", message: "must hold objects only" }]);
+  const parsed = batchJobRequest.safeParse(document.value);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.slice(0, 20);
+    return fieldsRefusal(problems.map(({ path, message }) => ({ field: path.join("."), message })));
+  }
+  const { data } = parsed;
+  const endpoint = data.endpoint ?? "/v1/chat/completions";
+  const completionWindow = data.completion_window ?? "24h";
+  if (!isBatchEndpoint(endpoint)) return fieldsRefusal([{ field: "endpoint", message: "is no endpoint that batches have" }]);
+  if (windowMs(completionWindow, true) === null)
+    return fieldsRefusal([{ field: "completion_window", message: "must be from 1h to 7d, in hours (h) or days (d)" }]);
+  if ((data.model == null) === (data.model_id == null)) return fieldsRefusal([{ field: "model", message: "is required, or model_id" }]);
+  return {
+    ...{ endpoint, completionWindow, model: data.model ?? null, modelId: data.model_id ?? null },
+    description: data.description ?? null,
+    metadata: data.metadata ?? null,
+    retryInterrupted: data.retry_interrupted ?? false,
+  };
+}
+
+/** POST /v1/proxy/batch/jobs */
+export const batchSubmit = (batches: BatchService): Surface => ({
+  ...llmRefusals,
+  read(call) {
+    const { arriving } = call;
+    if (arriving === undefined) return fieldsRefusal([{ field: "", message: "is not JSON" }]);
+    const reader = new ArrayElements("requests", MOST_LINE_BYTES);
+    return submitted(
+      call,
+      batches,
+      {
+        owner: callerOf(call).owner,
+        pieces: reader.read(pacedBody(arriving)),
+        ...{ lineEndpoint: null, inputFileId: null },
+        facts: () => factsIn(reader),
+      },
+      (job) => ownAnswer(201, { "content-type": "application/json" }, JSON.stringify(recordOf(job))),
+      ({ problems }) =>
+        fieldsRefusal(
+          problems.map(({ number, field, message }) => ({
+            field: number === null ? "requests" : `requests[${number - 1}]${field === "" ? "" : `.${field}`}`,
+            message,
+          })),
+        ),
+    );
+  },
+});
+
+/** GET /v1/proxy/batch/jobs */
+export const batchList = (batches: BatchService): Surface =>
+  fileSurface(async (call) => {
+    const query = queryOf(call, ["status", "limit", "offset", "page", "page_size"]);
+    if (isRefusal(query)) return query;
+    const status = query.get("status");
+    if (status !== undefined && !STATUSES.includes(status))
+      return refuse("invalid_query", undefined, { fields: [{ field: "status", message: `must be one of ${STATUSES.join(", ")}` }] });
+    const limit = wholeNumber(query, query.has("limit") ? "limit" : "page_size", USUAL_PAGE, 1, MOST_ON_A_PAGE);
+    if (typeof limit !== "number") return limit;
+    const page = wholeNumber(query, "page", 1, 1, 1_000_000);
+    if (typeof page !== "number") return page;
+    const offset = wholeNumber(query, "offset", (page - 1) * limit, 0, 9_999_999);
+    if (typeof offset !== "number") return offset;
+    const { items, total } = await batches.store.list(callerOf(call).owner, status, { limit, offset });
+    const shown = { limit, offset, page: Math.floor(offset / limit) + 1, page_size: limit };
+    return jsonAnswer({ jobs: items.map(recordOf), total, ...shown });
+  });
+
+/** GET /v1/proxy/batch/jobs/{batch_job_id} */
+export const batchDetail = (batches: BatchService): Surface =>
+  fileSurface(async (call) => {
+    const job = await batches.find(callerOf(call).owner, batchIdIn(call));
+    return isRefusal(job) ? job : jsonAnswer(recordOf(job));
+  });
+
+/** POST /v1/proxy/batch/jobs/{batch_job_id}/cancel */
+export const batchCancel = (batches: BatchService): Surface =>
+  fileSurface(async (call) => {
+    const job = await batches.cancel(callerOf(call).owner, batchIdIn(call));
+    return isRefusal(job) ? job : jsonAnswer(recordOf(job));
+  });
+
+/** GET /v1/proxy/batch/jobs/{batch_job_id}/results */
+export const batchResults = (batches: BatchService): Surface =>
+  fileSurface(async (call) => {
+    const query = queryOf(call, ["page", "page_size"]);
+    if (isRefusal(query)) return query;
+    const job = await batches.find(callerOf(call).owner, batchIdIn(call));
+    if (isRefusal(job)) return job;
+    return query.size === 0 ? streamed(batches, job) : resultPage(batches, job, query);
+  });
+
+async function resultPage(batches: BatchService, job: CallerJob, query: ReadonlyMap<string, string>): Promise<Answer | Refusal> {
+  const page = wholeNumber(query, "page", 1, 1, 1_000_000);
+  const size = wholeNumber(query, "page_size", USUAL_PAGE, 1, MOST_ON_A_PAGE);
+  if (typeof page !== "number") return page;
+  if (typeof size !== "number") return size;
+  const found = await batches.store.page(job.id, { limit: size, offset: (page - 1) * size }, !isOver(job));
+  const results = found.items.map((line) => resultOf(job, line)).join(",");
+  const body = `{"results":[${results}],"total":${found.total},"page":${page},"page_size":${size}}`;
+  return ownAnswer(200, { "content-type": "application/json" }, body);
+}
+
+function streamed(batches: BatchService, job: CallerJob): Answer {
+  const lines = resultLines(batches.store, job);
+  const upstream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await lines.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: () => void lines.return(undefined),
+  });
+  return {
+    kind: "stream",
+    status: 200,
+    headers: { "content-type": "application/jsonl", "x-content-type-options": "nosniff", "cache-control": "private, no-store" },
+    upstream: upstream.getReader(),
+    ...{ codec: PASSED_STREAM, head: [], inputCharacters: null, sender: "store of results", bytes: true },
+  } satisfies StreamAnswer;
+}

@@ -1,0 +1,43 @@
+import type { GovernedRoute } from "../../road/road.ts";
+import type { Surface } from "../../road/surface.ts";
+import type { BatchService } from "../../services/batch/batch-service.ts";
+import type { FileService } from "../../services/files/caller.ts";
+import { batchCancel, batchDetail, batchList, batchResults, batchSubmit } from "./jobs.ts";
+import { openaiBatchCancel, openaiBatchCreate, openaiBatchDetail, openaiBatchList } from "./openai-batches.ts";
+
+interface BatchServices {
+  readonly batches: BatchService;
+  readonly files: FileService;
+}
+
+interface BatchRoute extends Omit<GovernedRoute, "surface"> {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly surface: (services: BatchServices) => Surface;
+}
+
+function route(
+  method: BatchRoute["method"],
+  path: string,
+  proxySubtype: string,
+  surface: (batches: BatchService, files: FileService) => Surface,
+  body: GovernedRoute["body"] = false,
+): BatchRoute {
+  return { method, path, surface: ({ batches, files }) => surface(batches, files), audit: { proxyType: "batch", proxySubtype }, body };
+}
+
+const JOBS = "/v1/proxy/batch/jobs";
+const OPENAI = "/v1/proxy/llm/batches";
+
+/** Every route of batch jobs. */
+export const BATCH_SURFACES: readonly BatchRoute[] = [
+  route("POST", JOBS, "batch_submit", batchSubmit, "streamed"),
+  route("GET", JOBS, "batch_list", batchList),
+  route("GET", `${JOBS}/:batch_job_id`, "batch_detail", batchDetail),
+  route("POST", `${JOBS}/:batch_job_id/cancel`, "batch_cancel", batchCancel),
+  route("GET", `${JOBS}/:batch_job_id/results`, "batch_results", batchResults),
+  route("POST", OPENAI, "batch_submit", openaiBatchCreate, true),
+  route("GET", OPENAI, "batch_list", openaiBatchList),
+  route("GET", `${OPENAI}/:batch_job_id`, "batch_detail", openaiBatchDetail),
+  route("POST", `${OPENAI}/:batch_job_id/cancel`, "batch_cancel", openaiBatchCancel),
+];

@@ -1,0 +1,105 @@
+import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json-members.ts";
+import { type InputPiece, PieceTooLong } from "./text-lines.ts";
+
+const BACKSLASH = 92;
+const COMMA = 44;
+
+/**
+ * Reads a JSON object as it comes, and gives the elements of its member `name`, an array of objects, one by one: never more
+ * is held than one of them. All else of the object is `envelope`, with an empty array in their place. It finds where things
+ * begin and end; whether they are JSON is for whoever parses them.
+ */
+export class ArrayElements {
+  private readonly name: string;
+  private readonly mostBytes: number;
+  private rest: number[] = [];
+  private element: number[] | null = null;
+  private depth = 0;
+  private inText = false;
+  private escaped = false;
+  private textFrom = 0;
+  private lastText = "";
+  private inArray = false;
+  private number = 0;
+  /** How often the member stood there. */
+  found = 0;
+  /** Set where something other than an object stands in the array. */
+  stray = false;
+
+  constructor(name: string, mostBytes: number) {
+    this.name = name;
+    this.mostBytes = mostBytes;
+  }
+
+  get envelope(): string {
+    return new TextDecoder().decode(Uint8Array.from(this.rest));
+  }
+
+  async *read(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<InputPiece> {
+    for await (const piece of bytes) yield* this.take(piece);
+  }
+
+  private *take(piece: Uint8Array): Generator<InputPiece> {
+    for (const byte of piece) {
+      if (this.element === null && !(this.inArray && this.depth === 2 && byte !== CLOSE_BRACKET)) this.rest.push(byte);
+      else if (this.element !== null) this.element.push(byte);
+      if ((this.element ?? this.rest).length > this.mostBytes) throw new PieceTooLong(this.number + 1);
+      if (this.inText) {
+        if (this.escaped) this.escaped = false;
+        else if (byte === BACKSLASH) this.escaped = true;
+        else if (byte === QUOTE) this.endText();
+        continue;
+      }
+      const done = this.step(byte);
+      if (done !== null) yield done;
+    }
+  }
+
+  private endText(): void {
+    this.inText = false;
+    if (this.depth === 1) this.lastText = new TextDecoder().decode(Uint8Array.from(this.rest.slice(this.textFrom, -1)));
+  }
+
+  private step(byte: number): InputPiece | null {
+    switch (byte) {
+      case QUOTE:
+        this.inText = true;
+        this.textFrom = this.rest.length;
+        if (this.inArray && this.depth === 2) this.stray = true;
+        return null;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        this.open(byte);
+        return null;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        return this.close();
+      case COMMA:
+        if (this.depth === 1) this.lastText = "";
+        return null;
+      default:
+        if (this.inArray && this.depth === 2 && byte > 32) this.stray = true;
+        return null;
+    }
+  }
+
+  private open(byte: number): void {
+    if (this.depth === 1 && byte === OPEN_BRACKET && this.lastText === this.name) {
+      this.inArray = true;
+      this.found++;
+    } else if (this.inArray && this.depth === 2) {
+      if (byte === OPEN_BRACE) this.element = [byte];
+      else this.stray = true;
+    }
+    this.depth++;
+  }
+
+  private close(): InputPiece | null {
+    this.depth--;
+    if (this.inArray && this.depth === 1) this.inArray = false;
+    if (!this.inArray || this.depth !== 2 || this.element === null) return null;
+    const text = Uint8Array.from(this.element);
+    this.element = null;
+    return { number: ++this.number, text };
+  }
+}

@@ -1,0 +1,47 @@
+import { isObject, JsonDocument } from "../document.ts";
+import { jsonMembersOf } from "../json-members.ts";
+import type { InputPiece } from "./text-lines.ts";
+
+export interface ReadLine {
+  readonly customId: string;
+  /** As it came. */
+  readonly body: string;
+  readonly model: string | null;
+}
+
+export interface LineProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
+const LONGEST_ID = 512;
+const KNOWN = new Set(["custom_id", "method", "url", "body"]);
+
+/** Reads one line of a batch. `endpoint`: what its `url` has to say where it must say it; null where it is said elsewhere. */
+export function readBatchLine({ text }: InputPiece, endpoint: string | null): ReadLine | readonly LineProblem[] {
+  const document = JsonDocument.read(text);
+  if (!(document instanceof JsonDocument)) return [document];
+  const { value } = document;
+  const problems: LineProblem[] = [];
+  const { custom_id: customId, method, url, body } = value;
+  for (const name of Object.keys(value)) if (!KNOWN.has(name)) problems.push({ field: name.slice(0, 100), message: "is not known here" });
+  if (typeof customId !== "string" || customId.length === 0 || customId.length > LONGEST_ID || customId.includes("\0"))
+    problems.push({ field: "custom_id", message: `must be 1 to ${LONGEST_ID} characters of text` });
+  if (method === undefined ? endpoint !== null : method !== "POST") problems.push({ field: "method", message: "must be POST" });
+  if (endpoint !== null && url !== endpoint) problems.push({ field: "url", message: `must be ${endpoint}, as the endpoint of the batch` });
+  if (!isObject(body)) problems.push({ field: "body", message: "must be an object" });
+  else {
+    if (body.stream !== undefined && body.stream !== null && body.stream !== false)
+      problems.push({ field: "body.stream", message: "must not be set: nobody reads a stream of a batch" });
+    if (body.model !== undefined && typeof body.model !== "string") problems.push({ field: "body.model", message: "must be text" });
+  }
+  if (problems.length > 0) return problems;
+  const source = new TextDecoder().decode(text);
+  const member = jsonMembersOf(source).find(({ name }) => name === "body");
+  const model = (body as { model?: unknown }).model;
+  return {
+    customId: customId as string,
+    body: member === undefined ? JSON.stringify(body) : source.slice(member.valueStart, member.valueEnd),
+    model: typeof model === "string" ? model : null,
+  };
+}

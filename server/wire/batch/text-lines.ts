@@ -1,0 +1,52 @@
+/** A piece of a batch's input: one line of JSON lines, or one element of an array. */
+export interface InputPiece {
+  /** From 1 for lines; of an array, the number of the element from 1. */
+  readonly number: number;
+  readonly text: Uint8Array;
+}
+
+const NEWLINE = 10;
+
+/** Raised where one piece is longer than it may be. */
+export class PieceTooLong extends Error {
+  readonly number: number;
+  constructor(number: number) {
+    super(`piece ${number} is too long`);
+    this.name = "PieceTooLong";
+    this.number = number;
+  }
+}
+
+/** The lines of a text as they come; empty ones are none. Never more is held than one line. */
+export async function* textLines(bytes: AsyncIterable<Uint8Array>, mostBytes: number): AsyncGenerator<InputPiece> {
+  let held: Uint8Array[] = [];
+  let size = 0;
+  let number = 0;
+  const close = (): InputPiece | null => {
+    number++;
+    const text = Buffer.concat(held, size);
+    held = [];
+    size = 0;
+    return isBlank(text) ? null : { number, text };
+  };
+  for await (const piece of bytes) {
+    let from = 0;
+    for (;;) {
+      const at = piece.indexOf(NEWLINE, from);
+      const part = piece.subarray(from, at < 0 ? piece.byteLength : at);
+      size += part.byteLength;
+      if (size > mostBytes) throw new PieceTooLong(number + 1);
+      if (part.byteLength > 0) held.push(part);
+      if (at < 0) break;
+      const line = close();
+      if (line !== null) yield line;
+      from = at + 1;
+    }
+  }
+  const last = size > 0 ? close() : null;
+  if (last !== null) yield last;
+}
+
+function isBlank(text: Uint8Array): boolean {
+  return text.every((byte) => byte === 32 || byte === 9 || byte === 13);
+}

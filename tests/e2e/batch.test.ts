@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import OpenAI, { toFile } from "openai";
+import { rowOf, rowsOf, serveModels, type Served } from "../support/admin.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
+import { startWorld, type World } from "../support/world.ts";
+import { newTeam } from "./mcp-harness.ts";
+
+/** Batch jobs as clients see them: submitted as requests or as a file, run by the gateway, each line a call with its row. */
+
+let world: World;
+let served: Served;
+let openai: OpenAI;
+
+beforeAll(async () => {
+  world = await startWorld();
+  served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1", "bad-request", "slow-down"]);
+  openai = new OpenAI({ apiKey: served.apiKey, baseURL: `${world.gateway.runtimeUrl}/v1/proxy/llm`, maxRetries: 0 });
+});
+afterAll(() => world.end());
+
+async function api(method: string, path: string, body?: unknown, apiKey = served.apiKey) {
+  const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/batch${path}`, {
+    method,
+    headers: { "x-api-key": apiKey, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: text.startsWith("{") ? JSON.parse(text.split("\n")[0] as string) : null,
+  };
+}
+
+const asks = (text: string) => ({ messages: [{ role: "user", content: text }] });
+const lines = (text: string) =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+/** The job once it has ended. */
+async function ended(id: string): Promise<any> {
+  const until = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const { json } = await api("GET", `/jobs/${id}`);
+    if (["completed", "failed", "cancelled", "expired"].includes(json.status) || Date.now() > until) return json;
+    await Bun.sleep(50);
+  }
+}
+
+test("requests are run as calls of their own, and their results come in the order of the input", async () => {
+  const requests = ["a", "b", "c", "d", "e"].map((name) => ({ custom_id: name, body: asks(`say ${name}`) }));
+  const made = await api("POST", "/jobs", { requests, model: "fake-1", description: "five", metadata: { team: "x" } });
+  expect(made.status).toBe(201);
+  expect(made.json).toMatchObject({ total_requests: 5, endpoint: "/v1/chat/completions", completion_window: "24h", mode: "gateway" });
+  const job = await ended(made.json.id);
+  expect(job).toMatchObject({
+    status: "completed",
+    request_counts: { total: 5, completed: 5, failed: 0, cancelled: 0, expired: 0 },
+    error: null,
+  });
+
+  const { text } = await api("GET", `/jobs/${job.id}/results`);
+  expect(lines(text).map(({ custom_id, response, error }) => [custom_id, response.status_code, response.body.object, error])).toEqual(
+    ["a", "b", "c", "d", "e"].map((name) => [name, 200, "chat.completion", null]),
+  );
+  const page = await api("GET", `/jobs/${job.id}/results?page=2&page_size=2`);
+  expect(page.json).toMatchObject({ total: 5, page: 2, page_size: 2 });
+  expect(page.json.results.map(({ custom_id }: any) => custom_id)).toEqual(["c", "d"]);
+
+  const submit = await rowOf(world.admin, { id: made.headers.get("x-request-id") });
+  expect(submit).toMatchObject({ proxy_type: "batch", proxy_subtype: "batch_submit", llm_model_requested: "fake-1", success: true });
+  const ran = await rowsOf(world.admin, { parent_request_id: job.id, proxy_subtype: "batch_line_chat_completions" }, 5);
+  expect(ran).toHaveLength(5);
+  for (const row of ran)
+    expect(row).toMatchObject({
+      proxy_type: "batch",
+      root_task_id: submit.root_task_id,
+      correlation_id: submit.correlation_id,
+      llm_model_used: "fake-1",
+    });
+  expect(await rowOf(world.admin, { parent_request_id: submit.id, proxy_subtype: "batch_end" })).toMatchObject({
+    proxy_type: "batch",
+    success: true,
+  });
+  expect(
+    lines(text)
+      .map(({ response }) => response.request_id)
+      .sort(),
+  ).toEqual(ran.map(({ id }) => id).sort());
+  const cost = ran.reduce((sum, row) => sum + row.llm_estimated_cost_usd, 0);
+  expect((await ended(job.id)).cost_usd).toBeCloseTo(cost, 6);
+});
+
+test("the client of OpenAI submits a file, reads the job, lists it and reads both files of results", async () => {
+  const input = [
+    { custom_id: "fine", method: "POST", url: "/v1/chat/completions", body: { model: "fake-1", ...asks("hi") } },
+    { custom_id: "refused", method: "POST", url: "/v1/chat/completions", body: { model: "bad-request", ...asks("hi") } },
+  ];
+  const file = await openai.files.create({
+    purpose: "batch",
+    file: await toFile(Buffer.from(input.map((line) => JSON.stringify(line)).join("\n")), "in.jsonl"),
+  });
+  const made = await openai.batches.create({
+    input_file_id: file.id,
+    endpoint: "/v1/chat/completions",
+    completion_window: "24h",
+    metadata: { a: "b" },
+  });
+  expect(made).toMatchObject({
+    object: "batch",
+    input_file_id: file.id,
+    request_counts: { total: 2, completed: 0, failed: 0 },
+    metadata: { a: "b" },
+  });
+  await ended(made.id);
+  const batch = await openai.batches.retrieve(made.id);
+  expect(batch).toMatchObject({ status: "completed", request_counts: { total: 2, completed: 1, failed: 1 }, errors: null });
+  const output = lines(await (await openai.files.content(batch.output_file_id as string)).text());
+  expect(output).toMatchObject([{ custom_id: "fine", response: { status_code: 200 }, error: null }]);
+  const errors = lines(await (await openai.files.content(batch.error_file_id as string)).text());
+  expect(errors).toMatchObject([{ custom_id: "refused", response: { status_code: 400, body: { error: { message: "fake 400" } } } }]);
+  const listed: string[] = [];
+  for await (const { id } of openai.batches.list({ limit: 1 })) listed.push(id);
+  expect(listed[0]).toBe(made.id);
+  const refused = await openai.batches.cancel(made.id).catch((error) => error.status);
+  expect(refused).toBe(409);
+});
+
+test("what is wrong is named by line and field, and nothing is run", async () => {
+  const before = world.upstream.seen.length;
+  const made = await api("POST", "/jobs", {
+    model: "fake-1",
+    requests: [
+      { custom_id: "a", body: asks("x") },
+      { custom_id: "a", body: asks("x") },
+      { body: asks("x") },
+      { custom_id: "s", body: { ...asks("x"), stream: true } },
+      { custom_id: "t", body: "text" },
+      { custom_id: "u", body: { messages: 5 } },
+    ],
+  });
+  expect(made.status).toBe(400);
+  for (const named of [
+    "requests[1].custom_id` was used before, by number 1",
+    "requests[2].custom_id",
+    "requests[3].body.stream",
+    "requests[4].body",
+  ])
+    expect(made.json.error).toContain(named);
+  const messages = await api("POST", "/jobs", { model: "fake-1", requests: [{ custom_id: "u", body: { messages: 5 } }] });
+  expect([messages.status, messages.json.error]).toEqual([400, expect.stringContaining("requests[0].body.messages")]);
+  for (const [body, field] of [
+    [{ model: "fake-1", requests: [] }, "has no lines"],
+    [{ requests: [{ custom_id: "a", body: asks("x") }] }, "`model` is required"],
+    [{ model: "fake-1", endpoint: "/v1/nothing", requests: [{ custom_id: "a", body: asks("x") }] }, "`endpoint`"],
+    [{ model: "fake-1", completion_window: "8d", requests: [{ custom_id: "a", body: asks("x") }] }, "`completion_window`"],
+    ["[1", "JSON"],
+  ] as const) {
+    const refused = await api("POST", "/jobs", body);
+    expect([refused.status, refused.json.error]).toEqual([400, expect.stringContaining(field)]);
+  }
+  const unknown = await api("POST", "/jobs", { model: "nothing", requests: [{ custom_id: "a", body: asks("x") }] });
+  expect(unknown.status).toBe(404);
+  const file = await openai.files.create({
+    purpose: "batch",
+    file: await toFile(Buffer.from('{"custom_id":"a"}\n\nnot json\n'), "in.jsonl"),
+  });
+  const failed = await openai.batches.create({ input_file_id: file.id, endpoint: "/v1/embeddings", completion_window: "24h" });
+  expect(failed.status).toBe("failed");
+  expect(failed.errors?.data?.map(({ line, param }) => [line, param])).toEqual([
+    [1, "method"],
+    [1, "url"],
+    [1, "body"],
+    [3, null],
+  ]);
+  expect(world.upstream.seen).toHaveLength(before);
+});
+
+test("another group's job is none, and a job that is cancelled keeps what is done", async () => {
+  const other = await newTeam(world.admin, "others of batch");
+  const requests = Array.from({ length: 400 }, (_, i) => ({ custom_id: `n${i}`, body: asks("x") }));
+  const made = await api("POST", "/jobs", { model: "fake-1", requests });
+  for (const [method, path] of [
+    ["GET", ""],
+    ["POST", "/cancel"],
+    ["GET", "/results"],
+  ] as const)
+    expect((await api(method, `/jobs/${made.json.id}${path}`, undefined, other.apiKey)).status).toBe(404);
+  expect((await api("GET", "/jobs", undefined, other.apiKey)).json.total).toBe(0);
+  const cancelled = await api("POST", `/jobs/${made.json.id}/cancel`);
+  expect([cancelled.status, cancelled.json.status]).toEqual([200, "cancelling"]);
+  const job = await ended(made.json.id);
+  expect(job.status).toBe("cancelled");
+  expect(job.request_counts.completed + job.request_counts.cancelled).toBe(400);
+  const results = lines((await api("GET", `/jobs/${job.id}/results`)).text);
+  expect(results.map(({ custom_id }) => custom_id)).toEqual(requests.map(({ custom_id }) => custom_id));
+  expect(results.at(-1)).toMatchObject({ response: null, error: { code: "batch_cancelled" } });
+});
+
+test("a revoked key ends its job, and the lines say why", async () => {
+  const team = await newTeam(world.admin, "ending batch");
+  await world.admin.request("PATCH", `/v1/admin/llms/${served.models["fake-1"]}`, { group_ids: [served.groupId, team.groupId] });
+  const requests = Array.from({ length: 1000 }, (_, i) => ({ custom_id: `n${i}`, body: asks("x") }));
+  const made = await api("POST", "/jobs", { model: "fake-1", requests }, team.apiKey);
+  expect(made.status).toBe(201);
+  const second = await world.admin.post(`/v1/admin/resource-groups/${team.groupId}/api-keys`, { name: "second", access_mode: "shared" });
+  await world.admin.request("DELETE", `/v1/admin/api-keys/${team.apiKeyId}`);
+  const until = Date.now() + PATIENCE_MS;
+  let job: any;
+  do {
+    await Bun.sleep(50);
+    job = (await api("GET", `/jobs/${made.json.id}`, undefined, second.key_value)).json;
+  } while (job.ended_at === null && Date.now() < until);
+  expect(job).toMatchObject({ status: "failed", error: { code: "credential_revoked" } });
+  expect(job.request_counts.completed).toBeLessThan(1000);
+});
