@@ -105,8 +105,8 @@ test("a job whose budget is used up waits and says so, and goes on when there is
 test("the job of a person is theirs alone, and is run in their name", async () => {
   const person = await newPerson(world.gateway.runtimeUrl, "batcher");
   await world.admin.request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: served.groupId });
-  const { id } = await submit(person.token, [asks("mine")]);
-  expect(await ended(person.token, id)).toMatchObject({ status: "completed" });
+  const { id } = await submit(person.token as string, [asks("mine")]);
+  expect(await ended(person.token as string, id)).toMatchObject({ status: "completed" });
   expect((await api(served.apiKey, "GET", `/${id}`)).status).toBe(404);
   const [row] = await rowsOf(world.admin, { proxy_subtype: "batch_line_chat_completions", gateway_user_id: person.id }, 1);
   expect(row).toMatchObject({ subject_kind: "user", api_key_id: null });
