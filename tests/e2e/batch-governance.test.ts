@@ -82,21 +82,31 @@ test("a job whose budget is used up waits and says so, and goes on when there is
   const poor = await team("poor batch");
   // An answer costs 1.5 dollars.
   const set = (usd: number) =>
-    world.admin.request("PATCH", `/v1/admin/resource-groups/${poor.groupId}`, { llm_limits: { budget: { daily_limit_usd: usd } } });
-  await set(5);
-  const { id } = await submit(poor.apiKey, many("poor", 6));
+    world.admin.request("PATCH", `/v1/admin/resource-groups/${poor.groupId}/llm-global-limits`, {
+      llm_global_limits: { budget: { daily_limit_usd: usd, hard_stop: true } },
+    });
+  await set(12);
+  // Until every process has heard of it.
+  const chat = () =>
+    fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { "x-api-key": poor.apiKey, "content-type": "application/json" },
+      body: JSON.stringify({ model: "fake-1", max_tokens: 500, messages: [{ role: "user", content: "x" }] }),
+    });
+  while ((await chat()).headers.get("x-gw-usage-utilization") === null) await Bun.sleep(20);
+  const { id } = await submit(poor.apiKey, many("poor", 20));
   const waiting = await jobOf(poor.apiKey, id, ({ error }) => error !== null);
   expect(waiting).toMatchObject({ status: "in_progress", error: { code: "usage_limit_reached" } });
   expect(waiting.paused_until).not.toBeNull();
   await set(500);
-  expect(await ended(poor.apiKey, id)).toMatchObject({ status: "completed", request_counts: { completed: 6 }, error: null });
+  expect(await ended(poor.apiKey, id)).toMatchObject({ status: "completed", request_counts: { completed: 20 }, error: null });
 });
 
 test("the job of a person is theirs alone, and is run in their name", async () => {
   const person = await newPerson(world.gateway.runtimeUrl, "batcher");
   await world.admin.request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: served.groupId });
-  const { id } = await submit(person.token, [asks("mine")]);
-  expect(await ended(person.token, id)).toMatchObject({ status: "completed" });
+  const { id } = await submit(person.token as string, [asks("mine")]);
+  expect(await ended(person.token as string, id)).toMatchObject({ status: "completed" });
   expect((await api(served.apiKey, "GET", `/${id}`)).status).toBe(404);
   const [row] = await rowsOf(world.admin, { proxy_subtype: "batch_line_chat_completions", gateway_user_id: person.id }, 1);
   expect(row).toMatchObject({ subject_kind: "user", api_key_id: null });

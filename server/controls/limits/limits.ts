@@ -83,7 +83,7 @@ export class Limits implements RequestControl, CallLimits {
     if (call.target.kind === "agent") return this.decideAgent(call, view, scope, call.target);
     if (model === null) return PASS;
     const base = this.planOf(scope, model, arrivalOf(call), planFor);
-    return hasCeilings(call) ? this.decideInRun(call, view, base) : this.decideBy(call, view, base);
+    return hasCeilings(call) ? this.decideInRun(call, view, leavingRoom(call, base)) : this.decideBy(call, view, leavingRoom(call, base));
   }
 
   /** A call that names nothing of the server (a list, a handshake) is not counted. */
@@ -132,8 +132,7 @@ export class Limits implements RequestControl, CallLimits {
     return isRefusal(found) ? refused(found) : this.decideBy(call, view, found);
   }
 
-  private decideBy(call: Call, view: RequestView, whole: CallPlan): Decision | Promise<Decision> {
-    const plan = call.audit.proxyType === "batch" ? leavingRoom(whole) : whole;
+  private decideBy(call: Call, view: RequestView, plan: CallPlan): Decision | Promise<Decision> {
     const route = routeOf(call);
     const members =
       route?.group == null

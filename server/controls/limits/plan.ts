@@ -3,6 +3,7 @@ import type { Fields } from "../../directory/limits/merge.ts";
 import { setsLimit, setsQuota } from "../../directory/limits/own-limits.ts";
 import { periodEnd } from "../../directory/limits/periods.ts";
 import { microsFromUsd } from "../../kernel/money.ts";
+import type { Call } from "../../road/call.ts";
 import type { BucketMeasure, Plan, Scope, WindowLimit, WindowMeasure } from "./counters.ts";
 import { addWindows, type Parts, type QuotaTerms, type TruthOf } from "./plan-parts.ts";
 import { addCapacity, capacityOf } from "./capacity-plan.ts";
@@ -66,8 +67,9 @@ export function withoutRateLimits(plan: CallPlan): CallPlan {
 /** Of rates and of calls at once, the share that a batch leaves to calls that somebody waits for. */
 const LEFT = 0.25;
 
-/** What a call that nobody waits for is held to: a part of every rate is not for it, so that it never takes the last of one. */
-export function leavingRoom(plan: CallPlan): CallPlan {
+/** What a call is held to that nobody may wait for: of every rate a part is not for a batch, so that it never takes the last of one. */
+export function leavingRoom({ audit }: Pick<Call, "audit">, plan: CallPlan): CallPlan {
+  if (audit.proxyType !== "batch") return plan;
   if (plan.buckets.length === 0 && !plan.scopes.some(({ maxConcurrent }) => maxConcurrent !== null)) return plan;
   return {
     ...plan,

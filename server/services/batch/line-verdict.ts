@@ -31,7 +31,7 @@ export const INTERRUPTED = {
 };
 const MOST_ATTEMPTS = 50;
 const USUAL_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 60_000;
+const LONGEST_WAIT_MS = 20_000;
 
 /** `attempt`: how often the line was begun; `ofOneModel`: whether all lines of the job go to the same model. */
 export function verdictOn(answer: CarriedAnswer, attempt: number, ofOneModel: boolean, retryInterrupted: boolean): LineVerdict {
