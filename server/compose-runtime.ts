@@ -96,10 +96,12 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const keeping = keptParts(parts);
   const [signatures, items] = [new SignatureCache(keeping), new KeptItems(keeping)] as const;
   const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, log });
+  const knowledge = openKnowledge({ db, snapshots, nest, send: (call, request) => models.models.embed(call, request), clock, log });
   const { controls, gates } = openControls({
     ...{ admission, db, secrets, clock, log, limits: limits.limits },
     engines: guardrailEngines(upstream.outbound, clock),
     askModel: models.ask,
+    findPassages: knowledge.find,
     judgeModel: config.judgeModel ?? null,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
     isCurrent: () => follower.isCurrent(),
@@ -151,7 +153,6 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     ...(await openFiles(config, parts, snapshots)),
     portal: portal.service(notices, tools.tools.appResource),
   };
-  const knowledge = openKnowledge({ db, snapshots, nest, send: (call, request) => models.models.embed(call, request), clock, log });
   const jobs: Job[] = [
     { name: "write_key_uses", everyMs: USES_WRITTEN_MS, run: () => credentials.writeUses() },
     { name: "write_stranger_rows", everyMs: STRANGERS_WRITTEN_MS, run: () => strangers.write() },

@@ -20,6 +20,7 @@ const FACTS = [
   "attempts",
   "due_at",
   "chunk_count",
+  "principals",
   "created_at",
   "updated_at",
   "processed_at",

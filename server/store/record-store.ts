@@ -39,6 +39,7 @@ export type TenantRecordTable =
   | "agent_grants"
   | "agent_skills"
   | "knowledge_bases"
+  | "kb_identities"
   | "ai_systems"
   | "ai_system_evidence"
   | "ai_contracts"

@@ -113,6 +113,8 @@ beforeAll(async () => {
     await acme.send("POST", "/v1/admin/semantic-policies", { name: "policy-of-acme", constraint_text: "Be kind." })
   ).body.id;
   ids["/v1/admin/end-users"] = (await acme.send("POST", "/v1/admin/end-users", { username: "u", password: "long enough" })).body.user.id;
+  const identity = { end_user_id: ids["/v1/admin/end-users"], connector_type: "git", source_identity: "u" };
+  ids["/v1/admin/kb-identities"] = (await acme.send("POST", "/v1/admin/kb-identities", identity)).body.id;
   ids["/v1/admin/end-user-groups"] = (await acme.send("POST", "/v1/admin/end-user-groups", { name: "eg" })).body.id;
   ids["/v1/admin/identity-providers"] = (
     await acme.send("POST", "/v1/admin/identity-providers", {

@@ -76,6 +76,8 @@ export const BODIES: Record<string, unknown> = {
   "POST /v1/admin/approvals/{id}/reject": {},
   "POST /v1/admin/knowledgebases": { name: "made-by-table" },
   "PATCH /v1/admin/knowledgebases/{id}": { description: "x" },
+  "POST /v1/admin/kb-identities": { end_user_id: "00000000-0000-4000-8000-000000000000", connector_type: "git", source_identity: "x" },
+  "PATCH /v1/admin/kb-identities/{id}": { source_identity: "y" },
   "POST /v1/admin/knowledgebases/{id}/search": { query: "x" },
   "POST /v1/admin/semantic-cache/configs": { name: "made-by-table" },
   "PATCH /v1/admin/semantic-cache/configs/{id}": { max_temperature: 0.5 },

@@ -14,6 +14,7 @@ export const WHOLE_ROWS_GO = [
   "end_users",
   "files",
   "held_answers",
+  "kb_identities",
   "external_identities",
   "notice_posts",
   "notifications",

@@ -96,6 +96,7 @@ export const knowledgeSearch = z
     top_k: z.number().int().min(1).max(50).optional().describe("in the place of the knowledge base's own"),
     similarity_threshold: z.number().min(0).max(1).optional().describe("in the place of the knowledge base's own"),
     filters: metadata.optional().describe("metadata a document must have, each member with this value"),
+    end_user_id: recordId.optional().describe("what this end user would find; everything where left out"),
   })
   .meta({ id: "KnowledgeSearch" });
 

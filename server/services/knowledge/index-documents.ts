@@ -88,6 +88,7 @@ async function chunksOf(parts: IndexingParts, waiting: WaitingDocuments, documen
       embedding_model_id: vector === null ? null : modelId,
       vector,
       signs: vector === null ? null : signsOf(fromBytes(vector)),
+      principals: document.principals,
       indexed: indexed[ordinal] as string,
     };
   });

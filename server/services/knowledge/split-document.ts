@@ -18,7 +18,11 @@ const OVERLAP = 200;
 export function splitDocument(sections: readonly Section[]): SplitPassage[] {
   return sections.flatMap(({ headings, blocks }) => {
     const heading = headings.join(" > ");
-    return joined(blocks.flatMap((block) => pieces(block))).map((text) => ({ heading, text, tokens: estimateTokens(text.length) }));
+    return joined(blocks.flatMap((block) => pieces(block))).map((text) => ({
+      heading,
+      text,
+      tokens: estimateTokens(Buffer.byteLength(text)),
+    }));
   });
 }
 

@@ -31,6 +31,7 @@ export interface KnowledgeDocumentTable {
   attempts: WithDefault<number>;
   due_at: Stamp;
   chunk_count: WithDefault<number>;
+  principals: WithDefault<string[] | null>;
   created_at: Stamp;
   updated_at: Stamp;
   processed_at: NullableStamp;
@@ -49,4 +50,15 @@ export interface KnowledgeChunkTable {
   embedding_model_id: string | null;
   vector: Uint8Array | null;
   signs: string | null;
+  principals: WithDefault<string[] | null>;
+}
+
+export interface KnowledgeIdentityTable {
+  id: string;
+  tenant_id: string;
+  end_user_id: string;
+  connector_type: string;
+  source_identity: string;
+  created_at: Stamp;
+  updated_at: Stamp;
 }
