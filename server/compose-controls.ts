@@ -49,7 +49,11 @@ interface ControlParts {
  * in them, the cap on those, then policies in words, and last they are held where somebody has to approve them; an action is held to policies on its arguments, to guardrails and policies in words on its definition
  * before anybody is asked to approve it.
  */
-export function openControls(parts: ControlParts): { readonly controls: Controls; readonly gates: Gates } {
+export function openControls(parts: ControlParts): {
+  readonly controls: Controls;
+  readonly gates: Gates;
+  readonly cleared: GuardrailInspector["cleared"];
+} {
   const { askModel, clock, log, limits, upstreamTimeoutMs: idleMs } = parts;
   const engines = { engines: parts.engines, askModel };
   const guardrails = new Guardrails({ ...engines, idleMs });
@@ -61,6 +65,7 @@ export function openControls(parts: ControlParts): { readonly controls: Controls
   const heldAnswers = new HeldAnswers(parts, idleMs);
   const standing = [autonomy(parts.isCurrent), access, toolAccess, agentAccess];
   return {
+    cleared: inspector.cleared.bind(inspector),
     controls: {
       request: [...standing, limits, parameters, guardrails, knowledge, semanticPolicies, heldAnswers],
       answer: [guardrails, generatedToolCalls, toolCallCap, limits.toolCallCaps, semanticPolicies, heldAnswers],

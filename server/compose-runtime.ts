@@ -97,7 +97,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const [signatures, items] = [new SignatureCache(keeping), new KeptItems(keeping)] as const;
   const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, log });
   const knowledge = openKnowledge({ db, snapshots, nest, send: (call, request) => models.models.embed(call, request), clock, log });
-  const { controls, gates } = openControls({
+  const { controls, gates, cleared } = openControls({
     ...{ admission, db, secrets, clock, log, limits: limits.limits },
     engines: guardrailEngines(upstream.outbound, clock),
     askModel: models.ask,
@@ -112,7 +112,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const tools = await openTools({
     ...admission,
     ...toolParts(config, parts),
-    ...{ gates, begin, directory, outletTo },
+    ...{ gates, begin, directory, outletTo, knowledge: { find: knowledge.find, cleared } },
     caughtUp: () => follower.caughtUp(),
   });
   const agents = openAgents({ ...admission, ...agentParts(config, parts), directory, gates, outletTo });

@@ -57,3 +57,38 @@ export function knowledgeBytes(call: Call, view: RequestView): number {
   const { topK, maxContextTokens } = boundsOfAll(bases);
   return maxContextTokens * BYTES_A_TOKEN + topK * AROUND_ONE + BEFORE_ALL;
 }
+
+/** A passage under the number that it is cited by: passages of one document are one source. */
+export interface NumberedPassage extends FoundPassage {
+  readonly source: number;
+}
+
+export function numbered(passages: readonly FoundPassage[]): NumberedPassage[] {
+  const sources = new Map<string, number>();
+  return passages.map((passage) => {
+    const source = sources.get(passage.documentId) ?? sources.size + 1;
+    sources.set(passage.documentId, source);
+    return { ...passage, source };
+  });
+}
+
+/** Says on the row and in the headers what a call was given, in the order of its sources. */
+export function noteKnowledge(
+  { row, answerHeaders }: Call,
+  bases: readonly KnowledgeBaseEntry[],
+  found: readonly FoundPassage[],
+  startedAt: number,
+): void {
+  const similarities = found.flatMap(({ similarity }) => similarity ?? []);
+  row.rag_enabled = true;
+  row.rag_collection_ids = bases.map(({ id }) => id);
+  row.rag_chunks_retrieved = found.length;
+  row.rag_context_tokens = found.reduce((sum, { tokens }) => sum + tokens, 0);
+  row.rag_top_similarity_score = similarities.length === 0 ? null : Math.round(Math.max(...similarities) * 10_000) / 10_000;
+  row.rag_retrieval_duration_ms = Math.round(performance.now() - startedAt);
+  answerHeaders["x-gw-sources"] = [...new Set(found.map(({ documentId }) => documentId))].join(",");
+  if (found.length > 0)
+    answerHeaders["x-gw-passages"] = numbered(found)
+      .map(({ source, documentId, ordinal }) => `${source}=${documentId}:${ordinal}`)
+      .join(",");
+}

@@ -1,24 +1,10 @@
-import type { FoundPassage } from "../../road/knowledge.ts";
-
-/** A passage under the number that it is cited by: passages of one document are one source. */
-export interface NumberedPassage extends FoundPassage {
-  readonly source: number;
-}
+import type { NumberedPassage } from "../../road/knowledge.ts";
 
 const LONGEST_LABEL = 200;
 /** Zero-width and bidirectional characters, and the tag block: what nobody sees and a model reads. */
 const INVISIBLE = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF]|[\u{E0000}-\u{E007F}]/gu;
 /** What would pass for the fence itself. */
 const FENCE_LIKE = /<(\/?)(sources?)\b/gi;
-
-export function numbered(passages: readonly FoundPassage[]): NumberedPassage[] {
-  const sources = new Map<string, number>();
-  return passages.map((passage) => {
-    const source = sources.get(passage.documentId) ?? sources.size + 1;
-    sources.set(passage.documentId, source);
-    return { ...passage, source };
-  });
-}
 
 /**
  * Passages as they stand before a question: data behind markers that carry a token drawn for this call, which no document

@@ -8,11 +8,11 @@ import type { Call } from "../../road/call.ts";
 import { surfaceOf } from "../../road/content-surface.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
-import { type FindPassages, knowledgeFor, type FoundPassage } from "../../road/knowledge.ts";
+import { type FindPassages, type FoundPassage, knowledgeFor, noteKnowledge, numbered } from "../../road/knowledge.ts";
 import { addTag } from "../../road/record/add-tag.ts";
 import type { RequestView } from "../../road/view.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
-import { fenced, numbered } from "./fenced-passages.ts";
+import { fenced } from "./fenced-passages.ts";
 
 export interface KnowledgeControlParts {
   readonly find: FindPassages;
@@ -47,18 +47,9 @@ export class Knowledge implements RequestControl {
     const started = performance.now();
     const found = await this.found(call, slots.map(({ text }) => text).join("\n"), bases, asked);
     if (isRefusal(found)) return refused(found);
-    const { row } = call;
-    row.rag_enabled = true;
-    row.rag_collection_ids = bases.map(({ id }) => id);
-    row.rag_chunks_retrieved = found.length;
-    row.rag_context_tokens = found.reduce((sum, { tokens }) => sum + tokens, 0);
-    row.rag_top_similarity_score = topOf(found);
-    row.rag_retrieval_duration_ms = Math.round(performance.now() - started);
-    const passages = numbered(found);
-    call.answerHeaders["x-gw-sources"] = [...new Set(passages.map(({ documentId }) => documentId))].join(",");
-    if (passages.length === 0) return PASS;
-    call.answerHeaders["x-gw-passages"] = passages.map(({ source, documentId, ordinal }) => `${source}=${documentId}:${ordinal}`).join(",");
-    first.replace(`${fenced(passages, randomBytes(9).toString("base64url"))}\n\n${first.text}`);
+    noteKnowledge(call, bases, found, started);
+    if (found.length === 0) return PASS;
+    first.replace(`${fenced(numbered(found), randomBytes(9).toString("base64url"))}\n\n${first.text}`);
     call.requestContent = view.content();
     return PASS;
   }
@@ -108,8 +99,3 @@ function questionOf(slots: readonly TextSlot[]): readonly TextSlot[] {
 }
 
 const inOneLine = (text: string) => text.replaceAll(/\s+/g, " ");
-
-function topOf(passages: readonly FoundPassage[]): number | null {
-  const known = passages.flatMap(({ similarity }) => similarity ?? []);
-  return known.length === 0 ? null : Math.round(Math.max(...known) * 10_000) / 10_000;
-}
