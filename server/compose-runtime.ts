@@ -54,6 +54,7 @@ import { readStoredSignatures, writeStoredSignatures } from "./store/stored-sign
 import { agentSend } from "./upstreams/agents/agent-send.ts";
 import { issuerDocuments } from "./upstreams/identity/issuer-documents.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
+import { runBounded } from "./runtime/bounded-process.ts";
 import { runJobs } from "./workers/every.ts";
 
 const USES_WRITTEN_MS = 30_000;
@@ -96,7 +97,15 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const keeping = keptParts(parts);
   const [signatures, items] = [new SignatureCache(keeping), new KeptItems(keeping)] as const;
   const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, log });
-  const knowledge = openKnowledge({ db, snapshots, nest, send: (call, request) => models.models.embed(call, request), clock, log });
+  const knowledge = openKnowledge({
+    db,
+    snapshots,
+    nest,
+    send: (call, request) => models.models.embed(call, request),
+    runBounded,
+    clock,
+    log,
+  });
   const { controls, gates, cleared } = openControls({
     ...{ admission, db, secrets, clock, log, limits: limits.limits },
     engines: guardrailEngines(upstream.outbound, clock),

@@ -1,3 +1,4 @@
+import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import { grantedKnowledgeBases, type KnowledgeBaseEntry } from "../directory/knowledge/knowledge-base-entry.ts";
 import { isRefusal, type Refusal, refuse } from "../kernel/errors.ts";
 import type { Call } from "./call.ts";
@@ -16,6 +17,13 @@ export interface FoundPassage {
 
 /** Finds what a call is given for its question, the best first: within the bounds of the knowledge bases and the rights of who asks. */
 export type FindPassages = (call: Call, question: string, bases: readonly KnowledgeBaseEntry[]) => Promise<readonly FoundPassage[]>;
+
+/** What knowledge bases are looked up with. */
+export interface KnowledgeLookup {
+  readonly find: FindPassages;
+  /** Texts as guardrails let them go on; null in the place of one that they block. */
+  readonly cleared: (call: Call, surface: GuardrailSurface, texts: readonly string[]) => Promise<readonly (string | null)[]>;
+}
 
 /** What stands around a passage at most, and before all of them, in bytes. */
 const AROUND_ONE = 1_024;

@@ -149,7 +149,7 @@ export const FORMS: Record<string, number> = {
   "POST /v1/admin/end-users/{id}/photo": 5 * 1024 * 1024 + 64 * 1024,
   "POST /v1/admin/mcp-servers/{id}/icon": 128 * 1024,
   "POST /v1/admin/agent-skills/import": 24 * 1024 * 1024,
-  "POST /v1/admin/knowledgebases/{id}/documents": 4 * 1024 * 1024 + 64 * 1024,
+  "POST /v1/admin/knowledgebases/{id}/documents": 32 * 1024 * 1024 + 64 * 1024,
   "POST /v1/admin/discovery/ingest-adapters/cyclonedx": 8 * 1024 * 1024 + 64 * 1024,
   "POST /v1/admin/discovery/ingest-adapters/agent-inventory": 8 * 1024 * 1024 + 64 * 1024,
   "POST /v1/admin/discovery/ingest-adapters/mdm-csv": 8 * 1024 * 1024 + 64 * 1024,

@@ -1,4 +1,3 @@
-import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import { randomBytes } from "node:crypto";
 import type { KnowledgeBaseEntry } from "../../directory/knowledge/knowledge-base-entry.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
@@ -8,16 +7,13 @@ import type { Call } from "../../road/call.ts";
 import { surfaceOf } from "../../road/content-surface.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { type Decision, PASS, refused } from "../../road/decision.ts";
-import { type FindPassages, type FoundPassage, knowledgeFor, noteKnowledge, numbered } from "../../road/knowledge.ts";
+import { type FoundPassage, type KnowledgeLookup, knowledgeFor, noteKnowledge, numbered } from "../../road/knowledge.ts";
 import { addTag } from "../../road/record/add-tag.ts";
 import type { RequestView } from "../../road/view.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { fenced } from "./fenced-passages.ts";
 
-export interface KnowledgeControlParts {
-  readonly find: FindPassages;
-  /** Texts as guardrails let them go on; null in the place of one that they block. */
-  readonly cleared: (call: Call, surface: GuardrailSurface, texts: readonly string[]) => Promise<readonly (string | null)[]>;
+export interface KnowledgeControlParts extends KnowledgeLookup {
   readonly log: Log;
 }
 

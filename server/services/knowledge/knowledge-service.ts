@@ -1,3 +1,5 @@
+import type { RunBounded } from "../../kernel/bounded-run.ts";
+import { documentReader } from "./document-reader.ts";
 import type { Job } from "../../kernel/job.ts";
 import type { MakeNestedCall } from "../../road/nested-call.ts";
 import { embedsBy, type SendTexts } from "./embeddings.ts";
@@ -7,17 +9,18 @@ import { indexDocuments, type IndexingParts } from "./index-documents.ts";
 
 const INDEXED_MS = 500;
 
-export interface KnowledgeParts extends Omit<IndexingParts, "embed"> {
+export interface KnowledgeParts extends Omit<IndexingParts, "embed" | "read"> {
   readonly nest: MakeNestedCall;
+  readonly runBounded: RunBounded;
   readonly send: SendTexts;
 }
 
 /** Knowledge bases where calls are served: their documents are read and embedded here, and questions are. */
-export function openKnowledge({ nest, send, ...parts }: KnowledgeParts): {
+export function openKnowledge({ nest, send, runBounded, ...parts }: KnowledgeParts): {
   readonly road: IndexingParts;
   readonly find: FindPassages;
   readonly jobs: readonly Job[];
 } {
-  const road = { ...parts, embed: embedsBy(nest, send) };
+  const road = { ...parts, embed: embedsBy(nest, send), read: documentReader(runBounded) };
   return { road, find: findsPassages(road), jobs: [{ name: "index_documents", everyMs: INDEXED_MS, run: () => indexDocuments(road) }] };
 }

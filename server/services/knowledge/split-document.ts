@@ -1,5 +1,5 @@
 import { estimateTokens } from "../../wire/usage.ts";
-import type { Section } from "./document-text.ts";
+import type { Section } from "./reading/document-text.ts";
 
 /** What is found and quoted as one. */
 export interface SplitPassage {

@@ -2,7 +2,7 @@ import { grantedKnowledgeBases, type KnowledgeBaseEntry } from "../../directory/
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { actionOn } from "../../road/action.ts";
 import type { Call } from "../../road/call.ts";
-import { type FindPassages, type FoundPassage, noteKnowledge, numbered } from "../../road/knowledge.ts";
+import { type FoundPassage, type KnowledgeLookup, noteKnowledge, numbered } from "../../road/knowledge.ts";
 import type { ToolRoute, ToolTarget } from "../../road/target.ts";
 import { addTag } from "../../road/record/add-tag.ts";
 import type { JsonObject } from "../../wire/document.ts";
@@ -12,13 +12,6 @@ import { answerGate } from "./answer-gate.ts";
 import type { Relay } from "./relay.ts";
 import { methodNotServed, type SynthesizedServer } from "./synthesized.ts";
 import type { ToolParts } from "./tool-parts.ts";
-
-/** What the tool server for knowledge bases finds with. */
-export interface KnowledgeTools {
-  readonly find: FindPassages;
-  /** Texts as guardrails let them go on; null in the place of one that they block. */
-  readonly cleared: (call: Call, surface: "mcp_output", texts: readonly string[]) => Promise<readonly (string | null)[]>;
-}
 
 const SEARCH = "search_knowledge";
 const LONGEST_QUERY = 4_000;
@@ -67,7 +60,7 @@ function definition(bases: readonly KnowledgeBaseEntry[]): JsonObject {
 }
 
 /** The server by which agents search what their group has; nothing is asked of anybody but the gateway itself. */
-export function knowledgeToolServer(call: Call, route: ToolRoute, knowledge: KnowledgeTools, parts: ToolParts): SynthesizedServer {
+export function knowledgeToolServer(call: Call, route: ToolRoute, knowledge: KnowledgeLookup, parts: ToolParts): SynthesizedServer {
   const [target] = route.targets;
   if (target === undefined || call.scope === null) throw new Error("knowledge bases are searched for nobody");
   const bases = grantedKnowledgeBases(call.scope).filter(({ enabled }) => enabled);
@@ -117,7 +110,7 @@ async function searched(
   target: ToolTarget,
   { document }: RpcMessage,
   { query, bases }: AskedPassages,
-  { knowledge, parts }: { readonly knowledge: KnowledgeTools; readonly parts: ToolParts },
+  { knowledge, parts }: { readonly knowledge: KnowledgeLookup; readonly parts: ToolParts },
 ): Promise<readonly FoundPassage[] | Refusal> {
   const given = memberText(document.memberText("params") ?? "{}", "arguments") ?? "{}";
   const decision = await parts.gates.beforeAction(call, actionOn(target, SEARCH, given));

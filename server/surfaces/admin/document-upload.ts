@@ -5,7 +5,7 @@ import { readBody } from "../../road/read-body.ts";
 import { check } from "../../wire/strict-input.ts";
 
 const MIB = 1024 * 1024;
-const LARGEST = 4 * MIB;
+const LARGEST = 32 * MIB;
 /** With room for what stands around the file. */
 export const DOCUMENT_UPLOAD_BYTES = LARGEST + 64 * 1024;
 
@@ -17,6 +17,11 @@ const KINDS: Readonly<Record<string, UploadedDocument["kind"]>> = {
   csv: "csv",
   html: "html",
   htm: "html",
+  pdf: "pdf",
+  docx: "docx",
+  pptx: "pptx",
+  xlsx: "xlsx",
+  eml: "email",
 };
 
 const wrong = (field: string, message: string) => invalidFields("invalid_body", [{ field, message }]);
@@ -28,7 +33,7 @@ export async function uploadedDocument(request: Request): Promise<UploadedDocume
   const form = await formOf(body, request.headers.get("content-type") ?? "");
   const file = form.get("file");
   if (!(file instanceof Blob)) throw wrong("file", "is required, as a file of multipart/form-data");
-  for (const name of form.keys()) if (!["file", "name", "metadata"].includes(name)) throw wrong(name, "is not known");
+  for (const name of form.keys()) if (!["file", "name", "metadata", "permissions"].includes(name)) throw wrong(name, "is not known");
   if (file.size > LARGEST) throw wrong("file", `is larger than ${LARGEST / MIB} MiB`);
   if (file.size === 0) throw wrong("file", "is empty");
   const fileName = (file as File).name;
@@ -42,7 +47,11 @@ export async function uploadedDocument(request: Request): Promise<UploadedDocume
     );
   const said = check(
     knowledgeDocumentForm,
-    { name: form.get("name") ?? fileName.replace(/^.*[/\\]/, ""), metadata: metadataOf(form.get("metadata")) },
+    {
+      name: form.get("name") ?? fileName.replace(/^.*[/\\]/, ""),
+      metadata: jsonOf("metadata", form.get("metadata")) ?? {},
+      permissions: jsonOf("permissions", form.get("permissions")),
+    },
     "invalid_body",
   );
   return { ...said, kind, content: new Uint8Array(await file.arrayBuffer()) };
@@ -56,11 +65,11 @@ async function formOf(body: Uint8Array, type: string): Promise<FormData> {
   }
 }
 
-function metadataOf(value: unknown): unknown {
-  if (value === null) return {};
+function jsonOf(field: string, value: unknown): unknown {
+  if (value === null) return null;
   try {
     return JSON.parse(String(value));
   } catch {
-    throw wrong("metadata", "must be a JSON object");
+    throw wrong(field, "must be a JSON object");
   }
 }
