@@ -1,3 +1,5 @@
+import process from "node:process";
+
 /** Takes too much of what its argument names. */
 const held: Uint8Array[] = [];
 switch (process.argv[2]) {
@@ -13,5 +15,3 @@ switch (process.argv[2]) {
   default:
     process.kill(process.pid, "SIGSEGV");
 }
-
-export {};

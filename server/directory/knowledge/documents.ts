@@ -18,7 +18,7 @@ import type { Page, Paged } from "../../store/paging.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { knowledgeBases } from "./knowledge-bases.ts";
-import { permissionsOf, principalsOf } from "./reader-principals.ts";
+import { sourcePermissions, principalsOf } from "./reader-principals.ts";
 
 const RESOURCE = "knowledge-documents";
 
@@ -42,7 +42,7 @@ function read(row: KnowledgeDocumentRow): KnowledgeDocument {
     status: row.status as KnowledgeDocument["status"],
     reason: row.reason,
     chunk_count: row.chunk_count,
-    permissions: permissionsOf(row.principals),
+    permissions: sourcePermissions(row.principals),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     processed_at: row.processed_at?.toISOString() ?? null,

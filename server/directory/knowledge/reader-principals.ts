@@ -18,7 +18,7 @@ export function principalsOf(permissions: DocumentPermissions | null): string[] 
 }
 
 /** As people say it. */
-export function permissionsOf(principals: readonly string[] | null): DocumentPermissions | null {
+export function sourcePermissions(principals: readonly string[] | null): DocumentPermissions | null {
   if (principals === null) return null;
   const type = principals.find((principal) => principal.endsWith(":"))?.slice(0, -1) ?? "";
   const identities = principals.filter((principal) => principal !== `${type}:`);
