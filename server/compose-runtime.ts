@@ -45,12 +45,13 @@ import { SignatureCache } from "./services/models/signature-cache.ts";
 import { media } from "./services/models/media.ts";
 import { openModels } from "./services/models/model-service.ts";
 import { runAccess } from "./services/runs/run-access.ts";
-import { openKnowledge } from "./services/knowledge/knowledge-service.ts";
+import { connectorJob, openKnowledge } from "./services/knowledge/knowledge-service.ts";
 import { openAgents } from "./services/agents/agent-service.ts";
 import { openTools } from "./services/tools/tool-service.ts";
 import type { BlobStore } from "./store/blobs.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 import { readStoredSignatures, writeStoredSignatures } from "./store/stored-signatures.ts";
+import { sourceOpener } from "./upstreams/knowledge-sources/open-source.ts";
 import { agentSend } from "./upstreams/agents/agent-send.ts";
 import { issuerDocuments } from "./upstreams/identity/issuer-documents.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
@@ -168,6 +169,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     { name: "prune_semantic_cache", everyMs: ANSWERS_PRUNED_MS, run: () => storedAnswers.prune() },
     { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
   ];
+  jobs.push(connectorJob({ directory, openSource: sourceOpener(config.knowledgeDir), log }));
   const workers = runJobs(
     [...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...knowledge.jobs, ...storedJobs(parts)],
     log,

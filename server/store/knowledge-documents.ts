@@ -21,6 +21,7 @@ const FACTS = [
   "due_at",
   "chunk_count",
   "principals",
+  "connector_id",
   "created_at",
   "updated_at",
   "processed_at",

@@ -40,6 +40,7 @@ export type TenantRecordTable =
   | "agent_skills"
   | "knowledge_bases"
   | "kb_identities"
+  | "knowledge_connectors"
   | "ai_systems"
   | "ai_system_evidence"
   | "ai_contracts"

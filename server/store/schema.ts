@@ -56,7 +56,13 @@ import type {
 } from "./tables/assurance.ts";
 import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
 import type { AssetTable, CollectorKeyTable, DiscoveredAssetTable, DiscoveryDeviceTable } from "./tables/discovery.ts";
-import type { KnowledgeBaseTable, KnowledgeChunkTable, KnowledgeDocumentTable, KnowledgeIdentityTable } from "./tables/knowledge.ts";
+import type {
+  KnowledgeBaseTable,
+  KnowledgeChunkTable,
+  KnowledgeConnectorTable,
+  KnowledgeDocumentTable,
+  KnowledgeIdentityTable,
+} from "./tables/knowledge.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
@@ -270,6 +276,7 @@ export interface Schema {
   knowledge_documents: KnowledgeDocumentTable;
   knowledge_chunks: KnowledgeChunkTable;
   kb_identities: KnowledgeIdentityTable;
+  knowledge_connectors: KnowledgeConnectorTable;
   files: FileTable;
   blobs_to_remove: BlobToRemoveTable;
   collector_keys: CollectorKeyTable;

@@ -95,6 +95,8 @@ beforeAll(async () => {
     })
   ).body.skill.id;
   ids["/v1/admin/knowledgebases"] = (await acme.send("POST", "/v1/admin/knowledgebases", { name: "knowledge-of-acme" })).body.id;
+  const connector = { name: "c", knowledge_base_id: ids["/v1/admin/knowledgebases"], connector_type: "directory", location: "x" };
+  ids["/v1/admin/kb-connectors"] = (await acme.send("POST", "/v1/admin/kb-connectors", connector)).body.id;
   Object.assign(ids, await discoveryRecords(plane.database.db, acme.send));
   ids["/v1/admin/guardrails/configs"] = (await acme.send("POST", "/v1/admin/guardrails/configs", { name: "guarded-by-acme" })).body.id;
   ids["/v1/admin/argument-policies"] = (

@@ -264,6 +264,7 @@ export const ABOUT_NOBODY = [
   "knowledge_base_groups",
   "knowledge_bases",
   "knowledge_chunks",
+  "knowledge_connectors",
   "knowledge_documents",
   "mcp_server_snapshots",
   "mcp_servers",

@@ -1,5 +1,6 @@
 import type { DocumentPermissions, KnowledgeDocument, KnowledgeDocumentQuery } from "@gatehouse/contracts/knowledge-bases";
 import { isDeepStrictEqual } from "node:util";
+import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { knowledgeBaseStore } from "../../store/knowledge-bases.ts";
@@ -84,9 +85,17 @@ export async function uploadDocument(
   tenantId: string,
   baseId: string,
   { name, kind, metadata, permissions, content }: UploadedDocument,
+  connectorId: string | null = null,
 ): Promise<KnowledgeDocument> {
   await lockBase(write, tenantId, baseId);
   const before = await documentNamed(write.trx, tenantId, baseId, name);
+  if (before !== undefined && before.connector_id !== connectorId)
+    throw new Refused(
+      refuse(
+        "conflict",
+        connectorId === null ? "A document of this name comes from a connector." : "There is a document of this name that was uploaded.",
+      ),
+    );
   const digest = `sha256:${sha256Hex(content)}`;
   const principals = principalsOf(permissions);
   const sameContent = before !== undefined && before.digest === digest && before.kind === kind;
@@ -100,6 +109,7 @@ export async function uploadDocument(
       id,
       knowledge_base_id: baseId,
       tenant_id: tenantId,
+      connector_id: connectorId,
       name,
       reason: null,
       due_at: write.now,

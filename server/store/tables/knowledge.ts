@@ -32,6 +32,7 @@ export interface KnowledgeDocumentTable {
   due_at: Stamp;
   chunk_count: WithDefault<number>;
   principals: WithDefault<string[] | null>;
+  connector_id: WithDefault<string | null>;
   created_at: Stamp;
   updated_at: Stamp;
   processed_at: NullableStamp;
@@ -59,6 +60,24 @@ export interface KnowledgeIdentityTable {
   end_user_id: string;
   connector_type: string;
   source_identity: string;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface KnowledgeConnectorTable {
+  id: string;
+  tenant_id: string;
+  knowledge_base_id: string;
+  name: string;
+  connector_type: string;
+  location: string;
+  mapping_file: string;
+  every_minutes: number;
+  enabled: boolean;
+  due_at: Stamp;
+  synced_at: NullableStamp;
+  problem: string | null;
+  skipped: JsonWithDefault<string[]>;
   created_at: Stamp;
   updated_at: Stamp;
 }

@@ -25,6 +25,7 @@ import { groupPolicyOperations } from "./group-policies.ts";
 import { groupSkillOperations } from "./group-skills.ts";
 import { identityProviderOperations } from "./identity-providers.ts";
 import { ingestAdapterOperations } from "./ingest-adapters.ts";
+import { kbConnectorOperations } from "./kb-connectors.ts";
 import { kbIdentityOperations } from "./kb-identities.ts";
 import { knowledgeBaseOperations } from "./knowledge-bases.ts";
 import { loginOperations } from "./logins.ts";
@@ -76,6 +77,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...groupSkillOperations,
   ...knowledgeBaseOperations,
   ...kbIdentityOperations,
+  ...kbConnectorOperations,
   ...approvalOperations,
   ...groupPolicyOperations,
   ...guardrailOperations,

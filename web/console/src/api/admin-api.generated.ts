@@ -72,6 +72,7 @@ type Schema_KnowledgeDocument = { "id": string; "knowledge_base_id": string; "na
 type Schema_KnowledgeSearchAnswer = { "passages": readonly (Schema_KnowledgePassage)[]; "by_vectors": boolean; "why_not_by_vectors": (string | null); "duration_ms": number; };
 type Schema_KnowledgePassage = { "document_id": string; "document_name": string; "ordinal": number; "heading": string; "text": string; "tokens": number; "score": number; "similarity": (number | null); "lexical_rank": (number | null); "vector_rank": (number | null); "left_out": ("below_threshold" | "beyond_top_k" | "beyond_max_context_tokens" | null); };
 type Schema_KbIdentity = { "id": string; "tenant_id": string; "end_user_id": string; "connector_type": "directory" | "s3" | "git"; "source_identity": string; "created_at": string; "updated_at": string; };
+type Schema_KbConnector = { "id": string; "tenant_id": string; "name": string; "knowledge_base_id": string; "connector_type": string; "location": string; "mapping_file": string; "every_minutes": number; "enabled": boolean; "synced_at": (string | null); "problem": (string | null); "skipped": readonly (string)[]; "created_at": string; "updated_at": string; };
 type Schema_Approval = { "id": string; "server_config_id": (string | null); "server_name": string; "capability_type": string; "capability_name": string; "requester_type": string; "requester_display": string; "requester_group_id": string; "call_arguments": unknown; "call_arguments_text": string; "request_metadata": { [name: string]: unknown }; "status": "pending" | "approved" | "rejected" | "expired"; "timeout_seconds": number; "expires_at": string; "resolved_by": (string | null); "resolved_at": (string | null); "resolution_note": (string | null); "created_at": string; };
 type Schema_ApprovedApproval = { "id": string; "status": "pending" | "approved" | "rejected" | "expired"; "resolved_by": (string | null); "resolved_at": (string | null); "message": string; "approval_token": string; };
 type Schema_RejectedApproval = { "id": string; "status": "pending" | "approved" | "rejected" | "expired"; "resolved_by": (string | null); "resolved_at": (string | null); "message": string; };
@@ -247,6 +248,7 @@ export interface AdminApiSchemas {
   "KnowledgeSearchAnswer": Schema_KnowledgeSearchAnswer;
   "KnowledgePassage": Schema_KnowledgePassage;
   "KbIdentity": Schema_KbIdentity;
+  "KbConnector": Schema_KbConnector;
   "Approval": Schema_Approval;
   "ApprovedApproval": Schema_ApprovedApproval;
   "RejectedApproval": Schema_RejectedApproval;
@@ -502,6 +504,12 @@ export interface AdminApi {
   "GET /v1/admin/kb-identities/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: Schema_KbIdentity; };
   "PATCH /v1/admin/kb-identities/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; body?: { "connector_type"?: "directory" | "s3" | "git"; "source_identity"?: string; "tenant_id"?: string; }; answer: Schema_KbIdentity; };
   "DELETE /v1/admin/kb-identities/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: null; };
+  "GET /v1/admin/kb-connectors": { query?: { "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "search"?: string; "tenant_id"?: string; }; answer: { "connectors": readonly (Schema_KbConnector)[]; "total": number; "page": number; "page_size": number; }; };
+  "POST /v1/admin/kb-connectors": { query?: { "tenant_id"?: string; }; body: { "name": string; "knowledge_base_id": string; "connector_type": "directory" | "git"; "location": string; "mapping_file"?: string; "every_minutes"?: number; "enabled"?: boolean; "tenant_id"?: string; }; answer: Schema_KbConnector; };
+  "GET /v1/admin/kb-connectors/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: Schema_KbConnector; };
+  "PATCH /v1/admin/kb-connectors/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; body?: { "name"?: string; "location"?: string; "mapping_file"?: string; "every_minutes"?: number; "enabled"?: boolean; "tenant_id"?: string; }; answer: Schema_KbConnector; };
+  "DELETE /v1/admin/kb-connectors/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: null; };
+  "POST /v1/admin/kb-connectors/{id}/sync": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: Schema_KbConnector; };
   "GET /v1/admin/approvals": { query?: { "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "status"?: "pending" | "approved" | "rejected" | "expired" | "all"; "tenant_id"?: string; }; answer: { "approvals": readonly (Schema_Approval)[]; "total": number; "page": number; "page_size": number; }; };
   "GET /v1/admin/approvals/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: Schema_Approval; };
   "POST /v1/admin/approvals/{id}/approve": { path: { "id": string; }; query?: { "tenant_id"?: string; }; body?: { "note"?: (string | null); "tenant_id"?: string; }; answer: Schema_ApprovedApproval; };
