@@ -8,6 +8,7 @@ import { actionArguments } from "./controls/argument-policies/govern-tool-call.t
 import type { GuardrailEngines } from "./controls/guardrails/engines.ts";
 import { Guardrails } from "./controls/guardrails/guardrails.ts";
 import { GuardrailInspector } from "./controls/guardrails/inspector.ts";
+import { Knowledge } from "./controls/knowledge/knowledge.ts";
 import type { Limits } from "./controls/limits/limits.ts";
 import { HeldAnswers } from "./controls/parameters/held-answers.ts";
 import { parameters } from "./controls/parameters/parameters.ts";
@@ -22,6 +23,7 @@ import type { SecretBox } from "./kernel/secrets.ts";
 import type { AdmissionParts } from "./road/admission/admit.ts";
 import { Gates } from "./road/gates.ts";
 import type { Controls } from "./road/govern.ts";
+import type { FindPassages } from "./road/knowledge.ts";
 import type { AskModel } from "./road/model-question.ts";
 
 interface ControlParts {
@@ -33,6 +35,7 @@ interface ControlParts {
   readonly limits: Limits;
   readonly engines: GuardrailEngines;
   readonly askModel: AskModel;
+  readonly findPassages: FindPassages;
   /** Judges where neither a semantic policy nor its tenant names a model; null: none does. */
   readonly judgeModel: string | null;
   readonly upstreamTimeoutMs: number;
@@ -46,18 +49,25 @@ interface ControlParts {
  * in them, the cap on those, then policies in words, and last they are held where somebody has to approve them; an action is held to policies on its arguments, to guardrails and policies in words on its definition
  * before anybody is asked to approve it.
  */
-export function openControls(parts: ControlParts): { readonly controls: Controls; readonly gates: Gates } {
+export function openControls(parts: ControlParts): {
+  readonly controls: Controls;
+  readonly gates: Gates;
+  readonly cleared: GuardrailInspector["cleared"];
+} {
   const { askModel, clock, log, limits, upstreamTimeoutMs: idleMs } = parts;
   const engines = { engines: parts.engines, askModel };
   const guardrails = new Guardrails({ ...engines, idleMs });
   const inWords = new SemanticEnforcement({ ask: askModel, clock, log, fallbackModel: parts.judgeModel });
   const semanticPolicies = new SemanticPolicies(inWords, idleMs);
-  const inspectors = [new GuardrailInspector(engines), new SemanticInspector(inWords, clock)];
+  const inspector = new GuardrailInspector(engines);
+  const inspectors = [inspector, new SemanticInspector(inWords, clock)];
+  const knowledge = new Knowledge({ find: parts.findPassages, cleared: inspector.cleared.bind(inspector), log });
   const heldAnswers = new HeldAnswers(parts, idleMs);
   const standing = [autonomy(parts.isCurrent), access, toolAccess, agentAccess];
   return {
+    cleared: inspector.cleared.bind(inspector),
     controls: {
-      request: [...standing, limits, parameters, guardrails, semanticPolicies, heldAnswers],
+      request: [...standing, limits, parameters, guardrails, knowledge, semanticPolicies, heldAnswers],
       answer: [guardrails, generatedToolCalls, toolCallCap, limits.toolCallCaps, semanticPolicies, heldAnswers],
     },
     gates: new Gates({ ...parts.admission, actions: [actionArguments, ...inspectors, new Approvals(parts)], inspectors, standing }),

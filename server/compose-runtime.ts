@@ -46,16 +46,18 @@ import { SignatureCache } from "./services/models/signature-cache.ts";
 import { media } from "./services/models/media.ts";
 import { openModels } from "./services/models/model-service.ts";
 import { runAccess } from "./services/runs/run-access.ts";
-import { openKnowledge } from "./services/knowledge/knowledge-service.ts";
+import { connectorJob, openKnowledge } from "./services/knowledge/knowledge-service.ts";
 import { openAgents } from "./services/agents/agent-service.ts";
 import { openTools } from "./services/tools/tool-service.ts";
 import type { ProcessGroup } from "./group/process-group.ts";
 import type { BlobStore } from "./store/blobs.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 import { readStoredSignatures, writeStoredSignatures } from "./store/stored-signatures.ts";
+import { sourceOpener } from "./upstreams/knowledge-sources/open-source.ts";
 import { agentSend } from "./upstreams/agents/agent-send.ts";
 import { issuerDocuments } from "./upstreams/identity/issuer-documents.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
+import { runBounded } from "./runtime/bounded-process.ts";
 import { runJobs } from "./workers/every.ts";
 
 const USES_WRITTEN_MS = 30_000;
@@ -99,10 +101,20 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const keeping = keptParts(parts);
   const [signatures, items] = [new SignatureCache(keeping), new KeptItems(keeping)] as const;
   const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, log });
-  const { controls, gates } = openControls({
+  const knowledge = openKnowledge({
+    db,
+    snapshots,
+    nest,
+    send: (call, request) => models.models.embed(call, request),
+    runBounded,
+    clock,
+    log,
+  });
+  const { controls, gates, cleared } = openControls({
     ...{ admission, db, secrets, clock, log, limits: limits.limits },
     engines: guardrailEngines(upstream.outbound, clock),
     askModel: models.ask,
+    findPassages: knowledge.find,
     judgeModel: config.judgeModel ?? null,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
     isCurrent: () => follower.isCurrent(),
@@ -113,7 +125,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const tools = await openTools({
     ...admission,
     ...toolParts(config, parts),
-    ...{ gates, begin, directory, outletTo },
+    ...{ gates, begin, directory, outletTo, knowledge: { find: knowledge.find, cleared } },
     caughtUp: () => follower.caughtUp(),
   });
   const agents = openAgents({ ...admission, ...agentParts(config, parts), directory, gates, outletTo });
@@ -150,13 +162,13 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     batches: batch.batches,
     portal: portal.service(notices, tools.tools.appResource),
   };
-  const knowledge = openKnowledge({ db, snapshots, nest, send: (call, request) => models.models.embed(call, request), clock, log });
   const jobs: Job[] = [
     { name: "write_key_uses", everyMs: USES_WRITTEN_MS, run: () => credentials.writeUses() },
     { name: "write_stranger_rows", everyMs: STRANGERS_WRITTEN_MS, run: () => strangers.write() },
     { name: "prune_semantic_cache", everyMs: ANSWERS_PRUNED_MS, run: () => storedAnswers.prune() },
     { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
   ];
+  jobs.push(connectorJob({ directory, openSource: sourceOpener(config.knowledgeDir), log }));
   const workers = runJobs(
     [...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...knowledge.jobs, ...batch.jobs, ...storedJobs(parts)],
     log,

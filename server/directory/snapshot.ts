@@ -80,6 +80,8 @@ export interface GroupScope {
   readonly hiddenInPortal: ReadonlySet<string>;
   /** How freely its calls may act; null where neither it nor a group above it is an AI System. What that leaves out is not in `granted` and `tools`. */
   readonly autonomy: Autonomy | null;
+  /** The knowledge bases that its calls are given passages of where they name none; as the nearest group that says any. */
+  readonly defaultKnowledgeBaseIds: readonly string[];
   /** Policies on the arguments of tool calls that hold for the group, by the tool's name. */
   readonly toolCallPolicies: ReadonlyMap<string, readonly ToolCallPolicy[]>;
 }
@@ -195,6 +197,10 @@ class ChainScope implements GroupScope {
 
   get hiddenInPortal(): ReadonlySet<string> {
     return (this.known.hiddenInPortal ??= hiddenBy(this.chain));
+  }
+
+  get defaultKnowledgeBaseIds(): readonly string[] {
+    return this.chain.find((row) => row.grants && row.default_knowledgebase_ids !== null)?.default_knowledgebase_ids ?? [];
   }
 
   get toolCallPolicies(): ReadonlyMap<string, readonly ToolCallPolicy[]> {

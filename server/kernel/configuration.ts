@@ -49,6 +49,7 @@ export interface Configuration {
   readonly auditCheckpointFile: string | undefined;
   readonly auditCheckpointBucket: BucketSettings | undefined;
   readonly blobBucket: BucketSettings | undefined;
+  readonly knowledgeDir: string | undefined;
   readonly bootstrapAdminPassword: string | undefined;
   readonly quickstart: boolean;
   readonly drainSeconds: number;
@@ -147,6 +148,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     auditCheckpointFile: read(env, "GW_AUDIT_CHECKPOINT_FILE"),
     auditCheckpointBucket: checkpointBucketSettings(env),
     blobBucket: bucketNamedBy("GW_BLOB_URL", env),
+    knowledgeDir: read(env, "GW_KNOWLEDGE_DIR"),
     bootstrapAdminPassword: read(env, "GW_BOOTSTRAP_ADMIN_PASSWORD"),
     quickstart: read(env, "GW_QUICKSTART") as boolean,
     drainSeconds: read(env, "GW_DRAIN_SECONDS") as number,

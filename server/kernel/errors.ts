@@ -99,6 +99,11 @@ export const ERRORS = {
   model_not_allowed: { status: 403, message: "The model is not granted to the caller's resource group.", retry: false },
   model_disabled: { status: 403, message: "The model is switched off.", retry: false },
 
+  // Knowledge bases
+  knowledge_base_not_found: { status: 404, message: "There is no such knowledge base for this caller.", retry: false },
+  knowledge_base_disabled: { status: 403, message: "The knowledge base is switched off.", retry: false },
+  knowledge_unavailable: { status: 503, message: "The knowledge bases cannot be searched just now.", retry: true },
+
   // Tool servers
   tool_server_not_found: { status: 404, message: "There is no such tool server.", retry: false },
   tool_server_not_allowed: { status: 403, message: "The tool server is not granted to the caller's resource group.", retry: false },

@@ -168,6 +168,12 @@ export const VARIABLES = {
       "s3://bucket/prefix: where the bytes of callers' files are stored, with the AWS_ variables below; without it a directory " +
       "under GW_DATA_DIR, which serves one machine only",
   },
+  GW_KNOWLEDGE_DIR: {
+    schema: text,
+    meaning:
+      "folder with one folder for each tenant, named by its id, below which connectors of knowledge bases may read directories and " +
+      "Git repositories; without it there is nothing they may read",
+  },
   AWS_ACCESS_KEY_ID: { schema: key, meaning: "access key of that store; needed with GW_AUDIT_CHECKPOINT_URL and GW_BLOB_URL" },
   AWS_SECRET_ACCESS_KEY: { schema: key, secret: true, meaning: "its secret; needed with GW_AUDIT_CHECKPOINT_URL and GW_BLOB_URL" },
   AWS_SESSION_TOKEN: { schema: key, secret: true, meaning: "token that goes with keys for a time" },

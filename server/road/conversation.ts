@@ -1,6 +1,6 @@
 import type { ModelEntry } from "../directory/snapshot.ts";
 import type { ConversationCodec, ReplyContext, StreamReader, StreamWriter } from "../wire/conversation/codec.ts";
-import type { InboundRequest } from "../wire/inbound.ts";
+import type { ConversationInbound } from "../wire/inbound.ts";
 import type { ProviderOperation } from "../wire/operation.ts";
 import type { StreamCodec } from "../wire/stream.ts";
 import type { Usage } from "../wire/usage.ts";
@@ -8,7 +8,7 @@ import type { Call } from "./call.ts";
 
 /** A conversation a surface has read, with what its format needs on the way back. */
 export interface Conversation {
-  readonly inbound: InboundRequest;
+  readonly inbound: ConversationInbound;
   readonly caller: ConversationCodec;
   /** How an answer of the caller's own format passes as it is. */
   readonly passing: {

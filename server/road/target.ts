@@ -87,6 +87,8 @@ export interface Route {
 /** The tool servers a call may reach. */
 export interface ToolRoute {
   readonly kind: "tool";
+  /** Set where the gateway itself is the server. */
+  readonly own?: "knowledge";
   /** Null where the caller named a server itself. */
   readonly virtual: VirtualServerEntry | null;
   /** One, but for lists of a virtual server; of a virtual server possibly none. */

@@ -47,11 +47,18 @@ export interface RequestView {
   readonly opaque: boolean;
   /** Length of all texts together, for estimates. */
   readonly inputCharacters: number;
+  /** Of a call that may be given passages of knowledge bases; none where left out. */
+  readonly knowledge?: AskedKnowledge | undefined;
   /**
    * Says in the place of everything that it was withheld, to whoever waits for it; null where a guardrail that blocks
    * ends the call.
    */
   readonly withhold: (() => void) | null;
+}
+
+export interface AskedKnowledge {
+  /** The knowledge bases that the caller names; null: those of their group. */
+  readonly ids: readonly string[] | null;
 }
 
 /** The view of a request that carries nothing for a model. */
@@ -81,10 +88,12 @@ export const EMPTY_VIEW: RequestView = {
 export class InboundView implements RequestView {
   readonly target: ModelReference;
   readonly withhold = null;
+  readonly knowledge: AskedKnowledge | undefined;
   private readonly inbound: InboundRequest;
 
-  constructor(inbound: InboundRequest, modes: readonly string[]) {
+  constructor(inbound: InboundRequest, modes: readonly string[], knowledge?: AskedKnowledge) {
     this.inbound = inbound;
+    this.knowledge = knowledge;
     this.target = { kind: "model", name: inbound.model, id: inbound.modelId, modes };
   }
 

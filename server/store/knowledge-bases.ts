@@ -18,14 +18,17 @@ interface KnowledgeBaseFilters {
 }
 
 const groupIds = sql<string[]>`ARRAY(SELECT g.group_id FROM knowledge_base_groups g WHERE g.knowledge_base_id = b.id ORDER BY g.group_id)`;
-const documents = sql<number>`(SELECT count(*) FROM knowledge_documents d WHERE d.knowledge_base_id = b.id)`;
-const ready = sql<number>`(SELECT count(*) FROM knowledge_documents d WHERE d.knowledge_base_id = b.id AND d.status = 'ready')`;
+/** Of the documents that a reader finds; `principals` as of a search. */
+const documents = (principals: readonly string[] | null, status: string | null) => sql<number>`
+  (SELECT count(*) FROM knowledge_documents d WHERE d.knowledge_base_id = b.id
+    ${principals === null ? sql`` : sql`AND (d.principals IS NULL OR d.principals && ${principals as string[]}::text[])`}
+    ${status === null ? sql`` : sql`AND d.status = ${status}`})`;
 
-const rows = (db: Database | Trx, tenantId: string) =>
+const rows = (db: Database | Trx, tenantId: string, principals: readonly string[] | null = null) =>
   db
     .selectFrom("knowledge_bases as b")
     .selectAll("b")
-    .select([groupIds.as("group_ids"), documents.as("document_count"), ready.as("ready_count")])
+    .select([groupIds.as("group_ids"), documents(principals, null).as("document_count"), documents(principals, "ready").as("ready_count")])
     .where("b.tenant_id", "=", tenantId);
 
 export const knowledgeBaseStore: RecordStore<KnowledgeBaseRow, KnowledgeBaseInsert, KnowledgeBasePatch, KnowledgeBaseFilters> = {
@@ -91,7 +94,12 @@ export function readKnowledgeBaseGrants(db: Database | Trx, tenantId: string): P
     .execute();
 }
 
-/** Of these knowledge bases, as the portal tells of them. */
-export function knowledgeBasesByIds(db: Database, tenantId: string, ids: readonly string[]): Promise<KnowledgeBaseRow[]> {
-  return ids.length === 0 ? Promise.resolve([]) : rows(db, tenantId).where("b.id", "in", ids).orderBy("b.name").execute();
+/** Those of these that are there, with the documents that a reader finds. */
+export function knowledgeBasesByIds(
+  db: Database | Trx,
+  tenantId: string,
+  ids: readonly string[],
+  principals: readonly string[] | null,
+): Promise<KnowledgeBaseRow[]> {
+  return ids.length === 0 ? Promise.resolve([]) : rows(db, tenantId, principals).where("b.id", "in", ids).orderBy("b.name").execute();
 }

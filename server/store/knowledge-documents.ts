@@ -20,6 +20,8 @@ const FACTS = [
   "attempts",
   "due_at",
   "chunk_count",
+  "principals",
+  "connector_id",
   "created_at",
   "updated_at",
   "processed_at",
@@ -67,6 +69,17 @@ export async function requeueDocument(
     .set({ ...fresh, revision: sql<number>`revision + 1`, status: "queued", reason: null, attempts: 0, due_at: at, updated_at: at })
     .where("id", "=", id)
     .execute();
+}
+
+/** What is said of a document whose content stays. */
+export async function changeFacts(trx: Trx, id: string, at: Date, metadata: string): Promise<void> {
+  await trx.updateTable("knowledge_documents").set({ metadata, updated_at: at }).where("id", "=", id).execute();
+}
+
+/** Who finds a document, and the passages that are found of it now. */
+export async function setPrincipals(trx: Trx, id: string, principals: string[] | null): Promise<void> {
+  await trx.updateTable("knowledge_documents").set({ principals }).where("id", "=", id).execute();
+  await trx.updateTable("knowledge_chunks").set({ principals }).where("document_id", "=", id).execute();
 }
 
 export async function requeueAllDocuments(trx: Trx, baseId: string, at: Date): Promise<void> {
@@ -134,7 +147,7 @@ export async function renewLease(db: Database, taken: Taken, leaseMs: number): P
   return numAffectedRows === 1n;
 }
 
-export type NewChunk = Omit<Insertable<KnowledgeChunkTable>, "lexemes"> & {
+export type NewChunk = Omit<Insertable<KnowledgeChunkTable>, "lexemes" | "principals"> & {
   /** What it is found by: its place in the document and what it says. */
   readonly indexed: string;
 };
@@ -147,9 +160,12 @@ export async function replaceChunks(db: Database, taken: Taken, chunks: readonly
     if (!(await settled(trx, taken, { status: "ready", reason: null, chunk_count: chunks.length }))) return;
     await trx.deleteFrom("knowledge_chunks").where("document_id", "=", taken.id).execute();
     for (let from = 0; from < chunks.length; from += CHUNKS_AT_ONCE) {
-      const values = chunks
-        .slice(from, from + CHUNKS_AT_ONCE)
-        .map(({ indexed, ...chunk }) => ({ ...chunk, lexemes: sql<string>`to_tsvector('english', ${indexed})` }));
+      const values = chunks.slice(from, from + CHUNKS_AT_ONCE).map(({ indexed, ...chunk }) => ({
+        ...chunk,
+        lexemes: sql<string>`to_tsvector('english', ${indexed})`,
+        // As they are now that the document is locked, which may be others than when it was taken up.
+        principals: sql<string[] | null>`(SELECT d.principals FROM knowledge_documents d WHERE d.id = ${taken.id})`,
+      }));
       await trx.insertInto("knowledge_chunks").values(values).execute();
     }
   });

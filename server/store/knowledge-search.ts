@@ -7,6 +7,8 @@ export interface SearchScope {
   readonly baseIds: readonly string[];
   /** Metadata that a document must have; null: any. */
   readonly filters: object | null;
+  /** Who the reader is in the systems that documents come from, `*` among them; null: whoever tends the knowledge base. */
+  readonly principals: readonly string[] | null;
 }
 
 export interface ChunkKey {
@@ -25,8 +27,9 @@ export interface FoundChunk extends ChunkKey {
   readonly vector: Uint8Array | null;
 }
 
-const within = ({ tenantId, baseIds, filters }: SearchScope) => sql`
+const within = ({ tenantId, baseIds, filters, principals }: SearchScope) => sql`
   c.tenant_id = ${tenantId} AND c.knowledge_base_id = ANY (${baseIds as string[]}::uuid[])
+  ${principals === null ? sql`` : sql`AND (c.principals IS NULL OR c.principals && ${principals as string[]}::text[])`}
   ${
     filters === null
       ? sql``

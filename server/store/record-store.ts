@@ -39,6 +39,8 @@ export type TenantRecordTable =
   | "agent_grants"
   | "agent_skills"
   | "knowledge_bases"
+  | "kb_identities"
+  | "knowledge_connectors"
   | "ai_systems"
   | "ai_system_evidence"
   | "ai_contracts"

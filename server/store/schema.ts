@@ -57,7 +57,13 @@ import type {
 } from "./tables/assurance.ts";
 import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
 import type { AssetTable, CollectorKeyTable, DiscoveredAssetTable, DiscoveryDeviceTable } from "./tables/discovery.ts";
-import type { KnowledgeBaseTable, KnowledgeChunkTable, KnowledgeDocumentTable } from "./tables/knowledge.ts";
+import type {
+  KnowledgeBaseTable,
+  KnowledgeChunkTable,
+  KnowledgeConnectorTable,
+  KnowledgeDocumentTable,
+  KnowledgeIdentityTable,
+} from "./tables/knowledge.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
@@ -101,6 +107,7 @@ export interface ResourceGroupTable {
   group_type: WithDefault<string>;
   inherit_resources: WithDefault<boolean>;
   eu_ai_act_risk_tier: string | null;
+  default_knowledgebase_ids: WithDefault<string[] | null>;
   phi_resource: boolean | null;
   branches_left: WithDefault<number>;
   created_at: Stamp;
@@ -269,6 +276,8 @@ export interface Schema {
   knowledge_base_groups: { knowledge_base_id: string; group_id: string; tenant_id: string };
   knowledge_documents: KnowledgeDocumentTable;
   knowledge_chunks: KnowledgeChunkTable;
+  kb_identities: KnowledgeIdentityTable;
+  knowledge_connectors: KnowledgeConnectorTable;
   files: FileTable;
   blobs_to_remove: BlobToRemoveTable;
   batch_jobs: BatchJobTable;

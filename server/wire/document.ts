@@ -89,6 +89,13 @@ export class JsonDocument {
     this.touch(name);
   }
 
+  /** Takes a member out and gives it; undefined when it is not there. */
+  takeOut(name: string): JsonValue | undefined {
+    const value = this.value[name];
+    if (value !== undefined) this.set(name, undefined);
+    return value;
+  }
+
   /** The JSON text of one member as it stands now; null when it is not there. */
   memberText(name: string): string | null {
     const value = this.value[name];

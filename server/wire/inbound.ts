@@ -1,4 +1,4 @@
-import type { JsonObject } from "./document.ts";
+import type { JsonObject, JsonValue } from "./document.ts";
 import type { SentSettings } from "./sent-settings.ts";
 
 /** One text the model would read, in the order it would. */
@@ -101,4 +101,10 @@ export interface InboundRequest {
   outbound(changes: OutboundChanges): string;
   /** What that body tells the model of how to answer. */
   sentSettings(changes: OutboundChanges): SentSettings;
+}
+
+/** One that a conversation goes on in. */
+export interface ConversationInbound extends InboundRequest {
+  /** Takes a member out that is the gateway's own, and gives it; undefined when it is not there. */
+  takeOut(name: string): JsonValue | undefined;
 }

@@ -95,6 +95,8 @@ beforeAll(async () => {
     })
   ).body.skill.id;
   ids["/v1/admin/knowledgebases"] = (await acme.send("POST", "/v1/admin/knowledgebases", { name: "knowledge-of-acme" })).body.id;
+  const connector = { name: "c", knowledge_base_id: ids["/v1/admin/knowledgebases"], connector_type: "directory", location: "x" };
+  ids["/v1/admin/kb-connectors"] = (await acme.send("POST", "/v1/admin/kb-connectors", connector)).body.id;
   Object.assign(ids, await discoveryRecords(plane.database.db, acme.send));
   ids["/v1/admin/guardrails/configs"] = (await acme.send("POST", "/v1/admin/guardrails/configs", { name: "guarded-by-acme" })).body.id;
   ids["/v1/admin/argument-policies"] = (
@@ -113,6 +115,8 @@ beforeAll(async () => {
     await acme.send("POST", "/v1/admin/semantic-policies", { name: "policy-of-acme", constraint_text: "Be kind." })
   ).body.id;
   ids["/v1/admin/end-users"] = (await acme.send("POST", "/v1/admin/end-users", { username: "u", password: "long enough" })).body.user.id;
+  const identity = { end_user_id: ids["/v1/admin/end-users"], connector_type: "git", source_identity: "u" };
+  ids["/v1/admin/kb-identities"] = (await acme.send("POST", "/v1/admin/kb-identities", identity)).body.id;
   ids["/v1/admin/end-user-groups"] = (await acme.send("POST", "/v1/admin/end-user-groups", { name: "eg" })).body.id;
   ids["/v1/admin/identity-providers"] = (
     await acme.send("POST", "/v1/admin/identity-providers", {

@@ -147,6 +147,9 @@ async function liveALittle(): Promise<void> {
     connection.db,
   );
   await sql`INSERT INTO alert_acknowledgements (alert_id, end_user_id) VALUES ('alert', ${mary.id})`.execute(connection.db);
+  await sql`INSERT INTO kb_identities (id, tenant_id, end_user_id, connector_type, source_identity) VALUES (gen_random_uuid(), 'default', ${mary.id}, 'git', 'mary-smith')`.execute(
+    connection.db,
+  );
   const token = crypto.randomUUID();
   await sql`INSERT INTO oauth_tokens (id, tenant_id, principal_type, principal_id, mcp_server_id, issuer, client_id, redirect_uri, resource, access_token_sealed) VALUES (${token}, 'default', 'user', ${mary.id}, ${serverId}, 'i', 'c', 'r', 'r', 'marys sealed token')`.execute(
     connection.db,

@@ -19,6 +19,7 @@ export const BACKGROUND_STATEMENTS = new RegExp(
     "blobs_to_remove",
     "batch_jobs|batch_runners",
     "^\\s*UPDATE knowledge_documents d",
+    "^\\s*UPDATE knowledge_connectors",
     'from "ai_systems" where "lifecycle_state" <>',
     "^\\s*(?:begin|commit|rollback|set )",
   ].join("|"),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { connectorType } from "./kb-identities.ts";
 import { description, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
 
 /** What a document may carry to be found by: each value is compared as it is. */
@@ -65,6 +66,17 @@ export const knowledgeBase = z
 
 export const knowledgeBaseQuery = z.strictObject({ ...pageQuery.shape, search });
 
+const sourceIdentity = z.string().trim().min(1).max(300);
+
+/** Who may read a document in the system it comes from. */
+const permissions = z
+  .strictObject({
+    connector_type: connectorType,
+    identities: z.array(sourceIdentity).max(1000).describe("users and groups of that system; `*` is everybody, none is nobody"),
+  })
+  .nullable()
+  .describe("null: whoever may use the knowledge base finds it; else only end users who are mapped to one of these identities");
+
 export const documentStatus = z.enum(["queued", "processing", "ready", "failed"]);
 
 export const knowledgeDocument = z
@@ -72,13 +84,14 @@ export const knowledgeDocument = z
     id: recordId,
     knowledge_base_id: recordId,
     name: z.string(),
-    kind: z.enum(["text", "markdown", "csv", "html"]),
+    kind: z.enum(["text", "markdown", "csv", "html", "pdf", "docx", "pptx", "xlsx", "email"]),
     size_bytes: z.number().int(),
     digest: z.string().describe("sha256: and 64 hex digits"),
     metadata: z.record(z.string(), z.unknown()),
     status: documentStatus,
     reason: z.string().nullable().describe("why it failed, or what it waits for"),
     chunk_count: z.number().int().describe("passages of it that can be found"),
+    permissions,
     created_at: timestamp,
     updated_at: timestamp,
     processed_at: timestamp.nullable(),
@@ -88,7 +101,7 @@ export const knowledgeDocument = z
 export const knowledgeDocumentQuery = z.strictObject({ ...pageQuery.shape, search, status: documentStatus.optional() });
 
 /** What an upload says beside its file. */
-export const knowledgeDocumentForm = z.strictObject({ name: z.string().trim().min(1).max(300), metadata });
+export const knowledgeDocumentForm = z.strictObject({ name: z.string().trim().min(1).max(300), metadata, permissions });
 
 export const knowledgeSearch = z
   .strictObject({
@@ -96,6 +109,7 @@ export const knowledgeSearch = z
     top_k: z.number().int().min(1).max(50).optional().describe("in the place of the knowledge base's own"),
     similarity_threshold: z.number().min(0).max(1).optional().describe("in the place of the knowledge base's own"),
     filters: metadata.optional().describe("metadata a document must have, each member with this value"),
+    end_user_id: recordId.optional().describe("what this end user would find; everything where left out"),
   })
   .meta({ id: "KnowledgeSearch" });
 
@@ -135,3 +149,4 @@ export type KnowledgeDocument = z.output<typeof knowledgeDocument>;
 export type KnowledgeDocumentQuery = z.output<typeof knowledgeDocumentQuery>;
 export type KnowledgeSearchAnswer = z.output<typeof knowledgeSearchAnswer>;
 export type PortalKnowledgeBase = z.output<typeof portalKnowledgeBase>;
+export type DocumentPermissions = NonNullable<KnowledgeDocument["permissions"]>;

@@ -1,3 +1,4 @@
+import { connectorType, kbIdentity } from "./kb-identities.ts";
 import { portalKnowledgeBase } from "./knowledge-bases.ts";
 import { z } from "zod";
 import { approval } from "./approvals.ts";
@@ -172,8 +173,6 @@ export const portalServer = z
   .meta({ id: "PortalServer" });
 export const portalServerList = z.strictObject({ servers: z.array(portalServer), total: count }).meta({ id: "PortalServers" });
 
-/** Of what a plane has none of yet. */
-const listed = (key: string) => z.strictObject({ [key]: z.array(z.record(z.string(), z.unknown())), total: count });
 const portalSkill = z
   .strictObject({ id: z.string(), name: z.string(), description: z.string(), version: count, execution_count: count })
   .meta({ id: "PortalSkill" });
@@ -181,8 +180,10 @@ export const portalSkills = z.strictObject({ skills: z.array(portalSkill), total
 export const portalCollections = z
   .strictObject({ collections: z.array(portalKnowledgeBase), total: count })
   .meta({ id: "PortalCollections" });
-export const identityConnectors = listed("connectors").meta({ id: "IdentityConnectors" });
-export const identityMappings = listed("mappings").meta({ id: "IdentityMappings" });
+export const identityConnectors = z
+  .strictObject({ connectors: z.array(z.strictObject({ connector_type: connectorType, name: z.string() })), total: count })
+  .meta({ id: "IdentityConnectors" });
+export const identityMappings = z.strictObject({ mappings: z.array(kbIdentity), total: count }).meta({ id: "IdentityMappings" });
 
 const usedLimit = consumption.shape.limits.element;
 export const ownUsage = z

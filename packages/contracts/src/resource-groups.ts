@@ -11,6 +11,12 @@ const written = {
   parent_group_id: recordId.nullable().optional().describe("null: a root"),
   eu_ai_act_risk_tier: z.enum(["prohibited", "high", "limited", "minimal"]).nullable().optional(),
   phi_resource: z.boolean().nullable().optional().describe("whether it handles protected health information"),
+  default_knowledgebase_ids: z
+    .array(recordId)
+    .max(20)
+    .nullable()
+    .optional()
+    .describe("knowledge bases that calls are given passages of where they name none; null: as the group above says"),
 };
 
 export const resourceGroupCreate = z.strictObject({ name: recordName, ...written }).meta({ id: "ResourceGroupCreate" });
@@ -28,6 +34,7 @@ export const resourceGroup = z
     inherit_resources: z.boolean(),
     eu_ai_act_risk_tier: z.string().nullable(),
     phi_resource: z.boolean().nullable(),
+    default_knowledgebase_ids: z.array(recordId).nullable(),
     created_at: timestamp,
     updated_at: timestamp,
   })

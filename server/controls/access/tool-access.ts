@@ -1,4 +1,5 @@
 import { servedIn } from "../../directory/tools/tool-server-entry.ts";
+import { isKnowledgeServer, knowledgeAccess, knowledgeServer } from "../../directory/tools/knowledge-server.ts";
 import { mayUseTool } from "../../directory/tools/tool-access.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
@@ -27,6 +28,7 @@ export const toolAccess: RequestControl = {
 const MEGABYTE = 1024 * 1024;
 
 function ofServer(scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
+  if (isKnowledgeServer(scope, tool.serverId)) return ofKnowledgeServer(scope, tool);
   const target = targetOf(scope, tool.serverId, tool.dialect);
   if (target === null) return refuse("tool_server_not_found");
   if (target === "not_granted") return refuse("tool_server_not_allowed");
@@ -34,6 +36,15 @@ function ofServer(scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
   if (tool.capability?.type === "tool" && !mayUseTool(target.access, tool.capability.name)) return refuse("tool_not_allowed");
   if (!mayReadInterface(target, tool.capability)) return refuse("tool_not_allowed");
   return { kind: "tool", virtual: null, targets: [{ ...target, slug: null }], capability: tool.capability };
+}
+
+function ofKnowledgeServer(scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
+  const access = knowledgeAccess(scope);
+  if (access === null) return refuse("tool_server_not_allowed");
+  if (tool.capability?.type === "tool" && !mayUseTool(access, tool.capability.name)) return refuse("tool_not_allowed");
+  const server = knowledgeServer(scope.tenant.id);
+  const target = { server, access, slug: null, limits: { maxPayloadBytes: null, maxRows: null, maxItems: null } };
+  return { kind: "tool", own: "knowledge", virtual: null, targets: [target], capability: tool.capability };
 }
 
 function ofVirtualServer(scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {

@@ -2,6 +2,7 @@ import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { ACTION_PASSES, type Action, type ActionDecision, type ActionDefinition } from "../../road/action.ts";
+import { inTurns } from "../../kernel/in-turns.ts";
 import type { Call } from "../../road/call.ts";
 import { contentWorkOf } from "../../road/content-work.ts";
 import type { ActionControl } from "../../road/control.ts";
@@ -11,7 +12,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../wire/document.t
 import type { TextSlot } from "../../wire/inbound.ts";
 import { digestOf } from "../../wire/mcp/tool-definitions.ts";
 import { inspectContent } from "./content.ts";
-import type { EngineParts } from "./engines.ts";
+import { askEngines, type EngineParts } from "./engines.ts";
 import { GuardRun } from "./guard-run.ts";
 import { type SurfaceGuard, surfaceGuard } from "./surface-guard.ts";
 import { type DefinitionReview, reviewDefinition } from "./tool-definition.ts";
@@ -34,6 +35,23 @@ export class GuardrailInspector implements Inspector, ActionControl {
   async inspect(call: Call, surface: GuardrailSurface, slots: readonly TextSlot[]): Promise<Refusal | null> {
     const guard = guardOf(call, surface);
     return guard === null ? null : inspectContent(call, new GuardRun(guard, contentWorkOf(call)), slots, this.parts);
+  }
+
+  /** Each text by itself, as it may go on; null in the place of one that is blocked. */
+  async cleared(call: Call, surface: GuardrailSurface, texts: readonly string[]): Promise<readonly (string | null)[]> {
+    const guard = guardOf(call, surface);
+    if (guard === null) return texts;
+    return Promise.all(
+      texts.map(async (text) => {
+        const run = new GuardRun(guard, contentWorkOf(call));
+        const looking = inTurns(run.text(text), run.work);
+        const said = looking instanceof Promise ? await looking : looking;
+        run.looked();
+        if (run.blocked === null && guard.engines.length > 0) await askEngines(this.parts, run, call, "input", said);
+        run.tell(call, false);
+        return run.blocked === null ? said : null;
+      }),
+    );
   }
 
   looksAt(call: Call, surface: GuardrailSurface): boolean {

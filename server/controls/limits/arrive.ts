@@ -1,6 +1,7 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { arrivalOf, type Call } from "../../road/call.ts";
+import { knowledgeBytes } from "../../road/knowledge.ts";
 import { governanceOf } from "../../road/parameter-governance.ts";
 import { asksForWriting } from "../../road/target.ts";
 import type { RequestView } from "../../road/view.ts";
@@ -38,7 +39,7 @@ export function arrive(
   const bounded = worstCaseOf(model, view, {
     at: arrivalOf(call),
     bodyBytes: view.sound?.textBytes ?? view.pictures?.shown?.textBytes ?? (call.row.request_size_bytes as number | undefined) ?? 0,
-    addedBytes: writes ? rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? "") : 0,
+    addedBytes: writes ? rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? "") + knowledgeBytes(call, view) : 0,
     outputCeiling: rules.maxOutputTokens,
   });
   const worst = writes ? bounded : ofMedia(model, view, bounded);

@@ -8,6 +8,7 @@ import type {
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { detachKeys } from "../../store/api-keys.ts";
+import { knowledgeBasesByIds } from "../../store/knowledge-bases.ts";
 import { forgetPrimaryGroup } from "../../store/end-users.ts";
 import {
   ancestorsOf,
@@ -42,6 +43,7 @@ function read(row: ResourceGroupRow): ResourceGroup {
     inherit_resources: row.inherit_resources,
     eu_ai_act_risk_tier: row.eu_ai_act_risk_tier,
     phi_resource: row.phi_resource,
+    default_knowledgebase_ids: row.default_knowledgebase_ids,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
@@ -54,6 +56,12 @@ async function checkParent(write: Write, tenantId: string, parentId: string, bel
   const above = await ancestorsOf(write.trx, tenantId, parentId);
   if (above.length + 2 + below > MAX_DEPTH) throw invalidField("parent_group_id", `would make the tree deeper than ${MAX_DEPTH} levels`);
   return above;
+}
+
+async function checkKnowledgeBases(write: Write, tenantId: string, ids: readonly string[] | null | undefined): Promise<void> {
+  if (ids == null || ids.length === 0) return;
+  const found = new Set((await knowledgeBasesByIds(write.trx, tenantId, ids, null)).map(({ id }) => id));
+  if (ids.some((id) => !found.has(id))) throw invalidField("default_knowledgebase_ids", "names no knowledge base of this tenant");
 }
 
 function levelsBelow(id: string, descendants: readonly ResourceGroupRow[]): number {
@@ -80,6 +88,7 @@ export const resourceGroups = records<
   begin: (write, tenantId) => lockTree(write.trx, tenantId),
   twin: (write, tenantId, candidate) => groupIdByName(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
+    await checkKnowledgeBases(write, tenantId, body.default_knowledgebase_ids);
     if (body.parent_group_id != null) await checkParent(write, tenantId, body.parent_group_id, 0);
     return {
       id: uuid(),
@@ -92,11 +101,13 @@ export const resourceGroups = records<
       inherit_resources: body.inherit_resources ?? true,
       eu_ai_act_risk_tier: body.eu_ai_act_risk_tier ?? null,
       phi_resource: body.phi_resource ?? null,
+      default_knowledgebase_ids: body.default_knowledgebase_ids ?? null,
       created_at: write.now,
       updated_at: write.now,
     };
   },
   async toPatch(write, tenantId, row, body) {
+    await checkKnowledgeBases(write, tenantId, body.default_knowledgebase_ids);
     const parentId = body.parent_group_id;
     if (parentId !== undefined && parentId !== row.parent_group_id) {
       const above = parentId === null ? [] : [parentId, ...(await newAncestors(write, tenantId, row.id, parentId))];

@@ -1,21 +1,25 @@
-import type { KnowledgeDocument, KnowledgeDocumentQuery } from "@gatehouse/contracts/knowledge-bases";
+import type { DocumentPermissions, KnowledgeDocument, KnowledgeDocumentQuery } from "@gatehouse/contracts/knowledge-bases";
 import { isDeepStrictEqual } from "node:util";
+import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { knowledgeBaseStore } from "../../store/knowledge-bases.ts";
 import {
   documentNamed,
   findDocument,
+  changeFacts,
   insertDocument,
   type KnowledgeDocumentRow,
   pageOfDocuments,
   removeDocument,
   requeueDocument,
+  setPrincipals,
 } from "../../store/knowledge-documents.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { knowledgeBases } from "./knowledge-bases.ts";
+import { sourcePermissions, principalsOf } from "./reader-principals.ts";
 
 const RESOURCE = "knowledge-documents";
 
@@ -23,6 +27,7 @@ export interface UploadedDocument {
   readonly name: string;
   readonly kind: KnowledgeDocument["kind"];
   readonly metadata: Record<string, unknown>;
+  readonly permissions: DocumentPermissions | null;
   readonly content: Uint8Array;
 }
 
@@ -38,6 +43,7 @@ function read(row: KnowledgeDocumentRow): KnowledgeDocument {
     status: row.status as KnowledgeDocument["status"],
     reason: row.reason,
     chunk_count: row.chunk_count,
+    permissions: sourcePermissions(row.principals),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     processed_at: row.processed_at?.toISOString() ?? null,
@@ -78,13 +84,23 @@ export async function uploadDocument(
   write: Write,
   tenantId: string,
   baseId: string,
-  { name, kind, metadata, content }: UploadedDocument,
+  { name, kind, metadata, permissions, content }: UploadedDocument,
+  connectorId: string | null = null,
 ): Promise<KnowledgeDocument> {
   await lockBase(write, tenantId, baseId);
   const before = await documentNamed(write.trx, tenantId, baseId, name);
+  if (before !== undefined && before.connector_id !== connectorId)
+    throw new Refused(
+      refuse(
+        "conflict",
+        connectorId === null ? "A document of this name comes from a connector." : "There is a document of this name that was uploaded.",
+      ),
+    );
   const digest = `sha256:${sha256Hex(content)}`;
-  if (before !== undefined && before.digest === digest && before.kind === kind && isDeepStrictEqual(before.metadata, metadata))
-    write.stay(before, before, read(before));
+  const principals = principalsOf(permissions);
+  const sameContent = before !== undefined && before.digest === digest && before.kind === kind;
+  const sameRights = before !== undefined && isDeepStrictEqual(before.principals, principals);
+  if (sameContent && sameRights && isDeepStrictEqual(before.metadata, metadata)) write.stay(before, before, read(before));
   const columns = { kind, metadata: JSON.stringify(metadata), content, digest, size_bytes: content.byteLength };
   const id = before?.id ?? uuid();
   if (before === undefined)
@@ -93,13 +109,17 @@ export async function uploadDocument(
       id,
       knowledge_base_id: baseId,
       tenant_id: tenantId,
+      connector_id: connectorId,
       name,
       reason: null,
       due_at: write.now,
       created_at: write.now,
       updated_at: write.now,
     });
+  else if (sameContent) await changeFacts(write.trx, id, write.now, columns.metadata);
   else await requeueDocument(write.trx, id, write.now, columns);
+  // At once, and of the passages that are found now: a right that was taken away is not waited for.
+  if (!sameRights) await setPrincipals(write.trx, id, principals);
   const after = read((await findDocument(write.trx, tenantId, baseId, id)) as KnowledgeDocumentRow);
   const entry = { tenant_id: tenantId, resource: RESOURCE, resource_id: id };
   if (before === undefined) write.log({ ...entry, action: "create", after });

@@ -21,6 +21,7 @@ import { checkGroups } from "../policies/bound-groups.ts";
 import type { GroupScope } from "../snapshot.ts";
 import { invalidField, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
+import { readerPrincipals } from "./reader-principals.ts";
 import { grantedKnowledgeBases } from "./knowledge-base-entry.ts";
 
 function shown(row: KnowledgeBaseRow): PortalKnowledgeBase {
@@ -106,9 +107,14 @@ export const knowledgeBases = records<
 });
 
 /** What callers of any of the scopes may use (interface 2.4). */
-export async function portalKnowledgeBases({ db }: Pick<Directory, "db">, scopes: readonly GroupScope[]): Promise<PortalKnowledgeBase[]> {
+export async function portalKnowledgeBases(
+  { db }: Pick<Directory, "db">,
+  userId: string,
+  scopes: readonly GroupScope[],
+): Promise<PortalKnowledgeBase[]> {
   const [first] = scopes;
   if (first === undefined) return [];
   const ids = new Set(scopes.flatMap((scope) => grantedKnowledgeBases(scope).map(({ id }) => id)));
-  return (await knowledgeBasesByIds(db, first.tenant.id, [...ids])).map(shown);
+  const principals = await readerPrincipals(db, first.tenant.id, userId);
+  return (await knowledgeBasesByIds(db, first.tenant.id, [...ids], principals)).map(shown);
 }

@@ -8,20 +8,33 @@ export interface PassageBounds {
 
 export type LeftOut = "below_threshold" | "beyond_top_k" | "beyond_max_context_tokens";
 
-/** Which passages a call is given, and why it is not given the others. One that is too long makes no room for a shorter, lesser one. */
+/** What passages may still come to. One that is too long makes no room for a shorter, lesser one. */
+export function roomFor({ topK, maxContextTokens }: Pick<PassageBounds, "topK" | "maxContextTokens">) {
+  let [taken, tokens, full] = [0, 0, false];
+  return {
+    get isTaken(): boolean {
+      return taken >= topK;
+    },
+    takes(of: number): boolean {
+      full ||= taken >= topK || tokens + of > maxContextTokens;
+      if (full) return false;
+      taken++;
+      tokens += of;
+      return true;
+    },
+  };
+}
+
+/** Which passages a call is given, and why it is not given the others. */
 export function choosePassages<Chunk extends Pick<RankedChunk, "similarity" | "tokens">>(
   ranked: readonly Chunk[],
-  { topK, similarityThreshold, maxContextTokens }: PassageBounds,
+  bounds: PassageBounds,
 ): (Chunk & { readonly leftOut: LeftOut | null })[] {
-  let [taken, tokens, full] = [0, 0, false];
+  const room = roomFor(bounds);
   return ranked.map((chunk) => {
     // Without a vector there is nothing to hold to the threshold: such a passage was found by its words.
-    if (chunk.similarity !== null && chunk.similarity < similarityThreshold) return { ...chunk, leftOut: "below_threshold" };
-    if (taken >= topK) return { ...chunk, leftOut: "beyond_top_k" };
-    full ||= tokens + chunk.tokens > maxContextTokens;
-    if (full) return { ...chunk, leftOut: "beyond_max_context_tokens" };
-    taken++;
-    tokens += chunk.tokens;
-    return { ...chunk, leftOut: null };
+    if (chunk.similarity !== null && chunk.similarity < bounds.similarityThreshold) return { ...chunk, leftOut: "below_threshold" };
+    if (room.isTaken) return { ...chunk, leftOut: "beyond_top_k" };
+    return { ...chunk, leftOut: room.takes(chunk.tokens) ? null : "beyond_max_context_tokens" };
   });
 }

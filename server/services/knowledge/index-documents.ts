@@ -6,16 +6,17 @@ import { sha256Hex } from "../../kernel/secrets.ts";
 import { fromBytes, signsOf, toBytes } from "../../directory/knowledge/vectors.ts";
 import { type DocumentToIndex, type NewChunk, WaitingDocuments } from "../../directory/knowledge/waiting-documents.ts";
 import type { Directory } from "../../directory/writes/write.ts";
-import { UnreadableDocument } from "./document-text.ts";
+import type { ReadDocument } from "./document-reader.ts";
+import { UnreadableDocument } from "./reading/document-text.ts";
 import type { EmbedTexts } from "./embeddings.ts";
 import { ownCall } from "./own-call.ts";
-import { readSections } from "./read-sections.ts";
 import { type SplitPassage, splitDocument } from "./split-document.ts";
 
 export interface IndexingParts {
   readonly db: Directory["db"];
   readonly snapshots: Pick<Snapshots, "scope">;
   readonly embed: EmbedTexts;
+  readonly read: ReadDocument;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -67,7 +68,7 @@ async function indexOne(parts: IndexingParts, waiting: WaitingDocuments, documen
 }
 
 async function chunksOf(parts: IndexingParts, waiting: WaitingDocuments, document: DocumentToIndex): Promise<NewChunk[]> {
-  const passages = splitDocument(readSections(document.kind, document.content));
+  const passages = splitDocument(await parts.read(document.kind, document.content));
   if (passages.length > MOST_PASSAGES) throw new UnreadableDocument(`It has more than ${MOST_PASSAGES} passages: split it into several.`);
   const { embedding_model_id: modelId } = document;
   const indexed = passages.map((passage) => indexedText(document.name, passage));

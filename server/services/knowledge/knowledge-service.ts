@@ -1,17 +1,33 @@
+import type { RunBounded } from "../../kernel/bounded-run.ts";
+import { documentReader } from "./document-reader.ts";
 import type { Job } from "../../kernel/job.ts";
 import type { MakeNestedCall } from "../../road/nested-call.ts";
 import { embedsBy, type SendTexts } from "./embeddings.ts";
+import type { FindPassages } from "../../road/knowledge.ts";
+import { findsPassages } from "./find-passages.ts";
+import { syncConnectors, type SyncParts } from "./sync-connectors.ts";
 import { indexDocuments, type IndexingParts } from "./index-documents.ts";
 
 const INDEXED_MS = 500;
+const SYNCED_MS = 1_000;
 
-export interface KnowledgeParts extends Omit<IndexingParts, "embed"> {
+export interface KnowledgeParts extends Omit<IndexingParts, "embed" | "read"> {
   readonly nest: MakeNestedCall;
+  readonly runBounded: RunBounded;
   readonly send: SendTexts;
 }
 
 /** Knowledge bases where calls are served: their documents are read and embedded here, and questions are. */
-export function openKnowledge({ nest, send, ...parts }: KnowledgeParts): { readonly road: IndexingParts; readonly jobs: readonly Job[] } {
-  const road = { ...parts, embed: embedsBy(nest, send) };
-  return { road, jobs: [{ name: "index_documents", everyMs: INDEXED_MS, run: () => indexDocuments(road) }] };
+export function openKnowledge({ nest, send, runBounded, ...parts }: KnowledgeParts): {
+  readonly road: IndexingParts;
+  readonly find: FindPassages;
+  readonly jobs: readonly Job[];
+} {
+  const road = { ...parts, embed: embedsBy(nest, send), read: documentReader(runBounded) };
+  return { road, find: findsPassages(road), jobs: [{ name: "index_documents", everyMs: INDEXED_MS, run: () => indexDocuments(road) }] };
+}
+
+/** Takes documents from where connectors find them. */
+export function connectorJob(parts: SyncParts): Job {
+  return { name: "sync_knowledge", everyMs: SYNCED_MS, run: () => syncConnectors(parts) };
 }

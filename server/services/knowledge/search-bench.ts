@@ -1,4 +1,5 @@
 import type { KnowledgeBase, KnowledgeSearchAnswer } from "@gatehouse/contracts/knowledge-bases";
+import { readerPrincipals } from "../../directory/knowledge/reader-principals.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { isRefusal } from "../../kernel/errors.ts";
@@ -13,6 +14,7 @@ export interface BenchQuestion {
   readonly top_k?: number | undefined;
   readonly similarity_threshold?: number | undefined;
   readonly filters?: object | undefined;
+  readonly end_user_id?: string | undefined;
 }
 
 /** Tries a search as an administrator: what a call would be given, what it would not be, and why. */
@@ -32,7 +34,8 @@ export function searchBench(db: Directory["db"], road: Road | null): SearchBench
   return async (base, question) => {
     const started = performance.now();
     const asked = await vectorsFor(road, base, question.query);
-    const scope = { tenantId: base.tenant_id, baseIds: [base.id], filters: question.filters ?? null };
+    const principals = question.end_user_id === undefined ? null : await readerPrincipals(db, base.tenant_id, question.end_user_id);
+    const scope = { tenantId: base.tenant_id, baseIds: [base.id], filters: question.filters ?? null, principals };
     const vectors = typeof asked === "string" ? [] : asked;
     const ranked = await searchChunks(db, scope, { text: question.query, vectors });
     const chosen = choosePassages(ranked.slice(0, SHOWN), {

@@ -1,5 +1,5 @@
 import { estimateTokens } from "../../wire/usage.ts";
-import type { Section } from "./document-text.ts";
+import type { Section } from "./reading/document-text.ts";
 
 /** What is found and quoted as one. */
 export interface SplitPassage {
@@ -18,7 +18,11 @@ const OVERLAP = 200;
 export function splitDocument(sections: readonly Section[]): SplitPassage[] {
   return sections.flatMap(({ headings, blocks }) => {
     const heading = headings.join(" > ");
-    return joined(blocks.flatMap((block) => pieces(block))).map((text) => ({ heading, text, tokens: estimateTokens(text.length) }));
+    return joined(blocks.flatMap((block) => pieces(block))).map((text) => ({
+      heading,
+      text,
+      tokens: estimateTokens(Buffer.byteLength(text)),
+    }));
   });
 }
 

@@ -13,6 +13,7 @@ import type { Passage } from "../../road/outlet.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { pausedCallStream } from "./paused-call.ts";
 import { bridgedServer } from "./bridged-server.ts";
+import { knowledgeToolServer } from "./knowledge-tools.ts";
 import { knownTool } from "./listed-tools.ts";
 import { refuseOrigin } from "./origin.ts";
 import { passThrough } from "./pass-through.ts";
@@ -36,6 +37,9 @@ export function toolDispatch(shared: ToolServiceParts): ToolDispatch {
     const [target] = route.targets;
     // To be asked what it is before anything is done there.
     const looking = reached(call, route, shared, shared.outlet.look(call));
+    if (route.own !== undefined && request.subPath !== null) return refuse("not_found");
+    if (route.own !== undefined)
+      return serveSynthesized(call, request, knowledgeToolServer(call, route, shared.knowledge, looking), looking);
     if (target !== undefined && (route.virtual === null || route.capability !== null)) {
       const connecting = await connectGate(looking, call, request, target);
       if (connecting !== null)

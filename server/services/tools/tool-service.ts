@@ -21,6 +21,7 @@ import { withChallenge } from "./authorization/with-challenge.ts";
 import { connectedDiscovery } from "./authorization/discover-connected.ts";
 import { type OAuthDispatch, oauthDispatch } from "./authorization/oauth-dispatch.ts";
 import { cancelMarked } from "./cancellation.ts";
+import type { KnowledgeLookup } from "../../road/knowledge.ts";
 import { toolServerDiscovery } from "./discovery.ts";
 import { ChangeStreams } from "./change-streams.ts";
 import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./session-farewells.ts";
@@ -43,6 +44,7 @@ export interface ToolServiceOptions extends AdmissionParts {
   readonly gates: Gates;
   readonly outletTo: (send: ToolServerSend) => Outlet<ToolServerSend>;
   readonly begin: (call: Call) => void;
+  readonly knowledge: KnowledgeLookup;
   readonly directory: Directory;
   readonly connection: Parameters<typeof SessionState.open>[0]["connection"];
   /** For what no call asks: discovery, the ends of sessions, issuers of tokens. A call is given its servers by the outlet. */
@@ -83,6 +85,7 @@ export async function openTools(options: ToolServiceOptions) {
     clock,
     begin,
     outlet,
+    knowledge: options.knowledge,
     gates,
     credentials: recordedCredentials,
     origins: options.origins,

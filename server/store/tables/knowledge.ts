@@ -31,6 +31,8 @@ export interface KnowledgeDocumentTable {
   attempts: WithDefault<number>;
   due_at: Stamp;
   chunk_count: WithDefault<number>;
+  principals: WithDefault<string[] | null>;
+  connector_id: WithDefault<string | null>;
   created_at: Stamp;
   updated_at: Stamp;
   processed_at: NullableStamp;
@@ -49,4 +51,33 @@ export interface KnowledgeChunkTable {
   embedding_model_id: string | null;
   vector: Uint8Array | null;
   signs: string | null;
+  principals: WithDefault<string[] | null>;
+}
+
+export interface KnowledgeIdentityTable {
+  id: string;
+  tenant_id: string;
+  end_user_id: string;
+  connector_type: string;
+  source_identity: string;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface KnowledgeConnectorTable {
+  id: string;
+  tenant_id: string;
+  knowledge_base_id: string;
+  name: string;
+  connector_type: string;
+  location: string;
+  mapping_file: string;
+  every_minutes: number;
+  enabled: boolean;
+  due_at: Stamp;
+  synced_at: NullableStamp;
+  problem: string | null;
+  skipped: JsonWithDefault<string[]>;
+  created_at: Stamp;
+  updated_at: Stamp;
 }

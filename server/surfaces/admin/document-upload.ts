@@ -1,23 +1,13 @@
 import { knowledgeDocumentForm } from "@gatehouse/contracts/knowledge-bases";
+import { DOCUMENT_KINDS, LARGEST_DOCUMENT } from "../../directory/knowledge/document-kinds.ts";
 import type { UploadedDocument } from "../../directory/knowledge/documents.ts";
 import { invalidFields, isRefusal, Refused } from "../../kernel/errors.ts";
 import { readBody } from "../../road/read-body.ts";
 import { check } from "../../wire/strict-input.ts";
 
 const MIB = 1024 * 1024;
-const LARGEST = 4 * MIB;
 /** With room for what stands around the file. */
-export const DOCUMENT_UPLOAD_BYTES = LARGEST + 64 * 1024;
-
-const KINDS: Readonly<Record<string, UploadedDocument["kind"]>> = {
-  txt: "text",
-  text: "text",
-  md: "markdown",
-  markdown: "markdown",
-  csv: "csv",
-  html: "html",
-  htm: "html",
-};
+export const DOCUMENT_UPLOAD_BYTES = LARGEST_DOCUMENT + 64 * 1024;
 
 const wrong = (field: string, message: string) => invalidFields("invalid_body", [{ field, message }]);
 
@@ -28,21 +18,25 @@ export async function uploadedDocument(request: Request): Promise<UploadedDocume
   const form = await formOf(body, request.headers.get("content-type") ?? "");
   const file = form.get("file");
   if (!(file instanceof Blob)) throw wrong("file", "is required, as a file of multipart/form-data");
-  for (const name of form.keys()) if (!["file", "name", "metadata"].includes(name)) throw wrong(name, "is not known");
-  if (file.size > LARGEST) throw wrong("file", `is larger than ${LARGEST / MIB} MiB`);
+  for (const name of form.keys()) if (!["file", "name", "metadata", "permissions"].includes(name)) throw wrong(name, "is not known");
+  if (file.size > LARGEST_DOCUMENT) throw wrong("file", `is larger than ${LARGEST_DOCUMENT / MIB} MiB`);
   if (file.size === 0) throw wrong("file", "is empty");
   const fileName = (file as File).name;
-  const kind = KINDS[/\.([a-z]+)$/i.exec(fileName)?.[1]?.toLowerCase() ?? ""];
+  const kind = DOCUMENT_KINDS[/\.([a-z]+)$/i.exec(fileName)?.[1]?.toLowerCase() ?? ""];
   if (kind === undefined)
     throw wrong(
       "file",
-      `must have a name that ends in one of ${Object.keys(KINDS)
+      `must have a name that ends in one of ${Object.keys(DOCUMENT_KINDS)
         .map((end) => `.${end}`)
         .join(", ")}`,
     );
   const said = check(
     knowledgeDocumentForm,
-    { name: form.get("name") ?? fileName.replace(/^.*[/\\]/, ""), metadata: metadataOf(form.get("metadata")) },
+    {
+      name: form.get("name") ?? fileName.replace(/^.*[/\\]/, ""),
+      metadata: jsonOf("metadata", form.get("metadata")) ?? {},
+      permissions: jsonOf("permissions", form.get("permissions")),
+    },
     "invalid_body",
   );
   return { ...said, kind, content: new Uint8Array(await file.arrayBuffer()) };
@@ -56,11 +50,11 @@ async function formOf(body: Uint8Array, type: string): Promise<FormData> {
   }
 }
 
-function metadataOf(value: unknown): unknown {
-  if (value === null) return {};
+function jsonOf(field: string, value: unknown): unknown {
+  if (value === null) return null;
   try {
     return JSON.parse(String(value));
   } catch {
-    throw wrong("metadata", "must be a JSON object");
+    throw wrong(field, "must be a JSON object");
   }
 }

@@ -49,8 +49,8 @@ export const knowledgeBaseOperations: readonly AdminOperation[] = [
     path: DOCUMENTS,
     summary: "Upload a document",
     description:
-      "multipart/form-data with the file as `file`: plain text, Markdown, CSV or HTML, at most 4 MiB; beside it `name` (that of the " +
-      "file when left out) and `metadata` (a JSON object of texts, numbers and booleans). A document of the same name has a new " +
+      "multipart/form-data with the file as `file`: plain text, Markdown, CSV, HTML, PDF, DOCX, PPTX, XLSX or e-mail, at most 32 MiB; " +
+      "beside it `name` (that of the file when left out) and `metadata` (a JSON object of texts, numbers and booleans). A document of the same name has a new " +
       "content then. It is read in the background: its status says how far it is, and why where it failed.",
     upload: "file",
     answer: { status: 202, about: "The document as it is now", schema: knowledgeDocument },

@@ -25,6 +25,8 @@ import { groupPolicyOperations } from "./group-policies.ts";
 import { groupSkillOperations } from "./group-skills.ts";
 import { identityProviderOperations } from "./identity-providers.ts";
 import { ingestAdapterOperations } from "./ingest-adapters.ts";
+import { kbConnectorOperations } from "./kb-connectors.ts";
+import { kbIdentityOperations } from "./kb-identities.ts";
 import { knowledgeBaseOperations } from "./knowledge-bases.ts";
 import { loginOperations } from "./logins.ts";
 import { mcpOAuthClientOperations } from "./mcp-oauth-clients.ts";
@@ -74,6 +76,8 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...agentSkillOperations,
   ...groupSkillOperations,
   ...knowledgeBaseOperations,
+  ...kbIdentityOperations,
+  ...kbConnectorOperations,
   ...approvalOperations,
   ...groupPolicyOperations,
   ...guardrailOperations,

@@ -1,10 +1,12 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
+import { isRefusal } from "../../kernel/errors.ts";
 import { InboundView } from "../../road/view.ts";
 import { estimateTokens } from "../../wire/usage.ts";
 import { readCountTokensRequest } from "../../wire/gemini/count-tokens.ts";
 import { modelOfPath } from "./model-path.ts";
+import { askedKnowledge } from "../llm/asked-knowledge.ts";
 import { geminiRefusals } from "./refusals.ts";
 
 /** POST /v1beta/models/{model}:countTokens: asked of the vendor where the model is the vendor's, else estimated. */
@@ -14,6 +16,8 @@ export const geminiCountTokens = (models: Dispatch): Surface => ({
   read({ path }, body) {
     const inbound = readCountTokensRequest(body ?? new Uint8Array(0), modelOfPath(path));
     if ("fields" in inbound) return invalidRequest(inbound.fields);
+    const knowledge = askedKnowledge(inbound);
+    if (isRefusal(knowledge)) return knowledge;
     return {
       view: new InboundView(inbound, ["chat", "responses"]),
       answer: (call) =>

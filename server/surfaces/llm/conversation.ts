@@ -1,9 +1,10 @@
 import type { Dispatch } from "../../services/models/dispatch.ts";
 import type { Conversation } from "../../road/conversation.ts";
 import type { Exchange } from "../../road/surface.ts";
-import { isRefusal } from "../../kernel/errors.ts";
+import { isRefusal, type Refusal } from "../../kernel/errors.ts";
 import { InboundView } from "../../road/view.ts";
 import type { Call } from "../../road/call.ts";
+import { askedKnowledge } from "./asked-knowledge.ts";
 
 /** A conversation's exchange: what every surface of a language model does once it has read its own wire. */
 export function conversationExchange(
@@ -11,9 +12,11 @@ export function conversationExchange(
   conversation: Conversation,
   modes: readonly string[],
   headers: Readonly<Record<string, string>> = {},
-): Exchange {
+): Exchange | Refusal {
+  const knowledge = askedKnowledge(conversation.inbound);
+  if (isRefusal(knowledge)) return knowledge;
   return {
-    view: new InboundView(conversation.inbound, modes),
+    view: new InboundView(conversation.inbound, modes, knowledge),
     conversation,
     async answer(call) {
       const answer = await models.converse(call, conversation);

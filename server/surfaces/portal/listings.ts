@@ -7,11 +7,19 @@ import {
 } from "@gatehouse/contracts/portal-answers";
 import { groupFilterQuery, inheritedQuery } from "@gatehouse/contracts/portal";
 import { portalKnowledgeBase } from "@gatehouse/contracts/knowledge-bases";
+import { kbIdentity } from "@gatehouse/contracts/kb-identities";
+import { ownIdentities, unlinkOwnIdentity } from "../../directory/knowledge/kb-identities.ts";
 import { portalKnowledgeBases } from "../../directory/knowledge/knowledge-bases.ts";
 import { portalServers, type PortalServer } from "../../controls/access/portal-servers.ts";
 import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
 import { scopeOf, lookupScopesOf } from "./portal-scopes.ts";
+
+const CONNECTORS = [
+  { connector_type: "directory", name: "Directory" },
+  { connector_type: "s3", name: "S3 bucket" },
+  { connector_type: "git", name: "Git repository" },
+] as const;
 
 const SERVERS = "/v1/portal/servers";
 
@@ -72,7 +80,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     async run(request) {
       const scope = await scopeOf(request, request.query.group_id);
       if (isRefusal(scope)) return scope;
-      const granted = await portalKnowledgeBases(request.services.directory, scope === null ? [] : [scope]);
+      const granted = await portalKnowledgeBases(request.services.directory, request.who.userId, scope === null ? [] : [scope]);
       const collections = request.query.enabled_only === true ? granted.filter(({ enabled }) => enabled) : granted;
       return { collections, total: collections.length };
     },
@@ -84,7 +92,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     summary: "One of them",
     answer: { status: 200, schema: portalKnowledgeBase },
     async run(request) {
-      const granted = await portalKnowledgeBases(request.services.directory, await lookupScopesOf(request));
+      const granted = await portalKnowledgeBases(request.services.directory, request.who.userId, await lookupScopesOf(request));
       return granted.find(({ id }) => id === request.params.collection_id) ?? refuse("not_found", "There is no such collection.");
     },
   }),
@@ -94,7 +102,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     name: "kb_connectors",
     summary: "Connectors whose identities may be linked",
     answer: { status: 200, schema: identityConnectors },
-    run: async () => ({ connectors: [], total: 0 }),
+    run: async () => ({ connectors: CONNECTORS, total: CONNECTORS.length }),
   }),
   portalOperation({
     method: "GET",
@@ -102,7 +110,10 @@ export const listingRoutes: readonly PortalRoute[] = [
     name: "kb_identities",
     summary: "One's linked identities",
     answer: { status: 200, schema: identityMappings },
-    run: async () => ({ mappings: [], total: 0 }),
+    async run({ services, who }) {
+      const mappings = await ownIdentities(services.directory, who);
+      return { mappings, total: mappings.length };
+    },
   }),
   portalOperation({
     method: "POST",
@@ -117,7 +128,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     path: "/v1/portal/kb-identities/:mapping_id",
     name: "kb_identity_unlink",
     summary: "Unlinks one",
-    answer: { status: 200, schema: identityMappings },
-    run: async () => refuse("not_found", "There is no such mapping."),
+    answer: { status: 200, schema: kbIdentity },
+    run: ({ services, who, params, origin }) => unlinkOwnIdentity(services.directory, who, params.mapping_id ?? "", origin),
   }),
 ];

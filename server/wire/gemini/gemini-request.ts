@@ -1,8 +1,8 @@
 import { definitionTexts } from "../definition-texts.ts";
-import { type FieldProblem, JsonDocument, type JsonObject } from "../document.ts";
+import { type FieldProblem, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
 import { withExactTools } from "../exact-tools.ts";
 import { nameTexts } from "../name-texts.ts";
-import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
+import type { ConversationInbound, OutboundChanges, TextSlot } from "../inbound.ts";
 import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 import { visitToolTexts } from "../tool-texts.ts";
 import { listIn, numberIn, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
@@ -24,7 +24,7 @@ export function readGeminiRequest(bytes: Uint8Array, address: GeminiAddress): Ge
   return fields.length > 0 ? { fields } : new GeminiRequest(document, address);
 }
 
-export class GeminiRequest implements InboundRequest {
+export class GeminiRequest implements ConversationInbound {
   readonly names = { temperature: "generationConfig.temperature", maxTokens: "generationConfig.maxOutputTokens", input: "contents" };
   readonly opaque = false;
   readonly prompts = 1;
@@ -49,6 +49,10 @@ export class GeminiRequest implements InboundRequest {
 
   get body(): JsonObject {
     return this.document.value;
+  }
+
+  takeOut(name: string): JsonValue | undefined {
+    return this.document.takeOut(name);
   }
 
   get temperature(): number | null {

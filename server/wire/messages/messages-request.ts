@@ -2,7 +2,7 @@ import { definitionTexts } from "../definition-texts.ts";
 import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
 import { withExactTools } from "../exact-tools.ts";
 import { nameTexts } from "../name-texts.ts";
-import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
+import type { ConversationInbound, OutboundChanges, TextSlot } from "../inbound.ts";
 import { joinedInstructions, type SentSettings } from "../sent-settings.ts";
 import { versionProblems, refusesSampling } from "./messages-version.ts";
 import { requestProblems } from "./request-checks.ts";
@@ -30,7 +30,7 @@ export function readMessagesRequest(bytes: Uint8Array, reading: MessagesReading)
   return fields.length > 0 ? { fields } : new MessagesRequest(document, reading);
 }
 
-export class MessagesRequest implements InboundRequest {
+export class MessagesRequest implements ConversationInbound {
   readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "messages" };
   readonly opaque = false;
   readonly prompts = 1;
@@ -56,6 +56,10 @@ export class MessagesRequest implements InboundRequest {
 
   get body(): JsonObject {
     return this.document.value;
+  }
+
+  takeOut(name: string): JsonValue | undefined {
+    return this.document.takeOut(name);
   }
 
   get model(): string | null {

@@ -1,7 +1,7 @@
 import { definitionTexts } from "../definition-texts.ts";
-import type { JsonDocument, JsonObject } from "../document.ts";
+import type { JsonDocument, JsonObject, JsonValue } from "../document.ts";
 import { nameTexts } from "../name-texts.ts";
-import type { InboundRequest, MemberNames, OutboundChanges, TextSlot } from "../inbound.ts";
+import type { ConversationInbound, MemberNames, OutboundChanges, TextSlot } from "../inbound.ts";
 import { fileSlots } from "../text-documents.ts";
 import { numberOf, stringOf, wholeOf } from "./loose-fields.ts";
 import { choiceWithout, openAiToolNames, toolsWithout } from "./offered-tools.ts";
@@ -19,7 +19,7 @@ const NAMING = ["messages", "input", "tools", "functions", "tool_choice", "funct
  * What the requests of OpenAI's text endpoints have in common. Made only from a body that has passed its endpoint's
  * checks.
  */
-export abstract class OpenAiRequest implements InboundRequest {
+export abstract class OpenAiRequest implements ConversationInbound {
   /** The message whose texts are being visited. */
   protected visited: object | null = null;
   protected readonly document: JsonDocument;
@@ -62,6 +62,10 @@ export abstract class OpenAiRequest implements InboundRequest {
 
   get body(): JsonObject {
     return this.document.value;
+  }
+
+  takeOut(name: string): JsonValue | undefined {
+    return this.document.takeOut(name);
   }
 
   get model(): string | null {

@@ -12,6 +12,8 @@ const MAX_REQUEST_BYTES = 1024 * 1024;
  */
 export function mayReuse(call: Call, { inbound, caller, statefulFields }: Conversation, cache: SemanticCacheEntry): boolean {
   if ((call.row.request_size_bytes ?? 0) > MAX_REQUEST_BYTES || inbound.opaque || statefulFields.length > 0) return false;
+  // What one reader may see another may not, and documents change.
+  if (call.row.rag_enabled === true) return false;
   if (inbound.candidates !== 1 || (inbound.temperature ?? 0) > cache.maxTemperature) return false;
   if (inbound.repeatedName !== null) return false;
   const read = caller.readRequest(inbound.body);

@@ -12,6 +12,7 @@ import { type ReactNode, useState } from "react";
 import { adminSession } from "../admin-client.ts";
 import { ConsoleNotFound } from "../console-frame.tsx";
 import { PRODUCT } from "../product.ts";
+import { DocumentsPanel } from "../knowledge/documents-panel.tsx";
 import { ActionPanel } from "../records/action-panel.tsx";
 import { type ApiDocument, bodySchema, hasOperation, isAllowed, memberLabel } from "../records/api-schema.ts";
 import { CurlLine } from "../records/curl-line.tsx";
@@ -55,6 +56,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
           <Editor document={api.data} kind={kind} id={id} record={read.data} mayChange={isAllowed(api.data, "PATCH", one, user)} />
           {kind.slug === "resource-groups" && <GroupPanels id={id} />}
           {kind.slug === "ai-systems" && <SystemPanels id={id} />}
+          {kind.slug === "knowledge-bases" && <DocumentsPanel id={id} />}
           {kind.documents?.map((about) => (
             <DocumentPanel key={about.path} document={api.data} kind={kind} id={id} about={about} />
           ))}

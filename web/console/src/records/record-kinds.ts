@@ -1,4 +1,5 @@
 import { MODEL_KINDS } from "./model-kinds.ts";
+import { KNOWLEDGE_KINDS } from "./knowledge-kinds.ts";
 import { TOOL_KINDS } from "./tool-kinds.ts";
 import { BOUND_KINDS } from "./bound-kinds.ts";
 import { ASSURANCE_KINDS } from "./assurance-kinds.ts";
@@ -10,6 +11,7 @@ import type { RecordKind } from "./record-kind.ts";
 export const RECORD_KINDS: readonly RecordKind[] = [
   ...MODEL_KINDS,
   ...TOOL_KINDS,
+  ...KNOWLEDGE_KINDS,
   ...BOUND_KINDS,
   ...ASSURANCE_KINDS,
   ...ORGANIZATION_KINDS,

@@ -98,8 +98,9 @@ type Schema_PortalServers = { "servers": readonly (Schema_PortalServer)[]; "tota
 type Schema_PortalServer = { "id": string; "name": string; "display_name": (string | null); "description": (string | null); "display_description": (string | null); "enabled": boolean; "priority": number; "icon_url": (string | null); "is_default": boolean; "mcp_server": { "id": string; "name": string; "enabled": boolean; "auth_type": string; "timeout_seconds": number; "capabilities": unknown; }; "oauth_client": ({ "client_id": string; "scopes": readonly (string)[]; } | null); "created_at": string; "updated_at": string; };
 type Schema_PortalCollections = { "collections": readonly (Schema_PortalKnowledgeBase)[]; "total": number; };
 type Schema_PortalKnowledgeBase = { "id": string; "name": string; "description": (string | null); "enabled": boolean; "top_k": number; "similarity_threshold": number; "max_context_tokens": number; "document_count": number; "ready_count": number; "created_at": string; "updated_at": string; };
-type Schema_IdentityConnectors = { "connectors": readonly ({ [name: string]: unknown })[]; "total": number; };
-type Schema_IdentityMappings = { "mappings": readonly ({ [name: string]: unknown })[]; "total": number; };
+type Schema_IdentityConnectors = { "connectors": readonly ({ "connector_type": "directory" | "s3" | "git"; "name": string; })[]; "total": number; };
+type Schema_IdentityMappings = { "mappings": readonly (Schema_KbIdentity)[]; "total": number; };
+type Schema_KbIdentity = { "id": string; "tenant_id": string; "end_user_id": string; "connector_type": "directory" | "s3" | "git"; "source_identity": string; "created_at": string; "updated_at": string; };
 type Schema_PortalSkills = { "skills": readonly (Schema_PortalSkill)[]; "total": number; };
 type Schema_PortalSkill = { "id": string; "name": string; "description": string; "version": number; "execution_count": number; };
 type Schema_AppResource = { "uri": string; "content": string; "mime_type": (string | null); "size_bytes": number; "_meta": unknown; };
@@ -217,6 +218,7 @@ export interface PortalApiSchemas {
   "PortalKnowledgeBase": Schema_PortalKnowledgeBase;
   "IdentityConnectors": Schema_IdentityConnectors;
   "IdentityMappings": Schema_IdentityMappings;
+  "KbIdentity": Schema_KbIdentity;
   "PortalSkills": Schema_PortalSkills;
   "PortalSkill": Schema_PortalSkill;
   "AppResource": Schema_AppResource;
@@ -287,7 +289,7 @@ export interface PortalApi {
   "GET /v1/portal/kb-identities/connectors": { answer: Schema_IdentityConnectors; };
   "GET /v1/portal/kb-identities": { answer: Schema_IdentityMappings; };
   "POST /v1/portal/kb-identities": { answer: Schema_IdentityMappings; };
-  "DELETE /v1/portal/kb-identities/{mapping_id}": { path: { "mapping_id": string; }; answer: Schema_IdentityMappings; };
+  "DELETE /v1/portal/kb-identities/{mapping_id}": { path: { "mapping_id": string; }; answer: Schema_KbIdentity; };
   "GET /v1/portal/skills": { answer: Schema_PortalSkills; };
   "GET /v1/portal/skills/{skill_id}/export": { path: { "skill_id": string; }; query?: { "layout"?: "root" | "folder"; }; answer: Blob; };
   "GET /v1/portal/mcp-apps/{server_id}/resource": { path: { "server_id": string; }; query?: { "uri": string; }; answer: Schema_AppResource; };

@@ -3,12 +3,23 @@ import { type Section, Sections, UnreadableDocument } from "./document-text.ts";
 import { readHtml } from "./read-html.ts";
 
 /** The sections of a document of one of the kinds there are. Throws `UnreadableDocument`. */
-export function readSections(kind: string, content: Uint8Array): readonly Section[] {
-  const text = textOf(content);
-  const sections = kind === "html" ? readHtml(text) : kind === "csv" ? readCsv(text) : readLines(text, kind === "markdown");
+export async function readSections(kind: string, content: Uint8Array): Promise<readonly Section[]> {
+  const sections = await (READERS[kind] ?? (() => readLines(textOf(content), false)))(content);
   if (sections.length === 0) throw new UnreadableDocument("There is no text in it.");
   return sections;
 }
+
+/** The libraries of a kind are loaded for a document of it alone. */
+const READERS: Readonly<Record<string, (content: Uint8Array) => readonly Section[] | Promise<readonly Section[]>>> = {
+  markdown: (content) => readLines(textOf(content), true),
+  csv: (content) => readCsv(textOf(content)),
+  html: (content) => readHtml(textOf(content)),
+  pdf: async (content) => (await import("./read-pdf.ts")).readPdf(content),
+  docx: async (content) => (await import("./read-docx.ts")).readDocx(content),
+  pptx: async (content) => (await import("./read-pptx.ts")).readPptx(content),
+  xlsx: async (content) => (await import("./read-xlsx.ts")).readXlsx(content),
+  email: async (content) => (await import("./read-email.ts")).readEmail(content),
+};
 
 /** UTF-8, or UTF-16 that says so. */
 function textOf(content: Uint8Array): string {

@@ -1,0 +1,97 @@
+import { randomBytes } from "node:crypto";
+import type { KnowledgeBaseEntry } from "../../directory/knowledge/knowledge-base-entry.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
+import { ambiguous } from "../../road/ambiguous.ts";
+import type { Call } from "../../road/call.ts";
+import { surfaceOf } from "../../road/content-surface.ts";
+import type { RequestControl } from "../../road/control.ts";
+import { type Decision, PASS, refused } from "../../road/decision.ts";
+import { type FoundPassage, type KnowledgeLookup, knowledgeFor, noteKnowledge, numbered } from "../../road/knowledge.ts";
+import { addTag } from "../../road/record/add-tag.ts";
+import type { RequestView } from "../../road/view.ts";
+import type { TextSlot } from "../../wire/inbound.ts";
+import { fenced } from "./fenced-passages.ts";
+
+export interface KnowledgeControlParts extends KnowledgeLookup {
+  readonly log: Log;
+}
+
+/** Puts passages of knowledge bases before the last question of a conversation (docs/guides/knowledge-bases.md). */
+export class Knowledge implements RequestControl {
+  readonly name = "knowledge";
+  private readonly parts: KnowledgeControlParts;
+
+  constructor(parts: KnowledgeControlParts) {
+    this.parts = parts;
+  }
+
+  decide(call: Call, view: RequestView): Decision | Promise<Decision> {
+    const bases = knowledgeFor(call, view);
+    if (isRefusal(bases)) return refused(bases);
+    return bases.length === 0 ? PASS : this.put(call, view, bases);
+  }
+
+  private async put(call: Call, view: RequestView, bases: readonly KnowledgeBaseEntry[]): Promise<Decision> {
+    const asked = view.knowledge?.ids != null;
+    const slots = view.opaque || view.prompts > 1 ? [] : questionOf(view.texts());
+    const [first] = slots;
+    // A turn that brings results of tools goes on with what was said before.
+    if (first === undefined) return PASS;
+    const unclear = ambiguous(view);
+    if (unclear !== null) return refused(unclear);
+    const started = performance.now();
+    const found = await this.found(call, slots.map(({ text }) => text).join("\n"), bases, asked);
+    if (isRefusal(found)) return refused(found);
+    noteKnowledge(call, bases, found, started);
+    if (found.length === 0) return PASS;
+    first.replace(`${fenced(numbered(found), randomBytes(9).toString("base64url"))}\n\n${first.text}`);
+    call.requestContent = view.content();
+    return PASS;
+  }
+
+  private async found(
+    call: Call,
+    question: string,
+    bases: readonly KnowledgeBaseEntry[],
+    asked: boolean,
+  ): Promise<readonly FoundPassage[] | Refusal> {
+    let found: readonly FoundPassage[];
+    try {
+      found = await this.parts.find(call, question, bases);
+    } catch (error) {
+      this.parts.log.warn("knowledge_not_searched", { call_id: call.id, error: error as Error });
+      addTag(call, "knowledge_unavailable");
+      return asked ? refuse("knowledge_unavailable") : [];
+    }
+    const surface = surfaceOf(call.audit.proxySubtype, "input");
+    if (surface === null || found.length === 0) return found;
+    const looked = await this.parts.cleared(
+      call,
+      surface,
+      found.map(({ name, heading, text }) => [inOneLine(name), inOneLine(heading), text].join("\n")),
+    );
+    const kept = found.flatMap((passage, i) => {
+      const text = looked[i] ?? null;
+      if (text === null) return [];
+      // What was redacted may stand in the title as well: all of it is said as it may go on.
+      const [name = "", heading = "", ...lines] = text.split("\n");
+      return [{ ...passage, name, heading, text: lines.join("\n") }];
+    });
+    if (kept.length < found.length) addTag(call, "passage_withheld");
+    return kept;
+  }
+}
+
+/** The parts of the last message, where that is its user's. */
+function questionOf(slots: readonly TextSlot[]): readonly TextSlot[] {
+  const texts = slots.filter(({ kind, role }) => kind === "text" && role !== "system" && role !== "tool_definition");
+  // Where texts belong to messages, what belongs to none is a file or a guess at the answer.
+  const said = texts.some(({ owner }) => owner !== undefined) ? texts.filter(({ owner }) => owner !== undefined) : texts;
+  const last = said.at(-1);
+  if (last?.role !== "user") return [];
+  if (last.owner === undefined) return [last];
+  return said.filter(({ owner, role }) => owner === last.owner && role === "user");
+}
+
+const inOneLine = (text: string) => text.replaceAll(/\s+/g, " ");

@@ -1,0 +1,20 @@
+import type { KnowledgeDocument } from "@gatehouse/contracts/knowledge-bases";
+
+/** Kinds of documents by the end of their names. */
+export const DOCUMENT_KINDS: Readonly<Record<string, KnowledgeDocument["kind"]>> = {
+  txt: "text",
+  text: "text",
+  md: "markdown",
+  markdown: "markdown",
+  csv: "csv",
+  html: "html",
+  htm: "html",
+  pdf: "pdf",
+  docx: "docx",
+  pptx: "pptx",
+  xlsx: "xlsx",
+  eml: "email",
+};
+
+/** Bytes. */
+export const LARGEST_DOCUMENT = 32 * 1024 * 1024;

@@ -1,0 +1,102 @@
+import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
+import { grantedKnowledgeBases, type KnowledgeBaseEntry } from "../directory/knowledge/knowledge-base-entry.ts";
+import { isRefusal, type Refusal, refuse } from "../kernel/errors.ts";
+import type { Call } from "./call.ts";
+import type { RequestView } from "./view.ts";
+
+/** A passage that was found for a call, by a reader who may see it. */
+export interface FoundPassage {
+  readonly documentId: string;
+  readonly ordinal: number;
+  readonly name: string;
+  readonly heading: string;
+  readonly text: string;
+  readonly tokens: number;
+  readonly similarity: number | null;
+}
+
+/** Finds what a call is given for its question, the best first: within the bounds of the knowledge bases and the rights of who asks. */
+export type FindPassages = (call: Call, question: string, bases: readonly KnowledgeBaseEntry[]) => Promise<readonly FoundPassage[]>;
+
+/** What knowledge bases are looked up with. */
+export interface KnowledgeLookup {
+  readonly find: FindPassages;
+  /** Texts as guardrails let them go on; null in the place of one that they block. */
+  readonly cleared: (call: Call, surface: GuardrailSurface, texts: readonly string[]) => Promise<readonly (string | null)[]>;
+}
+
+/** What stands around a passage at most, and before all of them, in bytes. */
+const AROUND_ONE = 1_024;
+const BEFORE_ALL = 1_024;
+const BYTES_A_TOKEN = 4;
+
+/** What is named for a call: those it asks for, else those of its group that it may use. None where it takes none. */
+export function knowledgeFor(call: Call, { knowledge }: RequestView): readonly KnowledgeBaseEntry[] | Refusal {
+  const { scope } = call;
+  if (scope === null || knowledge === undefined) return [];
+  const { ids } = knowledge;
+  if (ids?.length === 0 || (ids === null && scope.defaultKnowledgeBaseIds.length === 0)) return [];
+  const granted = new Map(grantedKnowledgeBases(scope).map((base) => [base.id, base]));
+  if (ids === null)
+    return scope.defaultKnowledgeBaseIds.map((id) => granted.get(id)).filter((base) => base?.enabled === true) as KnowledgeBaseEntry[];
+  const asked: KnowledgeBaseEntry[] = [];
+  for (const id of ids) {
+    const base = granted.get(id);
+    // Whether there is one that others may use is nothing to tell.
+    if (base === undefined) return refuse("knowledge_base_not_found", `There is no knowledge base ${JSON.stringify(id)} for this caller.`);
+    if (!base.enabled) return refuse("knowledge_base_disabled");
+    asked.push(base);
+  }
+  return asked;
+}
+
+/** What all of them together give a call at most: no more than the one that gives most. */
+export function boundsOfAll(bases: readonly KnowledgeBaseEntry[]): { readonly topK: number; readonly maxContextTokens: number } {
+  return {
+    topK: Math.max(0, ...bases.map(({ topK }) => topK)),
+    maxContextTokens: Math.max(0, ...bases.map(({ maxContextTokens }) => maxContextTokens)),
+  };
+}
+
+/** The most bytes that passages may add to a call. */
+export function knowledgeBytes(call: Call, view: RequestView): number {
+  const bases = knowledgeFor(call, view);
+  if (isRefusal(bases) || bases.length === 0) return 0;
+  const { topK, maxContextTokens } = boundsOfAll(bases);
+  return maxContextTokens * BYTES_A_TOKEN + topK * AROUND_ONE + BEFORE_ALL;
+}
+
+/** A passage under the number that it is cited by: passages of one document are one source. */
+export interface NumberedPassage extends FoundPassage {
+  readonly source: number;
+}
+
+export function numbered(passages: readonly FoundPassage[]): NumberedPassage[] {
+  const sources = new Map<string, number>();
+  return passages.map((passage) => {
+    const source = sources.get(passage.documentId) ?? sources.size + 1;
+    sources.set(passage.documentId, source);
+    return { ...passage, source };
+  });
+}
+
+/** Says on the row and in the headers what a call was given, in the order of its sources. */
+export function noteKnowledge(
+  { row, answerHeaders }: Call,
+  bases: readonly KnowledgeBaseEntry[],
+  found: readonly FoundPassage[],
+  startedAt: number,
+): void {
+  const similarities = found.flatMap(({ similarity }) => similarity ?? []);
+  row.rag_enabled = true;
+  row.rag_collection_ids = bases.map(({ id }) => id);
+  row.rag_chunks_retrieved = found.length;
+  row.rag_context_tokens = found.reduce((sum, { tokens }) => sum + tokens, 0);
+  row.rag_top_similarity_score = similarities.length === 0 ? null : Math.round(Math.max(...similarities) * 10_000) / 10_000;
+  row.rag_retrieval_duration_ms = Math.round(performance.now() - startedAt);
+  answerHeaders["x-gw-sources"] = [...new Set(found.map(({ documentId }) => documentId))].join(",");
+  if (found.length > 0)
+    answerHeaders["x-gw-passages"] = numbered(found)
+      .map(({ source, documentId, ordinal }) => `${source}=${documentId}:${ordinal}`)
+      .join(",");
+}

@@ -1,0 +1,74 @@
+import { type Section, Sections } from "./document-text.ts";
+import { readXml } from "./xml-part.ts";
+import { ZipParts } from "./zip-parts.ts";
+
+const MAIN = "word/document.xml";
+const HEADING = /^heading (\d)$/i;
+
+/** Paragraphs under their headings, rows of tables in one line; hidden and deleted text is not there. */
+export async function readDocx(content: Uint8Array): Promise<readonly Section[]> {
+  const parts = await ZipParts.open(content);
+  const levels = await headingLevels(parts);
+  const sections = new Sections();
+  let [words, cells, level, hidden, inTable] = ["", [] as string[], null as number | null, false, 0];
+  const endParagraph = () => {
+    const text = words.trim();
+    words = "";
+    if (inTable > 0) {
+      if (text !== "") cells.push(text);
+    } else if (level !== null && text !== "") sections.heading(level, text);
+    else sections.block(text);
+    level = null;
+  };
+  let takes = false;
+  await readXml(parts, MAIN, {
+    open(name, attributes) {
+      if (name === "tbl") inTable++;
+      else if (name === "r") hidden = false;
+      else if (name === "vanish" || name === "webHidden") hidden = isOn(attributes["w:val"]);
+      else if (name === "t") takes = true;
+      else if (name === "tab") words += " ";
+      else if (name === "br" || name === "cr") words += "\n";
+      else if (name === "pStyle") level = levels.get(attributes["w:val"] ?? "") ?? level;
+      else if (name === "outlineLvl") level = outline(attributes["w:val"]) ?? level;
+    },
+    text(text) {
+      if (takes && !hidden) words += text;
+    },
+    close(name) {
+      if (name === "t") takes = false;
+      else if (name === "r") hidden = false;
+      else if (name === "p") endParagraph();
+      else if (name === "tr") {
+        if (inTable === 1) {
+          sections.block(cells.join(" | "));
+          cells = [];
+        }
+      } else if (name === "tbl") inTable--;
+    },
+  });
+  return sections.close();
+}
+
+const isOn = (value: string | undefined) => value === undefined || !["0", "false", "off"].includes(value);
+
+function outline(value: string | undefined): number | null {
+  const level = Number(value);
+  return value !== undefined && level >= 0 && level < 6 ? level + 1 : null;
+}
+
+/** Styles have ids in the language of whoever wrote the document, and names that do not. */
+async function headingLevels(parts: ZipParts): Promise<Map<string, number>> {
+  const levels = new Map<string, number>();
+  let id = "";
+  await readXml(parts, "word/styles.xml", {
+    open(name, attributes) {
+      if (name === "style") id = attributes["w:styleId"] ?? "";
+      if (name !== "name") return;
+      const said = attributes["w:val"] ?? "";
+      const level = said.toLowerCase() === "title" ? 1 : Number(HEADING.exec(said)?.[1] ?? 0);
+      if (level >= 1) levels.set(id, Math.min(level, 6));
+    },
+  });
+  return levels;
+}

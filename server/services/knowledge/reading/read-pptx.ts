@@ -1,0 +1,68 @@
+import { type Section, Sections, UnreadableDocument } from "./document-text.ts";
+import { readXml, relationsOf } from "./xml-part.ts";
+import { ZipParts } from "./zip-parts.ts";
+
+const MAIN = "ppt/presentation.xml";
+const MOST_SLIDES = 5_000;
+const TITLES = new Set(["title", "ctrTitle"]);
+
+/** Each slide under its title, with what its speaker notes. Slides that are not shown are not read. */
+export async function readPptx(content: Uint8Array): Promise<readonly Section[]> {
+  const parts = await ZipParts.open(content);
+  const sections = new Sections();
+  const slides = await slidesOf(parts);
+  if (slides.length > MOST_SLIDES) throw new UnreadableDocument(`It has ${slides.length} slides; at most ${MOST_SLIDES} are read.`);
+  for (const [index, slide] of slides.entries()) {
+    const { title, paragraphs, shown } = await slideTexts(parts, slide);
+    if (!shown) continue;
+    sections.heading(1, title === "" ? `Slide ${index + 1}` : `Slide ${index + 1}: ${title}`);
+    for (const text of paragraphs) sections.block(text);
+    const notes = [...(await relationsOf(parts, slide)).values()].find(({ type }) => type === "notesSlide");
+    if (notes === undefined) continue;
+    const said = (await slideTexts(parts, notes.target)).paragraphs.filter((text) => !/^\d+$/.test(text));
+    if (said.length > 0) sections.block(`Notes: ${said.join("\n")}`);
+  }
+  return sections.close();
+}
+
+/** In the order in which they are shown. */
+async function slidesOf(parts: ZipParts): Promise<string[]> {
+  const relations = await relationsOf(parts, MAIN);
+  const slides: string[] = [];
+  await readXml(parts, MAIN, {
+    open(name, attributes) {
+      if (name !== "sldId") return;
+      const found = relations.get(attributes["r:id"] ?? "");
+      if (found !== undefined) slides.push(found.target);
+    },
+  });
+  return slides;
+}
+
+async function slideTexts(parts: ZipParts, slide: string) {
+  const paragraphs: string[] = [];
+  let [title, words, takes, shown, inTitle] = ["", "", false, true, false];
+  await readXml(parts, slide, {
+    open(name, attributes) {
+      if (name === "sld") shown = attributes.show !== "0" && attributes.show !== "false";
+      else if (name === "sp") inTitle = false;
+      else if (name === "ph") inTitle = TITLES.has(attributes.type ?? "");
+      else if (name === "t") takes = true;
+      else if (name === "br" || name === "tab") words += " ";
+    },
+    text(text) {
+      if (takes) words += text;
+    },
+    close(name) {
+      if (name === "t") takes = false;
+      if (name === "sp") inTitle = false;
+      if (name !== "p") return;
+      const text = words.trim();
+      words = "";
+      if (text === "") return;
+      if (inTitle) title = title === "" ? text : `${title} ${text}`;
+      else paragraphs.push(text);
+    },
+  });
+  return { title, paragraphs, shown };
+}

@@ -1,0 +1,58 @@
+import { Parser } from "htmlparser2";
+import { UnreadableDocument } from "./document-text.ts";
+import type { ZipParts } from "./zip-parts.ts";
+
+export type XmlAttributes = Readonly<Record<string, string>>;
+
+export interface XmlReader {
+  /** `name` without its prefix. */
+  open?(name: string, attributes: XmlAttributes): void;
+  text?(text: string): void;
+  close?(name: string): void;
+}
+
+const DEEPEST = 512;
+const MOST_ELEMENTS = 3_000_000;
+
+const localName = (name: string) => name.slice(name.indexOf(":") + 1);
+
+/**
+ * Follows the XML of a part as it is unpacked. Entities that a document defines itself are left as they stand and nothing
+ * is fetched, so that none can grow.
+ */
+export async function readXml(parts: ZipParts, part: string, reader: XmlReader): Promise<void> {
+  let [depth, elements] = [0, 0];
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        if (++depth > DEEPEST) throw new UnreadableDocument(`Its elements stand in each other more than ${DEEPEST} deep.`);
+        if (++elements > MOST_ELEMENTS) throw new UnreadableDocument(`It has more than ${MOST_ELEMENTS} elements.`);
+        reader.open?.(localName(name), attributes);
+      },
+      ontext: (text) => reader.text?.(text),
+      onclosetag(name) {
+        depth--;
+        reader.close?.(localName(name));
+      },
+    },
+    { xmlMode: true, decodeEntities: true },
+  );
+  const decoder = new TextDecoder();
+  await parts.each(part, (piece) => parser.write(decoder.decode(piece, { stream: true })));
+  parser.end();
+}
+
+/** Which parts a part names, by the id it names them with. */
+export async function relationsOf(parts: ZipParts, part: string): Promise<Map<string, { readonly type: string; readonly target: string }>> {
+  const slash = part.lastIndexOf("/");
+  const folder = part.slice(0, slash);
+  const relations = new Map<string, { type: string; target: string }>();
+  await readXml(parts, `${folder}/_rels/${part.slice(slash + 1)}.rels`, {
+    open(name, { Id: id, Type: type = "", Target: target, TargetMode: mode }) {
+      if (name !== "Relationship" || id === undefined || target === undefined || mode === "External") return;
+      const path = new URL(target, `file:///${folder}/`).pathname.slice(1);
+      relations.set(id, { type: type.slice(type.lastIndexOf("/") + 1), target: decodeURIComponent(path) });
+    },
+  });
+  return relations;
+}

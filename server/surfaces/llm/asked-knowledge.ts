@@ -1,0 +1,17 @@
+import type { Refusal } from "../../kernel/errors.ts";
+import { invalidRequest } from "../../road/invalid-request.ts";
+import type { AskedKnowledge } from "../../road/view.ts";
+import type { ConversationInbound } from "../../wire/inbound.ts";
+
+/** The member in which callers name knowledge bases; no provider is told of it. */
+const MEMBER = "gw_knowledgebases";
+const MOST = 20;
+
+/** The knowledge bases that a request names, which are then no part of it any more. */
+export function askedKnowledge(inbound: ConversationInbound): AskedKnowledge | Refusal {
+  const named = inbound.takeOut(MEMBER) ?? null;
+  if (named === null) return { ids: null };
+  if (!Array.isArray(named) || named.length > MOST || named.some((id) => typeof id !== "string" || id.length > 100))
+    return invalidRequest([{ field: MEMBER, message: `must be a list of at most ${MOST} ids of knowledge bases` }]);
+  return { ids: [...new Set(named as string[])] };
+}

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, watchedPage } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+
+beforeAll(async () => {
+  if (chromiumPath() !== null) world = await startBrowserWorld({});
+});
+afterAll(() => world?.end());
+
+withBrowser("an administrator makes a knowledge base, uploads documents, sees how they are and why a passage is found", async () => {
+  const { page, context, problems } = await watchedPage(world.browser, {});
+  await page.goto(`${world.console}/`);
+  await signInOn(page, "admin", ADMIN_PASSWORD);
+  await page.goto(`${world.console}/manage/knowledge-bases/new`);
+  await page.getByLabel("Name", { exact: true }).fill("handbook");
+  await page.getByRole("button", { name: "Create knowledge base", exact: true }).click();
+  await page.getByRole("heading", { name: "handbook", level: 1 }).waitFor();
+
+  const upload = async (name: string, text: string) => {
+    await page
+      .getByLabel("Document", { exact: true })
+      .setInputFiles({ name, mimeType: "application/octet-stream", buffer: Buffer.from(text) });
+    await page.getByRole("button", { name: "Upload", exact: true }).click();
+  };
+  await upload("travel.md", "# Travel\n\nA car is paid forty cents.");
+  await page.getByText("ready", { exact: true }).waitFor();
+  await upload("broken.pdf", "not a PDF");
+  await page.getByText("It is no PDF document, or damaged.").waitFor();
+
+  await page.getByLabel("Query", { exact: true }).fill("What is paid for a car?");
+  await page.getByRole("button", { name: "Try a search", exact: true }).click();
+  const answer = page.getByRole("status").filter({ hasText: "forty cents" });
+  await answer.waitFor();
+  expect(await answer.innerText()).toContain("Lexical rank");
+  expect(problems).toEqual([]);
+  await context.close();
+});

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type AdminClient, rowOf, rowsOf } from "../support/admin.ts";
+import { settledDocument, uploadTo } from "../support/knowledge.ts";
+import { startWorld, type World } from "../support/world.ts";
+import { handshakeClient, newTeam, post, stateless, statelessClient, type Team, textOf } from "./mcp-harness.ts";
+
+/** Agents search what their group may read, and no more. */
+let world: World;
+let admin: AdminClient;
+let team: Team;
+let others: Team;
+let base = "";
+let document = "";
+let url = "";
+const tenant = { tenant_id: "default" };
+
+beforeAll(async () => {
+  world = await startWorld();
+  ({ admin } = world);
+  [team, others] = [await newTeam(admin, "searchers"), await newTeam(admin, "others")];
+  base = (await admin.post("/v1/admin/knowledgebases", { ...tenant, name: "guide", group_ids: [team.groupId] })).id;
+  const { body } = await uploadTo(world.gateway.adminUrl, admin, base, "guide.md", "# Guide\n\n## Doors\n\nThe red door opens at nine.\n");
+  document = body.id;
+  await settledDocument(admin, base, document);
+  url = `${world.gateway.runtimeUrl}/v1/proxy/mcp/system-knowledge-default`;
+});
+afterAll(() => world.end());
+
+describe.each([
+  ["handshake", handshakeClient],
+  ["stateless", statelessClient],
+] as const)("a %s client", (name, connect) => {
+  test("is offered one tool, finds with it, and the row tells what", async () => {
+    const client = await connect(url, team.apiKey);
+    const [tool, ...more] = (await client.listTools()).tools;
+    expect([tool?.name, more]).toEqual(["search_knowledge", []]);
+    expect(JSON.stringify(tool?.inputSchema)).toContain(base);
+    const query = `When does the red door open for a ${name} client?`;
+    const result = await client.callTool({ name: "search_knowledge", arguments: { query } });
+    expect(textOf(result)).toBe("[1] guide.md > Guide > Doors\nThe red door opens at nine.");
+    expect(result.structuredContent).toEqual({
+      passages: [
+        {
+          ...{ source: 1, document_id: document, document: "guide.md", ordinal: 0, heading: "Guide > Doors" },
+          ...{ text: "The red door opens at nine.", similarity: null },
+        },
+      ],
+    });
+    await expect(client.callTool({ name: "search_knowledge", arguments: { query, knowledgebase_ids: ["other"] } })).rejects.toThrow(
+      "knowledgebase_ids",
+    );
+    await client.close();
+    const rows = await rowsOf(admin, { mcp_capability_name: "search_knowledge", rag_enabled: true }, 1);
+    expect(rows[0]).toMatchObject({
+      proxy_type: "mcp",
+      server_id: "system-knowledge-default",
+      success: true,
+      rag_enabled: true,
+      rag_chunks_retrieved: 1,
+      rag_collection_ids: [base],
+    });
+  });
+});
+
+const call = (id: number, who: Team, args: object, at = url) =>
+  post(at, who.apiKey, stateless(id, "tools/call", { name: "search_knowledge", arguments: args }));
+
+test("who has no knowledge base has no such server, and another tenant's is nobody's", async () => {
+  expect((await call(1, others, { query: "door" })).status).toBe(403);
+  expect((await call(1, team, { query: "door" }, url.replace("default", "acme"))).status).toBe(404);
+});
+
+test("what a guardrail blocks of the documents is left out, what it redacts is redacted", async () => {
+  const guarded = await newTeam(admin, "guarded searchers");
+  await admin.post("/v1/admin/guardrails/configs", {
+    ...{ ...tenant, name: "results", group_ids: [guarded.groupId], surfaces: { mcp_output: true } },
+    builtin: { pii_enabled: true, banned_words: ["project titan"] },
+  });
+  const { id } = await admin.post("/v1/admin/knowledgebases", { ...tenant, name: "mixed", group_ids: [guarded.groupId] });
+  for (const [file, text] of [
+    ["a.md", "The lamp is for joe@example.com."],
+    ["b.md", "The lamp is of project titan."],
+  ] as const)
+    await settledDocument(admin, id, (await uploadTo(world.gateway.adminUrl, admin, id, file, text)).body.id);
+  const answer = JSON.stringify((await call(2, guarded, { query: "lamp" })).body);
+  expect(answer).toContain("The lamp is for [REDACTED:email].");
+  expect(answer).not.toContain("titan");
+  expect(await rowOf(admin, { resource_group_id: guarded.groupId, mcp_method: "tools/call" })).toMatchObject({
+    success: true,
+    guardrail_blocked: false,
+    tags: ["passage_withheld"],
+  });
+});

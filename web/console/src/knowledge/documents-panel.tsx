@@ -1,0 +1,99 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { TextField } from "@gatehouse/web-kit/field.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { formatNumber } from "@gatehouse/web-kit/formats.ts";
+import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { adminApi } from "../admin-client.ts";
+
+const SHOWN = 100;
+const LOOKED_AT_MS = 2_000;
+const TONES = { queued: "neutral", processing: "neutral", ready: "good", failed: "bad" } as const;
+
+/** The documents of a knowledge base: how far each is, and why where it is not found. */
+export function DocumentsPanel({ id }: { readonly id: string }): ReactNode {
+  const queries = useQueryClient();
+  const key = ["knowledge-base", id, "documents"];
+  const found = useQuery({
+    queryKey: key,
+    queryFn: () => adminApi.call("GET /v1/admin/knowledgebases/{id}/documents", { path: { id }, query: { page_size: SHOWN } }),
+    refetchInterval: ({ state }) =>
+      state.data?.documents.some(({ status }) => status === "queued" || status === "processing") ? LOOKED_AT_MS : false,
+  });
+  const changed = () => queries.invalidateQueries({ queryKey: key });
+  const again = useMutation({
+    mutationFn: (document_id: string) =>
+      adminApi.call("POST /v1/admin/knowledgebases/{id}/documents/{document_id}/reprocess", { path: { id, document_id } }),
+    onSuccess: changed,
+  });
+  const remove = useMutation({
+    mutationFn: (document_id: string) =>
+      adminApi.call("DELETE /v1/admin/knowledgebases/{id}/documents/{document_id}", { path: { id, document_id } }),
+    onSuccess: changed,
+  });
+  return (
+    <Panel title="Documents" actions={found.isSuccess ? <Badge tone="neutral">{formatNumber(found.data.total)}</Badge> : undefined}>
+      <div className="grid gap-4">
+        <Upload id={id} onDone={changed} />
+        <FormError error={again.error ?? remove.error} />
+        {found.isPending && <Skeleton label="Loading" lines={3} />}
+        {found.isError && <ErrorState error={found.error} title="The documents could not be read" requestLabel="Request" />}
+        {found.isSuccess && found.data.documents.length === 0 && <p className="text-muted">There is no document yet.</p>}
+        {found.isSuccess && (
+          <ul className="grid gap-2">
+            {found.data.documents.map((one) => (
+              <li key={one.id} className="flex flex-wrap items-center gap-2">
+                <Badge tone={TONES[one.status]}>{one.status}</Badge>
+                <span className="font-medium break-all">{one.name}</span>
+                <span className="text-sm text-muted">
+                  {formatNumber(one.chunk_count)} passages
+                  {one.permissions === null ? "" : `, read by ${one.permissions.identities.join(", ") || "nobody"}`}
+                  {one.reason === null ? "" : `: ${one.reason}`}
+                </span>
+                <Button busy={again.isPending && again.variables === one.id} onClick={() => again.mutate(one.id)}>
+                  Process again
+                </Button>
+                <Button busy={remove.isPending && remove.variables === one.id} onClick={() => remove.mutate(one.id)}>
+                  Delete
+                </Button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+function Upload({ id, onDone }: { readonly id: string; readonly onDone: () => Promise<void> }): ReactNode {
+  const [file, setFile] = useState<File | null>(null);
+  const upload = useMutation({
+    mutationFn: (chosen: File) => {
+      const form = new FormData();
+      form.set("file", chosen);
+      return adminApi.call("POST /v1/admin/knowledgebases/{id}/documents", { path: { id }, body: form });
+    },
+    async onSuccess(_answer, { name }) {
+      await onDone();
+      tell(`${name} is taken. Its state says how far it is.`);
+    },
+  });
+  return (
+    <form
+      className="flex flex-wrap items-end gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (file !== null) upload.mutate(file);
+      }}
+    >
+      <TextField label="Document" type="file" onChange={({ target }) => setFile(target.files?.[0] ?? null)} />
+      <Button type="submit" busy={upload.isPending}>
+        Upload
+      </Button>
+      <FormError error={upload.error} />
+    </form>
+  );
+}
