@@ -22,6 +22,7 @@ import type { SecretBox } from "./kernel/secrets.ts";
 import type { AdmissionParts } from "./road/admission/admit.ts";
 import { Gates } from "./road/gates.ts";
 import type { Controls } from "./road/govern.ts";
+import type { ActionControl } from "./road/control.ts";
 import type { AskModel } from "./road/model-question.ts";
 
 interface ControlParts {
@@ -46,7 +47,12 @@ interface ControlParts {
  * in them, the cap on those, then policies in words, and last they are held where somebody has to approve them; an action is held to policies on its arguments, to guardrails and policies in words on its definition
  * before anybody is asked to approve it.
  */
-export function openControls(parts: ControlParts): { readonly controls: Controls; readonly gates: Gates } {
+export function openControls(parts: ControlParts): {
+  readonly controls: Controls;
+  readonly gates: Gates;
+  /** What is asked of an action before anybody is to approve it. */
+  readonly actions: readonly ActionControl[];
+} {
   const { askModel, clock, log, limits, upstreamTimeoutMs: idleMs } = parts;
   const engines = { engines: parts.engines, askModel };
   const guardrails = new Guardrails({ ...engines, idleMs });
@@ -54,12 +60,14 @@ export function openControls(parts: ControlParts): { readonly controls: Controls
   const semanticPolicies = new SemanticPolicies(inWords, idleMs);
   const inspectors = [new GuardrailInspector(engines), new SemanticInspector(inWords, clock)];
   const heldAnswers = new HeldAnswers(parts, idleMs);
+  const actions = [actionArguments, ...inspectors];
   const standing = [autonomy(parts.isCurrent), access, toolAccess, agentAccess];
   return {
     controls: {
       request: [...standing, limits, parameters, guardrails, semanticPolicies, heldAnswers],
       answer: [guardrails, generatedToolCalls, toolCallCap, limits.toolCallCaps, semanticPolicies, heldAnswers],
     },
-    gates: new Gates({ ...parts.admission, actions: [actionArguments, ...inspectors, new Approvals(parts)], inspectors, standing }),
+    gates: new Gates({ ...parts.admission, actions: [...actions, new Approvals(parts)], inspectors, standing }),
+    actions,
   };
 }

@@ -4,6 +4,7 @@ import { openWatchedLedger } from "./compose-ledger.ts";
 import { followed } from "./compose-follower.ts";
 import { openLimits } from "./compose-limits.ts";
 import { openObserving } from "./compose-observed.ts";
+import { openReplays } from "./compose-replay.ts";
 import { openPortal } from "./compose-portal.ts";
 import { compileStoredPolicy } from "./controls/argument-policies/stored-policy.ts";
 import { Notices } from "./controls/notices/notices.ts";
@@ -96,7 +97,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const keeping = keptParts(parts);
   const [signatures, items] = [new SignatureCache(keeping), new KeptItems(keeping)] as const;
   const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, log });
-  const { controls, gates } = openControls({
+  const { controls, gates, actions } = openControls({
     ...{ admission, db, secrets, clock, log, limits: limits.limits },
     engines: guardrailEngines(upstream.outbound, clock),
     askModel: models.ask,
@@ -152,6 +153,13 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     portal: portal.service(notices, tools.tools.appResource),
   };
   const knowledge = openKnowledge({ db, snapshots, nest, send: (call, request) => models.models.embed(call, request), clock, log });
+  const replays = openReplays({
+    ...{ clock, log, calls, controls, actions, directory, snapshots, items },
+    models: models.direct,
+    tools: tools.tools,
+    timeoutMs: config.upstreamTimeoutMs,
+    caughtUp: () => follower.caughtUp(),
+  });
   const jobs: Job[] = [
     { name: "write_key_uses", everyMs: USES_WRITTEN_MS, run: () => credentials.writeUses() },
     { name: "write_stranger_rows", everyMs: STRANGERS_WRITTEN_MS, run: () => strangers.write() },
@@ -159,7 +167,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
   ];
   const workers = runJobs(
-    [...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...knowledge.jobs, ...storedJobs(parts)],
+    [...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...knowledge.jobs, ...replays.jobs, ...storedJobs(parts)],
     log,
   );
   return {
@@ -169,10 +177,12 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     follower,
     /** Takes no more calls, lets those in flight end, and after `graceMs` ends them. */
     async drain(graceMs: number): Promise<void> {
+      replays.stop();
       await road.drain(graceMs);
       await models.settled();
     },
     async close(): Promise<void> {
+      replays.stop();
       await workers.stop();
       await strangers.write("all").catch((error: Error) => log.error("row_not_sealed", { error }));
       await limits.close();

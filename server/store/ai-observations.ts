@@ -47,6 +47,7 @@ async function observeChain(trx: Trx, chainId: string, head: number): Promise<bo
         FROM audit_rows a JOIN ai_systems s ON s.tenant_id = a.tenant_id AND s.id::text = a.resource_group_id
        WHERE a.chain_id = ${chainId} AND a.chain_seq > ${from} AND a.chain_seq <= ${to} AND a.source = 'gateway' AND a.success
          AND a.proxy_type IN ('llm', 'mcp', 'virtual_mcp', 'a2a', 'skill', 'batch')
+         AND NOT coalesce(a.tags @> '["replay"]', false)
     ), things AS (
       SELECT *, 'call' AS kind, '' AS subject, '{}'::jsonb AS detail FROM seen
       UNION ALL

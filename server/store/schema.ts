@@ -51,6 +51,8 @@ import type {
   BaselineEpochTable,
   DriftFindingTable,
   IncidentWindowTable,
+  ReplayRunTable,
+  ReplaySuiteTable,
   ResponsePolicyTable,
   ResponseTable,
 } from "./tables/assurance.ts";
@@ -199,6 +201,8 @@ export interface Schema {
   drift_findings: DriftFindingTable;
   assurance_snapshots: AssuranceSnapshotTable;
   response_policies: ResponsePolicyTable;
+  replay_runs: ReplayRunTable;
+  replay_suites: ReplaySuiteTable;
   responses: ResponseTable;
   resource_group_models: ResourceGroupModelTable;
   resource_group_virtual_models: ResourceGroupModelTable;

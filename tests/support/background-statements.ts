@@ -18,6 +18,7 @@ export const BACKGROUND_STATEMENTS = new RegExp(
     "agent_push_deliveries|^\\s*UPDATE agent_tasks t SET watched_until|^DELETE FROM agent_",
     "blobs_to_remove",
     "^\\s*UPDATE knowledge_documents d",
+    "replay_runs",
     'from "ai_systems" where "lifecycle_state" <>',
     "^\\s*(?:begin|commit|rollback|set )",
   ].join("|"),

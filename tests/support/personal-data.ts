@@ -272,6 +272,8 @@ export const ABOUT_NOBODY = [
   "oauth_upstream_clients",
   "observed_chains",
   "providers",
+  "replay_runs",
+  "replay_suites",
   "resource_group_agent_skills",
   "resource_group_end_user_groups",
   "resource_group_models",

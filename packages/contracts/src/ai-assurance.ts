@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AUTONOMY_LEVELS, LIFECYCLE_STATES } from "./ai-systems.ts";
+import { GATE_VERDICTS } from "./ai-replay.ts";
 import { pageQuery, recordId, timestamp } from "./conventions.ts";
 
 /** What an AI System is reported to be (interface 4.9): health, the live report, snapshots of it. */
@@ -44,6 +45,13 @@ export const assuranceReport = z
     at: timestamp,
     window: z.strictObject({ from: timestamp, to: timestamp }),
     contract: z.strictObject({ version: z.number().int(), digest: z.string(), conforms: z.boolean() }).nullable(),
+    gate_override: z
+      .strictObject({ admin: z.string().nullable(), at: timestamp, reason: z.string() })
+      .nullable()
+      .describe("why the contract was promoted although its replay gate was not passed"),
+    replay: z
+      .strictObject({ verdict: z.enum(GATE_VERDICTS), run_id: recordId.nullable(), suite_digest: z.string().nullable() })
+      .describe("what replays say of the contract in force"),
     baseline: z.strictObject({ epoch: z.number().int(), digest: z.string() }).nullable(),
     health: z.strictObject({ score: z.number().int().nullable(), band: z.string(), components: z.array(component) }),
     open_findings: z.record(z.string(), z.number().int()).describe("by severity"),

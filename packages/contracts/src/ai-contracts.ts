@@ -92,6 +92,7 @@ export const contract = z
     approvals: z.array(signature),
     required_approvals: z.number().int(),
     decision: signature.nullable().describe("why it was rejected, withdrawn or revoked"),
+    gate_override: signature.nullable().describe("why it was promoted although its replay gate was not passed"),
     created_at: timestamp,
     approved_at: timestamp.nullable(),
     promoted_at: timestamp.nullable(),
@@ -116,6 +117,14 @@ export const contractMint = z
 
 export const contractReason = z.strictObject({ reason: z.string().trim().min(1).max(4000) }).meta({ id: "ContractReason" });
 export const contractPropose = z.strictObject({}).meta({ id: "ContractPropose" });
+export const contractPromote = z
+  .strictObject({
+    override_gate: z
+      .strictObject({ reason: z.string().trim().min(1).max(4000) })
+      .optional()
+      .describe("promotes it although its replay gate is not passed; needs contracts:override_gate, and stands on certificates"),
+  })
+  .meta({ id: "ContractPromote" });
 
 export const contractQuery = z.strictObject({ ...pageQuery.shape });
 export const contractDiffQuery = z.strictObject({

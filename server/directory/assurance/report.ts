@@ -3,6 +3,9 @@ import { usdFromMicros } from "../../kernel/money.ts";
 import { evidenceStore } from "../../store/ai-system-evidence.ts";
 import { type AiSystemRow, trafficOf } from "../../store/ai-systems.ts";
 import { chainHeads, unanchoredChains } from "../../store/assurance-snapshots.ts";
+import { activeContract } from "../../store/ai-contracts.ts";
+import { newestSuite } from "../../store/replay.ts";
+import { gateFor } from "./replay-runs.ts";
 import { newestEpoch, openFindings } from "../../store/drift-findings.ts";
 import { readNoticeStatement } from "../notices/notice-configs.ts";
 import type { Directory } from "../writes/write.ts";
@@ -50,6 +53,17 @@ export async function readHealth(directory: Directory, tenantId: string, systemI
   return { ai_system_id: systemId, ...(await factsOf(directory, row, directory.clock.now())).health };
 }
 
+async function replayFacts({ db }: Directory, { tenant_id: tenantId, id }: AiSystemRow, now: number) {
+  const active = await activeContract(db, tenantId, id);
+  const { verdict, run_id } = await gateFor(db, tenantId, id, active?.digest ?? null, new Date(now));
+  const suite = await newestSuite(db, tenantId, id);
+  const override = active?.gate_override ?? null;
+  return {
+    gate_override: override === null ? null : { admin: override.admin, at: override.at, reason: override.reason },
+    replay: { verdict, run_id, suite_digest: suite?.digest ?? null },
+  };
+}
+
 /** What an AI System is at this moment, over the last 30 days. */
 export async function readAssuranceReport(directory: Directory, tenantId: string, systemId: string): Promise<AssuranceReport> {
   const { db } = directory;
@@ -71,6 +85,7 @@ export async function readAssuranceReport(directory: Directory, tenantId: string
     at: window.to,
     window,
     contract,
+    ...(await replayFacts(directory, row, now)),
     baseline: baseline === undefined ? null : { epoch: baseline.epoch, digest: baseline.digest },
     health,
     open_findings: open,
