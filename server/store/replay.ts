@@ -173,7 +173,7 @@ export async function replayTimes(
   tenantId: string,
   systemId: string,
   since: Date,
-): Promise<{ started_at: Date; ended_at: Date | null }[]> {
+): Promise<{ readonly started_at: Date; readonly ended_at: Date | null }[]> {
   const { rows } = await sql<{ started_at: Date; ended_at: Date | null }>`
     SELECT started_at, ended_at FROM replay_runs
      WHERE tenant_id = ${tenantId} AND ai_system_id = ${systemId} AND started_at IS NOT NULL AND (ended_at IS NULL OR ended_at >= ${since})`.execute(

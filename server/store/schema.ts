@@ -44,7 +44,9 @@ import type { AdminLogTable, AuditChainTable, AuditCheckpointTable, AuditKeyTabl
 import type { BlobToRemoveTable, FileTable } from "./tables/files.ts";
 import type {
   AiContractTable,
+  AiSystemControlTable,
   AiSystemEvidenceTable,
+  AiSystemHourTable,
   AiSystemObservationTable,
   AiSystemTable,
   AssuranceSnapshotTable,
@@ -201,6 +203,8 @@ export interface Schema {
   drift_findings: DriftFindingTable;
   assurance_snapshots: AssuranceSnapshotTable;
   response_policies: ResponsePolicyTable;
+  ai_system_controls: AiSystemControlTable;
+  ai_system_hours: AiSystemHourTable;
   replay_runs: ReplayRunTable;
   replay_suites: ReplaySuiteTable;
   responses: ResponseTable;

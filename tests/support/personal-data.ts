@@ -232,6 +232,8 @@ export const ABOUT_NOBODY = [
   "alerts",
   "argument_policies",
   "argument_policy_groups",
+  "ai_system_controls",
+  "ai_system_hours",
   "assurance_snapshots",
   "assets",
   "audit_block_values",

@@ -8,11 +8,17 @@ export const DRIFT_KINDS = [
   "tool_drift",
   "prompt_drift",
   "caller_drift",
+  "data_drift_class",
   "config_drift",
   "cost",
   "token_shape",
+  "latency",
+  "volume",
   "error_rate",
+  "refusal_rate",
+  "guardrail_rate",
   "liveness",
+  "control_liveness",
 ] as const;
 export const SEVERITIES = ["info", "low", "medium", "high", "critical"] as const;
 export const RESOLUTION_KINDS = [
@@ -162,6 +168,16 @@ export const liveness = z
       })
       .nullable()
       .describe("from the hours of the last 14 days in which it was called; null where those are too few"),
+    controls: z.array(
+      z.strictObject({
+        control: z.string(),
+        status: z.enum(["live", "quiet", "stale", "silent", "unknown"]),
+        last_sign_at: timestamp.nullable(),
+        last_row: z.string().nullable().describe("the row of the ledger that has its last sign of life"),
+        usual_share: z.number().nullable().describe("of the calls, those on which it gave one; null while it is not known"),
+        calls_since: z.number().int().describe("that went by without one"),
+      }),
+    ),
   })
   .meta({ id: "Liveness" });
 

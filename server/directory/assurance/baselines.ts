@@ -5,6 +5,7 @@ import { sha256Hex } from "../../kernel/secrets.ts";
 import { hoursOfSystem, MOST_OF_A_KIND, type ObservationRow, observationsOf } from "../../store/ai-observations.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import { epochPage, type EpochRow, insertEpoch, newestEpoch } from "../../store/drift-findings.ts";
+import { replayTimes } from "../../store/replay.ts";
 import { type WindowRow, windowsOfSystem } from "../../store/incident-windows.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
@@ -14,7 +15,7 @@ import { type HourOfCalls, type NormalFigures, normalFigures } from "./drift-sta
 
 const BASELINE_SCHEMA = "ai.gw/baseline/v1";
 const SHOWN_OF_A_KIND = 100;
-const KINDS = ["model", "tool", "caller", "prompt"] as const;
+const KINDS = ["model", "tool", "caller", "prompt", "data"] as const;
 type SeenKind = (typeof KINDS)[number];
 
 export type Normal = Record<string, string[]>;
@@ -48,10 +49,14 @@ function normalOf(observations: readonly ObservationRow[], windows: readonly Win
 }
 
 const HOUR_MS = 3_600_000;
+const NO_CALLS = { calls: 0, errors: 0, micros: 0, unpriced: 0, tokens: 0 };
 /** As far back as figures are learned from. */
 const LEARNED_FROM_MS = 30 * 24 * HOUR_MS;
 
-/** The whole hours since then that were in no incident window. `from`, `now`: milliseconds. */
+/**
+ * The whole hours since then that were in no incident window and in which nothing was replayed, those without calls among
+ * them from the first call on. `from`, `now`: milliseconds.
+ */
 export async function quietHours(
   db: Database | Trx,
   tenantId: string,
@@ -62,9 +67,15 @@ export async function quietHours(
 ): Promise<HourOfCalls[]> {
   const whole = new Date(Math.floor(now / HOUR_MS) * HOUR_MS);
   const hours = await hoursOfSystem(db, tenantId, systemId, new Date(Math.ceil(from / HOUR_MS) * HOUR_MS), whole);
-  const isIn = (hour: Date) =>
-    windows.some(({ started_at: start, ended_at: end }) => start.getTime() < hour.getTime() + HOUR_MS && (end === null || end > hour));
-  return hours.filter(({ hour }) => !isIn(hour)).map(({ hour, ...figures }) => ({ at: hour.getTime(), ...figures }));
+  const [first] = hours;
+  if (first === undefined) return [];
+  const aside = [...windows, ...(await replayTimes(db, tenantId, systemId, new Date(from)))];
+  const isIn = (at: number) =>
+    aside.some(({ started_at: start, ended_at: end }) => start.getTime() < at + HOUR_MS && (end === null || end.getTime() > at));
+  const called = new Map(hours.map(({ hour, ...figures }) => [hour.getTime(), figures]));
+  const all: HourOfCalls[] = [];
+  for (let at = first.hour.getTime(); at < whole.getTime(); at += HOUR_MS) if (!isIn(at)) all.push({ at, ...(called.get(at) ?? NO_CALLS) });
+  return all;
 }
 
 export const figuresIn = (row: Pick<EpochRow, "content">): NormalFigures | null =>

@@ -13,12 +13,10 @@ import { foundSystem, readAiSystem } from "./ai-systems.ts";
 import { gapsOf } from "./board.ts";
 import { contractOnBoard } from "./contracts.ts";
 import { healthOf } from "./health.ts";
-import { livenessOf } from "./liveness.ts";
+import { ANCHORED_WITHIN_MS, livenessOf } from "./liveness.ts";
 
 const DAY_MS = 86_400_000;
 const WINDOW_DAYS = 30;
-/** Twice the time in which a checkpoint is due. */
-const ANCHORED_WITHIN_MS = 120_000;
 const MOST_EVIDENCE = 200;
 const PASSING_SCORE = 70;
 

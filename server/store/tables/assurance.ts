@@ -75,7 +75,7 @@ export interface AiContractTable {
 export interface AiSystemObservationTable {
   tenant_id: string;
   ai_system_id: string;
-  /** model, tool, caller, prompt, or call of the system itself. */
+  /** model, tool, caller, prompt, data, or call of the system itself. */
   kind: string;
   subject: string;
   detail: JsonWithDefault<Record<string, unknown>>;
@@ -218,4 +218,29 @@ export interface ReplayRunTable {
   created_at: Stamp;
   started_at: NullableStamp;
   ended_at: NullableStamp;
+}
+
+export interface AiSystemHourTable {
+  tenant_id: string;
+  ai_system_id: string;
+  hour: Date;
+  calls: number;
+  timed: number;
+  log_ms: number;
+  refused: number;
+  guarded: number;
+}
+
+export interface AiSystemControlTable {
+  tenant_id: string;
+  ai_system_id: string;
+  control: string;
+  /** Rows on which it gave a sign of life. */
+  looked: number;
+  /** Calls that carried something, since the first. */
+  calls: number;
+  /** Those since the last. */
+  since_last: number;
+  last_seen: Date;
+  last_row: string;
 }
