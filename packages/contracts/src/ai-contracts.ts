@@ -59,6 +59,18 @@ export const contractClauses = z
       text_digests: z.record(z.string(), z.string()),
       exempt: z.boolean(),
     }),
+    // Absent from documents of before contracts named them.
+    knowledge_bases: byId(configured).optional(),
+    routing_groups: byId(
+      z.strictObject({
+        ...configured.shape,
+        members: z.record(z.string(), z.number().int()).describe("weights of the models that are granted"),
+      }),
+    ).optional(),
+    virtual_servers: byId(
+      z.strictObject({ ...configured.shape, members: z.record(z.string(), z.string()).describe("slugs of the tool servers behind it") }),
+    ).optional(),
+    semantic_caches: byId(configured).optional(),
   })
   .meta({ id: "ContractClauses" });
 
