@@ -15,6 +15,7 @@ import { toolCallCap } from "./controls/parameters/tool-call-cap.ts";
 import { SemanticPolicies } from "./controls/semantic-policies/semantic-policies.ts";
 import { SemanticEnforcement } from "./controls/semantic-policies/semantic-enforcement.ts";
 import { SemanticInspector } from "./controls/semantic-policies/semantic-inspector.ts";
+import type { Knowledge } from "./directory/config-follower.ts";
 import type { Database } from "./store/database.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Log } from "./kernel/log.ts";
@@ -37,8 +38,8 @@ interface ControlParts {
   /** Judges where neither a semantic policy nor its tenant names a model; null: none does. */
   readonly judgeModel: string | null;
   readonly upstreamTimeoutMs: number;
-  /** Whether changes of the configuration were heard of lately. */
-  readonly isCurrent: () => boolean;
+  /** What the configuration in force here is known to be worth. */
+  readonly knowledge: () => Knowledge;
 }
 
 /**
@@ -61,7 +62,7 @@ export function openControls(parts: ControlParts): {
   const inspectors = [new GuardrailInspector(engines), new SemanticInspector(inWords, clock)];
   const heldAnswers = new HeldAnswers(parts, idleMs);
   const actions = [actionArguments, ...inspectors];
-  const standing = [autonomy(parts.isCurrent), access, toolAccess, agentAccess];
+  const standing = [autonomy(parts.knowledge), access, toolAccess, agentAccess];
   return {
     controls: {
       request: [...standing, limits, parameters, guardrails, semanticPolicies, heldAnswers],

@@ -103,7 +103,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     askModel: models.ask,
     judgeModel: config.judgeModel ?? null,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
-    isCurrent: () => follower.isCurrent(),
+    knowledge: () => follower.knowledge(),
   });
   const outletTo: Services["outletTo"] = (reached) => new Outlet({ gates, begin, upstream: reached });
   const portal = openPortal(config, { ...parts, admission, ledger });

@@ -87,6 +87,7 @@ export interface TenantTable {
   /** After so long without a call a run is taken to be over. */
   run_idle_minutes: WithDefault<number>;
   local_passwords: WithDefault<boolean>;
+  autonomy_floor: WithDefault<"autonomous" | "restricted" | "suspended">;
   portal_registration: WithDefault<"open" | "closed">;
   portal_api_keys: WithDefault<"off" | "on">;
   admin_two_factor: WithDefault<"optional" | "required">;
