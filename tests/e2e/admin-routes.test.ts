@@ -141,6 +141,7 @@ function pathWith(operation: AdminOperation, id: string): string {
     .replace("{eid}", crypto.randomUUID())
     .replace("{rid}", crypto.randomUUID())
     .replace("{run_id}", crypto.randomUUID())
+    .replace("{statement}", "no.statement")
     .replace("{slug}", "no-standard")
     .replace("{task_id}", "no-task")
     .replace("{chain_id}", "no-chain");

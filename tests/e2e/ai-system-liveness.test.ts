@@ -89,3 +89,23 @@ test("a guardrail that looks at nothing any more while calls go by is a finding,
   await owner.post(`/v1/admin/drift/${found.id}/resolve`, { kind: "fixed" });
   expect((await open()).filter(({ kind }) => kind === "control_liveness")).toEqual([]);
 });
+
+test("statements are n of m over the ledger, with the rows behind each", async () => {
+  const { statements } = await owner.get(at("/statements"));
+  const of = (id: string) => statements.find((one: any) => one.id === id);
+  const looked = of("guardrails.looked");
+  expect([looked.of, looked.of - looked.met, looked.rows.length]).toEqual([50, 25, 25]);
+  expect([of("calls.identified").met, of("autonomy.live").met, of("content.hashed").met]).toEqual([50, 50, 50]);
+  expect([of("suspension.held").of, of("notice.before_first_turn").of]).toEqual([0, 0]);
+  const unseen = await owner.get(at("/statements/guardrails.looked/rows"));
+  expect([unseen.met, unseen.rows, unseen.next]).toEqual([false, looked.rows, null]);
+  const row = await rowOf(owner, { id: unseen.rows[0] });
+  expect([row.guardrail_blocked, row.success]).toEqual([null, true]);
+  const seen = await owner.get(at("/statements/guardrails.looked/rows?met=true"));
+  expect(seen.rows.length).toBe(25);
+  expect((await owner.request("GET", at("/statements/everything.fine/rows"))).status).toBe(404);
+  const long = await owner.request("GET", at("/statements?from=2020-01-01T00:00:00Z"));
+  expect([long.status, long.body.fields[0].field]).toEqual([400, "from"]);
+  const { report } = await owner.post(at("/assurance"), {});
+  expect(report.statements.find((one: any) => one.id === "guardrails.looked").met).toBe(25);
+});

@@ -18,6 +18,10 @@ const SHOWN_OF_A_KIND = 100;
 const KINDS = ["model", "tool", "caller", "prompt", "data"] as const;
 type SeenKind = (typeof KINDS)[number];
 
+/** After so long a baseline is frozen of what there is, unless that is next to nothing. */
+const LEARNED_WITHIN_DAYS = 30;
+const FEWEST_LEARNED = 200;
+
 export type Normal = Record<string, string[]>;
 
 /** What a system has to show before its baseline is frozen by itself. */
@@ -125,7 +129,9 @@ export async function hasLearned(
   now: number,
 ): Promise<boolean> {
   const all = (await observationsOf(db, tenantId, systemId)).find(({ kind }) => kind === "call");
-  return all !== undefined && all.calls >= terms.calls && now - all.first_seen.getTime() >= terms.days * 86_400_000;
+  if (all === undefined) return false;
+  const days = (now - all.first_seen.getTime()) / 86_400_000;
+  return (all.calls >= terms.calls && days >= terms.days) || (all.calls >= FEWEST_LEARNED && days >= LEARNED_WITHIN_DAYS);
 }
 
 export async function readBaselines({ db }: Directory, tenantId: string, systemId: string, terms: LearningTerms): Promise<Baselines> {

@@ -7,11 +7,11 @@ import { activeContract } from "../../store/ai-contracts.ts";
 import { newestSuite } from "../../store/replay.ts";
 import { gateFor } from "./replay-runs.ts";
 import { newestEpoch, openFindings } from "../../store/drift-findings.ts";
-import { readNoticeStatement } from "../notices/notice-configs.ts";
 import type { Directory } from "../writes/write.ts";
 import { foundSystem, readAiSystem } from "./ai-systems.ts";
 import { gapsOf } from "./board.ts";
 import { contractOnBoard } from "./contracts.ts";
+import { statementsOver } from "./statements.ts";
 import { healthOf } from "./health.ts";
 import { ANCHORED_WITHIN_MS, livenessOf } from "./liveness.ts";
 
@@ -71,7 +71,6 @@ export async function readAssuranceReport(directory: Directory, tenantId: string
   const { name, owner, purpose, role, risk_class, lifecycle_state, autonomy_level } = readAiSystem(row);
   const { items: evidence } = await evidenceStore.page(db, tenantId, { systemId }, { limit: MOST_EVIDENCE, offset: 0 });
   const window = { from: new Date(now - WINDOW_DAYS * DAY_MS).toISOString(), to: new Date(now).toISOString() };
-  const notice = await readNoticeStatement(directory, tenantId, { ...window, systemId });
   const isPassed =
     lifecycle_state === "in_service" &&
     contract?.conforms === true &&
@@ -90,15 +89,7 @@ export async function readAssuranceReport(directory: Directory, tenantId: string
     liveness: status,
     traffic,
     evidence: evidence.map(({ id, kind, uri, sha256 }) => ({ id, kind, uri, sha256 }) as AssuranceReport["evidence"][number]),
-    statements: [
-      {
-        id: notice.statement,
-        title: "Conversations had the AI notice before their first answer",
-        met: notice.met,
-        of: notice.of,
-        rows: notice.not_met,
-      },
-    ],
+    statements: await statementsOver(db, { tenantId, systemId, from: new Date(window.from), to: new Date(window.to) }),
     gaps: (await gapsOf(directory, row, contract, traffic.calls, new Date(now))).map(({ id }) => id),
     ledger: await chainHeads(db),
     result: isPassed ? "PASSED" : "FAILED",
