@@ -138,6 +138,17 @@ export const baselines = z
     }),
     normal: z.record(z.string(), z.array(z.string())).describe("of the epoch: what the system is seen with, by kind"),
     seen: z.record(z.string(), z.array(seen)).describe("what it was seen with so far, the newest first, at most a hundred of a kind"),
+    figures: z
+      .array(
+        z.strictObject({
+          metric: z.string(),
+          normal: z.number().nullable().describe("of the epoch; null while too little is known"),
+          points: z.array(z.strictObject({ at: timestamp, value: z.number(), calls: z.number().int() })),
+        }),
+      )
+      .describe(
+        "of the last 14 days, beside what is normal: cost (USD), tokens and milliseconds of a call, shares of calls, calls of a day",
+      ),
   })
   .meta({ id: "Baselines" });
 

@@ -11,7 +11,7 @@ import type { Page, Paged } from "../../store/paging.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { foundSystem } from "./ai-systems.ts";
-import { type HourOfCalls, type NormalFigures, normalFigures } from "./drift-statistics.ts";
+import { type HourOfCalls, type Metric, type NormalFigures, normalFigures, plotsOf } from "./drift-statistics.ts";
 
 const BASELINE_SCHEMA = "ai.gw/baseline/v1";
 const SHOWN_OF_A_KIND = 100;
@@ -53,6 +53,7 @@ function normalOf(observations: readonly ObservationRow[], windows: readonly Win
 }
 
 const HOUR_MS = 3_600_000;
+const SHOWN_MS = 14 * 24 * HOUR_MS;
 const NO_CALLS = { calls: 0, errors: 0, micros: 0, unpriced: 0, tokens: 0 };
 /** As far back as figures are learned from. */
 const LEARNED_FROM_MS = 30 * 24 * HOUR_MS;
@@ -134,11 +135,21 @@ export async function hasLearned(
   return (all.calls >= terms.calls && days >= terms.days) || (all.calls >= FEWEST_LEARNED && days >= LEARNED_WITHIN_DAYS);
 }
 
-export async function readBaselines({ db }: Directory, tenantId: string, systemId: string, terms: LearningTerms): Promise<Baselines> {
+/** Costs are told in dollars. */
+const inUnits = (metric: Metric, value: number): number => (metric === "cost" ? value / 1_000_000 : value);
+
+export async function readBaselines(
+  { db, clock }: Directory,
+  tenantId: string,
+  systemId: string,
+  terms: LearningTerms,
+): Promise<Baselines> {
   await foundSystem(db, tenantId, systemId);
   const epoch = await newestEpoch(db, tenantId, systemId);
   const observations = await observationsOf(db, tenantId, systemId);
   const all = observations.find(({ kind }) => kind === "call");
+  const now = clock.now();
+  const hours = await quietHours(db, tenantId, systemId, now - SHOWN_MS, now, await windowsOfSystem(db, tenantId, systemId));
   const seen = (kind: SeenKind) =>
     observations
       .filter((one) => one.kind === kind)
@@ -162,6 +173,11 @@ export async function readBaselines({ db }: Directory, tenantId: string, systemI
     },
     normal: epoch === undefined ? {} : normalIn(epoch),
     seen: Object.fromEntries(KINDS.map((kind) => [kind, seen(kind)])),
+    figures: plotsOf(hours, (epoch === undefined ? null : figuresIn(epoch)) ?? {}).map(({ metric, normal, points }) => ({
+      metric,
+      normal: normal === null ? null : inUnits(metric, normal),
+      points: points.map(({ at, value, calls }) => ({ at: new Date(at).toISOString(), value: inUnits(metric, value), calls })),
+    })),
   };
 }
 

@@ -146,6 +146,33 @@ function figuresOf(buckets: readonly Bucket[], metric: BucketMetric): { mean: nu
   return { mean, spread: Math.max(seen, MEASURES[metric].chance(mean, calls)) };
 }
 
+/** A metric as it is shown: what is normal, and how it was. */
+export interface Plot {
+  readonly metric: Metric;
+  readonly normal: number | null;
+  readonly points: readonly { readonly at: number; readonly value: number; readonly calls: number }[];
+}
+
+const DAY_HOURS = 24;
+
+/** The metrics over these hours, oldest first, beside what is normal. Of calls those of a day. */
+export function plotsOf(hours: readonly HourOfCalls[], normal: NormalFigures): Plot[] {
+  const bucketed = BUCKETED.map((metric): Plot => {
+    const { shown } = MEASURES[metric];
+    const mean = normal[metric]?.mean;
+    const points = bucketsOf(hours, metric).map(({ from, value, calls }) => ({ at: from, value: shown(value), calls }));
+    return { metric, normal: mean === undefined ? null : shown(mean), points };
+  });
+  const days = new Map<number, number>();
+  for (const { at, calls } of hours) {
+    const day = Math.floor(at / (DAY_HOURS * HOUR_MS)) * DAY_HOURS * HOUR_MS;
+    days.set(day, (days.get(day) ?? 0) + calls);
+  }
+  const week = normal.volume?.mean;
+  const points = [...days].map(([at, calls]) => ({ at, value: calls, calls }));
+  return [...bucketed, { metric: "volume", normal: week === undefined ? null : (week * DAY_HOURS) / WEEK_HOURS, points }];
+}
+
 /** Of the whole weeks that there are: part of a week is not like the rest. */
 function normalVolume(hours: readonly HourOfCalls[]): { mean: number; spread: number } | null {
   const whole = Math.floor(hours.length / WEEK_HOURS) * WEEK_HOURS;
