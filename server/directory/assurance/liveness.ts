@@ -1,5 +1,5 @@
 import type { Liveness } from "@gatehouse/contracts/ai-drift";
-import { activeHours, observationsOf } from "../../store/ai-observations.ts";
+import { activeHours, type ObservationRow, observationsOf } from "../../store/ai-observations.ts";
 import { controlSigns, type ControlSigns } from "../../store/ai-system-signs.ts";
 import { newestCheckpoint, unanchoredChains } from "../../store/assurance-snapshots.ts";
 import type { Database, Trx } from "../../store/database.ts";
@@ -80,9 +80,22 @@ async function controlsOf(db: Database | Trx, tenantId: string, systemId: string
   return [...controls, anchoring];
 }
 
-export async function livenessOf(db: Database | Trx, tenantId: string, systemId: string, now: number): Promise<Liveness> {
-  const hours = (await activeHours(db, tenantId, systemId, new Date(now - LEARNED_MS))).map((hour) => hour.getTime());
-  const seen = (await observationsOf(db, tenantId, systemId)).find(({ kind }) => kind === "call")?.last_seen.getTime();
+/** The hours in which it was called, of those that say what is usual; milliseconds, oldest first. */
+export async function usualHours(db: Database | Trx, tenantId: string, systemId: string, now: number): Promise<number[]> {
+  return (await activeHours(db, tenantId, systemId, new Date(now - LEARNED_MS))).map((hour) => hour.getTime());
+}
+
+/** `known`: what was read before. */
+export async function livenessOf(
+  db: Database | Trx,
+  tenantId: string,
+  systemId: string,
+  now: number,
+  known: { readonly hours?: readonly number[]; readonly observations?: readonly ObservationRow[] } = {},
+): Promise<Liveness> {
+  const hours = known.hours ?? (await usualHours(db, tenantId, systemId, now));
+  const observations = known.observations ?? (await observationsOf(db, tenantId, systemId));
+  const seen = observations.find(({ kind }) => kind === "call")?.last_seen.getTime();
   const lastCall = seen ?? hours.at(-1) ?? null;
   return {
     ai_system_id: systemId,
