@@ -16,6 +16,7 @@ import { toolCallCap } from "./controls/parameters/tool-call-cap.ts";
 import { SemanticPolicies } from "./controls/semantic-policies/semantic-policies.ts";
 import { SemanticEnforcement } from "./controls/semantic-policies/semantic-enforcement.ts";
 import { SemanticInspector } from "./controls/semantic-policies/semantic-inspector.ts";
+import type { ConfigurationProvenance } from "./directory/config-follower.ts";
 import type { Database } from "./store/database.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Log } from "./kernel/log.ts";
@@ -24,6 +25,7 @@ import type { AdmissionParts } from "./road/admission/admit.ts";
 import { Gates } from "./road/gates.ts";
 import type { Controls } from "./road/govern.ts";
 import type { FindPassages } from "./road/knowledge.ts";
+import type { ActionControl } from "./road/control.ts";
 import type { AskModel } from "./road/model-question.ts";
 
 interface ControlParts {
@@ -39,8 +41,8 @@ interface ControlParts {
   /** Judges where neither a semantic policy nor its tenant names a model; null: none does. */
   readonly judgeModel: string | null;
   readonly upstreamTimeoutMs: number;
-  /** Whether changes of the configuration were heard of lately. */
-  readonly isCurrent: () => boolean;
+  /** What the configuration in force here is known to be worth. */
+  readonly knowledge: () => ConfigurationProvenance;
 }
 
 /**
@@ -53,6 +55,8 @@ export function openControls(parts: ControlParts): {
   readonly controls: Controls;
   readonly gates: Gates;
   readonly cleared: GuardrailInspector["cleared"];
+  /** What is asked of an action before anybody is to approve it. */
+  readonly actions: readonly ActionControl[];
 } {
   const { askModel, clock, log, limits, upstreamTimeoutMs: idleMs } = parts;
   const engines = { engines: parts.engines, askModel };
@@ -63,13 +67,15 @@ export function openControls(parts: ControlParts): {
   const inspectors = [inspector, new SemanticInspector(inWords, clock)];
   const knowledge = new Knowledge({ find: parts.findPassages, cleared: inspector.cleared.bind(inspector), log });
   const heldAnswers = new HeldAnswers(parts, idleMs);
-  const standing = [autonomy(parts.isCurrent), access, toolAccess, agentAccess];
+  const actions = [actionArguments, ...inspectors];
+  const standing = [autonomy(parts.knowledge), access, toolAccess, agentAccess];
   return {
     cleared: inspector.cleared.bind(inspector),
     controls: {
       request: [...standing, limits, parameters, guardrails, knowledge, semanticPolicies, heldAnswers],
       answer: [guardrails, generatedToolCalls, toolCallCap, limits.toolCallCaps, semanticPolicies, heldAnswers],
     },
-    gates: new Gates({ ...parts.admission, actions: [actionArguments, ...inspectors, new Approvals(parts)], inspectors, standing }),
+    gates: new Gates({ ...parts.admission, actions: [...actions, new Approvals(parts)], inspectors, standing }),
+    actions,
   };
 }

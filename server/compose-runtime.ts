@@ -5,6 +5,7 @@ import { openWatchedLedger } from "./compose-ledger.ts";
 import { followed } from "./compose-follower.ts";
 import { openLimits } from "./compose-limits.ts";
 import { openObserving } from "./compose-observed.ts";
+import { openReplays } from "./compose-replay.ts";
 import { openPortal } from "./compose-portal.ts";
 import { compileStoredPolicy } from "./controls/argument-policies/stored-policy.ts";
 import { Notices } from "./controls/notices/notices.ts";
@@ -110,14 +111,14 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     clock,
     log,
   });
-  const { controls, gates, cleared } = openControls({
+  const { controls, gates, cleared, actions } = openControls({
     ...{ admission, db, secrets, clock, log, limits: limits.limits },
     engines: guardrailEngines(upstream.outbound, clock),
     askModel: models.ask,
     findPassages: knowledge.find,
     judgeModel: config.judgeModel ?? null,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
-    isCurrent: () => follower.isCurrent(),
+    knowledge: () => follower.knowledge(),
   });
   const outletTo: Services["outletTo"] = (reached) => new Outlet({ gates, begin, upstream: reached });
   const portal = openPortal(config, { ...parts, admission, ledger });
@@ -162,6 +163,13 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     batches: batch.batches,
     portal: portal.service(notices, tools.tools.appResource),
   };
+  const replays = openReplays({
+    ...{ clock, log, calls, controls, actions, directory, snapshots, items },
+    models: models.direct,
+    tools: tools.tools,
+    timeoutMs: config.upstreamTimeoutMs,
+    caughtUp: () => follower.caughtUp(),
+  });
   const jobs: Job[] = [
     { name: "write_key_uses", everyMs: USES_WRITTEN_MS, run: () => credentials.writeUses() },
     { name: "write_stranger_rows", everyMs: STRANGERS_WRITTEN_MS, run: () => strangers.write() },
@@ -170,7 +178,10 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   ];
   jobs.push(connectorJob({ directory, openSource: sourceOpener(config.knowledgeDir), log }));
   const workers = runJobs(
-    [...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...knowledge.jobs, ...batch.jobs, ...storedJobs(parts)],
+    [
+      ...[...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs],
+      ...[...knowledge.jobs, ...batch.jobs, ...replays.jobs, ...storedJobs(parts)],
+    ],
     log,
   );
   return {
@@ -181,11 +192,13 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     /** Takes no more calls, lets those in flight end, and after `graceMs` ends them. */
     async drain(graceMs: number): Promise<void> {
       batch.stop();
+      replays.stop();
       await road.drain(graceMs);
       await batch.settled();
       await models.settled();
     },
     async close(): Promise<void> {
+      replays.stop();
       await workers.stop();
       await strangers.write("all").catch((error: Error) => log.error("row_not_sealed", { error }));
       await limits.close();

@@ -6,6 +6,17 @@ import type { DatabaseConnection } from "../store/database.ts";
 const POLL_MS = 500;
 /** After so long without a look at the changes, what is in force may have been replaced. */
 const CURRENT_MS = 5_000;
+/** After so long, it says nothing any more. */
+const KNOWN_MS = 900_000;
+
+/** As `autonomy_provenance` tells it (interface 2.9). */
+export type ConfigurationProvenance = "live" | "last_known_good" | "floor";
+
+/** `ms`: since the changes were last looked at. */
+export function knowledgeAfter(ms: number): ConfigurationProvenance {
+  if (ms <= CURRENT_MS) return "live";
+  return ms <= KNOWN_MS ? "last_known_good" : "floor";
+}
 
 export interface ConfigListener {
   /** One tenant's policy changed. */
@@ -70,9 +81,9 @@ export class ConfigFollower {
     return caught;
   }
 
-  /** Whether the changes were read lately, so that what is in force here is what is configured. */
-  isCurrent(): boolean {
-    return performance.now() - this.readAt <= CURRENT_MS;
+  /** What the configuration that is in force here is known to be worth, by how long ago the changes were read. */
+  knowledge(): ConfigurationProvenance {
+    return knowledgeAfter(performance.now() - this.readAt);
   }
 
   private poll(): void {

@@ -52,6 +52,8 @@ export interface TenantSnapshot {
   readonly semanticCaches: readonly SemanticCacheEntry[];
   readonly semanticPolicies: readonly SemanticPolicyEntry[];
   readonly defaultJudgeModelId: string | null;
+  /** What AI Systems may do at most where nothing is known of them any more. */
+  readonly autonomyFloor: "autonomous" | "restricted" | "suspended";
   readonly agents: TenantAgents;
   /** What the envelope and the lifecycle of each AI System say, by its group. */
   readonly aiSystems: ReadonlyMap<string, AutonomyRow>;
@@ -129,6 +131,7 @@ export function compileTenant(
     semanticCaches: compileSemanticCaches(rows.semantic_caches, models),
     semanticPolicies: compileSemanticPolicies(rows.semantic_policies),
     defaultJudgeModelId: rows.tenant.default_judge_model_id,
+    autonomyFloor: rows.tenant.autonomy_floor,
     agents: compileAgents(rows, open),
     aiSystems: new Map(rows.ai_systems.map((row) => [row.id, row])),
     compliance: complianceRulesOf(rows.tenant.compliance_frameworks, rows.classified_groups),

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from "kysely";
+import { addHours, addSigns } from "./ai-system-signs.ts";
 import type { Database, Trx } from "./database.ts";
 import type { AiSystemObservationTable } from "./tables/assurance.ts";
 
@@ -43,10 +44,12 @@ async function observeChain(trx: Trx, chainId: string, head: number): Promise<bo
   await sql`
     WITH seen AS MATERIALIZED (
       SELECT s.tenant_id, s.id AS ai_system_id, a.id, a.timestamp, a.llm_model_used, a.llm_provider, a.custom_metadata, a.server_id,
-             a.mcp_capability_name, a.mcp_method, a.tool_definition_hash, a.prompt_fingerprint, a.api_key_id, a.subject_kind, a.subject_id
+             a.mcp_capability_name, a.mcp_method, a.tool_definition_hash, a.prompt_fingerprint, a.api_key_id, a.subject_kind, a.subject_id,
+             a.pii_detected, a.region_routed_to
         FROM audit_rows a JOIN ai_systems s ON s.tenant_id = a.tenant_id AND s.id::text = a.resource_group_id
        WHERE a.chain_id = ${chainId} AND a.chain_seq > ${from} AND a.chain_seq <= ${to} AND a.source = 'gateway' AND a.success
          AND a.proxy_type IN ('llm', 'mcp', 'virtual_mcp', 'a2a', 'skill', 'batch')
+         AND NOT coalesce(a.tags @> '["replay"]', false)
     ), things AS (
       SELECT *, 'call' AS kind, '' AS subject, '{}'::jsonb AS detail FROM seen
       UNION ALL
@@ -63,6 +66,10 @@ async function observeChain(trx: Trx, chainId: string, head: number): Promise<bo
         FROM seen WHERE coalesce(api_key_id, subject_id) IS NOT NULL
       UNION ALL
       SELECT *, 'prompt', prompt_fingerprint, '{}'::jsonb FROM seen WHERE prompt_fingerprint IS NOT NULL
+      UNION ALL
+      SELECT *, 'data', 'personal data', '{}'::jsonb FROM seen WHERE pii_detected
+      UNION ALL
+      SELECT *, 'data', 'region ' || region_routed_to, jsonb_build_object('region', region_routed_to) FROM seen WHERE region_routed_to IS NOT NULL
     )
     INSERT INTO ai_system_observations AS known (tenant_id, ai_system_id, kind, subject, detail, calls, first_seen, last_seen, first_row, last_row)
     SELECT tenant_id, ai_system_id, kind, subject, (array_agg(detail))[1], count(*), min(timestamp), max(timestamp), min(id), max(id)
@@ -74,6 +81,9 @@ async function observeChain(trx: Trx, chainId: string, head: number): Promise<bo
       calls = known.calls + excluded.calls,
       first_seen = least(known.first_seen, excluded.first_seen), last_seen = greatest(known.last_seen, excluded.last_seen),
       first_row = least(known.first_row, excluded.first_row), last_row = greatest(known.last_row, excluded.last_row)`.execute(trx);
+  const stretch = { chainId, from, to };
+  await addHours(trx, stretch);
+  await addSigns(trx, stretch);
   await trx.updateTable("observed_chains").set({ seq: to }).where("chain_id", "=", chainId).execute();
   return to < head;
 }
@@ -105,14 +115,24 @@ export interface CallsOfHour {
   readonly micros: number;
   readonly unpriced: number;
   readonly tokens: number;
+  /** Of the calls, those of models that were answered, and the sum of the logarithms of their milliseconds; null where nothing tells. */
+  readonly timed: number | null;
+  readonly log_ms: number | null;
+  readonly refused: number | null;
+  readonly guarded: number | null;
+  /** Of which the three are told. */
+  readonly told: number | null;
 }
 
 /** What the system's calls came to in each hour from `from` up to `to`, oldest first; hours without calls are not there. */
 export async function hoursOfSystem(db: Database | Trx, tenantId: string, systemId: string, from: Date, to: Date): Promise<CallsOfHour[]> {
   const { rows } = await sql<CallsOfHour>`
-    SELECT hour, sum(requests)::bigint AS calls, sum(errors)::bigint AS errors, sum(cost_micro_usd)::bigint AS micros,
-           sum(unpriced_requests)::bigint AS unpriced, sum(prompt_tokens + completion_tokens)::bigint AS tokens
-      FROM usage_hourly WHERE tenant_id = ${tenantId} AND resource_group_id = ${systemId}::text AND hour >= ${from} AND hour < ${to}
-     GROUP BY hour ORDER BY hour`.execute(db);
+    SELECT u.*, h.timed, h.log_ms, h.refused, h.guarded, h.calls AS told FROM (
+      SELECT hour, sum(requests)::bigint AS calls, sum(errors)::bigint AS errors, sum(cost_micro_usd)::bigint AS micros,
+             sum(unpriced_requests)::bigint AS unpriced, sum(prompt_tokens + completion_tokens)::bigint AS tokens
+        FROM usage_hourly WHERE tenant_id = ${tenantId} AND resource_group_id = ${systemId}::text AND hour >= ${from} AND hour < ${to}
+       GROUP BY hour) u
+      LEFT JOIN ai_system_hours h ON h.tenant_id = ${tenantId} AND h.ai_system_id = ${systemId} AND h.hour = u.hour
+     ORDER BY u.hour`.execute(db);
   return rows;
 }

@@ -51,3 +51,11 @@ export async function unanchoredChains(db: Database | Trx, before: Date): Promis
      WHERE head_seq > coalesce(last_checkpoint_seq, 0) AND updated_at < ${before}`.execute(db);
   return rows[0]?.chains ?? 0;
 }
+
+/** When a checkpoint was last signed; null where none ever was. */
+export async function newestCheckpoint(db: Database | Trx): Promise<Date | null> {
+  const { rows } = await sql<{ at: Date | null }>`
+    SELECT max(k.signed_at) AS at FROM audit_chains c CROSS JOIN LATERAL
+      (SELECT signed_at FROM audit_checkpoints WHERE chain_id = c.chain_id ORDER BY checkpoint_no DESC LIMIT 1) k`.execute(db);
+  return rows[0]?.at ?? null;
+}

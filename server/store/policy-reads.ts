@@ -25,6 +25,7 @@ export interface TenantPolicyRows extends PolicyRows {
     allowed_regions: string[];
     default_judge_model_id: string | null;
     compliance_frameworks: string[] | null;
+    autonomy_floor: "autonomous" | "restricted" | "suspended";
   };
   /** The groups that are classified or handle health information; none where the tenant reports under nothing. */
   readonly classified_groups: ClassifiedGroup[];
@@ -56,7 +57,7 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
     .execute(async (trx) => {
       const tenant = await trx
         .selectFrom("tenants")
-        .select(["id", "enabled", "data_retention", "allowed_regions", "default_judge_model_id", "compliance_frameworks"])
+        .select(["id", "enabled", "data_retention", "allowed_regions", "default_judge_model_id", "compliance_frameworks", "autonomy_floor"])
         .where("id", "=", tenantId)
         .executeTakeFirst();
       if (tenant === undefined) return null;

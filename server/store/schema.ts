@@ -45,13 +45,17 @@ import type { BatchCostTable, BatchJobTable, BatchLineTable, BatchRunnerTable } 
 import type { BlobToRemoveTable, FileTable } from "./tables/files.ts";
 import type {
   AiContractTable,
+  AiSystemControlTable,
   AiSystemEvidenceTable,
+  AiSystemHourTable,
   AiSystemObservationTable,
   AiSystemTable,
   AssuranceSnapshotTable,
   BaselineEpochTable,
   DriftFindingTable,
   IncidentWindowTable,
+  ReplayRunTable,
+  ReplaySuiteTable,
   ResponsePolicyTable,
   ResponseTable,
 } from "./tables/assurance.ts";
@@ -90,6 +94,7 @@ export interface TenantTable {
   /** After so long without a call a run is taken to be over. */
   run_idle_minutes: WithDefault<number>;
   local_passwords: WithDefault<boolean>;
+  autonomy_floor: WithDefault<"autonomous" | "restricted" | "suspended">;
   portal_registration: WithDefault<"open" | "closed">;
   portal_api_keys: WithDefault<"off" | "on">;
   admin_two_factor: WithDefault<"optional" | "required">;
@@ -207,6 +212,10 @@ export interface Schema {
   drift_findings: DriftFindingTable;
   assurance_snapshots: AssuranceSnapshotTable;
   response_policies: ResponsePolicyTable;
+  ai_system_controls: AiSystemControlTable;
+  ai_system_hours: AiSystemHourTable;
+  replay_runs: ReplayRunTable;
+  replay_suites: ReplaySuiteTable;
   responses: ResponseTable;
   resource_group_models: ResourceGroupModelTable;
   resource_group_virtual_models: ResourceGroupModelTable;

@@ -48,6 +48,10 @@ withBrowser("a group is registered as an AI System, put under contract, held bac
   await page.getByLabel("Reason (version 1)").fill("mine");
   await page.getByRole("button", { name: "Approve" }).click();
   await page.getByText("Whoever minted a version of a contract cannot approve it.").waitFor();
+  const models = page.getByRole("region", { name: "models" });
+  await models.getByText("widened").waitFor();
+  await models.getByText("not there").waitFor();
+  await models.getByText('"name": "thinker"').waitFor();
   const account = { tenant_id: "default", username: "reviewer", password: ADMIN_PASSWORD };
   const reviewer = await signIn(world.gateway.adminUrl, account, "tenant");
   const { contracts } = await reviewer.get(`/v1/admin/ai-systems/${group.id}/contracts`);
@@ -67,6 +71,37 @@ withBrowser("a group is registered as an AI System, put under contract, held bac
   await page.evaluate(() => scrollTo(0, 0));
   const pictures = process.env["PICTURES"];
   if (pictures !== undefined) await page.screenshot({ path: `${pictures}/system.png`, fullPage: true });
+  expect(problems).toEqual([]);
+  await context.close();
+});
+
+withBrowser("what is normal is shown as a curve, and recorded calls are replayed", async () => {
+  const { admin } = world;
+  await admin.request("PATCH", "/v1/admin/tenants/default", { data_retention: { store_bodies: "full" } });
+  const busy = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "busy" });
+  const key = await admin.post(`/v1/admin/resource-groups/${busy.id}/api-keys`, { name: "busy" });
+  await admin.post("/v1/admin/llms", { tenant_id: "default", name: "talker", provider: "own-echo", group_ids: [busy.id] });
+  await admin.post("/v1/admin/ai-systems", { tenant_id: "default", group_id: busy.id });
+  for (let call = 0; call < 3; call++) {
+    const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": key.key_value },
+      body: JSON.stringify({ model: "talker", messages: [{ role: "user", content: `question ${call}` }] }),
+    });
+    expect(answer.status).toBe(200);
+    await answer.text();
+  }
+  const { page, context, problems } = await consolePage();
+  await page.goto(`${world.console}/manage/ai-systems/${busy.id}`);
+  await page.getByRole("heading", { name: "What is normal" }).waitFor();
+  await page.getByText("0 of 1,000 calls were seen").or(page.getByText("3 of 1,000 calls were seen")).waitFor();
+  await page.getByText("checkpoints", { exact: true }).waitFor();
+  await page.getByText("No suite is frozen.").waitFor();
+  await page.getByRole("button", { name: "Freeze a suite" }).click();
+  await page.getByText("1, 3 cases, each 3 times").waitFor();
+  await page.getByRole("button", { name: "Run it" }).click();
+  await page.getByText(/^passed, asked for/).waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
   expect(problems).toEqual([]);
   await context.close();
 });

@@ -46,6 +46,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     portal_api_keys: "on",
     admin_two_factor: "required",
     local_passwords: false,
+    autonomy_floor: "restricted",
   }),
   "/v1/admin/admin-users": () => ({
     username: "wanted",

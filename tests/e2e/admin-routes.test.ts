@@ -144,6 +144,8 @@ function pathWith(operation: AdminOperation, id: string): string {
     .replace("{document_id}", crypto.randomUUID())
     .replace("{eid}", crypto.randomUUID())
     .replace("{rid}", crypto.randomUUID())
+    .replace("{run_id}", crypto.randomUUID())
+    .replace("{statement}", "no.statement")
     .replace("{slug}", "no-standard")
     .replace("{task_id}", "no-task")
     .replace("{chain_id}", "no-chain");

@@ -25,7 +25,18 @@ function canonical(value: unknown): string {
 /** What says nothing of what a record lets anybody do, as the guide lists it. */
 const BESIDE = [
   ...["created_at", "updated_at", "is_healthy", "health_checked_at", "discovered_at", "tools", "group_ids", "resource_group_ids"],
-  ...["tenant_id", "api_key", "credentials", "has_api_key", "api_key_hint", "has_credentials", "icon_url", "outdated"],
+  ...[
+    "document_count",
+    "ready_count",
+    "tenant_id",
+    "api_key",
+    "credentials",
+    "has_api_key",
+    "api_key_hint",
+    "has_credentials",
+    "icon_url",
+    "outdated",
+  ],
 ];
 
 /** The newest word of the log about a record. */
@@ -47,6 +58,12 @@ test("each digest of a contract is that of the record in the admin log, and chan
     rules: [{ deny_if: "chaining", message: "no" }],
   });
   const inWords = await made("/v1/admin/semantic-policies", { name: "s", constraint_text: "Be kind." });
+  const embeds = await made("/v1/admin/llms", { name: "e", provider: "p", mode: "embedding", group_ids: [group.id] });
+  const base = await made("/v1/admin/knowledgebases", { name: "k", embedding_model_id: embeds.id, group_ids: [group.id] });
+  const cache = await made("/v1/admin/semantic-cache/configs", { name: "c" });
+  await owner("POST", `/v1/admin/semantic-cache/configs/${cache.id}/groups`, { group_ids: [group.id] });
+  await made("/v1/admin/llm-router/routing-groups", { id: "router" });
+  await owner("PATCH", `/v1/admin/llms/${model.id}`, { routing_group_id: "router", routing_weight: 3 });
   await owner("POST", "/v1/admin/ai-systems", { group_id: group.id });
   const { clauses, digest } = await made(`/v1/admin/ai-systems/${group.id}/contracts`, {});
   const told = {
@@ -54,13 +71,18 @@ test("each digest of a contract is that of the record in the admin log, and chan
     guardrail: clauses.guardrails[guardrail.id].digest,
     policy: clauses.argument_policies[policy.id].digest,
     inWords: clauses.semantic_policies[inWords.id].digest,
+    base: clauses.knowledge_bases[base.id].digest,
+    cache: clauses.semantic_caches[cache.id].digest,
   };
   expect(told).toEqual({
     model: await digestInLog("models", model.id),
     guardrail: await digestInLog("guardrail-configs", guardrail.id),
     policy: await digestInLog("argument-policies", policy.id),
     inWords: await digestInLog("semantic-policies", inWords.id),
+    base: await digestInLog("knowledgebases", base.id),
+    cache: await digestInLog("semantic-cache-configs", cache.id),
   });
+  expect(clauses.routing_groups.router.members).toEqual({ [model.id]: 3 });
   const document = { schema: "ai.gw/contract/v1", ai_system_id: group.id, clauses };
   expect(createHash("sha256").update(canonical(document)).digest("hex")).toBe(digest);
 
@@ -73,6 +95,9 @@ test("each digest of a contract is that of the record in the admin log, and chan
   await owner("PATCH", `/v1/admin/llms/${model.id}`, { default_temperature: 0.5 });
   const changed = await made(`/v1/admin/ai-systems/${group.id}/contracts`, {});
   expect(changed.digest).not.toBe(digest);
+  await owner("PATCH", `/v1/admin/knowledgebases/${base.id}`, { group_ids: [] });
+  const live = (await owner("GET", `/v1/admin/ai-systems/${group.id}/contracts/${changed.version}/diff?against=live`)).body;
+  expect(live.changes.map(({ clause, path, change }: any) => [clause, path, change])).toEqual([["knowledge_bases", base.id, "narrowed"]]);
   const diff = (await owner("GET", `/v1/admin/ai-systems/${group.id}/contracts/${changed.version}/diff`)).body;
   expect([diff.overall, diff.changes.map(({ clause, path, change }: any) => [clause, path, change])]).toEqual([
     "widened",

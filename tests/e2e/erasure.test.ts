@@ -106,12 +106,6 @@ async function liveALittle(): Promise<void> {
     expect(answer.status).toBe(200);
     await answer.text();
   }
-  const batch = await fetch(`${url}/v1/proxy/batch/jobs`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${mary.token}`, "content-type": "application/json" },
-    body: JSON.stringify({ model: "fake-1", requests: [{ custom_id: "a", body: { messages: [{ role: "user", content: "marys batch" }] } }] }),
-  });
-  expect(batch.status).toBe(201);
   const letter = new FormData();
   letter.set("kind", "document");
   letter.set("file", new Blob(["marys letter"]), "letter.txt");

@@ -38,6 +38,7 @@ const TOP = [
   "compose-limits.ts",
   "compose-observed.ts",
   "compose-portal.ts",
+  "compose-replay.ts",
   "compose-runtime.ts",
   "compose-workers.ts",
   "drivers.ts",

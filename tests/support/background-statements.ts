@@ -20,6 +20,7 @@ export const BACKGROUND_STATEMENTS = new RegExp(
     "batch_jobs|batch_runners",
     "^\\s*UPDATE knowledge_documents d",
     "^\\s*UPDATE knowledge_connectors",
+    "replay_runs",
     'from "ai_systems" where "lifecycle_state" <>',
     "^\\s*(?:begin|commit|rollback|set )",
   ].join("|"),

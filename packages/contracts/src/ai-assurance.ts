@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { AUTONOMY_LEVELS, LIFECYCLE_STATES } from "./ai-systems.ts";
+import { GATE_VERDICTS } from "./ai-replay.ts";
+import { ledgerStatement } from "./ai-statements.ts";
 import { pageQuery, recordId, timestamp } from "./conventions.ts";
 
 /** What an AI System is reported to be (interface 4.9): health, the live report, snapshots of it. */
@@ -20,14 +22,6 @@ export const health = z
   })
   .meta({ id: "AiSystemHealth" });
 
-const statement = z.strictObject({
-  id: z.string(),
-  title: z.string(),
-  met: z.number().int(),
-  of: z.number().int(),
-  rows: z.array(z.string()).describe("of what does not meet it: the first hundred rows or handles"),
-});
-
 export const assuranceReport = z
   .strictObject({
     schema: z.literal("ai.gw/assurance-report/v1"),
@@ -44,6 +38,13 @@ export const assuranceReport = z
     at: timestamp,
     window: z.strictObject({ from: timestamp, to: timestamp }),
     contract: z.strictObject({ version: z.number().int(), digest: z.string(), conforms: z.boolean() }).nullable(),
+    gate_override: z
+      .strictObject({ admin: z.string().nullable(), at: timestamp, reason: z.string() })
+      .nullable()
+      .describe("why the contract was promoted although its replay gate was not passed"),
+    replay: z
+      .strictObject({ verdict: z.enum(GATE_VERDICTS), run_id: recordId.nullable(), suite_digest: z.string().nullable() })
+      .describe("what replays say of the contract in force"),
     baseline: z.strictObject({ epoch: z.number().int(), digest: z.string() }).nullable(),
     health: z.strictObject({ score: z.number().int().nullable(), band: z.string(), components: z.array(component) }),
     open_findings: z.record(z.string(), z.number().int()).describe("by severity"),
@@ -52,7 +53,7 @@ export const assuranceReport = z
       .strictObject({ calls: z.number().int(), errors: z.number().int(), cost_usd: z.number().nullable() })
       .describe("of the window"),
     evidence: z.array(z.strictObject({ id: recordId, kind: z.string(), uri: z.string(), sha256: z.string() })),
-    statements: z.array(statement),
+    statements: z.array(ledgerStatement),
     gaps: z.array(z.string()),
     ledger: z
       .array(z.strictObject({ chain_id: z.string(), seq: z.number().int(), row_hash: z.string() }))

@@ -59,6 +59,18 @@ export const contractClauses = z
       text_digests: z.record(z.string(), z.string()),
       exempt: z.boolean(),
     }),
+    // Absent from documents of before contracts named them.
+    knowledge_bases: byId(configured).optional(),
+    routing_groups: byId(
+      z.strictObject({
+        ...configured.shape,
+        members: z.record(z.string(), z.number().int()).describe("weights of the models that are granted"),
+      }),
+    ).optional(),
+    virtual_servers: byId(
+      z.strictObject({ ...configured.shape, members: z.record(z.string(), z.string()).describe("slugs of the tool servers behind it") }),
+    ).optional(),
+    semantic_caches: byId(configured).optional(),
   })
   .meta({ id: "ContractClauses" });
 
@@ -92,6 +104,7 @@ export const contract = z
     approvals: z.array(signature),
     required_approvals: z.number().int(),
     decision: signature.nullable().describe("why it was rejected, withdrawn or revoked"),
+    gate_override: signature.nullable().describe("why it was promoted although its replay gate was not passed"),
     created_at: timestamp,
     approved_at: timestamp.nullable(),
     promoted_at: timestamp.nullable(),
@@ -116,6 +129,14 @@ export const contractMint = z
 
 export const contractReason = z.strictObject({ reason: z.string().trim().min(1).max(4000) }).meta({ id: "ContractReason" });
 export const contractPropose = z.strictObject({}).meta({ id: "ContractPropose" });
+export const contractPromote = z
+  .strictObject({
+    override_gate: z
+      .strictObject({ reason: z.string().trim().min(1).max(4000) })
+      .optional()
+      .describe("promotes it although its replay gate is not passed; needs contracts:override_gate, and stands on certificates"),
+  })
+  .meta({ id: "ContractPromote" });
 
 export const contractQuery = z.strictObject({ ...pageQuery.shape });
 export const contractDiffQuery = z.strictObject({

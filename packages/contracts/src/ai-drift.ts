@@ -8,11 +8,17 @@ export const DRIFT_KINDS = [
   "tool_drift",
   "prompt_drift",
   "caller_drift",
+  "data_drift_class",
   "config_drift",
   "cost",
   "token_shape",
+  "latency",
+  "volume",
   "error_rate",
+  "refusal_rate",
+  "guardrail_rate",
   "liveness",
+  "control_liveness",
 ] as const;
 export const SEVERITIES = ["info", "low", "medium", "high", "critical"] as const;
 export const RESOLUTION_KINDS = [
@@ -132,6 +138,17 @@ export const baselines = z
     }),
     normal: z.record(z.string(), z.array(z.string())).describe("of the epoch: what the system is seen with, by kind"),
     seen: z.record(z.string(), z.array(seen)).describe("what it was seen with so far, the newest first, at most a hundred of a kind"),
+    figures: z
+      .array(
+        z.strictObject({
+          metric: z.string(),
+          normal: z.number().nullable().describe("of the epoch; null while too little is known"),
+          points: z.array(z.strictObject({ at: timestamp, value: z.number(), calls: z.number().int() })),
+        }),
+      )
+      .describe(
+        "of the last 14 days, beside what is normal: cost (USD), tokens and milliseconds of a call, shares of calls, calls of a day",
+      ),
   })
   .meta({ id: "Baselines" });
 
@@ -162,6 +179,16 @@ export const liveness = z
       })
       .nullable()
       .describe("from the hours of the last 14 days in which it was called; null where those are too few"),
+    controls: z.array(
+      z.strictObject({
+        control: z.string(),
+        status: z.enum(["live", "quiet", "stale", "silent", "unknown"]),
+        last_sign_at: timestamp.nullable(),
+        last_row: z.string().nullable().describe("the row of the ledger that has its last sign of life"),
+        usual_share: z.number().nullable().describe("of the calls, those on which it gave one; null while it is not known"),
+        calls_since: z.number().int().describe("that went by without one"),
+      }),
+    ),
   })
   .meta({ id: "Liveness" });
 

@@ -31,6 +31,7 @@ type Area = (typeof AREAS)[number];
 export type Permission =
   | `${Area}:${"read" | "write"}`
   | "contracts:approve"
+  | "contracts:override_gate"
   | "audit:read"
   | "audit:verify"
   | "data:erasure"
@@ -42,6 +43,7 @@ const writes = (...areas: readonly Area[]): Permission[] => areas.flatMap((area)
 
 const STANDING_ALONE: readonly Permission[] = [
   "contracts:approve",
+  "contracts:override_gate",
   "audit:read",
   "audit:verify",
   "data:erasure",

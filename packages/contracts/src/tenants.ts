@@ -25,6 +25,9 @@ export const tenantSlug = z
   .string()
   .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, "must be 1 to 63 lower-case letters, digits and inner hyphens");
 
+export const AUTONOMY_FLOORS = ["autonomous", "restricted", "suspended"] as const;
+const autonomyFloor = z.enum(AUTONOMY_FLOORS);
+
 const written = {
   display_name: displayName.optional(),
   enabled: z.boolean().optional().describe("a tenant switched off serves no call and no login"),
@@ -56,6 +59,12 @@ const written = {
     .boolean()
     .optional()
     .describe("whether people and administrators may sign in with passwords of the gateway's; break-glass administrators always may"),
+  autonomy_floor: autonomyFloor
+    .optional()
+    .describe(
+      "what AI Systems may do at most on a process that has not heard of changes for a quarter of an hour, because the database is " +
+        "away: autonomous goes on as last known, restricted leaves models only; autonomous when left out at creation",
+    ),
 };
 
 export const tenantCreate = z
@@ -81,6 +90,7 @@ export const tenant = z
     portal_api_keys: z.enum(["off", "on"]),
     admin_two_factor: z.enum(["optional", "required"]),
     local_passwords: z.boolean(),
+    autonomy_floor: autonomyFloor,
     created_at: timestamp,
     updated_at: timestamp,
   })

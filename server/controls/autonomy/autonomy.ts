@@ -1,22 +1,40 @@
+import type { AutonomyLevel } from "@gatehouse/contracts/ai-systems";
 import { stricter } from "../../directory/assurance/autonomy.ts";
+import type { ConfigurationProvenance } from "../../directory/config-follower.ts";
 import { refuse } from "../../kernel/errors.ts";
 import type { RequestControl } from "../../road/control.ts";
-import { PASS, refused } from "../../road/decision.ts";
+import { type Decision, PASS, refused } from "../../road/decision.ts";
+import type { Target } from "../../road/target.ts";
 
 /**
  * Calls of an AI System go as far as its autonomy lets them: a suspended one is refused, and what `restricted` leaves out is
- * not granted to begin with (`directory/snapshot.ts`). Says on the row how far that was, and how sure the gateway is of it.
- * `isCurrent`: whether this process heard of changes lately.
+ * not granted to begin with (`directory/snapshot.ts`). Where nothing is known of it any more, it goes no further than the
+ * tenant's floor. Says on the row how far that was, and how sure the gateway is of it.
  */
-export function autonomy(isCurrent: () => boolean): RequestControl {
+export function autonomy(knowledge: () => ConfigurationProvenance): RequestControl {
   return {
     name: "autonomy",
     decide({ scope, row }, { target }) {
       const held = scope?.autonomy ?? null;
-      if (held === null || target.kind === "none") return PASS;
-      row.autonomy_level = stricter((row.autonomy_level as typeof held.level | null | undefined) ?? "autonomous", held.level);
-      row.autonomy_provenance = isCurrent() ? "live" : "last_known_good";
-      return held.level === "suspended" ? refused(refuse("ai_system_suspended")) : PASS;
+      if (scope === null || held === null || target.kind === "none") return PASS;
+      const known = knowledge();
+      const floor = known === "floor" ? scope.tenant.autonomyFloor : "autonomous";
+      const level = stricter(held.level, floor);
+      row.autonomy_level = stricter((row.autonomy_level as AutonomyLevel | null | undefined) ?? "autonomous", level);
+      row.autonomy_provenance = known;
+      if (level === "suspended") return refused(refuse("ai_system_suspended"));
+      return floor === "restricted" ? modelsOnly(target) : PASS;
     },
   };
+}
+
+/** What a floor of `restricted` leaves: the scope that was compiled last says nothing of it. */
+function modelsOnly({ kind }: Target): Decision {
+  if (kind === "model") return PASS;
+  return refused(
+    refuse(
+      kind === "agent" ? "agent_not_allowed" : "tool_not_allowed",
+      "Nothing is known of this AI System just now, so it may only ask models.",
+    ),
+  );
 }

@@ -5,17 +5,22 @@ import { sha256Hex } from "../../kernel/secrets.ts";
 import { hoursOfSystem, MOST_OF_A_KIND, type ObservationRow, observationsOf } from "../../store/ai-observations.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import { epochPage, type EpochRow, insertEpoch, newestEpoch } from "../../store/drift-findings.ts";
+import { replayTimes } from "../../store/replay.ts";
 import { type WindowRow, windowsOfSystem } from "../../store/incident-windows.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { foundSystem } from "./ai-systems.ts";
-import { type HourOfCalls, type NormalFigures, normalFigures } from "./drift-statistics.ts";
+import { type HourOfCalls, type Metric, type NormalFigures, normalFigures, plotsOf } from "./drift-statistics.ts";
 
 const BASELINE_SCHEMA = "ai.gw/baseline/v1";
 const SHOWN_OF_A_KIND = 100;
-const KINDS = ["model", "tool", "caller", "prompt"] as const;
+const KINDS = ["model", "tool", "caller", "prompt", "data"] as const;
 type SeenKind = (typeof KINDS)[number];
+
+/** After so long a baseline is frozen of what there is, unless that is next to nothing. */
+const LEARNED_WITHIN_DAYS = 30;
+const FEWEST_LEARNED = 200;
 
 export type Normal = Record<string, string[]>;
 
@@ -48,10 +53,15 @@ function normalOf(observations: readonly ObservationRow[], windows: readonly Win
 }
 
 const HOUR_MS = 3_600_000;
+const SHOWN_MS = 14 * 24 * HOUR_MS;
+const NO_CALLS = { calls: 0, errors: 0, micros: 0, unpriced: 0, tokens: 0 };
 /** As far back as figures are learned from. */
 const LEARNED_FROM_MS = 30 * 24 * HOUR_MS;
 
-/** The whole hours since then that were in no incident window. `from`, `now`: milliseconds. */
+/**
+ * The whole hours since then that were in no incident window and in which nothing was replayed, those without calls among
+ * them from the first call on. `from`, `now`: milliseconds.
+ */
 export async function quietHours(
   db: Database | Trx,
   tenantId: string,
@@ -62,9 +72,15 @@ export async function quietHours(
 ): Promise<HourOfCalls[]> {
   const whole = new Date(Math.floor(now / HOUR_MS) * HOUR_MS);
   const hours = await hoursOfSystem(db, tenantId, systemId, new Date(Math.ceil(from / HOUR_MS) * HOUR_MS), whole);
-  const isIn = (hour: Date) =>
-    windows.some(({ started_at: start, ended_at: end }) => start.getTime() < hour.getTime() + HOUR_MS && (end === null || end > hour));
-  return hours.filter(({ hour }) => !isIn(hour)).map(({ hour, ...figures }) => ({ at: hour.getTime(), ...figures }));
+  const [first] = hours;
+  if (first === undefined) return [];
+  const aside = [...windows, ...(await replayTimes(db, tenantId, systemId, new Date(from)))];
+  const isIn = (at: number) =>
+    aside.some(({ started_at: start, ended_at: end }) => start.getTime() < at + HOUR_MS && (end === null || end.getTime() > at));
+  const called = new Map(hours.map(({ hour, ...figures }) => [hour.getTime(), figures]));
+  const all: HourOfCalls[] = [];
+  for (let at = first.hour.getTime(); at < whole.getTime(); at += HOUR_MS) if (!isIn(at)) all.push({ at, ...(called.get(at) ?? NO_CALLS) });
+  return all;
 }
 
 export const figuresIn = (row: Pick<EpochRow, "content">): NormalFigures | null =>
@@ -114,14 +130,26 @@ export async function hasLearned(
   now: number,
 ): Promise<boolean> {
   const all = (await observationsOf(db, tenantId, systemId)).find(({ kind }) => kind === "call");
-  return all !== undefined && all.calls >= terms.calls && now - all.first_seen.getTime() >= terms.days * 86_400_000;
+  if (all === undefined) return false;
+  const days = (now - all.first_seen.getTime()) / 86_400_000;
+  return (all.calls >= terms.calls && days >= terms.days) || (all.calls >= FEWEST_LEARNED && days >= LEARNED_WITHIN_DAYS);
 }
 
-export async function readBaselines({ db }: Directory, tenantId: string, systemId: string, terms: LearningTerms): Promise<Baselines> {
+/** Costs are told in dollars. */
+const inUnits = (metric: Metric, value: number): number => (metric === "cost" ? value / 1_000_000 : value);
+
+export async function readBaselines(
+  { db, clock }: Directory,
+  tenantId: string,
+  systemId: string,
+  terms: LearningTerms,
+): Promise<Baselines> {
   await foundSystem(db, tenantId, systemId);
   const epoch = await newestEpoch(db, tenantId, systemId);
   const observations = await observationsOf(db, tenantId, systemId);
   const all = observations.find(({ kind }) => kind === "call");
+  const now = clock.now();
+  const hours = await quietHours(db, tenantId, systemId, now - SHOWN_MS, now, await windowsOfSystem(db, tenantId, systemId));
   const seen = (kind: SeenKind) =>
     observations
       .filter((one) => one.kind === kind)
@@ -145,6 +173,11 @@ export async function readBaselines({ db }: Directory, tenantId: string, systemI
     },
     normal: epoch === undefined ? {} : normalIn(epoch),
     seen: Object.fromEntries(KINDS.map((kind) => [kind, seen(kind)])),
+    figures: plotsOf(hours, (epoch === undefined ? null : figuresIn(epoch)) ?? {}).map(({ metric, normal, points }) => ({
+      metric,
+      normal: normal === null ? null : inUnits(metric, normal),
+      points: points.map(({ at, value, calls }) => ({ at: new Date(at).toISOString(), value: inUnits(metric, value), calls })),
+    })),
   };
 }
 

@@ -1,12 +1,10 @@
 import { canonicalJson } from "@gatehouse/ledger-format/admin-entry";
 import { CONTRACT_SCHEMA, type ContractClauses, type ContractDocument } from "@gatehouse/contracts/ai-contracts";
-import { sha256Hex } from "../../kernel/secrets.ts";
 import { argumentPolicyStore } from "../../store/argument-policies.ts";
 import { guardrailConfigStore } from "../../store/guardrail-configs.ts";
 import type { AiSystemRow } from "../../store/ai-systems.ts";
 import { readGroupChains } from "../../store/group-chains.ts";
 import { skillsOfGroup } from "../../store/group-skills.ts";
-import type { Page, Paged } from "../../store/paging.ts";
 import { tenantStore } from "../../store/tenants.ts";
 import { grantFor } from "../agents/agent-entry.ts";
 import { agentGrants } from "../agents/agent-grants.ts";
@@ -17,37 +15,15 @@ import { mergeRuleOf, type PolicyDocument } from "../limits/rules.ts";
 import { models } from "../models/models.ts";
 import { effectiveNoticeConfig } from "../notices/notice-configs.ts";
 import { readArgumentPolicy } from "../policies/argument-policies.ts";
-import { holdsFor } from "../policies/bound-groups.ts";
 import { readGuardrailConfig } from "../policies/guardrail-configs.ts";
 import { semanticPolicies } from "../semantic-policies/policies.ts";
 import { readSkillVersion } from "../skills/agent-skills.ts";
 import { mcpServers } from "../tools/mcp-servers.ts";
 import { readEffectiveServerConfigs } from "../tools/server-configs.ts";
+import { byId, configurationDigest, everything, policiesIn, type ClosureReach, told } from "./closure-parts.ts";
+import { sharedClauses } from "./closure-shared.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
-
-const PAGE = 200;
-
-/** What says nothing of what a record lets anybody do: when it changed, how it is, whom else it is for, and secrets in any form. */
-const BESIDE = new Set([
-  ...[
-    "created_at",
-    "updated_at",
-    "is_healthy",
-    "health_checked_at",
-    "discovered_at",
-    "tools",
-    "group_ids",
-    "resource_group_ids",
-    "tenant_id",
-  ],
-  ...["api_key", "credentials", "has_api_key", "api_key_hint", "has_credentials", "icon_url", "outdated"],
-]);
-
-/** SHA-256 of a record's configuration, as the admin API shows it and the admin log keeps it. */
-export function configurationDigest(record: object): string {
-  return sha256Hex(canonicalJson(Object.fromEntries(Object.entries(record).filter(([name]) => !BESIDE.has(name)))));
-}
 
 export function contractText(document: ContractDocument): string {
   return canonicalJson(document);
@@ -60,7 +36,7 @@ export async function closureOf(directory: Directory, row: AiSystemRow): Promise
   const chain = await readGroupChains(db, tenantId, [id]);
   const tenant = await tenantStore.find(db, null, tenantId);
   if (tenant === undefined) throw notFound("tenant");
-  const reach: Reach = { directory, tenantId, id, chain };
+  const reach: ClosureReach = { directory, tenantId, id, chain };
   const clauses: ContractClauses = {
     purpose: {
       purpose: row.purpose,
@@ -86,30 +62,12 @@ export async function closureOf(directory: Directory, row: AiSystemRow): Promise
     retention: tenant.data_retention,
     regions: [...tenant.allowed_regions].sort(),
     notice: await noticeIn(reach),
+    ...(await sharedClauses(reach)),
   };
   return { schema: CONTRACT_SCHEMA, ai_system_id: id, clauses };
 }
 
-interface Reach {
-  readonly directory: Directory;
-  readonly tenantId: string;
-  readonly id: string;
-  readonly chain: Awaited<ReturnType<typeof readGroupChains>>;
-}
-
-async function everything<T>(list: (page: Page) => Promise<Paged<T>>): Promise<T[]> {
-  const all: T[] = [];
-  for (let offset = 0; ; offset += PAGE) {
-    const { items, total } = await list({ limit: PAGE, offset });
-    all.push(...items);
-    if (items.length < PAGE || all.length >= total) return all;
-  }
-}
-
-/** In the order of their ids, which canonical text would give them anyway. */
-const byId = <T>(entries: readonly (readonly [string, T])[]): Record<string, T> => Object.fromEntries(entries);
-
-async function modelsIn({ directory, tenantId, chain }: Reach): Promise<ContractClauses["models"]> {
+async function modelsIn({ directory, tenantId, chain }: ClosureReach): Promise<ContractClauses["models"]> {
   const entries: [string, ContractClauses["models"][string]][] = [];
   for (const id of new Set(chain.flatMap((row) => row.model_ids))) {
     const model = await models.get(directory, tenantId, id);
@@ -118,7 +76,7 @@ async function modelsIn({ directory, tenantId, chain }: Reach): Promise<Contract
   return byId(entries);
 }
 
-async function toolServersIn({ directory, tenantId, id }: Reach): Promise<ContractClauses["tool_servers"]> {
+async function toolServersIn({ directory, tenantId, id }: ClosureReach): Promise<ContractClauses["tool_servers"]> {
   const { effective } = await readEffectiveServerConfigs(directory, tenantId, id);
   const entries: [string, ContractClauses["tool_servers"][string]][] = [];
   for (const access of effective) {
@@ -140,7 +98,7 @@ async function toolServersIn({ directory, tenantId, id }: Reach): Promise<Contra
   return byId(entries);
 }
 
-async function agentsIn({ directory, tenantId, chain }: Reach): Promise<ContractClauses["agents"]> {
+async function agentsIn({ directory, tenantId, chain }: ClosureReach): Promise<ContractClauses["agents"]> {
   const granting = new Set(chain.filter(({ grants }) => grants).map((row) => row.id));
   const all = (await everything((page) => agentGrants.list(directory, tenantId, {}, page))).filter(({ enabled }) => enabled);
   const entries: [string, ContractClauses["agents"][string]][] = [];
@@ -155,7 +113,7 @@ async function agentsIn({ directory, tenantId, chain }: Reach): Promise<Contract
   return byId(entries);
 }
 
-async function skillsIn({ directory, tenantId, id }: Reach): Promise<ContractClauses["skills"]> {
+async function skillsIn({ directory, tenantId, id }: ClosureReach): Promise<ContractClauses["skills"]> {
   const entries: [string, ContractClauses["skills"][string]][] = [];
   for (const skill of await everything((page) => skillsOfGroup(directory.db, tenantId, id, page))) {
     if (!skill.enabled || skill.published_version === null) continue;
@@ -165,30 +123,8 @@ async function skillsIn({ directory, tenantId, id }: Reach): Promise<ContractCla
   return byId(entries);
 }
 
-interface BoundPolicy {
-  readonly id: string;
-  readonly name: string;
-  readonly enabled: boolean;
-  readonly group_ids?: readonly string[] | null;
-  readonly resource_group_ids?: readonly string[] | null;
-}
-
-const told = <Row, Read>({ items, total }: Paged<Row>, read: (row: Row) => Read): Paged<Read> => ({ items: items.map(read), total });
-
-async function policiesIn<Policy extends BoundPolicy>(
-  { chain }: Reach,
-  list: (page: Page) => Promise<Paged<Policy>>,
-): Promise<ContractClauses["guardrails"]> {
-  const all = await everything(list);
-  return byId(
-    all
-      .filter((policy) => policy.enabled && holdsFor(policy.group_ids ?? policy.resource_group_ids ?? null, chain))
-      .map((policy) => [policy.id, { name: policy.name, digest: configurationDigest(policy) }]),
-  );
-}
-
 /** Without percentages at which somebody is warned: they hold nobody to anything. */
-async function limitsIn({ directory, tenantId, id }: Reach): Promise<ContractClauses["limits"]> {
+async function limitsIn({ directory, tenantId, id }: ClosureReach): Promise<ContractClauses["limits"]> {
   const { group_id: _group, refinements, ...documents } = await effectiveLimitsOf(directory, tenantId, id);
   const fields = (document: PolicyDocument) =>
     Object.fromEntries([...fieldsOf(document)].filter(([path]) => mergeRuleOf(path) !== "nearest"));
@@ -200,7 +136,7 @@ async function limitsIn({ directory, tenantId, id }: Reach): Promise<ContractCla
   );
 }
 
-async function noticeIn({ directory, tenantId, id }: Reach): Promise<ContractClauses["notice"]> {
+async function noticeIn({ directory, tenantId, id }: ClosureReach): Promise<ContractClauses["notice"]> {
   const { enabled, surface, text_digests, exemption } = await effectiveNoticeConfig(directory, tenantId, id);
   return { enabled, surface, text_digests, exempt: exemption?.asserted === true };
 }

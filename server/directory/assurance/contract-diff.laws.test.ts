@@ -44,6 +44,10 @@ const clauses: fc.Arbitrary<ContractClauses> = fc
     guardrails: byId(fc.record(configured)),
     argument_policies: byId(fc.record(configured)),
     semantic_policies: byId(fc.record(configured)),
+    knowledge_bases: byId(fc.record(configured)),
+    routing_groups: byId(fc.record({ ...configured, members: byId(days) })),
+    virtual_servers: byId(fc.record({ ...configured, members: byId(fc.constantFrom("s", "t")) })),
+    semantic_caches: byId(fc.record(configured)),
     limits: fc.record(
       {
         llm_limits: fc.record({ "requests.daily_limit": days, "budget.hard_stop": fc.boolean() }, { requiredKeys: [] }),

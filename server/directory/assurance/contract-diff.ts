@@ -91,6 +91,16 @@ const same = (path: string, a: Readonly<Record<string, unknown>>, b: Readonly<Re
 
 const withoutLists = (item: ContractClauses["tool_servers"][string]) => ({ name: item.name, digest: item.digest });
 
+/** A document that says nothing of a clause, because there was no such clause, cannot be told to differ in it. */
+function where<Items extends ById>(
+  compare: (before: Items, after: Items) => Found[],
+): (before: Items | undefined, after: Items | undefined) => Found[] {
+  return (before, after) => (before === undefined || after === undefined ? [] : compare(before, after));
+}
+
+const weights = (members: Readonly<Record<string, number>>) =>
+  Object.fromEntries(Object.entries(members).map(([model, weight]) => [model, { weight }]));
+
 const COMPARED: { readonly [Name in Clause]: Compare<Name> } = {
   purpose: (a, b) => [
     ...replaced("purpose", a.purpose, b.purpose),
@@ -141,6 +151,17 @@ const COMPARED: { readonly [Name in Clause]: Compare<Name> } = {
     ...replaced("text_digests", a.text_digests, b.text_digests),
     ...ordered("exempt", a.exempt, b.exempt, b.exempt),
   ],
+  knowledge_bases: where((a, b) => items("widened", a, b, same)),
+  routing_groups: where((a, b) =>
+    items("widened", a, b, (id, x, y) => [
+      ...replaced(id, { name: x.name, digest: x.digest }, { name: y.name, digest: y.digest }),
+      ...items("widened", weights(x.members), weights(y.members), (model, from, to) => replaced(model, from.weight, to.weight)).map(
+        ([model, ...rest]): Found => [`${id}.members.${model}`, ...rest],
+      ),
+    ]),
+  ),
+  virtual_servers: where((a, b) => items("widened", a, b, same)),
+  semantic_caches: where((a, b) => items("changed", a, b, same)),
 };
 
 const wrapped = (definitions: Readonly<Record<string, string>>) =>

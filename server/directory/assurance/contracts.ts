@@ -33,6 +33,8 @@ import type { Directory, Write } from "../writes/write.ts";
 import { foundSystem, lockedSystem, refuseRetired } from "./ai-systems.ts";
 import { closureOf, contractText } from "./closure.ts";
 import { contractDifference } from "./contract-diff.ts";
+import { openFindings } from "../../store/drift-findings.ts";
+import { gateFor } from "./replay-runs.ts";
 import { afterMove, type ContractMove, movesFrom } from "./contract-states.ts";
 
 const RESOURCE = "ai-contracts";
@@ -54,6 +56,7 @@ function readContract(row: ContractRow): Contract {
     approvals: row.approvals,
     required_approvals: row.required_approvals,
     decision: row.decision,
+    gate_override: row.gate_override,
     created_at: row.created_at.toISOString(),
     approved_at: stamp(row.approved_at),
     promoted_at: stamp(row.promoted_at),
@@ -63,10 +66,16 @@ function readContract(row: ContractRow): Contract {
 
 const documentIn = (row: ContractRow): ContractDocument => JSON.parse(row.content) as ContractDocument;
 
+/** Without the clauses that an older document does not have: it says nothing of them. */
+function inTermsOf(older: ContractDocument, live: ContractDocument): ContractDocument {
+  const clauses = Object.fromEntries(Object.entries(live.clauses).filter(([name]) => Object.hasOwn(older.clauses, name)));
+  return { ...live, clauses: clauses as ContractClauses };
+}
+
 /** Whether the live configuration is what an active version says, and what became of it if not. */
 export async function conformanceOf(directory: Directory, system: AiSystemRow, row: ContractRow): Promise<Conformance> {
   if (row.state !== "active") return null;
-  const live = await closureOf(directory, system);
+  const live = inTermsOf(documentIn(row), await closureOf(directory, system));
   const digest = sha256Hex(contractText(live));
   if (digest === row.digest) return { conforms: true, live_digest: digest, differences: 0, overall: "unchanged" };
   const { changes, overall } = contractDifference(documentIn(row).clauses, live.clauses);
@@ -283,19 +292,34 @@ export const withdrawContract = (write: Write, tenantId: string, id: string, rea
   ended(write, tenantId, id, "withdraw", reason);
 export const revokeContract = (write: Write, tenantId: string, id: string, reason: string) => ended(write, tenantId, id, "revoke", reason);
 
-/** Puts an approved version in force, in the place of the one before. */
-export async function promoteContract(write: Write, tenantId: string, id: string): Promise<Contract> {
+/** What stands between an approved version and promotion, in words. */
+async function inTheWay(write: Write, row: ContractRow, overridden: boolean): Promise<string[]> {
+  const { critical = 0 } = await openFindings(write.trx, row.tenant_id, row.ai_system_id);
+  const gate = await gateFor(write.trx, row.tenant_id, row.ai_system_id, row.digest, write.now);
+  return [
+    ...(critical > 0 ? [`${critical} critical findings are open.`] : []),
+    ...(overridden || gate.verdict === "passed" || gate.verdict === "no_suite"
+      ? []
+      : [`The replay gate says ${gate.verdict}: ${gate.reasons.join(" ")}`]),
+  ];
+}
+
+/** Puts an approved version in force, in the place of the one before. `override`: why, although its replay gate is not passed. */
+export async function promoteContract(write: Write, tenantId: string, id: string, override: string | null): Promise<Contract> {
   const { row, to } = await lockedFor(write, tenantId, id, "promote");
   refuseRetired(await lockedSystem(write, tenantId, row.ai_system_id));
   const approvedAt = row.approved_at?.getTime() ?? 0;
   if (write.now.getTime() - approvedAt > APPROVAL_DAYS * DAY_MS)
     throw notNow(row, `It was approved more than ${APPROVAL_DAYS} days ago: mint it again and have it approved.`);
+  const obstacles = await inTheWay(write, row, override !== null);
+  if (obstacles.length > 0) throw notNow(row, obstacles.join(" "));
   const active = await activeContract(write.trx, tenantId, row.ai_system_id);
   if (active !== undefined) {
     await updateContract(write.trx, active.id, { state: "superseded", ended_at: write.now, updated_at: write.now });
     seal(write, active, "supersede", { from: "active", to: "superseded", by_version: row.version });
   }
-  return moved(write, row, to, "promote", { promoted_at: write.now });
+  const overridden = override === null ? {} : { gate_override: JSON.stringify(signatureOf(write, override)) };
+  return moved(write, row, to, "promote", { promoted_at: write.now, ...overridden }, { gate_override: override });
 }
 
 /** Version and whether the configuration is still what it says, for the board; null without an active contract. */

@@ -38,6 +38,7 @@ export function driftSightings(facts: DriftFacts): Sighting[] {
     ...configuration(facts),
     ...facts.shifts.map(shifted),
     ...silence(facts),
+    ...silentControls(facts),
   ];
 }
 
@@ -63,6 +64,8 @@ function outsideContract({ kind, detail, last_seen: seen }: ObservationRow, cont
   const { clauses, version } = contract;
   if (kind === "model" && !Object.values(clauses.models).some(({ name }) => name === detail.model))
     return { kind: "model_drift", severity: "high", title: `The model ${detail.model} is not in contract ${version}` };
+  if (kind === "data" && clauses.regions.length > 0 && detail.region !== undefined && !clauses.regions.includes(String(detail.region)))
+    return { kind: "data_drift_class", severity: "critical", title: `The region ${detail.region} is not in contract ${version}` };
   if (kind !== "tool") return null;
   const server = clauses.tool_servers[String(detail.server_id)];
   if (server === undefined)
@@ -85,6 +88,7 @@ const UNUSUAL: Readonly<Record<string, Told>> = {
   tool: { kind: "tool_drift", severity: "medium", title: "A tool, or a definition of one, that was not seen before" },
   caller: { kind: "caller_drift", severity: "medium", title: "A caller that was not seen before" },
   prompt: { kind: "prompt_drift", severity: "medium", title: "Instructions that were not seen before" },
+  data: { kind: "data_drift_class", severity: "high", title: "A kind of data, or a region, that was not seen before" },
 };
 
 function outsideNormal({ kind, subject }: ObservationRow, normal: Normal | null): Told | null {
@@ -111,13 +115,19 @@ function configuration({ contract, now }: DriftFacts): Sighting[] {
   ];
 }
 
+const ofCalls = (subject: string, what: string) => (before: number, now: number) => ({
+  subject,
+  title: `${(100 * now).toFixed(1)} % of calls ${what}, where ${(100 * before).toFixed(1)} % are normal`,
+});
+
 const FIGURES: Record<Metric, (before: number, now: number) => { subject: string; title: string }> = {
   cost: (before, now) => ({ subject: "cost of a call", title: `A call costs ${percent(now / before - 1)} than is normal` }),
   token_shape: (before, now) => ({ subject: "tokens of a call", title: `A call takes ${percent(now / before - 1)} tokens than is normal` }),
-  error_rate: (before, now) => ({
-    subject: "share of calls that fail",
-    title: `${(100 * now).toFixed(1)} % of calls fail, where ${(100 * before).toFixed(1)} % are normal`,
-  }),
+  latency: (before, now) => ({ subject: "time of a call", title: `A call takes ${percent(now / before - 1)} time than is normal` }),
+  volume: (before, now) => ({ subject: "calls of a week", title: `A week has ${percent(now / before - 1)} calls than is normal` }),
+  error_rate: ofCalls("share of calls that fail", "fail"),
+  refusal_rate: ofCalls("share of calls that are refused", "are refused"),
+  guardrail_rate: ofCalls("share of calls that guardrails speak of", "set a guardrail off"),
 };
 
 const percent = (share: number): string => `${Math.abs(Math.round(100 * share))} % ${share > 0 ? "more" : "less"}`;
@@ -152,4 +162,30 @@ function silence({ liveness, now }: DriftFacts): Sighting[] {
       lastRow: null,
     },
   ];
+}
+
+/** A control that says nothing while calls go by: no sign of it is no sign that all is well. */
+function silentControls({ liveness, windows, now }: DriftFacts): Sighting[] {
+  return liveness.controls.flatMap(({ control, status, last_sign_at: last, last_row, calls_since, usual_share }) => {
+    if (status !== "silent" || last === null) return [];
+    const since = new Date(last);
+    if (isAside({ first_seen: since, last_seen: now }, windows)) return [];
+    return [
+      {
+        kind: "control_liveness",
+        severity: "high",
+        subject: `${control} since ${last}`,
+        title:
+          control === "checkpoints"
+            ? "Rows of the ledger are under no checkpoint, long after one was due"
+            : `${control.replaceAll("_", " ")} gave no sign of life in ${calls_since} calls`,
+        detail: { control, usual_share, last_sign_at: last },
+        occurrences: calls_since,
+        firstSeen: since,
+        lastSeen: new Date(liveness.last_call_at ?? now),
+        firstRow: null,
+        lastRow: last_row,
+      },
+    ];
+  });
 }

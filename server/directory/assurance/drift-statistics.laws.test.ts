@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type HourOfCalls, type Metric, normalFigures, shiftsIn } from "./drift-statistics.ts";
+import { type HourOfCalls, type Metric, METRICS, normalFigures, shiftsIn } from "./drift-statistics.ts";
 
 const HOUR_MS = 3_600_000;
 const WEEK = 168;
@@ -21,16 +21,37 @@ interface Traffic {
   readonly errorRate: number;
   /** Factor on what a call costs and takes. */
   readonly cost: number;
+  /** Factors on how many calls there are, and how long each takes. */
+  readonly volume?: number;
+  readonly time?: number;
+  readonly refusals?: number;
 }
 
 /** A system with days and nights, whose calls vary widely in size. */
-function hours(random: () => number, from: number, count: number, { errorRate, cost }: Traffic): HourOfCalls[] {
+function hours(
+  random: () => number,
+  from: number,
+  count: number,
+  { errorRate, cost, volume = 1, time = 1, refusals = 0.01 }: Traffic,
+): HourOfCalls[] {
   return Array.from({ length: count }, (_, i) => {
     const hour = (from + i) % 24;
-    const calls = Math.max(1, Math.round((hour < 7 ? 15 : 160) + bell(random) * 12));
+    const isSunday = Math.floor((from + i) / 24) % 7 === 6;
+    const calls = Math.max(1, Math.round(((hour < 7 ? 15 : isSunday ? 60 : 160) + bell(random) * 12) * volume));
     const tokens = Math.round(calls * 900 * cost * Math.exp(bell(random) * 0.12));
     const errors = Array.from({ length: calls }).filter(() => random() < errorRate).length;
-    return { at: (from + i) * HOUR_MS, calls, errors, micros: tokens * 3, unpriced: 0, tokens };
+    const refused = Array.from({ length: calls }).filter(() => random() < refusals).length;
+    // Times of calls spread over two orders of magnitude, and an hour has its own weather.
+    const weather = bell(random) * 0.08;
+    const logMs = Array.from({ length: calls }).reduce((sum: number) => sum + Math.log(800 * time) + weather + bell(random) * 0.9, 0);
+    const told = {
+      timed: calls,
+      log_ms: logMs,
+      refused,
+      guarded: Array.from({ length: calls }).filter(() => random() < 0.005).length,
+      told: calls,
+    };
+    return { at: (from + i) * HOUR_MS, calls, errors, micros: tokens * 3, unpriced: 0, tokens, ...told };
   });
 }
 
@@ -57,8 +78,20 @@ test.each([
   ["cost that rose by 30 %", { errorRate: 0.02, cost: 1.3 }, ["cost", "token_shape"]],
   ["cost that fell by 30 %", { errorRate: 0.02, cost: 0.7 }, ["cost", "token_shape"]],
   ["errors that rose from 2 % to 8 %", { errorRate: 0.08, cost: 1 }, ["error_rate"]],
+  ["calls that take 40 % longer", { errorRate: 0.02, cost: 1, time: 1.4 }, ["latency"]],
+  ["refusals that rose from 1 % to 6 %", { errorRate: 0.02, cost: 1, refusals: 0.06 }, ["refusal_rate"]],
 ] as const)("%s is found within two days, in each of twenty systems, and nothing else", (_name, after, expected) => {
   for (let seed = 1; seed <= 20; seed++) expect(found(chance(1_000 + seed), after, 48)).toEqual([...expected]);
+});
+
+test.each([
+  ["twice", 2],
+  ["half", 0.5],
+] as const)("%s the calls are found within a week, and nothing else", (_name, volume) => {
+  for (let seed = 1; seed <= 20; seed++) {
+    expect(found(chance(2_000 + seed), { ...QUIET, volume }, WEEK)).toEqual(["volume"]);
+    expect(found(chance(3_000 + seed), { ...QUIET, volume: Math.sqrt(volume) ** 0.5 }, WEEK)).toEqual([]);
+  }
 });
 
 test("what came back to normal is no finding any more, and too little says nothing", () => {
@@ -67,6 +100,7 @@ test("what came back to normal is no finding any more, and too little says nothi
   const wave = [...hours(random, 2 * WEEK, 24, { errorRate: 0.3, cost: 1 }), ...hours(random, 2 * WEEK + 24, 2 * WEEK, QUIET)];
   expect(shiftsIn(wave.slice(0, 24), normal).map(({ metric }) => metric)).toEqual(["error_rate"]);
   expect(shiftsIn(wave, normal)).toEqual([]);
-  expect(normalFigures(hours(random, 0, 5, QUIET))).toEqual({ cost: null, token_shape: null, error_rate: null });
-  expect(shiftsIn(wave, { cost: null, token_shape: null, error_rate: null })).toEqual([]);
+  const nothing = Object.fromEntries(METRICS.map((metric) => [metric, null]));
+  expect(normalFigures(hours(random, 0, 5, QUIET))).toEqual(nothing);
+  expect(shiftsIn(wave, nothing)).toEqual([]);
 });

@@ -1,6 +1,9 @@
 import type { LifecycleState, Requirement } from "@gatehouse/contracts/ai-systems";
 import { hasEvidence } from "../../store/ai-system-evidence.ts";
-import { newestContract } from "../../store/ai-contracts.ts";
+import { activeContract, newestContract } from "../../store/ai-contracts.ts";
+import { observationsOf } from "../../store/ai-observations.ts";
+import { newestEpoch } from "../../store/drift-findings.ts";
+import { gateFor } from "./replay-runs.ts";
 import { type AiSystemRow, liveKeysOf } from "../../store/ai-systems.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import { tenantStore } from "../../store/tenants.ts";
@@ -107,6 +110,43 @@ const logsKept: Check = async ({ db, row }) => {
   );
 };
 
+const DAY_MS = 86_400_000;
+/** A system that was called for so long and so seldom has no normal that anybody could tell. */
+const LEARNED_WITHIN_DAYS = 30;
+const FEWEST_CALLS = 200;
+
+const known: Check = async ({ db, row, now }) => {
+  const title = "What is normal for it is known, or being learned";
+  const epoch = await newestEpoch(db, row.tenant_id, row.id);
+  if (epoch !== undefined) return requirement("baseline", title, true, `Baseline epoch ${epoch.epoch} is frozen.`);
+  const calls = (await observationsOf(db, row.tenant_id, row.id)).find(({ kind }) => kind === "call");
+  if (calls === undefined)
+    return requirement("baseline", title, true, `It is learned from its first call on, for ${LEARNED_WITHIN_DAYS} days at most.`);
+  const until = new Date(calls.first_seen.getTime() + LEARNED_WITHIN_DAYS * DAY_MS);
+  const met = now < until || calls.calls >= FEWEST_CALLS;
+  const detail = met
+    ? `It is learned until ${until.toISOString()} at the latest.`
+    : `Learning ended ${until.toISOString()} with ${calls.calls} calls; ${FEWEST_CALLS} are needed.`;
+  return requirement("baseline", title, met, detail);
+};
+
+const replayed: Check = async ({ db, row, now }) => {
+  const title = "Replays speak for its contract";
+  const active = await activeContract(db, row.tenant_id, row.id);
+  const { verdict, reasons } = await gateFor(db, row.tenant_id, row.id, active?.digest ?? null, now);
+  if (verdict === "no_suite") return requirement("replay_gate", title, true, "No replay suite is frozen.");
+  if (verdict === "passed") return requirement("replay_gate", title, true, "The gate is passed for the contract in force.");
+  const overridden = active?.gate_override ?? null;
+  if (overridden !== null)
+    return requirement("replay_gate", title, true, `The gate says ${verdict}, and ${overridden.admin ?? "somebody"} overrode it.`);
+  return requirement(
+    "replay_gate",
+    title,
+    false,
+    `The gate says ${verdict}: ${reasons.join(" ")} Run the suite under the contract in force.`,
+  );
+};
+
 const ACTIVE = contract("contract_active", "Its contract is promoted", ["active"], "Promote an approved version of its contract.");
 
 const ASSESSED: readonly Check[] = [
@@ -128,7 +168,7 @@ const NEEDED: Record<LifecycleState, readonly Check[]> = {
     contract("contract_approved", "Its contract is approved", ["approved", "active"], "Mint a contract and have somebody else approve it."),
     ...OVERSEEN,
   ],
-  in_service: [...ASSESSED, ...OVERSEEN, ACTIVE, keyBound, logsKept],
+  in_service: [...ASSESSED, ...OVERSEEN, ACTIVE, known, replayed, keyBound, logsKept],
   restricted: [],
   suspended: [],
   retired: [keysUnbound],

@@ -1,5 +1,7 @@
 import type { Liveness } from "@gatehouse/contracts/ai-drift";
-import { activeHours, observationsOf } from "../../store/ai-observations.ts";
+import { activeHours, type ObservationRow, observationsOf } from "../../store/ai-observations.ts";
+import { controlSigns, type ControlSigns } from "../../store/ai-system-signs.ts";
+import { newestCheckpoint, unanchoredChains } from "../../store/assurance-snapshots.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import type { Directory } from "../writes/write.ts";
 import { foundSystem } from "./ai-systems.ts";
@@ -8,6 +10,8 @@ const HOUR_MS = 3_600_000;
 const LEARNED_MS = 14 * 24 * HOUR_MS;
 /** With fewer hours nobody can tell what is usual. */
 const FEWEST_HOURS = 24;
+/** Twice the time in which a checkpoint is due. */
+export const ANCHORED_WITHIN_MS = 120_000;
 const STALE_AFTER = 3;
 const SILENT_AFTER = 6;
 
@@ -31,14 +35,73 @@ export function livenessIn(hours: readonly number[], lastCall: number | null, no
   return { status: silent <= SILENT_AFTER * usual ? "stale" : "silent", expectation };
 }
 
-export async function livenessOf(db: Database | Trx, tenantId: string, systemId: string, now: number): Promise<Liveness> {
-  const hours = (await activeHours(db, tenantId, systemId, new Date(now - LEARNED_MS))).map((hour) => hour.getTime());
-  const seen = (await observationsOf(db, tenantId, systemId)).find(({ kind }) => kind === "call")?.last_seen.getTime();
+/** With fewer signs of life nobody can tell how often a control gives one. */
+const FEWEST_SIGNS = 20;
+const FEWEST_CALLS = 20;
+/** No control is taken to look at every call, so that one call that it need not look at says nothing. */
+const HIGHEST_SHARE = 0.9;
+/** How likely so many calls without a sign are, where the control works as ever. */
+const STALE_BELOW = 1e-3;
+const SILENT_BELOW = 1e-9;
+
+/** Whether a control still gives signs of life: from how often it did, and how many calls went by without one since. */
+export function controlLivenessIn({ looked, calls, since_last: since }: Pick<ControlSigns, "looked" | "calls" | "since_last">): {
+  readonly status: Liveness["status"];
+  readonly share: number | null;
+} {
+  if (looked < FEWEST_SIGNS) return { status: "unknown", share: null };
+  const share = Math.min(1, looked / Math.max(1, calls - since));
+  const unlikely = (1 - Math.min(HIGHEST_SHARE, share)) ** since;
+  if (since === 0) return { status: "live", share };
+  if (since < FEWEST_CALLS || unlikely >= STALE_BELOW) return { status: "quiet", share };
+  return { status: unlikely >= SILENT_BELOW ? "stale" : "silent", share };
+}
+
+/** Of the system's controls, and of the checkpoints that anchor its rows. */
+async function controlsOf(db: Database | Trx, tenantId: string, systemId: string, now: number): Promise<Liveness["controls"]> {
+  const controls = (await controlSigns(db, tenantId, systemId)).map((signs) => {
+    const { status, share } = controlLivenessIn(signs);
+    return {
+      control: signs.control,
+      status,
+      last_sign_at: signs.last_row === "" ? null : signs.last_seen.toISOString(),
+      last_row: signs.last_row === "" ? null : signs.last_row,
+      usual_share: share,
+      calls_since: signs.since_last,
+    };
+  });
+  const checkpoint = await newestCheckpoint(db);
+  const late = await unanchoredChains(db, new Date(now - ANCHORED_WITHIN_MS));
+  const status = checkpoint === null ? "unknown" : late > 0 ? "silent" : "live";
+  const anchoring = {
+    ...({ control: "checkpoints", status, last_row: null, usual_share: null, calls_since: 0 } as const),
+    last_sign_at: checkpoint?.toISOString() ?? null,
+  };
+  return [...controls, anchoring];
+}
+
+/** The hours in which it was called, of those that say what is usual; milliseconds, oldest first. */
+export async function usualHours(db: Database | Trx, tenantId: string, systemId: string, now: number): Promise<number[]> {
+  return (await activeHours(db, tenantId, systemId, new Date(now - LEARNED_MS))).map((hour) => hour.getTime());
+}
+
+/** `known`: what was read before. */
+export async function livenessOf(
+  db: Database | Trx,
+  tenantId: string,
+  systemId: string,
+  now: number,
+  known: { readonly hours?: readonly number[]; readonly observations?: readonly ObservationRow[] } = {},
+): Promise<Liveness> {
+  const hours = known.hours ?? (await usualHours(db, tenantId, systemId, now));
+  const observations = known.observations ?? (await observationsOf(db, tenantId, systemId));
+  const seen = observations.find(({ kind }) => kind === "call")?.last_seen.getTime();
   const lastCall = seen ?? hours.at(-1) ?? null;
   return {
     ai_system_id: systemId,
     ...livenessIn(hours, lastCall, now),
     last_call_at: lastCall === null ? null : new Date(lastCall).toISOString(),
+    controls: await controlsOf(db, tenantId, systemId, now),
     silent_for_seconds: lastCall === null ? null : Math.max(0, Math.round((now - lastCall) / 1000)),
   };
 }

@@ -3,19 +3,20 @@ import { usdFromMicros } from "../../kernel/money.ts";
 import { evidenceStore } from "../../store/ai-system-evidence.ts";
 import { type AiSystemRow, trafficOf } from "../../store/ai-systems.ts";
 import { chainHeads, unanchoredChains } from "../../store/assurance-snapshots.ts";
+import { activeContract } from "../../store/ai-contracts.ts";
+import { newestSuite } from "../../store/replay.ts";
+import { gateFor } from "./replay-runs.ts";
 import { newestEpoch, openFindings } from "../../store/drift-findings.ts";
-import { readNoticeStatement } from "../notices/notice-configs.ts";
 import type { Directory } from "../writes/write.ts";
 import { foundSystem, readAiSystem } from "./ai-systems.ts";
 import { gapsOf } from "./board.ts";
 import { contractOnBoard } from "./contracts.ts";
+import { statementsOver } from "./statements.ts";
 import { healthOf } from "./health.ts";
-import { livenessOf } from "./liveness.ts";
+import { ANCHORED_WITHIN_MS, livenessOf } from "./liveness.ts";
 
 const DAY_MS = 86_400_000;
 const WINDOW_DAYS = 30;
-/** Twice the time in which a checkpoint is due. */
-const ANCHORED_WITHIN_MS = 120_000;
 const MOST_EVIDENCE = 200;
 const PASSING_SCORE = 70;
 
@@ -50,6 +51,17 @@ export async function readHealth(directory: Directory, tenantId: string, systemI
   return { ai_system_id: systemId, ...(await factsOf(directory, row, directory.clock.now())).health };
 }
 
+async function replayFacts({ db }: Directory, { tenant_id: tenantId, id }: AiSystemRow, now: number) {
+  const active = await activeContract(db, tenantId, id);
+  const { verdict, run_id } = await gateFor(db, tenantId, id, active?.digest ?? null, new Date(now));
+  const suite = await newestSuite(db, tenantId, id);
+  const override = active?.gate_override ?? null;
+  return {
+    gate_override: override === null ? null : { admin: override.admin, at: override.at, reason: override.reason },
+    replay: { verdict, run_id, suite_digest: suite?.digest ?? null },
+  };
+}
+
 /** What an AI System is at this moment, over the last 30 days. */
 export async function readAssuranceReport(directory: Directory, tenantId: string, systemId: string): Promise<AssuranceReport> {
   const { db } = directory;
@@ -59,7 +71,6 @@ export async function readAssuranceReport(directory: Directory, tenantId: string
   const { name, owner, purpose, role, risk_class, lifecycle_state, autonomy_level } = readAiSystem(row);
   const { items: evidence } = await evidenceStore.page(db, tenantId, { systemId }, { limit: MOST_EVIDENCE, offset: 0 });
   const window = { from: new Date(now - WINDOW_DAYS * DAY_MS).toISOString(), to: new Date(now).toISOString() };
-  const notice = await readNoticeStatement(directory, tenantId, { ...window, systemId });
   const isPassed =
     lifecycle_state === "in_service" &&
     contract?.conforms === true &&
@@ -71,21 +82,14 @@ export async function readAssuranceReport(directory: Directory, tenantId: string
     at: window.to,
     window,
     contract,
+    ...(await replayFacts(directory, row, now)),
     baseline: baseline === undefined ? null : { epoch: baseline.epoch, digest: baseline.digest },
     health,
     open_findings: open,
     liveness: status,
     traffic,
     evidence: evidence.map(({ id, kind, uri, sha256 }) => ({ id, kind, uri, sha256 }) as AssuranceReport["evidence"][number]),
-    statements: [
-      {
-        id: notice.statement,
-        title: "Conversations had the AI notice before their first answer",
-        met: notice.met,
-        of: notice.of,
-        rows: notice.not_met,
-      },
-    ],
+    statements: await statementsOver(db, { tenantId, systemId, from: new Date(window.from), to: new Date(window.to) }),
     gaps: (await gapsOf(directory, row, contract, traffic.calls, new Date(now))).map(({ id }) => id),
     ledger: await chainHeads(db),
     result: isPassed ? "PASSED" : "FAILED",

@@ -12,33 +12,46 @@ import {
   type FindingRow,
   insertFinding,
   newestEpoch,
-  newsOf,
   updateFinding,
+  type WatchedSystem,
   watchedSystems,
 } from "../../store/drift-findings.ts";
 import { type WindowRow, windowsOfSystem } from "../../store/incident-windows.ts";
 import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
 import { type Actor, type Directory, write, type Write } from "../writes/write.ts";
-import { METRICS, type Shift, shiftsIn } from "./drift-statistics.ts";
+import { type HourOfCalls, METRICS, type Shift, shiftsIn } from "./drift-statistics.ts";
 import { figuresIn, freezeBaseline, hasLearned, type LearningTerms, normalIn, quietHours } from "./baselines.ts";
 import { conformanceOf } from "./contracts.ts";
 import { driftSightings, type Sighting } from "./drift-sightings.ts";
 import { expireResponses, respondTo } from "./responses.ts";
-import { livenessOf } from "./liveness.ts";
+import { livenessOf, usualHours } from "./liveness.ts";
 
 const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
 /** A busy system has news all the time. */
 const LOOKED_AT_MOST_MS = 2_000;
 /** A system with no news is looked at all the same: nothing tells of its silence. */
 const LOOKED_AT_MS = 60_000;
+const HOUR_MS = 3_600_000;
+/** One run reads on in the ledger once, so it must not be long. */
+const RUN_FOR_MS = 5_000;
+const LOOKED_AT_ONCE = 4;
 /** Closed so, what is seen again is no new finding. */
 const SETTLED = new Set(["false_positive", "risk_accepted", "duplicate"]);
+
+/** What the whole hours of a system say, which is the same until the next is over. */
+interface HourlyFigures {
+  /** Of what it was read. */
+  readonly of: string;
+  readonly quiet: readonly HourOfCalls[];
+  readonly active: readonly number[];
+}
 
 /** Looks for drift in every AI System, as the ledger and the configuration move on. Safe to run in several processes. */
 export class DriftWatch {
   private readonly looked = new Map<string, { readonly news: string; readonly at: number }>();
   /** What the configuration was found to be, until it changes. */
   private readonly conformances = new Map<string, { readonly configuration: string; readonly conformance: Conformance }>();
+  private readonly hourly = new Map<string, HourlyFigures>();
   private readonly directory: Directory;
   private readonly terms: LearningTerms;
   private readonly log: Log;
@@ -50,27 +63,37 @@ export class DriftWatch {
   }
 
   async run(): Promise<void> {
-    const systems = await watchedSystems(this.directory.db);
-    if (systems.length === 0) return;
+    if ((await watchedSystems(this.directory.db)).length === 0) return;
     await write(this.directory, GATEWAY, async (change) => {
       if ((await expireResponses(change)) === 0) change.stay({}, {}, null);
     });
     while (await observeRows(this.directory.db));
-    for (const { tenant_id: tenantId, id } of systems) {
-      const before = this.looked.get(id);
-      const now = this.directory.clock.now();
-      if (before !== undefined && now - before.at < LOOKED_AT_MOST_MS) continue;
-      const { configuration, all } = await newsOf(this.directory.db, tenantId, id);
-      if (before?.news === all && now - before.at < LOOKED_AT_MS) continue;
-      try {
-        await this.look(tenantId, id, configuration);
-        this.looked.set(id, { news: all, at: now });
-      } catch (error) {
-        this.log.warn("drift_not_looked_for", { tenant_id: tenantId, ai_system_id: id, error: error as Error });
-      }
-    }
+    const systems = await watchedSystems(this.directory.db);
+    // Whoever was not looked at for longest comes first, so that many with news keep none waiting.
+    const since = ({ id }: WatchedSystem) => this.looked.get(id)?.at ?? 0;
+    const began = this.directory.clock.now();
+    const due = systems.filter((one) => this.isDue(one, began)).sort((a, b) => since(a) - since(b));
+    // What came in meanwhile is heard of before more is looked at.
+    for (let at = 0; at < due.length && this.directory.clock.now() - began <= RUN_FOR_MS; at += LOOKED_AT_ONCE)
+      await Promise.all(due.slice(at, at + LOOKED_AT_ONCE).map((one) => this.lookedAt(one)));
     const known = new Set(systems.map(({ id }) => id));
-    for (const map of [this.looked, this.conformances]) for (const id of map.keys()) if (!known.has(id)) map.delete(id);
+    for (const map of [this.looked, this.conformances, this.hourly]) for (const id of map.keys()) if (!known.has(id)) map.delete(id);
+  }
+
+  private isDue({ id, news }: WatchedSystem, now: number): boolean {
+    const before = this.looked.get(id);
+    if (before === undefined) return true;
+    return now - before.at >= LOOKED_AT_MS || (now - before.at >= LOOKED_AT_MOST_MS && before.news !== news);
+  }
+
+  private async lookedAt({ tenant_id: tenantId, id, configuration, news }: WatchedSystem): Promise<void> {
+    const at = this.directory.clock.now();
+    try {
+      await this.look(tenantId, id, configuration);
+      this.looked.set(id, { news, at });
+    } catch (error) {
+      this.log.warn("drift_not_looked_for", { tenant_id: tenantId, ai_system_id: id, error: error as Error });
+    }
   }
 
   private async look(tenantId: string, systemId: string, configuration: string): Promise<void> {
@@ -92,10 +115,13 @@ export class DriftWatch {
     const active = await activeContract(db, tenantId, systemId);
     const epoch = await newestEpoch(db, tenantId, systemId);
     const windows = await windowsOfSystem(db, tenantId, systemId);
+    const observations = await observationsOf(db, tenantId, systemId);
+    const now = directory.clock.now();
+    const hourly = await this.hourlyOf(tenantId, systemId, epoch, windows);
     return driftSightings({
-      observations: await observationsOf(db, tenantId, systemId),
+      observations,
       windows,
-      shifts: epoch === undefined ? [] : await this.shifts(tenantId, systemId, epoch, windows, findings),
+      shifts: epoch === undefined ? [] : shiftsSince(epoch, hourly.quiet, findings),
       contract:
         active === undefined
           ? null
@@ -106,8 +132,8 @@ export class DriftWatch {
               conformance: await this.conformance(system, active, configuration),
             },
       normal: epoch === undefined ? null : normalIn(epoch),
-      liveness: await livenessOf(db, tenantId, systemId, directory.clock.now()),
-      now: new Date(directory.clock.now()),
+      liveness: await livenessOf(db, tenantId, systemId, now, { observations, hours: hourly.active }),
+      now: new Date(now),
     });
   }
 
@@ -119,25 +145,23 @@ export class DriftWatch {
     return conformance;
   }
 
-  /** Since the epoch, and since a finding of the same kind was closed: what was closed is no news. */
-  private async shifts(
+  private async hourlyOf(
     tenantId: string,
     systemId: string,
-    epoch: EpochRow,
+    epoch: EpochRow | undefined,
     windows: readonly WindowRow[],
-    findings: readonly FindingRow[],
-  ): Promise<Shift[]> {
-    const figures = figuresIn(epoch);
-    if (figures === null) return [];
+  ): Promise<HourlyFigures> {
     const { db, clock } = this.directory;
-    const hours = await quietHours(db, tenantId, systemId, epoch.created_at.getTime(), clock.now(), windows);
-    return METRICS.flatMap((metric) => {
-      const closed = Math.max(0, ...findings.filter(({ kind }) => kind === metric).map(({ closed_at: at }) => at?.getTime() ?? 0));
-      return shiftsIn(
-        hours.filter(({ at }) => at >= closed),
-        figures,
-      ).filter((shift) => shift.metric === metric);
-    });
+    const now = clock.now();
+    const told = windows.map(({ id, started_at: start, ended_at: end }) => `${id} ${start.getTime()} ${end?.getTime() ?? ""}`);
+    const of = [Math.floor(now / HOUR_MS), epoch?.id, ...told].join("/");
+    const known = this.hourly.get(systemId);
+    if (known?.of === of) return known;
+    const measured = epoch !== undefined && figuresIn(epoch) !== null;
+    const quiet = measured ? await quietHours(db, tenantId, systemId, epoch.created_at.getTime(), now, windows) : [];
+    const read = { of, quiet, active: await usualHours(db, tenantId, systemId, now) };
+    this.hourly.set(systemId, read);
+    return read;
   }
 
   /** Makes a finding of what nobody was told of yet, and counts on in one that is open. */
@@ -148,6 +172,17 @@ export class DriftWatch {
     if (same.some((closed) => isSettled(closed, sighting))) return;
     await write(this.directory, GATEWAY, (change) => opened(change, tenantId, systemId, sighting));
   }
+}
+
+/** Since the epoch, and since a finding of the same kind was closed: what was closed is no news. */
+function shiftsSince(epoch: EpochRow, hours: readonly HourOfCalls[], findings: readonly FindingRow[]): Shift[] {
+  const figures = figuresIn(epoch);
+  if (figures === null) return [];
+  return METRICS.flatMap((metric) => {
+    const closed = Math.max(0, ...findings.filter(({ kind }) => kind === metric).map(({ closed_at: at }) => at?.getTime() ?? 0));
+    const since = closed === 0 ? hours : hours.filter(({ at }) => at >= closed);
+    return shiftsIn(since, { [metric]: figures[metric] ?? null });
+  });
 }
 
 function isSettled({ resolution, closed_at: closedAt, detail }: FindingRow, sighting: Sighting): boolean {

@@ -44,6 +44,7 @@ function read(row: TenantRow): Tenant {
     portal_api_keys: row.portal_api_keys,
     admin_two_factor: row.admin_two_factor,
     local_passwords: row.local_passwords,
+    autonomy_floor: row.autonomy_floor,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
@@ -61,6 +62,7 @@ export const NEW_TENANT: Required<Omit<TenantUpdate, "name">> = {
   portal_api_keys: "off",
   admin_two_factor: "optional",
   local_passwords: true,
+  autonomy_floor: "autonomous",
 };
 
 /** The id a tenant gets from its name; throws a refusal that names `id` when the name gives none. */
@@ -106,6 +108,7 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
       portal_api_keys: body.portal_api_keys ?? NEW_TENANT.portal_api_keys,
       admin_two_factor: body.admin_two_factor ?? NEW_TENANT.admin_two_factor,
       local_passwords: body.local_passwords ?? NEW_TENANT.local_passwords,
+      autonomy_floor: body.autonomy_floor ?? NEW_TENANT.autonomy_floor,
       created_at: write.now,
       updated_at: write.now,
     };

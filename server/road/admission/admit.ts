@@ -59,6 +59,8 @@ export async function admit(call: Call, admits: RouteCallers, parts: AdmissionPa
     return await admitAs(call, credential, admits, parts);
   } catch (error) {
     // The directory is needed for a credential not seen before, and cannot be asked: not the caller's fault.
+    if (call.row.tenant_id != null && call.audit.proxyType !== "portal")
+      Object.assign(call.row, { autonomy_level: "suspended", autonomy_provenance: "floor" });
     return refuse("directory_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
   }
 }

@@ -18,11 +18,13 @@ export function openModels(options: ModelServiceOptions): ModelService {
   const { nest, storedAnswers: stored, clock, log } = options;
   const direct = dispatch({ ...options, health: new MemberHealth(), random: Math.random });
   const cache = new SemanticCache({ stored, clock, log, nest, models: direct });
-  return { models: cache.models, ask: askModel(nest, direct, options.providers), settled: () => cache.settled() };
+  return { models: cache.models, direct, ask: askModel(nest, direct, options.providers), settled: () => cache.settled() };
 }
 
 export interface ModelService {
   readonly models: Dispatch;
+  /** The same without the cache before it. */
+  readonly direct: Dispatch;
   /** Asks a model for the gateway itself. */
   readonly ask: AskModel;
   /** Resolves when everything that was to be stored is stored, or has failed. */

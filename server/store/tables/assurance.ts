@@ -1,3 +1,4 @@
+import type { ReplayResult, ReplayTotals } from "@gatehouse/contracts/ai-replay";
 import type { JsonWithDefault, NullableJson, NullableStamp, Stamp, WithDefault } from "./columns.ts";
 
 /** The tables of AI Systems, of what speaks for them, and of their contracts. */
@@ -62,6 +63,8 @@ export interface AiContractTable {
   required_approvals: WithDefault<number>;
   /** Why it was rejected, withdrawn or revoked, and by whom. */
   decision: NullableJson<StoredApproval>;
+  /** Why it was promoted although its replay gate was not passed. */
+  gate_override: NullableJson<StoredApproval>;
   approved_at: NullableStamp;
   promoted_at: NullableStamp;
   ended_at: NullableStamp;
@@ -72,7 +75,7 @@ export interface AiContractTable {
 export interface AiSystemObservationTable {
   tenant_id: string;
   ai_system_id: string;
-  /** model, tool, caller, prompt, or call of the system itself. */
+  /** model, tool, caller, prompt, data, or call of the system itself. */
   kind: string;
   subject: string;
   detail: JsonWithDefault<Record<string, unknown>>;
@@ -184,4 +187,60 @@ export interface ResponseTable {
   expires_at: NullableStamp;
   ended_at: NullableStamp;
   ended_by: string | null;
+}
+
+export interface ReplaySuiteTable {
+  id: string;
+  tenant_id: string;
+  ai_system_id: string;
+  version: number;
+  digest: string;
+  /** Canonical JSON text. */
+  content: string;
+  created_by: string | null;
+  created_at: Stamp;
+}
+
+export interface ReplayRunTable {
+  id: string;
+  tenant_id: string;
+  ai_system_id: string;
+  suite_id: string;
+  state: WithDefault<string>;
+  contract_digest: string | null;
+  models: WithDefault<string[]>;
+  totals: NullableJson<ReplayTotals>;
+  results: JsonWithDefault<ReplayResult[]>;
+  cost_micro_usd: number | null;
+  error: string | null;
+  requested_by: string | null;
+  heard_of_at: NullableStamp;
+  created_at: Stamp;
+  started_at: NullableStamp;
+  ended_at: NullableStamp;
+}
+
+export interface AiSystemHourTable {
+  tenant_id: string;
+  ai_system_id: string;
+  hour: Date;
+  calls: number;
+  timed: number;
+  log_ms: number;
+  refused: number;
+  guarded: number;
+}
+
+export interface AiSystemControlTable {
+  tenant_id: string;
+  ai_system_id: string;
+  control: string;
+  /** Rows on which it gave a sign of life. */
+  looked: number;
+  /** Calls that carried something, since the first. */
+  calls: number;
+  /** Those since the last. */
+  since_last: number;
+  last_seen: Date;
+  last_row: string;
 }

@@ -4,6 +4,7 @@ import {
   contractDiffQuery,
   contractMint,
   contractOnList,
+  contractPromote,
   contractPropose,
   contractQuery,
   contractReason,
@@ -26,6 +27,7 @@ import {
   revokeContract,
   withdrawContract,
 } from "../../directory/assurance/contracts.ts";
+import { refuse, Refused } from "../../kernel/errors.ts";
 import { readStandards, standardSchema } from "../../directory/assurance/standards.ts";
 import type { Write } from "../../directory/writes/write.ts";
 import { operation, type AdminOperation } from "./operation.ts";
@@ -158,10 +160,17 @@ export const aiContractOperations: readonly AdminOperation[] = [
     access: "assurance:write",
     path: `${ONE}/promote`,
     summary: "Put an approved contract in force",
-    description: "In the place of the one before, which is superseded. An approval is good for 30 days. Sealed in the admin log.",
-    body: contractPropose,
+    description:
+      "In the place of the one before, which is superseded. An approval is good for 30 days. Where a replay suite is frozen, its gate " +
+      "has to be passed for this version; no critical finding may be open. Sealed in the admin log.",
+    body: contractPromote,
     answer: { status: 200, about: "The version as it is now", schema: contract },
-    run: (call) => call.write((write) => promoteContract(write, call.tenantId, idOf(call))),
+    run(call) {
+      const override = call.body.override_gate?.reason ?? null;
+      if (override !== null && !call.admin.permissions.has("contracts:override_gate"))
+        throw new Refused(refuse("forbidden", "This needs the permission contracts:override_gate."));
+      return call.write((write) => promoteContract(write, call.tenantId, idOf(call), override));
+    },
   }),
   operation({
     ...common,

@@ -7,8 +7,10 @@ import {
   snapshotRevoke,
   snapshotWithReport,
 } from "@gatehouse/contracts/ai-assurance";
+import { ledgerStatements, statementRows, statementRowsQuery, statementWindow } from "@gatehouse/contracts/ai-statements";
 import { listOf } from "@gatehouse/contracts/conventions";
 import { readAssuranceReport, readHealth } from "../../directory/assurance/report.ts";
+import { readStatementRows, readStatements } from "../../directory/assurance/statements.ts";
 import { captureSnapshot, exportCertificate, listSnapshots, readSnapshot, revokeSnapshot } from "../../directory/assurance/snapshots.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
@@ -30,6 +32,24 @@ export const assuranceOperations: readonly AdminOperation[] = [
       "The score is that of the worst component, each with what it says. Unknown below 200 calls in 30 days or without a baseline.",
     answer: { status: 200, about: "Score and components", schema: health },
     run: (call) => readHealth(call.services.directory, call.tenantId, idOf(call)),
+  }),
+  operation({
+    ...reading,
+    path: `${SYSTEM}/statements`,
+    summary: "What the ledger says of an AI System",
+    description: "Each of a closed list of statements, met by n of the m rows that it speaks of in the window. Replays are in none.",
+    query: statementWindow,
+    answer: { status: 200, about: "The statements", schema: ledgerStatements },
+    run: (call) => readStatements(call.services.directory, call.tenantId, idOf(call), call.query),
+  }),
+  operation({
+    ...reading,
+    path: `${SYSTEM}/statements/{statement}/rows`,
+    textParams: ["statement"],
+    summary: "List the rows behind a statement",
+    query: statementRowsQuery,
+    answer: { status: 200, about: "One page of ids", schema: statementRows },
+    run: (call) => readStatementRows(call.services.directory, call.tenantId, idOf(call), call.params.statement ?? "", call.query),
   }),
   operation({
     ...reading,

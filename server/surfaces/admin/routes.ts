@@ -42,6 +42,7 @@ import { ssoSignOutOperations } from "./sso-sign-out.ts";
 import { provisioningOperations } from "./provisioning.ts";
 import { proxyLogOperations } from "./proxy-logs.ts";
 import { resourceGroupOperations } from "./resource-groups.ts";
+import { replayOperations } from "./replay.ts";
 import { responseOperations } from "./responses.ts";
 import { routingGroupOperations } from "./routing-groups.ts";
 import { runOperations } from "./runs.ts";
@@ -96,6 +97,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...aiContractOperations,
   ...driftOperations,
   ...assuranceOperations,
+  ...replayOperations,
   ...responseOperations,
   ...adminLogOperations,
   ...identityProviderOperations,

@@ -1,5 +1,5 @@
 import { Button } from "@gatehouse/web-kit/button.tsx";
-import { SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
+import { CheckboxField, SelectField, TextField } from "@gatehouse/web-kit/field.tsx";
 import { FormError } from "@gatehouse/web-kit/form-error.tsx";
 import { formatRelative } from "@gatehouse/web-kit/formats.ts";
 import { Badge, Panel } from "@gatehouse/web-kit/page.tsx";
@@ -8,6 +8,7 @@ import { tell } from "@gatehouse/web-kit/toast.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
+import { ContractSides } from "./contract-sides.tsx";
 
 const read = (id: string) => adminApi.call("GET /v1/admin/ai-systems/{id}/contracts", { path: { id }, query: { page_size: 20 } });
 type Contract = Awaited<ReturnType<typeof read>>["contracts"][number];
@@ -17,7 +18,6 @@ const STATE_TONES: Readonly<Record<string, "good" | "warn" | "accent" | "neutral
   proposed: "warn",
   approved: "accent",
 };
-const CHANGE_TONES = { widened: "bad", changed: "warn", narrowed: "good", unchanged: "neutral" } as const;
 
 /** What the system may do, as it was agreed: versions, what each changed, and who has to look at it. */
 export function ContractPanel({ id }: { readonly id: string }): ReactNode {
@@ -107,31 +107,21 @@ function Difference({ systemId, contract }: { readonly systemId: string; readonl
       {diff.isPending && <Skeleton label="Loading" lines={2} />}
       {diff.isError && <ErrorState error={diff.error} title="They could not be compared" requestLabel="Request" />}
       {diff.isSuccess && diff.data.changes.length === 0 && <p className="text-muted">Nothing differs.</p>}
-      {diff.isSuccess && (
-        <ul className="grid gap-1 text-sm">
-          {diff.data.changes.map(({ clause, path, change, before, after }) => (
-            <li key={`${clause} ${path}`} className="flex flex-wrap items-center gap-2">
-              <Badge tone={CHANGE_TONES[change]}>{change}</Badge>
-              <span className="font-medium">{clause.replaceAll("_", " ")}</span>
-              <span className="break-all">{nameIn(after) ?? nameIn(before) ?? path}</span>
-              {isPlain(before) && isPlain(after) && path !== "" && (
-                <span className="text-muted">
-                  {String(before)} → {String(after)}
-                </span>
-              )}
-            </li>
-          ))}
-        </ul>
+      {diff.isSuccess && diff.data.changes.length > 0 && (
+        <ContractSides
+          changes={diff.data.changes}
+          before={
+            against === "live"
+              ? `In version ${version}`
+              : diff.data.from === "nothing"
+                ? "Before there was one"
+                : `In version ${diff.data.from}`
+          }
+          after={against === "live" ? "As it is configured" : `In version ${version}`}
+        />
       )}
     </div>
   );
-}
-
-const isPlain = (value: unknown) => value === null || typeof value !== "object";
-
-function nameIn(value: unknown): string | null {
-  const name = typeof value === "object" && value !== null ? (value as { name?: unknown }).name : undefined;
-  return typeof name === "string" ? name : null;
 }
 
 const MOVES = {
@@ -154,12 +144,18 @@ const LABELS: Record<Move, string> = {
 function Decision({ systemId, contract }: { readonly systemId: string; readonly contract: Contract }): ReactNode {
   const queries = useQueryClient();
   const [reason, setReason] = useState("");
+  const [isOverriding, setOverriding] = useState(false);
   const path = { id: contract.id };
   const decide = useMutation({
     mutationFn: (move: Move) =>
-      move === "propose" || move === "promote"
-        ? adminApi.call(`POST /v1/admin/contracts/{id}/${move}`, { path, body: {} })
-        : adminApi.call(`POST /v1/admin/contracts/{id}/${move}`, { path, body: { reason: reason.trim() } }),
+      move === "promote"
+        ? adminApi.call("POST /v1/admin/contracts/{id}/promote", {
+            path,
+            body: isOverriding ? { override_gate: { reason: reason.trim() } } : {},
+          })
+        : move === "propose"
+          ? adminApi.call("POST /v1/admin/contracts/{id}/propose", { path, body: {} })
+          : adminApi.call(`POST /v1/admin/contracts/{id}/${move}`, { path, body: { reason: reason.trim() } }),
     async onSuccess(answer) {
       setReason("");
       await queries.invalidateQueries({ queryKey: ["ai-system", systemId] });
@@ -168,7 +164,7 @@ function Decision({ systemId, contract }: { readonly systemId: string; readonly 
   });
   const moves: readonly Move[] = MOVES[contract.state as keyof typeof MOVES] ?? [];
   if (moves.length === 0) return null;
-  const needsReason = (move: Move) => move !== "propose" && move !== "promote";
+  const needsReason = (move: Move) => move !== "propose" && (move !== "promote" || isOverriding);
   return (
     <div className="grid max-w-xl gap-3">
       {moves.some(needsReason) && (
@@ -177,6 +173,13 @@ function Decision({ systemId, contract }: { readonly systemId: string; readonly 
           value={reason}
           maxLength={4000}
           onChange={({ target }) => setReason(target.value)}
+        />
+      )}
+      {contract.state === "approved" && (
+        <CheckboxField
+          label="Although its replay gate is not passed"
+          checked={isOverriding}
+          onChange={({ target }) => setOverriding(target.checked)}
         />
       )}
       <FormError error={decide.error} />

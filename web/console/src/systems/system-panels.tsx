@@ -4,9 +4,11 @@ import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
+import { BaselinePanel } from "./baseline-panel.tsx";
 import { ContractPanel } from "./contract-panel.tsx";
 import { FindingPanel } from "./finding-panel.tsx";
 import { LifecyclePanel } from "./lifecycle-panel.tsx";
+import { ReplayPanel } from "./replay-panel.tsx";
 import { SnapshotPanel } from "./snapshot-panel.tsx";
 
 /** One AI System: how it is, where it is in its life, what was agreed, what was found, and what was certified. */
@@ -17,7 +19,9 @@ export function SystemPanels({ id }: { readonly id: string }): ReactNode {
       <HealthPanel id={id} />
       <LifecyclePanel id={id} />
       <ContractPanel id={id} />
+      <ReplayPanel id={id} />
       <FindingPanel id={id} />
+      <BaselinePanel id={id} />
       <SnapshotPanel id={id} />
     </>
   );

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { AUTONOMY_LEVELS } from "@gatehouse/contracts/ai-systems";
+import { AUTONOMY_FLOORS } from "@gatehouse/contracts/tenants";
+import { stricter } from "../../directory/assurance/autonomy.ts";
+import { knowledgeAfter } from "../../directory/config-follower.ts";
+import { autonomy } from "./autonomy.ts";
+
+type Decide = ReturnType<typeof autonomy>["decide"];
+
+async function decided(level: (typeof AUTONOMY_LEVELS)[number], floor: (typeof AUTONOMY_FLOORS)[number], silentMs: number, kind = "model") {
+  const row: Record<string, unknown> = {};
+  const call = { row, scope: { autonomy: { level, asksFirst: false, bounds: null }, tenant: { autonomyFloor: floor } } };
+  const decision = await autonomy(() => knowledgeAfter(silentMs)).decide(
+    call as never as Parameters<Decide>[0],
+    { target: { kind } } as never,
+  );
+  return { decision, row };
+}
+
+test("how sure the gateway is of the level stands on the row, also when its knowledge is old or gone", async () => {
+  const told = async (ms: number) => (await decided("autonomous", "autonomous", ms)).row.autonomy_provenance;
+  expect([await told(0), await told(5_001), await told(900_001)]).toEqual(["live", "last_known_good", "floor"]);
+});
+
+test("the floor holds only where nothing is known, and only narrows", async () => {
+  for (const level of AUTONOMY_LEVELS)
+    for (const floor of AUTONOMY_FLOORS)
+      for (const kind of ["model", "tool", "agent"]) {
+        const known = await decided(level, floor, 60_000, kind);
+        const unknown = await decided(level, floor, 1_000_000, kind);
+        expect(known.row.autonomy_level).toBe(level);
+        expect(unknown.row.autonomy_level).toBe(stricter(level, floor));
+        expect(known.decision.kind).toBe(level === "suspended" ? "refuse" : "pass");
+        if (known.decision.kind === "refuse") expect(unknown.decision.kind).toBe("refuse");
+        const floored = floor === "suspended" || (floor === "restricted" && kind !== "model") || level === "suspended";
+        expect(unknown.decision.kind).toBe(floored ? "refuse" : "pass");
+      }
+});

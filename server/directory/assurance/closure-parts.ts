@@ -1,0 +1,72 @@
+import { canonicalJson } from "@gatehouse/ledger-format/admin-entry";
+import type { ContractClauses } from "@gatehouse/contracts/ai-contracts";
+import { sha256Hex } from "../../kernel/secrets.ts";
+import type { readGroupChains } from "../../store/group-chains.ts";
+import type { Page, Paged } from "../../store/paging.ts";
+import { holdsFor } from "../policies/bound-groups.ts";
+import type { Directory } from "../writes/write.ts";
+
+const PAGE = 200;
+
+/** What says nothing of what a record lets anybody do: when it changed, how it is, whom else it is for and secrets in any form. */
+const BESIDE = new Set([
+  ...[
+    "created_at",
+    "updated_at",
+    "is_healthy",
+    "health_checked_at",
+    "discovered_at",
+    "tools",
+    "group_ids",
+    "resource_group_ids",
+    "tenant_id",
+  ],
+  ...["document_count", "ready_count"],
+  ...["api_key", "credentials", "has_api_key", "api_key_hint", "has_credentials", "icon_url", "outdated"],
+]);
+
+/** SHA-256 of a record's configuration, as the admin API shows it and the admin log keeps it. */
+export function configurationDigest(record: object): string {
+  return sha256Hex(canonicalJson(Object.fromEntries(Object.entries(record).filter(([name]) => !BESIDE.has(name)))));
+}
+
+export interface ClosureReach {
+  readonly directory: Directory;
+  readonly tenantId: string;
+  readonly id: string;
+  readonly chain: Awaited<ReturnType<typeof readGroupChains>>;
+}
+
+export async function everything<T>(list: (page: Page) => Promise<Paged<T>>): Promise<T[]> {
+  const all: T[] = [];
+  for (let offset = 0; ; offset += PAGE) {
+    const { items, total } = await list({ limit: PAGE, offset });
+    all.push(...items);
+    if (items.length < PAGE || all.length >= total) return all;
+  }
+}
+
+/** In the order of their ids, which canonical text would give them anyway. */
+export const byId = <T>(entries: readonly (readonly [string, T])[]): Record<string, T> => Object.fromEntries(entries);
+
+interface BoundPolicy {
+  readonly id: string;
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly group_ids?: readonly string[] | null;
+  readonly resource_group_ids?: readonly string[] | null;
+}
+
+export const told = <Row, Read>({ items, total }: Paged<Row>, read: (row: Row) => Read): Paged<Read> => ({ items: items.map(read), total });
+
+export async function policiesIn<Policy extends BoundPolicy>(
+  { chain }: ClosureReach,
+  list: (page: Page) => Promise<Paged<Policy>>,
+): Promise<ContractClauses["guardrails"]> {
+  const all = await everything(list);
+  return byId(
+    all
+      .filter((policy) => policy.enabled && holdsFor(policy.group_ids ?? policy.resource_group_ids ?? null, chain))
+      .map((policy) => [policy.id, { name: policy.name, digest: configurationDigest(policy) }]),
+  );
+}

@@ -1,0 +1,64 @@
+import type { RecordedCall } from "../../store/replay.ts";
+
+export type ReplayFormat = "chat" | "messages" | "responses" | "gemini";
+
+/** What a recorded call asked for, as it can be asked again. */
+export type RecordedRequest =
+  | { readonly kind: "model"; readonly format: ReplayFormat; readonly model: string; readonly body: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: "tool";
+      readonly serverId: string;
+      readonly tool: string;
+      readonly protocolVersion: string | null;
+      /** JSON text of the message. */
+      readonly body: string;
+    };
+
+const ENDINGS: readonly (readonly [RegExp, ReplayFormat])[] = [
+  [/\/chat\/completions$/, "chat"],
+  [/\/messages$/, "messages"],
+  [/\/responses$/, "responses"],
+  [/:(?:streamG|g)enerateContent$/, "gemini"],
+];
+
+/**
+ * The request of a row, in the format of what left the gateway last; null where it cannot be asked again: only its
+ * beginning is kept, it is of a kind that is not replayed, or of a format that no surface of ours speaks.
+ */
+export function recordedRequest(row: RecordedCall): RecordedRequest | null {
+  const body = parsed(row.request_body_preview);
+  if (body === null) return null;
+  if (row.proxy_type === "mcp") {
+    const { server_id: serverId, mcp_capability_name: tool } = row;
+    if (serverId === null || tool === null || row.mcp_method !== "tools/call" || body.method !== "tools/call") return null;
+    return { kind: "tool", serverId, tool, protocolVersion: row.protocol_version, body: row.request_body_preview as string };
+  }
+  const model = row.llm_model_requested ?? row.llm_model_used;
+  const format = formatOf(row, body);
+  return model === null || format === null ? null : { kind: "model", format, model, body };
+}
+
+function formatOf({ target_url: target, endpoint }: RecordedCall, body: Readonly<Record<string, unknown>>): ReplayFormat | null {
+  for (const address of [target, endpoint]) {
+    if (address === null) continue;
+    const format = ENDINGS.find(([ending]) => ending.test(address))?.[1];
+    if (format === undefined) continue;
+    return fits(format, body) ? format : null;
+  }
+  return null;
+}
+
+function fits(format: ReplayFormat, body: Readonly<Record<string, unknown>>): boolean {
+  if (format === "gemini") return Array.isArray(body.contents);
+  return format === "responses" ? body.input !== undefined : Array.isArray(body.messages);
+}
+
+function parsed(text: string | null): Readonly<Record<string, unknown>> | null {
+  if (text === null) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,163 @@
+import type { ReplayGate, ReplayRun, ReplayRunState, ReplayRunWithResults, ReplayState } from "@gatehouse/contracts/ai-replay";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { uuid } from "../../kernel/ids.ts";
+import { usdFromMicros } from "../../kernel/money.ts";
+import { contractVersion, newestContract } from "../../store/ai-contracts.ts";
+import { observationsOf } from "../../store/ai-observations.ts";
+import type { Database, Trx } from "../../store/database.ts";
+import type { Page, Paged } from "../../store/paging.ts";
+import {
+  endedRun,
+  findReplayRun,
+  insertReplayRun,
+  newestSuite,
+  replayRunPage,
+  type ReplayRunRow,
+  updateOpenRun,
+} from "../../store/replay.ts";
+import { notFound } from "../writes/records.ts";
+import { sealRecord, systemAlone } from "../writes/sealed-record.ts";
+import type { Directory, Write } from "../writes/write.ts";
+import { foundSystem, lockedSystem, refuseRetired } from "./ai-systems.ts";
+import { replayGateOf } from "./replay-gate.ts";
+import { readSuite } from "./replay-suites.ts";
+
+const stamp = (at: Date | null): string | null => at?.toISOString() ?? null;
+
+function readRun(row: ReplayRunRow): ReplayRun {
+  return {
+    id: row.id,
+    ai_system_id: row.ai_system_id,
+    suite_id: row.suite_id,
+    suite_version: row.suite_version,
+    state: row.state as ReplayRunState,
+    contract_digest: row.contract_digest,
+    models: row.models,
+    totals: row.totals,
+    cost_usd: row.cost_micro_usd === null ? null : usdFromMicros(row.cost_micro_usd),
+    error: row.error,
+    requested_by: row.requested_by,
+    created_at: row.created_at.toISOString(),
+    started_at: stamp(row.started_at),
+    ended_at: stamp(row.ended_at),
+  };
+}
+
+/** What replays say of a contract with this digest. */
+export async function gateFor(
+  db: Database | Trx,
+  tenantId: string,
+  systemId: string,
+  contractDigest: string | null,
+  now: Date,
+): Promise<ReplayGate> {
+  const suite = await newestSuite(db, tenantId, systemId);
+  const run = suite === undefined || contractDigest === null ? undefined : await endedRun(db, tenantId, systemId, suite.id, contractDigest);
+  const endedAt = run?.ended_at ?? null;
+  const models = endedAt === null ? [] : (await observationsOf(db, tenantId, systemId)).filter(({ kind }) => kind === "model");
+  return replayGateOf({
+    suite: suite === undefined ? null : readSuite(suite),
+    contractDigest,
+    run:
+      run === undefined || run.totals === null || endedAt === null ? null : { id: run.id, totals: run.totals, endedAt: endedAt.getTime() },
+    newModels: models.filter(({ first_seen: seen }) => endedAt !== null && seen > endedAt).map(({ subject }) => subject),
+    now: now.getTime(),
+  });
+}
+
+/** The suite, its newest run, and the gate of a version: the one named, else the newest that may be promoted, else the active one. */
+export async function readReplay(
+  directory: Directory,
+  tenantId: string,
+  systemId: string,
+  version: number | undefined,
+): Promise<ReplayState> {
+  const { db } = directory;
+  await foundSystem(db, tenantId, systemId);
+  const contract =
+    version === undefined
+      ? ((await newestContract(db, tenantId, systemId, ["draft", "proposed", "approved"])) ??
+        (await newestContract(db, tenantId, systemId, ["active"])))
+      : await contractVersion(db, tenantId, systemId, version);
+  if (contract === undefined && version !== undefined) throw notFound("version of the contract");
+  const suite = await newestSuite(db, tenantId, systemId);
+  const { items } = await replayRunPage(db, tenantId, systemId, { limit: 1, offset: 0 });
+  return {
+    ai_system_id: systemId,
+    suite: suite === undefined ? null : readSuite(suite),
+    last_run: items[0] === undefined ? null : readRun(items[0]),
+    contract_version: contract?.version ?? null,
+    gate: await gateFor(db, tenantId, systemId, contract?.digest ?? null, new Date(directory.clock.now())),
+  };
+}
+
+export async function listReplayRuns({ db }: Directory, tenantId: string, systemId: string, page: Page): Promise<Paged<ReplayRun>> {
+  await foundSystem(db, tenantId, systemId);
+  const { items, total } = await replayRunPage(db, tenantId, systemId, page);
+  return { items: items.map(readRun), total };
+}
+
+async function foundRun(db: Database | Trx, tenantId: string, systemId: string, id: string): Promise<ReplayRunRow> {
+  const row = await findReplayRun(db, tenantId, systemId, id);
+  if (row === undefined) throw notFound("replay run");
+  return row;
+}
+
+export async function readReplayRun({ db }: Directory, tenantId: string, systemId: string, id: string): Promise<ReplayRunWithResults> {
+  await foundSystem(db, tenantId, systemId);
+  const row = await foundRun(db, tenantId, systemId, id);
+  return { ...readRun(row), results: row.results };
+}
+
+/** Asks for a run of the newest suite; a process with the runtime role carries it out. */
+export async function requestReplayRun(write: Write, tenantId: string, systemId: string): Promise<ReplayRun> {
+  refuseRetired(await lockedSystem(write, tenantId, systemId));
+  const suite = await newestSuite(write.trx, tenantId, systemId);
+  if (suite === undefined)
+    throw new Refused(
+      refuse("illegal_transition", "There is no suite to run: freeze one first.", { extra: { state: "no_suite", allowed: ["freeze"] } }),
+    );
+  const { items } = await replayRunPage(write.trx as Database, tenantId, systemId, { limit: 1, offset: 0 });
+  const open = items[0];
+  if (open?.state === "queued" || open?.state === "running")
+    throw new Refused(
+      refuse("illegal_transition", "A run of this AI System is under way.", { extra: { state: open.state, allowed: ["cancel"] } }),
+    );
+  const id = uuid();
+  await insertReplayRun(write.trx, {
+    ...{ id, tenant_id: tenantId, ai_system_id: systemId, suite_id: suite.id },
+    requested_by: write.actor.username,
+    created_at: write.now,
+  });
+  seal(write, tenantId, systemId, id, "request", { suite_version: suite.version });
+  return readRun(await foundRun(write.trx, tenantId, systemId, id));
+}
+
+export async function cancelReplayRun(write: Write, tenantId: string, systemId: string, id: string): Promise<ReplayRun> {
+  await lockedSystem(write, tenantId, systemId);
+  const row = await foundRun(write.trx, tenantId, systemId, id);
+  if (!(await updateOpenRun(write.trx, id, { state: "cancelled", ended_at: write.now })))
+    throw new Refused(refuse("illegal_transition", "This run came to its end.", { extra: { state: row.state, allowed: [] } }));
+  seal(write, tenantId, systemId, id, "cancel", {});
+  return readRun(await foundRun(write.trx, tenantId, systemId, id));
+}
+
+/** Tells in the admin log what a run came to. */
+export function sealReplayRun(
+  write: Write,
+  row: { tenant_id: string; ai_system_id: string; id: string },
+  told: Readonly<Record<string, unknown>>,
+): void {
+  seal(write, row.tenant_id, row.ai_system_id, row.id, "end", told);
+}
+
+function seal(write: Write, tenantId: string, systemId: string, id: string, action: string, told: Readonly<Record<string, unknown>>): void {
+  sealRecord(write, {
+    tenantId,
+    system: systemAlone(systemId),
+    action,
+    resource: "replay-runs",
+    resource_id: id,
+    context: { record_type: "ai.gw.replay-run", ...told },
+  });
+}

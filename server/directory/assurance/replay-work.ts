@@ -1,0 +1,90 @@
+import type { ReplayResult, ReplaySuite, ReplayTotals } from "@gatehouse/contracts/ai-replay";
+import { sha256Hex } from "../../kernel/secrets.ts";
+import { aiSystemStore } from "../../store/ai-systems.ts";
+import { callsById, claimReplayRun, suiteById, updateOpenRun } from "../../store/replay.ts";
+import { type Actor, type Directory, write } from "../writes/write.ts";
+import { closureOf, contractText } from "./closure.ts";
+import { recordedRequest, type RecordedRequest } from "./recorded-request.ts";
+import { sealReplayRun } from "./replay-runs.ts";
+import { readSuite } from "./replay-suites.ts";
+
+/** A run that this process carries out. */
+export interface ReplayWork {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly ai_system_id: string;
+  /** Null where it is gone. */
+  readonly suite: ReplaySuite | null;
+}
+
+export interface ReplayEnd {
+  readonly state: "passed" | "failed" | "errored";
+  readonly error?: string;
+  readonly totals?: ReplayTotals;
+  readonly results?: readonly ReplayResult[];
+  readonly models?: string[];
+  readonly cost_micro_usd?: number | null;
+}
+
+const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
+/** After so long without a word, a run's process is gone, and another takes it up. */
+const SILENT_MS = 60_000;
+
+/** The run that has waited longest; null where none waits. */
+export async function claimReplayWork({ db, clock }: Directory): Promise<ReplayWork | null> {
+  const now = clock.now();
+  const claimed = await claimReplayRun(db, new Date(now), new Date(now - SILENT_MS));
+  if (claimed === undefined) return null;
+  const { id, tenant_id, ai_system_id } = claimed;
+  const stored = await suiteById(db, tenant_id, claimed.suite_id);
+  return { id, tenant_id, ai_system_id, suite: stored === undefined ? null : readSuite(stored) };
+}
+
+/** Digest of what a contract minted now would say; null where the system is gone. */
+export async function liveContractDigest(
+  directory: Directory,
+  { tenant_id: tenantId, ai_system_id: id }: ReplayWork,
+): Promise<string | null> {
+  const system = await aiSystemStore.find(directory.db, tenantId, id);
+  return system === undefined ? null : sha256Hex(contractText(await closureOf(directory, system)));
+}
+
+/** Says that a run is carried out, and under which configuration. False where it was cancelled meanwhile. */
+export function tellReplayGoesOn({ db }: Directory, { id }: ReplayWork, contractDigest: string | null): Promise<boolean> {
+  return updateOpenRun(db, id, { contract_digest: contractDigest, heard_of_at: new Date() });
+}
+
+/** Nothing, where it was cancelled meanwhile. */
+export async function endReplayWork(directory: Directory, work: ReplayWork, { totals, results, ...end }: ReplayEnd): Promise<void> {
+  await write(directory, GATEWAY, async (change) => {
+    const patch = {
+      ...end,
+      ...(totals === undefined ? {} : { totals: JSON.stringify(totals) }),
+      ...(results === undefined ? {} : { results: JSON.stringify(results) }),
+    };
+    const done = await updateOpenRun(change.trx, work.id, { ...patch, ended_at: change.now });
+    if (!done) return change.stay({}, {}, null);
+    sealReplayRun(change, work, { state: end.state, error: end.error ?? null });
+  });
+}
+
+export interface KeptRequest {
+  /** SHA-256 of the request as it is kept. */
+  readonly digest: string;
+  /** Null where it cannot be asked again. */
+  readonly request: RecordedRequest | null;
+}
+
+/** What is still kept of the calls with these ids. */
+export async function keptRequests(
+  { db }: Directory,
+  { tenant_id, ai_system_id }: ReplayWork,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, KeptRequest>> {
+  const rows = await callsById(db, tenant_id, ai_system_id, ids);
+  return new Map(
+    rows.flatMap((row): [string, KeptRequest][] =>
+      row.request_body_preview === null ? [] : [[row.id, { digest: sha256Hex(row.request_body_preview), request: recordedRequest(row) }]],
+    ),
+  );
+}

@@ -1,0 +1,126 @@
+import type { ReplayCase, ReplayResult, ReplayTotals } from "@gatehouse/contracts/ai-replay";
+import {
+  claimReplayWork,
+  endReplayWork,
+  keptRequests,
+  liveContractDigest,
+  type ReplayWork,
+  tellReplayGoesOn,
+} from "../../directory/assurance/replay-work.ts";
+import type { GroupScope } from "../../directory/snapshot.ts";
+import type { Snapshots } from "../../directory/snapshots.ts";
+import type { Directory } from "../../directory/writes/write.ts";
+import { reasonOf } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
+import { replayCase, type ReplayCaseParts } from "./replay-case.ts";
+
+export interface ReplayRunnerParts extends ReplayCaseParts {
+  readonly directory: Directory;
+  readonly snapshots: Pick<Snapshots, "scope">;
+  /** Resolves when what was written to the directory is in force here. */
+  readonly caughtUp: () => Promise<void>;
+  readonly log: Log;
+}
+
+/** Cases at a time: a replay is nobody's hurry, and shares its limits with callers. */
+const AT_ONCE = 4;
+const HEARD_EVERY_MS = 5_000;
+
+/** Carries out the replays that were asked for, one at a time in each process with the runtime role. */
+export class ReplayRunner {
+  private stopped = false;
+  private readonly parts: ReplayRunnerParts;
+
+  constructor(parts: ReplayRunnerParts) {
+    this.parts = parts;
+  }
+
+  /** Begins no further call: what is under way is taken up by another process, or after the next start. */
+  stop(): void {
+    this.stopped = true;
+  }
+
+  async run(): Promise<void> {
+    const { directory, log } = this.parts;
+    const work = this.stopped ? null : await claimReplayWork(directory);
+    if (work === null) return;
+    try {
+      await this.carriedOut(work);
+    } catch (error) {
+      log.warn("replay_failed", { run_id: work.id, error: error as Error });
+      await endReplayWork(directory, work, { state: "errored", error: reasonOf(error) ?? "it could not be carried out" });
+    }
+  }
+
+  private async carriedOut(work: ReplayWork): Promise<void> {
+    const { directory, snapshots, caughtUp } = this.parts;
+    await caughtUp();
+    const scope = await snapshots.scope(work.tenant_id, work.ai_system_id);
+    const { suite } = work;
+    if (suite === null || scope === null)
+      return endReplayWork(directory, work, { state: "errored", error: "the AI System or its suite is gone" });
+    const digest = await liveContractDigest(directory, work);
+    if (!(await tellReplayGoesOn(directory, work, digest))) return;
+    const heard = this.heardOf(work, digest);
+    try {
+      const found = await this.replayed(work, suite.cases, suite.repeats, scope, heard.goesOn);
+      if (!heard.goesOn()) return;
+      // What changed meanwhile was replayed in part only.
+      if ((await liveContractDigest(directory, work)) !== digest)
+        return await endReplayWork(directory, work, { state: "errored", error: "the configuration changed while it ran" });
+      const totals = totalsOf(suite.cases, found.results);
+      const passed = totals.failed + totals.flaky + totals.errors + totals.skipped === 0;
+      const { results, models, micros: cost_micro_usd } = found;
+      await endReplayWork(directory, work, { state: passed ? "passed" : "failed", totals, results, models, cost_micro_usd });
+    } finally {
+      heard.end();
+    }
+  }
+
+  /** Says again and again that the run is carried out, and hears whether it still should be. */
+  private heardOf(work: ReplayWork, digest: string | null) {
+    let cancelled = false;
+    const timer = setInterval(() => {
+      void tellReplayGoesOn(this.parts.directory, work, digest)
+        .then((open) => {
+          cancelled ||= !open;
+        })
+        .catch(() => undefined);
+    }, HEARD_EVERY_MS);
+    return { goesOn: () => !cancelled && !this.stopped, end: () => clearInterval(timer) };
+  }
+
+  private async replayed(work: ReplayWork, cases: readonly ReplayCase[], repeats: number, scope: GroupScope, goesOn: () => boolean) {
+    const results: ReplayResult[] = [];
+    const models = new Set<string>();
+    let micros: number | null = 0;
+    for (let at = 0; at < cases.length && goesOn(); at += AT_ONCE) {
+      const some = cases.slice(at, at + AT_ONCE);
+      const ids = some.map((one) => one.row_id);
+      const kept = await keptRequests(this.parts.directory, work, ids);
+      const run = { id: work.id, scope, goesOn };
+      const done = await Promise.all(some.map((one) => replayCase(one, kept.get(one.row_id) ?? null, repeats, run, this.parts)));
+      for (const { result, models: answered, micros: cost } of done) {
+        results.push(result);
+        for (const model of answered) models.add(model);
+        micros = micros === null || cost === null ? null : micros + cost;
+      }
+    }
+    return { results, models: [...models].sort(), micros };
+  }
+}
+
+function totalsOf(cases: readonly ReplayCase[], results: readonly ReplayResult[]): ReplayTotals {
+  const must = new Set(cases.filter((one) => one.must).map(({ id }) => id));
+  const of = (state: ReplayResult["state"]) => results.filter((one) => one.state === state);
+  return {
+    cases: cases.length,
+    passed: of("pass").length,
+    failed: of("fail").length,
+    flaky: of("flaky").length,
+    errors: of("error").length,
+    skipped: of("skipped").length,
+    must_failed: [...of("fail"), ...of("flaky")].filter((one) => must.has(one.case_id)).length,
+    must_skipped: of("skipped").filter((one) => must.has(one.case_id)).length,
+  };
+}

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type AdminClient, rowOf, signIn } from "../support/admin.ts";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
+import { startWorld, type World } from "../support/world.ts";
+import { newTeam, type Team } from "./mcp-harness.ts";
+
+/** A control that gives no sign of life while calls go by is found, and kinds of data that were not there before. */
+let world: World;
+let owner: AdminClient;
+let team: Team;
+let guardrail = "";
+
+beforeAll(async () => {
+  world = await startWorld({ GW_BASELINE_CALLS: "3", GW_BASELINE_DAYS: "0" });
+  const account = { tenant_id: "default", username: "owner", password: ADMIN_PASSWORD };
+  await world.admin.post("/v1/admin/admin-users", { ...account, role: "owner" });
+  owner = await signIn(world.gateway.adminUrl, account, "tenant");
+  team = await newTeam(world.admin, "watched");
+  await owner.post("/v1/admin/providers", { provider_key: "own-echo", api_format: "echo" });
+  await owner.post("/v1/admin/llms", { name: "agreed", provider: "own-echo", group_ids: [team.groupId] });
+  const { id } = await owner.post("/v1/admin/guardrails/configs", {
+    name: "persons",
+    group_ids: [team.groupId],
+    surfaces: { chat_input: true },
+    builtin: { pii_enabled: true, pii_action: "warn", pii_categories: ["email"] },
+  });
+  guardrail = id;
+  await owner.post("/v1/admin/ai-systems", { group_id: team.groupId });
+});
+afterAll(() => world.end());
+
+const at = (rest: string) => `/v1/admin/ai-systems/${team.groupId}${rest}`;
+async function ask(content: string): Promise<string> {
+  const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": team.apiKey },
+    body: JSON.stringify({ model: "agreed", messages: [{ role: "user", content }] }),
+  });
+  expect(answer.status).toBe(200);
+  await answer.text();
+  return answer.headers.get("x-request-id") ?? "";
+}
+
+async function until<T>(read: () => Promise<T>, reached: (value: T) => boolean): Promise<T> {
+  let last: T | undefined;
+  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await Bun.sleep(50)) {
+    last = await read();
+    if (reached(last)) return last;
+  }
+  throw new Error(`it never came to that: ${JSON.stringify(last)}`);
+}
+const open = async (): Promise<any[]> => (await owner.get(`${at("/drift")}?status=open`)).findings;
+const control = async (name: string) =>
+  (await owner.get(at("/liveness"))).controls.find(({ control: one }: { control: string }) => one === name);
+
+test("personal data in a system that had none is found with its row", async () => {
+  for (let call = 0; call < 3; call++) await ask(`question ${call}`);
+  await until(
+    () => owner.get(at("/baselines")),
+    ({ state }: any) => state === "active",
+  );
+  const id = await ask("write to ada@example.com");
+  const [found] = await until(open, (all) => all.length > 0);
+  expect([found.kind, found.severity, found.subject, found.first_row]).toEqual(["data_drift_class", "high", "personal data", id]);
+  expect((await rowOf(owner, { id })).pii_detected).toBe(true);
+  await owner.post(`/v1/admin/drift/${found.id}/resolve`, { kind: "baselined" });
+});
+
+test("a guardrail that looks at nothing any more while calls go by is a finding, and is none once it looks again", async () => {
+  for (let call = 0; call < 20; call++) await ask(`another ${call}`);
+  const looking = await until(
+    () => control("guardrails"),
+    (one) => one?.usual_share === 1,
+  );
+  expect([looking.status, looking.calls_since]).toEqual(["live", 0]);
+  await owner.request("PATCH", `/v1/admin/guardrails/configs/${guardrail}`, { enabled: false });
+  for (let call = 0; call < 25; call++) await ask(`unseen ${call}`);
+  const [found] = await until(open, (all) => all.some(({ kind }) => kind === "control_liveness"));
+  expect([found.kind, found.severity]).toEqual(["control_liveness", "high"]);
+  expect(found.last_row).toBe(looking.last_row);
+  expect((await control("guardrails")).status).toBe("silent");
+  await owner.request("PATCH", `/v1/admin/guardrails/configs/${guardrail}`, { enabled: true });
+  await ask("seen again");
+  await until(
+    () => control("guardrails"),
+    (one) => one.status === "live",
+  );
+  await owner.post(`/v1/admin/drift/${found.id}/resolve`, { kind: "fixed" });
+  expect((await open()).filter(({ kind }) => kind === "control_liveness")).toEqual([]);
+});
+
+test("statements are n of m over the ledger, with the rows behind each", async () => {
+  const { statements } = await owner.get(at("/statements"));
+  const of = (id: string) => statements.find((one: any) => one.id === id);
+  const looked = of("guardrails.looked");
+  expect([looked.of, looked.of - looked.met, looked.rows.length]).toEqual([50, 25, 25]);
+  expect([of("calls.identified").met, of("autonomy.live").met, of("content.hashed").met]).toEqual([50, 50, 50]);
+  expect([of("suspension.held").of, of("notice.before_first_turn").of]).toEqual([0, 0]);
+  const unseen = await owner.get(at("/statements/guardrails.looked/rows"));
+  expect([unseen.met, unseen.rows, unseen.next]).toEqual([false, looked.rows, null]);
+  const row = await rowOf(owner, { id: unseen.rows[0] });
+  expect([row.guardrail_blocked, row.success]).toEqual([null, true]);
+  const seen = await owner.get(at("/statements/guardrails.looked/rows?met=true"));
+  expect(seen.rows.length).toBe(25);
+  expect((await owner.request("GET", at("/statements/everything.fine/rows"))).status).toBe(404);
+  const long = await owner.request("GET", at("/statements?from=2020-01-01T00:00:00Z"));
+  expect([long.status, long.body.fields[0].field]).toEqual([400, "from"]);
+  const { report } = await owner.post(at("/assurance"), {});
+  expect(report.statements.find((one: any) => one.id === "guardrails.looked").met).toBe(25);
+});

@@ -1,0 +1,118 @@
+import { Button } from "@gatehouse/web-kit/button.tsx";
+import { FormError } from "@gatehouse/web-kit/form-error.tsx";
+import { formatNumber, formatRelative } from "@gatehouse/web-kit/formats.ts";
+import { Badge, Facts, Panel } from "@gatehouse/web-kit/page.tsx";
+import { ErrorState, Skeleton } from "@gatehouse/web-kit/states.tsx";
+import { tell } from "@gatehouse/web-kit/toast.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { adminApi } from "../admin-client.ts";
+
+const REFRESH_MS = 2_000;
+
+const read = (id: string) => adminApi.call("GET /v1/admin/ai-systems/{id}/replay", { path: { id }, query: {} });
+type State = Awaited<ReturnType<typeof read>>;
+
+const GATE_TONES: Readonly<Record<string, "good" | "bad" | "warn" | "neutral">> = { passed: "good", failed: "bad", no_suite: "neutral" };
+const CASE_TONES = { pass: "good", fail: "bad", flaky: "warn", error: "warn", skipped: "neutral" } as const;
+const isUnderWay = (state: string | undefined) => state === "queued" || state === "running";
+
+/** What was asked before, asked again under the rules in force: the suite, its newest run, and what the gate says. */
+export function ReplayPanel({ id }: { readonly id: string }): ReactNode {
+  const queries = useQueryClient();
+  const renew = () => queries.invalidateQueries({ queryKey: ["ai-system", id] });
+  const found = useQuery({
+    queryKey: ["ai-system", id, "replay"],
+    queryFn: () => read(id),
+    refetchInterval: ({ state }) => (isUnderWay(state.data?.last_run?.state) ? REFRESH_MS : false),
+  });
+  const freeze = useMutation({
+    mutationFn: () => adminApi.call("POST /v1/admin/ai-systems/{id}/replay/suite", { path: { id }, body: {} }),
+    async onSuccess({ suite }) {
+      await renew();
+      tell(`Suite ${suite?.version ?? ""} is frozen.`);
+    },
+  });
+  const run = useMutation({
+    mutationFn: () => adminApi.call("POST /v1/admin/ai-systems/{id}/replay/run", { path: { id }, body: {} }),
+    onSuccess: renew,
+  });
+  const state = found.data;
+  return (
+    <Panel
+      title="Replay"
+      actions={
+        <div className="flex flex-wrap items-center gap-2">
+          {state !== undefined && <Badge tone={GATE_TONES[state.gate.verdict] ?? "warn"}>{state.gate.verdict.replaceAll("_", " ")}</Badge>}
+          <Button busy={freeze.isPending} onClick={() => freeze.mutate()}>
+            Freeze a suite
+          </Button>
+          <Button busy={run.isPending} disabled={state?.suite == null || isUnderWay(state.last_run?.state)} onClick={() => run.mutate()}>
+            Run it
+          </Button>
+        </div>
+      }
+    >
+      {found.isPending && <Skeleton label="Loading" lines={3} />}
+      {found.isError && <ErrorState error={found.error} title="Its replays could not be read" requestLabel="Request" />}
+      <FormError error={freeze.error ?? run.error} />
+      {state !== undefined && <Told id={id} state={state} />}
+    </Panel>
+  );
+}
+
+function Told({
+  id,
+  state: { suite, gate, last_run: run, contract_version: version },
+}: {
+  readonly id: string;
+  readonly state: State;
+}): ReactNode {
+  if (suite === null) return <p className="text-muted">No suite is frozen. It is made of recent calls, some of each kind.</p>;
+  const { pass_rate: rate, coverage } = gate;
+  return (
+    <div className="grid gap-3">
+      {gate.reasons.length > 0 && <p className="text-muted">{gate.reasons.join(" ")}</p>}
+      <Facts
+        items={[
+          ["Gate of", version === null ? "no contract" : `version ${version}`],
+          ["Suite", `${suite.version}, ${formatNumber(suite.cases.length)} cases, each ${formatNumber(suite.repeats)} times`],
+          ["Passed", rate === null ? "not known" : `${percent(rate)}, ${percent(suite.threshold)} have to`],
+          ["Still kept", coverage === null ? "not known" : percent(coverage)],
+          ["Newest run", run === null ? "none" : `${run.state}, asked for ${formatRelative(run.created_at)}`],
+        ]}
+      />
+      {run !== null && !isUnderWay(run.state) && <Results id={id} runId={run.id} />}
+    </div>
+  );
+}
+
+const percent = (share: number): string => `${formatNumber(Math.round(1000 * share) / 10)} %`;
+
+/** The cases of a run that were not as expected. */
+function Results({ id, runId }: { readonly id: string; readonly runId: string }): ReactNode {
+  const found = useQuery({
+    queryKey: ["ai-system", id, "replay", runId],
+    queryFn: () => adminApi.call("GET /v1/admin/ai-systems/{id}/replay/runs/{run_id}", { path: { id, run_id: runId } }),
+  });
+  const deviating = (found.data?.results ?? []).filter(({ state }) => state !== "pass");
+  if (found.data?.error != null) return <p className="text-muted">It ended early: {found.data.error}.</p>;
+  if (deviating.length === 0) return null;
+  return (
+    <ul className="grid gap-2">
+      {deviating.map(({ case_id: name, state, reasons, rows }) => (
+        <li key={name} className="flex flex-wrap items-center gap-2">
+          <Badge tone={CASE_TONES[state]}>{state}</Badge>
+          <span className="font-medium">{name}</span>
+          <span className="break-all text-muted">{reasons.join(" ")}</span>
+          {rows[0] !== undefined && (
+            <Link to="/audit" search={{ q: rows[0], row: rows[0] } as never} className="text-accent underline">
+              Its row
+            </Link>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
