@@ -4,6 +4,7 @@ import { openWatchedLedger } from "./compose-ledger.ts";
 import { followed } from "./compose-follower.ts";
 import { openLimits } from "./compose-limits.ts";
 import { openObserving } from "./compose-observed.ts";
+import { openSkills } from "./compose-skills.ts";
 import { openPortal } from "./compose-portal.ts";
 import { compileStoredPolicy } from "./controls/argument-policies/stored-policy.ts";
 import { Notices } from "./controls/notices/notices.ts";
@@ -107,10 +108,12 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const outletTo: Services["outletTo"] = (reached) => new Outlet({ gates, begin, upstream: reached });
   const portal = openPortal(config, { ...parts, admission, ledger });
   const { directory, feed } = portal;
+  const stored = await openFiles(config, parts, snapshots);
+  const skills = await openSkills(db, stored.files, log);
   const tools = await openTools({
     ...admission,
     ...toolParts(config, parts),
-    ...{ gates, begin, directory, outletTo },
+    ...{ gates, begin, directory, outletTo, skills },
     caughtUp: () => follower.caughtUp(),
   });
   const agents = openAgents({ ...admission, ...agentParts(config, parts), directory, gates, outletTo });
@@ -148,7 +151,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     tools: tools.tools,
     agents: agents.agents,
     ...openRecordServices(parts, ledger, limits.truth),
-    ...(await openFiles(config, parts, snapshots)),
+    ...stored,
     portal: portal.service(notices, tools.tools.appResource),
   };
   const knowledge = openKnowledge({ db, snapshots, nest, send: (call, request) => models.models.embed(call, request), clock, log });
@@ -180,6 +183,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await Promise.all([signatures.flush(), items.flush()]);
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
       await Promise.all([follower.stop(), portal.close(), tools.close(), agents.close()]);
+      skills.close();
       await ledger.close();
     },
   };

@@ -48,6 +48,8 @@ export interface ApprovalProof {
   readonly continued?: () => Promise<string | "over" | null>;
   /** The session in which somebody was shown the way to the approval. */
   readonly session: string | null;
+  /** The one-time token, where the caller brings it in another way than the header. */
+  readonly token?: string | undefined;
 }
 
 const NO_PROOF: ApprovalProof = { session: null };

@@ -9,6 +9,7 @@ import type { Call } from "../../road/call.ts";
 import type { Gates } from "../../road/gates.ts";
 import type { Outlet } from "../../road/outlet.ts";
 import type { HeldExchange, SessionFeed, PooledSession, ClientAnswer } from "./exchange.ts";
+import type { SkillTools } from "./skills/skill-parts.ts";
 import type { UpstreamCredentials } from "./upstream-credentials.ts";
 
 /** What calls to tool servers work with. */
@@ -30,6 +31,7 @@ export interface ToolParts extends Pick<Directory, "db" | "secrets" | "clock"> {
 /** The same before a call is let out: with the way out to tool servers instead of the servers themselves. */
 export interface ToolServiceParts extends Omit<ToolParts, "send"> {
   readonly outlet: Outlet<ToolServerSend>;
+  readonly skills: SkillTools;
 }
 
 export interface OriginRules {

@@ -25,6 +25,7 @@ import { toolServerDiscovery } from "./discovery.ts";
 import { ChangeStreams } from "./change-streams.ts";
 import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./session-farewells.ts";
 import { toolDispatch } from "./tool-dispatch.ts";
+import type { SkillTools } from "./skills/skill-parts.ts";
 import { toolServerState } from "./tool-server-state.ts";
 import type { OriginRules, ToolServiceParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
@@ -43,6 +44,7 @@ export interface ToolServiceOptions extends AdmissionParts {
   readonly gates: Gates;
   readonly outletTo: (send: ToolServerSend) => Outlet<ToolServerSend>;
   readonly begin: (call: Call) => void;
+  readonly skills: SkillTools;
   readonly directory: Directory;
   readonly connection: Parameters<typeof SessionState.open>[0]["connection"];
   /** For what no call asks: discovery, the ends of sessions, issuers of tokens. A call is given its servers by the outlet. */
@@ -83,6 +85,7 @@ export async function openTools(options: ToolServiceOptions) {
     clock,
     begin,
     outlet,
+    skills: options.skills,
     gates,
     credentials: recordedCredentials,
     origins: options.origins,
