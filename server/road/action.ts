@@ -29,8 +29,8 @@ export interface ApprovalTerms {
   readonly required: boolean;
   readonly serverId: string;
   readonly serverName: string;
-  /** Of the configuration that asks for the approval. */
-  readonly configId: string;
+  /** Of the configuration that asks for the approval; null where none does. */
+  readonly configId: string | null;
   readonly approverGroupIds: readonly string[];
   readonly timeoutSeconds: number;
   /** Digest of what is to be done as it stands now: an approval is good for that alone. */

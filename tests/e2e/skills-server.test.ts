@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Client as StatelessClient } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { type AdminClient, rowOf, signIn } from "../support/admin.ts";
+import { type AdminClient, signIn } from "../support/admin.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { handshakeClient, newTeam, post, stateless, statelessClient, type Team, textOf } from "./mcp-harness.ts";
@@ -51,12 +51,6 @@ afterAll(async () => {
 const use = (name: string, args: Record<string, unknown> = {}) => first.callTool({ name, arguments: args });
 const run = (script: string, rest: Record<string, unknown> = {}) =>
   use("skills__run_script", { skill_name: "word-counter", script, ...rest });
-let asked = 0;
-async function raw(name: string, args: Record<string, unknown>, key = team.apiKey) {
-  const answer = await post(url, key, stateless(++asked, "tools/call", { name, arguments: args }), {});
-  return { ...answer, row: await rowOf(admin, answer.headers.get("x-request-id") ?? "") };
-}
-
 describe("a client of either dialect", () => {
   test("is told of its skills, and offered five tools", async () => {
     const names = ["skills__list", "skills__load", "skills__read_resource", "skills__run_script", "skills__render_template"];
@@ -97,6 +91,7 @@ describe("a client of either dialect", () => {
   test("gives a script files of its own, and has those it leaves stored", async () => {
     const form = new FormData();
     form.set("file", new File(["hello"], "in.txt"));
+    form.set("kind", "document");
     const headers = { "x-api-key": team.apiKey };
     const uploaded = (await (
       await fetch(`${world.gateway.runtimeUrl}/v1/proxy/files`, { method: "POST", headers, body: form })
