@@ -36,6 +36,7 @@ const TOP = [
   "compose-limits.ts",
   "compose-observed.ts",
   "compose-portal.ts",
+  "compose-skills.ts",
   "compose-runtime.ts",
   "compose-workers.ts",
   "drivers.ts",

@@ -22,7 +22,7 @@ import { PlanCache } from "./plan-cache.ts";
 import { type CallPlan, memberPlan, nestedPlan, planFor, withoutRateLimits, withRun } from "./plan.ts";
 import { principalOf } from "../../road/principal.ts";
 import { ToolCallCaps } from "./tool-call-caps.ts";
-import { skillPlan, toolPlan } from "./tool-plan.ts";
+import { routePlan } from "./tool-plan.ts";
 import { hasCeilings, RunCeilings } from "./run-ceilings.ts";
 import { Warming } from "./warming.ts";
 import { AdmissionGate } from "./admission-gate.ts";
@@ -88,19 +88,14 @@ export class Limits implements RequestControl, CallLimits {
 
   /** A call that names nothing of the server (a list, a handshake) is not counted. */
   private decideTool(call: Call, view: RequestView, scope: GroupScope): Decision | Promise<Decision> {
-    const route = toolsOf(call);
-    const target = route?.targets[0];
+    const target = toolsOf(call)?.targets[0];
     const asked = view.target;
     if (target === undefined || asked.kind !== "tool" || (asked.capability === null && asked.method !== null)) return PASS;
     const { maxPayloadBytes } = target.limits;
     if (maxPayloadBytes !== null && ((call.row.request_size_bytes as number | null | undefined) ?? 0) > maxPayloadBytes)
       return refused(refuse("tool_payload_too_large"));
     if (asked.method === null && call.method === "GET") return PASS;
-    const skill = route?.own === "skills" ? (route.skill ?? target.server) : null;
-    const plan =
-      skill === null
-        ? this.planBy(call, scope, `tools ${target.server.id}`, (...by) => toolPlan(scope, target.server, ...by))
-        : this.planBy(call, scope, `skills ${skill.id}`, (...by) => skillPlan(scope, skill, ...by));
+    const plan = this.planBy(call, scope, ...routePlan(call, scope, target.server));
     return this.passUnpriced(call, view, plan, 0);
   }
 

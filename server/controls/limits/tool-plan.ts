@@ -5,6 +5,8 @@ import type { GroupScope } from "../../directory/snapshot.ts";
 import type { BucketLimit, Scope, WindowLimit } from "./counters.ts";
 import type { CallPlan } from "./plan.ts";
 import { capacityOf } from "./capacity-plan.ts";
+import type { Call } from "../../road/call.ts";
+import { toolsOf } from "../../road/target.ts";
 
 const PERIODS = [
   ["frequency.max_calls_per_hour", "hour", "calls_per_hour"],
@@ -26,9 +28,16 @@ interface LimitedItem {
   readonly name: string;
 }
 
-/** As `toolPlan`, by the limits on skills. */
-export function skillPlan(scope: GroupScope, skill: LimitedItem, principal: string, at: number): CallPlan {
-  return planBy(SKILLS, scope, skill, principal, at);
+/** What a call on its route is held to, with what tells its plan from others: of the server for skills, the limits on skills. */
+export function routePlan(
+  call: Call,
+  scope: GroupScope,
+  server: LimitedItem,
+): readonly [key: string, make: (principal: string, at: number) => CallPlan] {
+  const route = toolsOf(call);
+  if (route?.own !== "skills") return [`tools ${server.id}`, (...by) => toolPlan(scope, server, ...by)];
+  const skill = route.skill ?? server;
+  return [`skills ${skill.id}`, (...by) => planBy(SKILLS, scope, skill, ...by)];
 }
 
 /**

@@ -5,10 +5,10 @@ import { ulid } from "../../kernel/ids.ts";
 import { type ConfinedCommand, confinedArguments, type Confinement } from "./confinement.ts";
 
 /** Why a run is over. */
-export type RunEnd = "exited" | "deadline" | "output_too_large" | "aborted" | "not_started";
+export type ConfinedEnd = "exited" | "deadline" | "output_too_large" | "aborted" | "not_started";
 
 export interface RunOutcome {
-  readonly end: RunEnd;
+  readonly end: ConfinedEnd;
   readonly exitCode: number | null;
   readonly stdout: Uint8Array;
   readonly stderr: Uint8Array;
@@ -42,8 +42,8 @@ export async function runConfined(
     confinedArguments(confinement, { ...command, joins: groups.map((group) => join(group, "cgroup.procs")) }),
     { env: { PATH: "/usr/bin:/bin" }, cwd: "/", stdio: ["pipe", "pipe", "pipe", "ignore", "pipe"] },
   );
-  let end: RunEnd = "exited";
-  const stop = (why: RunEnd) => {
+  let end: ConfinedEnd = "exited";
+  const stop = (why: ConfinedEnd) => {
     if (end === "exited") end = why;
     child.kill("SIGKILL");
   };

@@ -15,7 +15,7 @@ import { SKILL_DOCUMENT } from "../../../directory/skills/skill-file.ts";
 import type { ToolParts } from "../tool-parts.ts";
 import { renderTemplate } from "./render-template.ts";
 import { runScript, scriptCallOf } from "./run-script.ts";
-import { contentBlock, manifestOf, PREAMBLE, resourceOf, textOf } from "./skill-content.ts";
+import { contentBlock, manifestOf, PREAMBLE, resourceOf, utf8Text } from "./skill-content.ts";
 import { skillDefinitions } from "./skill-definitions.ts";
 import type { SkillTools } from "./skill-parts.ts";
 
@@ -103,7 +103,7 @@ function listOf(call: Call): JsonObject {
 
 function loaded({ entry, skill }: Found): JsonObject {
   const { name, version, description } = entry;
-  const document = textOf(skill.document) ?? "";
+  const document = utf8Text(skill.document) ?? "";
   const facts = { skill: { name, version: String(version), description }, manifest: manifestOf(skill) };
   return {
     content: [
@@ -123,7 +123,7 @@ async function readResource(call: Call, asked: SkillToolCall, { entry, skill, gi
   if (refusal !== null) return refusal;
   const left = departed(call, asked, entry.name);
   if (left !== null) return left;
-  const text = textOf(file.content);
+  const text = utf8Text(file.content);
   const uri = skillUri(call.scope?.tenant.id ?? "", entry.name, path);
   const block = text === null ? { type: "resource", resource: resourceOf(uri, path, file) } : contentBlock(text);
   return { content: [block], isError: false };
@@ -134,7 +134,7 @@ async function rendered(call: Call, asked: SkillToolCall, { entry, skill, given 
   if (typeof template !== "string") return refuse("skill_arguments_invalid", "template must be a text.");
   if (!isObject(vars)) return refuse("skill_arguments_invalid", "vars must be an object.");
   const file = template === SKILL_DOCUMENT || template.startsWith("scripts/") ? undefined : skill.files.get(template);
-  const source = file === undefined ? null : textOf(file.content);
+  const source = file === undefined ? null : utf8Text(file.content);
   if (source === null) return refuse("skill_file_not_found", "The skill has no such template.");
   const refusal = await actionRefusal(call, asked, entry, false);
   if (refusal !== null) return refusal;

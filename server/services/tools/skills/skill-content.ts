@@ -54,11 +54,11 @@ const TYPES: Readonly<Record<string, string>> = {
 
 export function mimeTypeOf(path: string, content: Uint8Array): string {
   const known = TYPES[/\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ""];
-  return known ?? (textOf(content) === null ? "application/octet-stream" : "text/plain");
+  return known ?? (utf8Text(content) === null ? "application/octet-stream" : "text/plain");
 }
 
 /** Null of bytes that are no text. */
-export function textOf(content: Uint8Array): string | null {
+export function utf8Text(content: Uint8Array): string | null {
   try {
     // The mark at the beginning of some files is part of them.
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
@@ -69,7 +69,7 @@ export function textOf(content: Uint8Array): string | null {
 
 /** One file as contents of a resource. */
 export function resourceOf(uri: string, path: string, { content }: Pick<ServedFile, "content">): JsonObject {
-  const text = textOf(content);
+  const text = utf8Text(content);
   const said = { uri, mimeType: mimeTypeOf(path, content) };
   return text === null ? { ...said, blob: Buffer.from(content).toString("base64") } : { ...said, text };
 }
