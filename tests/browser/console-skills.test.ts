@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { zipSync } from "fflate";
+import { writeSkillZip } from "../../server/directory/skills/write-skill-zip.ts";
 import { ADMIN_PASSWORD } from "../support/gateway.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
@@ -16,7 +16,12 @@ afterAll(() => world?.end());
 const zipOf = (files: Readonly<Record<string, string>>) => ({
   name: "skill.zip",
   mimeType: "application/zip",
-  buffer: Buffer.from(zipSync(Object.fromEntries(Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)])))),
+  buffer: Buffer.from(
+    writeSkillZip(
+      Object.entries(files).map(([path, text]) => ({ path, content: new TextEncoder().encode(text), executable: false })),
+      null,
+    ),
+  ),
 });
 const DOCUMENT = "---\nname: packer\ndescription: Packs things.\n---\nRun scripts/pack.sh.\n";
 
