@@ -6,6 +6,7 @@ import { followed } from "./compose-follower.ts";
 import { openLimits } from "./compose-limits.ts";
 import { openObserving } from "./compose-observed.ts";
 import { openReplays } from "./compose-replay.ts";
+import { openSkills } from "./compose-skills.ts";
 import { openPortal } from "./compose-portal.ts";
 import { compileStoredPolicy } from "./controls/argument-policies/stored-policy.ts";
 import { Notices } from "./controls/notices/notices.ts";
@@ -123,10 +124,12 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const outletTo: Services["outletTo"] = (reached) => new Outlet({ gates, begin, upstream: reached });
   const portal = openPortal(config, { ...parts, admission, ledger });
   const { directory, feed } = portal;
+  const files = await openFiles(config, parts, snapshots);
+  const skills = await openSkills(db, files.files, log);
   const tools = await openTools({
     ...admission,
     ...toolParts(config, parts),
-    ...{ gates, begin, directory, outletTo, knowledge: { find: knowledge.find, cleared } },
+    ...{ gates, begin, directory, outletTo, skills, knowledge: { find: knowledge.find, cleared } },
     caughtUp: () => follower.caughtUp(),
   });
   const agents = openAgents({ ...admission, ...agentParts(config, parts), directory, gates, outletTo });
@@ -150,7 +153,6 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const carrying = { ...admission, calls, govern: governedBy(controls), log, upstreamTimeoutMs, unrecorded };
   const road = new Road({ ...carrying, strangers, admitted: (call) => notices.refer(call), maxBodyBytes });
   await feed.start();
-  const files = await openFiles(config, parts, snapshots);
   const batch = openBatches({ ...carrying, connection, models: models.models, items, files: files.files });
   const services: Services = {
     models: models.models,
@@ -206,6 +208,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await Promise.all([signatures.flush(), items.flush()]);
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
       await Promise.all([follower.stop(), portal.close(), tools.close(), agents.close()]);
+      skills.close();
       await ledger.close();
     },
   };

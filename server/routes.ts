@@ -35,6 +35,7 @@ import {
   oauthServerMetadata,
   oauthToken,
 } from "./surfaces/oauth/broker.ts";
+import { skillToolServer } from "./surfaces/mcp/skill-server.ts";
 import { toolServer, virtualToolServer } from "./surfaces/mcp/tool-server.ts";
 import { byVendor } from "./surfaces/by-vendor.ts";
 import { messages } from "./surfaces/messages/messages.ts";
@@ -83,6 +84,8 @@ export interface Governed extends Omit<GovernedRoute, "surface"> {
 
 const mcp = (proxySubtype: string) => ({ proxyType: "mcp", proxySubtype }) as const;
 const virtualMcp = (proxySubtype: string) => ({ proxyType: "virtual_mcp", proxySubtype }) as const;
+const skill = (proxySubtype: string) => ({ proxyType: "skill", proxySubtype }) as const;
+const SKILL_SERVER = "/v1/proxy/mcp/:server_id{system-agent-skill-server-[^/]+}";
 const oauth = (proxySubtype: string) => ({ proxyType: "oauth", proxySubtype }) as const;
 const BROKER = "/v1/proxy/oauth/:server_id/:idp_server_id";
 const a2a = (proxySubtype: string) => ({ proxyType: "a2a", proxySubtype }) as const;
@@ -269,6 +272,10 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
     authenticates: true,
     body: false,
   },
+  // Before other tool servers: this one is the gateway itself.
+  { method: "POST", path: SKILL_SERVER, surface: ({ tools }) => skillToolServer(tools), audit: skill("skill_jsonrpc"), body: true },
+  { method: "GET", path: SKILL_SERVER, surface: ({ tools }) => skillToolServer(tools), audit: skill("skill_stream"), body: false },
+  { method: "DELETE", path: SKILL_SERVER, surface: ({ tools }) => skillToolServer(tools), audit: skill("skill_session_end"), body: false },
   { method: "POST", path: "/v1/proxy/mcp/:server_id", surface: ({ tools }) => toolServer(tools), audit: mcp("mcp_jsonrpc"), body: true },
   { method: "GET", path: "/v1/proxy/mcp/:server_id", surface: ({ tools }) => toolServer(tools), audit: mcp("sse_stream"), body: false },
   {

@@ -10,6 +10,7 @@ import { type ToolAccess, toolAccessOf } from "./tools/tool-access.ts";
 import { compileToolServers, compileVirtualServers, type ToolServerEntry, type VirtualServerEntry } from "./tools/tool-server-entry.ts";
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
 import { type KnowledgeBaseEntry, knowledgeBaseEntries } from "./knowledge/knowledge-base-entry.ts";
+import { type SkillEntry, skillEntries } from "./skills/skill-entry.ts";
 import { policyTreeOf } from "./limits/policy-rows.ts";
 import type { PolicyTree } from "./limits/policy-tree.ts";
 import { type ArgumentPolicyEntry, policiesByTool, type ToolCallPolicy } from "./policies/argument-policy-entry.ts";
@@ -61,6 +62,8 @@ export interface TenantSnapshot {
   readonly compliance: ComplianceRules | null;
   /** Those switched on and off, by name. */
   readonly knowledgeBases: readonly KnowledgeBaseEntry[];
+  /** Those that are served, by name. */
+  readonly skills: readonly SkillEntry[];
 }
 
 /** What a resource group's callers may use. */
@@ -136,6 +139,7 @@ export function compileTenant(
     aiSystems: new Map(rows.ai_systems.map((row) => [row.id, row])),
     compliance: complianceRulesOf(rows.tenant.compliance_frameworks, rows.classified_groups),
     knowledgeBases: knowledgeBaseEntries(rows.knowledge_bases),
+    skills: skillEntries(rows.agent_skills),
   };
 }
 

@@ -135,6 +135,14 @@ export const ERRORS = {
   tool_result_too_large: { status: 502, message: "The tool server's answer is larger than the caller's group may have.", retry: false },
   input_not_supported: { status: 200, message: "The tool server asks for input that this client cannot give.", retry: false },
 
+  // Skills
+  skill_not_found: { status: 404, message: "There is no such skill for this caller.", retry: false },
+  skill_file_not_found: { status: 404, message: "The skill has no such file.", retry: false },
+  skill_arguments_invalid: { status: 400, message: "The arguments of the tool are not valid.", retry: false },
+  skill_template_failed: { status: 400, message: "The template could not be filled in.", retry: false },
+  sandbox_unavailable: { status: 503, message: "Nothing here confines scripts of this language, so none is run.", retry: false },
+  sandbox_busy: { status: 503, message: "Too many scripts are running. Try again shortly.", retry: true },
+
   // Agents
   ai_system_suspended: { status: 403, message: "The AI System that this call belongs to is suspended.", retry: false },
   ai_system_retired: { status: 409, message: "The AI System is retired: it can be read, and not changed any more.", retry: false },

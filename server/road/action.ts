@@ -29,8 +29,8 @@ export interface ApprovalTerms {
   readonly required: boolean;
   readonly serverId: string;
   readonly serverName: string;
-  /** Of the configuration that asks for the approval. */
-  readonly configId: string;
+  /** Of the configuration that asks for the approval; null where none does. */
+  readonly configId: string | null;
   readonly approverGroupIds: readonly string[];
   readonly timeoutSeconds: number;
   /** Digest of what is to be done as it stands now: an approval is good for that alone. */
@@ -48,6 +48,8 @@ export interface ApprovalProof {
   readonly continued?: () => Promise<string | "over" | null>;
   /** The session in which somebody was shown the way to the approval. */
   readonly session: string | null;
+  /** The one-time token, where the caller brings it in another way than the header. */
+  readonly token?: string | undefined;
 }
 
 const NO_PROOF: ApprovalProof = { session: null };

@@ -54,8 +54,8 @@ export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
   mcp_output: { direction: "output", subtypes: ["mcp_jsonrpc", "mcp_sub_path", "sse_stream", "mcp_app_resource"] },
   // Looked at where tools are listed and called by name (the gates of road/gates.ts), beside what such a call carries.
   mcp_registration: { direction: "input", subtypes: [] },
-  skill_input: { direction: "input", subtypes: [] },
-  skill_output: { direction: "output", subtypes: [] },
+  skill_input: { direction: "input", subtypes: ["skill_jsonrpc"] },
+  skill_output: { direction: "output", subtypes: ["skill_jsonrpc"] },
   a2a_inbound: { direction: "input", subtypes: AGENT_CALLS },
   a2a_outbound: { direction: "output", subtypes: AGENT_CALLS },
 };

@@ -1,6 +1,7 @@
 import type { AgentEntry, AgentGrantEntry } from "../directory/agents/agent-entry.ts";
 import type { RoutingGroupEntry, RoutingMember } from "../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../directory/snapshot.ts";
+import type { SkillEntry } from "../directory/skills/skill-entry.ts";
 import type { ToolAccess } from "../directory/tools/tool-access.ts";
 import type { ToolServerEntry, VirtualServerEntry } from "../directory/tools/tool-server-entry.ts";
 import type { JsonValue } from "../wire/document.ts";
@@ -37,6 +38,8 @@ export interface ToolReference {
   readonly listens: boolean;
   readonly capability: Capability | null;
   readonly arguments: JsonValue | undefined;
+  /** What `params.uri` says, of methods that name no resource of the protocol itself by it. */
+  readonly address?: string | null;
 }
 
 export interface AgentReference {
@@ -88,7 +91,9 @@ export interface Route {
 export interface ToolRoute {
   readonly kind: "tool";
   /** Set where the gateway itself is the server. */
-  readonly own?: "knowledge";
+  readonly own?: "knowledge" | "skills";
+  /** Of the server for skills: the one that the call names; null where it names none. */
+  readonly skill?: SkillEntry | null;
   /** Null where the caller named a server itself. */
   readonly virtual: VirtualServerEntry | null;
   /** One, but for lists of a virtual server; of a virtual server possibly none. */

@@ -52,6 +52,28 @@ export async function agentSkillNamed(db: Database | Trx, tenantId: string, name
   return row?.id;
 }
 
+/** A skill as calls need it: on, published, and granted to some group. */
+export interface ServedSkillRow {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly version: number;
+  readonly digest: string;
+  readonly approval_required_scripts: string[];
+  readonly group_ids: string[];
+}
+
+export async function readServedSkills(trx: Trx, tenantId: string): Promise<ServedSkillRow[]> {
+  const { rows: served } = await sql<ServedSkillRow>`
+    SELECT s.id, s.name, s.description, v.version, v.digest, s.approval_required_scripts, array_agg(g.group_id) AS group_ids
+      FROM agent_skills s
+      JOIN agent_skill_versions v ON v.skill_id = s.id AND v.version = s.published_version
+      JOIN resource_group_agent_skills g ON g.skill_id = s.id AND g.tenant_id = s.tenant_id
+     WHERE s.tenant_id = ${tenantId} AND s.enabled
+     GROUP BY s.id, v.skill_id, v.version ORDER BY s.name`.execute(trx);
+  return served;
+}
+
 /** The newest first. Of a skill that was found in its tenant, as all that follows. */
 export async function versionsOfSkill(db: Database, skillId: string, page: Page): Promise<Paged<AgentSkillVersionRow>> {
   const query = db.selectFrom("agent_skill_versions").where("skill_id", "=", skillId);

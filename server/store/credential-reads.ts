@@ -8,6 +8,8 @@ export interface CredentialRow {
   readonly scope: string;
   readonly resource_group_id: string | null;
   readonly end_user_id: string | null;
+  /** Null: all skills of its group. */
+  readonly allowed_skill_ids: readonly string[] | null;
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
   /** Until when the value asked for is taken, when it is one the key had before a rotation. */
@@ -20,6 +22,7 @@ export async function readCredential(db: Database, keyHash: string): Promise<Cre
     .selectFrom("api_keys as k")
     .leftJoin("former_key_values as f", (join) => join.onRef("f.api_key_id", "=", "k.id").on("f.key_hash", "=", keyHash))
     .select(["k.id", "k.tenant_id", "k.name", "k.scope", "k.resource_group_id", "k.end_user_id", "k.expires_at", "k.revoked_at"])
+    .select("k.allowed_skill_ids")
     .select((eb) => eb.fn.coalesce("f.valid_until", "k.previous_valid_until").as("previous_valid_until"))
     .select((eb) => eb("k.key_hash", "<>", keyHash).as("is_previous"))
     .where((eb) =>

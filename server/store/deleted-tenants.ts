@@ -31,6 +31,7 @@ const KEPT = [
   "model_usage_daily",
   "former_model_names",
   "tool_usage_hourly",
+  "skill_usage_hourly",
   "tool_results_hourly",
   "gone_groups",
   "run_hourly",

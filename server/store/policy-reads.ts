@@ -9,6 +9,7 @@ import type { DataRetention } from "./schema.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 import type { AgentTable } from "./tables/agents.ts";
 import type { McpServerTable, ServerConfigTable, VirtualServerTable } from "./tables/tools.ts";
+import { readServedSkills, type ServedSkillRow } from "./agent-skills.ts";
 import { type KnowledgeBaseGrantRow, readKnowledgeBaseGrants } from "./knowledge-bases.ts";
 import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
 import { type SemanticCacheConfigRow, readSemanticCacheConfigs } from "./semantic-cache-configs.ts";
@@ -46,6 +47,8 @@ export interface TenantPolicyRows extends PolicyRows {
   readonly agent_signing_keys: AgentSigningKeyRow[];
   readonly ai_systems: AutonomyRow[];
   readonly knowledge_bases: KnowledgeBaseGrantRow[];
+  /** By name. */
+  readonly agent_skills: ServedSkillRow[];
 }
 
 export async function readTenantPolicy(db: Database, tenantId: string): Promise<TenantPolicyRows | null> {
@@ -98,6 +101,7 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
         ai_systems: await readAutonomy(trx, tenantId),
         classified_groups: tenant.compliance_frameworks === null ? [] : await readClassifiedGroups(trx, tenantId),
         knowledge_bases: await readKnowledgeBaseGrants(trx, tenantId),
+        agent_skills: await readServedSkills(trx, tenantId),
         ...(await readPolicyRows(trx, tenantId)),
       };
     });

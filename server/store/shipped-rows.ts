@@ -4,6 +4,7 @@ import { eraseArrivals } from "./erasure-arrivals.ts";
 import { prepared } from "./prepared.ts";
 import { noteLateRows } from "./row-blocks.ts";
 import { ADD_TO_RUNS, type ClosedRun, IS_ACTION, RUN_FACTS, settleClosedRuns } from "./run-shipping.ts";
+import { ADD_SKILL_USAGE, SKILL_FACTS } from "./skill-usage.ts";
 import { ADD_TOOL_USAGE, TOOL_FACTS } from "./tool-usage.ts";
 import { ADD_USAGE, USAGE_FACTS } from "./usage-shipping.ts";
 
@@ -21,9 +22,9 @@ export interface ShippingContext {
 // it up does. Without a tenant or a time they belong to no total.
 const ADD_UP = (which: string) => `
   WITH shipped AS MATERIALIZED (
-    SELECT ${RUN_FACTS}, a.root_task_id IS NOT NULL AND ${IS_ACTION} AS of_run, ${USAGE_FACTS}, ${TOOL_FACTS}
+    SELECT ${RUN_FACTS}, a.root_task_id IS NOT NULL AND ${IS_ACTION} AS of_run, ${USAGE_FACTS}, ${TOOL_FACTS}, ${SKILL_FACTS}
     FROM audit_rows a WHERE ${which} AND a.tenant_id IS NOT NULL AND a.timestamp IS NOT NULL
-  ), ${ADD_USAGE}, ${ADD_TOOL_USAGE}, ${ADD_TO_RUNS}
+  ), ${ADD_USAGE}, ${ADD_TOOL_USAGE}, ${ADD_SKILL_USAGE}, ${ADD_TO_RUNS}
   SELECT tenant_id, root_task_id, over FROM closed_runs`;
 
 /**

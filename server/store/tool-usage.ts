@@ -26,9 +26,9 @@ export const ADD_TOOL_USAGE = `
     ON CONFLICT (tenant_id, hour, resource_group_id, server_id) DO UPDATE SET calls = tool_usage_hourly.calls + excluded.calls)`;
 
 const dayOf = (at: number) => sql`date_trunc('day', ${new Date(at)}::timestamptz, 'UTC')`;
-const IN_DAY = (at: number) => sql`hour >= ${dayOf(at)} AND hour < ${dayOf(at)} + interval '1 day'`;
+export const IN_DAY = (at: number) => sql`hour >= ${dayOf(at)} AND hour < ${dayOf(at)} + interval '1 day'`;
 /** Windows are hours and days: the hours of the day that are over need no telling apart. */
-const HOUR_OR_DAY = (at: number) =>
+export const HOUR_OR_DAY = (at: number) =>
   sql`floor(extract(epoch FROM CASE WHEN hour >= date_trunc('hour', ${new Date(at)}::timestamptz, 'UTC') THEN hour ELSE ${dayOf(at)} END) * 1000)::bigint`;
 
 /** Calls of tool servers in the day of `at`, milliseconds. Days are UTC. */

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
 
-/** Limits of tools look at a day, and some rows arrive late. */
+/** Limits of tools and skills look at a day, and some rows arrive late. */
 const TOOL_DAYS = 2;
 /** Limits of models look at a month. */
 const MONTH_DAYS = 32;
@@ -11,6 +11,7 @@ export async function pruneUsage(db: Database, tenantId: string, now: Date): Pro
   const before = (days: number) => new Date(now.getTime() - days * 86_400_000);
   await sql`
     WITH calls AS (DELETE FROM tool_usage_hourly WHERE tenant_id = ${tenantId} AND hour < ${before(TOOL_DAYS)}),
+      skills AS (DELETE FROM skill_usage_hourly WHERE tenant_id = ${tenantId} AND hour < ${before(TOOL_DAYS)}),
       results AS (DELETE FROM tool_results_hourly WHERE tenant_id = ${tenantId} AND hour < ${before(TOOL_DAYS)})
     DELETE FROM model_usage_daily WHERE tenant_id = ${tenantId} AND day < (${before(MONTH_DAYS)}::timestamptz AT TIME ZONE 'UTC')::date`.execute(
     db,

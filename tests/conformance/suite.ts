@@ -60,6 +60,21 @@ export async function judge(url: string, revision: Revision): Promise<ScenarioVe
   }
 }
 
+/** Runs one scenario for servers, required by a revision or not, against the one at `url`. */
+export async function judgeServer(url: string, scenario: string, revision: Revision): Promise<ScenarioVerdict> {
+  const out = await temporaryDirectory();
+  try {
+    const chosen = ["--scenario", scenario, "--spec-version", revision, "--force"];
+    const output = await run(["server", "--url", url, ...chosen, "-o", out, "--timeout", String(PATIENCE_MS)]);
+    const file = (await readdir(out, { recursive: true })).find((name) => name.endsWith("checks.json"));
+    if (file === undefined) return { scenario, passed: false, failures: [output.slice(-2000)] };
+    const checks = JSON.parse(await readFile(`${out}/${file}`, "utf8")) as Check[];
+    return { scenario, passed: checks.some(({ status }) => status === "SUCCESS") && failed(checks).length === 0, failures: failed(checks) };
+  } finally {
+    await rm(out, { recursive: true, force: true });
+  }
+}
+
 /** Runs one scenario for clients with `command` as the client, whose environment has `env` beside the suite's own. */
 export async function judgeClient(
   command: string,

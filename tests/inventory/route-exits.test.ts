@@ -256,6 +256,7 @@ function pathOf(route: Governed): string {
     .replace(/:task\{\[\^\/\]\+(:\w+)\}/, (_, verb: string) => crypto.randomUUID() + verb)
     .replace(/^\/v1\/proxy\/a2a\/\w+$/, "$&?agent=fixture")
     .replace(":virtual_server_id", names.virtualServer)
+    .replace(":server_id{system-agent-skill-server-[^/]+}", "system-agent-skill-server-default")
     .replace(":server_id", names.toolServer)
     .replaceAll(/\/:\w+/g, () => `/${crypto.randomUUID()}`);
 }

@@ -39,6 +39,7 @@ const TOP = [
   "compose-observed.ts",
   "compose-portal.ts",
   "compose-replay.ts",
+  "compose-skills.ts",
   "compose-runtime.ts",
   "compose-workers.ts",
   "drivers.ts",

@@ -17,6 +17,8 @@ export type CodingAgent = (
   gateway: { readonly runtimeUrl: string; readonly apiKey: string },
   model: string,
   prompt: string,
+  /** Further words of its command line. */
+  more?: readonly string[],
 ) => Promise<AgentRun>;
 
 /** The program that the package of this platform brings. */
@@ -60,7 +62,7 @@ stream_max_retries = 0
   });
 
 /** Claude Code, which calls the Messages API. */
-export const claudeCode: CodingAgent = (gateway, model, prompt) =>
+export const claudeCode: CodingAgent = (gateway, model, prompt, more = []) =>
   inFolder((folder, home) =>
     run(
       [
@@ -73,7 +75,8 @@ export const claudeCode: CodingAgent = (gateway, model, prompt) =>
         "stream-json",
         "--verbose",
         "--allowedTools",
-        "Bash",
+        "Bash,mcp__skills",
+        ...more,
       ],
       folder,
       {
@@ -83,6 +86,7 @@ export const claudeCode: CodingAgent = (gateway, model, prompt) =>
         ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
         CLAUDE_CODE_MAX_RETRIES: "0",
+        ENABLE_TOOL_SEARCH: "false",
       },
     ),
   );

@@ -302,6 +302,7 @@ export const ABOUT_NOBODY = [
   "server_configs",
   "sign_on_steps",
   "sign_on_used",
+  "skill_usage_hourly",
   "tenants",
   "tool_letters",
   "tool_results_hourly",

@@ -42,6 +42,8 @@ export const SERVED_SURFACES = [
   "mcp_input",
   "mcp_output",
   "mcp_registration",
+  "skill_input",
+  "skill_output",
   "a2a_inbound",
   "a2a_outbound",
 ] as const satisfies readonly GuardrailSurface[];

@@ -1,5 +1,6 @@
 import { servedIn } from "../../directory/tools/tool-server-entry.ts";
 import { isKnowledgeServer, knowledgeAccess, knowledgeServer } from "../../directory/tools/knowledge-server.ts";
+import { isSkillServer } from "../../directory/skills/skill-server.ts";
 import { mayUseTool } from "../../directory/tools/tool-access.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse, isRefusal } from "../../kernel/errors.ts";
@@ -8,6 +9,7 @@ import { memberOf } from "../../wire/mcp/namespace.ts";
 import type { ToolRoute, ToolTarget, ToolReference } from "../../road/target.ts";
 import type { RequestControl } from "../../road/control.ts";
 import { PASS, refused } from "../../road/decision.ts";
+import { skillRoute } from "./skill-access.ts";
 
 /**
  * A tool server is open to a call when a server configuration grants it to the call's resource group, and a tool of it
@@ -18,7 +20,12 @@ export const toolAccess: RequestControl = {
   decide(call, view) {
     const { target } = view;
     if (target.kind !== "tool" || call.scope === null) return PASS;
-    const route = target.server === "single" ? ofServer(call.scope, target) : ofVirtualServer(call.scope, target);
+    const route =
+      isSkillServer(call.scope, target.serverId) && target.server === "single"
+        ? skillRoute(call, call.scope, target)
+        : target.server === "single"
+          ? ofServer(call.scope, target)
+          : ofVirtualServer(call.scope, target);
     if (isRefusal(route)) return refused(route);
     call.target = route;
     return PASS;

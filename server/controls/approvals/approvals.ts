@@ -53,7 +53,7 @@ export class Approvals implements ActionControl {
     }
     if (continued !== null) return covered(call, continued);
     if (!required) return ACTION_PASSES;
-    const token = call.headers.get("x-approval-token");
+    const token = proof.token ?? call.headers.get("x-approval-token");
     if (token !== null) {
       const redeemed = await redeemApproval(this.parts, token, await redemption());
       return redeemed === null ? refused(refuse("approval_token_invalid")) : covered(call, redeemed);

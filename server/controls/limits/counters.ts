@@ -43,6 +43,7 @@ export interface WindowLimit {
 export type Truth =
   | { readonly kind: "group"; readonly groupId: string; readonly modelId: string | null; readonly period: "day" | "month" }
   | { readonly kind: "tools"; readonly groupId: string; readonly serverId: string | null }
+  | { readonly kind: "skills"; readonly groupId: string; readonly skillId: string | null }
   | { readonly kind: "tool_results"; readonly groupId: string; readonly modelId: string | null }
   | { readonly kind: "run"; readonly rootTaskId: string };
 

@@ -59,6 +59,11 @@ export class Reading {
         found.set(index, counts.ofBranch(this.policies, { groupId: truth.groupId, item: truth.serverId, since: startsAt }));
         continue;
       }
+      if (truth.kind === "skills") {
+        const counts = await this.once("skills", () => this.truth.skills(this.tenantId, this.at));
+        found.set(index, counts.ofBranch(this.policies, { groupId: truth.groupId, item: truth.skillId, since: startsAt }));
+        continue;
+      }
       const day = await this.day(this.momentOf(window, truth));
       found.set(index, day.ofBranch(this.policies, { groupId: truth.groupId, modelId: truth.modelId, period: truth.period, measure }));
     }

@@ -8,6 +8,7 @@ import {
   type UsageTotal,
   usageTotals,
 } from "../../store/usage-totals.ts";
+import { skillUsageOfDay } from "../../store/skill-usage.ts";
 import { type HourlyCount, toolResultsOfDay, toolUsageOfDay } from "../../store/tool-usage.ts";
 import { utcDay } from "./periods.ts";
 import type { PolicyTree } from "./policy-tree.ts";
@@ -106,6 +107,11 @@ export class UsageTruth {
   /** Calls of tool servers in the day of `at`. Rejects when the database is away. */
   async tools(tenantId: string, at: number): Promise<CountsOfDay> {
     return new CountsOfDay(await within(toolUsageOfDay(this.db, tenantId, at)));
+  }
+
+  /** Calls of skills in the day of `at`. Rejects when the database is away. */
+  async skills(tenantId: string, at: number): Promise<CountsOfDay> {
+    return new CountsOfDay(await within(skillUsageOfDay(this.db, tenantId, at)));
   }
 
   /** Results of tool calls that requests to models carried in the day of `at`, where a cap counts them. Rejects when the database is away. */

@@ -167,19 +167,36 @@ function recogniseKey(call: Call, key: Credential | null, parts: AdmissionParts)
   if (key.end_user_id === null) {
     row.subject_kind = "service";
     row.subject_id = key.id;
-    call.identity = { tenantId: key.tenant_id, credentialId: key.id, credentialName: key.name, userId: null, username: null };
+    call.identity = {
+      tenantId: key.tenant_id,
+      credentialId: key.id,
+      credentialName: key.name,
+      userId: null,
+      username: null,
+      ...skillsOf(key),
+    };
     return { open: key.resource_group_id === null ? [] : [key.resource_group_id], first: key.resource_group_id };
   }
   const found = parts.users.find(key.tenant_id, key.end_user_id);
   return found instanceof Promise ? found.then((user) => keyOfUser(call, key, user)) : keyOfUser(call, key, found);
 }
 
+/** What a key says of skills. */
+const skillsOf = ({ allowed_skill_ids: skillIds }: Credential) => (skillIds === null ? {} : { skillIds });
+
 /** A key of a user opens its own group and those the user is in. */
 function keyOfUser(call: Call, key: Credential, user: EndUserIdentity | null): Groups | Refusal {
   if (user === null) return unauthenticated("credential_unknown");
   noteUser(call, user);
   if (!user.is_active) return refuse("inactive_user");
-  call.identity = { tenantId: key.tenant_id, credentialId: key.id, credentialName: key.name, userId: user.id, username: user.username };
+  call.identity = {
+    tenantId: key.tenant_id,
+    credentialId: key.id,
+    credentialName: key.name,
+    userId: user.id,
+    username: user.username,
+    ...skillsOf(key),
+  };
   const own = groupsOf(user);
   const keyGroup = key.resource_group_id;
   return keyGroup === null ? own : { open: [keyGroup, ...own.open], first: keyGroup };

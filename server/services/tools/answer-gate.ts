@@ -21,12 +21,13 @@ export async function answerGate(
   text: string,
   result: JsonValue | undefined,
   { gates }: Pick<ToolParts, "gates">,
+  surface: "mcp_output" | "skill_output" = "mcp_output",
 ): Promise<Refusal | string | null> {
   const tooLarge = refuseSize(target, text, isObject(result) ? result : {});
   if (tooLarge !== null) return tooLarge;
-  if (!gates.looksAt(call, "mcp_output")) return null;
+  if (!gates.looksAt(call, surface)) return null;
   const message = new MessageSlots(text);
-  return (await gates.inspect(call, "mcp_output", message.slots)) ?? message.text();
+  return (await gates.inspect(call, surface, message.slots)) ?? message.text();
 }
 
 /** Whether an answer that cannot be read must be withheld: a guardrail that can change or end the call has not seen it. */

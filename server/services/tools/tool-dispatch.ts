@@ -21,6 +21,7 @@ import type { Relay } from "./relay.ts";
 import { serveSynthesized, type SynthesizedServer } from "./synthesized.ts";
 import type { ToolParts, ToolServiceParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
+import { skillServerFor } from "./skills/skill-server.ts";
 import { serveVirtualServer } from "./virtual-server.ts";
 import { toolsOf } from "../../road/target.ts";
 
@@ -33,6 +34,7 @@ export function toolDispatch(shared: ToolServiceParts): ToolDispatch {
     if (route === null) throw new Error("a call to a tool server was dispatched that no control had resolved");
     const stranger = refuseOrigin(call, shared.origins);
     if (stranger !== null) return stranger;
+    if (route.own === "skills") return dispatchSkill(call, request, route, shared);
     noteRoute(call, route, shared);
     const [target] = route.targets;
     // To be asked what it is before anything is done there.
@@ -49,6 +51,13 @@ export function toolDispatch(shared: ToolServiceParts): ToolDispatch {
     }
     return gated(call, request, route, shared, looking);
   };
+}
+
+/** The server for skills is the gateway itself: nobody is asked for anything. */
+function dispatchSkill(call: Call, request: ToolRequest, route: ToolRoute, shared: ToolServiceParts): Promise<Answer | Refusal> | Refusal {
+  if (request.subPath !== null) return refuse("not_found");
+  const parts = { ...shared, send: shared.outlet.look(call).upstream };
+  return serveSynthesized(call, request, skillServerFor(call, request, route, parts), parts);
 }
 
 /** What can be shown to its server, behind the gates that what it does has to pass. */

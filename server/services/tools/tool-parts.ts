@@ -10,6 +10,7 @@ import type { Gates } from "../../road/gates.ts";
 import type { Outlet } from "../../road/outlet.ts";
 import type { HeldExchange, SessionFeed, PooledSession, ClientAnswer } from "./exchange.ts";
 import type { KnowledgeLookup } from "../../road/knowledge.ts";
+import type { SkillTools } from "./skills/skill-parts.ts";
 import type { UpstreamCredentials } from "./upstream-credentials.ts";
 
 /** What calls to tool servers work with. */
@@ -32,6 +33,7 @@ export interface ToolParts extends Pick<Directory, "db" | "secrets" | "clock"> {
 export interface ToolServiceParts extends Omit<ToolParts, "send"> {
   readonly outlet: Outlet<ToolServerSend>;
   readonly knowledge: KnowledgeLookup;
+  readonly skills: SkillTools;
 }
 
 export interface OriginRules {

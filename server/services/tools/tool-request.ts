@@ -13,4 +13,6 @@ export interface ToolRequest {
   /** Null of the handshake dialect. */
   readonly envelope: Envelope | null;
   readonly capability: Capability | null;
+  /** The one-time token of an approval, where it stood among the arguments: it is in no record. */
+  readonly approvalToken?: string;
 }

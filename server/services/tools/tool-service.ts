@@ -26,6 +26,7 @@ import { toolServerDiscovery } from "./discovery.ts";
 import { ChangeStreams } from "./change-streams.ts";
 import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./session-farewells.ts";
 import { toolDispatch } from "./tool-dispatch.ts";
+import type { SkillTools } from "./skills/skill-parts.ts";
 import { toolServerState } from "./tool-server-state.ts";
 import type { OriginRules, ToolServiceParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
@@ -45,6 +46,7 @@ export interface ToolServiceOptions extends AdmissionParts {
   readonly outletTo: (send: ToolServerSend) => Outlet<ToolServerSend>;
   readonly begin: (call: Call) => void;
   readonly knowledge: KnowledgeLookup;
+  readonly skills: SkillTools;
   readonly directory: Directory;
   readonly connection: Parameters<typeof SessionState.open>[0]["connection"];
   /** For what no call asks: discovery, the ends of sessions, issuers of tokens. A call is given its servers by the outlet. */
@@ -86,6 +88,7 @@ export async function openTools(options: ToolServiceOptions) {
     begin,
     outlet,
     knowledge: options.knowledge,
+    skills: options.skills,
     gates,
     credentials: recordedCredentials,
     origins: options.origins,

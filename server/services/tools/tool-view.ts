@@ -44,6 +44,7 @@ export function toolView({ target, message, envelope, capability }: ToolRequest)
       listens: message?.method == null || message.method === "subscriptions/listen",
       capability,
       arguments: message?.params.arguments,
+      address: typeof message?.params.uri === "string" ? message.params.uri : null,
     },
     texts,
     content: () => message?.document.text() ?? "",

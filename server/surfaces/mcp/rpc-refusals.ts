@@ -4,7 +4,7 @@ import type { ErrorCode, Refusal } from "../../kernel/errors.ts";
 import { errorText, REFUSED, type RpcId } from "../../wire/mcp/rpc.ts";
 
 /** The protocol's own codes of faults that are the protocol's; every other refusal has one of the gateway's. */
-const PROTOCOL_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
+export const PROTOCOL_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
   rpc_parse_error: -32700,
   rpc_invalid_request: -32600,
   ambiguous_name: -32600,
@@ -18,6 +18,11 @@ const APPROVAL_REQUIRED = 4030;
 
 /** Ids of requests under way, so that a refusal answers the request it refuses. */
 const ids = new WeakMap<Call, RpcId>();
+
+/** The id of the request that a call carries; null where it has none. */
+export function rpcIdOf(call: Call): RpcId | null {
+  return ids.get(call) ?? null;
+}
 
 export function rememberRpcId(call: Call, id: RpcId): void {
   ids.set(call, id);

@@ -17,7 +17,7 @@ export const toolServer = (tools: ToolService) => surface(tools, "server", "/v1/
 /** /v1/proxy/vmcp/{virtual_server_id}. */
 export const virtualToolServer = (tools: ToolService) => surface(tools, "virtual", "/v1/proxy/vmcp/");
 
-function surface(tools: ToolService, kind: ToolRequest["target"]["kind"], prefix: string): Surface {
+export function surface(tools: ToolService, kind: ToolRequest["target"]["kind"], prefix: string): Surface {
   return {
     ...rpcRefusals,
     notAdmitted: (refusal, call) => tools.challenged(refusal, call),
@@ -33,12 +33,17 @@ function surface(tools: ToolService, kind: ToolRequest["target"]["kind"], prefix
   };
 }
 
-function exchange(tools: ToolService, request: ToolRequest): Exchange {
+export function exchange(tools: ToolService, request: ToolRequest): Exchange {
   const view = toolView(request);
   return { view, answer: (call) => tools.call(call, request, view) };
 }
 
-function readRequest(call: Call, target: ToolRequest["target"], subPath: string | null, body: Uint8Array | null): ToolRequest | Refusal {
+export function readRequest(
+  call: Call,
+  target: ToolRequest["target"],
+  subPath: string | null,
+  body: Uint8Array | null,
+): ToolRequest | Refusal {
   const { headers } = call;
   const { method } = call;
   const spoken = headers.get("mcp-protocol-version");

@@ -18,6 +18,7 @@ import { type ApiDocument, bodySchema, hasOperation, isAllowed, memberLabel } fr
 import { CurlLine } from "../records/curl-line.tsx";
 import { DocumentPanel } from "../records/document-panel.tsx";
 import { GroupPanels } from "../records/group-panels.tsx";
+import { SkillPanels } from "../skills/skill-panels.tsx";
 import { SystemPanels } from "../systems/system-panels.tsx";
 import { RecordForm } from "../records/record-form.tsx";
 import type { RecordKind } from "../records/record-kind.ts";
@@ -55,6 +56,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
         <div className="grid gap-4">
           <Editor document={api.data} kind={kind} id={id} record={read.data} mayChange={isAllowed(api.data, "PATCH", one, user)} />
           {kind.slug === "resource-groups" && <GroupPanels id={id} />}
+          {kind.slug === "skills" && <SkillPanels id={id} />}
           {kind.slug === "ai-systems" && <SystemPanels id={id} />}
           {kind.slug === "knowledge-bases" && <DocumentsPanel id={id} />}
           {kind.documents?.map((about) => (

@@ -16,6 +16,7 @@ import { CurlLine } from "../records/curl-line.tsx";
 import type { RecordKind } from "../records/record-kind.ts";
 import { recordKind } from "../records/record-kinds.ts";
 import { RecordValue } from "../records/record-value.tsx";
+import { SkillImport } from "../skills/skill-import.tsx";
 import { type ApiRecord, documentQuery, readRecords, shownName, recordsKey } from "../records/records-client.ts";
 
 export function RecordsPage(): ReactNode {
@@ -132,6 +133,7 @@ function Records({ kind }: { readonly kind: RecordKind }): ReactNode {
             />
           </>
         )}
+        {kind.slug === "skills" && <SkillImport />}
         <CurlLine path={kind.path} />
       </div>
     </PageFrame>

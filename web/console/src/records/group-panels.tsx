@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { adminApi } from "../admin-client.ts";
+import { GroupSkills } from "../skills/group-skills.tsx";
 import { memberLabel } from "./api-schema.ts";
 import { askRecords } from "./records-client.ts";
 
@@ -15,6 +16,7 @@ export function GroupPanels({ id }: { readonly id: string }): ReactNode {
       <Family id={id} />
       <Models id={id} />
       <Servers id={id} />
+      <GroupSkills id={id} />
       <Used id={id} />
     </>
   );

@@ -1,0 +1,71 @@
+import { grantedSkills, type SkillEntry } from "../../directory/skills/skill-entry.ts";
+import { skillServer, skillServerAccess } from "../../directory/skills/skill-server.ts";
+import { mayUseTool } from "../../directory/tools/tool-access.ts";
+import type { GroupScope } from "../../directory/snapshot.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Call } from "../../road/call.ts";
+import type { ToolReference, ToolRoute } from "../../road/target.ts";
+import { isObject } from "../../wire/document.ts";
+import { skillUriOf } from "../../wire/mcp/skill-uri.ts";
+
+const MEGABYTE = 1024 * 1024;
+/** How long a script may run where nobody says less. */
+const DEADLINE_SECONDS = 60;
+const LEGACY = "skill__";
+
+/** The server for skills is open to whoever is let in; a skill is there for those it is granted to, and for others is none. */
+export function skillRoute(call: Call, scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
+  const access = skillServerAccess(scope);
+  if (access === null) return refuse("tool_server_not_allowed");
+  const { capability } = tool;
+  if (capability?.type === "tool" && !mayUseTool(access, capability.name)) return refuse("tool_not_allowed");
+  const named = namedSkill(tool);
+  const skill = named === null ? null : (grantedSkills(scope, call.identity?.skillIds).find(({ name }) => name === named) ?? null);
+  const limits = scope.tenant.policies.effective(scope.groupId, "skill_limits", skill?.id);
+  const most = (path: string) => (limits.get(path) as number | undefined) ?? null;
+  const seconds = Math.min(most("execution.timeout_seconds") ?? DEADLINE_SECONDS, DEADLINE_SECONDS);
+  const megabytes = most("data.max_payload_size_mb");
+  const route: ToolRoute = {
+    kind: "tool",
+    own: "skills",
+    skill,
+    virtual: null,
+    targets: [
+      {
+        server: skillServer(scope.tenant.id, seconds * 1000),
+        access,
+        slug: null,
+        limits: {
+          maxPayloadBytes: megabytes === null ? null : megabytes * MEGABYTE,
+          maxRows: most("data.max_rows_per_query"),
+          maxItems: most("data.max_items_per_response"),
+        },
+      },
+    ],
+    capability,
+  };
+  noteSkill(call, skill);
+  // Refused or not, it is a call of the server, and tools of it tell of their failures themselves; the protocol has its own
+  // error for a resource that is not there.
+  call.target = route;
+  return named !== null && skill === null && capability?.type === "tool" ? refuse("skill_not_found") : route;
+}
+
+function noteSkill({ row }: Call, skill: SkillEntry | null): void {
+  if (skill === null) return;
+  row.skill_id = skill.id;
+  row.custom_metadata = {
+    ...(row.custom_metadata as object | null | undefined),
+    skill: { name: skill.name, version: skill.version, digest: skill.digest },
+  };
+}
+
+/** The skill that a request is about, as its caller names it; null where it is about none. */
+function namedSkill({ capability, method, arguments: given, address }: ToolReference): string | null {
+  const uri =
+    capability?.type === "resource" ? capability.name : method === "skills/get" || method === "resources/directory/read" ? address : null;
+  if (uri != null) return skillUriOf(uri)?.skill ?? null;
+  if (capability?.type !== "tool" || capability.name === "skills__list") return null;
+  if (capability.name.startsWith(LEGACY)) return capability.name.slice(LEGACY.length);
+  return isObject(given) && typeof given.skill_name === "string" ? given.skill_name : null;
+}

@@ -1,0 +1,49 @@
+import { boundedTools } from "../assurance/autonomy.ts";
+import type { GroupScope } from "../snapshot.ts";
+import type { ToolAccess } from "../tools/tool-access.ts";
+import type { ToolServerEntry } from "../tools/tool-server-entry.ts";
+
+const PREFIX = "system-agent-skill-server-";
+/** Of no configuration: whoever has skills may load them. */
+const ACCESS: ToolAccess = {
+  configId: "",
+  enabled: null,
+  disabled: new Set(),
+  approvalRequired: new Set(),
+  approvalTimeoutSeconds: 900,
+  approvers: [],
+};
+
+/** The tool server of the gateway itself by which agents load and run skills; one for each tenant (interface 4.5). */
+export function skillServer(tenantId: string, timeoutMs: number): ToolServerEntry {
+  return {
+    id: PREFIX + tenantId,
+    name: "Agent skills",
+    baseUrl: "",
+    url: `skill://${encodeURIComponent(tenantId)}`,
+    authType: "none",
+    credential: null,
+    timeoutMs,
+    enabled: true,
+    iconUrl: null,
+    dialect: null,
+    protocolVersion: null,
+    serverName: "gatehouse-skills",
+    serverVersion: "1",
+    capabilities: {},
+    instructions: null,
+    handshake: null,
+    tools: new Map(),
+  };
+}
+
+export function isSkillServer({ tenant }: GroupScope, id: string): boolean {
+  return id === PREFIX + tenant.id;
+}
+
+/** What callers of a group may do there; null where an AI System that is restricted leaves it out. */
+export function skillServerAccess({ autonomy, tenant }: GroupScope): ToolAccess | null {
+  const id = PREFIX + tenant.id;
+  const bounds = autonomy?.bounds ?? null;
+  return (bounds === null ? ACCESS : boundedTools(new Map([[id, ACCESS]]), bounds).get(id)) ?? null;
+}

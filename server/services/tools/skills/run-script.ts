@@ -1,0 +1,183 @@
+import { fileOwner } from "../../../directory/files/stored-files.ts";
+import type { ServedSkill } from "../../../directory/skills/served-skills.ts";
+import type { SkillEntry } from "../../../directory/skills/skill-entry.ts";
+import { isRefusal, type Refusal, refuse } from "../../../kernel/errors.ts";
+import { sha256Hex } from "../../../kernel/secrets.ts";
+import type { Call } from "../../../road/call.ts";
+import { languageOf } from "../../../upstreams/sandbox/languages.ts";
+import type { RunOutcome } from "../../../upstreams/sandbox/run-confined.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../wire/document.ts";
+import { contentBlock } from "./skill-content.ts";
+import type { SkillTools } from "./skill-parts.ts";
+
+/** A script that a caller wants run, read. */
+export interface ScriptCall {
+  readonly script: string;
+  readonly args: readonly string[];
+  readonly stdin: string;
+  readonly inputFiles: readonly string[];
+}
+
+const MOST_ARGS = 256;
+/** Bytes: more than a command line takes, and than anybody types. */
+const LONGEST_ARGS = 100_000;
+const MOST_INPUTS = 16;
+const MOST_INPUT_BYTES = 16 * 1024 * 1024;
+const SIGNED_SECONDS = 900;
+
+/** What the arguments of skills__run_script say, or what is wrong with them. */
+export function scriptCallOf(given: JsonObject): ScriptCall | Refusal {
+  const invalid = (words: string) => refuse("skill_arguments_invalid", words);
+  const { script, args = [], input_files: inputs = [] } = given;
+  if (typeof script !== "string") return invalid("script must be a text.");
+  if (!Array.isArray(inputs) || inputs.length > MOST_INPUTS || !inputs.every((id) => typeof id === "string"))
+    return invalid(`input_files must be a list of at most ${MOST_INPUTS} ids of files.`);
+  const inputFiles = inputs as string[];
+  if (isObject(args)) return { script, args: [], stdin: JSON.stringify(args), inputFiles };
+  if (!Array.isArray(args)) return invalid("args must be a list or an object.");
+  const words = args.map(wordOf);
+  if (words.length > MOST_ARGS || words.some((word) => word === null || word.includes("\0")))
+    return invalid(`args must be a list of at most ${MOST_ARGS} texts and numbers.`);
+  if (Buffer.byteLength(words.join("")) > LONGEST_ARGS) return invalid("args are longer than a command line may be.");
+  return { script, args: words as string[], stdin: "", inputFiles };
+}
+
+function wordOf(value: JsonValue): string | null {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : null;
+}
+
+export interface ScriptTerms {
+  readonly entry: SkillEntry;
+  readonly skill: ServedSkill;
+  readonly asked: ScriptCall;
+  readonly deadlineMs: number;
+  /** Writes the call's begin marker; a refusal where that cannot be. */
+  depart(): Refusal | null;
+}
+
+/** Runs a script of the skill where nothing but the skill and what it was given can be reached; the result of the tool. */
+export async function runScript(call: Call, terms: ScriptTerms, tools: SkillTools): Promise<JsonObject | Refusal> {
+  const { skill, asked } = terms;
+  const file = asked.script.startsWith("scripts/") ? skill.files.get(asked.script) : undefined;
+  if (file === undefined) return refuse("skill_file_not_found", "The skill has no such script. Its scripts stand in scripts/.");
+  const language = languageOf(asked.script, file.content);
+  if (language === null) return refuse("skill_arguments_invalid", "Scripts are of bash, Python or JavaScript; this file is none of them.");
+  if (!tools.sandbox.runs(language)) return refuse("sandbox_unavailable");
+  const inputs = await inputsOf(call, asked.inputFiles, tools);
+  if (isRefusal(inputs)) return inputs;
+  const leave = await tools.running(call.identity?.tenantId ?? "");
+  if (leave === null) return refuse("sandbox_busy", undefined, { headers: { "retry-after": "1" } });
+  try {
+    const folder = await tools.folders.open(terms.entry.digest, skill.files);
+    const given = inputs.size === 0 ? null : await tools.folders.forRun(inputs);
+    try {
+      const unrecorded = terms.depart();
+      if (unrecorded !== null) return unrecorded;
+      const outcome = await tools.sandbox.run({
+        ...{ language, script: asked.script, args: asked.args, stdin: asked.stdin, deadlineMs: terms.deadlineMs },
+        ...{ skill: folder.path, input: given?.path ?? null, signal: call.abort.signal },
+      });
+      noteRun(call, asked, outcome, tools);
+      if (outcome.end === "aborted") return refuse("upstream_interrupted");
+      if (outcome.end === "not_started") return refuse("sandbox_unavailable");
+      return await resultOf(call, outcome, terms.deadlineMs, tools);
+    } finally {
+      folder.close();
+      await given?.close();
+    }
+  } finally {
+    leave();
+  }
+}
+
+/** The caller's own files, by the names the script finds them under. */
+async function inputsOf(call: Call, ids: readonly string[], { files }: SkillTools): Promise<Map<string, Uint8Array> | Refusal> {
+  const found = new Map<string, Uint8Array>();
+  const { identity, scope } = call;
+  if (identity === null || scope === null) return found;
+  let left = MOST_INPUT_BYTES;
+  for (const id of ids) {
+    const file = await files.find(fileOwner(identity, scope), id);
+    if (isRefusal(file)) return file;
+    left -= file.size_bytes;
+    if (left < 0) return refuse("skill_arguments_invalid", "Files for a script are at most 16 MiB together.");
+    const stream = await files.open(file, 0, file.size_bytes);
+    if (isRefusal(stream)) return stream;
+    found.set(
+      nameFor(file.display_name, id, found),
+      new Uint8Array(await new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer()),
+    );
+  }
+  return found;
+}
+
+function nameFor(displayName: string | null, id: string, taken: ReadonlyMap<string, unknown>): string {
+  const name = (displayName ?? "")
+    .replace(/[^A-Za-z0-9._-]+/g, "_")
+    .replace(/^[.-]+/, "")
+    .slice(0, 100);
+  return name === "" || taken.has(name) ? id : name;
+}
+
+function noteRun({ row }: Call, { script, args, stdin }: ScriptCall, outcome: RunOutcome, { sandbox }: SkillTools): void {
+  const metadata = row.custom_metadata as { readonly skill?: object } | null | undefined;
+  row.custom_metadata = {
+    ...metadata,
+    skill: {
+      ...metadata?.skill,
+      script,
+      args_sha256: sha256Hex(JSON.stringify([args, stdin])),
+      end: outcome.end,
+      exit_code: outcome.exitCode,
+      duration_ms: outcome.durationMs,
+      output_bytes: outcome.stdout.byteLength,
+      sandbox: sandbox.kind,
+    },
+  };
+}
+
+const lenient = new TextDecoder();
+
+async function resultOf(call: Call, outcome: RunOutcome, deadlineMs: number, tools: SkillTools): Promise<JsonObject | Refusal> {
+  const printed = lenient.decode(outcome.stdout);
+  if (outcome.end === "exited" && outcome.exitCode === 0) {
+    const links = await storedOutputs(call, outcome, tools);
+    return isRefusal(links) ? links : { content: [contentBlock(printed), ...links], isError: false };
+  }
+  const why =
+    outcome.end === "deadline"
+      ? `The script was ended after ${deadlineMs / 1000} seconds.`
+      : outcome.end === "output_too_large"
+        ? "The script printed more than it may, and was ended."
+        : `The script ended with status ${outcome.exitCode}.`;
+  const errors = lenient.decode(outcome.stderr).trim();
+  const said = [why, errors, printed.slice(0, 20_000)].filter((text) => text !== "").join("\n");
+  return { content: [contentBlock(said)], isError: true };
+}
+
+/** What the script left for its caller, as files of theirs. */
+async function storedOutputs(call: Call, { files }: RunOutcome, tools: SkillTools): Promise<JsonObject[] | Refusal> {
+  const { identity, scope } = call;
+  if (identity === null || scope === null) return [];
+  const links: JsonObject[] = [];
+  for (const [name, content] of files) {
+    const bytes = (async function* () {
+      yield content;
+    })();
+    const stored = await tools.files.store(fileOwner(identity, scope), scope.tenant, bytes, {
+      kind: null,
+      purpose: "skill_output",
+      displayName: name,
+    });
+    if (isRefusal(stored)) return stored;
+    links.push({
+      type: "resource_link",
+      uri: tools.files.signedPath(stored, SIGNED_SECONDS),
+      name,
+      mimeType: stored.mime_type,
+      size: stored.size_bytes,
+      _meta: { "dev.gatehouse/file_id": stored.id },
+    });
+  }
+  return links;
+}

@@ -1,0 +1,15 @@
+import type { Files } from "../../../directory/files/stored-files.ts";
+import type { ServedSkills } from "../../../directory/skills/served-skills.ts";
+import type { Semaphore } from "../../../kernel/semaphore.ts";
+import type { Sandbox } from "../../../upstreams/sandbox/sandbox.ts";
+import type { SkillFolders } from "../../../upstreams/sandbox/skill-folders.ts";
+
+/** What the server for skills works with. */
+export interface SkillTools {
+  readonly served: ServedSkills;
+  readonly sandbox: Sandbox;
+  readonly folders: SkillFolders;
+  /** Scripts at once, by tenant. */
+  readonly running: Semaphore;
+  readonly files: Pick<Files, "find" | "open" | "store" | "signedPath">;
+}

@@ -1,0 +1,155 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ulid } from "../../kernel/ids.ts";
+import { type ConfinedCommand, confinedArguments, type Confinement } from "./confinement.ts";
+
+/** Why a run is over. */
+export type ConfinedEnd = "exited" | "deadline" | "output_too_large" | "aborted" | "not_started";
+
+export interface RunOutcome {
+  readonly end: ConfinedEnd;
+  readonly exitCode: number | null;
+  readonly stdout: Uint8Array;
+  readonly stderr: Uint8Array;
+  /** What it left in /output, by name. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  readonly durationMs: number;
+}
+
+export interface RunTerms {
+  readonly stdin: string;
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal;
+}
+
+export const MOST_OUTPUT = 1024 * 1024;
+const MOST_ERRORS = 64 * 1024;
+const MOST_FILE_BYTES = 16 * 1024 * 1024;
+const MOST_FILES = 32;
+const FILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._ -]{0,127}$/;
+
+/** Runs one command in the sandbox. Never rejects: whatever went wrong is told by its end. */
+export async function runConfined(
+  confinement: Confinement,
+  command: Omit<ConfinedCommand, "joins">,
+  { stdin, deadlineMs, signal }: RunTerms,
+): Promise<RunOutcome> {
+  const startedAt = performance.now();
+  const groups = openControlGroups(confinement);
+  const child = spawn(
+    "/bin/sh",
+    confinedArguments(confinement, { ...command, joins: groups.map((group) => join(group, "cgroup.procs")) }),
+    { env: { PATH: "/usr/bin:/bin" }, cwd: "/", stdio: ["pipe", "pipe", "pipe", "ignore", "pipe"] },
+  );
+  let end: ConfinedEnd = "exited";
+  const stop = (why: ConfinedEnd) => {
+    if (end === "exited") end = why;
+    child.kill("SIGKILL");
+  };
+  const timer = setTimeout(() => stop("deadline"), deadlineMs);
+  const aborted = () => stop("aborted");
+  signal.addEventListener("abort", aborted, { once: true });
+  if (signal.aborted) aborted();
+  const [stdout, stderr, files] = [
+    collector(MOST_OUTPUT, () => stop("output_too_large")),
+    collector(MOST_ERRORS, () => undefined),
+    collector(MOST_FILE_BYTES + 8_192, () => stop("output_too_large")),
+  ];
+  child.stdout?.on("data", stdout.take);
+  child.stderr?.on("data", stderr.take);
+  (child.stdio[4] as NodeJS.ReadableStream | null)?.on("data", files.take);
+  // A script need not read what it is given.
+  child.stdin?.on("error", () => undefined);
+  child.stdin?.end(stdin);
+  const exitCode = await new Promise<number | null>((resolve) => {
+    child.on("error", () => {
+      end = "not_started";
+      resolve(null);
+    });
+    child.on("close", (code) => resolve(code));
+  });
+  clearTimeout(timer);
+  signal.removeEventListener("abort", aborted);
+  await closeControlGroups(groups);
+  return {
+    end,
+    exitCode,
+    stdout: stdout.bytes(),
+    stderr: stderr.bytes(),
+    files: end === "exited" ? filesIn(files.bytes()) : new Map(),
+    durationMs: Math.round(performance.now() - startedAt),
+  };
+}
+
+function collector(most: number, full: () => void) {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  return {
+    take(piece: Uint8Array): void {
+      const room = most - size;
+      if (room > 0) pieces.push(piece.byteLength > room ? piece.subarray(0, room) : piece);
+      size += piece.byteLength;
+      if (size > most) full();
+    },
+    bytes: () => new Uint8Array(Buffer.concat(pieces)),
+  };
+}
+
+/** Name, size and bytes of one after the other: said by what was confined, so nothing of it is believed. */
+function filesIn(bytes: Uint8Array): Map<string, Uint8Array> {
+  const files = new Map<string, Uint8Array>();
+  const line = (from: number) => bytes.indexOf(10, from);
+  let at = 0;
+  while (at < bytes.byteLength && files.size < MOST_FILES) {
+    const nameEnd = line(at);
+    const sizeEnd = nameEnd < 0 ? -1 : line(nameEnd + 1);
+    if (sizeEnd < 0) break;
+    const name = Buffer.from(bytes.subarray(at, nameEnd)).toString();
+    const size = Number(Buffer.from(bytes.subarray(nameEnd + 1, sizeEnd)).toString());
+    if (!FILE_NAME.test(name) || !Number.isSafeInteger(size) || size < 0 || sizeEnd + 1 + size > bytes.byteLength) break;
+    files.set(name, bytes.slice(sizeEnd + 1, sizeEnd + 1 + size));
+    at = sizeEnd + 1 + size;
+  }
+  return files;
+}
+
+function openControlGroups({ controlGroups }: Confinement): string[] {
+  const name = `gatehouse-run-${ulid().toLowerCase()}`;
+  const made: string[] = [];
+  for (const { folder, limits } of controlGroups) {
+    const group = join(folder, name);
+    try {
+      mkdirSync(group);
+    } catch {
+      continue;
+    }
+    made.push(group);
+    for (const [file, value] of Object.entries(limits)) writeFileSync(join(group, file), value);
+  }
+  return made;
+}
+
+/** What is still in them is ended: nothing of a run outlives it. */
+async function closeControlGroups(groups: readonly string[]): Promise<void> {
+  for (const group of groups) {
+    for (let tries = 0; tries < 100; tries++) {
+      try {
+        rmdirSync(group);
+        break;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") break;
+        endMembers(group);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    }
+  }
+}
+
+function endMembers(group: string): void {
+  try {
+    for (const pid of readFileSync(join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean)) process.kill(Number(pid), "SIGKILL");
+  } catch {
+    // Gone meanwhile.
+  }
+}
