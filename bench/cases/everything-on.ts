@@ -12,7 +12,7 @@ export async function governCalls(admin: Admin, groupId: string): Promise<void> 
     tenant_id: "default",
     name: `calls of ${groupId}`,
     group_ids: [groupId],
-    surfaces: { llm_input: true, llm_output: true },
+    surfaces: { chat_input: true, chat_output: true },
     builtin: {
       pii_enabled: true,
       secrets_enabled: true,
