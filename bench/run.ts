@@ -44,7 +44,8 @@ async function main(): Promise<number> {
   const date = new Date().toISOString().slice(0, 10);
   if (options.json !== undefined)
     writeFileSync(options.json, `${JSON.stringify({ date, machine, options, results, failures }, null, 2)}\n`);
-  if (options.peers && !options.quick) writeFileSync(PEERS_PAGE, peersPage(results, date, machine));
+  // A table with a hole in it would be quoted all the same.
+  if (options.peers && !options.quick && failures.length === 0) writeFileSync(PEERS_PAGE, peersPage(results, date, machine));
   // Without Gatehouse among the targets there is nothing that the baseline says anything about.
   const verdicts = options.targets.includes("gatehouse") ? compareWithBaseline(results, readBaseline()) : [];
   if (options.record) recordFigures(results, date, machine);
