@@ -4,6 +4,7 @@ import { TARGETS, type TargetName } from "./targets/target.ts";
 export const USAGE = `Usage: npm run bench -- [case ...] [options]
 
   case ...         cases to run; without, every comparison (memory and the durability cases run by name only)
+  --peers          Gatehouse with everything off and on beside the gateways of the registries; writes docs/peers.md
   --quick          fewer and shorter rounds: a look, no figure to quote
   --targets LIST   comma list of ${TARGETS.join(", ")}
   --rounds N       rounds of each comparison
@@ -16,6 +17,7 @@ export const USAGE = `Usage: npm run bench -- [case ...] [options]
 export interface Arguments {
   readonly cases: readonly string[];
   readonly targets: readonly TargetName[];
+  readonly peers: boolean;
   readonly quick: boolean;
   readonly rounds: number | undefined;
   readonly pin: boolean;
@@ -30,6 +32,7 @@ export function readArguments(argv: readonly string[]): Arguments {
     args: [...argv],
     allowPositionals: true,
     options: {
+      peers: { type: "boolean", default: false },
       quick: { type: "boolean", default: false },
       targets: { type: "string", default: TARGETS.join(",") },
       rounds: { type: "string" },
@@ -48,7 +51,8 @@ export function readArguments(argv: readonly string[]): Arguments {
   if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= 1 && rounds <= 50))
     throw new Error("--rounds must be a whole number from 1 to 50");
   return {
-    cases: positionals,
+    cases: values.peers ? ["peers-64", "peers-stream-64"] : positionals,
+    peers: values.peers,
     targets,
     quick: values.quick,
     rounds,

@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { readArguments, USAGE } from "./arguments.ts";
 import { runBenchmark } from "./benchmark.ts";
 import { selectCases } from "./cases/catalogue.ts";
@@ -6,9 +7,12 @@ import { pin } from "./processes/placement.ts";
 import { stopAll } from "./processes/registry.ts";
 import { removeScratch } from "./processes/scratch.ts";
 import { compareWithBaseline, readBaseline, recordFigures } from "./report/baseline.ts";
+import { peersPage } from "./report/peers-page.ts";
 import { machineLine } from "./report/machine.ts";
 
 /** `npm run bench`: starts everything, measures, compares with the baseline, stops everything. */
+
+const PEERS_PAGE = fileURLToPath(new URL("../docs/peers.md", import.meta.url));
 
 const LIMIT_MS = 320_000;
 /** Beyond this the run is stuck, whatever the reason, and ends. */
@@ -40,6 +44,8 @@ async function main(): Promise<number> {
   const date = new Date().toISOString().slice(0, 10);
   if (options.json !== undefined)
     writeFileSync(options.json, `${JSON.stringify({ date, machine, options, results, failures }, null, 2)}\n`);
+  // A table with a hole in it would be quoted all the same.
+  if (options.peers && !options.quick && failures.length === 0) writeFileSync(PEERS_PAGE, peersPage(results, date, machine));
   // Without Gatehouse among the targets there is nothing that the baseline says anything about.
   const verdicts = options.targets.includes("gatehouse") ? compareWithBaseline(results, readBaseline()) : [];
   if (options.record) recordFigures(results, date, machine);

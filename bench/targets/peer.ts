@@ -1,26 +1,14 @@
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { plainEnvironment } from "../processes/environment.ts";
 import { placed } from "../processes/placement.ts";
 import { register } from "../processes/registry.ts";
+import { freePort } from "./free-port.ts";
 import { respondsAt } from "./readiness.ts";
 import { plainEndpoint, type StartTarget } from "./target.ts";
 
 const folder = fileURLToPath(new URL("../peer/", import.meta.url));
 const entry = `${folder}node_modules/@portkey-ai/gateway/build/start-server.js`;
-
-/** It takes a port but cannot tell which one it was given, so a free one is looked for beforehand. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
-  });
-}
 
 async function install(): Promise<void> {
   if (existsSync(entry)) return;

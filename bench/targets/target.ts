@@ -1,7 +1,7 @@
 import type { AnswerCheck, CallShape, ComparisonCase } from "../cases/case.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
-export const TARGETS = ["direct", "bare", "gatehouse", "relaxed", "unrecorded", "peer"] as const;
+export const TARGETS = ["direct", "bare", "gatehouse", "relaxed", "unrecorded", "peer", "litellm"] as const;
 export type TargetName = (typeof TARGETS)[number];
 
 /** Those of a case that names none. The others are Gatehouse again, with less of its ledger. */

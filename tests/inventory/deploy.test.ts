@@ -1,7 +1,18 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { readYaml } from "../../server/runtime/yaml.ts";
 import { VARIABLES } from "../../server/kernel/variables.ts";
+
+interface Service {
+  readonly image: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes: readonly string[];
+  readonly read_only?: boolean;
+  readonly tmpfs?: readonly string[];
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+}
 
 const FOLDER = fileURLToPath(new URL("../../deploy/", import.meta.url));
 const read = (path: string) => readFileSync(`${FOLDER}${path}`, "utf8");
@@ -24,6 +35,30 @@ test("its ports are the gateway's", () => {
   expect([...read("helm/gatehouse/templates/statefulset.yaml").matchAll(/containerPort: (\d+)/g)].map(([, port]) => Number(port))).toEqual(
     ports,
   );
+});
+
+test("what runs in a container writes to its volume and /tmp alone, without a privilege", () => {
+  const compose = ["compose.yaml", "compose.fleet.yaml"].map((path) => readYaml(read(path)) as { services: Record<string, Service> });
+  const gateways = compose.flatMap(({ services }) => Object.values(services).filter(({ image }) => image === "gatehouse"));
+  expect(gateways).toHaveLength(4);
+  for (const { read_only, tmpfs, cap_drop, security_opt, volumes } of gateways) {
+    expect({ read_only, tmpfs, cap_drop, security_opt }).toEqual({
+      read_only: true,
+      tmpfs: ["/tmp"],
+      cap_drop: ["ALL"],
+      security_opt: ["no-new-privileges:true"],
+    });
+    expect(volumes.map((one) => one.split(":")[1])).toEqual(["/data"]);
+  }
+  // None shares its data directory, which is one process's own.
+  const fleet = Object.values(compose[1]?.services ?? {}).flatMap(({ image, volumes }) => (image === "gatehouse" ? volumes : []));
+  expect(new Set(fleet).size).toBe(fleet.length);
+});
+
+test("each role of the fleet's Compose file is somebody's", () => {
+  const { services } = readYaml(read("compose.fleet.yaml")) as { services: Record<string, Service> };
+  const roles = Object.values(services).flatMap(({ environment }) => environment?.["GW_ROLES"]?.split(",") ?? []);
+  expect(new Set(roles)).toEqual(new Set(VARIABLES.GW_ROLES.default.split(",")));
 });
 
 test("a pod has room for a full journal, and nobody is killed in the middle of a drain", () => {

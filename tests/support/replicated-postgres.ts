@@ -31,11 +31,11 @@ interface Server {
 async function startServer(path: string, settings: Record<string, string>): Promise<Server> {
   const ready = Promise.withResolvers<string>();
   let said = "";
-  const server = await startLasting([process.execPath, POSTGRES, path, JSON.stringify({ ...PRIMARY, ...settings })], {
+  const keeper = await startLasting([process.execPath, POSTGRES, path, JSON.stringify({ ...PRIMARY, ...settings })], {
     onLine: (line, error) => (error ? (said += `${line}\n`) : ready.resolve(line)),
   });
-  void server.exited.then((code) => ready.reject(new Error(`PostgreSQL ended with ${code}: ${said}`)));
-  return { path, process: server, url: await ready.promise };
+  void keeper.exited.then((code) => ready.reject(new Error(`PostgreSQL ended with ${code}: ${said}`)));
+  return { path, process: keeper, url: await ready.promise };
 }
 
 async function asked<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
