@@ -8,6 +8,7 @@ import { actionArguments } from "./controls/argument-policies/govern-tool-call.t
 import type { GuardrailEngines } from "./controls/guardrails/engines.ts";
 import { Guardrails } from "./controls/guardrails/guardrails.ts";
 import { GuardrailInspector } from "./controls/guardrails/inspector.ts";
+import { governedMedia } from "./controls/media/media-governance.ts";
 import type { Limits } from "./controls/limits/limits.ts";
 import { HeldAnswers } from "./controls/parameters/held-answers.ts";
 import { parameters } from "./controls/parameters/parameters.ts";
@@ -57,7 +58,7 @@ export function openControls(parts: ControlParts): { readonly controls: Controls
   const standing = [autonomy(parts.isCurrent), access, toolAccess, agentAccess];
   return {
     controls: {
-      request: [...standing, limits, parameters, guardrails, semanticPolicies, heldAnswers],
+      request: [...standing, limits, parameters, governedMedia, guardrails, semanticPolicies, heldAnswers],
       answer: [guardrails, generatedToolCalls, toolCallCap, limits.toolCallCaps, semanticPolicies, heldAnswers],
     },
     gates: new Gates({ ...parts.admission, actions: [actionArguments, ...inspectors, new Approvals(parts)], inspectors, standing }),

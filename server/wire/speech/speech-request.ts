@@ -1,6 +1,6 @@
-import { type FieldProblem, isObject, JsonDocument } from "../document.ts";
-import type { TextSlot } from "../inbound.ts";
-import { modelProblems, PromptedRequest } from "../prompted-request.ts";
+import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
+import type { MediaAsked, TextSlot } from "../inbound.ts";
+import { codePointsOf, modelProblems, PromptedRequest } from "../prompted-request.ts";
 
 /** Types of sound that may be asked for, and as what they are served. */
 const TYPES = { mp3: "audio/mpeg", opus: "audio/ogg", aac: "audio/aac", flac: "audio/flac", wav: "audio/wav", pcm: "audio/pcm" } as const;
@@ -16,9 +16,36 @@ export class SpeechRequest extends PromptedRequest {
 
   /** Of what is to be said, as its vendors bill it: Unicode code points. */
   get spokenCharacters(): number {
-    let count = 0;
-    for (const _ of this.document.value.input as string) count++;
-    return count;
+    return codePointsOf(this.document.value.input as string);
+  }
+
+  /** Whether its caller wants it stored. */
+  get persist(): boolean {
+    return this.document.value.persist === true;
+  }
+
+  get chatId(): string | null {
+    return (this.document.value.chat_id as string | null | undefined) ?? null;
+  }
+
+  get media(): MediaAsked {
+    const { voice, speed, response_format: format } = this.document.value;
+    return {
+      choices: {
+        voice: { field: "voice", value: (isObject(voice as JsonValue) ? (voice as JsonObject).id : voice) as string },
+        format: {
+          field: "response_format",
+          value: (format as string | null | undefined) ?? null,
+          choose: (value) => this.document.set("response_format", value),
+          usual: "mp3",
+        },
+      },
+      measures: {
+        input_characters: { field: "input", value: this.writtenCharacters },
+        speed: { field: "speed", value: (speed as number | null | undefined) ?? 1 },
+      },
+      brings: {},
+    };
   }
 
   get contentType(): string {
@@ -60,7 +87,7 @@ export function readSpeechRequest(bytes: Uint8Array): SpeechRequest | { readonly
     `must be from ${SLOWEST} to ${FASTEST}`,
   );
   check("stream_format", !said(framing) || framing === "audio", "must be audio: speech is given as bytes, which stream as they come");
-  check("persist", !said(persist) || persist === false, "must be false: speech is not stored");
+  check("persist", !said(persist) || typeof persist === "boolean", "must be true or false");
   check("chat_id", !said(chat) || (typeof chat === "string" && chat.length <= 255), "must be a text of at most 255 characters");
   return fields.length > 0 ? { fields } : new SpeechRequest(document);
 }
