@@ -18,9 +18,9 @@ export const speech = (models: Dispatch, files: FileService): Surface => ({
       view: new InboundView(inbound, ["audio_speech"]),
       answer: (call) => models.speak(call, inbound),
       async written(call, answer) {
-        const headers = { ...answer.headers, "content-type": inbound.contentType };
+        if (!inbound.persist) return answer;
         const said = { kind: null, chatId: inbound.chatId, modelId: modelOf(call)?.id ?? null };
-        return { ...answer, headers: { ...headers, ...(await storedSound(call, files, inPieces(answer.body), said)) } };
+        return { ...answer, headers: { ...answer.headers, ...(await storedSound(call, files, inPieces(answer.body), said)) } };
       },
     };
   },

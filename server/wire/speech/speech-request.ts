@@ -1,5 +1,6 @@
 import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
 import type { MediaAsked, TextSlot } from "../inbound.ts";
+import type { SpeechAsked } from "./speech-codec.ts";
 import { codePointsOf, modelProblems, PromptedRequest } from "../prompted-request.ts";
 
 /** Types of sound that may be asked for, and as what they are served. */
@@ -7,6 +8,8 @@ const TYPES = { mp3: "audio/mpeg", opus: "audio/ogg", aac: "audio/aac", flac: "a
 const FORMATS = Object.keys(TYPES);
 /** Members that only the gateway reads. */
 const OURS = ["chat_id", "persist"];
+/** What a translation says in a vendor's own words. */
+const TRANSLATED = new Set([...OURS, "model", "model_id", "input", "voice", "instructions", "response_format", "stream_format"]);
 const SLOWEST = 0.25;
 const FASTEST = 4;
 
@@ -50,6 +53,19 @@ export class SpeechRequest extends PromptedRequest {
 
   get contentType(): string {
     return TYPES[((this.document.value.response_format as string | null | undefined) ?? "mp3") as keyof typeof TYPES];
+  }
+
+  /** In no vendor's form, for a translation. */
+  asked(): SpeechAsked {
+    const { value } = this.document;
+    const said = (name: string) => value[name] !== undefined && value[name] !== null;
+    return {
+      input: value.input as string,
+      voice: this.media.choices.voice?.value as string,
+      instructions: (value.instructions as string | null | undefined) || null,
+      format: (value.response_format as string | null | undefined) ?? null,
+      others: Object.keys(value).filter((name) => !TRANSLATED.has(name) && said(name)),
+    };
   }
 
   texts(): readonly TextSlot[] {
