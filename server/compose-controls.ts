@@ -9,6 +9,7 @@ import type { GuardrailEngines } from "./controls/guardrails/engines.ts";
 import { Guardrails } from "./controls/guardrails/guardrails.ts";
 import { GuardrailInspector } from "./controls/guardrails/inspector.ts";
 import { Knowledge } from "./controls/knowledge/knowledge.ts";
+import { governedMedia } from "./controls/media/media-governance.ts";
 import type { Limits } from "./controls/limits/limits.ts";
 import { HeldAnswers } from "./controls/parameters/held-answers.ts";
 import { parameters } from "./controls/parameters/parameters.ts";
@@ -72,7 +73,7 @@ export function openControls(parts: ControlParts): {
   return {
     cleared: inspector.cleared.bind(inspector),
     controls: {
-      request: [...standing, limits, parameters, guardrails, knowledge, semanticPolicies, heldAnswers],
+      request: [...standing, limits, parameters, governedMedia, guardrails, knowledge, semanticPolicies, heldAnswers],
       answer: [guardrails, generatedToolCalls, toolCallCap, limits.toolCallCaps, semanticPolicies, heldAnswers],
     },
     gates: new Gates({ ...parts.admission, actions: [...actions, new Approvals(parts)], inspectors, standing }),

@@ -31,6 +31,7 @@ export const ERRORS = {
   file_too_large: { status: 413, message: "The file is larger than files of its kind may be.", retry: false },
   file_not_found: { status: 404, message: "There is no such file.", retry: false },
   range_not_satisfiable: { status: 416, message: "The file has no bytes in that range.", retry: false },
+  speech_declined: { status: 400, message: "The model's provider said nothing.", retry: false },
   picture_declined: { status: 400, message: "The model's provider drew no picture.", retry: false },
   audio_length_unknown: {
     status: 400,

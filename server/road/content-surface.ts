@@ -40,7 +40,7 @@ export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
   chat_output: { direction: "output", subtypes: CONVERSATIONS },
   embeddings_input: { direction: "input", subtypes: ["embeddings", "gemini_embed_content", "gemini_batch_embed_contents"] },
   image_gen_input: { direction: "input", subtypes: ["image_generations", "image_edits"] },
-  image_gen_output: { direction: "output", subtypes: [] },
+  image_gen_output: { direction: "output", subtypes: ["image_generations", "image_edits"] },
   audio_tts_input: { direction: "input", subtypes: ["audio_speech"] },
   audio_tts_output: { direction: "output", subtypes: [] },
   audio_stt_input: { direction: "input", subtypes: ["audio_transcriptions", "audio_translations"] },

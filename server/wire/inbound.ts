@@ -46,6 +46,32 @@ export interface Sound {
   readonly textBytes: number;
 }
 
+/** What a request for media asks, under the names by which governance of media bounds it. */
+export interface MediaAsked {
+  /** Held to `<name>_whitelist`. */
+  readonly choices: Readonly<Record<string, MediaChoice>>;
+  /** Held to `max_<name>`, and the speed to `speed_min` too. Null where it cannot be told. */
+  readonly measures: Readonly<Record<string, MediaMeasure>>;
+  /** Held to `require_<name>`. */
+  readonly brings: Readonly<Record<string, { readonly field: string; readonly there: boolean }>>;
+}
+
+interface MediaChoice {
+  /** What the caller's format calls it. */
+  readonly field: string;
+  /** Null where the caller did not say. */
+  readonly value: string | null;
+  /** Says it for a caller who did not: left out where it means nothing then, null where only the caller can say it. */
+  readonly choose?: ((value: string) => void) | null;
+  /** What is chosen first, if it may be. */
+  readonly usual?: string;
+}
+
+interface MediaMeasure {
+  readonly field: string;
+  readonly value: number | null;
+}
+
 /** What the format calls the members that governance bounds. */
 export interface MemberNames {
   readonly temperature: string;
@@ -75,6 +101,8 @@ export interface InboundRequest {
   readonly spokenCharacters?: number;
   /** Where sound comes along to be heard. */
   readonly sound?: Sound;
+  /** Where media are asked for, or brought along to be heard. */
+  readonly media?: MediaAsked;
   /** How many texts the model reads each by itself: more than one where a request asks the same of several. */
   readonly prompts: number;
   /** Names of the tools offered to the model, in order. */

@@ -20,6 +20,7 @@ export type ProviderOperation =
   | "gemini_count"
   | "gemini_embed"
   | "gemini_images"
+  | "gemini_speech"
   | "imagen"
   | "converse"
   | "bedrock_embed"

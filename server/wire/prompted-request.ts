@@ -46,6 +46,11 @@ export abstract class PromptedRequest implements InboundRequest {
     return this.texts().reduce((sum, { text }) => sum + text.length, 0);
   }
 
+  /** Unicode code points of all texts, as governance of media counts them. */
+  protected get writtenCharacters(): number {
+    return this.texts().reduce((sum, { text }) => sum + codePointsOf(text), 0);
+  }
+
   sentSettings(): SentSettings {
     return NOTHING_SENT;
   }
@@ -65,6 +70,12 @@ export abstract class PromptedRequest implements InboundRequest {
     if (this.model !== model) edits.set("model", JSON.stringify(model));
     return this.document.text(edits);
   }
+}
+
+export function codePointsOf(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
 }
 
 /** What is wrong with how a body names its model. */

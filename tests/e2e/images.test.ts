@@ -5,6 +5,9 @@ import { fakeVendor, type FakeVendor } from "../support/fake-vendor.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** Pictures and moderations by OpenAI's own client, over a server of OpenAI's API that is not ours. */
+const PAGE = "<!doctype html><script>alert(1)</script>";
+/** How the vendor says it understood the prompt. */
+let revise: string | null = null;
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 let world: World;
 let vendor: FakeVendor;
@@ -23,7 +26,9 @@ beforeAll(async () => {
       output_tokens: 1_000,
       total_tokens: 1_020,
     };
-    const data = Array.from({ length: asked.n ?? 1 }, () => ({ b64_json: PIXEL }));
+    const b64_json = asked.model === "page" ? Buffer.from(PAGE).toString("base64") : PIXEL;
+    const said = revise === null ? {} : { revised_prompt: revise };
+    const data = Array.from({ length: asked.n ?? 1 }, () => ({ b64_json, ...said }));
     return Response.json({ created: 1763712000, data, ...(asked.model === "plain-1" ? {} : { usage }) });
   });
   world = await startWorld();
@@ -41,6 +46,7 @@ beforeAll(async () => {
   const tokens = { input_cost_per_million_tokens: 5, output_cost_per_million_tokens: 30 };
   await model("draws", "gpt-image-2", { ...tokens, supported_image_qualities: ["low", "high"] });
   await model("draws-each", "plain-1", { image_cost: 0.04 });
+  await model("draws-page", "page", { image_cost: 0.04 });
   await model("draws-unpriced", "plain-1", {});
   await model("cannot", "claude", { provider: "a" });
   await model("judges", "omni-moderation-latest", { mode: "moderation" });
@@ -98,6 +104,55 @@ test("a picture by a model priced each: what the gateway alone reads stays with 
   expect(await rowBy(response)).toMatchObject({ media_images_generated: 3, llm_estimated_cost_usd: 0.12 });
 });
 
+test("a picture is stored and given by an address that needs no credential, until its chat is deleted", async () => {
+  const asked = { model: "draws-each", prompt: "Two boats", n: 2, chat_id: "regatta", display_name: "boats" } as const;
+  const { data, response } = await openai.images.generate(asked as OpenAI.Images.ImageGenerateParamsNonStreaming).withResponse();
+  const urls = (data.data ?? []).map(({ url }) => url as string);
+  expect(data.data?.map(({ b64_json }) => b64_json as unknown)).toEqual([null, null]);
+  const shown = await fetch(urls[1] as string);
+  expect(Buffer.from(await shown.arrayBuffer()).toString("base64")).toBe(PIXEL);
+  expect([shown.headers.get("content-type"), shown.headers.get("x-content-type-options")]).toEqual(["image/png", "nosniff"]);
+  const files = `${world.gateway.runtimeUrl}/v1/proxy/files?chat_id=regatta`;
+  const headers = { "x-api-key": openai.apiKey as string };
+  const listed = (await (await fetch(files, { headers })).json()) as { files: object[] };
+  const kept = { kind: "image", mime_type: "image/png", chat_id: "regatta", display_name: "boats", model_id: expect.any(String) };
+  expect(listed.files).toEqual([expect.objectContaining(kept), expect.objectContaining(kept)]);
+  expect((await rowBy(response)).custom_metadata).toMatchObject({ files: [{ mime_type: "image/png" }, { mime_type: "image/png" }] });
+  expect(await (await fetch(files, { method: "DELETE", headers })).json()).toEqual({ deleted: 2 });
+  expect((await fetch(urls[0] as string)).status).toBe(404);
+});
+
+test("what a vendor calls a picture and is none is served as no picture: its caller gets the bytes, the store nothing", async () => {
+  const { data, response } = await openai.images.generate({ model: "draws-page", prompt: "A page" }).withResponse();
+  expect(data.data?.[0]).toEqual({ b64_json: Buffer.from(PAGE).toString("base64") });
+  expect((await rowBy(response)).custom_metadata).toMatchObject({ file_not_stored: "invalid_body" });
+});
+
+test("what a vendor says of how it understood a prompt is looked at on image_gen_output", async () => {
+  const { admin } = world;
+  const guard = await admin.post("/v1/admin/guardrails/configs", {
+    tenant_id: "default",
+    name: "words of painters",
+    enabled: true,
+    group_ids: [groupId],
+    surfaces: { image_gen_output: true },
+    builtin: { pii_enabled: true, pii_action: "redact", banned_words: ["project titan"] },
+  });
+  const revised = async (revised_prompt: string) => {
+    revise = revised_prompt;
+    const asked = openai.images.generate({ model: "draws-each", prompt: "A boat" }).withResponse();
+    return asked.then(
+      ({ data }) => data.data?.[0]?.revised_prompt,
+      ({ status }: { status: number }) => status,
+    );
+  };
+  expect(await revised("A boat")).toBe("A boat");
+  expect(await revised("A boat of joe@example.com")).not.toContain("joe@example.com");
+  expect(await revised("A boat called Project Titan")).toBe(403);
+  revise = null;
+  await admin.request("DELETE", `/v1/admin/guardrails/configs/${guard.id}?tenant_id=default`);
+});
+
 test("a picture without a price is unpriced and not free", async () => {
   const { data, response } = await openai.images.generate({ model: "draws-unpriced", prompt: "A cat" }).withResponse();
   expect(data).toMatchObject({ gw_cost_usd: null });
@@ -111,7 +166,7 @@ test.each([
   [{ size: "big" }, "size"],
   [{ style: "odd" }, "style"],
   [{ stream: true }, "stream"],
-  [{ response_format: "url" }, "response_format"],
+  [{ response_format: "gif" }, "response_format"],
   [{ quality: "hd" }, "quality"],
   [{ model: "cannot" }, "images"],
 ])("%j is refused and named, and nothing is sent", async (wrong, named) => {
@@ -148,7 +203,9 @@ test("a budget holds the dearest a call can come to before it leaves, and no cal
 });
 
 test("a picture one member of a routing group fails to draw is drawn by another, and paid once", async () => {
-  const { data, response } = await openai.images.generate({ model: "any-painter", prompt: "A cat" }).withResponse();
+  const { data, response } = await openai.images
+    .generate({ model: "any-painter", prompt: "A cat", response_format: "b64_json" })
+    .withResponse();
   expect(data).toMatchObject({ data: [{ b64_json: PIXEL }], gw_cost_usd: 0.04 });
   expect(await rowBy(response)).toMatchObject({
     llm_model_used: "second",

@@ -72,7 +72,9 @@ afterAll(async () => {
 const rowBy = (response: Response) => rowOf(world.admin, { id: response.headers.get("x-request-id") });
 const sent = () => JSON.parse(vendor.seen.at(-1)?.body as string);
 const draw = (model: string, more: object = {}) =>
-  openai.images.generate({ model, prompt: "A lighthouse", ...more } as OpenAI.Images.ImageGenerateParamsNonStreaming).withResponse();
+  openai.images
+    .generate({ model, prompt: "A lighthouse", response_format: "b64_json", ...more } as OpenAI.Images.ImageGenerateParamsNonStreaming)
+    .withResponse();
 const refusal = (asked: Promise<unknown>) =>
   asked.then(
     () => null,
@@ -127,8 +129,9 @@ test("Imagen and Gemini on Vertex, and Nova Canvas on Bedrock", async () => {
 });
 
 test("pictures are edited: as a form for OpenAI, inline for Gemini, and refused where there is no such thing", async () => {
+  const images = [await picture(), await picture("b.png")];
   const { data, response } = await openai.images
-    .edit({ model: "gpt-image-2", image: [await picture(), await picture("b.png")], mask: await picture("m.png"), prompt: "Bluer", n: 1 })
+    .edit({ model: "gpt-image-2", image: images, mask: await picture("m.png"), prompt: "Bluer", n: 1, response_format: "b64_json" })
     .withResponse();
   expect(data.data?.[0]?.b64_json).toBe(PIXEL);
   expect(edited.at(-1)).toEqual({

@@ -115,6 +115,35 @@ test("a text is spoken, priced by its characters and recorded", async () => {
   });
 });
 
+test("what is to be kept is stored, whole or not at all, and named by a header", async () => {
+  const ask = (model: string) =>
+    openai.audio.speech.create({
+      model,
+      voice: "alloy",
+      input: "Keep me",
+      persist: true,
+      chat_id: "memo",
+    } as OpenAI.Audio.SpeechCreateParams);
+  const response = await ask("speaks");
+  const sound = Buffer.from(await response.arrayBuffer());
+  expect(sound).toEqual(Buffer.concat([HALF, HALF]));
+  expect(response.headers.get("content-type")).toBe("audio/mpeg");
+  const id = response.headers.get("x-gw-file-id") as string;
+  const kept = await openai.files.content(id);
+  expect(Buffer.from(await kept.arrayBuffer())).toEqual(sound);
+  expect(vendor.seen.at(-1)?.body).toBe('{"model":"speaks","voice":"alloy","input":"Keep me"}');
+  expect(await rowBy(response)).toMatchObject({
+    media_audio_chars: 7,
+    llm_estimated_cost_usd: 0.000105,
+    custom_metadata: { files: [{ id, size_bytes: 16 }] },
+  });
+  expect(await refusal(ask("nonsense"))).toMatchObject({ status: 502 });
+  const files = `${world.gateway.runtimeUrl}/v1/proxy/files?chat_id=memo`;
+  const deleted = await fetch(files, { method: "DELETE", headers: { "x-api-key": openai.apiKey as string } });
+  expect(await deleted.json()).toEqual({ deleted: 1 });
+  expect(await refusal(openai.files.content(id))).toMatchObject({ status: 404 });
+});
+
 test("it streams as it comes", async () => {
   const response = await openai.audio.speech.create({ model: "slow", voice: "alloy", input: "Slowly" });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
@@ -145,7 +174,7 @@ test("deployments of Azure speak too; what is no sound and what speaks not are t
     voice: "",
     speed: 9,
     response_format: "midi",
-    persist: true,
+    persist: "yes",
     stream_format: "sse",
     input: " ",
   }))

@@ -85,6 +85,18 @@ const refusal = (asked: Promise<unknown>) =>
   );
 const spooled = () => readdir(join(world.gateway.dataDir, "spool"));
 
+test("sound that is to be kept is stored, of an answer in events too, and named by a header", async () => {
+  for (const more of [{ model: "hears" }, { model: "hears-by-token", stream: true }] as const) {
+    const asked = { file: await toFile(SOUND, "memo.wav"), persist: true, chat_id: "memo", ...more };
+    const { response } = await openai.audio.transcriptions
+      .create(asked as unknown as OpenAI.Audio.TranscriptionCreateParams)
+      .withResponse();
+    await response.text().catch(() => undefined);
+    const id = response.headers.get("x-gw-file-id") as string;
+    expect(Buffer.from(await (await openai.files.content(id)).arrayBuffer())).toEqual(Buffer.from(SOUND));
+  }
+});
+
 test("sound is written down, priced by its seconds and recorded, and nothing of it stays", async () => {
   const { data, response } = await openai.audio.transcriptions
     .create({ file: await sound(), model: "hears", prompt: "A memo", language: "en" })

@@ -33,6 +33,7 @@ export const SERVED_SURFACES = [
   "chat_output",
   "embeddings_input",
   "image_gen_input",
+  "image_gen_output",
   "audio_tts_input",
   "audio_stt_input",
   "audio_stt_output",

@@ -138,10 +138,19 @@ export const llmGovernance = z
   .meta({ id: "LlmGovernance" });
 
 const mediaValue = z.union([z.number().min(0).max(most), z.boolean(), z.array(z.string().min(1).max(256)).max(1_000)]).nullable();
-const MEDIA_FIELD = /^(?:[a-z_]+_whitelist|max_[a-z_]+|speed_min|require_[a-z_]+)$/;
 
-function mediaFieldProblem(field: string, value: unknown): string | null {
-  if (!MEDIA_FIELD.test(field)) return "is not known here: a media field is *_whitelist, max_*, speed_min or require_*";
+/** What can be said of each mode: a whitelist of values, the most of something, the slowest speed, what has to be there. */
+export const MEDIA_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  image: ["dim_whitelist", "quality_whitelist", "style_whitelist", "max_n", "max_input_characters", "require_image_input"],
+  audio_speech: ["voice_whitelist", "format_whitelist", "max_input_characters", "max_speed", "speed_min"],
+  audio_transcription: ["language_whitelist", "format_whitelist", "max_input_characters", "max_duration_seconds", "max_file_size_mb"],
+  moderation: ["max_input_characters"],
+  video: ["resolution_whitelist", "max_duration_seconds", "max_n", "max_input_characters", "require_image_input"],
+};
+
+function mediaFieldProblem(mode: string, field: string, value: unknown): string | null {
+  const known = MEDIA_FIELDS[mode] ?? [];
+  if (!known.includes(field)) return `is not known here: of ${mode} there are ${known.join(", ")}`;
   if (value === null) return null;
   if (field.endsWith("_whitelist")) return Array.isArray(value) ? null : "must be an array of strings";
   if (field.startsWith("require_")) return typeof value === "boolean" ? null : "must be true or false";
@@ -150,11 +159,16 @@ function mediaFieldProblem(field: string, value: unknown): string | null {
 
 /** `{mode: {field: value}}`: whitelists, ceilings (`max_*`), the floor `speed_min`, demands (`require_*`). */
 export const mediaGovernance = z
-  .record(z.string().regex(/^[a-z][a-z_]{0,63}$/, "is no mode"), z.record(z.string(), mediaValue))
+  .record(z.string().max(64), z.record(z.string(), mediaValue))
   .superRefine((document, context) => {
     for (const [mode, fields] of Object.entries(document)) {
+      if (!Object.hasOwn(MEDIA_FIELDS, mode)) {
+        const modes = Object.keys(MEDIA_FIELDS).join(", ");
+        context.addIssue({ code: "custom", path: [mode], message: `is no mode that is governed: there are ${modes}` });
+        continue;
+      }
       for (const [field, value] of Object.entries(fields)) {
-        const problem = mediaFieldProblem(field, value);
+        const problem = mediaFieldProblem(mode, field, value);
         if (problem !== null) context.addIssue({ code: "custom", path: [mode, field], message: problem });
       }
     }

@@ -143,7 +143,7 @@ export const imagesRequest = z
     size: text.describe('"auto" or WIDTHxHEIGHT').optional(),
     quality: text.optional(),
     style: z.enum(["vivid", "natural"]).optional(),
-    response_format: z.enum(["b64_json"]).optional(),
+    response_format: z.enum(["url", "b64_json"]).describe("url when left out").optional(),
     chat_id: text.optional(),
     display_name: text.optional(),
   })
@@ -158,6 +158,7 @@ export const imageEditForm = z
     n: text.optional(),
     size: text.describe('"auto" or WIDTHxHEIGHT').optional(),
     quality: text.optional(),
+    response_format: z.enum(["url", "b64_json"]).describe("url when left out").optional(),
     chat_id: text.optional(),
     display_name: text.optional(),
   })
@@ -166,7 +167,9 @@ export const imageEditForm = z
 export const imagesAnswer = z
   .looseObject({
     created: z.number().optional(),
-    data: z.array(z.looseObject({ b64_json: text.optional(), url: text.optional(), revised_prompt: text.nullable().optional() })),
+    data: z.array(
+      z.looseObject({ b64_json: text.nullable().optional(), url: text.optional(), revised_prompt: text.nullable().optional() }),
+    ),
     gw_cost_usd: z.number().nullable().describe("null: unpriced"),
     gw_model_id: text,
   })
@@ -180,6 +183,7 @@ export const speechRequest = z
     instructions: text.optional(),
     response_format: z.enum(["mp3", "opus", "aac", "flac", "wav", "pcm"]).optional(),
     speed: z.number().min(0.25).max(4).optional(),
+    persist: z.boolean().describe("true: stored, and named by the header X-Gw-File-Id").optional(),
     chat_id: text.optional(),
   })
   .meta({ id: "SpeechRequest" });

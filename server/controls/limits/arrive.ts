@@ -8,7 +8,7 @@ import type { RequestView } from "../../road/view.ts";
 import type { LimitedCall } from "./limited-call.ts";
 import { unpricedRefusal } from "./limit-refusals.ts";
 import type { CallPlan } from "./plan.ts";
-import { dearest, demandOf, ofPictures, ofSound, type WorstCase, withoutOutput, worstCaseOf } from "./worst-case.ts";
+import { dearest, demandOf, ofPictures, ofSound, ofSpeech, type WorstCase, withoutOutput, worstCaseOf } from "./worst-case.ts";
 
 /** A call as it comes to the gate: what it may come to at most, and what is held for it. A refusal where that has no price. */
 export function arrive(
@@ -62,5 +62,5 @@ export function arrive(
 function ofMedia(model: ModelEntry, { pictures, sound, spokenCharacters = 0 }: RequestView, bounded: WorstCase): WorstCase {
   if (pictures !== undefined) return ofPictures(model, bounded, pictures);
   if (sound?.seconds != null) return ofSound(bounded, sound.seconds);
-  return { ...withoutOutput(bounded), spokenCharacters };
+  return spokenCharacters > 0 ? ofSpeech(model, bounded, spokenCharacters) : withoutOutput(bounded);
 }

@@ -23,7 +23,7 @@ export interface WorstCase {
   readonly searches: number;
   /** Pictures, which a price for each may be set for; none when left out. */
   readonly images?: number;
-  /** Characters to be spoken, which alone are billed then; none when left out. */
+  /** Characters to be spoken, billed by themselves or by tokens; none when left out. */
   readonly spokenCharacters?: number;
   /** Seconds of sound to be heard, billed by themselves or by tokens; none when left out. */
   readonly audioSeconds?: number;
@@ -78,6 +78,16 @@ export function ofSound(worst: WorstCase, seconds: number): WorstCase {
   const heard = Math.ceil(seconds);
   const [inputTokens, outputTokens] = [worst.inputTokens + heard * HEARD_A_SECOND, heard * WRITTEN_A_SECOND];
   return { ...worst, inputTokens, inputBytes: inputTokens, outputTokens, audioSeconds: heard, outputIsOurs: false, outputMustBeSet: false };
+}
+
+/** Tokens that a character comes to at most when it is spoken, a second long. */
+const SPOKEN_A_CHARACTER = 25;
+
+/** A call that speaks: billed by its characters, or by tokens where the model's vendor tells and the model's record prices those. */
+export function ofSpeech(model: ModelEntry, worst: WorstCase, spokenCharacters: number): WorstCase {
+  const byTokens = model.priceSchedule.some(({ prices }) => prices.input !== null && prices.output !== null);
+  const most = byTokens ? spokenCharacters * SPOKEN_A_CHARACTER : 0;
+  return { ...withoutOutput(worst), spokenCharacters, outputTokens: Math.min(most, model.maxOutputTokens ?? most) };
 }
 
 /** The most a call of the gateway's own can come to. `outputTokens`: what its request asks for at most; null: nothing. */
@@ -136,7 +146,13 @@ export function dearest(
   for (const of of inForce(model.priceSchedule, at)) {
     if (spokenCharacters > 0) {
       if (of.spokenCharacter == null) return null;
-      most = Math.max(most ?? 0, costOf([{ tokens: spokenCharacters, pricePerMillion: of.spokenCharacter }]));
+      const byTokens = [
+        { tokens: inputTokens, pricePerMillion: of.input ?? 0 },
+        { tokens: outputTokens, pricePerMillion: Math.max(of.output ?? 0, of.audioOutput ?? 0) },
+      ];
+      // Some vendors tell tokens of speech and bill those.
+      const told = of.input !== null && of.output !== null ? costOf(byTokens) : 0;
+      most = Math.max(most ?? 0, told, costOf([{ tokens: spokenCharacters, pricePerMillion: of.spokenCharacter }]));
       continue;
     }
     // Pictures and sound are billed by tokens or by themselves: one of the two prices is enough.

@@ -26,7 +26,7 @@ export function costAt(schedule: readonly DatedPrices[], usage: Usage, millis: n
 export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   const { input, output } = prices;
   const byTokens = inputTokens(usage) + usage.output > 0 && input !== null && output !== null;
-  if ((usage.spokenCharacters ?? 0) > 0) return costEach(prices.spokenCharacter, usage.spokenCharacters ?? 0);
+  if ((usage.spokenCharacters ?? 0) > 0 && !byTokens) return costEach(prices.spokenCharacter, usage.spokenCharacters ?? 0);
   if ((usage.images ?? 0) > 0 && !byTokens) return costEach(prices.image, usage.images ?? 0);
   // Whoever hears bills each second that was begun.
   if ((usage.audioSeconds ?? 0) > 0 && !byTokens) return costEach(prices.audioSecond, Math.ceil(usage.audioSeconds ?? 0));

@@ -13,6 +13,14 @@ export function callerOf({ identity, scope }: Call): { readonly owner: ReturnTyp
   return { owner: fileOwner(identity, scope), tenant: scope.tenant };
 }
 
+/** The row says which files went along or came of it, by what their bytes were. */
+export function noteFiles(call: Call, files: readonly CallerFile[]): void {
+  call.row.custom_metadata = {
+    ...(call.row.custom_metadata as object | null | undefined),
+    files: files.map(({ id, mime_type, size_bytes, content_hash }) => ({ id, mime_type, size_bytes, content_hash })),
+  };
+}
+
 /** Says on the row which file the call was about. */
 export function noteFile(call: Call, file: Pick<CallerFile, "id" | "kind" | "mime_type" | "size_bytes" | "content_hash">): void {
   call.row.custom_metadata = {

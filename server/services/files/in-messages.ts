@@ -3,7 +3,7 @@ import type { Call } from "../../road/call.ts";
 import { JsonDocument } from "../../wire/document.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
 import { type FileContent, type FileNamingFormat, filePlaces, type FilePlace, TURNS } from "../../wire/stored-file-places.ts";
-import { callerOf, type CallerFile, type FileService } from "./caller.ts";
+import { callerOf, type CallerFile, type FileService, noteFiles } from "./caller.ts";
 
 /** What files may put into one request, as they are stored. */
 const MOST_OF_A_REQUEST = 20 * 1024 * 1024;
@@ -46,7 +46,7 @@ export class FilesInMessages {
     if (isRefusal(contents)) return contents;
     for (const place of places) place.put(contents.get(place.fileId) as FileContent);
     document.touch(turns);
-    note(call, [...found.values()]);
+    noteFiles(call, [...found.values()]);
     return new TextEncoder().encode(document.text());
   }
 
@@ -100,12 +100,4 @@ function sizeOf(found: ReadonlyMap<string, CallerFile>, id: string): number {
 
 function unreadable(field: string, message: string): Refusal {
   return refuse("invalid_body", undefined, { fields: [{ field, message }] });
-}
-
-/** The row says which files went along, by what their bytes were. */
-function note(call: Call, files: readonly CallerFile[]): void {
-  call.row.custom_metadata = {
-    ...(call.row.custom_metadata as object | null | undefined),
-    files: files.map(({ id, mime_type, size_bytes, content_hash }) => ({ id, mime_type, size_bytes, content_hash })),
-  };
 }

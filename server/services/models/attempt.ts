@@ -99,12 +99,12 @@ async function readWhole(
     if (said === null) return failed(notAnAnswer(bytes), response.status);
     return { ...failed(said.declined, response.status), usage: plausibleUsage(said.usage) };
   }
-  const translated = read.body !== bytes;
+  const contentType = read.contentType ?? (read.body === bytes ? undefined : "application/json");
   return {
     answer: {
       kind: "whole",
       status: response.status,
-      headers: translated ? { ...headers, "content-type": "application/json" } : headers,
+      headers: contentType === undefined ? headers : { ...headers, "content-type": contentType },
       body: read.body,
       usage: plausibleUsage(read.usage) ?? estimated(inputCharacters, read.outputCharacters),
       failure: null,

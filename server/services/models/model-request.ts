@@ -52,6 +52,8 @@ export interface DeclinedReading {
 
 export interface WholeAnswerReading {
   readonly body: Uint8Array;
+  /** As its caller gets it; when left out what the provider said, or JSON where the body was translated. */
+  readonly contentType?: string;
   /** Null when the provider reported none. */
   readonly usage: Usage | null;
   /** Null where output is not counted in tokens. */

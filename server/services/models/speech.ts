@@ -1,33 +1,93 @@
-import { isRefusal, refuse } from "../../kernel/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../kernel/errors.ts";
+import type { JsonValue } from "../../wire/document.ts";
+import { replyObject } from "../../wire/openai/reply-object.ts";
 import { NOTHING_SENT } from "../../wire/sent-settings.ts";
-import { PassedSound } from "../../wire/speech/passed-sound.ts";
+import { PassedSound, usageOfSpeech } from "../../wire/speech/passed-sound.ts";
+import type { SpeechCodec, SpeechRead } from "../../wire/speech/speech-codec.ts";
 import type { SpeechRequest } from "../../wire/speech/speech-request.ts";
+import type { Usage } from "../../wire/usage.ts";
 import { type AttemptParts, providerOf } from "./attempt.ts";
-import type { ModelRequest } from "./model-request.ts";
+import type { ModelRequest, PreparedRequest } from "./model-request.ts";
 
-/** Speech of a model whose provider speaks OpenAI's API: it passes as it comes. */
+/** Speech of a model whose provider speaks OpenAI's API, or has such models of its own. */
 export function speechModelRequest(request: SpeechRequest, providers: AttemptParts["providers"]): ModelRequest {
   return {
     inputCharacters: request.inputCharacters,
     prepare(_call, model) {
       const provider = providerOf(providers, model);
       if (isRefusal(provider)) return provider;
-      if (provider.traits.passes?.has("speech") !== true)
-        return refuse("unsupported_parameter", `No speech is served for providers of the format ${model.provider.apiFormat}.`);
-      return {
-        operation: "speech",
-        body: request.outbound({ model: model.modelName }),
-        stream: true,
-        sent: NOTHING_SENT,
-        headers: {},
-        streamCodec: () => new PassedSound(request.spokenCharacters),
-        streamType: request.contentType,
-        bytes: true,
-        // Sound is a stream: whatever else was answered is no speech.
-        whole: () => null,
-        refusal: () => null,
-        dropped: [],
-      };
+      if (provider.traits.passes?.has("speech") === true) return passing(request, model.modelName);
+      const codec = provider.traits.speech?.(model) ?? null;
+      return codec === null
+        ? refuse("unsupported_parameter", `No speech is served for providers of the format ${model.provider.apiFormat}.`)
+        : translating(request, codec);
     },
   };
+}
+
+/** It passes as it comes, or is read whole where it is to be stored. */
+function passing(request: SpeechRequest, model: string): PreparedRequest {
+  const { persist, contentType, spokenCharacters } = request;
+  return {
+    operation: "speech",
+    body: request.outbound({ model }),
+    stream: !persist,
+    sent: NOTHING_SENT,
+    headers: {},
+    streamCodec: () => (persist ? null : new PassedSound(spokenCharacters)),
+    streamType: contentType,
+    bytes: true,
+    // Sound is a stream where it is not to be stored: whatever else was answered is no speech.
+    whole: (bytes) =>
+      !persist || bytes.byteLength === 0 || replyObject(bytes) !== null
+        ? null
+        : { body: bytes, contentType, usage: usageOfSpeech(spokenCharacters), outputCharacters: 0 },
+    refusal: () => null,
+    dropped: [],
+  };
+}
+
+function translating(request: SpeechRequest, codec: SpeechCodec): PreparedRequest | Refusal {
+  const asked = request.asked();
+  const written = codec.write(asked);
+  if ("unsupported" in written) return refuse("unsupported_parameter", undefined, { fields: [written.unsupported] });
+  return {
+    operation: codec.operation,
+    body: written.body,
+    stream: false,
+    sent: NOTHING_SENT,
+    headers: {},
+    streamCodec: () => null,
+    streamType: null,
+    whole(bytes) {
+      const read = readSpeech(codec, bytes, asked.format);
+      if (read === null || read.sound === null) return null;
+      const { bytes: body, contentType } = read.sound;
+      return { body, contentType, usage: usageOf(read, request.spokenCharacters), outputCharacters: 0 };
+    },
+    declined(bytes) {
+      const read = readSpeech(codec, bytes, asked.format);
+      if (read === null || read.sound !== null) return null;
+      return { declined: refuse("speech_declined", undefined, { reason: read.declined ?? undefined }), usage: read.usage };
+    },
+    refusal: (status) => new TextEncoder().encode(JSON.stringify({ error: refusedAs(status) })),
+    dropped: written.dropped,
+  };
+}
+
+function readSpeech(codec: SpeechCodec, bytes: Uint8Array, format: string | null): SpeechRead | null {
+  try {
+    return codec.read(JSON.parse(new TextDecoder().decode(bytes)) as JsonValue, format);
+  } catch {
+    return null;
+  }
+}
+
+function usageOf({ usage }: SpeechRead, spokenCharacters: number): Usage {
+  return usage === null ? usageOfSpeech(spokenCharacters) : { ...usage, spokenCharacters };
+}
+
+function refusedAs(status: number): object {
+  const message = `The model's provider refused the request (HTTP ${status}).`;
+  return { message, type: "invalid_request_error", param: null, code: null };
 }

@@ -59,8 +59,8 @@ export function failureOfRefusal(refusal: Refusal): Failure {
   return {
     outcome: refusal.code,
     answer: refusal,
-    // What one model will not draw nobody goes and asks others for.
-    again: refusal.code === "picture_declined" ? "nowhere" : permanent ? "elsewhere" : "anywhere",
+    // What one model will not draw or say nobody goes and asks others for.
+    again: refusal.code === "picture_declined" || refusal.code === "speech_declined" ? "nowhere" : permanent ? "elsewhere" : "anywhere",
     coolMs: permanent ? ACCOUNT_COOL_MS : null,
   };
 }

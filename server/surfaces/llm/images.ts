@@ -2,30 +2,39 @@ import { isRefusal } from "../../kernel/errors.ts";
 import type { Dispatch } from "../../services/models/dispatch.ts";
 import type { FormBounds } from "../../services/files/read-form.ts";
 import { type MediaSpool, readMediaForm } from "../../services/files/read-media.ts";
+import { type AnswerStore, withAddresses } from "../../services/files/store-answer.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Exchange, Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";
 import { readImageEditRequest } from "../../wire/images/image-edit-request.ts";
 import { type PicturesRequest, readImagesRequest } from "../../wire/images/images-request.ts";
+import { pictureTexts } from "../../wire/images/picture-texts.ts";
 import { llmRefusals } from "./refusals.ts";
 
 const BOUNDS: FormBounds = { fields: 40, fieldBytes: 128 * 1024, files: { image: 16, "image[]": 16, mask: 1 } };
 
-function drawing(models: Dispatch, inbound: PicturesRequest): Exchange {
-  return { view: new InboundView(inbound, ["image"]), answer: (call) => models.draw(call, inbound) };
+function drawing(models: Dispatch, store: AnswerStore, inbound: PicturesRequest): Exchange {
+  return {
+    view: new InboundView(inbound, ["image"]),
+    output: { texts: pictureTexts, framing: "events" },
+    answer: (call) => models.draw(call, inbound),
+    ...(inbound.asAddresses && {
+      written: (call, answer) => withAddresses(call, answer, store, { chatId: inbound.chatId, displayName: inbound.displayName }),
+    }),
+  };
 }
 
 /** POST /images/generations, OpenAI's own shape (interface 4.2). */
-export const imageGenerations = (models: Dispatch): Surface => ({
+export const imageGenerations = (models: Dispatch, store: AnswerStore): Surface => ({
   ...llmRefusals,
   read(_call, body) {
     const inbound = readImagesRequest(body ?? new Uint8Array(0));
-    return "fields" in inbound ? invalidRequest(inbound.fields) : drawing(models, inbound);
+    return "fields" in inbound ? invalidRequest(inbound.fields) : drawing(models, store, inbound);
   },
 });
 
 /** POST /images/edits, OpenAI's own shape. */
-export const imageEdits = (models: Dispatch, spool: MediaSpool): Surface => ({
+export const imageEdits = (models: Dispatch, spool: MediaSpool, store: AnswerStore): Surface => ({
   ...llmRefusals,
   async read(call) {
     const form = await readMediaForm(call, spool, BOUNDS, "image");
@@ -33,6 +42,6 @@ export const imageEdits = (models: Dispatch, spool: MediaSpool): Surface => ({
     const inbound = readImageEditRequest(form.fields, form.files, form.bytes);
     if ("fields" in inbound) return invalidRequest(inbound.fields);
     call.requestContent = inbound.outbound({ model: inbound.model ?? "" });
-    return drawing(models, inbound);
+    return drawing(models, store, inbound);
   },
 });

@@ -1,5 +1,6 @@
 import type { GovernedRoute } from "../../road/road.ts";
 import type { Surface } from "../../road/surface.ts";
+import type { AnswerStore } from "../../services/files/store-answer.ts";
 import type { MediaSpool } from "../../services/files/read-media.ts";
 import type { Dispatch } from "../../services/models/dispatch.ts";
 import { imageEdits, imageGenerations } from "./images.ts";
@@ -7,7 +8,7 @@ import { moderations } from "./moderations.ts";
 import { speech } from "./speech.ts";
 import { transcriptions } from "./transcriptions.ts";
 
-interface MediaServices {
+interface MediaServices extends AnswerStore {
   readonly models: Dispatch;
   readonly spool: MediaSpool;
 }
@@ -28,15 +29,20 @@ const media = (path: string, proxySubtype: string, surface: MediaRoute["surface"
 
 /** Every route of pictures and sound. */
 export const MEDIA_ROUTES: readonly MediaRoute[] = [
-  media("/images/generations", "image_generations", ({ models }) => imageGenerations(models)),
-  media("/images/edits", "image_edits", ({ models, spool }) => imageEdits(models, spool), "streamed"),
-  media("/audio/speech", "audio_speech", ({ models }) => speech(models)),
+  media("/images/generations", "image_generations", (services) => imageGenerations(services.models, services)),
+  media("/images/edits", "image_edits", (services) => imageEdits(services.models, services.spool, services), "streamed"),
+  media("/audio/speech", "audio_speech", ({ models, files }) => speech(models, files)),
   media(
     "/audio/transcriptions",
     "audio_transcriptions",
-    ({ models, spool }) => transcriptions("transcriptions", models, spool),
+    ({ models, spool, files }) => transcriptions("transcriptions", models, spool, files),
     "streamed",
   ),
-  media("/audio/translations", "audio_translations", ({ models, spool }) => transcriptions("translations", models, spool), "streamed"),
+  media(
+    "/audio/translations",
+    "audio_translations",
+    ({ models, spool, files }) => transcriptions("translations", models, spool, files),
+    "streamed",
+  ),
   media("/moderations", "moderations", ({ models }) => moderations(models)),
 ];

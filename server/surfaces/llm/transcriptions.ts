@@ -1,4 +1,7 @@
 import { isRefusal } from "../../kernel/errors.ts";
+import type { FileService } from "../../services/files/caller.ts";
+import { storedSound } from "../../services/files/store-answer.ts";
+import { modelOf } from "../../road/target.ts";
 import { invalidRequest } from "../../road/invalid-request.ts";
 import type { Surface } from "../../road/surface.ts";
 import { InboundView } from "../../road/view.ts";
@@ -15,7 +18,12 @@ import { llmRefusals } from "./refusals.ts";
 const BOUNDS: FormBounds = { fields: 40, fieldBytes: 1024 * 1024, files: { file: 1 } };
 
 /** POST /audio/transcriptions and /audio/translations, OpenAI's own shape (interface 4.2). */
-export const transcriptions = (operation: TranscriptionRequest["operation"], models: Dispatch, spool: MediaSpool): Surface => ({
+export const transcriptions = (
+  operation: TranscriptionRequest["operation"],
+  models: Dispatch,
+  spool: MediaSpool,
+  files: FileService,
+): Surface => ({
   ...llmRefusals,
   async read(call) {
     const form = await readMediaForm(call, spool, BOUNDS, "audio");
@@ -27,7 +35,12 @@ export const transcriptions = (operation: TranscriptionRequest["operation"], mod
     return {
       view: new InboundView(inbound, ["audio_transcription"]),
       output: { texts: transcriptTexts, framing: "events" },
-      answer: () => models.transcribe(call, inbound),
+      async answer() {
+        const answer = await models.transcribe(call, inbound);
+        if (!inbound.persist || isRefusal(answer) || (answer.kind === "whole" && answer.failure !== null)) return answer;
+        const said = { kind: null, chatId: inbound.chatId, modelId: modelOf(call)?.id ?? null, displayName: inbound.displayName };
+        return { ...answer, headers: { ...answer.headers, ...(await storedSound(call, files, file.open(), said)) } };
+      },
       written(_call, answer) {
         const written = writtenTranscript(answer.body, inbound.format, inbound.stream);
         if (written === null) return answer;

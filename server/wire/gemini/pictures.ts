@@ -3,6 +3,7 @@ import { ratioOf } from "../images/aspect-ratio.ts";
 import type { PicturesCodec } from "../images/pictures-codec.ts";
 import { addedUsage } from "../usage.ts";
 import type { Usage } from "../usage.ts";
+import { partsOf, wordsOf } from "./answer-parts.ts";
 import { objectIn, objectsIn, textIn } from "./members.ts";
 import { readGeminiUsage } from "./usage.ts";
 
@@ -49,13 +50,6 @@ export const geminiPictures: PicturesCodec = {
   },
 };
 
-function partsOf(answer: JsonObject): readonly JsonObject[] {
-  return objectsIn(answer, "candidates").flatMap((candidate) => {
-    const content = objectIn(candidate, "content");
-    return content === null ? [] : objectsIn(content, "parts");
-  });
-}
-
 function picturesIn(answer: JsonObject): string[] {
   return partsOf(answer).flatMap((part) => {
     const inline = objectIn(part, "inlineData");
@@ -63,17 +57,6 @@ function picturesIn(answer: JsonObject): string[] {
     // A picture it only thought of is none that it gave.
     return data === null || part.thought === true || textIn(inline as JsonObject, "mimeType")?.startsWith("image/") === false ? [] : [data];
   });
-}
-
-function wordsOf(answer: JsonObject): string {
-  const said = partsOf(answer).flatMap((part) => (part.thought === true ? [] : (textIn(part, "text") ?? [])));
-  const feedback = objectIn(answer, "promptFeedback");
-  const reason =
-    (feedback === null ? null : textIn(feedback, "blockReason")) ??
-    objectsIn(answer, "candidates")
-      .map((candidate) => textIn(candidate, "finishReason"))
-      .find((one) => one !== null && one !== "STOP");
-  return said.join("").trim() || reason || "it gave no reason";
 }
 
 const IMAGEN_RATIOS = ["1:1", "3:4", "4:3", "9:16", "16:9"];

@@ -1,5 +1,5 @@
 import { type FieldProblem, type JsonObject, JsonDocument } from "../document.ts";
-import type { Pictures, TextSlot } from "../inbound.ts";
+import type { MediaAsked, Pictures, TextSlot } from "../inbound.ts";
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
 import { isSize, sizeOf } from "./image-size.ts";
 import type { PicturesAsked } from "./pictures-codec.ts";
@@ -17,6 +17,7 @@ const NO_TEXT = new Set([
 /** What a translation says in a vendor's own words. */
 const TRANSLATED = new Set([...OURS, "model", "model_id", "prompt", "n", "size", "quality", "response_format", "stream"]);
 const MAX_IMAGES = 10;
+const USUAL_SIZE = "1024x1024";
 /** The largest picture that any model served here draws, in pixels. */
 const LARGEST = 3840 * 2160;
 /** Fewer than any vendor's finest quality spends on a token. */
@@ -37,6 +38,20 @@ export abstract class PicturesRequest extends PromptedRequest {
     return { count: Number(this.document.value.n ?? 1), tokensEach: Math.ceil(pixels / PIXELS_PER_TOKEN) };
   }
 
+  get media(): MediaAsked {
+    const said = (field: string) => (this.document.value[field] as string | null | undefined) ?? null;
+    const choose = (field: string) => (value: string) => this.document.set(field, value);
+    return {
+      choices: {
+        dim: { field: "size", value: said("size"), choose: choose("size"), usual: USUAL_SIZE },
+        quality: { field: "quality", value: said("quality"), choose: choose("quality") },
+        style: { field: "style", value: said("style") },
+      },
+      measures: { n: { field: "n", value: this.pictures.count }, input_characters: { field: "prompt", value: this.writtenCharacters } },
+      brings: { image_input: { field: "image", there: this.operation === "image_edits" } },
+    };
+  }
+
   override get candidates(): number {
     return this.pictures.count;
   }
@@ -47,6 +62,11 @@ export abstract class PicturesRequest extends PromptedRequest {
 
   get displayName(): string | null {
     return (this.document.value.display_name as string | null | undefined) ?? null;
+  }
+
+  /** Whether its caller wants addresses of stored pictures, and not their bytes. */
+  get asAddresses(): boolean {
+    return this.document.value.response_format !== "b64_json";
   }
 
   /** The prompt, and what else vendors let be said: what is to be left out of a picture, for one. */
@@ -119,7 +139,7 @@ export function pictureProblems({
   check("size", !said(size) || isSize(size), 'must be "auto" or WIDTHxHEIGHT');
   check("quality", !said(quality) || (typeof quality === "string" && quality !== ""), "must be a text");
   check("style", !said(style) || style === "vivid" || style === "natural", "must be vivid or natural");
-  check("response_format", !said(format) || format === "b64_json", "must be b64_json: pictures are given as bytes");
+  check("response_format", !said(format) || format === "url" || format === "b64_json", "must be url or b64_json");
   check("stream", !said(stream) || stream === false, "must be false: pictures are given whole");
   for (const name of OURS) {
     const one = value[name];

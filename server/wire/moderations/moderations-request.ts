@@ -1,10 +1,14 @@
 import { type FieldProblem, isObject, JsonDocument, type JsonValue } from "../document.ts";
-import type { TextSlot } from "../inbound.ts";
+import type { MediaAsked, TextSlot } from "../inbound.ts";
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
 
 /** POST /moderations as OpenAI's clients send it: texts, or texts and pictures. */
 export class ModerationsRequest extends PromptedRequest {
   readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "input" };
+
+  get media(): MediaAsked {
+    return { choices: {}, measures: { input_characters: { field: "input", value: this.writtenCharacters } }, brings: {} };
+  }
 
   texts(): readonly TextSlot[] {
     const { input } = this.document.value;

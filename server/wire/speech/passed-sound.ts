@@ -14,17 +14,7 @@ export class PassedSound implements StreamCodec {
 
   /** Of what never began, nothing was spoken. */
   get usage(): Usage {
-    const spokenCharacters = this.begun ? this.characters : 0;
-    return {
-      inputUncached: 0,
-      cacheRead: 0,
-      cacheWrite: 0,
-      cacheWriteHour: 0,
-      output: 0,
-      reasoning: 0,
-      spokenCharacters,
-      estimated: false,
-    };
+    return usageOfSpeech(this.begun ? this.characters : 0);
   }
 
   push(piece: Uint8Array): Uint8Array {
@@ -35,4 +25,9 @@ export class PassedSound implements StreamCodec {
   end(): StreamEnding {
     return { complete: this.begun, last: null, errorReported: false };
   }
+}
+
+export function usageOfSpeech(spokenCharacters: number): Usage {
+  const none = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0 };
+  return { ...none, spokenCharacters, estimated: false };
 }

@@ -1,12 +1,15 @@
-import { type FieldProblem, isObject, JsonDocument } from "../document.ts";
-import type { TextSlot } from "../inbound.ts";
-import { modelProblems, PromptedRequest } from "../prompted-request.ts";
+import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
+import type { MediaAsked, TextSlot } from "../inbound.ts";
+import type { SpeechAsked } from "./speech-codec.ts";
+import { codePointsOf, modelProblems, PromptedRequest } from "../prompted-request.ts";
 
 /** Types of sound that may be asked for, and as what they are served. */
 const TYPES = { mp3: "audio/mpeg", opus: "audio/ogg", aac: "audio/aac", flac: "audio/flac", wav: "audio/wav", pcm: "audio/pcm" } as const;
 const FORMATS = Object.keys(TYPES);
 /** Members that only the gateway reads. */
 const OURS = ["chat_id", "persist"];
+/** What a translation says in a vendor's own words. */
+const TRANSLATED = new Set([...OURS, "model", "model_id", "input", "voice", "instructions", "response_format", "stream_format"]);
 const SLOWEST = 0.25;
 const FASTEST = 4;
 
@@ -16,13 +19,53 @@ export class SpeechRequest extends PromptedRequest {
 
   /** Of what is to be said, as its vendors bill it: Unicode code points. */
   get spokenCharacters(): number {
-    let count = 0;
-    for (const _ of this.document.value.input as string) count++;
-    return count;
+    return codePointsOf(this.document.value.input as string);
+  }
+
+  /** Whether its caller wants it stored. */
+  get persist(): boolean {
+    return this.document.value.persist === true;
+  }
+
+  get chatId(): string | null {
+    return (this.document.value.chat_id as string | null | undefined) ?? null;
+  }
+
+  get media(): MediaAsked {
+    const { voice, speed, response_format: format } = this.document.value;
+    return {
+      choices: {
+        voice: { field: "voice", value: (isObject(voice as JsonValue) ? (voice as JsonObject).id : voice) as string },
+        format: {
+          field: "response_format",
+          value: (format as string | null | undefined) ?? null,
+          choose: (value) => this.document.set("response_format", value),
+          usual: "mp3",
+        },
+      },
+      measures: {
+        input_characters: { field: "input", value: this.writtenCharacters },
+        speed: { field: "speed", value: (speed as number | null | undefined) ?? 1 },
+      },
+      brings: {},
+    };
   }
 
   get contentType(): string {
     return TYPES[((this.document.value.response_format as string | null | undefined) ?? "mp3") as keyof typeof TYPES];
+  }
+
+  /** In no vendor's form, for a translation. */
+  asked(): SpeechAsked {
+    const { value } = this.document;
+    const said = (name: string) => value[name] !== undefined && value[name] !== null;
+    return {
+      input: value.input as string,
+      voice: this.media.choices.voice?.value as string,
+      instructions: (value.instructions as string | null | undefined) || null,
+      format: (value.response_format as string | null | undefined) ?? null,
+      others: Object.keys(value).filter((name) => !TRANSLATED.has(name) && said(name)),
+    };
   }
 
   texts(): readonly TextSlot[] {
@@ -60,7 +103,7 @@ export function readSpeechRequest(bytes: Uint8Array): SpeechRequest | { readonly
     `must be from ${SLOWEST} to ${FASTEST}`,
   );
   check("stream_format", !said(framing) || framing === "audio", "must be audio: speech is given as bytes, which stream as they come");
-  check("persist", !said(persist) || persist === false, "must be false: speech is not stored");
+  check("persist", !said(persist) || typeof persist === "boolean", "must be true or false");
   check("chat_id", !said(chat) || (typeof chat === "string" && chat.length <= 255), "must be a text of at most 255 characters");
   return fields.length > 0 ? { fields } : new SpeechRequest(document);
 }

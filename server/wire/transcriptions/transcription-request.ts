@@ -2,7 +2,7 @@ import type { MediaFile } from "../../kernel/media-file.ts";
 import type { OutboundBytes } from "../../kernel/outbound-bytes.ts";
 import { type FieldProblem, type JsonObject, JsonDocument } from "../document.ts";
 import { formBody } from "../form-body.ts";
-import type { OutboundChanges, Sound, TextSlot } from "../inbound.ts";
+import type { MediaAsked, OutboundChanges, Sound, TextSlot } from "../inbound.ts";
 import { modelProblems, PromptedRequest } from "../prompted-request.ts";
 
 /** What may be asked for, and as what it is asked for of the provider: forms without a usage are written here. */
@@ -46,6 +46,30 @@ export class TranscriptionRequest extends PromptedRequest {
 
   get sound(): Sound {
     return { seconds: this.file.seconds, textBytes: Math.max(0, this.formBytes - this.file.bytes) };
+  }
+
+  get media(): MediaAsked {
+    const { language, response_format: format } = this.document.value;
+    return {
+      choices: {
+        // What is spoken can be said by its caller only; a translation is told no language.
+        ...(this.operation === "transcriptions" && {
+          language: { field: "language", value: (language as string | undefined) ?? null, choose: null },
+        }),
+        format: {
+          field: "response_format",
+          value: (format as string | undefined) ?? null,
+          choose: (value) => this.document.set("response_format", value),
+          usual: "json",
+        },
+      },
+      measures: {
+        input_characters: { field: "prompt", value: this.writtenCharacters },
+        duration_seconds: { field: "file", value: this.file.seconds },
+        file_size_mb: { field: "file", value: this.file.bytes / 1024 / 1024 },
+      },
+      brings: {},
+    };
   }
 
   get chatId(): string | null {

@@ -38,6 +38,7 @@ export async function sendPictures(
 export function geminiMethod(operation: ProviderOperation, stream: boolean): string | null {
   switch (operation) {
     case "gemini_images":
+    case "gemini_speech":
       return ":generateContent";
     case "gemini":
       return stream ? ":streamGenerateContent?alt=sse" : ":generateContent";

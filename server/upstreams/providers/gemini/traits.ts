@@ -1,6 +1,7 @@
 import { geminiCodec } from "../../../wire/gemini/gemini-codec.ts";
 import { geminiEmbeddings } from "../../../wire/gemini/embeddings.ts";
 import { geminiPictures } from "../../../wire/gemini/pictures.ts";
+import { geminiSpeech } from "../../../wire/gemini/speech.ts";
 import { isEventStreamType, type ProviderTraits } from "../traits.ts";
 
 export const geminiTraits = {
@@ -9,6 +10,7 @@ export const geminiTraits = {
   keepsState: false,
   embeddings: geminiEmbeddings,
   pictures: () => geminiPictures,
+  speech: () => geminiSpeech,
   counts: (_model, operation) => operation === "gemini_count",
   // One JSON array in pieces says of itself only that it is JSON.
   isStream: (operation, contentType) => operation === "gemini_array" || isEventStreamType(operation, contentType),

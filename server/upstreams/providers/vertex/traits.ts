@@ -7,6 +7,7 @@ export const vertexTraits = {
   ...geminiTraits,
   codecFor: (model) => (isClaude(model) ? messagesCodec : geminiTraits.codecFor()),
   pictures: (model: ServedModel) => (isClaude(model) ? null : isImagen(model) ? imagenPictures : geminiTraits.pictures()),
+  speech: (model: ServedModel) => (isClaude(model) || isImagen(model) ? null : geminiTraits.speech()),
   // Google's own count on Vertex takes another body than that of the Gemini API.
   counts: (model, operation) => operation === "count_tokens" && isClaude(model),
 } satisfies ProviderTraits;

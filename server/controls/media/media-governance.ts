@@ -1,0 +1,94 @@
+import type { GroupScope } from "../../directory/snapshot.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Call } from "../../road/call.ts";
+import type { RequestControl } from "../../road/control.ts";
+import { PASS, refused } from "../../road/decision.ts";
+import { noteClamped } from "../../road/record/clamped.ts";
+import type { MediaAsked } from "../../wire/inbound.ts";
+
+interface Rule {
+  /** As the document of the group calls it. */
+  readonly name: string;
+  readonly value: unknown;
+}
+
+const NO_RULES: readonly Rule[] = [];
+const compiled = new WeakMap<GroupScope, ReadonlyMap<string, readonly Rule[]>>();
+
+/** What a group and those above it say of pictures, speech and sound (interface 8.3), over requests for them. */
+export const governedMedia: RequestControl = {
+  name: "media_governance",
+  decide(call, view) {
+    const { media, target } = view;
+    if (media === undefined || call.scope === null || target.kind !== "model") return PASS;
+    for (const mode of target.modes) {
+      for (const rule of rulesOf(call.scope, mode)) {
+        const refusal = held(call, rule, media);
+        if (refusal !== null) return refused(refusal);
+      }
+    }
+    return PASS;
+  },
+};
+
+/** Sorted by mode when a group's calls first meet them under a configuration, then found in memory. */
+function rulesOf(scope: GroupScope, mode: string): readonly Rule[] {
+  let byMode = compiled.get(scope);
+  if (byMode === undefined) {
+    const sorted = new Map<string, Rule[]>();
+    for (const [path, value] of scope.tenant.policies.effective(scope.groupId, "media_governance")) {
+      const dot = path.indexOf(".");
+      const of = path.slice(0, dot);
+      const rules = sorted.get(of) ?? [];
+      rules.push({ name: path.slice(dot + 1), value });
+      sorted.set(of, rules);
+    }
+    byMode = sorted;
+    compiled.set(scope, byMode);
+  }
+  return byMode.get(mode) ?? NO_RULES;
+}
+
+function held(call: Call, { name, value }: Rule, media: MediaAsked): Refusal | null {
+  if (name.endsWith("_whitelist")) return chosen(call, name.slice(0, -"_whitelist".length), value as readonly string[], media);
+  if (name === "speed_min") return measured(name, "speed", media, (speed) => (speed < (value as number) ? `at least ${value}` : null));
+  if (name.startsWith("max_"))
+    return measured(name, name.slice("max_".length), media, (measure) => (measure > (value as number) ? `at most ${value}` : null));
+  return brought(name, value, media);
+}
+
+function chosen(call: Call, name: string, allowed: readonly string[], { choices }: MediaAsked): Refusal | null {
+  const choice = choices[name];
+  // A translation is told no language, an edit has no style: there is nothing to choose.
+  if (choice === undefined) return null;
+  const { field, value, choose, usual } = choice;
+  if (value !== null && allowed.includes(value)) return null;
+  if (value === null && choose === undefined) return null;
+  const first = usual !== undefined && allowed.includes(usual) ? usual : allowed[0];
+  if (value !== null || choose == null || first === undefined)
+    return rejected(field, allowed.length === 0 ? "may be nothing at all" : `must be one of ${allowed.join(", ")}`);
+  choose(first);
+  noteClamped(call, field);
+  return null;
+}
+
+function measured(rule: string, name: string, { measures }: MediaAsked, problem: (value: number) => string | null): Refusal | null {
+  const measure = measures[name];
+  // A rule that nothing here can be held to must not look as if it were kept.
+  if (measure === undefined) return rejected(rule, "cannot be kept for such a request, and is set");
+  if (measure.value === null) return rejected(measure.field, `does not tell what ${rule} bounds`);
+  const words = problem(measure.value);
+  return words === null ? null : rejected(measure.field, `must be ${words} (${rule})`);
+}
+
+function brought(rule: string, value: unknown, { brings }: MediaAsked): Refusal | null {
+  if (value !== true) return null;
+  const one = brings[rule.slice("require_".length)];
+  if (one === undefined) return rejected(rule, "cannot be kept for such a request, and is set");
+  return one.there ? null : rejected(one.field, `must come along (${rule})`);
+}
+
+function rejected(field: string, words: string): Refusal {
+  const message = `${words} in this resource group`;
+  return refuse("parameter_rejected", undefined, { fields: [{ field, message }], reason: `${field} ${message}` });
+}

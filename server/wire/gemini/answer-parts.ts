@@ -1,0 +1,21 @@
+import type { JsonObject } from "../document.ts";
+import { objectIn, objectsIn, textIn } from "./members.ts";
+
+export function partsOf(answer: JsonObject): readonly JsonObject[] {
+  return objectsIn(answer, "candidates").flatMap((candidate) => {
+    const content = objectIn(candidate, "content");
+    return content === null ? [] : objectsIn(content, "parts");
+  });
+}
+
+/** Why an answer holds no media, in its own words. */
+export function wordsOf(answer: JsonObject): string {
+  const said = partsOf(answer).flatMap((part) => (part.thought === true ? [] : (textIn(part, "text") ?? [])));
+  const feedback = objectIn(answer, "promptFeedback");
+  const reason =
+    (feedback === null ? null : textIn(feedback, "blockReason")) ??
+    objectsIn(answer, "candidates")
+      .map((candidate) => textIn(candidate, "finishReason"))
+      .find((one) => one !== null && one !== "STOP");
+  return said.join("").trim() || reason || "it gave no reason";
+}

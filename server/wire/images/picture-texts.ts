@@ -1,0 +1,14 @@
+import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
+import { objectsOf } from "../openai/loose-fields.ts";
+
+/** What an answer with pictures says in words: how the model understood what it was to draw. */
+export const pictureTexts: AnswerTexts = {
+  counter: null,
+  contents(body) {
+    const contents = new ContentsList();
+    for (const [picture] of objectsOf(body.data)) contents.whole(picture, "revised_prompt");
+    contents.ends.push("");
+    return contents;
+  },
+  continuation: () => undefined,
+};

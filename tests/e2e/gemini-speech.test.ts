@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import OpenAI from "openai";
+import { rowOf } from "../support/admin.ts";
+import { fakeVendor, type FakeVendor } from "../support/fake-vendor.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+/** Speech of Gemini's models, by OpenAI's own client. */
+let world: World;
+let vendor: FakeVendor;
+let openai: OpenAI;
+let groupId: string;
+const SAMPLES = Buffer.from([1, 0, 2, 0, 3, 0, 4, 0]);
+
+beforeAll(async () => {
+  vendor = fakeVendor(({ body }) => {
+    const said = JSON.parse(body).contents[0].parts[0].text as string;
+    if (said.includes("unknown voice")) return Response.json({ error: { code: 400, message: "no such voice" } }, { status: 400 });
+    const mute = said.includes("forbidden");
+    const data = { inlineData: { mimeType: "audio/L16;codec=pcm;rate=24000", data: SAMPLES.toString("base64") } };
+    return Response.json({
+      candidates: [{ content: { role: "model", parts: mute ? [] : [data] }, finishReason: mute ? "PROHIBITED_CONTENT" : "STOP", index: 0 }],
+      usageMetadata: {
+        promptTokenCount: 10,
+        candidatesTokenCount: mute ? 0 : 200,
+        totalTokenCount: 210,
+        ...(!mute && { candidatesTokensDetails: [{ modality: "AUDIO", tokenCount: 200 }] }),
+      },
+    });
+  });
+  world = await startWorld();
+  const { admin } = world;
+  ({ id: groupId } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "team" }));
+  const vertex = `${vendor.origin}/v1/projects/fake/locations/global`;
+  for (const [provider_key, api_format, base_url] of [
+    ["g", "gemini", vendor.origin],
+    ["v", "vertex", vertex],
+  ])
+    await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key, api_format, base_url, api_key: "vendor-secret-0001" });
+  const tokens = { input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 20 };
+  for (const [name, provider, prices] of [
+    ["gemini-tts", "g", tokens],
+    ["gemini-tts-both", "g", { ...tokens, audio_output_cost_per_million_characters: 15 }],
+    ["gemini-tts-vertex", "v", { audio_output_cost_per_million_characters: 15 }],
+  ] as const) {
+    const model = { tenant_id: "default", name, model_name: name, provider, mode: "audio_speech", group_ids: [groupId], ...prices };
+    await admin.post("/v1/admin/llms", model);
+  }
+  openai = await clientOf(groupId);
+});
+afterAll(async () => {
+  await world.end();
+  await vendor.stop();
+});
+
+async function clientOf(group: string): Promise<OpenAI> {
+  const { key_value: apiKey } = await world.admin.post(`/v1/admin/resource-groups/${group}/api-keys`, { name: "k", access_mode: "shared" });
+  return new OpenAI({ apiKey, baseURL: `${world.gateway.runtimeUrl}/v1/proxy/llm`, maxRetries: 0 });
+}
+const rowBy = (response: Response) => rowOf(world.admin, { id: response.headers.get("x-request-id") });
+const speak = (more: object = {}, client = openai) =>
+  client.audio.speech.create({ model: "gemini-tts", voice: "Kore", input: "Good morning", ...more } as OpenAI.Audio.SpeechCreateParams);
+const refusal = (asked: Promise<unknown>) =>
+  asked.then(
+    () => null,
+    ({ status, message, headers }: { status: number; message: string; headers: Headers }) => ({ status, message, headers }),
+  );
+
+test("samples become a WAV file that plays, asked for in Gemini's words and priced by its tokens", async () => {
+  const response = await speak({ instructions: "Say cheerfully", speed: 1.5 });
+  const sound = Buffer.from(await response.arrayBuffer());
+  expect(response.headers.get("content-type")).toBe("audio/wav");
+  expect([sound.subarray(0, 4).toString(), sound.readUInt32LE(4), sound.subarray(8, 16).toString()]).toEqual(["RIFF", 44, "WAVEfmt "]);
+  expect([sound.readUInt16LE(22), sound.readUInt32LE(24), sound.readUInt32LE(28), sound.readUInt16LE(34)]).toEqual([1, 24_000, 48_000, 16]);
+  expect([sound.readUInt32LE(40), sound.subarray(44)]).toEqual([8, SAMPLES]);
+  expect(vendor.seen.at(-1)?.path).toBe("/v1beta/models/gemini-tts:generateContent");
+  expect(JSON.parse(vendor.seen.at(-1)?.body as string)).toEqual({
+    contents: [{ role: "user", parts: [{ text: "Say cheerfully: Good morning" }] }],
+    generationConfig: { responseModalities: ["AUDIO"], speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: "Kore" } } } },
+  });
+  expect(response.headers.get("x-gw-dropped-parameters")).toBe("speed");
+  // 10 x $1 + 200 x $20 a million.
+  expect(await rowBy(response)).toMatchObject({
+    proxy_subtype: "audio_speech",
+    success: true,
+    media_audio_chars: 12,
+    llm_completion_tokens: 200,
+    llm_estimated_cost_usd: 0.00401,
+  });
+});
+
+test("bare samples, what is kept, and Vertex AI", async () => {
+  const bare = await speak({ response_format: "pcm" });
+  expect([bare.headers.get("content-type"), Buffer.from(await bare.arrayBuffer())]).toEqual(["audio/pcm", SAMPLES]);
+  const kept = await speak({ model: "gemini-tts-vertex", persist: true });
+  const id = kept.headers.get("x-gw-file-id") as string;
+  const file = await openai.files.content(id);
+  expect(Buffer.from(await file.arrayBuffer())).toEqual(Buffer.from(await kept.arrayBuffer()));
+  expect(vendor.seen.at(-1)?.path).toBe("/v1/projects/fake/locations/global/publishers/google/models/gemini-tts-vertex:generateContent");
+  // 12 x $15 a million: it has no price of tokens.
+  expect(await rowBy(kept)).toMatchObject({ llm_estimated_cost_usd: 0.00018, custom_metadata: { files: [{ id }] } });
+});
+
+test("what it cannot do is named; what it will not say, and what saying so took, is on the row", async () => {
+  expect(await refusal(speak({ response_format: "mp3" }))).toMatchObject({
+    status: 400,
+    message: expect.stringContaining("response_format"),
+  });
+  expect(await refusal(speak({ input: "An unknown voice" }))).toMatchObject({ status: 400 });
+  const mute = await refusal(speak({ input: "A forbidden word" }));
+  expect(mute).toMatchObject({ status: 400, message: expect.stringContaining("said nothing") });
+  expect(await rowOf(world.admin, { id: mute?.headers.get("x-request-id") })).toMatchObject({
+    success: false,
+    error_type: "speech_declined",
+    error_message: expect.stringContaining("PROHIBITED_CONTENT"),
+  });
+});
+
+test("a budget that stops hard holds the dearer of both prices, and needs the price of a character", async () => {
+  const { admin } = world;
+  const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "careful", parent_group_id: groupId });
+  await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, {
+    llm_global_limits: { budget: { daily_limit_usd: 0.01, hard_stop: true } },
+  });
+  const careful = await clientOf(id);
+  expect(await refusal(speak({}, careful))).toMatchObject({ status: 403 });
+  // 12 characters are at most 300 tokens of $20 a million, 40 of them 1,000: twice what there is.
+  expect(await refusal(speak({ model: "gemini-tts-both", input: "x".repeat(40) }, careful))).toMatchObject({ status: 429 });
+  expect((await speak({ model: "gemini-tts-both" }, careful)).status).toBe(200);
+});
