@@ -13,6 +13,7 @@ import type { UsageTruth } from "./directory/limits/usage-truth.ts";
 import { ConversationNotices } from "./directory/notices/conversation-notices.ts";
 import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
+import { GivenAddresses } from "./directory/web-search/given-addresses.ts";
 import { NamedTenants } from "./directory/named-tenants.ts";
 import { WorkloadTokens } from "./directory/identity/workload-tokens.ts";
 import { Snapshots } from "./directory/snapshots.ts";
@@ -47,12 +48,16 @@ import { openModels } from "./services/models/model-service.ts";
 import { runAccess } from "./services/runs/run-access.ts";
 import { openKnowledge } from "./services/knowledge/knowledge-service.ts";
 import { openAgents } from "./services/agents/agent-service.ts";
+import { htmlReader } from "./services/knowledge/read-html.ts";
+import { openWebSearch } from "./services/web-search/web-search-service.ts";
 import { openTools } from "./services/tools/tool-service.ts";
 import type { BlobStore } from "./store/blobs.ts";
 import type { DatabaseConnection } from "./store/database.ts";
 import { readStoredSignatures, writeStoredSignatures } from "./store/stored-signatures.ts";
 import { agentSend } from "./upstreams/agents/agent-send.ts";
 import { issuerDocuments } from "./upstreams/identity/issuer-documents.ts";
+import { askProvider } from "./upstreams/web-search/ask-provider.ts";
+import { pageFetch } from "./upstreams/web-search/fetch-page.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { runJobs } from "./workers/every.ts";
 
@@ -107,10 +112,11 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const outletTo: Services["outletTo"] = (reached) => new Outlet({ gates, begin, upstream: reached });
   const portal = openPortal(config, { ...parts, admission, ledger });
   const { directory, feed } = portal;
+  const webSearch = openWebSearch(webSearchParts(parts));
   const tools = await openTools({
     ...admission,
     ...toolParts(config, parts),
-    ...{ gates, begin, directory, outletTo },
+    ...{ gates, begin, directory, outletTo, ownServer: webSearch.server },
     caughtUp: () => follower.caughtUp(),
   });
   const agents = openAgents({ ...admission, ...agentParts(config, parts), directory, gates, outletTo });
@@ -159,7 +165,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     { name: "scrub_journal", everyMs: JOURNAL_SCRUBBED_MS, run: await journalScrubber(db, ledger) },
   ];
   const workers = runJobs(
-    [...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...knowledge.jobs, ...storedJobs(parts)],
+    [...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...knowledge.jobs, ...webSearch.jobs, ...storedJobs(parts)],
     log,
   );
   return {
@@ -206,6 +212,17 @@ function toolParts(config: Configuration, { connection, upstream, log }: Runtime
     publicUrl: config.publicUrl ?? null,
     allowPrivate: config.allowPrivateUpstreams,
     statelessProbe: config.mcpStatelessProbe,
+  };
+}
+
+/** What searches of the web work with: an administrator vouched for providers, for pages nobody did. */
+function webSearchParts({ connection: { db }, clock, log, upstream }: RuntimeParts): Parameters<typeof openWebSearch>[0] {
+  return {
+    clock,
+    addresses: new GivenAddresses({ db, clock, log }),
+    ask: askProvider(upstream.outbound),
+    fetch: pageFetch({ outbound: upstream.media, now: () => clock.now() }),
+    reader: htmlReader,
   };
 }
 

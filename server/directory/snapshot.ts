@@ -10,6 +10,7 @@ import { type ToolAccess, toolAccessOf } from "./tools/tool-access.ts";
 import { compileToolServers, compileVirtualServers, type ToolServerEntry, type VirtualServerEntry } from "./tools/tool-server-entry.ts";
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
 import { type KnowledgeBaseEntry, knowledgeBaseEntries } from "./knowledge/knowledge-base-entry.ts";
+import { type WebSearchProviderEntry, webSearchProviderEntries } from "./web-search/provider-entry.ts";
 import { policyTreeOf } from "./limits/policy-rows.ts";
 import type { PolicyTree } from "./limits/policy-tree.ts";
 import { type ArgumentPolicyEntry, policiesByTool, type ToolCallPolicy } from "./policies/argument-policy-entry.ts";
@@ -59,6 +60,8 @@ export interface TenantSnapshot {
   readonly compliance: ComplianceRules | null;
   /** Those switched on and off, by name. */
   readonly knowledgeBases: readonly KnowledgeBaseEntry[];
+  /** Those switched on, in the order in which they are asked. */
+  readonly webSearch: readonly WebSearchProviderEntry[];
 }
 
 /** What a resource group's callers may use. */
@@ -131,6 +134,7 @@ export function compileTenant(
     aiSystems: new Map(rows.ai_systems.map((row) => [row.id, row])),
     compliance: complianceRulesOf(rows.tenant.compliance_frameworks, rows.classified_groups),
     knowledgeBases: knowledgeBaseEntries(rows.knowledge_bases),
+    webSearch: webSearchProviderEntries(rows.web_search_providers, open),
   };
 }
 

@@ -13,6 +13,7 @@ import { type KnowledgeBaseGrantRow, readKnowledgeBaseGrants } from "./knowledge
 import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
 import { type SemanticCacheConfigRow, readSemanticCacheConfigs } from "./semantic-cache-configs.ts";
 import { type SemanticPolicyRow, readSemanticPolicies } from "./semantic-policies.ts";
+import { readWebSearchProviders, type WebSearchProviderRow } from "./web-search-providers.ts";
 import type { GuardrailConfigTable } from "./tables/policies.ts";
 
 /** What the runtime plane reads to compile its policies: once for each change, never for a call in steady state. */
@@ -45,6 +46,8 @@ export interface TenantPolicyRows extends PolicyRows {
   readonly agent_signing_keys: AgentSigningKeyRow[];
   readonly ai_systems: AutonomyRow[];
   readonly knowledge_bases: KnowledgeBaseGrantRow[];
+  /** Those switched on, in the order in which they are asked. */
+  readonly web_search_providers: WebSearchProviderRow[];
 }
 
 export async function readTenantPolicy(db: Database, tenantId: string): Promise<TenantPolicyRows | null> {
@@ -97,6 +100,7 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
         ai_systems: await readAutonomy(trx, tenantId),
         classified_groups: tenant.compliance_frameworks === null ? [] : await readClassifiedGroups(trx, tenantId),
         knowledge_bases: await readKnowledgeBaseGrants(trx, tenantId),
+        web_search_providers: await readWebSearchProviders(trx, tenantId),
         ...(await readPolicyRows(trx, tenantId)),
       };
     });

@@ -39,6 +39,7 @@ export type TenantRecordTable =
   | "agent_grants"
   | "agent_skills"
   | "knowledge_bases"
+  | "web_search_providers"
   | "ai_systems"
   | "ai_system_evidence"
   | "ai_contracts"

@@ -2,7 +2,7 @@ import type { BoundedMap } from "../../directory/bounded-map.ts";
 import type { ProcessMessages } from "../../directory/tools/process-messages.ts";
 import type { SessionState } from "../../directory/tools/session-state.ts";
 import type { Directory } from "../../directory/writes/write.ts";
-import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
+import type { ToolServerRequest, ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import type { ListedTool } from "../../wire/mcp/tool-definitions.ts";
 import type { ServerAuthorizationParts } from "./authorization/authorization-parts.ts";
 import type { Call } from "../../road/call.ts";
@@ -30,6 +30,8 @@ export interface ToolParts extends Pick<Directory, "db" | "secrets" | "clock"> {
 /** The same before a call is let out: with the way out to tool servers instead of the servers themselves. */
 export interface ToolServiceParts extends Omit<ToolParts, "send"> {
   readonly outlet: Outlet<ToolServerSend>;
+  /** Servers that the gateway itself is; null for a request to another. */
+  readonly ownServer: (call: Call, request: ToolServerRequest) => Promise<Response> | null;
 }
 
 export interface OriginRules {

@@ -1,4 +1,4 @@
-import { Bot, Boxes, Network, Plug, Waypoints } from "lucide-react";
+import { Bot, Boxes, Globe, Network, Plug, Waypoints } from "lucide-react";
 import { GROUP_REFERENCES, type RecordKind } from "./record-kind.ts";
 
 export const TOOL_KINDS: readonly RecordKind[] = [
@@ -53,6 +53,21 @@ export const TOOL_KINDS: readonly RecordKind[] = [
     columns: ["name", "display_name", "members", "group_ids", "enabled"],
     references: { ...GROUP_REFERENCES, mcp_server_id: "tool-servers", mcp_server_ids: "tool-servers" },
     first: ["name", "display_name", "mcp_server_ids", "group_ids", "enabled"],
+  },
+  {
+    slug: "web-search",
+    noun: "web search provider",
+    title: "Web search",
+    lead: "Who answers searches of the web. Groups are granted the tool server that searches go through, and say in their rules which domains they may see.",
+    empty: "With the first provider there is a tool server for searching the web and reading pages. A server configuration then grants it.",
+    area: "Tools and agents",
+    icon: Globe,
+    path: "/v1/admin/web-search",
+    list: "web_search_providers",
+    nameMember: "name",
+    columns: ["name", "kind", "priority", "price_per_search_usd", "safe_search", "server_id", "enabled"],
+    references: { server_id: "tool-servers" },
+    first: ["name", "kind", "base_url", "api_key", "price_per_search_usd", "safe_search", "enabled"],
   },
   {
     slug: "agents",
