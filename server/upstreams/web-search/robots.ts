@@ -17,6 +17,7 @@ interface Rule {
 
 const MOST_RULES = 1_000;
 const LONGEST_PATTERN = 200;
+const MOST_STARS = 8;
 
 /** Null where the file has no group for the agent. */
 function rulesFor(robots: string, agent: string): Rule[] | null {
@@ -37,12 +38,14 @@ function rulesFor(robots: string, agent: string): Rule[] | null {
       }
     } else if (field === "allow" || field === "disallow") {
       heading = false;
-      if (mine && value !== "" && value.length <= LONGEST_PATTERN && (found?.length ?? 0) < MOST_RULES)
+      if (mine && value !== "" && isSimple(value) && (found?.length ?? 0) < MOST_RULES)
         found?.push({ allow: field === "allow", pattern: value });
     }
   }
   return found;
 }
+
+const isSimple = (pattern: string) => pattern.length <= LONGEST_PATTERN && pattern.split("*").length <= MOST_STARS + 1;
 
 /** `*` stands for anything, `$` at the end for the end. Piece by piece, so that no pattern takes longer than the path is long. */
 function fits(pattern: string, path: string): boolean {
