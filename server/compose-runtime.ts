@@ -16,6 +16,7 @@ import type { UsageTruth } from "./directory/limits/usage-truth.ts";
 import { ConversationNotices } from "./directory/notices/conversation-notices.ts";
 import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
+import { GivenAddresses } from "./directory/web-search/given-addresses.ts";
 import { NamedTenants } from "./directory/named-tenants.ts";
 import { WorkloadTokens } from "./directory/identity/workload-tokens.ts";
 import { Snapshots } from "./directory/snapshots.ts";
@@ -50,6 +51,8 @@ import { openModels } from "./services/models/model-service.ts";
 import { runAccess } from "./services/runs/run-access.ts";
 import { connectorJob, openKnowledge } from "./services/knowledge/knowledge-service.ts";
 import { openAgents } from "./services/agents/agent-service.ts";
+import { htmlReader } from "./services/knowledge/reading/read-html.ts";
+import { openWebSearch } from "./services/web-search/web-search-service.ts";
 import { openTools } from "./services/tools/tool-service.ts";
 import type { ProcessGroup } from "./group/process-group.ts";
 import type { BlobStore } from "./store/blobs.ts";
@@ -58,6 +61,8 @@ import { readStoredSignatures, writeStoredSignatures } from "./store/stored-sign
 import { sourceOpener } from "./upstreams/knowledge-sources/open-source.ts";
 import { agentSend } from "./upstreams/agents/agent-send.ts";
 import { issuerDocuments } from "./upstreams/identity/issuer-documents.ts";
+import { askProvider } from "./upstreams/web-search/ask-provider.ts";
+import { pageFetch } from "./upstreams/web-search/fetch-page.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { runBounded } from "./runtime/bounded-process.ts";
 import { runJobs } from "./workers/every.ts";
@@ -126,10 +131,11 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const { directory, feed } = portal;
   const files = await openFiles(config, parts, snapshots);
   const skills = await openSkills(db, files.files, log);
+  const webSearch = openWebSearch(webSearchParts(parts));
   const tools = await openTools({
     ...admission,
     ...toolParts(config, parts),
-    ...{ gates, begin, directory, outletTo, skills, knowledge: { find: knowledge.find, cleared } },
+    ...{ gates, begin, directory, outletTo, skills, knowledge: { find: knowledge.find, cleared }, ownServer: webSearch.server },
     caughtUp: () => follower.caughtUp(),
   });
   const agents = openAgents({ ...admission, ...agentParts(config, parts), directory, gates, outletTo });
@@ -181,7 +187,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   jobs.push(connectorJob({ directory, openSource: sourceOpener(config.knowledgeDir), log }));
   const workers = runJobs(
     [
-      ...[...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs],
+      ...[...jobs, ...observing.jobs, ...limits.jobs, ...tools.jobs, ...agents.jobs, ...webSearch.jobs],
       ...[...knowledge.jobs, ...batch.jobs, ...replays.jobs, ...storedJobs(parts)],
     ],
     log,
@@ -235,6 +241,17 @@ function toolParts(config: Configuration, { connection, upstream, log }: Runtime
     publicUrl: config.publicUrl ?? null,
     allowPrivate: config.allowPrivateUpstreams,
     statelessProbe: config.mcpStatelessProbe,
+  };
+}
+
+/** What searches of the web work with: an administrator vouched for providers, for pages nobody did. */
+function webSearchParts({ connection: { db }, clock, log, upstream }: RuntimeParts): Parameters<typeof openWebSearch>[0] {
+  return {
+    clock,
+    addresses: new GivenAddresses({ db, clock, log }),
+    ask: askProvider(upstream.outbound),
+    fetch: pageFetch({ outbound: upstream.media, now: () => clock.now() }),
+    reader: htmlReader,
   };
 }
 

@@ -11,6 +11,7 @@ import { compileToolServers, compileVirtualServers, type ToolServerEntry, type V
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
 import { type KnowledgeBaseEntry, knowledgeBaseEntries } from "./knowledge/knowledge-base-entry.ts";
 import { type SkillEntry, skillEntries } from "./skills/skill-entry.ts";
+import { type WebSearchProviderEntry, webSearchProviderEntries } from "./web-search/provider-entry.ts";
 import { policyTreeOf } from "./limits/policy-rows.ts";
 import type { PolicyTree } from "./limits/policy-tree.ts";
 import { type ArgumentPolicyEntry, policiesByTool, type ToolCallPolicy } from "./policies/argument-policy-entry.ts";
@@ -64,6 +65,8 @@ export interface TenantSnapshot {
   readonly knowledgeBases: readonly KnowledgeBaseEntry[];
   /** Those that are served, by name. */
   readonly skills: readonly SkillEntry[];
+  /** Those switched on, in the order in which they are asked. */
+  readonly webSearch: readonly WebSearchProviderEntry[];
 }
 
 /** What a resource group's callers may use. */
@@ -140,6 +143,7 @@ export function compileTenant(
     compliance: complianceRulesOf(rows.tenant.compliance_frameworks, rows.classified_groups),
     knowledgeBases: knowledgeBaseEntries(rows.knowledge_bases),
     skills: skillEntries(rows.agent_skills),
+    webSearch: webSearchProviderEntries(rows.web_search_providers, open),
   };
 }
 

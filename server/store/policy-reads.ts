@@ -14,6 +14,7 @@ import { type KnowledgeBaseGrantRow, readKnowledgeBaseGrants } from "./knowledge
 import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
 import { type SemanticCacheConfigRow, readSemanticCacheConfigs } from "./semantic-cache-configs.ts";
 import { type SemanticPolicyRow, readSemanticPolicies } from "./semantic-policies.ts";
+import { readWebSearchProviders, type WebSearchProviderRow } from "./web-search-providers.ts";
 import type { GuardrailConfigTable } from "./tables/policies.ts";
 
 /** What the runtime plane reads to compile its policies: once for each change, never for a call in steady state. */
@@ -49,6 +50,8 @@ export interface TenantPolicyRows extends PolicyRows {
   readonly knowledge_bases: KnowledgeBaseGrantRow[];
   /** By name. */
   readonly agent_skills: ServedSkillRow[];
+  /** Those switched on, in the order in which they are asked. */
+  readonly web_search_providers: WebSearchProviderRow[];
 }
 
 export async function readTenantPolicy(db: Database, tenantId: string): Promise<TenantPolicyRows | null> {
@@ -102,6 +105,7 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
         classified_groups: tenant.compliance_frameworks === null ? [] : await readClassifiedGroups(trx, tenantId),
         knowledge_bases: await readKnowledgeBaseGrants(trx, tenantId),
         agent_skills: await readServedSkills(trx, tenantId),
+        web_search_providers: await readWebSearchProviders(trx, tenantId),
         ...(await readPolicyRows(trx, tenantId)),
       };
     });

@@ -41,6 +41,7 @@ export type TenantRecordTable =
   | "knowledge_bases"
   | "kb_identities"
   | "knowledge_connectors"
+  | "web_search_providers"
   | "ai_systems"
   | "ai_system_evidence"
   | "ai_contracts"

@@ -68,6 +68,7 @@ import type {
   KnowledgeDocumentTable,
   KnowledgeIdentityTable,
 } from "./tables/knowledge.ts";
+import type { WebSearchAddressTable, WebSearchProviderTable } from "./tables/web-search.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
@@ -281,6 +282,8 @@ export interface Schema {
   agent_skill_versions: AgentSkillVersionTable;
   agent_skill_files: AgentSkillFileTable;
   resource_group_agent_skills: { group_id: string; skill_id: string; tenant_id: string; created_at: Stamp };
+  web_search_providers: WebSearchProviderTable;
+  web_search_addresses: WebSearchAddressTable;
   knowledge_bases: KnowledgeBaseTable;
   knowledge_base_groups: { knowledge_base_id: string; group_id: string; tenant_id: string };
   knowledge_documents: KnowledgeDocumentTable;

@@ -94,6 +94,9 @@ beforeAll(async () => {
       files: [{ path: "SKILL.md", content: "---\nname: s\ndescription: d\n---\n" }],
     })
   ).body.skill.id;
+  ids["/v1/admin/web-search"] = (
+    await acme.send("POST", "/v1/admin/web-search", { name: "search-of-acme", kind: "searxng", base_url: "http://searxng.example" })
+  ).body.id;
   ids["/v1/admin/knowledgebases"] = (await acme.send("POST", "/v1/admin/knowledgebases", { name: "knowledge-of-acme" })).body.id;
   const connector = { name: "c", knowledge_base_id: ids["/v1/admin/knowledgebases"], connector_type: "directory", location: "x" };
   ids["/v1/admin/kb-connectors"] = (await acme.send("POST", "/v1/admin/kb-connectors", connector)).body.id;

@@ -74,6 +74,9 @@ export const BODIES: Record<string, unknown> = {
   "DELETE /v1/admin/resource-groups/{id}/agent-skills": { skill_ids: ["skill-01ARZ3NDEKTSV4RRFFQ69G5FAV"] },
   "POST /v1/admin/approvals/{id}/approve": {},
   "POST /v1/admin/approvals/{id}/reject": {},
+  "POST /v1/admin/web-search": { name: "made-by-table", kind: "searxng", base_url: "http://searxng.example" },
+  "PATCH /v1/admin/web-search/{id}": { priority: 3 },
+  "PATCH /v1/admin/resource-groups/{id}/web-search": { web_search: {} },
   "POST /v1/admin/knowledgebases": { name: "made-by-table" },
   "PATCH /v1/admin/knowledgebases/{id}": { description: "x" },
   "POST /v1/admin/kb-connectors": {

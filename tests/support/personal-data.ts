@@ -311,4 +311,6 @@ export const ABOUT_NOBODY = [
   "usage_daily",
   "usage_hourly",
   "virtual_servers",
+  "web_search_addresses",
+  "web_search_providers",
 ];

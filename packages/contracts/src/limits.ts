@@ -175,11 +175,51 @@ export const mediaGovernance = z
   })
   .meta({ id: "MediaGovernance" });
 
+const domain = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(253)
+  .regex(
+    /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/,
+    "must be a domain, without scheme and path, in ASCII",
+  );
+
+/** How a group searches the web and which pages it may read. */
+export const webSearchGovernance = z
+  .strictObject({
+    domains: z
+      .strictObject({
+        allowed: z.array(domain).max(1_000).nullable().optional().describe("only these and what is below them; none named: all"),
+        denied: z.array(domain).max(1_000).nullable().optional().describe("never these nor what is below them"),
+      })
+      .nullable()
+      .optional(),
+    search: z
+      .strictObject({ safe_search: z.enum(["off", "moderate", "strict"]).nullable().optional(), max_results: positive })
+      .nullable()
+      .optional(),
+    fetch: z
+      .strictObject({
+        addresses: z
+          .enum(["any", "known", "none"])
+          .nullable()
+          .optional()
+          .describe(
+            "which pages are read: any, those that a search gave the caller or whose domain is allowed by name, none; known when left out",
+          ),
+      })
+      .nullable()
+      .optional(),
+  })
+  .meta({ id: "WebSearchGovernance" });
+
 export const llmGlobalLimitsPatch = z.strictObject({ llm_global_limits: llmLimits }).meta({ id: "LlmGlobalLimitsPatch" });
 export const governancePatch = z.strictObject({ governance: llmGovernance }).meta({ id: "LlmGovernancePatch" });
 export const mcpGlobalLimitsPatch = z.strictObject({ mcp_global_limits: toolLimits }).meta({ id: "McpGlobalLimitsPatch" });
 export const skillGlobalLimitsPatch = z.strictObject({ skill_global_limits: toolLimits }).meta({ id: "SkillGlobalLimitsPatch" });
 export const mediaGovernancePatch = z.strictObject({ media_governance: mediaGovernance }).meta({ id: "MediaGovernancePatch" });
+export const webSearchPatch = z.strictObject({ web_search: webSearchGovernance }).meta({ id: "WebSearchGovernancePatch" });
 export const runCeilingsPatch = z.strictObject({ run_ceilings: runCeilings }).meta({ id: "RunCeilingsPatch" });
 export const llmLimitsPatch = z.strictObject({ limits: llmLimits }).meta({ id: "LlmModelLimitsPatch" });
 export const toolLimitsPatch = z.strictObject({ limits: toolLimits }).meta({ id: "ToolItemLimitsPatch" });
@@ -241,6 +281,7 @@ export const effectiveLimits = z
     skill_limits: toolLimits,
     media_governance: mediaGovernance,
     run_ceilings: runCeilings,
+    web_search: webSearchGovernance,
     refinements: z
       .array(z.strictObject({ kind: z.string(), item_id: z.string(), effective: z.union([llmLimits, toolLimits, llmGovernance]) }))
       .describe("limits of single models, tool servers and skills"),

@@ -5,7 +5,10 @@ import { identityProvider } from "./mcp-oauth.ts";
 const authType = z.enum(["none", "bearer", "oauth"]);
 const bearerKey = z.string().regex(/^[\x21-\x7e]{1,4096}$/, "must be visible ASCII without spaces");
 
-export const toolServerId = z.string().regex(/^mcp-[0-9A-HJKMNP-TV-Z]{26}$/, "must be the id of a tool server");
+/** Of a registered server, or of one that the gateway itself is. */
+export const toolServerId = z
+  .string()
+  .regex(/^(?:mcp-[0-9A-HJKMNP-TV-Z]{26}|system-web-search-[a-z0-9][a-z0-9._-]{0,99})$/, "must be the id of a tool server");
 const endpointPath = z
   .string()
   .max(500)

@@ -34,7 +34,10 @@ export async function readCurrent(api: ConfigApi): Promise<Current> {
   const lists = new Map<string, ConfigEntry[]>();
   for (const kind of KINDS) {
     const all = (await api.all(kind.path, kind.list)).filter((record) => kind.isLeftOut?.(record) !== true);
-    lists.set(kind.section, all);
+    lists.set(
+      kind.section,
+      all.filter((record) => kind.isOwn?.(record) !== true),
+    );
     // A record that is told from others by what it refers to is named after those.
     for (const record of all) names.add(kind.section, entryName(kind, names.named(kind, record)), String(record["id"]));
   }

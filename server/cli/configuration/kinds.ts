@@ -19,6 +19,8 @@ export interface Kind {
   readonly createPath?: string;
   /** Records that are nobody's configuration. */
   readonly isLeftOut?: (record: Readonly<Record<string, unknown>>) => boolean;
+  /** Records that the gateway makes by itself: others may name them, the file does not hold them. */
+  readonly isOwn?: (record: Readonly<Record<string, unknown>>) => boolean;
 }
 
 const GROUPS = { group_ids: "resource_groups" } as const;
@@ -43,7 +45,14 @@ export const KINDS: readonly Kind[] = [
   { section: "providers", path: "/v1/admin/providers", list: "providers", key: ["provider_key"], secrets: ["api_key"] },
   { section: "routing_groups", path: "/v1/admin/llm-router/routing-groups", list: "routing_groups", key: ["id"] },
   { section: "llms", path: "/v1/admin/llms", list: "llms", key: ["name"], references: GROUPS, secrets: ["api_key"] },
-  { section: "mcp_servers", path: "/v1/admin/mcp-servers", list: "mcp_servers", key: ["name"], secrets: ["api_key"] },
+  {
+    section: "mcp_servers",
+    path: "/v1/admin/mcp-servers",
+    list: "mcp_servers",
+    key: ["name"],
+    secrets: ["api_key"],
+    isOwn: ({ id }) => String(id).startsWith("system-"),
+  },
   {
     section: "server_configs",
     path: "/v1/admin/server-configs",
@@ -140,6 +149,7 @@ export const GROUP_DOCUMENTS: readonly GroupDocument[] = [
   { member: "skill_global_limits", path: "skill-global-limits", body: "skill_global_limits" },
   { member: "media_governance", path: "media-governance", body: "media_governance" },
   { member: "run_ceilings", path: "run-ceilings", body: "run_ceilings" },
+  { member: "web_search", path: "web-search", body: "web_search" },
 ];
 
 /** The same for one model or tool server within a group: `{group}/{of}/{id}/{path}`, in the file under `of` and its name. */

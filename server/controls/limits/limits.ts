@@ -22,7 +22,7 @@ import { PlanCache } from "./plan-cache.ts";
 import { type CallPlan, leavingRoom, memberPlan, nestedPlan, planFor, withoutRateLimits, withRun } from "./plan.ts";
 import { principalOf } from "../../road/principal.ts";
 import { ToolCallCaps } from "./tool-call-caps.ts";
-import { routePlan } from "./tool-plan.ts";
+import { pricedToolCall } from "./priced-tool-call.ts";
 import { hasCeilings, RunCeilings } from "./run-ceilings.ts";
 import { Warming } from "./warming.ts";
 import { AdmissionGate } from "./admission-gate.ts";
@@ -95,8 +95,8 @@ export class Limits implements RequestControl, CallLimits {
     if (maxPayloadBytes !== null && ((call.row.request_size_bytes as number | null | undefined) ?? 0) > maxPayloadBytes)
       return refused(refuse("tool_payload_too_large"));
     if (asked.method === null && call.method === "GET") return PASS;
-    const plan = this.planBy(call, scope, ...routePlan(call, scope, target.server));
-    return this.passUnpriced(call, view, plan, 0);
+    const priced = pricedToolCall(call, scope, target.server);
+    return this.passUnpriced(call, view, priced.inRun(this.planBy(call, scope, priced.key, priced.plan), call), priced.micros);
   }
 
   /** What asks of a task that is there is not counted. */

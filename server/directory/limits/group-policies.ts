@@ -201,6 +201,7 @@ export async function effectiveLimitsOf(directory: Directory, tenantId: string, 
     skill_limits: shape(tree.effective(groupId, "skill_limits")),
     media_governance: shape(tree.effective(groupId, "media_governance")) as EffectiveLimits["media_governance"],
     run_ceilings: shape(tree.effective(groupId, "run_ceilings")),
+    web_search: shape(tree.effective(groupId, "web_search")) as EffectiveLimits["web_search"],
     refinements,
   };
 }

@@ -1,4 +1,5 @@
 import type { FieldError } from "../../kernel/errors.ts";
+import { isWithin } from "../web-search/domains.ts";
 import { type PolicyDocument, mergeRuleOf } from "./rules.ts";
 
 /** What a document says, by `family.field`; what says nothing is not in it. */
@@ -70,11 +71,19 @@ export function tighterOf(path: string, above: unknown, own: unknown): unknown {
       const allowed = new Set(own as string[]);
       return (above as string[]).filter((name) => allowed.has(name));
     }
+    case "domains":
+      return commonDomains(above as string[], own as string[]);
     case "unite":
       return [...new Set([...(above as string[]), ...(own as string[])])];
     default:
       return rule.indexOf(own as string) > rule.indexOf(above as string) ? own : above;
   }
+}
+
+function commonDomains(above: readonly string[], own: readonly string[]): string[] {
+  const within = (names: readonly string[], domains: readonly string[]) =>
+    names.filter((name) => domains.some((domain) => isWithin(name, domain)));
+  return [...new Set([...within(own, above), ...within(above, own)])];
 }
 
 /** Each field of `own` that asks for more than `inherited` leaves. */
@@ -102,6 +111,10 @@ function looser(path: string, above: unknown, own: unknown): string | null {
       const allowed = new Set(above as string[]);
       const extra = (own as string[]).filter((name) => !allowed.has(name));
       return extra.length === 0 ? null : `may only name what is inherited; not: ${extra.slice(0, 10).join(", ")}`;
+    }
+    case "domains": {
+      const extra = (own as string[]).filter((name) => !(above as string[]).some((domain) => isWithin(name, domain)));
+      return extra.length === 0 ? null : `may only name domains within what is inherited; not: ${extra.slice(0, 10).join(", ")}`;
     }
     case "unite":
     case "nearest":

@@ -6,15 +6,24 @@
 /** A document as it is stored: at most two levels, null and absent meaning that nothing is said. */
 export type PolicyDocument = Readonly<Record<string, unknown>>;
 
-export const POLICY_KINDS = ["llm_limits", "llm_governance", "mcp_limits", "skill_limits", "media_governance", "run_ceilings"] as const;
+export const POLICY_KINDS = [
+  "llm_limits",
+  "llm_governance",
+  "mcp_limits",
+  "skill_limits",
+  "media_governance",
+  "run_ceilings",
+  "web_search",
+] as const;
 export type PolicyKind = (typeof POLICY_KINDS)[number];
 
 /**
  * `lowest`, `highest`: the tighter number wins. `either`: true once anyone above says so. `intersect`: only what all
  * allow. `unite`: everything anyone asks for. `nearest`: no restriction at all (a warning), so the group's own word
- * counts. A list names values from the loosest to the tightest.
+ * counts. `domains`: only domains that all allow, a name standing for those below it. A list names values from the loosest
+ * to the tightest.
  */
-export type MergeRule = "lowest" | "highest" | "either" | "intersect" | "unite" | "nearest" | readonly string[];
+export type MergeRule = "lowest" | "highest" | "either" | "intersect" | "domains" | "unite" | "nearest" | readonly string[];
 
 const ENFORCE = ["clamp", "reject"] as const;
 
@@ -28,6 +37,10 @@ const RULES: Readonly<Record<string, MergeRule>> = {
   "tool_use.mode": ["allow", "approval_required", "deny"],
   "tool_use.allowed_tools": "intersect",
   "tool_use.blocked_tools": "unite",
+  "domains.allowed": "domains",
+  "domains.denied": "unite",
+  "search.safe_search": ["off", "moderate", "strict"],
+  "fetch.addresses": ["any", "known", "none"],
   "system_prompt.prepend": "unite",
   "system_prompt.append": "unite",
   "system_prompt.banned_patterns": "unite",

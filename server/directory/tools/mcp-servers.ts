@@ -27,6 +27,7 @@ import { hintOf, invalidField, namedDependents, NAMES_LOOKED_FOR, notFound, reco
 import type { Directory, Write } from "../writes/write.ts";
 import { forgetItem } from "../limits/group-policies.ts";
 import { strippedPicture } from "../pictures/picture.ts";
+import { isOwnServer } from "../web-search/own-server.ts";
 import { toolServerEntry, type ToolServerEntry } from "./tool-server-entry.ts";
 
 const DEFAULT_PATH = "/mcp";
@@ -124,6 +125,7 @@ export const mcpServers = records<
     } as McpServerInsert;
   },
   async toPatch(write, _tenantId, row, body) {
+    refuseOwnFields(row.id, body);
     const { api_key: writtenKey, ...rest } = body;
     const { base_url: baseUrl } = body;
     const stored = write.directory.secrets.openOrNull(row.api_key_sealed, sealContext("mcp_servers", row.id));
@@ -152,6 +154,13 @@ export const mcpServers = records<
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 
+/** Where a server of the gateway's own is, and how it is asked, is no setting. */
+function refuseOwnFields(id: string, body: McpServerUpdate): void {
+  if (!isOwnServer(id)) return;
+  for (const field of ["base_url", "mcp_endpoint_path", "auth_type", "api_key"] as const)
+    if (body[field] !== undefined) throw invalidField(field, "cannot be set: the gateway itself is this server");
+}
+
 /** The server with its credential opened, for a probe. Throws a `not_found` refusal. */
 export async function probedMcpServer(
   directory: Pick<Directory, "db" | "secrets">,
@@ -160,6 +169,7 @@ export async function probedMcpServer(
 ): Promise<ToolServerEntry> {
   const row = await mcpServerStore.find(directory.db, tenantId, id);
   if (row === undefined) throw notFound("tool server");
+  if (isOwnServer(id)) throw new Refused(refuse("conflict", "The gateway itself is this server: there is nothing to look at."));
   return toolServerEntry(row, directory.secrets.openOrNull(row.api_key_sealed, sealContext("mcp_servers", id)));
 }
 

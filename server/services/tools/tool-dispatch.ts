@@ -90,7 +90,8 @@ async function gated(
 /** The servers of the call, in their callers' names. */
 function reached(call: Call, { targets }: ToolRoute, shared: ToolServiceParts, { upstream }: Passage<ToolServerSend>): ToolParts {
   const servers = targets.map(({ server }) => server);
-  return { ...shared, send: authorizedSend({ ...shared.authorization, send: upstream }, call, servers) };
+  const send: ToolServerSend = async (request) => shared.ownServer(call, request) ?? upstream(request);
+  return { ...shared, send: authorizedSend({ ...shared.authorization, send }, call, servers) };
 }
 
 /** What nothing holds any more, on its way to its server. */

@@ -2,7 +2,7 @@ import type { BoundedMap } from "../../directory/bounded-map.ts";
 import type { ProcessMessages } from "../../directory/tools/process-messages.ts";
 import type { SessionState } from "../../directory/tools/session-state.ts";
 import type { Directory } from "../../directory/writes/write.ts";
-import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
+import type { ToolServerRequest, ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import type { ListedTool } from "../../wire/mcp/tool-definitions.ts";
 import type { ServerAuthorizationParts } from "./authorization/authorization-parts.ts";
 import type { Call } from "../../road/call.ts";
@@ -34,6 +34,8 @@ export interface ToolServiceParts extends Omit<ToolParts, "send"> {
   readonly outlet: Outlet<ToolServerSend>;
   readonly knowledge: KnowledgeLookup;
   readonly skills: SkillTools;
+  /** Servers that the gateway itself is; null for a request to another. */
+  readonly ownServer: (call: Call, request: ToolServerRequest) => Promise<Response> | null;
 }
 
 export interface OriginRules {

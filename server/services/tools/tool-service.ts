@@ -52,6 +52,7 @@ export interface ToolServiceOptions extends AdmissionParts {
   /** For what no call asks: discovery, the ends of sessions, issuers of tokens. A call is given its servers by the outlet. */
   readonly send: ToolServerSend;
   readonly log: Log;
+  readonly ownServer: ToolServiceParts["ownServer"];
   readonly origins: OriginRules;
   /** Where callers and browsers reach the runtime plane; null: where the request came in. */
   readonly publicUrl: string | null;
@@ -92,6 +93,7 @@ export async function openTools(options: ToolServiceOptions) {
     gates,
     credentials: recordedCredentials,
     origins: options.origins,
+    ownServer: options.ownServer,
     memory,
     authorization,
     processMessages: new ProcessMessages(db, secrets, log),

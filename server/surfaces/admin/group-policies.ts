@@ -12,6 +12,7 @@ import {
   runCeilingsPatch,
   skillGlobalLimitsPatch,
   toolLimitsPatch,
+  webSearchPatch,
 } from "@gatehouse/contracts/limits";
 import type { z } from "zod";
 import { consumptionOf } from "../../directory/limits/consumption.ts";
@@ -159,6 +160,13 @@ export const groupPolicyOperations: readonly AdminOperation[] = [
     kind: "run_ceilings",
     patch: runCeilingsPatch,
     member: "run_ceilings",
+  }),
+  ...documentOperations({
+    path: "web-search",
+    what: "a group's rules for searching the web",
+    kind: "web_search",
+    patch: webSearchPatch,
+    member: "web_search",
   }),
   ...documentOperations({
     path: "llm-models/{model_id}/limits",

@@ -51,6 +51,7 @@ import { semanticCacheOperations } from "./semantic-cache.ts";
 import { semanticPolicyOperations } from "./semantic-policies.ts";
 import { sessionOperations } from "./sessions.ts";
 import { tenantOperations } from "./tenants.ts";
+import { webSearchOperations } from "./web-search.ts";
 import { virtualServerOperations } from "./virtual-servers.ts";
 
 /** Every route of the control plane. */
@@ -76,6 +77,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...agentGrantOperations,
   ...agentSkillOperations,
   ...groupSkillOperations,
+  ...webSearchOperations,
   ...knowledgeBaseOperations,
   ...kbIdentityOperations,
   ...kbConnectorOperations,

@@ -27,8 +27,8 @@ const isHidden = ({ hidden, style, ...attributes }: Record<string, string>) =>
   attributes["aria-hidden"] === "true" ||
   (style !== undefined && /display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])/i.test(style));
 
-/** The words a reader of the page sees, under its headings: text hidden from people is for whoever reads on their behalf. */
-export function readHtml(html: string): readonly Section[] {
+/** Reads a page piece by piece: the words a reader of it sees, under its headings. Text hidden from people is for whoever reads on their behalf. */
+export function htmlReader(): { push(piece: string): void; end(): readonly Section[] } {
   const sections = new Sections();
   const open: { readonly name: string; readonly dark: boolean }[] = [];
   let words = "";
@@ -55,7 +55,18 @@ export function readHtml(html: string): readonly Section[] {
       else if (!IN_LINE.has(name) && name !== "td" && name !== "th") flush();
     },
   });
-  parser.end(html);
-  flush();
-  return sections.close();
+  return {
+    push: (piece) => parser.write(piece),
+    end() {
+      parser.end();
+      flush();
+      return sections.close();
+    },
+  };
+}
+
+export function readHtml(html: string): readonly Section[] {
+  const reader = htmlReader();
+  reader.push(html);
+  return reader.end();
 }

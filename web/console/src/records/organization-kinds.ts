@@ -22,6 +22,7 @@ export const ORGANIZATION_KINDS: readonly RecordKind[] = [
       { label: "Limits of tools", path: "/mcp-global-limits", member: "mcp_global_limits" },
       { label: "Limits of skills", path: "/skill-global-limits", member: "skill_global_limits" },
       { label: "Images, speech and video", path: "/media-governance", member: "media_governance" },
+      { label: "Web search", path: "/web-search", member: "web_search" },
       { label: "Ceilings of a run", path: "/run-ceilings", member: "run_ceilings" },
     ],
   },

@@ -1,4 +1,4 @@
-import { BookOpen, Bot, Boxes, Network, Plug, Waypoints } from "lucide-react";
+import { BookOpen, Bot, Boxes, Globe, Network, Plug, Waypoints } from "lucide-react";
 import { GROUP_REFERENCES, type RecordKind } from "./record-kind.ts";
 
 export const TOOL_KINDS: readonly RecordKind[] = [
@@ -67,6 +67,21 @@ export const TOOL_KINDS: readonly RecordKind[] = [
     nameMember: "name",
     columns: ["name", "description", "published_version", "latest_version", "execution_count", "enabled"],
     first: ["enabled", "allow_local_export", "approval_required_scripts"],
+  },
+  {
+    slug: "web-search",
+    noun: "web search provider",
+    title: "Web search",
+    lead: "Who answers searches of the web. Groups are granted the tool server that searches go through, and say in their rules which domains they may see.",
+    empty: "With the first provider there is a tool server for searching the web and reading pages. A server configuration then grants it.",
+    area: "Tools and agents",
+    icon: Globe,
+    path: "/v1/admin/web-search",
+    list: "web_search_providers",
+    nameMember: "name",
+    columns: ["name", "kind", "priority", "price_per_search_usd", "safe_search", "server_id", "enabled"],
+    references: { server_id: "tool-servers" },
+    first: ["name", "kind", "base_url", "api_key", "price_per_search_usd", "safe_search", "enabled"],
   },
   {
     slug: "agents",

@@ -1,0 +1,37 @@
+import type { GroupScope } from "../../directory/snapshot.ts";
+import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import { webSearchServerId } from "../../directory/web-search/own-server.ts";
+import type { MicroUsd } from "../../kernel/money.ts";
+import type { Call } from "../../road/call.ts";
+import { toolsOf } from "../../road/target.ts";
+import { agentPlan, agentPlanInRun } from "./agent-plan.ts";
+import type { CallPlan } from "./plan.ts";
+import { routePlan } from "./tool-plan.ts";
+
+interface PricedToolCall {
+  /** Of the plan, by which it is kept. */
+  readonly key: string;
+  readonly micros: MicroUsd;
+  plan(principal: string, at: number): CallPlan;
+  inRun(plan: CallPlan, call: Call): CallPlan;
+}
+
+/**
+ * What a call of a tool server may cost at most, which is held, and what it is held to. Only searches of the web have a
+ * price, which counts against budgets and the ceiling of the run.
+ */
+export function pricedToolCall(call: Call, scope: GroupScope, server: ToolServerEntry): PricedToolCall {
+  const { tenant } = scope;
+  const capability = toolsOf(call)?.capability;
+  if (server.id !== webSearchServerId(tenant.id) || capability?.type !== "tool" || capability.name !== "web_search") {
+    const [key, plan] = routePlan(call, scope, server);
+    return { key, micros: 0, plan, inRun: (unpriced) => unpriced };
+  }
+  return {
+    key: `searches ${server.id}`,
+    // Of one without a price the least there is, so that a budget which is used up lets no more through.
+    micros: Math.max(1, ...tenant.webSearch.map(({ priceMicros }) => priceMicros ?? 1)),
+    plan: (...by) => agentPlan(scope, server, ...by),
+    inRun: (plan, call) => agentPlanInRun(plan, scope, call),
+  };
+}

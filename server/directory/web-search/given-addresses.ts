@@ -1,0 +1,64 @@
+import { sha256Hex } from "../../kernel/secrets.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { Database } from "../../store/database.ts";
+import { type GivenAddress, noteGivenAddresses, pruneGivenAddresses, wasGiven } from "../../store/web-search-addresses.ts";
+import { BoundedCache } from "../../kernel/bounded-cache.ts";
+
+/** Who was given them. */
+export interface AddressHolder {
+  readonly tenantId: string;
+  readonly principal: string;
+}
+
+const KEPT_MS = 86_400_000;
+const MOST = 50_000;
+
+/**
+ * The addresses that callers were given by searches, for a day: an address is also a message to whoever hears it, so that
+ * no other is fetched unless a group allows it. Kept here, and in the database for other processes.
+ */
+export class GivenAddresses {
+  private readonly known: BoundedCache<true>;
+  private readonly parts: { readonly db: Database; readonly clock: Clock; readonly log: Log };
+
+  constructor(parts: GivenAddresses["parts"]) {
+    this.parts = parts;
+    this.known = new BoundedCache(MOST, () => parts.clock.now());
+  }
+
+  async give(to: AddressHolder, urls: readonly string[]): Promise<void> {
+    const { db, clock, log } = this.parts;
+    const addresses = [...new Set(urls.map(addressOf))];
+    const given = addresses.map((address) => givenTo(to, address));
+    for (const one of given) this.known.set(keyOf(one), true, KEPT_MS);
+    // A search is worth its answer without this: another process then asks for the search again.
+    await noteGivenAddresses(db, given, new Date(clock.now() + KEPT_MS)).catch((error: Error) =>
+      log.warn("web_search_addresses_not_kept", { error }),
+    );
+  }
+
+  async wasGiven(to: AddressHolder, url: URL): Promise<boolean> {
+    const one = givenTo(to, addressOf(url.href));
+    if (this.known.get(keyOf(one)) === true) return true;
+    const { db, clock } = this.parts;
+    return wasGiven(db, one, new Date(clock.now())).catch(() => false);
+  }
+
+  async prune(): Promise<void> {
+    await pruneGivenAddresses(this.parts.db, new Date(this.parts.clock.now()));
+  }
+}
+
+/** Without what is never sent. */
+function addressOf(url: string): string {
+  const address = new URL(url);
+  address.hash = "";
+  return address.href;
+}
+
+function givenTo({ tenantId, principal }: AddressHolder, address: string): GivenAddress {
+  return { tenantId, principal: sha256Hex(principal), address: sha256Hex(address) };
+}
+
+const keyOf = ({ principal, address }: GivenAddress) => `${principal} ${address}`;

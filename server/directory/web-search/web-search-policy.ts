@@ -1,0 +1,40 @@
+import type { GroupScope } from "../snapshot.ts";
+import { isWithin } from "./domains.ts";
+import type { SafeSearch } from "./safe-search.ts";
+
+/** How a group searches the web and which pages it may read, of all that it and the groups above it say. */
+export interface WebSearchPolicy {
+  readonly safeSearch: SafeSearch | null;
+  readonly maxResults: number | null;
+  readonly fetch: "any" | "known" | "none";
+  /** To be given to a provider that filters by itself; what it finds is filtered all the same. */
+  readonly allowed: readonly string[];
+  readonly denied: readonly string[];
+  /** Whether a host is allowed: by each group of the line that names any, and denied by none. */
+  permits(host: string): boolean;
+  /** Whether a host is allowed by name. */
+  names(host: string): boolean;
+}
+
+type PolicyScope = Pick<GroupScope, "groupId" | "chain"> & { readonly tenant: Pick<GroupScope["tenant"], "policies"> };
+
+export function webSearchPolicyOf({ groupId, chain, tenant: { policies } }: PolicyScope): WebSearchPolicy {
+  const effective = policies.effective(groupId, "web_search");
+  // Level by level: two lists with nothing in common allow nothing, where an empty list would allow everything.
+  const levels = chain.flatMap(({ id }) => {
+    const allowed = policies.ownFields(id, "web_search").get("domains.allowed") as string[] | undefined;
+    return allowed === undefined ? [] : [allowed];
+  });
+  const denied = (effective.get("domains.denied") as string[] | undefined) ?? [];
+  const allows = (host: string) => levels.every((allowed) => allowed.some((domain) => isWithin(host, domain)));
+  const denies = (host: string) => denied.some((domain) => isWithin(host, domain));
+  return {
+    safeSearch: (effective.get("search.safe_search") as SafeSearch | undefined) ?? null,
+    maxResults: (effective.get("search.max_results") as number | undefined) ?? null,
+    fetch: (effective.get("fetch.addresses") as WebSearchPolicy["fetch"] | undefined) ?? "known",
+    allowed: (effective.get("domains.allowed") as string[] | undefined) ?? [],
+    denied,
+    permits: (host) => allows(host) && !denies(host),
+    names: (host) => levels.length > 0 && allows(host) && !denies(host),
+  };
+}

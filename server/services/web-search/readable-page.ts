@@ -1,0 +1,76 @@
+import type { WebPage } from "../../upstreams/web-search/fetch-page.ts";
+
+/** Reads HTML piece by piece into its words under their headings. Throws for what cannot be read. */
+export interface PageReader {
+  push(piece: string): void;
+  end(): readonly { readonly headings: readonly string[]; readonly blocks: readonly string[] }[];
+}
+
+/** A page as its readers see it. */
+export interface ReadPage {
+  readonly addresses: readonly URL[];
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Characters. */
+const LONGEST_PAGE = 500_000;
+const PIECE = 32 * 1024;
+
+/** A text says why the page cannot be read. */
+export async function readablePage({ addresses, type, charset, bytes }: WebPage, reader: () => PageReader): Promise<ReadPage | string> {
+  const raw = decoded(bytes, charset);
+  if (!type.includes("html")) return { addresses, title: "", text: raw.slice(0, LONGEST_PAGE) };
+  const parser = reader();
+  try {
+    for (let at = 0; at < raw.length; at += PIECE) {
+      parser.push(raw.slice(at, at + PIECE));
+      // Others have their turn while a large page is read.
+      if (at > 0) await new Promise((go) => setImmediate(go));
+    }
+    return { addresses, title: titleOf(raw), text: written(parser.end()) };
+  } catch {
+    return "Its HTML cannot be read.";
+  }
+}
+
+function decoded(bytes: Uint8Array, charset: string | null): string {
+  const named = charset ?? /<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]{1,40})/i.exec(latin(bytes.subarray(0, 2_048)))?.[1] ?? "utf-8";
+  try {
+    return new TextDecoder(named).decode(bytes).replaceAll("\0", "");
+  } catch {
+    return new TextDecoder().decode(bytes).replaceAll("\0", "");
+  }
+}
+
+const latin = (bytes: Uint8Array) => new TextDecoder("latin1").decode(bytes);
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
+
+function titleOf(html: string): string {
+  const found = /<title[^>]{0,200}>([^<]{0,1000})<\/title>/i.exec(html.slice(0, 200_000))?.[1] ?? "";
+  return found
+    .replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? "")
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .slice(0, 300);
+}
+
+function written(sections: ReturnType<PageReader["end"]>): string {
+  const parts: string[] = [];
+  let above: readonly string[] = [];
+  let length = 0;
+  for (const { headings, blocks } of sections) {
+    const lines = [
+      ...headings.flatMap((heading, level) => (above[level] === heading ? [] : [`${"#".repeat(level + 1)} ${heading}`])),
+      ...blocks,
+    ];
+    above = headings;
+    for (const line of lines) {
+      if (length > LONGEST_PAGE) return parts.join("\n\n").slice(0, LONGEST_PAGE);
+      parts.push(line);
+      length += line.length;
+    }
+  }
+  return parts.join("\n\n").slice(0, LONGEST_PAGE);
+}

@@ -1,0 +1,86 @@
+import { WEB_SEARCH_URL } from "../../directory/web-search/own-server.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Job } from "../../kernel/job.ts";
+import type { Call } from "../../road/call.ts";
+import type { AskProvider } from "../../upstreams/web-search/ask-provider.ts";
+import { BoundedCache } from "../../kernel/bounded-cache.ts";
+import type { FetchPage } from "../../upstreams/web-search/fetch-page.ts";
+import { META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
+import { errorText, isRpcProblem, readRpc, resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";
+import { CAPABILITIES, INSTRUCTIONS, SERVER_INFO, TOOLS } from "./definitions.ts";
+import { fetchWeb, type FetchParts } from "./fetch-tool.ts";
+import type { GivenAddresses } from "../../directory/web-search/given-addresses.ts";
+import type { PageReader } from "./readable-page.ts";
+import { searchWeb, type SearchParts } from "./search-tool.ts";
+import { resultOf } from "./tool-result.ts";
+
+const SEARCHES_KEPT = 2_000;
+/** Characters of all pages together. */
+const PAGES_KEPT = 8_000_000;
+const PRUNED_MS = 600_000;
+
+export interface WebSearchParts {
+  readonly clock: Clock;
+  readonly addresses: GivenAddresses;
+  readonly ask: AskProvider;
+  readonly fetch: FetchPage;
+  readonly reader: () => PageReader;
+}
+
+/** The tool server that the gateway itself is for searches of the web, as a server of the stateless dialect; null for what is meant for others. */
+export type OwnToolServer = (call: Call, request: { readonly url: string; readonly body?: string }) => Promise<Response> | null;
+
+export function openWebSearch({ clock, addresses, ask, fetch, reader }: WebSearchParts): {
+  readonly server: OwnToolServer;
+  readonly jobs: readonly Job[];
+} {
+  const now = () => clock.now();
+  const parts = {
+    ask,
+    cache: new BoundedCache(SEARCHES_KEPT, now),
+    fetch,
+    pages: new BoundedCache(PAGES_KEPT, now),
+    reader,
+    addresses,
+  } satisfies SearchParts & FetchParts;
+  return {
+    server: (call, { url, body }) => (url === WEB_SEARCH_URL ? answered(call, body ?? "", parts) : null),
+    jobs: [{ name: "prune_web_search_addresses", everyMs: PRUNED_MS, run: () => addresses.prune() }],
+  };
+}
+
+async function answered(call: Call, body: string, parts: SearchParts & FetchParts): Promise<Response> {
+  const message = readRpc(new TextEncoder().encode(body));
+  if (isRpcProblem(message)) return json(errorText(null, { code: -32600, message: "This is no message of the protocol." }), 400);
+  if (message.kind !== "request") return new Response(null, { status: 202 });
+  return json((await result(call, message, parts)) ?? errorText(message.id, { code: -32601, message: "This method is not served here." }));
+}
+
+async function result(call: Call, message: RpcMessage, parts: SearchParts & FetchParts): Promise<string | null> {
+  const { id, method, params } = message;
+  const told = (value: object) => resultText(id, JSON.stringify(value));
+  switch (method) {
+    case "server/discover":
+      return told({
+        resultType: "complete",
+        supportedVersions: [STATELESS_VERSION],
+        capabilities: CAPABILITIES,
+        instructions: INSTRUCTIONS,
+        ttlMs: 0,
+        cacheScope: "private",
+        _meta: { [META.serverInfo]: SERVER_INFO },
+      });
+    case "tools/list":
+      return told({ resultType: "complete", tools: TOOLS, ttlMs: 0, cacheScope: "private" });
+    case "tools/call":
+      if (params.name === "web_search") return told(resultOf(await searchWeb(call, params.arguments, parts)));
+      if (params.name === "web_fetch") return told(resultOf(await fetchWeb(call, params.arguments, parts)));
+      return errorText(id, { code: -32602, message: "There is no such tool." });
+    default:
+      return null;
+  }
+}
+
+function json(text: string, status = 200): Response {
+  return new Response(text, { status, headers: { "content-type": "application/json" } });
+}

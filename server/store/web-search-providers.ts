@@ -1,0 +1,52 @@
+import type { Insertable, Selectable, Updateable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import { containing } from "./paging.ts";
+import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
+import type { WebSearchProviderTable } from "./tables/web-search.ts";
+
+export type WebSearchProviderRow = Selectable<WebSearchProviderTable>;
+export type WebSearchProviderInsert = Insertable<WebSearchProviderTable>;
+export type WebSearchProviderPatch = Updateable<WebSearchProviderTable>;
+
+interface WebSearchProviderFilters {
+  readonly search?: string | undefined;
+}
+
+export const webSearchProviderStore: RecordStore<
+  WebSearchProviderRow,
+  WebSearchProviderInsert,
+  WebSearchProviderPatch,
+  WebSearchProviderFilters
+> = {
+  async page(db, tenantId, { search }, page) {
+    let query = db.selectFrom("web_search_providers").where("tenant_id", "=", tenantId);
+    if (search !== undefined) query = query.where("name", "ilike", containing(search));
+    const items = await query.selectAll().orderBy("priority").orderBy("name").limit(page.limit).offset(page.offset).execute();
+    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+    return { items, total };
+  },
+  find: findInTenant("web_search_providers"),
+  ...writesById("web_search_providers"),
+};
+
+export async function webSearchProviderNamed(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("web_search_providers")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return row?.id;
+}
+
+/** Those switched on, in the order in which they are asked. */
+export async function readWebSearchProviders(db: Database | Trx, tenantId: string): Promise<WebSearchProviderRow[]> {
+  return db
+    .selectFrom("web_search_providers")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("enabled", "=", true)
+    .orderBy("priority")
+    .orderBy("name")
+    .execute();
+}

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { outbound } from "../../runtime/outbound.ts";
+import { pageFetch } from "./fetch-page.ts";
+
+let site: ReturnType<typeof Bun.serve>;
+const hosts: string[] = [];
+
+beforeAll(() => {
+  site = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      const { pathname, port } = new URL(request.url);
+      hosts.push(request.headers.get("host") ?? "");
+      if (pathname === "/robots.txt") return new Response("", { status: 404 });
+      if (pathname === "/rebinds") return new Response(null, { status: 302, headers: { location: `http://rebinding.test:${port}/x` } });
+      if (pathname === "/bomb")
+        return new Response(gzipSync(Buffer.alloc(50 * 1024 * 1024)), {
+          headers: { "content-type": "text/plain", "content-encoding": "gzip" },
+        });
+      return new Response("read", { headers: { "content-type": "text/plain" } });
+    },
+  });
+});
+afterAll(() => site.stop(true));
+
+/** A name that is public when it is first looked up, and private from then on. */
+function rebinding() {
+  let looks = 0;
+  const resolve = async (host: string) => (host === "rebinding.test" && looks++ > 0 ? ["10.0.0.1"] : ["127.0.0.1"]);
+  return outbound({ allowPrivate: false, resolve, isDenied: (address) => address !== "127.0.0.1" });
+}
+
+const fetcher = (out = rebinding()) => pageFetch({ outbound: out, now: () => 0, ports: new Set([String(site.port)]) });
+const read = (path: string, refused: (address: URL) => string | null = () => null, fetch = fetcher()) =>
+  fetch(new URL(`http://site.test:${site.port}${path}`), refused, new AbortController().signal);
+
+test("a name that leads inwards at its second look-up is not followed there", async () => {
+  expect(await read("/rebinds")).toContain("not on the public internet");
+});
+
+test("what unpacks to more than 5 MB is not read", async () => {
+  expect(await read("/bomb")).toContain("larger than 5 MB");
+});
+
+test("each hop is asked about, and nothing is sent where the answer is no", async () => {
+  const before = hosts.length;
+  expect(await read("/rebinds", ({ hostname }) => (hostname === "rebinding.test" ? "Not there." : null))).toContain("Not there.");
+  expect(hosts.slice(before).some((host) => host.startsWith("rebinding.test"))).toBe(false);
+  expect(await read("/page")).toMatchObject({ type: "text/plain" });
+});

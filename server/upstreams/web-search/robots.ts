@@ -1,0 +1,63 @@
+/** Whether a site's robots.txt lets an agent of this name read a path: the longest rule that fits counts, of two alike the one that allows. */
+export function robotsAllow(robots: string, agent: string, path: string): boolean {
+  const rules = rulesFor(robots, agent) ?? rulesFor(robots, "*") ?? [];
+  let best: { readonly allow: boolean; readonly length: number } | null = null;
+  for (const { allow, pattern } of rules) {
+    if (!fits(pattern, path)) continue;
+    if (best === null || pattern.length > best.length || (pattern.length === best.length && allow))
+      best = { allow, length: pattern.length };
+  }
+  return best?.allow ?? true;
+}
+
+interface Rule {
+  readonly allow: boolean;
+  readonly pattern: string;
+}
+
+const MOST_RULES = 1_000;
+const LONGEST_PATTERN = 200;
+const MOST_STARS = 8;
+
+/** Null where the file has no group for the agent. */
+function rulesFor(robots: string, agent: string): Rule[] | null {
+  let mine = false;
+  let heading = false;
+  let found: Rule[] | null = null;
+  for (const line of robots.split(/\r\n?|\n/)) {
+    const colon = line.indexOf(":");
+    if (colon < 0) continue;
+    const field = line.slice(0, colon).trim().toLowerCase();
+    const value = (line.slice(colon + 1).split("#")[0] as string).trim();
+    if (field === "user-agent") {
+      if (!heading) mine = false;
+      heading = true;
+      if (value.toLowerCase() === agent) {
+        mine = true;
+        found ??= [];
+      }
+    } else if (field === "allow" || field === "disallow") {
+      heading = false;
+      if (mine && value !== "" && isSimple(value) && (found?.length ?? 0) < MOST_RULES)
+        found?.push({ allow: field === "allow", pattern: value });
+    }
+  }
+  return found;
+}
+
+const isSimple = (pattern: string) => pattern.length <= LONGEST_PATTERN && pattern.split("*").length <= MOST_STARS + 1;
+
+/** `*` stands for anything, `$` at the end for the end. Piece by piece, so that no pattern takes longer than the path is long. */
+function fits(pattern: string, path: string): boolean {
+  const ends = pattern.endsWith("$");
+  const [first = "", ...pieces] = (ends ? pattern.slice(0, -1) : pattern).split("*");
+  if (!path.startsWith(first)) return false;
+  let at = first.length;
+  for (const [index, piece] of pieces.entries()) {
+    if (ends && index === pieces.length - 1) return path.length - piece.length >= at && path.endsWith(piece);
+    const next = path.indexOf(piece, at);
+    if (next < 0) return false;
+    at = next + piece.length;
+  }
+  return !ends || at === path.length;
+}
