@@ -56,6 +56,12 @@ import type {
 } from "./tables/assurance.ts";
 import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
 import type { AssetTable, CollectorKeyTable, DiscoveredAssetTable, DiscoveryDeviceTable } from "./tables/discovery.ts";
+import type {
+  UsageImportBucketTable,
+  UsageImportMappingTable,
+  UsageImportRunTable,
+  UsageImportSettingsTable,
+} from "./tables/usage-import.ts";
 import type { KnowledgeBaseTable, KnowledgeChunkTable, KnowledgeDocumentTable } from "./tables/knowledge.ts";
 import type { ModelTable, ProviderTable, RoutingGroupTable } from "./tables/models.ts";
 
@@ -277,4 +283,8 @@ export interface Schema {
   discovered_assets: DiscoveredAssetTable;
   discovery_settings: { tenant_id: string; gateway_origins: WithDefault<string[]>; updated_at: Stamp };
   assets: AssetTable;
+  usage_import_settings: UsageImportSettingsTable;
+  usage_import_runs: UsageImportRunTable;
+  usage_import_buckets: UsageImportBucketTable;
+  usage_import_mappings: UsageImportMappingTable;
 }

@@ -300,4 +300,8 @@ export const ABOUT_NOBODY = [
   "usage_daily",
   "usage_hourly",
   "virtual_servers",
+  "usage_import_buckets",
+  "usage_import_mappings",
+  "usage_import_runs",
+  "usage_import_settings",
 ];

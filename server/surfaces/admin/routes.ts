@@ -48,6 +48,7 @@ import { semanticCacheOperations } from "./semantic-cache.ts";
 import { semanticPolicyOperations } from "./semantic-policies.ts";
 import { sessionOperations } from "./sessions.ts";
 import { tenantOperations } from "./tenants.ts";
+import { usageImportOperations } from "./usage-import.ts";
 import { virtualServerOperations } from "./virtual-servers.ts";
 
 /** Every route of the control plane. */
@@ -86,6 +87,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...discoveryOperations,
   ...ingestAdapterOperations,
   ...assetOperations,
+  ...usageImportOperations,
   ...apiKeyOperations,
   ...aiSystemOperations,
   ...runOperations,
