@@ -1,5 +1,5 @@
 import type { ColumnType } from "kysely";
-import type { Json, NullableStamp, Stamp, WithDefault } from "./tables/columns.ts";
+import type { Json, NullableJson, NullableStamp, Stamp, WithDefault } from "./tables/columns.ts";
 import type {
   AdminUserTable,
   EndUserGroupTable,
@@ -86,6 +86,8 @@ export interface TenantTable {
   allowed_regions: WithDefault<string[]>;
   /** Null: it reports under none. */
   compliance_frameworks: WithDefault<string[] | null>;
+  /** Null: it said nothing. */
+  gdpr_statements: NullableJson<Readonly<Record<string, string | null>>>;
   /** After so long without a call a run is taken to be over. */
   run_idle_minutes: WithDefault<number>;
   local_passwords: WithDefault<boolean>;

@@ -184,6 +184,8 @@ for (const [width, theme] of [
       "/notice",
       "/compliance",
       "/discovery",
+      "/residency",
+      "/usage-import",
       `/manage/resource-groups/${groups[0].id}`,
     ]);
   });

@@ -135,6 +135,13 @@ export const BODIES: Record<string, unknown> = {
   "POST /v1/admin/contracts/{id}/reject": { reason: "x" },
   "POST /v1/admin/contracts/{id}/withdraw": { reason: "x" },
   "POST /v1/admin/contracts/{id}/revoke": { reason: "x" },
+  "PATCH /v1/admin/compliance/gdpr/statements": {
+    controller: "x",
+    data_protection_officer: null,
+    purposes: null,
+    data_subjects: null,
+    personal_data: null,
+  },
   "PATCH /v1/admin/usage-import/providers/{id}": { import_enabled: false },
   "PATCH /v1/admin/usage-import/providers/{id}/mappings": { kind: "model", vendor_id: "never-named", target: null },
   "POST /v1/admin/data-erasure": { subject: { subject_id: "nobody" } },

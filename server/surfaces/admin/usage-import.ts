@@ -86,7 +86,10 @@ export const usageImportOperations: readonly AdminOperation[] = [
     summary: "Try whether the vendor answers",
     description: "Asks for yesterday with the stored key, and takes nothing in.",
     answer: { status: 200, about: "What the vendor did", schema: usageImportTest },
-    run: (call) => call.services.tryImport(call.tenantId, idOf(call)),
+    async run(call) {
+      const { id } = await getImportProvider(call.services.directory.db, call.tenantId, idOf(call));
+      return call.services.tryImport(call.tenantId, id);
+    },
   }),
   operation({
     ...reading,

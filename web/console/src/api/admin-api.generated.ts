@@ -108,6 +108,9 @@ type Schema_NoticeExemption = { "asserted": boolean; "basis": "obvious_from_cont
 type Schema_NoticeStatement = { "statement": "notice.before_first_turn"; "met": number; "of": number; "from": (string | null); "to": (string | null); "not_met": readonly (string)[]; };
 type Schema_ComplianceProfile = { "frameworks": readonly ("soc2" | "eu_ai_act" | "hipaa" | "gdpr_art_30" | "iso_42001")[]; };
 type Schema_ComplianceDashboard = { "frameworks": readonly ({ "framework": "soc2" | "eu_ai_act" | "hipaa" | "gdpr_art_30" | "iso_42001"; "enabled": boolean; "items": number; "statuses": { [name: string]: number }; })[]; "window": { "from": string; "to": string; }; };
+type Schema_GdprStatements = { "controller": (string | null); "data_protection_officer": (string | null); "purposes": (string | null); "data_subjects": (string | null); "personal_data": (string | null); };
+type Schema_ResidencyReport = { "window": { "from": string; "to": string; }; "allowed_regions": readonly (string)[]; "calls": number; "regions": readonly ({ "region": (string | null); "allowed": (boolean | null); "calls": number; "blocked": number; })[]; "places": readonly (Schema_ResidencyPlace)[]; };
+type Schema_ResidencyPlace = { "region": (string | null); "residency_class": (string | null); "kind": "provider" | "tool_server" | "nobody"; "recipient": (string | null); "model": (string | null); "calls": number; "first_row": string; "last_row": string; };
 type Schema_ComplianceReport = { "framework": "soc2" | "eu_ai_act" | "hipaa" | "gdpr_art_30" | "iso_42001"; "text": { "cites": string; "checked": string; }; "generated_at": string; "window": { "from": string; "to": string; }; "items": readonly (Schema_ComplianceItem)[]; "table": readonly ({ [name: string]: (string | number | boolean | null) })[]; };
 type Schema_ComplianceItem = { "control": string; "title": string; "status": "met" | "partial" | "not_met" | "not_applicable" | "no_data"; "reason": string; "evidence": readonly (Schema_ComplianceEvidence)[]; };
 type Schema_ComplianceEvidence = { "kind": "audit_rows" | "admin_log" | "configuration" | "retention" | "checkpoints" | "notices"; "ref": (string | null); "count": number; };
@@ -291,6 +294,9 @@ export interface AdminApiSchemas {
   "NoticeStatement": Schema_NoticeStatement;
   "ComplianceProfile": Schema_ComplianceProfile;
   "ComplianceDashboard": Schema_ComplianceDashboard;
+  "GdprStatements": Schema_GdprStatements;
+  "ResidencyReport": Schema_ResidencyReport;
+  "ResidencyPlace": Schema_ResidencyPlace;
   "ComplianceReport": Schema_ComplianceReport;
   "ComplianceItem": Schema_ComplianceItem;
   "ComplianceEvidence": Schema_ComplianceEvidence;
@@ -572,6 +578,9 @@ export interface AdminApi {
   "GET /v1/admin/compliance/profile": { query?: { "tenant_id"?: string; }; answer: Schema_ComplianceProfile; };
   "PATCH /v1/admin/compliance/profile": { query?: { "tenant_id"?: string; }; body: { "frameworks": readonly ("soc2" | "eu_ai_act" | "hipaa" | "gdpr_art_30" | "iso_42001")[]; "tenant_id"?: string; }; answer: Schema_ComplianceProfile; };
   "GET /v1/admin/compliance/dashboard": { query?: { "from"?: string; "to"?: string; "tenant_id"?: string; }; answer: Schema_ComplianceDashboard; };
+  "GET /v1/admin/compliance/gdpr/statements": { query?: { "tenant_id"?: string; }; answer: Schema_GdprStatements; };
+  "PATCH /v1/admin/compliance/gdpr/statements": { query?: { "tenant_id"?: string; }; body: { "controller": (string | null); "data_protection_officer": (string | null); "purposes": (string | null); "data_subjects": (string | null); "personal_data": (string | null); "tenant_id"?: string; }; answer: Schema_GdprStatements; };
+  "GET /v1/admin/compliance/residency": { query?: { "from"?: string; "to"?: string; "tenant_id"?: string; }; answer: Schema_ResidencyReport; };
   "GET /v1/admin/compliance/gdpr/article-30": { query?: { "from"?: string; "to"?: string; "format"?: "json" | "csv"; "tenant_id"?: string; }; answer: Schema_ComplianceReport; };
   "GET /v1/admin/compliance/eu-ai-act/risk-classification": { query?: { "from"?: string; "to"?: string; "format"?: "json" | "csv"; "tenant_id"?: string; }; answer: Schema_ComplianceReport; };
   "GET /v1/admin/compliance/soc2/control-coverage": { query?: { "from"?: string; "to"?: string; "format"?: "json" | "csv"; "tenant_id"?: string; }; answer: Schema_ComplianceReport; };
