@@ -3,7 +3,7 @@ import { KeySets } from "./directory/identity/key-sets.ts";
 import { queuedHashing } from "./directory/people/portal/password-work.ts";
 import { RefusedAttempts } from "./directory/people/refused-attempts.ts";
 import { welcomeMailer } from "./directory/people/welcome-mail.ts";
-import type { upstreamOf } from "./drivers.ts";
+import { type upstreamOf, usageVendors } from "./drivers.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
 import type { Log } from "./kernel/log.ts";
@@ -16,6 +16,7 @@ import { mailSender } from "./runtime/mail-sender.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
 import { cardDiscovery } from "./services/agents/discover-card.ts";
 import { searchBench } from "./services/knowledge/search-bench.ts";
+import { tryImport } from "./services/usage-import/try-import.ts";
 import { toolServerDiscovery } from "./services/tools/discovery.ts";
 import type { Database } from "./store/database.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
@@ -69,6 +70,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         upstream,
         toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams),
         agentCards: cardDiscovery(agentSend(upstream.outbound)),
+        tryImport: tryImport({ db, secrets, clock }, usageVendors(upstream.outbound, clock)),
         signOn: {
           oidc: oidcClient(upstream.outbound, config.allowPrivateUpstreams),
           saml,

@@ -3,6 +3,7 @@ import { noteSigner } from "@gatehouse/ledger-format/signed-note";
 import { ANSWERS_KEPT_MS } from "./directory/writes/carried-out-once.ts";
 import { DriftWatch } from "./directory/assurance/watch-drift.ts";
 import { expireApprovalRows } from "./directory/tools/approvals.ts";
+import { type upstreamOf, usageVendors } from "./drivers.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Configuration } from "./kernel/configuration.ts";
 import type { Job } from "./kernel/job.ts";
@@ -13,6 +14,7 @@ import { signAdminChain } from "./ledger/admin-chain.ts";
 import type { CheckpointTargets } from "./ledger/checkpoint-targets.ts";
 import { registerSigningKey } from "./ledger/signing-keys.ts";
 import { applyRetention } from "./ledger/retention.ts";
+import { importUsage } from "./services/usage-import/import-usage.ts";
 import { pruneSeenEvents } from "./store/collector-keys.ts";
 import { pruneFormerValues } from "./store/former-key-values.ts";
 import { pruneIdempotentAnswers } from "./store/idempotent-answers.ts";
@@ -29,6 +31,7 @@ import { runJobs } from "./workers/every.ts";
 
 const ADMIN_LOG_SIGNED_MS = 60_000;
 const DRIFT_WATCHED_MS = 1_000;
+const USAGE_IMPORTED_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
@@ -58,10 +61,14 @@ interface WorkerParts {
   readonly log: Log;
   readonly targets: CheckpointTargets;
   readonly signingKey: string;
+  readonly upstream: Pick<ReturnType<typeof upstreamOf>, "outbound">;
 }
 
 /** The background work of this process that no call needs, as its roles say; `close` signs what the admin log says last. */
-export function openWorkers({ roles, learning, judgeModel }: Configuration, { db, secrets, clock, log, targets, signingKey }: WorkerParts) {
+export function openWorkers(
+  { roles, learning, judgeModel }: Configuration,
+  { db, secrets, clock, log, targets, signingKey, upstream }: WorkerParts,
+) {
   const signAdminLog = async () => {
     const signer = noteSigner(CHECKPOINT_KEY_NAME, signingKey);
     const signed = await signAdminChain(db, signer, await registerSigningKey(db, signer, clock), clock);
@@ -70,8 +77,13 @@ export function openWorkers({ roles, learning, judgeModel }: Configuration, { db
   const signs = roles.includes("control") || roles.includes("worker");
   const signing: Job[] = signs ? [{ name: "sign_admin_log", everyMs: ADMIN_LOG_SIGNED_MS, run: signAdminLog }] : [];
   const drift = new DriftWatch({ db, secrets, clock, hashPassword, fallbackJudge: judgeModel ?? null }, learning, log);
+  const importing: Job = {
+    name: "import_usage",
+    everyMs: USAGE_IMPORTED_MS,
+    run: importUsage({ directory: { db, secrets, clock }, vendors: usageVendors(upstream.outbound, clock), log }),
+  };
   const watching: Job = { name: "watch_drift", everyMs: DRIFT_WATCHED_MS, run: () => drift.run() };
-  const workers = runJobs([...signing, ...(roles.includes("worker") ? [watching, ...workerJobs(db, clock, log)] : [])], log);
+  const workers = runJobs([...signing, ...(roles.includes("worker") ? [watching, importing, ...workerJobs(db, clock, log)] : [])], log);
   return {
     async close(): Promise<void> {
       await workers.stop();

@@ -13,6 +13,12 @@ import { echoProvider } from "./upstreams/providers/echo/echo.ts";
 import { geminiProvider } from "./upstreams/providers/gemini/gemini.ts";
 import { openaiProvider } from "./upstreams/providers/openai/openai.ts";
 import type { Provider } from "./upstreams/providers/provider.ts";
+import { anthropicUsage } from "./upstreams/usage/anthropic-usage.ts";
+import { awsUsage } from "./upstreams/usage/aws-usage.ts";
+import { azureUsage } from "./upstreams/usage/azure-usage.ts";
+import { googleUsage } from "./upstreams/usage/google-usage.ts";
+import { openaiUsage } from "./upstreams/usage/openai-usage.ts";
+import type { UsageVendors } from "./services/usage-import/usage-vendors.ts";
 import { vertexProvider } from "./upstreams/providers/vertex/vertex.ts";
 
 /** Every way out of the gateway. */
@@ -38,6 +44,17 @@ export function providerDrivers(out: Outbound, clock: Clock) {
     bedrock: bedrockProvider(out, clock),
     echo: echoProvider(clock),
   } satisfies Record<ApiFormat, Provider>;
+}
+
+/** Whom usage and cost can be imported from. */
+export function usageVendors(out: Outbound, clock: Clock): UsageVendors {
+  return {
+    openai: openaiUsage(out),
+    anthropic: anthropicUsage(out),
+    google: googleUsage(out, clock),
+    azure: azureUsage(out),
+    aws: awsUsage(out, clock),
+  };
 }
 
 /** What guardrail configurations may name beside the built-in checks. */

@@ -49,7 +49,10 @@ const KNOWN = (tenantId: string) => sql`
   UNION ALL SELECT 'knowledge_base', 'knowledge_bases', id::text, name, NULL, 'governed', 'active' FROM knowledge_bases WHERE tenant_id = ${tenantId}
   UNION ALL SELECT 'ai_system', 'ai_systems', s.id::text, g.name, NULL, 'governed', CASE WHEN s.lifecycle_state = 'retired' THEN 'gone' ELSE 'active' END
     FROM ai_systems s JOIN resource_groups g ON g.id = s.id WHERE s.tenant_id = ${tenantId}
-  UNION ALL SELECT asset_type, 'discovered_assets', id::text, name, endpoints[1], governance_status, status FROM discovered_assets WHERE tenant_id = ${tenantId}`;
+  UNION ALL SELECT asset_type, 'discovered_assets', id::text, name, endpoints[1], governance_status, status FROM discovered_assets WHERE tenant_id = ${tenantId}
+  UNION ALL SELECT 'model', 'usage_import', u.provider_id || '/' || u.vendor_id, left(u.vendor_id, 200), NULL, 'ungoverned', 'active'
+    FROM usage_import_mappings u JOIN usage_import_settings s USING (provider_id)
+   WHERE u.tenant_id = ${tenantId} AND u.kind = 'model' AND u.target IS NULL AND NOT u.ignored AND s.import_mapping_mode = 'auto_create'`;
 
 export async function syncAssetRows(trx: Trx, tenantId: string, at: Date): Promise<SyncCounts> {
   const { rows } = await sql<{ added: number; changed: number }>`

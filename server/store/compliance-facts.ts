@@ -85,6 +85,31 @@ export async function recipients(trx: Trx, window: FactWindow): Promise<TableRow
   return rows;
 }
 
+export interface PlaceFact {
+  readonly region: string | null;
+  readonly residency_class: string | null;
+  readonly kind: "provider" | "tool_server" | "nobody";
+  readonly recipient: string | null;
+  readonly model: string | null;
+  readonly calls: number;
+  readonly first_row: string;
+  readonly last_row: string;
+}
+
+/** Where content went, and what was kept from going. */
+export async function placesOfContent(trx: Trx, window: FactWindow): Promise<PlaceFact[]> {
+  const { rows } = await sql<PlaceFact>`
+    SELECT * FROM (SELECT r.region_routed_to AS region, r.residency_class,
+           CASE WHEN r.residency_class = 'blocked' THEN 'nobody' WHEN r.server_id IS NOT NULL THEN 'tool_server' ELSE 'provider' END AS kind,
+           CASE WHEN r.residency_class = 'blocked' THEN NULL ELSE coalesce(r.server_id, r.llm_provider) END AS recipient,
+           r.llm_model_used AS model, count(*)::int AS calls, min(r.id) AS first_row, max(r.id) AS last_row
+      FROM audit_rows r WHERE ${within(window)} AND r.source IS DISTINCT FROM 'otel' AND r.llm_cache_hit IS NOT TRUE
+       AND (r.llm_provider IS NOT NULL OR r.server_id IS NOT NULL OR r.residency_class = 'blocked')
+     GROUP BY 1, 2, 3, 4, 5) t
+     ORDER BY region COLLATE "C" NULLS LAST, kind, recipient COLLATE "C", model COLLATE "C", residency_class COLLATE "C"`.execute(trx);
+  return rows;
+}
+
 const PHI = (tenantId: string) => sql`
   WITH RECURSIVE phi AS (
     SELECT id, name FROM resource_groups WHERE tenant_id = ${tenantId} AND phi_resource

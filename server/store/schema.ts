@@ -1,5 +1,5 @@
 import type { ColumnType } from "kysely";
-import type { Json, NullableStamp, Stamp, WithDefault } from "./tables/columns.ts";
+import type { Json, NullableJson, NullableStamp, Stamp, WithDefault } from "./tables/columns.ts";
 import type {
   AdminUserTable,
   EndUserGroupTable,
@@ -62,6 +62,12 @@ import type {
 import type { AgentSkillFileTable, AgentSkillTable, AgentSkillVersionTable } from "./tables/skills.ts";
 import type { AssetTable, CollectorKeyTable, DiscoveredAssetTable, DiscoveryDeviceTable } from "./tables/discovery.ts";
 import type {
+  UsageImportBucketTable,
+  UsageImportMappingTable,
+  UsageImportRunTable,
+  UsageImportSettingsTable,
+} from "./tables/usage-import.ts";
+import type {
   KnowledgeBaseTable,
   KnowledgeChunkTable,
   KnowledgeConnectorTable,
@@ -92,6 +98,8 @@ export interface TenantTable {
   allowed_regions: WithDefault<string[]>;
   /** Null: it reports under none. */
   compliance_frameworks: WithDefault<string[] | null>;
+  /** Null: it said nothing. */
+  gdpr_statements: NullableJson<Readonly<Record<string, string | null>>>;
   /** After so long without a call a run is taken to be over. */
   run_idle_minutes: WithDefault<number>;
   local_passwords: WithDefault<boolean>;
@@ -303,4 +311,8 @@ export interface Schema {
   discovered_assets: DiscoveredAssetTable;
   discovery_settings: { tenant_id: string; gateway_origins: WithDefault<string[]>; updated_at: Stamp };
   assets: AssetTable;
+  usage_import_settings: UsageImportSettingsTable;
+  usage_import_runs: UsageImportRunTable;
+  usage_import_buckets: UsageImportBucketTable;
+  usage_import_mappings: UsageImportMappingTable;
 }

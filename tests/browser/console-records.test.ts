@@ -201,6 +201,8 @@ for (const [width, theme] of [
       "/notice",
       "/compliance",
       "/discovery",
+      "/residency",
+      "/usage-import",
       `/manage/resource-groups/${groups[0].id}`,
     ]);
   });

@@ -43,6 +43,7 @@ beforeAll(async () => {
   ids["/v1/admin/tenants"] = "acme";
   ids["/v1/admin/admin-users"] = acme.admin.id;
   ids["/v1/admin/providers"] = (await acme.send("POST", "/v1/admin/providers", { provider_key: "p", api_format: "echo" })).body.id;
+  ids["/v1/admin/usage-import/providers"] = ids["/v1/admin/providers"] ?? "";
   ids["/v1/admin/llms"] = (await acme.send("POST", "/v1/admin/llms", { name: "m", provider: "p" })).body.id;
   ids["/v1/admin/llm-router/routing-groups"] = (
     await acme.send("POST", "/v1/admin/llm-router/routing-groups", { id: "routed-by-acme" })

@@ -130,6 +130,27 @@ test("every number is the one counted from an export, and the same window gives 
   expect(told).toMatchObject({ enabled: true, items: soc2.items.length });
 });
 
+test("what only the tenant can say stands in its record of processing as it was written, and in nobody else's", async () => {
+  const items = async (client = owner) => (await client.get(`${PATH}/gdpr/article-30`)).items.slice(0, 3);
+  expect((await items()).map(({ status }: any) => status)).toEqual(["no_data", "no_data", "no_data"]);
+  const statements = {
+    controller: "Clinic <b>GmbH</b>, Bonn",
+    data_protection_officer: null,
+    purposes: "Triage",
+    data_subjects: "Patients",
+    personal_data: "Symptoms",
+  };
+  expect((await owner.request("PATCH", `${PATH}/gdpr/statements`, statements)).body).toEqual(statements);
+  expect(await owner.get(`${PATH}/gdpr/statements`)).toEqual(statements);
+  const [controller, purposes, categories] = await items();
+  expect([controller.status, purposes.status, categories.status]).toEqual(["partial", "met", "met"]);
+  expect(controller.reason).toContain("Clinic <b>GmbH</b>, Bonn");
+  expect(categories.reason).toContain("Patients; personal data: Symptoms");
+  expect((await items(other)).map(({ status }: any) => status)).toEqual(["no_data", "no_data", "no_data"]);
+  const missing = await owner.request("PATCH", `${PATH}/gdpr/statements`, { controller: "x" });
+  expect([missing.status, missing.body.fields.length]).toEqual([400, 4]);
+});
+
 test("a tenant sees nothing of another, and a window that cannot be is refused by its field", async () => {
   const window = `from=2026-01-01T00:00:00Z&to=${new Date().toISOString()}`;
   expect(await other.get(`${PATH}/profile`)).toEqual({ frameworks: [] });

@@ -58,6 +58,51 @@ export const complianceDashboard = z
   })
   .meta({ id: "ComplianceDashboard" });
 
+const statement = z.string().trim().min(1).max(2000).nullable();
+
+/** What only the tenant can say; the record shows it as it was written. */
+export const gdprStatements = z
+  .strictObject({
+    controller: statement.describe("name and contact of the controller, and of a joint one or a representative"),
+    data_protection_officer: statement,
+    purposes: statement,
+    data_subjects: statement.describe("categories of people"),
+    personal_data: statement.describe("categories of personal data"),
+  })
+  .meta({ id: "GdprStatements" });
+
+const residencyPlace = z
+  .strictObject({
+    region: z.string().nullable().describe("of the provider, as its record says; null where it says none, and of what is no provider"),
+    residency_class: z.string().nullable(),
+    kind: z.enum(["provider", "tool_server", "nobody"]).describe("nobody: the call was refused before it left"),
+    recipient: z.string().nullable(),
+    model: z.string().nullable(),
+    calls: z.number().int(),
+    first_row: z.string(),
+    last_row: z.string(),
+  })
+  .meta({ id: "ResidencyPlace" });
+
+export const residencyReport = z
+  .strictObject({
+    window: reportWindow,
+    allowed_regions: z.array(z.string()).describe("those of the tenant as they are now; empty: any"),
+    calls: z.number().int().describe("that left for somebody, or were kept from leaving"),
+    regions: z.array(
+      z.strictObject({
+        region: z.string().nullable(),
+        allowed: z.boolean().nullable().describe("null where no region is known"),
+        calls: z.number().int(),
+        blocked: z.number().int(),
+      }),
+    ),
+    places: z.array(residencyPlace).describe("each with its first and last row, which can be opened"),
+  })
+  .meta({ id: "ResidencyReport" });
+
+export type GdprStatements = z.output<typeof gdprStatements>;
+export type ResidencyReport = z.output<typeof residencyReport>;
 export type ComplianceReport = z.output<typeof complianceReport>;
 export type ComplianceProfile = z.output<typeof complianceProfile>;
 export type ComplianceItem = z.output<typeof complianceItem>;

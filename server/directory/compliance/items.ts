@@ -1,4 +1,5 @@
-import type { ComplianceItem } from "@gatehouse/contracts/compliance";
+import type { ComplianceItem, GdprStatements } from "@gatehouse/contracts/compliance";
+import { statementsOf } from "./gdpr-statements.ts";
 import type { TableRow } from "../../store/compliance-facts.ts";
 import {
   checkpointsOf,
@@ -95,13 +96,30 @@ export function hipaaItems(facts: ComplianceFacts, groups: number, access: reado
   ];
 }
 
+/** What the tenant wrote, as it wrote it: whether it is true or enough is not judged here. */
+function said(facts: ComplianceFacts, ...names: readonly (keyof GdprStatements)[]): readonly [ComplianceItem["status"], string] {
+  const statements = statementsOf(facts.tenant);
+  const told = names.flatMap((name) => (statements[name] === null ? [] : [`${name.replaceAll("_", " ")}: ${statements[name]}`]));
+  if (told.length === 0) return ["no_data", "The tenant wrote nothing of it."];
+  return [told.length === names.length ? "met" : "partial", `As the tenant wrote: ${told.join("; ")}`];
+}
+
 export function gdprItems(facts: ComplianceFacts, recipients: readonly TableRow[]): ComplianceItem[] {
   const received = recipients.reduce((sum, { calls }) => sum + Number(calls), 0);
   const first = recipients.map(({ first_row: row }) => row).toSorted()[0] ?? null;
   return [
-    item("Article 30(1)(a)", "Controller, representative and data protection officer", NOT_FROM_HERE),
-    item("Article 30(1)(b)", "Purposes", NOT_FROM_HERE),
-    item("Article 30(1)(c)", "Categories of people and of personal data", NOT_FROM_HERE, rowsOf(facts, "personal")),
+    item(
+      "Article 30(1)(a)",
+      "Controller, representative and data protection officer",
+      said(facts, "controller", "data_protection_officer"),
+    ),
+    item("Article 30(1)(b)", "Purposes", said(facts, "purposes")),
+    item(
+      "Article 30(1)(c)",
+      "Categories of people and of personal data",
+      said(facts, "data_subjects", "personal_data"),
+      rowsOf(facts, "personal"),
+    ),
     item(
       "Article 30(1)(d)",
       "Recipients",

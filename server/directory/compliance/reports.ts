@@ -1,7 +1,21 @@
-import { FRAMEWORKS, type ComplianceItem, type ComplianceReport, type Framework } from "@gatehouse/contracts/compliance";
+import {
+  FRAMEWORKS,
+  type ComplianceItem,
+  type ComplianceReport,
+  type Framework,
+  type ResidencyReport,
+} from "@gatehouse/contracts/compliance";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
-import { activity, classifiedSystems, type FactWindow, healthAccess, recipients, type TableRow } from "../../store/compliance-facts.ts";
+import {
+  activity,
+  classifiedSystems,
+  type FactWindow,
+  healthAccess,
+  placesOfContent,
+  recipients,
+  type TableRow,
+} from "../../store/compliance-facts.ts";
 import { euAiActItems, withDates } from "./eu-ai-act.ts";
 import { type ComplianceFacts, gatherFacts } from "./facts.ts";
 import { gdprItems, hipaaItems, isoItems, soc2Items } from "./items.ts";
@@ -112,4 +126,28 @@ export async function readComplianceDashboard(directory: Pick<Directory, "db" | 
     return told;
   });
   return { frameworks, window: shown(window) };
+}
+
+/** Where content went by region, each place with the rows that show it. */
+export async function readResidency(directory: Pick<Directory, "db" | "clock">, tenantId: string, asked: Asked): Promise<ResidencyReport> {
+  const window = windowOf(directory, tenantId, asked);
+  if ((await readFrameworks(directory.db, tenantId)) === undefined) throw notFound("tenant");
+  const { places, allowed } = await withFacts(directory, window, async ({ trx, tenant }) => ({
+    places: await placesOfContent(trx, window),
+    allowed: tenant.allowed_regions,
+  }));
+  const regions = new Map<string | null, { calls: number; blocked: number }>();
+  for (const { region, kind, calls } of places) {
+    const sums = regions.get(region) ?? { calls: 0, blocked: 0 };
+    regions.set(region, sums);
+    sums[kind === "nobody" ? "blocked" : "calls"] += calls;
+  }
+  const isAllowed = (region: string | null) => (region === null ? null : allowed.length === 0 || allowed.includes(region));
+  return {
+    window: shown(window),
+    allowed_regions: [...allowed],
+    calls: places.reduce((sum, { calls }) => sum + calls, 0),
+    regions: [...regions].map(([region, sums]) => ({ region, allowed: isAllowed(region), ...sums })),
+    places,
+  };
 }

@@ -39,6 +39,7 @@ export interface AdminDeps {
   readonly upstream: AdminServices["upstream"];
   readonly toolServers: AdminServices["toolServers"];
   readonly agentCards?: AdminServices["agentCards"] | undefined;
+  readonly tryImport?: AdminServices["tryImport"] | undefined;
   /** `status()` of this process's ledger: a verification of its chain is then held to what the writer itself knows. */
   /** By words alone when left out. */
   readonly searchKnowledge?: SearchBench | undefined;
@@ -131,6 +132,7 @@ function servicesOf(deps: AdminDeps): AdminServices {
     upstream: deps.upstream,
     toolServers: deps.toolServers,
     agentCards: deps.agentCards ?? (async () => ({ status: "inconclusive", detail: "Cards are not looked for here." })),
+    tryImport: deps.tryImport ?? (async () => ({ ok: false, detail: "Vendors are not asked here.", duration_ms: 0 })),
     searchKnowledge: deps.searchKnowledge ?? searchBench(deps.db, null),
     gatewayOrigins: deps.gatewayOrigins ?? [],
     liveChain: deps.liveChain ?? (() => null),

@@ -5,11 +5,14 @@ import {
   complianceProfilePatch,
   complianceReport,
   complianceReportQuery,
+  gdprStatements,
+  residencyReport,
   type ComplianceReport,
   type Framework,
 } from "@gatehouse/contracts/compliance";
+import { getGdprStatements, setGdprStatements } from "../../directory/compliance/gdpr-statements.ts";
 import { getComplianceProfile, setComplianceProfile } from "../../directory/compliance/profile.ts";
-import { readComplianceDashboard, readComplianceReport } from "../../directory/compliance/reports.ts";
+import { readComplianceDashboard, readComplianceReport, readResidency } from "../../directory/compliance/reports.ts";
 import { csvCell } from "../../kernel/csv.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { streamedAnswer } from "./streamed-answer.ts";
@@ -70,6 +73,37 @@ export const complianceOperations: readonly AdminOperation[] = [
     query: complianceDashboardQuery,
     answer: { status: 200, about: "Every framework, chosen or not", schema: complianceDashboard },
     run: (call) => readComplianceDashboard(call.services.directory, call.tenantId, call.query),
+  }),
+  operation({
+    ...reading,
+    method: "GET",
+    path: `${PATH}/gdpr/statements`,
+    summary: "Read what the tenant says in its record of processing",
+    answer: { status: 200, about: "What it wrote; null where it wrote nothing", schema: gdprStatements },
+    run: (call) => getGdprStatements(call.services.directory.db, call.tenantId),
+  }),
+  operation({
+    tag: "Compliance",
+    access: "compliance:write",
+    reach: "one",
+    method: "PATCH",
+    path: `${PATH}/gdpr/statements`,
+    summary: "Replace what the tenant says in its record of processing",
+    description: "Article 30(1)(a) to (c) of the GDPR: what a gateway cannot know. The record shows it as it was written.",
+    body: gdprStatements,
+    answer: { status: 200, about: "What it says now", schema: gdprStatements },
+    run: (call) => call.write((write) => setGdprStatements(write, call.tenantId, call.body)),
+  }),
+  operation({
+    ...reading,
+    method: "GET",
+    path: `${PATH}/residency`,
+    summary: "Where content went",
+    description:
+      "By region and recipient, with the first and last row of each; what was kept from leaving for its region is counted apart.",
+    query: complianceDashboardQuery,
+    answer: { status: 200, about: "Every place of the window", schema: residencyReport },
+    run: (call) => readResidency(call.services.directory, call.tenantId, call.query),
   }),
   ...REPORTS.map(([path, framework, summary, table]) =>
     operation({

@@ -52,6 +52,7 @@ import { semanticPolicyOperations } from "./semantic-policies.ts";
 import { sessionOperations } from "./sessions.ts";
 import { tenantOperations } from "./tenants.ts";
 import { webSearchOperations } from "./web-search.ts";
+import { usageImportOperations } from "./usage-import.ts";
 import { virtualServerOperations } from "./virtual-servers.ts";
 
 /** Every route of the control plane. */
@@ -93,6 +94,7 @@ export const OPERATIONS: readonly AdminOperation[] = [
   ...discoveryOperations,
   ...ingestAdapterOperations,
   ...assetOperations,
+  ...usageImportOperations,
   ...apiKeyOperations,
   ...aiSystemOperations,
   ...runOperations,

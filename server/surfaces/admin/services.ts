@@ -7,6 +7,7 @@ import type { CardDiscovery } from "../../services/agents/discover-card.ts";
 import type { SearchBench } from "../../services/knowledge/search-bench.ts";
 import type { SignOn } from "../../services/sign-on/sign-on.ts";
 import type { probe } from "../../services/models/probe.ts";
+import type { TryImport } from "../../services/usage-import/try-import.ts";
 import type { ToolServerDiscovery } from "../../services/tools/discovery.ts";
 import type { Log } from "../../kernel/log.ts";
 
@@ -35,6 +36,8 @@ export interface AdminServices {
   /** Looks for agents' cards. */
   readonly agentCards: CardDiscovery;
   readonly searchKnowledge: SearchBench;
+  /** Asks vendors for what was used. */
+  readonly tryImport: TryImport;
   /** Where clients reach the runtime plane. */
   readonly gatewayOrigins: readonly string[];
   /** The chain this process writes; null when it writes none. */

@@ -12,6 +12,8 @@ import {
   CircleUser,
   ClipboardCheck,
   Eraser,
+  FileInput,
+  Globe,
   History,
   House,
   Link2,
@@ -56,6 +58,8 @@ const NAVIGATION: readonly NavigationGroup[] = [
     label: "Compliance",
     items: [
       { to: "/compliance", label: "Reports", icon: ClipboardCheck },
+      { to: "/residency", label: "Residency", icon: Globe },
+      { to: "/usage-import", label: "Usage import", icon: FileInput },
       { to: "/discovery", label: "Discovery", icon: Radar },
       { to: "/notice", label: "AI notice", icon: Megaphone },
       { to: "/erasure", label: "Erasure", icon: Eraser },

@@ -56,6 +56,16 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/residency",
+    component: lazyRouteComponent(() => import("./pages/residency.tsx"), "ResidencyPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/usage-import",
+    component: lazyRouteComponent(() => import("./pages/usage-import.tsx"), "UsageImportPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/discovery",
     component: lazyRouteComponent(() => import("./pages/discovery.tsx"), "DiscoveryPage"),
   }),

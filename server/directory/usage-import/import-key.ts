@@ -1,0 +1,9 @@
+import { sealContext, type SecretBox } from "../../kernel/secrets.ts";
+import type { Database } from "../../store/database.ts";
+import { usageImportSettings } from "../../store/usage-import.ts";
+
+/** The account's key in the clear; null where there is none that opens. */
+export async function readImportKey(db: Database, secrets: SecretBox, tenantId: string, providerId: string): Promise<string | null> {
+  const row = (await usageImportSettings(db, tenantId, [providerId])).get(providerId);
+  return secrets.openOrNull(row?.api_key_sealed ?? null, sealContext("usage_import_settings", providerId));
+}

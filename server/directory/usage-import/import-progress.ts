@@ -1,0 +1,78 @@
+import type { Database, Trx } from "../../store/database.ts";
+import { moveBackfillThrough } from "../../store/usage-import.ts";
+import { type BucketFigure, takeBuckets, withdrawUnseen } from "../../store/usage-import-buckets.ts";
+import {
+  endImport,
+  leaseUsageImportRun,
+  noteRunProgress,
+  type RunProgress,
+  type UsageImportRunRow,
+} from "../../store/usage-import-runs.ts";
+import { matchNames, type ShownKey } from "./import-mappings.ts";
+import { runTotals } from "./reconcile-usage.ts";
+
+/** Longer than any one question to a vendor may take. */
+const LEASE_MS = 40_000;
+
+export type ImportRun = Pick<UsageImportRunRow, "id" | "tenant_id" | "provider_id" | "from_day" | "to_day" | "checkpoint" | "attempts"> & {
+  readonly lease: string;
+};
+
+/** Takes a run that waits, or whose process is gone; undefined when there is none. */
+export async function takeRun(db: Database, lease: string, now: Date): Promise<ImportRun | undefined> {
+  const row = await leaseUsageImportRun(db, lease, now, new Date(now.getTime() + LEASE_MS));
+  return row === undefined ? undefined : { ...row, lease };
+}
+
+/** The run is held by another process by now: what this one does is undone. */
+export class LeaseLost extends Error {}
+
+export interface ImportStep {
+  readonly source: string;
+  readonly figures: readonly BucketFigure[];
+  readonly checkpoint: RunProgress["checkpoint"];
+  /** The window whose last page of this source this is; null before. */
+  readonly completed: { readonly from: Date; readonly to: Date } | null;
+  /** The day before which everything is read by now; null where nothing more is. */
+  readonly readThrough: string | null;
+}
+
+/** A page and the place behind it, in one transaction: whatever stops the run, it goes on behind what was taken in. */
+export function takeImportStep(
+  db: Database,
+  run: ImportRun,
+  { source, figures, checkpoint, completed, readThrough }: ImportStep,
+  now: Date,
+): Promise<void> {
+  return db.transaction().execute(async (trx) => {
+    const place = { tenantId: run.tenant_id, providerId: run.provider_id, source, runId: run.id };
+    let imported = await takeBuckets(trx, place, figures, now);
+    if (completed !== null) imported += await withdrawUnseen(trx, place, completed, now);
+    const leaseUntil = new Date(now.getTime() + LEASE_MS);
+    if (!(await noteRunProgress(trx, run.id, run.lease, { checkpoint, imported, leaseUntil }))) throw new LeaseLost();
+    if (readThrough !== null) await moveBackfillThrough(trx, run.provider_id, readThrough);
+  });
+}
+
+interface Finish {
+  readonly providerName: string;
+  readonly keys: readonly ShownKey[] | null;
+  readonly register: boolean;
+}
+
+export function finishRun(db: Database, run: ImportRun, { providerName, keys, register }: Finish, now: Date): Promise<void> {
+  return db.transaction().execute(async (trx: Trx) => {
+    const of = { tenantId: run.tenant_id, providerId: run.provider_id };
+    const unmatched = await matchNames(trx, { ...of, providerName, keys, register }, now);
+    const sums = await runTotals(trx, { ...of, from: run.from_day, to: run.to_day });
+    const totals = { unmatched, ...sums };
+    await endImport(trx, run.id, run.lease, { status: "succeeded", error: null, finishedAt: now, resumeAt: now, totals });
+  });
+}
+
+/** Null: for good. */
+export async function stopRun(db: Database, run: ImportRun, error: string, resumeAt: Date | null, now: Date): Promise<void> {
+  const status = resumeAt === null ? "failed" : "partial";
+  const finishedAt = resumeAt === null ? now : null;
+  await endImport(db, run.id, run.lease, { status, error: error.slice(0, 500), finishedAt, resumeAt: resumeAt ?? now, totals: null });
+}

@@ -1,0 +1,31 @@
+import { Cron } from "croner";
+import { invalidField } from "../writes/records.ts";
+
+export const DEFAULT_IMPORT_SCHEDULE = "17 3 * * *";
+const LEAST_MS = 15 * 60_000;
+/** As many times as tell apart a pattern that is close now and then. */
+const LOOKED_AT = 200;
+/** So that all tenants' imports do not begin in one second. */
+const SPREAD_SECONDS = 300;
+
+const cronOf = (pattern: string) => new Cron(pattern, { timezone: "UTC", mode: "5-part", paused: true });
+
+/** Throws a refusal for a pattern that never comes, comes too often, or is none. */
+export function checkSchedule(pattern: string, now: Date): void {
+  let times: Date[];
+  try {
+    times = cronOf(pattern).nextRuns(LOOKED_AT, now);
+  } catch {
+    throw invalidField("import_schedule_cron", "must be five fields of cron: minute, hour, day, month, weekday");
+  }
+  if (times.length === 0) throw invalidField("import_schedule_cron", "never comes");
+  if (times.some((time, at) => at > 0 && time.getTime() - (times[at - 1]?.getTime() ?? 0) < LEAST_MS))
+    throw invalidField("import_schedule_cron", "must leave at least 15 minutes between two runs");
+}
+
+/** When a schedule comes next, moved by up to five minutes that are the same for each provider; null when it never does. */
+export function nextImport(pattern: string, providerId: string, now: Date): Date | null {
+  const spread = (Number.parseInt(providerId.replaceAll("-", "").slice(0, 8), 16) % SPREAD_SECONDS) * 1000;
+  const next = cronOf(pattern).nextRun(new Date(now.getTime() - spread));
+  return next === null ? null : new Date(Math.max(next.getTime() + spread, now.getTime() + 1000));
+}

@@ -1,0 +1,39 @@
+import type { ImportVendor, UsageImportProvider } from "@gatehouse/contracts/usage-import";
+
+interface VendorRecord {
+  readonly api_format: string;
+  readonly base_url: string | null;
+}
+
+/** Whose bill the use of a provider stands on; null where nobody can be asked. */
+export function importVendorOf({ api_format: format, base_url: address }: VendorRecord, override: string | null): ImportVendor | null {
+  switch (format) {
+    case "openai":
+      // Many servers speak OpenAI's format; its bill is its own.
+      return override !== null || hostOf(address) === "api.openai.com" ? "openai" : null;
+    case "anthropic":
+      return "anthropic";
+    case "gemini":
+    case "vertex":
+      return "google";
+    case "azure_openai":
+      return "azure";
+    case "bedrock":
+      return "aws";
+    default:
+      return null;
+  }
+}
+
+function hostOf(address: string | null): string | null {
+  return address !== null && URL.canParse(address) ? new URL(address).hostname : null;
+}
+
+/** How finely each says who used it: only two tell of keys. */
+export const IMPORT_SPLITS: Readonly<Record<ImportVendor, NonNullable<UsageImportProvider["split"]>>> = {
+  openai: "key",
+  anthropic: "key",
+  google: "project",
+  azure: "resource",
+  aws: "account",
+};

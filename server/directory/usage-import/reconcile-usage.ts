@@ -1,0 +1,182 @@
+import type { UsageFigures, UsageReconciled, UsageReconciliation } from "@gatehouse/contracts/usage-import";
+import { invalidFields } from "../../kernel/errors.ts";
+import { textOfNano, unitsOfNano } from "../../kernel/nano-money.ts";
+import type { Database, Trx } from "../../store/database.ts";
+import { gatewayFigures, type GatewayFigures, vendorFigures, type VendorFigures } from "../../store/usage-import-buckets.ts";
+import { allMappings } from "../../store/usage-import-mappings.ts";
+import { type Compared, type Sums, allTokens } from "./compared-usage.ts";
+import { explainDifference } from "./explain-difference.ts";
+import { getImportProvider } from "./import-settings.ts";
+
+const DAY_MS = 86_400_000;
+const MOST_DAYS = 100;
+const NANO_PER_MICRO = 1_000n;
+
+const none = (): Sums => ({ requests: null, input: 0, output: 0, cost: 0n, hasCost: false });
+
+function add(sums: Sums, more: Sums): void {
+  if (more.requests !== null) sums.requests = (sums.requests ?? 0) + more.requests;
+  sums.input += more.input;
+  sums.output += more.output;
+  sums.cost += more.cost;
+  sums.hasCost ||= more.hasCost;
+}
+
+const shown = ({ requests, input, output, cost, hasCost }: Sums): UsageFigures => ({
+  requests,
+  input_tokens: input,
+  output_tokens: output,
+  cost_usd: hasCost ? unitsOfNano(cost) : null,
+});
+
+function ofVendor(row: VendorFigures): Sums {
+  const dollars = row.currency === null || row.currency === "usd";
+  return {
+    requests: row.requests,
+    input: row.input_tokens,
+    output: row.output_tokens,
+    cost: dollars ? BigInt(row.cost_nano) : 0n,
+    hasCost: row.has_cost && dollars,
+  };
+}
+
+const ofGateway = (row: GatewayFigures): Sums => ({
+  requests: row.requests,
+  input: row.input_tokens,
+  output: row.output_tokens,
+  cost: BigInt(row.cost_micros) * NANO_PER_MICRO,
+  hasCost: row.requests > row.unpriced,
+});
+
+export interface ReconciledSpan {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly by: "day" | "model" | "key";
+}
+
+/** What the vendor says beside what the gateway's rows say, each difference explained as far as the figures tell. */
+export async function reconcileUsage(
+  db: Database | Trx,
+  tenantId: string,
+  providerId: string,
+  asked: ReconciledSpan,
+  now: Date,
+): Promise<UsageReconciliation> {
+  const provider = await getImportProvider(db, tenantId, providerId);
+  const to = asked.to ?? now.toISOString().slice(0, 10);
+  const from = asked.from ?? new Date(Date.parse(to) - 30 * DAY_MS).toISOString().slice(0, 10);
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS;
+  if (days <= 0 || days > MOST_DAYS)
+    throw invalidFields("invalid_query", [{ field: "from", message: `must be 1 to ${MOST_DAYS} days before to` }]);
+  const span = { tenantId, providerId, from, to };
+  const vendor = await vendorFigures(db, span);
+  const gateway = await gatewayFigures(db, span);
+  const mappings = await allMappings(db, tenantId, providerId);
+  const mapped = new Map(mappings.map((one) => [`${one.kind} ${one.vendor_id}`, one]));
+
+  const places = new Map<string, Compared>();
+  const totals = { vendor: none(), gateway: none(), provisional: 0n };
+  const place = (day: string, model: string | null, key: string | null): Compared => {
+    const at = { day, model: asked.by === "model" ? model : null, key: asked.by === "key" ? key : null };
+    const name = JSON.stringify(at);
+    const nothing = () => ({ cost: 0n, tokens: 0 });
+    const made: Compared = {
+      ...at,
+      vendor: none(),
+      gateway: none(),
+      provisional: false,
+      estimated: 0,
+      unpriced: 0,
+      unmatchedModel: nothing(),
+      unmatchedKey: nothing(),
+      foreign: nothing(),
+    };
+    const there = places.get(name) ?? made;
+    places.set(name, there);
+    return there;
+  };
+
+  for (const row of vendor) {
+    const model = row.model === null ? undefined : mapped.get(`model ${row.model}`);
+    const key = row.key_id === null ? undefined : mapped.get(`key ${row.key_id}`);
+    const at = place(row.day, model?.target ?? row.model, key?.target ?? row.key_id ?? row.project);
+    const sums = ofVendor(row);
+    add(at.vendor, sums);
+    if (row.provisional) {
+      at.provisional = true;
+      totals.provisional += sums.cost;
+    } else add(totals.vendor, sums);
+    const part = { cost: sums.cost, tokens: allTokens(sums) };
+    const unknownKey = key !== undefined && key.target === null;
+    const unknownModel = model !== undefined && model.target === null && !model.ignored;
+    // A key that the vendor lists, and that is no key of ours, is used past the gateway.
+    const bucket = unknownKey
+      ? key.ignored || key.label !== null
+        ? at.foreign
+        : at.unmatchedKey
+      : unknownModel
+        ? at.unmatchedModel
+        : null;
+    if (bucket === null) continue;
+    bucket.cost += part.cost;
+    bucket.tokens += part.tokens;
+  }
+  for (const row of gateway) {
+    const at = place(row.day, row.model, row.keyed_model ?? "provider");
+    const sums = ofGateway(row);
+    add(at.gateway, sums);
+    add(totals.gateway, sums);
+    at.estimated += row.estimated_tokens;
+    at.unpriced += row.unpriced;
+  }
+
+  const rows: UsageReconciled[] = [...places.values()]
+    .toSorted((one, other) => `${one.day} ${one.model ?? one.key ?? ""}`.localeCompare(`${other.day} ${other.model ?? other.key ?? ""}`))
+    .map((at) => ({
+      day: at.day,
+      model: at.model,
+      key: at.key,
+      vendor: shown(at.vendor),
+      gateway: shown(at.gateway),
+      difference: differenceOf(at),
+      provisional: at.provisional,
+      explained: explainDifference(at),
+    }));
+  return {
+    from,
+    to,
+    by: asked.by,
+    split: provider.split,
+    rows,
+    totals: {
+      vendor: shown(totals.vendor),
+      gateway: shown(totals.gateway),
+      provisional_cost_usd: unitsOfNano(totals.provisional),
+      difference: differenceOf(totals),
+    },
+    other_currencies: otherCurrencies(vendor),
+  };
+}
+
+const differenceOf = ({ vendor, gateway }: { readonly vendor: Sums; readonly gateway: Sums }) => ({
+  tokens: allTokens(vendor) - allTokens(gateway),
+  cost_usd: unitsOfNano(vendor.cost - gateway.cost),
+});
+
+function otherCurrencies(rows: readonly VendorFigures[]): UsageReconciliation["other_currencies"] {
+  const sums = new Map<string, bigint>();
+  for (const { currency, cost_nano: cost } of rows)
+    if (currency !== null && currency !== "usd") sums.set(currency, (sums.get(currency) ?? 0n) + BigInt(cost));
+  return [...sums].map(([currency, nano]) => ({ currency, amount: textOfNano(nano) }));
+}
+
+/** What a run ends with: what its window cost, and how far that is from the gateway's rows. Nano-dollars. */
+export async function runTotals(
+  trx: Trx,
+  span: { readonly tenantId: string; readonly providerId: string; readonly from: string; readonly to: string },
+): Promise<{ cost: bigint; difference: bigint }> {
+  const told = (await vendorFigures(trx, span)).filter(({ provisional }) => !provisional).map(ofVendor);
+  const cost = told.reduce((sum, one) => sum + one.cost, 0n);
+  const own = (await gatewayFigures(trx, span)).map(ofGateway).reduce((sum, one) => sum + one.cost, 0n);
+  return { cost, difference: cost - own };
+}

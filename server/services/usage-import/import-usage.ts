@@ -1,0 +1,162 @@
+import { createHash } from "node:crypto";
+import { queueDueImports } from "../../directory/usage-import/import-runs.ts";
+import { finishRun, type ImportRun, LeaseLost, stopRun, takeRun, takeImportStep } from "../../directory/usage-import/import-progress.ts";
+import type { Directory } from "../../directory/writes/write.ts";
+import { Refused } from "../../kernel/errors.ts";
+import { uuid } from "../../kernel/ids.ts";
+import type { Log } from "../../kernel/log.ts";
+import { DAY_MS, type UsageItem, UsageRefused, type UsageWindow, type VendorKey } from "../../upstreams/usage/usage-vendor.ts";
+import { type ImportAccess, importAccess } from "./import-access.ts";
+import type { UsageVendors } from "./usage-vendors.ts";
+
+const FIRST_WAIT_MS = 15_000;
+const LONGEST_WAIT_MS = 3_600_000;
+/** Attempts in a row that brought nothing, with the waits between them some eight hours. */
+const MAX_ATTEMPTS = 14;
+const MAX_PAGES = 10_000;
+/** Runs that one look carries on, so that a stop has not to wait for all. */
+const AT_ONCE = 5;
+
+interface ImportParts {
+  readonly directory: Pick<Directory, "db" | "secrets" | "clock">;
+  readonly vendors: UsageVendors;
+  readonly log: Log;
+}
+
+type Figure = Parameters<typeof takeImportStep>[2]["figures"][number];
+
+/** Reads on what vendors tell of use and cost: what is due, and what was left in the middle. */
+export function importUsage(parts: ImportParts): () => Promise<void> {
+  const { db, clock } = parts.directory;
+  return async () => {
+    await queueDueImports(db, new Date(clock.now()));
+    for (let taken = 0; taken < AT_ONCE; taken++) {
+      const run = await takeRun(db, uuid(), new Date(clock.now()));
+      if (run === undefined) return;
+      await carryOn(parts, run);
+    }
+  };
+}
+
+async function carryOn(parts: ImportParts, run: ImportRun): Promise<void> {
+  const { db, clock } = parts.directory;
+  const now = () => new Date(clock.now());
+  try {
+    const found = await importAccess(parts.directory, parts.vendors, run.tenant_id, run.provider_id);
+    if (typeof found === "string") return await stopRun(db, run, found, null, now());
+    await readAll(parts, run, found);
+    const keys = await keysOf(found);
+    const { name, import_mapping_policy: policy } = found.provider;
+    await finishRun(db, run, { providerName: name, keys, register: policy.mode === "auto_create" }, now());
+  } catch (error) {
+    if (error instanceof LeaseLost) return;
+    // The provider is gone, and its runs with it.
+    if (error instanceof Refused) return;
+    if (!(error instanceof UsageRefused)) parts.log.warn("usage_import_failed", { provider_id: run.provider_id, error: error as Error });
+    const told = error instanceof UsageRefused ? error : new UsageRefused("The gateway itself could not read on.", { passing: true });
+    const wait = Math.max(told.retryAfterMs ?? 0, Math.min(FIRST_WAIT_MS * 2 ** run.attempts, LONGEST_WAIT_MS));
+    const again = told.passing && run.attempts < MAX_ATTEMPTS;
+    await stopRun(db, run, told.message, again ? new Date(clock.now() + (told.retryAfterMs ?? wait)) : null, now());
+  }
+}
+
+/** What the vendor will not tell of keys costs no figures: its use is then matched by hand. */
+async function keysOf({ vendor, access }: ImportAccess): Promise<VendorKey[] | null> {
+  try {
+    return (await vendor.keys?.(access)) ?? null;
+  } catch (error) {
+    if (error instanceof UsageRefused && !error.passing) return null;
+    throw error;
+  }
+}
+
+function windowsOf(run: ImportRun, from: Date, days: number): UsageWindow[] {
+  const end = Date.parse(run.to_day);
+  const windows: UsageWindow[] = [];
+  for (let at = from.getTime(); at < end; at += days * DAY_MS)
+    windows.push({ from: new Date(at), to: new Date(Math.min(at + days * DAY_MS, end)) });
+  return windows;
+}
+
+async function readAll({ directory: { db, clock } }: ImportParts, run: ImportRun, { vendor, access }: ImportAccess): Promise<void> {
+  const today = new Date(Date.parse(run.to_day) - DAY_MS);
+  // What may have been revised is read again, however far everything was read before.
+  const from = new Date(Math.min(Date.parse(run.from_day), startOfDay(vendor.rereadFrom(today)).getTime()));
+  const windows = windowsOf(run, from, vendor.windowDays);
+  let { window: at = 0, source: of = 0, cursor = null } = run.checkpoint;
+  for (let pages = 0; at < windows.length && pages < MAX_PAGES; pages++) {
+    const window = windows[at] as UsageWindow;
+    const source = vendor.sources[of] as string;
+    const asked = cursor;
+    let page;
+    try {
+      page = await vendor.page(access, source, window, asked);
+    } catch (error) {
+      // A place in a list that the vendor no longer knows: its window is read from its beginning, and what is there stays once.
+      const refused = error instanceof UsageRefused && asked !== null && [400, 404, 410, 422].includes(error.status ?? 0);
+      if (!refused) throw error;
+      cursor = null;
+      await takeImportStep(
+        db,
+        run,
+        { source, figures: [], checkpoint: { window: at, source: of, cursor }, completed: null, readThrough: null },
+        new Date(clock.now()),
+      );
+      continue;
+    }
+    const last = page.next === null;
+    if (!last) cursor = page.next;
+    else {
+      cursor = null;
+      of = (of + 1) % vendor.sources.length;
+      if (of === 0) at += 1;
+    }
+    const whole = last && of === 0;
+    const readThrough = whole ? new Date(Math.min(window.to.getTime(), today.getTime())).toISOString().slice(0, 10) : null;
+    const figures = figuresOf(page.items, window, clock.now() - vendor.lagMs);
+    const step = { source, figures, checkpoint: { window: at, source: of, cursor }, completed: last ? window : null, readThrough };
+    await takeImportStep(db, run, step, new Date(clock.now()));
+  }
+  if (at < windows.length) throw new UsageRefused("The vendor's list has no end.", { passing: false });
+}
+
+const startOfDay = (at: Date) => new Date(Math.floor(at.getTime() / DAY_MS) * DAY_MS);
+
+/** The figures of a page, each once. What is of another time than was asked for would never be read again, and is left out. */
+function figuresOf(items: readonly UsageItem[], { from, to }: UsageWindow, completeBefore: number): Figure[] {
+  const figures = new Map<string, Figure>();
+  for (const item of items) {
+    if (item.start < from || item.start >= to) continue;
+    const hash = digestOf(item.dimensions);
+    const { model, key, project, requests, input, cached, output, currency } = item;
+    const figure = {
+      model: short(model),
+      key_id: short(key),
+      project: short(project),
+      requests,
+      input_tokens: input,
+      cached_tokens: cached,
+      output_tokens: output,
+      cost_nano: item.costNano?.toString() ?? null,
+      currency,
+    };
+    figures.set(`${item.start.getTime()} ${hash}`, {
+      ...figure,
+      bucket_start: item.start.toISOString(),
+      bucket_seconds: item.seconds,
+      dimensions_hash: hash,
+      dimensions: item.dimensions,
+      digest: digestOf(figure),
+      provisional: item.estimated || item.start.getTime() + item.seconds * 1000 > completeBefore,
+    });
+  }
+  return [...figures.values()];
+}
+
+const short = (text: string | null) => text?.slice(0, 500) ?? null;
+
+/** Names are sorted, so that the same is the same. */
+function digestOf(record: Readonly<Record<string, unknown>>): string {
+  const sorted = Object.entries(record).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return createHash("sha256").update(JSON.stringify(sorted)).digest("hex");
+}

@@ -1,0 +1,79 @@
+import type { Outbound } from "../../runtime/outbound.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import { readUpTo } from "../../wire/read-up-to.ts";
+import { UsageRefused } from "./usage-vendor.ts";
+
+/** Of a whole exchange. A lease on a run is longer. */
+export const VENDOR_TIMEOUT_MS = 25_000;
+const MAX_BYTES = 32 * 1024 * 1024;
+const LONGEST_WAIT_MS = 6 * 3_600_000;
+
+interface Question {
+  readonly method?: "GET" | "POST";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Retry-After in seconds or as a date; bounded, since a vendor's word is no reason to wait for a year. */
+function retryAfterMs(text: string | null): number | null {
+  if (text === null) return null;
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), LONGEST_WAIT_MS) : null;
+}
+
+/** What a vendor says went wrong: its own words are shown to administrators, cut, and never what was sent. */
+function wordsOf(body: unknown): string {
+  const { error, message, error_description: described } = isObject(body) ? body : {};
+  const said = isObject(error) ? error.message : (described ?? message ?? error);
+  return typeof said === "string" ? `: ${said.slice(0, 200)}` : "";
+}
+
+/** The JSON object that a vendor answers with; throws a `UsageRefused` for anything else. */
+export async function askVendor(outbound: Outbound, url: string, { method = "GET", headers, body }: Question): Promise<JsonObject> {
+  const abort = new AbortController();
+  const late = setTimeout(() => abort.abort(new Error("late")), VENDOR_TIMEOUT_MS);
+  try {
+    const sent = { accept: "application/json", "user-agent": "gatehouse", ...headers };
+    const given = body === undefined ? {} : { body };
+    const response = await outbound.fetch(url, { method, headers: sent, ...given, abort, timeoutMs: VENDOR_TIMEOUT_MS });
+    const bytes = response.body === null ? new Uint8Array() : await readUpTo(response.body, MAX_BYTES, abort.signal);
+    if (bytes === null) throw new UsageRefused("The vendor's answer has more than 32 MiB.", { passing: false });
+    const value = parsed(Buffer.from(bytes).toString("utf8"));
+    const { status } = response;
+    if (status === 200 && isObject(value)) return value;
+    const passing = status === 200 || status === 408 || status === 429 || status >= 500;
+    throw new UsageRefused(
+      status === 200 ? "The vendor's answer broke off or is no JSON object." : `The vendor answered ${status}${wordsOf(value)}`,
+      { passing, status, retryAfterMs: retryAfterMs(response.headers.get("retry-after")) },
+    );
+  } catch (error) {
+    if (error instanceof UsageRefused) throw error;
+    throw new UsageRefused(abort.signal.aborted ? "The vendor did not answer in time." : "The vendor could not be reached.", {
+      passing: true,
+    });
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+export const textOr = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value.slice(0, 500) : null);
+
+/** A count as vendors write it; null where there is none. */
+export const countOr = (value: unknown): number | null =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+
+export const objectList = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+/** The sum of those that are counts; null when none is. */
+export function sumOf(...values: unknown[]): number | null {
+  const counts = values.map(countOr).filter((count) => count !== null);
+  return counts.length === 0 ? null : counts.reduce((all, one) => all + one, 0);
+}

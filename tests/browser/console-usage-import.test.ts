@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { type BillingVendors, startBillingVendors } from "../support/usage-vendors.ts";
+import { accessibilityFindings } from "./accessibility.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, watchedPage } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+let vendors: BillingVendors;
+
+beforeAll(async () => {
+  if (chromiumPath() === null) return;
+  world = await startBrowserWorld({ GW_ALLOW_PRIVATE_UPSTREAMS: "on" });
+  vendors = startBillingVendors();
+});
+afterAll(async () => {
+  await world?.end();
+  await vendors?.stop();
+});
+
+withBrowser("an account's key is stored, its figures are imported and compared, and a stranger's key is set aside", async () => {
+  const day = (back: number) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);
+  const hostile = "key_<img src=x>_9999";
+  for (let back = 5; back > 1; back--)
+    vendors.uses.push({
+      day: day(back),
+      model: "fake-1",
+      key: hostile,
+      project: "proj_1",
+      input: 10,
+      cached: 0,
+      output: 1,
+      requests: 1,
+      nano: 1_250_000_000n,
+    });
+  const { id } = await world.admin.post("/v1/admin/providers", {
+    provider_key: "billed",
+    api_format: "openai",
+    base_url: "https://calls.example/v1",
+  });
+  await world.admin.request("PATCH", `/v1/admin/usage-import/providers/${id}`, { import_endpoint_override: vendors.origin });
+
+  const { page, context, problems } = await watchedPage(world.browser);
+  await page.goto(`${world.console}/usage-import`);
+  await signInOn(page, "admin", ADMIN_PASSWORD);
+  await page.getByLabel("Provider", { exact: true }).selectOption("billed");
+  await page.getByLabel("Key of the account").fill("sk-admin-right");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByLabel("Key of the account (…ight is stored)").waitFor();
+  await page.getByRole("button", { name: "Test", exact: true }).click();
+  await page.getByText(/The vendor answered with \d+ figures/).waitFor();
+  await page.getByRole("button", { name: "Run now" }).click();
+  await page.getByRole("table", { name: "Runs" }).getByText("succeeded", { exact: true }).waitFor();
+
+  await page.reload();
+  await page.getByLabel("Provider", { exact: true }).selectOption("billed");
+  await page.getByText("$5.00").first().waitFor();
+  await page
+    .getByRole("table", { name: "Reconciliation" })
+    .getByText(/direct use/)
+    .first()
+    .waitFor();
+  const unmatched = page.getByRole("table", { name: "Unmatched names" });
+  await unmatched.getByText(`name of ${hostile}`).waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await unmatched.getByRole("row", { name: hostile }).getByRole("button", { name: "It is not ours" }).click();
+  await unmatched.getByText(`name of ${hostile}`).waitFor({ state: "detached" });
+  const { mappings } = await world.admin.get(`/v1/admin/usage-import/providers/${id}/mappings?state=ignored`);
+  expect(mappings).toMatchObject([{ kind: "key", vendor_id: hostile, ignored: true }]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
