@@ -2,6 +2,7 @@ import { GUARDRAIL_SURFACES, SERVED_SURFACES } from "@gatehouse/contracts/guardr
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { GOVERNED_ROUTES } from "../routes.ts";
+import { BATCH_ENDPOINTS } from "../services/batch/endpoints.ts";
 import { SURFACES, surfaceOf } from "./content-surface.ts";
 
 /** Routes whose calls carry nothing to a model: lists, the end of a run, spans of calls made elsewhere, files that are only stored. */
@@ -22,7 +23,11 @@ test("every surface is declared once, and every call that carries words to a mod
     const guarded = surfaceOf(audit.proxySubtype, "input") !== null;
     expect([audit.proxySubtype, guarded]).toEqual([audit.proxySubtype, body !== false && !WORDLESS.has(audit.proxySubtype)]);
   }
-  const subtypes = new Set(GOVERNED_ROUTES.map(({ audit }) => audit.proxySubtype));
+  // Lines of batches come by no route.
+  const subtypes = new Set([
+    ...GOVERNED_ROUTES.map(({ audit }) => audit.proxySubtype),
+    ...Object.values(BATCH_ENDPOINTS).map(({ subtype }) => subtype as string),
+  ]);
   for (const { subtypes: named } of Object.values(SURFACES))
     for (const subtype of named) expect([subtype, subtypes.has(subtype)]).toEqual([subtype, true]);
 });

@@ -36,6 +36,8 @@ export const SERVED_SURFACES = [
   "audio_tts_input",
   "audio_stt_input",
   "audio_stt_output",
+  "batch_input",
+  "batch_output",
   "moderation_input",
   "mcp_input",
   "mcp_output",
