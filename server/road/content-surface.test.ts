@@ -9,6 +9,7 @@ import { SURFACES, surfaceOf } from "./content-surface.ts";
 const WORDLESS = new Set([
   "run_end",
   "otel_traces",
+  "discovery_events",
   "models_list",
   "model_detail",
   "gemini_models_list",
