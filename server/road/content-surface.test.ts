@@ -2,18 +2,19 @@ import { GUARDRAIL_SURFACES, SERVED_SURFACES } from "@gatehouse/contracts/guardr
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { GOVERNED_ROUTES } from "../routes.ts";
+import { BATCH_ENDPOINTS } from "../services/batch/endpoints.ts";
 import { SURFACES, surfaceOf } from "./content-surface.ts";
 
-/** Routes whose calls carry nothing to a model: lists, the end of a run, spans of calls made elsewhere, what was found on devices, files that are only stored. */
+/** Routes whose calls carry nothing to a model: lists, the end of a run, spans of calls made elsewhere, files that are only stored. */
 const WORDLESS = new Set([
   "run_end",
   "otel_traces",
+  "discovery_events",
   "models_list",
   "model_detail",
   "gemini_models_list",
   "gemini_model_detail",
   "file_upload",
-  "discovery_events",
 ]);
 
 test("every surface is declared once, and every call that carries words to a model passes one", () => {
@@ -23,10 +24,13 @@ test("every surface is declared once, and every call that carries words to a mod
     const guarded = surfaceOf(audit.proxySubtype, "input") !== null;
     expect([audit.proxySubtype, guarded]).toEqual([audit.proxySubtype, body !== false && !WORDLESS.has(audit.proxySubtype)]);
   }
-  const subtypes = new Set(GOVERNED_ROUTES.map(({ audit }) => audit.proxySubtype));
-  // A line of a batch comes by no route of its own.
+  // Lines of batches come by no route.
+  const subtypes = new Set([
+    ...GOVERNED_ROUTES.map(({ audit }) => audit.proxySubtype),
+    ...Object.values(BATCH_ENDPOINTS).map(({ subtype }) => subtype as string),
+  ]);
   for (const { subtypes: named } of Object.values(SURFACES))
-    for (const subtype of named) expect([subtype, subtypes.has(subtype) || subtype.startsWith("batch_line_")]).toEqual([subtype, true]);
+    for (const subtype of named) expect([subtype, subtypes.has(subtype)]).toEqual([subtype, true]);
 });
 
 test("whatever a tool server answers passes a surface", () => {
