@@ -108,15 +108,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const keeping = keptParts(parts);
   const [signatures, items] = [new SignatureCache(keeping), new KeptItems(keeping)] as const;
   const models = openModels({ ...modelParts(config, upstream), begin, nest, limits: limits.limits, signatures, storedAnswers, log });
-  const knowledge = openKnowledge({
-    db,
-    snapshots,
-    nest,
-    send: (call, request) => models.models.embed(call, request),
-    runBounded,
-    clock,
-    log,
-  });
+  const embed = models.models.embed.bind(models.models);
+  const knowledge = openKnowledge({ ...{ db, snapshots, nest, runBounded, clock, log }, send: embed });
   const { controls, gates, cleared, actions } = openControls({
     ...{ admission, db, secrets, clock, log, limits: limits.limits },
     engines: guardrailEngines(upstream.outbound, clock),
@@ -143,14 +136,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const follower = followed(connection, admission, tenants, tools, log, ended, feed);
   await follower.start();
   const notices = new Notices({ conversations: new ConversationNotices(db, clock, log), db });
-  const strangers = new Strangers({
-    tenants,
-    refused: new RefusedCredentials(limits.alerts, clock),
-    ledger,
-    clock,
-    log,
-    rowsPerMinute: config.strangerRowsPerMinute,
-  });
+  const refused = new RefusedCredentials(limits.alerts, clock);
+  const strangers = new Strangers({ ...{ tenants, refused, ledger, clock, log }, rowsPerMinute: config.strangerRowsPerMinute });
   const { upstreamTimeoutMs, maxBodyBytes } = config;
   const unrecorded: RoadParts["unrecorded"] = (reason) => {
     metrics.answeredWithoutRow(reason);

@@ -103,14 +103,9 @@ beforeAll(async () => {
   ids["/v1/admin/kb-connectors"] = (await acme.send("POST", "/v1/admin/kb-connectors", connector)).body.id;
   Object.assign(ids, await discoveryRecords(plane.database.db, acme.send));
   ids["/v1/admin/guardrails/configs"] = (await acme.send("POST", "/v1/admin/guardrails/configs", { name: "guarded-by-acme" })).body.id;
+  const judged = { target: "t", argument_key: "a", analyzer: "shell", rules: [{ deny_if: "chaining", message: "x" }] };
   ids["/v1/admin/argument-policies"] = (
-    await acme.send("POST", "/v1/admin/argument-policies", {
-      name: "judged-by-acme",
-      target: "t",
-      argument_key: "a",
-      analyzer: "shell",
-      rules: [{ deny_if: "chaining", message: "x" }],
-    })
+    await acme.send("POST", "/v1/admin/argument-policies", { name: "judged-by-acme", ...judged })
   ).body.id;
   ids["/v1/admin/semantic-cache/configs"] = (
     await acme.send("POST", "/v1/admin/semantic-cache/configs", { name: "cache-of-acme" })
@@ -122,13 +117,9 @@ beforeAll(async () => {
   const identity = { end_user_id: ids["/v1/admin/end-users"], connector_type: "git", source_identity: "u" };
   ids["/v1/admin/kb-identities"] = (await acme.send("POST", "/v1/admin/kb-identities", identity)).body.id;
   ids["/v1/admin/end-user-groups"] = (await acme.send("POST", "/v1/admin/end-user-groups", { name: "eg" })).body.id;
+  const oidc = { issuer: "https://issuer.example", client_id: "c" };
   ids["/v1/admin/identity-providers"] = (
-    await acme.send("POST", "/v1/admin/identity-providers", {
-      kind: "oidc",
-      audience: "portal",
-      name: "p",
-      oidc: { issuer: "https://issuer.example", client_id: "c" },
-    })
+    await acme.send("POST", "/v1/admin/identity-providers", { kind: "oidc", audience: "portal", name: "p", oidc })
   ).body.id;
   ids["/v1/admin/scim-tokens"] = (await acme.send("POST", "/v1/admin/scim-tokens", { name: "t" })).body.id;
   ids["/v1/admin/api-keys"] = (

@@ -96,7 +96,7 @@ export class Limits implements RequestControl, CallLimits {
       return refused(refuse("tool_payload_too_large"));
     if (asked.method === null && call.method === "GET") return PASS;
     const priced = pricedToolCall(call, scope, target.server);
-    return this.passUnpriced(call, view, priced.inRun(this.planBy(call, scope, priced.key, priced.plan), call), priced.micros);
+    return this.passUnpriced(call, view, priced.inRun(this.planBy(call, scope, priced.key, priced.plan)), priced.micros);
   }
 
   /** What asks of a task that is there is not counted. */

@@ -13,7 +13,7 @@ interface PricedToolCall {
   readonly key: string;
   readonly micros: MicroUsd;
   plan(principal: string, at: number): CallPlan;
-  inRun(plan: CallPlan, call: Call): CallPlan;
+  inRun(plan: CallPlan): CallPlan;
 }
 
 /**
@@ -32,6 +32,6 @@ export function pricedToolCall(call: Call, scope: GroupScope, server: ToolServer
     // Of one without a price the least there is, so that a budget which is used up lets no more through.
     micros: Math.max(1, ...tenant.webSearch.map(({ priceMicros }) => priceMicros ?? 1)),
     plan: (...by) => agentPlan(scope, server, ...by),
-    inRun: (plan, call) => agentPlanInRun(plan, scope, call),
+    inRun: (plan) => agentPlanInRun(plan, scope, call),
   };
 }

@@ -10,7 +10,7 @@ const UNRUN: Readonly<Record<string, { readonly code: string; readonly message: 
 };
 
 /** One line of results, in OpenAI's shape. */
-export function resultOf(job: Pick<BatchJob, "ends_as" | "error">, line: BatchLine): string {
+export function resultLineOf(job: Pick<BatchJob, "ends_as" | "error">, line: BatchLine): string {
   const unrun = UNRUN[job.ends_as ?? ""] ?? job.error ?? { code: "batch_failed", message: "The job ended before this line was run." };
   const error = line.state === 2 ? null : line.state === 3 ? { code: line.error_code, message: line.error_message } : unrun;
   const response =
@@ -43,7 +43,7 @@ export async function* resultLines(
     after = last.line;
     const text = lines
       .filter((line) => line.state !== 1 && which(line))
-      .map((line) => `${resultOf(job, line)}\n`)
+      .map((line) => `${resultLineOf(job, line)}\n`)
       .join("");
     if (text !== "") yield encoder.encode(text);
   }

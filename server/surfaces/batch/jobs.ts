@@ -9,7 +9,7 @@ import { type BatchService, type JobFacts, windowMs } from "../../services/batch
 import { isBatchEndpoint } from "../../services/batch/endpoints.ts";
 import { MOST_LINE_BYTES } from "../../services/batch/intake.ts";
 import { pacedBody } from "../../services/batch/paced-body.ts";
-import { isOver, resultLines, resultOf } from "../../services/batch/results.ts";
+import { isOver, resultLines, resultLineOf } from "../../services/batch/results.ts";
 import { callerOf } from "../../services/files/caller.ts";
 import { ArrayElements } from "../../wire/batch/array-elements.ts";
 import { JsonDocument } from "../../wire/document.ts";
@@ -151,7 +151,7 @@ async function resultPage(batches: BatchService, job: CallerJob, query: Readonly
   if (typeof page !== "number") return page;
   if (typeof size !== "number") return size;
   const found = await batches.store.page(job.id, { limit: size, offset: (page - 1) * size }, !isOver(job));
-  const results = found.items.map((line) => resultOf(job, line)).join(",");
+  const results = found.items.map((line) => resultLineOf(job, line)).join(",");
   const body = `{"results":[${results}],"total":${found.total},"page":${page},"page_size":${size}}`;
   return ownAnswer(200, { "content-type": "application/json" }, body);
 }
