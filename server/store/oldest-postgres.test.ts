@@ -2,7 +2,10 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 
 /** Of those PostgreSQL 15 has, the ones we set. A newer one has to be asked for before it is set. */
-const KNOWN = ["enable_bitmapscan", "enable_seqscan", "enable_sort", "jit", "lock_timeout", "plan_cache_mode", "work_mem"];
+const KNOWN = [
+  ...["DateStyle", "IntervalStyle", "TimeZone", "bytea_output", "enable_bitmapscan", "enable_seqscan", "enable_sort"],
+  ...["extra_float_digits", "jit", "lock_timeout", "plan_cache_mode", "statement_timeout", "work_mem"],
+];
 
 const SERVER = new URL("../", import.meta.url);
 const texts = (readdirSync(SERVER, { recursive: true }) as string[])

@@ -24,6 +24,7 @@ beforeAll(async () => {
   await id("governed", "/v1/admin/resource-groups", { name: "governed" });
   await id("system", "/v1/admin/resource-groups", { name: "system" });
   await owner("POST", "/v1/admin/ai-systems", { group_id: made.system });
+  await id("knowledge", "/v1/admin/knowledgebases", { name: "k" });
   await id("user", "/v1/admin/end-users", { username: "u", password: "long enough" });
 });
 afterAll(() => plane.close());
@@ -156,6 +157,7 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     parent_group_id: made.group,
     eu_ai_act_risk_tier: "limited",
     phi_resource: false,
+    default_knowledgebase_ids: [made.knowledge],
   }),
   "/v1/admin/mcp-servers": () => ({
     name: "wanted",
@@ -298,6 +300,31 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     embedding_model_id: null,
     indexing_group_id: made.group,
     group_ids: [made.group],
+  }),
+  "/v1/admin/kb-connectors": () => ({
+    name: "wanted",
+    knowledge_base_id: made.knowledge,
+    connector_type: "directory",
+    location: "handbook",
+    mapping_file: "readers.json",
+    every_minutes: 30,
+    enabled: false,
+  }),
+  "/v1/admin/kb-identities": () => ({ end_user_id: made.user, connector_type: "git", source_identity: "ada" }),
+  "/v1/admin/web-search": () => ({
+    name: "wanted",
+    kind: "searxng",
+    base_url: "http://searxng.example",
+    api_key: "a-key-that-is-wanted",
+    price_per_search_usd: 0.005,
+    safe_search: "strict",
+    country: "DE",
+    language: "de",
+    max_results: 5,
+    timeout: 7.5,
+    cache_seconds: 60,
+    priority: 3,
+    enabled: false,
   }),
   "/v1/admin/semantic-policies": () => ({
     name: "wanted",

@@ -54,6 +54,9 @@ const document = (last: string | (() => Promise<string>), member: string, first:
 });
 const quota = (daily: number) => ({ requests: { daily_limit: daily } });
 const often = (calls: number) => ({ frequency: { max_calls_per_minute: calls } });
+const statements = (controller: string) => ({
+  ...{ controller, data_protection_officer: null, purposes: null, data_subjects: null, personal_data: null },
+});
 const heat = (max: number) => ({ temperature: { max } });
 
 const GROUP = "/v1/admin/resource-groups/{id}";
@@ -177,6 +180,43 @@ const KINDS: Record<string, Kind> = {
     { exact_match: { enabled: false } },
     { exact_match: { ttl_seconds: 60 } },
   ),
+  "/v1/admin/kb-connectors/{id}": {
+    async made() {
+      const { reply } = await post("/v1/admin/knowledgebases", { name: crypto.randomUUID() });
+      const source = { connector_type: "directory", location: "handbook" };
+      return post("/v1/admin/kb-connectors", { name: "of a kind", knowledge_base_id: reply.body.id, ...source });
+    },
+    changes: [{ every_minutes: 30 }, { every_minutes: 60 }],
+  },
+  "/v1/admin/kb-identities/{id}": {
+    async made() {
+      const { reply } = await post("/v1/admin/end-users", { username: `reader-${crypto.randomUUID()}`, password: "long enough" });
+      return post("/v1/admin/kb-identities", { end_user_id: reply.body.user.id, connector_type: "git", source_identity: "ada" });
+    },
+    changes: [{ source_identity: "one" }, { source_identity: "two" }],
+  },
+  "/v1/admin/web-search/{id}": posted(
+    "/v1/admin/web-search",
+    { name: "of a kind", kind: "searxng", base_url: "http://searxng.example" },
+    { priority: 1 },
+    { priority: 2 },
+  ),
+  "/v1/admin/usage-import/providers/{id}": {
+    async made() {
+      const key = crypto.randomUUID();
+      const { reply } = await post("/v1/admin/providers", {
+        provider_key: key,
+        api_format: "anthropic",
+        base_url: "https://api.anthropic.com",
+      });
+      return { path: `/v1/admin/usage-import/providers/${reply.body.id}` };
+    },
+    changes: [{ import_schedule_cron: "17 4 * * *" }, { import_schedule_cron: "17 5 * * *" }],
+  },
+  "/v1/admin/compliance/gdpr/statements": {
+    made: async () => ({ path: "/v1/admin/compliance/gdpr/statements" }),
+    changes: [statements("one"), statements("two")],
+  },
   "/v1/admin/knowledgebases/{id}": described("/v1/admin/knowledgebases", { name: "of a kind" }),
   "/v1/admin/semantic-policies/{id}": described("/v1/admin/semantic-policies", { name: "of a kind", constraint_text: "Be kind." }),
   "/v1/admin/assets/{id}": described("/v1/admin/assets", { name: "of a kind", asset_type: "other" }),
@@ -217,6 +257,7 @@ const KINDS: Record<string, Kind> = {
   [`${GROUP}/mcp-global-limits`]: document("mcp-global-limits", "mcp_global_limits", often(5), often(6)),
   [`${GROUP}/skill-global-limits`]: document("skill-global-limits", "skill_global_limits", often(5), often(6)),
   [`${GROUP}/media-governance`]: document("media-governance", "media_governance", { image: { max_n: 2 } }, { image: { max_n: 1 } }),
+  [`${GROUP}/web-search`]: document("web-search", "web_search", { fetch: { addresses: "none" } }, { fetch: { addresses: "known" } }),
   [`${GROUP}/run-ceilings`]: document("run-ceilings", "run_ceilings", { max_tokens_per_run: 5 }, { max_tokens_per_run: 6 }),
   [`${GROUP}/llm-models/{model_id}/limits`]: document(async () => `llm-models/${await model()}/limits`, "limits", quota(5), quota(6)),
   [`${GROUP}/llm-models/{model_id}/governance`]: document(async () => `llm-models/${await model()}/governance`, "governance", heat(1), {}),

@@ -77,6 +77,7 @@ export const BODIES: Record<string, unknown> = {
   "POST /v1/admin/web-search": { name: "made-by-table", kind: "searxng", base_url: "http://searxng.example" },
   "PATCH /v1/admin/web-search/{id}": { priority: 3 },
   "PATCH /v1/admin/resource-groups/{id}/web-search": { web_search: {} },
+  "POST /v1/admin/resource-groups/{id}/web-search/preview": { web_search: {} },
   "POST /v1/admin/knowledgebases": { name: "made-by-table" },
   "PATCH /v1/admin/knowledgebases/{id}": { description: "x" },
   "POST /v1/admin/kb-connectors": {

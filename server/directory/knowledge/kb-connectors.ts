@@ -62,7 +62,11 @@ export const kbConnectors = records<
       updated_at: write.now,
     };
   },
-  toPatch: async (write, _tenantId, _row, body) => ({ ...body, due_at: write.now, updated_at: write.now }),
+  async toPatch(write, _tenantId, row, body) {
+    const before: Readonly<Record<string, unknown>> = row;
+    const changes = Object.entries(body).some(([member, value]) => before[member] !== value);
+    return { ...body, ...(changes ? { due_at: write.now } : {}), updated_at: write.now };
+  },
   dependents: async () => [],
   notify: () => undefined,
 });
