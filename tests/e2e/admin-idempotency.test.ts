@@ -12,6 +12,8 @@ let governed = "";
 let apiKey = "";
 let server = "";
 let agent = "";
+let knowledge = "";
+let reader = "";
 /** Told of by each discovery of a tool server. */
 let looked: () => Promise<unknown> = async () => undefined;
 
@@ -28,6 +30,8 @@ beforeAll(async () => {
   apiKey = (await owner("POST", `/v1/admin/resource-groups/${group}/api-keys`, { name: "rotated" })).body.id;
   server = (await owner("POST", "/v1/admin/mcp-servers", { name: "s", base_url: "http://s.example" })).body.id;
   agent = (await owner("POST", "/v1/admin/agents", { card_name: "a", name: "a", base_url: "http://a.example" })).body.id;
+  knowledge = (await owner("POST", "/v1/admin/knowledgebases", { name: "k" })).body.id;
+  reader = (await owner("POST", "/v1/admin/end-users", { username: "reader", password: "long enough" })).body.user.id;
   await owner("POST", "/v1/admin/providers", { provider_key: "p", api_format: "echo" });
 });
 afterAll(() => plane.close());
@@ -70,6 +74,9 @@ const BODIES: Record<string, () => object> = {
     trust_tier: "low",
   }),
   "POST /v1/admin/knowledgebases": () => ({ name: "once" }),
+  "POST /v1/admin/kb-connectors": () => ({ name: "once", knowledge_base_id: knowledge, connector_type: "directory", location: "x" }),
+  "POST /v1/admin/kb-identities": () => ({ end_user_id: reader, connector_type: "git", source_identity: "ada" }),
+  "POST /v1/admin/web-search": () => ({ name: "once", kind: "searxng", base_url: "http://searxng.example" }),
   "POST /v1/admin/semantic-cache/configs": () => ({ name: "once" }),
   "POST /v1/admin/semantic-policies": () => ({ name: "once", constraint_text: "Be kind." }),
   "POST /v1/admin/ai-systems": () => ({ group_id: governed }),
