@@ -11,7 +11,9 @@ export function documentedRoutes(): DocumentedRoute[] {
     if (described === undefined) throw new Error(`${method} ${path} is not described`);
     return { method, path, admits, described };
   });
-  return [...governed, ...OPEN_ROUTES.map((path): DocumentedRoute => ({ method: "GET", path, admits: null, described: HEALTH }))];
+  // A server of the gateway's own stands at the address that all tool servers have.
+  const named = new Map(governed.map((route) => [`${route.method} ${route.path}`, route]));
+  return [...named.values(), ...OPEN_ROUTES.map((path): DocumentedRoute => ({ method: "GET", path, admits: null, described: HEALTH }))];
 }
 
 let written: string | null = null;
