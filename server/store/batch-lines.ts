@@ -107,6 +107,21 @@ export async function endInterrupted(db: Database, runner: string, error: BatchJ
     ${ADD_TO_JOB}`.execute(db);
 }
 
+/** A line as it is told of: what was asked is with who asked. */
+const WITHOUT_BODY = [
+  "job_id",
+  "line",
+  "custom_id",
+  "state",
+  "attempt",
+  "owner",
+  "status_code",
+  "request_id",
+  "result",
+  "error_code",
+  "error_message",
+] as const;
+
 /** Of a job, in the order of its input, behind a line. */
 export async function linesAfter(
   db: Database,
@@ -117,23 +132,7 @@ export async function linesAfter(
 ): Promise<readonly Omit<BatchLineRow, "body">[]> {
   let found = db.selectFrom("batch_lines").where("job_id", "=", jobId).where("line", ">", after);
   if (finishedOnly) found = found.where("state", ">=", 2);
-  return found
-    .select([
-      "job_id",
-      "line",
-      "custom_id",
-      "state",
-      "attempt",
-      "owner",
-      "status_code",
-      "request_id",
-      "result",
-      "error_code",
-      "error_message",
-    ])
-    .orderBy("line")
-    .limit(most)
-    .execute();
+  return found.select(WITHOUT_BODY).orderBy("line").limit(most).execute();
 }
 
 /** As they came in, to be looked at. */
@@ -168,19 +167,7 @@ export async function pageOfLines(
   const items = await db
     .selectFrom("batch_lines")
     .where(which)
-    .select([
-      "job_id",
-      "line",
-      "custom_id",
-      "state",
-      "attempt",
-      "owner",
-      "status_code",
-      "request_id",
-      "result",
-      "error_code",
-      "error_message",
-    ])
+    .select(WITHOUT_BODY)
     .orderBy("line")
     .limit(page.limit)
     .offset(page.offset)
