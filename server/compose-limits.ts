@@ -27,12 +27,12 @@ interface LimitsParts {
 export function openLimits(config: Configuration, { connection, clock, log, group }: LimitsParts, ledger: { shipped(): Promise<void> }) {
   // Steady: its own clock counts microseconds from the start of the process, whatever is done to the wall clock.
   const steady = () => clock.micros() / 1000;
+  const truth = new UsageTruth(connection.db, () => Promise.all([ledger.shipped(), group.shipped()]).then(() => undefined));
   const counters =
     config.valkeyUrl === undefined
       ? group.counters(steady, log)
-      : new ValkeyCounters({ valkey: openValkey(config.valkeyUrl), now: steady, log });
+      : new ValkeyCounters({ valkey: openValkey(config.valkeyUrl), now: steady, log, recorded: () => truth.recorded() });
   const alerts = new AlertWriter(connection.db, log);
-  const truth = new UsageTruth(connection.db, () => Promise.all([ledger.shipped(), group.shipped()]).then(() => undefined));
   const tokenCounts = new TokenCounts();
   const limits = new Limits({
     counters,

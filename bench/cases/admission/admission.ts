@@ -152,7 +152,7 @@ async function gate(): Promise<void> {
 
 async function withValkey(): Promise<void> {
   const server = await startValkey();
-  const counters = new ValkeyCounters({ valkey: openValkey(server.url), now: steady, log: jsonLog("error") });
+  const counters = new ValkeyCounters({ valkey: openValkey(server.url), now: steady, log: jsonLog("error"), settlesMs: 0 });
   const of = plan("t");
   await counters.warm(of, new Map(of.windows.map((_, i) => [i, 0])), 0);
   for (let i = 0; i < 500; i++) await call(counters, of, `w${i}`);

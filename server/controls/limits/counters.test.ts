@@ -43,7 +43,12 @@ const homes: Home[] = [
         {
           name: "Valkey",
           make: (clock: { now: number }) => {
-            const counters = new ValkeyCounters({ valkey: openValkey(valkey?.url ?? ""), now: () => clock.now, log: jsonLog("error") });
+            const counters = new ValkeyCounters({
+              valkey: openValkey(valkey?.url ?? ""),
+              now: () => clock.now,
+              log: jsonLog("error"),
+              settlesMs: 0,
+            });
             opened.push(counters);
             return { counters, tenantId: `t${tenants++}` };
           },

@@ -206,7 +206,7 @@ let shared: Counters | undefined;
 beforeAll(async () => {
   if (!haveValkey) return;
   valkey = await startValkey();
-  shared = new ValkeyCounters({ valkey: openValkey(valkey.url), now: () => NOON, log: jsonLog("error") });
+  shared = new ValkeyCounters({ valkey: openValkey(valkey.url), now: () => NOON, log: jsonLog("error"), settlesMs: 0 });
 });
 afterAll(async () => {
   await shared?.close();

@@ -1,5 +1,5 @@
 /**
- * The three scripts of the shared counters. Each runs whole or not at all, and all keys of a tenant share a hash tag, so
+ * The scripts of the shared counters. Each runs whole or not at all, and all keys of a tenant share a hash tag, so
  * that every ancestor of a call is on one node. KEYS[1] is the tenant's prefix.
  *
  * Time is a clock of the tenant that goes no faster than the caller's own steady clock says and no faster than the
@@ -95,13 +95,29 @@ local function lease(ms)
 end
 `;
 
-/** ARGV: plan, owner, steady ms, reservation id, tokens, micro-dollars, tool calls, probe, lease ms, sealed calls. */
+/** ARGV: a name. The name under which what the store holds began, and how many milliseconds ago. */
+export const AGE = `
+local t = redis.call('TIME')
+local server = tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
+redis.call('HSETNX', KEYS[1] .. 'content', 'name', ARGV[1])
+redis.call('HSETNX', KEYS[1] .. 'content', 'at', string.format('%.0f', server))
+local content = redis.call('HMGET', KEYS[1] .. 'content', 'name', 'at')
+return { content[1], string.format('%.0f', server - tonumber(content[2])) }
+`;
+
+/**
+ * ARGV: plan, owner, steady ms, reservation id, tokens, micro-dollars, tool calls, probe, lease ms, sealed calls. While
+ * other processes may still put back what an emptied store lost, a call that a hard limit could refuse waits; what was
+ * read of the truth before then is read once more.
+ */
 export const ADMIT = `${PRELUDE}
 local now = steady(tonumber(ARGV[3]))
 local demand = { tokens = tonumber(ARGV[5]), micros = tonumber(ARGV[6]), tool_calls = tonumber(ARGV[7]), requests = 1 }
 lease(tonumber(ARGV[9]))
 confirm(ARGV[10])
-local gen = redis.call('HMGET', P .. 'generation', 'id', 'at')
+local gen = redis.call('HMGET', P .. 'generation', 'id', 'at', 'settles')
+local settles = gen[3] and tonumber(gen[3]) or 0
+local unsettled = settles > server
 local paced = plan.u ~= 1
 local flying = {}
 for i, s in ipairs(paced and plan.s or {}) do
@@ -135,6 +151,7 @@ for i, w in ipairs(plan.w) do
   known[i] = s
   if not s and gen[1] and w.a > tonumber(gen[2]) then s = '0' end
   if not gen[1] then s = false end
+  if s and settles > 0 and not unsettled and redis.call('SISMEMBER', P .. 'early', w.k) == 1 then s = false end
   if not s then
     cold[#cold + 1] = i - 1
   else
@@ -147,6 +164,7 @@ for i, w in ipairs(plan.w) do
         if hold == 0 or n - doubtful(w.k) + hold > w.l then return { 'window', i - 1, whole(n) } end
         held = held or w.k
       end
+      if unsettled and hold + once > 0 then held = held or w.k end
       if not held and hold > 0 and n + hold + sum(P .. 'h:' .. w.k) > w.l then held = w.k end
     end
   end
@@ -210,6 +228,14 @@ if not had then
   local gen = redis.call('HGET', P .. 'generation', 'id')
   if parting or ARGV[7] == '' or gen == ARGV[7] then return {} end
 end
+-- Held again after the store was emptied: its row will say from now on what else is only known here.
+if state == 'p' then
+  for _, w in ipairs(plan.w) do
+    local once = w.m == 'requests' and 1 or (w.m == 'tool_calls' and tonumber(ARGV[14]) or 0)
+    if once > 0 then redis.call('DECRBY', P .. 'p:' .. w.k, whole(once)) end
+  end
+  state = '1'
+end
 if parting then
   if state ~= '1' then return {} end
   redis.call('SET', R, cjson.encode({ input = used.input, output = used.output, micros = used.micros }), 'KEEPTTL')
@@ -262,17 +288,36 @@ remember(ARGV[4], counted)
 return out
 `;
 
-/** ARGV: plan, owner, steady ms, new generation, then pairs of window index and amount. */
+/** ARGV: plan, owner, steady ms, new generation, ms until the store is whole again, then pairs of window index and amount. */
 export const WARM = `${PRELUDE}
-redis.call('HSETNX', P .. 'generation', 'id', ARGV[4])
+if redis.call('HSETNX', P .. 'generation', 'id', ARGV[4]) == 1 and ARGV[5] ~= '0' then
+  redis.call('HSET', P .. 'generation', 'settles', whole(server + tonumber(ARGV[5])))
+end
 redis.call('HSETNX', P .. 'generation', 'at', ARGV[3])
-for i = 5, #ARGV, 2 do
+local settles = tonumber(redis.call('HGET', P .. 'generation', 'settles') or '0')
+for i = 6, #ARGV, 2 do
   local w = plan.w[tonumber(ARGV[i]) + 1]
   local key = P .. 'w:' .. w.k
   local n = tonumber(redis.call('GET', key) or '-1')
   local truth = tonumber(ARGV[i + 1])
+  if settles > 0 then truth = truth + tonumber(redis.call('GET', P .. 'p:' .. w.k) or '0') end
   if truth > n then redis.call('SET', key, whole(truth), 'PX', whole(w.x)) end
+  if settles > server then
+    redis.call('SADD', P .. 'early', w.k)
+    redis.call('PEXPIRE', P .. 'early', 172800000)
+  elseif settles > 0 then
+    redis.call('SREM', P .. 'early', w.k)
+  end
 end
+return 1
+`;
+
+/** ARGV: plan, owner, steady ms, new generation, ms for which what a hard limit could refuse waits. */
+export const HOLD_BACK = `${PRELUDE}
+redis.call('HSETNX', P .. 'generation', 'id', ARGV[4])
+redis.call('HSETNX', P .. 'generation', 'at', ARGV[3])
+local settles = tonumber(redis.call('HGET', P .. 'generation', 'settles') or '0')
+redis.call('HSET', P .. 'generation', 'settles', whole(math.max(settles, server + tonumber(ARGV[5]))))
 return 1
 `;
 
@@ -309,30 +354,39 @@ return 1
 `;
 
 /**
- * ARGV: plan, owner, lease ms, sealed calls, the owner's name before, then quadruples of reservation id, its tokens,
- * micro-dollars and plan of those to hold again. Renews the lease; 0 when it had run out, and with it what the owner held.
+ * ARGV: plan, owner, lease ms, sealed calls, the owner's name before, then quintuples of reservation id, its tokens,
+ * micro-dollars, tool calls and plan of those to hold again. Renews the lease; 0 when it had run out, and with it what the owner held.
  */
 export const RENEW = `${PRELUDE}
 local kept = isAlive(owner)
 lease(tonumber(ARGV[3]))
 confirm(ARGV[4])
 -- Under the old name nothing is held any more, should its lease run still: all of it is held again below.
-for i = 6, ARGV[5] ~= owner and #ARGV or 0, 4 do
-  local p = cjson.decode(ARGV[i + 3])
+for i = 6, ARGV[5] ~= owner and #ARGV or 0, 5 do
+  local p = cjson.decode(ARGV[i + 4])
   for _, s in ipairs(p.s) do redis.call('HDEL', P .. 'c:' .. s.k, ARGV[5]) end
   for _, w in ipairs(p.w) do redis.call('HDEL', P .. 'h:' .. w.k, ARGV[5]) end
 end
-for i = 6, #ARGV, 4 do
+for i = 6, #ARGV, 5 do
   local counted = redis.call('HGET', P .. 'x:' .. ARGV[5], ARGV[i])
   if counted and ARGV[5] ~= owner then
     redis.call('HDEL', P .. 'x:' .. ARGV[5], ARGV[i])
     remember(ARGV[i], cjson.decode(counted))
   end
-  local p = cjson.decode(ARGV[i + 3])
+  local p = cjson.decode(ARGV[i + 4])
   local amount = { tokens = tonumber(ARGV[i + 1]), micros = tonumber(ARGV[i + 2]) }
-  redis.call('SET', P .. 'r:' .. ARGV[i], '1', 'NX', 'PX', 172800000)
-  for _, s in ipairs(p.s) do if s.m >= 0 and p.u ~= 1 then redis.call('HINCRBY', P .. 'c:' .. s.k, owner, 1) end end
-  for _, w in ipairs(p.w) do
+  local once = { requests = 1, tool_calls = tonumber(ARGV[i + 3]) }
+  -- One that is known under this name is held already.
+  local emptied = redis.call('SET', P .. 'r:' .. ARGV[i], 'p', 'NX', 'PX', 172800000) and true or false
+  local lost = emptied or ARGV[5] ~= owner
+  for _, s in ipairs(lost and p.s or {}) do if s.m >= 0 and p.u ~= 1 then redis.call('HINCRBY', P .. 'c:' .. s.k, owner, 1) end end
+  for _, w in ipairs(lost and p.w or {}) do
+    -- What is counted when a call is admitted is in no truth before it ends.
+    if emptied and (once[w.m] or 0) > 0 then
+      redis.call('INCRBY', P .. 'p:' .. w.k, whole(once[w.m]))
+      redis.call('PEXPIRE', P .. 'p:' .. w.k, 172800000)
+      if redis.call('EXISTS', P .. 'w:' .. w.k) == 1 then redis.call('INCRBY', P .. 'w:' .. w.k, whole(once[w.m])) end
+    end
     if w.h == 1 and amount[w.m] and amount[w.m] > 0 then
       redis.call('HINCRBY', P .. 'h:' .. w.k, owner, whole(amount[w.m]))
       redis.call('PEXPIRE', P .. 'h:' .. w.k, whole(w.x))

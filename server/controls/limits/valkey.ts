@@ -2,8 +2,9 @@ import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Actual, Admission, Counters, Demand, Plan, Reservation, RowsOf } from "./counters.ts";
 import { callHeldFor, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
-import { beginsAtZero } from "./reckoning.ts";
-import { ADMIT, DOUBTFUL, RENEW, RESOLVE, SETTLE, WARM } from "./valkey-scripts.ts";
+import { DAY_MS, planText } from "./plan-text.ts";
+import { SETTLES_MS, StoreWatch } from "./store-watch.ts";
+import { ADMIT, DOUBTFUL, HOLD_BACK, RENEW, RESOLVE, SETTLE, WARM } from "./valkey-scripts.ts";
 
 /** What this needs of a client: scripts that run whole or not at all. */
 export interface ScriptRunner {
@@ -21,6 +22,10 @@ export interface ValkeyCountersOptions {
   readonly renewMs?: number;
   /** How long after its lease a dead process may still come back and show its rows. */
   readonly rowsWithinMs?: number;
+  /** How long an emptied store is given until every process has put back what it holds. */
+  readonly settlesMs?: number;
+  /** Resolves when the truth tells of all that was counted here. */
+  readonly recorded?: () => Promise<void>;
 }
 
 interface Open {
@@ -49,7 +54,6 @@ interface Held {
   usedAt: number;
 }
 
-const DAY = 86_400_000;
 const SETTLE_AGAIN_MS = 500;
 const LOOK_AGAIN_MS = 25;
 const IDLE_MS = 600_000;
@@ -57,8 +61,8 @@ const TOLD_WITHIN_MS = 50;
 
 /**
  * Counters shared by the processes of a fleet, in Valkey. What a process holds stands under its own name with a lease:
- * a process that dies is forgotten with its lease. A store that was emptied is filled again from the truth, and each
- * process puts back what it holds when it notices.
+ * a process that dies is forgotten with its lease. A store that was emptied is filled again from the truth, and calls that
+ * a hard limit could refuse wait until each process has put back what it holds.
  */
 export class ValkeyCounters implements Counters {
   readonly lookAgainMs = LOOK_AGAIN_MS;
@@ -68,6 +72,7 @@ export class ValkeyCounters implements Counters {
   private readonly options: ValkeyCountersOptions;
   private readonly leaseMs: number;
   private readonly timer: ReturnType<typeof setInterval>;
+  private readonly watch: StoreWatch;
   private closed = false;
 
   constructor(options: ValkeyCountersOptions) {
@@ -75,6 +80,14 @@ export class ValkeyCounters implements Counters {
     this.leaseMs = options.leaseMs ?? 20_000;
     this.timer = setInterval(() => void this.renewAll(), options.renewMs ?? 5_000);
     this.timer.unref();
+    this.watch = new StoreWatch({
+      run: options.valkey.run.bind(options.valkey),
+      log: options.log,
+      putBack: () => this.holdAllAgain(),
+      recorded: options.recorded ?? (() => Promise.resolve()),
+      holdBack: (ms) => this.holdBack(ms),
+      settlesMs: options.settlesMs ?? SETTLES_MS,
+    });
   }
 
   async admit(id: string, plan: Plan, demand: Demand, probe: boolean): Promise<Admission> {
@@ -164,6 +177,7 @@ export class ValkeyCounters implements Counters {
       tenant.owner,
       text(at),
       uuid(),
+      text(await this.watch.settlesIn()),
       ...[...spent].flatMap(([index, amount]) => [text(index), text(amount)]),
     ]);
   }
@@ -207,6 +221,7 @@ export class ValkeyCounters implements Counters {
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.timer);
+    this.watch.close();
     await Promise.allSettled(this.settling);
     await this.renewAll();
     this.options.valkey.close();
@@ -252,7 +267,7 @@ export class ValkeyCounters implements Counters {
   /** Settles once the server is back. Until then the lease of this process goes on, and so does what it holds. */
   private settleLater(held: Open, actual: Actual): void {
     const attempt = async () => {
-      const until = performance.now() + 2 * DAY;
+      const until = performance.now() + 2 * DAY_MS;
       while (!this.closed && performance.now() < until) {
         await new Promise((resolve) => setTimeout(resolve, SETTLE_AGAIN_MS));
         const done = await this.sendSettle(held, actual).then(
@@ -275,6 +290,19 @@ export class ValkeyCounters implements Counters {
     void this.holdAgain(tenant, lost).catch((error: Error) =>
       this.options.log.warn("limits_not_held_again", { tenant_id: tenant.id, error }),
     );
+  }
+
+  /** The store lost what it held, and nobody has begun to fill it again for these tenants, or somebody has. */
+  private async holdAllAgain(): Promise<void> {
+    for (const tenant of this.tenants.values()) {
+      tenant.generation = null;
+      await this.holdAgain(tenant, [...tenant.open.values()]);
+    }
+  }
+
+  private async holdBack(ms: number): Promise<void> {
+    for (const tenant of this.tenants.values())
+      await this.run(HOLD_BACK, tenant, ["{}", tenant.owner, text(this.options.now()), uuid(), text(ms)]);
   }
 
   /** The lease ran out while this process was not running: under the old name nothing counts any more. */
@@ -302,6 +330,7 @@ export class ValkeyCounters implements Counters {
         id,
         text(parted ? 0 : demand.tokens),
         text(parted ? 0 : demand.micros),
+        text(demand.toolCalls),
         this.planText(plan),
       ]),
     ]);
@@ -328,35 +357,10 @@ export class ValkeyCounters implements Counters {
     }
   }
 
-  /** Made once for each plan, which lives about a day. */
   private planText(plan: Plan): string {
     let known = this.plans.get(plan);
     if (known === undefined) {
-      const now = this.options.now();
-      known = JSON.stringify({
-        u: plan.unpaced === true ? 1 : 0,
-        s: plan.scopes.map(({ key, cooldownMs, maxConcurrent }) => ({ k: key, d: cooldownMs, m: maxConcurrent ?? -1 })),
-        b: plan.buckets.map(({ key, scope, measure, perMinute, capacity, limitType }) => ({
-          k: key,
-          s: scope,
-          m: measure,
-          r: perMinute,
-          c: capacity,
-          t: limitType,
-        })),
-        w: plan.windows.map((window) => {
-          const { key, measure, limit, hard, startsAt, resetsAt, truth } = window;
-          return {
-            k: key,
-            m: measure,
-            l: limit,
-            h: hard ? 1 : 0,
-            a: beginsAtZero(plan, window) ? startsAt : 0,
-            x: Math.round(Math.max(0, resetsAt === Number.POSITIVE_INFINITY ? 0 : resetsAt - now) + 2 * DAY),
-            z: resetsAt === Number.POSITIVE_INFINITY && truth === null ? 1 : 0,
-          };
-        }),
-      });
+      known = planText(plan, this.options.now());
       this.plans.set(plan, known);
     }
     return known;

@@ -130,6 +130,7 @@ describe("a process that was taken for dead comes back and ships what it had rec
       const database = new Database();
       const counters = (more: { leaseMs: number; rowsWithinMs: number }) => {
         const made = new ValkeyCounters({
+          settlesMs: 0,
           valkey: openValkey(valkey?.url ?? ""),
           now: () => NOON,
           log: jsonLog("error"),
@@ -256,7 +257,13 @@ describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit th
     };
     const counters =
       home === "Valkey"
-        ? new ValkeyCounters({ valkey: openValkey(valkey?.url ?? ""), now: () => clock.at, log: jsonLog("error"), renewMs: 3_600_000 })
+        ? new ValkeyCounters({
+            valkey: openValkey(valkey?.url ?? ""),
+            now: () => clock.at,
+            log: jsonLog("error"),
+            renewMs: 3_600_000,
+            settlesMs: 0,
+          })
         : new InProcessCounters(() => clock.at);
     opened.push(counters);
     const warming = new Warming(counters, {

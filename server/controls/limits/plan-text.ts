@@ -1,0 +1,32 @@
+import type { Plan } from "./counters.ts";
+import { beginsAtZero } from "./reckoning.ts";
+
+export const DAY_MS = 86_400_000;
+
+/** A plan as the scripts of the shared counters read it. Made once for each plan, which lives about a day. `now`: milliseconds, steady. */
+export function planText(plan: Plan, now: number): string {
+  return JSON.stringify({
+    u: plan.unpaced === true ? 1 : 0,
+    s: plan.scopes.map(({ key, cooldownMs, maxConcurrent }) => ({ k: key, d: cooldownMs, m: maxConcurrent ?? -1 })),
+    b: plan.buckets.map(({ key, scope, measure, perMinute, capacity, limitType }) => ({
+      k: key,
+      s: scope,
+      m: measure,
+      r: perMinute,
+      c: capacity,
+      t: limitType,
+    })),
+    w: plan.windows.map((window) => {
+      const { key, measure, limit, hard, startsAt, resetsAt, truth } = window;
+      return {
+        k: key,
+        m: measure,
+        l: limit,
+        h: hard ? 1 : 0,
+        a: beginsAtZero(plan, window) ? startsAt : 0,
+        x: Math.round(Math.max(0, resetsAt === Number.POSITIVE_INFINITY ? 0 : resetsAt - now) + 2 * DAY_MS),
+        z: resetsAt === Number.POSITIVE_INFINITY && truth === null ? 1 : 0,
+      };
+    }),
+  });
+}
