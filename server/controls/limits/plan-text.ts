@@ -1,7 +1,8 @@
 import type { Plan } from "./counters.ts";
 import { beginsAtZero } from "./reckoning.ts";
 
-export const DAY_MS = 86_400_000;
+/** What is counted outlives the period it is counted for. */
+export const PLAN_KEPT_MS = 172_800_000;
 
 /** A plan as the scripts of the shared counters read it. Made once for each plan, which lives about a day. `now`: milliseconds, steady. */
 export function planText(plan: Plan, now: number): string {
@@ -24,7 +25,7 @@ export function planText(plan: Plan, now: number): string {
         l: limit,
         h: hard ? 1 : 0,
         a: beginsAtZero(plan, window) ? startsAt : 0,
-        x: Math.round(Math.max(0, resetsAt === Number.POSITIVE_INFINITY ? 0 : resetsAt - now) + 2 * DAY_MS),
+        x: Math.round(Math.max(0, resetsAt === Number.POSITIVE_INFINITY ? 0 : resetsAt - now) + PLAN_KEPT_MS),
         z: resetsAt === Number.POSITIVE_INFINITY && truth === null ? 1 : 0,
       };
     }),

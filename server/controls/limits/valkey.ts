@@ -2,7 +2,7 @@ import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Actual, Admission, Counters, Demand, Plan, Reservation, RowsOf } from "./counters.ts";
 import { callHeldFor, partOf, ROWS_WITHIN_MS } from "./doubtful-calls.ts";
-import { DAY_MS, planText } from "./plan-text.ts";
+import { planText, PLAN_KEPT_MS } from "./plan-text.ts";
 import { SETTLES_MS, StoreWatch } from "./store-watch.ts";
 import { ADMIT, DOUBTFUL, HOLD_BACK, RENEW, RESOLVE, SETTLE, WARM } from "./valkey-scripts.ts";
 
@@ -267,7 +267,7 @@ export class ValkeyCounters implements Counters {
   /** Settles once the server is back. Until then the lease of this process goes on, and so does what it holds. */
   private settleLater(held: Open, actual: Actual): void {
     const attempt = async () => {
-      const until = performance.now() + 2 * DAY_MS;
+      const until = performance.now() + PLAN_KEPT_MS;
       while (!this.closed && performance.now() < until) {
         await new Promise((resolve) => setTimeout(resolve, SETTLE_AGAIN_MS));
         const done = await this.sendSettle(held, actual).then(
