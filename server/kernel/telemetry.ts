@@ -1,3 +1,4 @@
+import { CallSums, type CallUse } from "./call-sums.ts";
 import { AggregatorRegistry, Counter, Gauge, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
 
 /** All metrics of one process, as another one can be told them. */
@@ -19,8 +20,7 @@ export interface LedgerFigures {
   readonly failed: boolean;
 }
 
-export interface CallFigures {
-  readonly proxyType: string;
+export interface CallFigures extends CallUse {
   readonly proxySubtype: string;
   readonly status: number;
   readonly durationMs: number;
@@ -101,6 +101,7 @@ export function telemetry(number: number | null = null): Telemetry {
       this.set(process.memoryUsage.rss());
     },
   });
+  const sums = new CallSums(registry);
   // Adding to a series costs more than remembering what to add: it is done for many calls at once, at the latest when
   // somebody looks.
   const series = new Map<string, Series>();
@@ -110,7 +111,9 @@ export function telemetry(number: number | null = null): Telemetry {
     waiting.length = 0;
   }
   return {
-    callEnded({ proxyType, proxySubtype, status, durationMs }) {
+    callEnded(call) {
+      const { proxyType, proxySubtype, status, durationMs } = call;
+      sums.add(call);
       const key = `${proxyType} ${proxySubtype} ${status}`;
       let found = series.get(key);
       if (found === undefined) {

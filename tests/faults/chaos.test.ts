@@ -117,16 +117,15 @@ async function caller(load: Load, number: number): Promise<void> {
       method: "POST",
       headers: { "content-type": "application/json", "x-api-key": budget?.key ?? served.apiKey, "x-correlation-id": correlation },
       body: JSON.stringify(body),
-    }).then(
-      async (reply) => {
+    })
+      .then(async (reply) => {
         const text = await reply.text();
         if (!reply.ok) return `${reply.status} ${text.slice(0, 120)}`;
         if (i % 3 === 0 && !text.includes("[DONE]")) return "torn";
         load.answered.push(correlation);
         return "served";
-      },
-      (error: Error) => error.message.slice(0, 60),
-    );
+      })
+      .catch((error: Error) => error.message.slice(0, 60));
     load.answers.set(answer, (load.answers.get(answer) ?? 0) + 1);
     await pause(PAUSE_MS);
   }
