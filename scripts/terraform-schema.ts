@@ -109,7 +109,7 @@ class Schemas {
   }
 
   answerOf(operation: Operation | undefined): Schema {
-    const [, answer] = Object.entries(operation?.responses ?? {}).find(([status]) => /^2/.test(status)) ?? [];
+    const [, answer] = Object.entries(operation?.responses ?? {}).find(([status]) => status.startsWith("2")) ?? [];
     const schema = this.plain(answer?.content?.["application/json"]?.schema);
     const [only, ...others] = Object.entries(schema.properties ?? {});
     const inner = only === undefined || others.length > 0 ? null : this.plain(only[1]);
