@@ -1,5 +1,5 @@
 import { errorText, idIn, messagesIn, readUpstreamRpc, REFUSED } from "../../wire/mcp/rpc.ts";
-import { FrameCutter, frameData } from "../../wire/sse-frames.ts";
+import { concat, FrameCutter, frameData } from "../../wire/sse-frames.ts";
 import { unclearMessage } from "./unclear-message.ts";
 import { type EditAnswer, frameOf, rewritten } from "./rpc-stream.ts";
 
@@ -20,7 +20,7 @@ export function judgedStream(
   const decoder = new TextDecoder();
   const verdicts = new Map<string, ReturnType<EditAnswer>>();
   /** The message as it may stand in the stream: of one that can be read in two ways only that it failed is told. */
-  const look = async (text: string): Promise<string> => {
+  const look = (text: string): string | Promise<string> => {
     const value = readUpstreamRpc(text);
     const unclear = value === null ? null : unclearMessage(text, value);
     if (value !== null && unclear !== null) {
@@ -29,17 +29,27 @@ export function judgedStream(
       verdicts.set(failed, unclear);
       return failed;
     }
-    if (value !== null && value.result !== undefined) verdicts.set(text, await judge({ text, value }));
-    return text;
+    if (value === null || value.result === undefined) return text;
+    return judge({ text, value }).then((verdict) => {
+      verdicts.set(text, verdict);
+      return text;
+    });
   };
-  const looked = async (frame: Uint8Array): Promise<Uint8Array[]> => {
-    const event = decoder.decode(frame);
-    const data = frameData(event);
-    if (data === null) return [frame];
+  const lookedAtAll = async (event: string, data: string, frame: Uint8Array): Promise<Uint8Array> => {
     const messages: string[] = [];
     for (const message of messagesIn(data)) messages.push(await look(message));
     const last = messages.pop();
-    return last === data ? [frame] : [...messages.map(frameOf), rewritten(event, last ?? "[]")];
+    return last === data ? frame : concat([...messages.map(frameOf), rewritten(event, last ?? "[]")]);
+  };
+  // A server may send a great many events that say nothing: only what takes time is waited for.
+  const looked = (frame: Uint8Array): Uint8Array | Promise<Uint8Array> => {
+    const event = decoder.decode(frame);
+    const data = frameData(event);
+    if (data === null) return frame;
+    if (data.trimStart().startsWith("[")) return lookedAtAll(event, data, frame);
+    const said = look(data);
+    const told = (text: string) => (text === data ? frame : rewritten(event, text));
+    return typeof said === "string" ? told(said) : said.then(told);
   };
   const judged = new ReadableStream<Uint8Array>(
     {
@@ -50,8 +60,12 @@ export function judgedStream(
           const { done, value } = await reader.read();
           const frames = done ? [cutter.rest()].filter(({ byteLength }) => byteLength > 0) : cutter.push(value);
           const ready: Uint8Array[] = [];
-          for (const frame of frames) ready.push(...(await looked(frame)));
-          for (const frame of ready) controller.enqueue(frame);
+          for (const frame of frames) {
+            const one = looked(frame);
+            ready.push(one instanceof Promise ? await one : one);
+          }
+          // What came together goes on together: each piece that is handed on costs as much as many small events.
+          if (ready.length > 0) controller.enqueue(concat(ready));
           if (done) controller.close();
           if (done || frames.length > 0) return;
         }

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { EventStreamCodec } from "@smithy/eventstream-codec";
+import { grant, newTeam, post, stateless } from "../e2e/mcp-harness.ts";
+import { borne, numbered, repeated } from "../support/hostile-streams.ts";
+import { type RawUpstream, startRawUpstream } from "../support/raw-upstream.ts";
+import { type ScriptedToolServer, startScriptedToolServer } from "../support/scripted-tool-server.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+/**
+ * The same hostility as in `hostile-stream.test.ts`, by providers of the other formats, under guardrails that look at every
+ * piece, and by tool servers.
+ */
+const MIB = 1024 * 1024;
+const event = (data: string) => `data: ${data}\n\n`;
+const named = (name: string, data: string) => `event: ${name}\ndata: ${data}\n\n`;
+const choice = (delta: string) => event(`{"choices":[{"index":0,"delta":${delta}}]}`);
+
+const codec = new EventStreamCodec(
+  (bytes) => (typeof bytes === "string" ? bytes : new TextDecoder().decode(bytes)),
+  (text) => new TextEncoder().encode(text),
+);
+const converseFrame = (type: string, data: object) =>
+  Buffer.from(
+    codec.encode({
+      headers: {
+        ":event-type": { type: "string", value: type },
+        ":content-type": { type: "string", value: "application/json" },
+        ":message-type": { type: "string", value: "event" },
+      },
+      body: new TextEncoder().encode(JSON.stringify(data)),
+    }),
+  );
+const converseFrames = (type: string, data: object, bytes = 8 * MIB) => {
+  const frame = converseFrame(type, data);
+  return Buffer.concat(Array.from({ length: Math.ceil(bytes / frame.byteLength) }, () => frame));
+};
+/** A frame that says it is 16 MB long, and begins. */
+const endlessFrame = () => {
+  const head = Buffer.alloc(12);
+  head.writeUInt32BE(16 * MIB, 0);
+  return Buffer.concat([head, Buffer.alloc(15 * MIB, "a")]);
+};
+
+const SHAPES: Readonly<Record<string, Readonly<Record<string, () => Buffer>>>> = {
+  guarded: {
+    "one letter in each event": () => repeated(choice('{"content":"a"}')),
+    "digits that may become a card": () => repeated(choice('{"content":"4 "}'), 8 * MIB),
+    "an address that never ends": () => Buffer.from(choice(`{"content":"${"a.".repeat(4 * MIB)}"}`)),
+    "arguments of a call without end": () =>
+      repeated(choice('{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"a"}}]}')),
+    "a choice in each event": () => numbered((n) => event(`{"choices":[{"index":${n},"delta":{"content":"a"}}]}`)),
+  },
+  gemini: {
+    "one letter in each event": () => repeated(event('{"candidates":[{"index":0,"content":{"parts":[{"text":"a"}]}}]}')),
+    "a call in each event": () =>
+      numbered((n) => event(`{"candidates":[{"index":0,"content":{"parts":[{"functionCall":{"id":"c${n}","name":"f","args":{}}}]}}]}`)),
+    "an event of a million parts": () => Buffer.from(event(`{"candidates":[{"content":{"parts":[${"{},".repeat(2 * MIB)}{}]}}]}`)),
+    "a candidate in each event": () => numbered((n) => event(`{"candidates":[{"index":${n},"content":{"parts":[{"text":"a"}]}}]}`)),
+  },
+  anthropic: {
+    "one letter in each event": () =>
+      repeated(named("content_block_delta", '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}')),
+    "a block in each event": () =>
+      numbered((n) =>
+        named("content_block_start", `{"type":"content_block_start","index":${n},"content_block":{"type":"text","text":""}}`),
+      ),
+    "pings without end": () => repeated(named("ping", '{"type":"ping"}')),
+  },
+  bedrock: {
+    "one letter in each frame": () => converseFrames("contentBlockDelta", { contentBlockIndex: 0, delta: { text: "a" } }),
+    "frames of nothing": () => converseFrames("metadata", {}),
+    "a frame that never ends": endlessFrame,
+    "blank lines in the place of frames": () => repeated("\n"),
+  },
+};
+const TOOL_SHAPES: Readonly<Record<string, () => Buffer>> = {
+  "blank lines": () => repeated("\n"),
+  comments: () => repeated(":\n\n"),
+  "events of an empty object": () => repeated(event("{}"), 8 * MIB),
+  "a line that never ends": () => Buffer.concat([Buffer.from("data: "), Buffer.alloc(16 * MIB, "a")]),
+  "progress without end": () =>
+    repeated(event('{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}')),
+  "logs without end": () =>
+    repeated(event('{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"someone@example.com"}}')),
+  "few bytes that unpack to many": () => gzipSync(Buffer.alloc(256 * MIB, "a")),
+};
+
+let world: World;
+let upstream: RawUpstream;
+let tools: ScriptedToolServer;
+let apiKey: string;
+let guardedKey: string;
+let toolUrl: string;
+
+const bytesOf = (text: string): Buffer => {
+  const [, format = "", shape = "0"] = /shape-([a-z]+)-(\d+)-/.exec(text) ?? [];
+  const shapes = format === "tools" ? TOOL_SHAPES : (SHAPES[format] as Readonly<Record<string, () => Buffer>>);
+  return (Object.values(shapes)[Number(shape)] as () => Buffer)();
+};
+
+beforeAll(async () => {
+  upstream = await startRawUpstream((path, body) => {
+    const type = path.includes("converse") ? "application/vnd.amazon.eventstream" : "text/event-stream";
+    return { head: `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\nconnection: close\r\n\r\n`, pieces: [bytesOf(body)], ending: "end" };
+  });
+  tools = startScriptedToolServer("stateless", (message) => {
+    if (message?.method !== "tools/call") return undefined;
+    const bytes = bytesOf(JSON.stringify(message.params));
+    const headers = new Headers({ "content-type": "text/event-stream" });
+    if (bytes[0] === 0x1f && bytes[1] === 0x8b) headers.set("content-encoding", "gzip");
+    return new Response(new Uint8Array(bytes), { headers });
+  });
+  world = await startWorld();
+  const { admin } = world;
+  const tenant = { tenant_id: "default" };
+  const plain = await newTeam(admin, "plain");
+  const guarded = await newTeam(admin, "guarded");
+  apiKey = plain.apiKey;
+  guardedKey = guarded.apiKey;
+  for (const [format, api_format] of [
+    ["guarded", "openai"],
+    ["gemini", "gemini"],
+    ["anthropic", "anthropic"],
+    ["bedrock", "bedrock"],
+  ] as const) {
+    const base_url = api_format === "openai" ? `${upstream.origin}/v1` : upstream.origin;
+    await admin.post("/v1/admin/providers", { ...tenant, provider_key: format, api_format, base_url, api_key: "upstream-secret-0001" });
+    const group_ids = [format === "guarded" ? guarded.groupId : plain.groupId];
+    await admin.post("/v1/admin/llms", {
+      ...tenant,
+      name: format,
+      model_name: format,
+      modes: ["chat"],
+      provider: format,
+      enabled: true,
+      group_ids,
+    });
+  }
+  const { id } = await admin.post("/v1/admin/mcp-servers", { ...tenant, name: "tools", base_url: tools.baseUrl });
+  await grant(admin, "tools", id, [plain.groupId, guarded.groupId], {});
+  toolUrl = `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
+  await admin.post("/v1/admin/guardrails/configs", {
+    ...tenant,
+    name: "looks at everything",
+    group_ids: [guarded.groupId],
+    builtin: {
+      pii_enabled: true,
+      pii_action: "redact",
+      secrets_enabled: true,
+      secrets_action: "redact",
+      prompt_injection_enabled: true,
+      banned_words: ["project titan"],
+      banned_patterns: ["titan-[0-9]{4}"],
+    },
+  });
+  for (const key of [apiKey, guardedKey]) await post(toolUrl, key, stateless(1, "tools/list"));
+});
+afterAll(async () => {
+  await world.end();
+  await upstream.stop();
+  await tools.stop();
+});
+
+describe.each(Object.keys(SHAPES))("a hostile stream, %s", (format) => {
+  const names = Object.keys(SHAPES[format] as object);
+  test.each(names.map((name, shape) => [name, shape] as const))("of %s keeps nobody waiting and fills no memory", async (name, shape) => {
+    const end = await borne(world, `${name}, ${format}`, () =>
+      fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${format === "guarded" ? guardedKey : apiKey}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: format, stream: true, messages: [{ role: "user", content: `shape-${format}-${shape}-` }] }),
+      }),
+    );
+    expect(end).not.toBe("");
+  });
+});
+
+describe.each(["plain", "guarded"])("a hostile tool server, %s", (kind) => {
+  test.each(Object.keys(TOOL_SHAPES).map((name, shape) => [name, shape] as const))(
+    "that sends %s keeps nobody waiting and fills no memory",
+    async (name, shape) => {
+      const end = await borne(world, `${name}, ${kind} tools`, () =>
+        fetch(toolUrl, {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            accept: "application/json, text/event-stream",
+            "x-api-key": kind === "guarded" ? guardedKey : apiKey,
+          },
+          body: JSON.stringify(stateless(2, "tools/call", { name: "open", arguments: { text: `shape-tools-${shape}-` } })),
+        }),
+      );
+      // No shape holds an answer: the caller is told so.
+      expect(end).toContain("error");
+    },
+  );
+});

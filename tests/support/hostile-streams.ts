@@ -1,0 +1,58 @@
+import { expect } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { World } from "./world.ts";
+
+const MIB = 1024 * 1024;
+const SENT_BYTES = 16 * MIB;
+/** Processor time of the gateway while one other call waits: it does some work for that call too, and other threads collect garbage. */
+const LONGEST_WAIT_CPU_MS = 150;
+/** The collector may take its time. */
+const MAX_GROWTH_MIB = 96;
+
+export const repeated = (text: string, bytes = SENT_BYTES) => Buffer.from(text.repeat(Math.ceil(bytes / text.length)));
+
+/** Frames that differ by their number, as many as come to what is sent. */
+export function numbered(frame: (n: number) => string): Buffer {
+  let text = "";
+  for (let n = 0; text.length < SENT_BYTES; n++) text += frame(n);
+  return Buffer.from(text);
+}
+
+function memoryMib(world: World): number {
+  const status = readFileSync(`/proc/${world.gateway.pid()}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
+
+/** The most processor time the gateway took while one other call waited, until `work` is over. */
+async function longestWait(world: World, work: Promise<unknown>): Promise<number> {
+  const caller = new Worker(new URL("waiting-caller.ts", import.meta.url));
+  const longest = new Promise<number>((resolve, reject) => {
+    caller.onmessage = ({ data }) => resolve(data as number);
+    caller.onerror = ({ message }) => reject(new Error(message));
+  });
+  caller.postMessage({ url: `${world.gateway.runtimeUrl}/healthz`, pid: world.gateway.pid() });
+  await work.catch(() => undefined);
+  caller.postMessage("over");
+  return longest.finally(() => caller.terminate());
+}
+
+/** The end of the answer to a call whose upstream does its worst; meanwhile nobody else waits, and memory stays about what it was. */
+export async function borne(world: World, name: string, call: () => Promise<Response>): Promise<string> {
+  const idle = memoryMib(world);
+  let most = idle;
+  const looking = setInterval(() => (most = Math.max(most, memoryMib(world))), 20);
+  const answer = call().then(endOf);
+  const waited = await longestWait(world, answer);
+  const end = await answer;
+  clearInterval(looking);
+  console.log(`  ${name}: ${waited} ms, ${Math.round(most - idle)} MiB`);
+  expect(waited).toBeLessThan(LONGEST_WAIT_CPU_MS);
+  expect(most - idle).toBeLessThan(MAX_GROWTH_MIB);
+  return end;
+}
+
+async function endOf(response: Response): Promise<string> {
+  let end = "";
+  for await (const piece of response.body as ReadableStream<Uint8Array>) end = (end + Buffer.from(piece).toString("latin1")).slice(-400);
+  return end;
+}
