@@ -131,7 +131,7 @@ function servicesOf(deps: AdminDeps): AdminServices {
     welcome: deps.welcome ?? (async () => false),
     upstream: deps.upstream,
     toolServers: deps.toolServers,
-    agentCards: deps.agentCards ?? (async () => ({ status: "inconclusive", detail: "Cards are not looked for here." })),
+    agentCards: deps.agentCards ?? (async () => ({ status: "inconclusive", detail: "Cards are not looked for here.", signature: null })),
     tryImport: deps.tryImport ?? (async () => ({ ok: false, detail: "Vendors are not asked here.", duration_ms: 0 })),
     searchKnowledge: deps.searchKnowledge ?? searchBench(deps.db, null),
     gatewayOrigins: deps.gatewayOrigins ?? [],
