@@ -236,6 +236,9 @@ export const agentTask = z
     created_at: timestamp,
     status_at: timestamp,
     updated_at: timestamp,
+    states: z
+      .array(z.strictObject({ state: z.string(), at: timestamp }))
+      .describe("those it went through, the first first, as far as they were seen; empty in lists"),
     task: z.record(z.string(), z.unknown()).nullable().describe("as it was last seen; null in lists, and where bodies are not stored"),
   })
   .meta({ id: "AgentTask" });

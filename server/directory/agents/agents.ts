@@ -210,7 +210,8 @@ export async function recordCard(
     signed === signature.status &&
     row.skills_digest === digest &&
     row.endpoint_url === found.endpoint &&
-    isSame(row.upstream_card, found.card);
+    isSame(row.upstream_card, found.card) &&
+    isSame(row.published_card, cardOf(found.card, now));
   if (isKnown) write.stay({}, {}, difference);
   await agentStore.update(write.trx, row.id, {
     ...facts,

@@ -67,8 +67,6 @@ export function cardVerification(send: AgentSend) {
   };
 }
 
-
-
 async function decided(
   card: Card,
   signatures: readonly ReadSignature[],

@@ -10,9 +10,10 @@ import type { JsonObject } from "../../wire/document.ts";
 import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
+import { CallExtensions } from "./call-extensions.ts";
 import { givenWork } from "./given-work.ts";
 import { HeldTexts } from "./held-texts.ts";
-import { NO_HEADERS, outgoingHeaders } from "./outgoing-chain.ts";
+import { outgoingHeaders } from "./outgoing-chain.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { keepTask, knownTask, ownTaskOf } from "./own-tasks.ts";
 import { keepPushConfig, tellOf } from "./push-configs.ts";
@@ -31,6 +32,7 @@ interface TaskStream {
   readonly request: AgentRequest;
   readonly parts: AgentParts;
   readonly names: OwnNames;
+  readonly extensions: CallExtensions;
   readonly pushConfig: JsonObject | null;
   /** As it was before, of a task that goes on. */
   readonly before: JsonObject | null;
@@ -39,6 +41,8 @@ interface TaskStream {
 /** Gives an agent a message and passes on what it tells of it, as it tells it. */
 export async function streamMessage(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
   if (route.agent.reached?.streaming !== true) return refuse("agent_unsupported_operation", "The agent does not stream.");
+  const extensions = new CallExtensions(call, route);
+  if (extensions.missing !== null) return extensions.missing;
   const work = await givenWork(call, route, request.params, parts);
   if (isRefusal(work)) return work;
   const { passage, params, names, pushConfig } = work;
@@ -50,10 +54,11 @@ export async function streamMessage(call: Call, route: AgentRoute, request: Agen
     agent: route.agent,
     operation: "SendStreamingMessage",
     params,
-    headers: outgoingHeaders(call, route, parts),
+    headers: { ...outgoingHeaders(call, route, parts), ...extensions.headers },
     abort: call.abort,
+    hear: extensions.hear,
   });
-  return isRefusal(events) ? events : streamed({ call, route, request, parts, names, pushConfig, before: null }, events);
+  return isRefusal(events) ? events : streamed({ call, route, request, parts, names, extensions, pushConfig, before: null }, events);
 }
 
 /** Joins the events of a task that is under way, in whichever process it was begun: the agent tells it as it stands, then what follows. */
@@ -68,10 +73,15 @@ export async function subscribeToTask(call: Call, route: AgentRoute, request: Ag
   const unrecorded = outlet.depart(call, route.agent.reached.endpoint, null);
   if (unrecorded !== null) return unrecorded;
   const names = new OwnNames(call, route, await contextNames(call, route, row.context_id, parts), row.id, parts);
-  const asked = { agent: route.agent, params: { id: row.id }, headers: NO_HEADERS, abort: call.abort };
+  const extensions = new CallExtensions(call, route);
+  const { headers, hear } = extensions;
+  const asked = { agent: route.agent, params: { id: row.id }, headers, hear, abort: call.abort };
   const events = await outlet.look(call).upstream.stream({ ...asked, operation: "SubscribeToTask" });
   if (isRefusal(events)) return events;
-  return streamed({ call, route, request, parts, names, pushConfig: null, before: knownTask(row) }, withTaskFirst(events, knownTask(row)));
+  return streamed(
+    { call, route, request, parts, names, extensions, pushConfig: null, before: knownTask(row) },
+    withTaskFirst(events, knownTask(row)),
+  );
 }
 
 /** A v0.3 agent that is asked again may begin with what follows: its caller is told first how the task stands. */
@@ -203,7 +213,7 @@ async function streamed(stream: TaskStream, events: AgentEvents): Promise<Stream
   return {
     kind: "stream",
     status: 200,
-    headers: HEADERS,
+    headers: { ...HEADERS, ...stream.extensions.told(stream.request.version) },
     upstream,
     codec,
     head: [],

@@ -92,6 +92,15 @@ export interface AgentTaskTable {
   told_digest: string | null;
 }
 
+export interface AgentTaskStateTable {
+  tenant_id: string;
+  agent_id: string;
+  task_id: string;
+  state: string;
+  at: Stamp;
+  seen_at: Stamp;
+}
+
 export interface AgentContextTable {
   tenant_id: string;
   agent_id: string;
