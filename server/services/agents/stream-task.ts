@@ -93,14 +93,65 @@ async function* withTaskFirst(events: AgentEvents, known: JsonObject): AgentEven
   return yield* events;
 }
 
+/** A status waits so long for the database to take it before its caller is told; without it, the agent is asked how the task stands. */
+const KEPT_WITHIN_MS = 2_000;
+
+/** Writes down how a task stands as its stream tells it. */
+class KeptStream {
+  readonly folded: FoldedTask;
+  private readonly stream: TaskStream;
+  private isKnown: boolean;
+  private isChanged = false;
+
+  constructor(stream: TaskStream) {
+    this.stream = stream;
+    this.folded = new FoldedTask(stream.before);
+    this.isKnown = stream.before !== null;
+  }
+
+  /** What may be told: `said` is what the agent told, `passed` what of it goes out now. */
+  async take(said: AgentEvent, passed: readonly AgentEvent[]): Promise<Refusal | null> {
+    for (const one of passed) this.folded.take(one);
+    if (said.kind === "message") return null;
+    this.isChanged = true;
+    if (this.isKnown) {
+      if (said.kind !== "artifactUpdate") await this.keepSoon();
+      return null;
+    }
+    // Its owner is written down before anybody is told the task's name.
+    const others = await this.keep();
+    if (others !== null) return others;
+    await begun(this.stream, said);
+    this.isKnown = true;
+    return null;
+  }
+
+  /** What was told last, when nothing more comes. */
+  async end(): Promise<void> {
+    if (this.isChanged && this.isKnown) await this.keepSoon();
+  }
+
+  private async keep(): Promise<Refusal | null> {
+    const { call, route, request, parts } = this.stream;
+    this.isChanged = false;
+    return this.folded.value === null ? null : keepTask(call, route, request, this.folded.value, parts);
+  }
+
+  private async keepSoon(): Promise<void> {
+    const { call, parts } = this.stream;
+    const written = this.keep().catch((error: Error) => void parts.log.warn("agent_task_not_kept", { call_id: call.id, error }));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    await Promise.race([written, new Promise((resolve) => (timer = setTimeout(resolve, KEPT_WITHIN_MS)))]);
+    clearTimeout(timer);
+  }
+}
+
 /** Frames for the caller; what it returns is the last, or why there is none. */
 async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerator<string, string | Refusal | null> {
-  const { call, route, request, parts, names } = stream;
+  const { call, request, parts, names } = stream;
   const held = new HeldTexts(call, parts.gates);
-  const folded = new FoldedTask(stream.before);
-  let known = stream.before !== null;
+  const kept = new KeptStream(stream);
   const frame = (event: AgentEvent, last: boolean) => `data: ${request.writer.event(event, last)}\n\n`;
-  const keep = async () => (folded.value === null ? null : keepTask(call, route, request, folded.value, parts));
   try {
     for (;;) {
       const step = await events.next();
@@ -116,14 +167,8 @@ async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerato
       if (refusal !== null) return refusal;
       const passed = await held.take(event);
       if (isRefusal(passed)) return passed;
-      for (const one of passed) folded.take(one);
-      // Its owner is written down before anybody is told the task's name.
-      if (event.kind !== "message" && (!known || event.kind !== "artifactUpdate")) {
-        const others = await keep();
-        if (others !== null) return others;
-        if (!known) await begun(stream, event);
-        known = true;
-      }
+      const others = await kept.take(event, passed);
+      if (others !== null) return others;
       const ended = isLast(event, request.version);
       for (const [at, one] of passed.entries()) {
         const last = ended && at === passed.length - 1;
@@ -133,7 +178,7 @@ async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerato
     }
   } finally {
     await events.return(null).catch(() => undefined);
-    await keep().catch((error: Error) => parts.log.warn("agent_task_not_kept", { call_id: call.id, error }));
+    await kept.end();
   }
 }
 
