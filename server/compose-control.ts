@@ -1,3 +1,4 @@
+import { readGitBundle } from "./upstreams/git/read-bundle.ts";
 import { Hono } from "hono";
 import { KeySets } from "./directory/identity/key-sets.ts";
 import { queuedHashing } from "./directory/people/portal/password-work.ts";
@@ -70,6 +71,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         upstream,
         toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams),
         agentCards: cardDiscovery(agentSend(upstream.outbound)),
+        gitBundles: readGitBundle,
         tryImport: tryImport({ db, secrets, clock }, usageVendors(upstream.outbound, clock)),
         signOn: {
           oidc: oidcClient(upstream.outbound, config.allowPrivateUpstreams),

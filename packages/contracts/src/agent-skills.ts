@@ -93,6 +93,16 @@ export const agentSkillFiles = z.strictObject({
 
 export const agentSkillQuery = z.strictObject({ ...pageQuery.shape, search });
 export const agentSkillVersionQuery = z.strictObject({ ...pageQuery.shape });
+export const skillImportQuery = z.strictObject({
+  path: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .describe("of a Git bundle: the folder of the repository that is the skill; its root when left out"),
+  ref: z.string().min(1).max(200).optional().describe("of a Git bundle: the branch or tag; its head when left out"),
+});
+
 export const skillExportQuery = z.strictObject({
   layout: z.enum(["root", "folder"]).optional().describe("folder: everything in one folder named as the skill; root when left out"),
 });

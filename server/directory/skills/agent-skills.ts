@@ -1,3 +1,4 @@
+import { forgetItem } from "../limits/group-policies.ts";
 import type {
   AgentSkill,
   AgentSkillQuery,
@@ -75,6 +76,7 @@ export const agentSkills = records<
   }),
   toPatch: async (write, _tenantId, _row, body) => ({ ...body, updated_at: write.now }) as AgentSkillPatch,
   dependents: async () => [],
+  removing: (write, row) => forgetItem(write, row.tenant_id, "skill", row.id),
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 

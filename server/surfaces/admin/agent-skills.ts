@@ -7,6 +7,7 @@ import {
   agentSkillVersionQuery,
   agentSkillVersionWithFiles,
   skillExportQuery,
+  skillImportQuery,
 } from "@gatehouse/contracts/agent-skills";
 import { listOf } from "@gatehouse/contracts/conventions";
 import {
@@ -48,12 +49,14 @@ export const agentSkillOperations: readonly AdminOperation[] = [
     summary: "Import a skill",
     description:
       "A ZIP as the form's `file` or as an application/zip body, with SKILL.md at its root or in the one folder there; or JSON, " +
-      "`{files: [{path, content | content_base64, executable}]}`. It becomes the next version of the skill of its name, or a new skill, " +
+      "`{files: [{path, content | content_base64, executable}]}`; or a Git bundle in the place of the ZIP, of whose folder `path` is taken, " +
+      "as the branch or tag `ref` has it. It becomes the next version of the skill of its name, or a new skill, " +
       "and is served once it is published and granted. The same files again are the version there is. At most 512 files and 16 MiB.",
     upload: "file",
+    query: skillImportQuery,
     answer: { status: 200, about: "The skill and the version", schema: agentSkillImport },
     async run(call) {
-      const bundle = await uploadedSkill(call.request);
+      const bundle = await uploadedSkill(call.request, call.query, call.services.gitBundles);
       return call.write((write) => importSkill(write, call.tenantId, bundle));
     },
   }),

@@ -39,6 +39,7 @@ export interface AdminDeps {
   readonly upstream: AdminServices["upstream"];
   readonly toolServers: AdminServices["toolServers"];
   readonly agentCards?: AdminServices["agentCards"] | undefined;
+  readonly gitBundles?: AdminServices["gitBundles"] | undefined;
   readonly tryImport?: AdminServices["tryImport"] | undefined;
   /** `status()` of this process's ledger: a verification of its chain is then held to what the writer itself knows. */
   /** By words alone when left out. */
@@ -132,6 +133,7 @@ function servicesOf(deps: AdminDeps): AdminServices {
     upstream: deps.upstream,
     toolServers: deps.toolServers,
     agentCards: deps.agentCards ?? (async () => ({ status: "inconclusive", detail: "Cards are not looked for here.", signature: null })),
+    gitBundles: deps.gitBundles ?? (async () => ({ field: "file", message: "is a Git bundle, which is not read here" })),
     tryImport: deps.tryImport ?? (async () => ({ ok: false, detail: "Vendors are not asked here.", duration_ms: 0 })),
     searchKnowledge: deps.searchKnowledge ?? searchBench(deps.db, null),
     gatewayOrigins: deps.gatewayOrigins ?? [],

@@ -535,7 +535,7 @@ export interface AdminApi {
   "DELETE /v1/admin/agent-grants/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: null; };
   "POST /v1/admin/agent-grants/{id}/confirm": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: Schema_AgentGrant; };
   "GET /v1/admin/agent-skills": { query?: { "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "search"?: string; "tenant_id"?: string; }; answer: { "agent_skills": readonly (Schema_AgentSkill)[]; "total": number; "page": number; "page_size": number; }; };
-  "POST /v1/admin/agent-skills/import": { query?: { "tenant_id"?: string; }; body: FormData; answer: Schema_AgentSkillImport; };
+  "POST /v1/admin/agent-skills/import": { query?: { "path"?: string; "ref"?: string; "tenant_id"?: string; }; body: FormData; answer: Schema_AgentSkillImport; };
   "GET /v1/admin/agent-skills/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: Schema_AgentSkill; };
   "PATCH /v1/admin/agent-skills/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; body?: { "enabled"?: boolean; "allow_local_export"?: boolean; "approval_required_scripts"?: readonly (string)[]; "tenant_id"?: string; }; answer: Schema_AgentSkill; };
   "DELETE /v1/admin/agent-skills/{id}": { path: { "id": string; }; query?: { "tenant_id"?: string; }; answer: null; };
