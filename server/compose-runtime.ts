@@ -64,6 +64,7 @@ import { issuerDocuments } from "./upstreams/identity/issuer-documents.ts";
 import { askProvider } from "./upstreams/web-search/ask-provider.ts";
 import { pageFetch } from "./upstreams/web-search/fetch-page.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
+import { pdfReader } from "./services/knowledge/document-reader.ts";
 import { runBounded } from "./runtime/bounded-process.ts";
 import { runJobs } from "./workers/every.ts";
 
@@ -239,6 +240,7 @@ function webSearchParts({ connection: { db }, clock, log, upstream }: RuntimePar
     ask: askProvider(upstream.outbound),
     fetch: pageFetch({ outbound: upstream.media, now: () => clock.now() }),
     reader: htmlReader,
+    readPdf: pdfReader(runBounded),
   };
 }
 
