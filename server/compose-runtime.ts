@@ -183,7 +183,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   return {
     road,
     services,
-    ...{ ledger, knowledge: knowledge.road },
+    ...{ ledger, knowledge: knowledge.road, skills },
     follower,
     /** Takes no more calls, lets those in flight end, and after `graceMs` ends them. */
     async drain(graceMs: number): Promise<void> {

@@ -2,6 +2,8 @@ import {
   agentSkill,
   agentSkillImport,
   agentSkillQuery,
+  agentSkillTrial,
+  agentSkillTrialRequest,
   agentSkillUpdate,
   agentSkillVersion,
   agentSkillVersionQuery,
@@ -16,8 +18,11 @@ import {
   listSkillVersions,
   publishSkillVersion,
   readSkillVersion,
+  recordTrial,
 } from "../../directory/skills/agent-skills.ts";
 import { importSkill } from "../../directory/skills/import-skill.ts";
+import { isRefusal, Refused } from "../../kernel/errors.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
 import { uploadedSkill } from "./skill-upload.ts";
@@ -119,6 +124,26 @@ export const agentSkillOperations: readonly AdminOperation[] = [
     description: "It becomes the one that is served, in the place of another. Versions never change; to go back, publish an earlier one.",
     answer: { status: 200, about: "The skill as it is now", schema: agentSkill },
     run: (call) => call.write((write) => publishSkillVersion(write, call.tenantId, idOf(call), versionOf(call))),
+  }),
+  operation({
+    ...writing,
+    ...ofVersion,
+    method: "POST",
+    path: `${VERSION}/try`,
+    summary: "Run a script of a version to see what it does",
+    description:
+      "In the sandbox that calls run it in, published or not, with no file of anybody's and without an approval. The admin log tells of it; " +
+      "what it printed is answered and kept nowhere.",
+    body: agentSkillTrialRequest,
+    answer: { status: 200, about: "What it came to", schema: agentSkillTrial },
+    async run(call) {
+      const { script, args, stdin } = call.body;
+      const asked = { script, argsSha256: sha256Hex(JSON.stringify([args ?? [], stdin ?? ""])) };
+      const tried = await call.write((write) => recordTrial(write, call.tenantId, idOf(call), versionOf(call), asked));
+      const trial = await call.services.tryScript(tried, call.body, call.request.signal);
+      if (isRefusal(trial)) throw new Refused(trial);
+      return trial;
+    },
   }),
   operation({
     ...reading,

@@ -1,3 +1,4 @@
+import type { TryScript } from "../../services/tools/skills/try-script.ts";
 import type { GitBundles } from "../../directory/skills/bundled-skill.ts";
 import type { LearningTerms } from "../../directory/assurance/baselines.ts";
 import type { Logins } from "../../directory/people/logins.ts";
@@ -38,6 +39,7 @@ export interface AdminServices {
   readonly agentCards: CardDiscovery;
   /** Reads repositories that are sent as one file; a reason where it is none, or cannot be read. */
   readonly gitBundles: GitBundles;
+  readonly tryScript: TryScript;
   readonly searchKnowledge: SearchBench;
   /** Asks vendors for what was used. */
   readonly tryImport: TryImport;

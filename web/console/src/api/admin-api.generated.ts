@@ -66,6 +66,7 @@ type Schema_AgentSkill = { "id": string; "tenant_id": string; "name": string; "d
 type Schema_AgentSkillImport = { "skill": Schema_AgentSkill; "version": Schema_AgentSkillVersionWithFiles; "created": boolean; };
 type Schema_AgentSkillVersionWithFiles = { "skill_id": string; "version": number; "digest": string; "description": string; "file_count": number; "size_bytes": number; "published": boolean; "published_at": (string | null); "created_at": string; "frontmatter": { [name: string]: unknown }; "warnings": readonly (string)[]; "files": readonly ({ "path": string; "digest": string; "size": number; "executable": boolean; })[]; };
 type Schema_AgentSkillVersion = { "skill_id": string; "version": number; "digest": string; "description": string; "file_count": number; "size_bytes": number; "published": boolean; "published_at": (string | null); "created_at": string; };
+type Schema_AgentSkillTrial = { "script": string; "version": number; "end": "exited" | "deadline" | "output_too_large" | "aborted"; "exit_code": (number | null); "stdout": string; "stderr": string; "files": readonly ({ "name": string; "size": number; })[]; "duration_ms": number; "sandbox": string; };
 type Schema_GroupSkill = { "id": string; "name": string; "description": string; "enabled": boolean; "published_version": (number | null); "inherited": boolean; "bound_group_id": string; "bound_group_name": string; };
 type Schema_SkillBindingResult = { "bound": readonly (string)[]; "already_bound": readonly (string)[]; };
 type Schema_SkillUnbindingResult = { "unbound": readonly (string)[]; "not_bound": readonly (string)[]; };
@@ -271,6 +272,7 @@ export interface AdminApiSchemas {
   "AgentSkillImport": Schema_AgentSkillImport;
   "AgentSkillVersionWithFiles": Schema_AgentSkillVersionWithFiles;
   "AgentSkillVersion": Schema_AgentSkillVersion;
+  "AgentSkillTrial": Schema_AgentSkillTrial;
   "GroupSkill": Schema_GroupSkill;
   "SkillBindingResult": Schema_SkillBindingResult;
   "SkillUnbindingResult": Schema_SkillUnbindingResult;
@@ -542,6 +544,7 @@ export interface AdminApi {
   "GET /v1/admin/agent-skills/{id}/versions": { path: { "id": string; }; query?: { "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "tenant_id"?: string; }; answer: { "versions": readonly (Schema_AgentSkillVersion)[]; "total": number; "page": number; "page_size": number; }; };
   "GET /v1/admin/agent-skills/{id}/versions/{version}": { path: { "id": string; "version": string; }; query?: { "tenant_id"?: string; }; answer: Schema_AgentSkillVersionWithFiles; };
   "POST /v1/admin/agent-skills/{id}/versions/{version}/publish": { path: { "id": string; "version": string; }; query?: { "tenant_id"?: string; }; answer: Schema_AgentSkill; };
+  "POST /v1/admin/agent-skills/{id}/versions/{version}/try": { path: { "id": string; "version": string; }; query?: { "tenant_id"?: string; }; body: { "script": string; "args"?: readonly (string)[]; "stdin"?: string; "timeout_seconds"?: number; "tenant_id"?: string; }; answer: Schema_AgentSkillTrial; };
   "GET /v1/admin/agent-skills/{id}/versions/{version}/export": { path: { "id": string; "version": string; }; query?: { "layout"?: "root" | "folder"; "tenant_id"?: string; }; answer: Blob; };
   "GET /v1/admin/resource-groups/{id}/agent-skills": { path: { "id": string; }; query?: { "page"?: number; "page_size"?: number; "limit"?: number; "offset"?: number; "tenant_id"?: string; }; answer: { "agent_skills": readonly (Schema_GroupSkill)[]; "total": number; "page": number; "page_size": number; }; };
   "POST /v1/admin/resource-groups/{id}/agent-skills": { path: { "id": string; }; query?: { "tenant_id"?: string; }; body: { "skill_ids": readonly (string)[]; "tenant_id"?: string; }; answer: Schema_SkillBindingResult; };
