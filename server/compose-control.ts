@@ -1,3 +1,5 @@
+import { scriptTrial } from "./services/tools/skills/try-script.ts";
+import { readGitBundle } from "./upstreams/git/read-bundle.ts";
 import { Hono } from "hono";
 import { KeySets } from "./directory/identity/key-sets.ts";
 import { queuedHashing } from "./directory/people/portal/password-work.ts";
@@ -40,7 +42,11 @@ interface ControlParts {
   /** Null when ready, else what is missing. */
   readonly notReady: () => Promise<string | null>;
   /** The chain that this process writes, and the way to embedding models; null without the runtime role. */
-  readonly runtime: { readonly ledger: Pick<Ledger, "status">; readonly knowledge: NonNullable<Parameters<typeof searchBench>[1]> } | null;
+  readonly runtime: {
+    readonly ledger: Pick<Ledger, "status">;
+    readonly knowledge: NonNullable<Parameters<typeof searchBench>[1]>;
+    readonly skills: NonNullable<Parameters<typeof scriptTrial>[0]>;
+  } | null;
   readonly signingKey: string;
   /** Metrics of the other processes of the group. */
   readonly otherFigures: () => Promise<readonly MetricFigures[]>;
@@ -70,6 +76,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         upstream,
         toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams),
         agentCards: cardDiscovery(agentSend(upstream.outbound)),
+        gitBundles: readGitBundle,
         tryImport: tryImport({ db, secrets, clock }, usageVendors(upstream.outbound, clock)),
         signOn: {
           oidc: oidcClient(upstream.outbound, config.allowPrivateUpstreams),
@@ -86,6 +93,7 @@ export function openControlPlane(config: Configuration, parts: ControlParts) {
         refused: (reason) => metrics.adminRefused(reason),
         ...welcomeOf(config, log),
         gatewayOrigins,
+        tryScript: scriptTrial(runtime?.skills ?? null),
         searchKnowledge: searchBench(db, runtime?.knowledge ?? null),
         health,
         liveChain: () => runtime?.ledger.status() ?? null,

@@ -64,6 +64,7 @@ import { issuerDocuments } from "./upstreams/identity/issuer-documents.ts";
 import { askProvider } from "./upstreams/web-search/ask-provider.ts";
 import { pageFetch } from "./upstreams/web-search/fetch-page.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
+import { pdfReader } from "./services/knowledge/document-reader.ts";
 import { runBounded } from "./runtime/bounded-process.ts";
 import { runJobs } from "./workers/every.ts";
 
@@ -182,7 +183,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   return {
     road,
     services,
-    ...{ ledger, knowledge: knowledge.road },
+    ...{ ledger, knowledge: knowledge.road, skills },
     follower,
     /** Takes no more calls, lets those in flight end, and after `graceMs` ends them. */
     async drain(graceMs: number): Promise<void> {
@@ -239,6 +240,7 @@ function webSearchParts({ connection: { db }, clock, log, upstream }: RuntimePar
     ask: askProvider(upstream.outbound),
     fetch: pageFetch({ outbound: upstream.media, now: () => clock.now() }),
     reader: htmlReader,
+    readPdf: pdfReader(runBounded),
   };
 }
 

@@ -24,25 +24,64 @@ export async function ownTask(db: Database, scope: TaskScope, id: string): Promi
     .executeTakeFirst();
 }
 
-/** Writes a task as it stands now. False: it is somebody else's, and was left as it is. */
+/** More states of one task than that are not kept. */
+const MOST_STATES = 200;
+
+/** Writes a task as it stands now, and the state it came to. False: it is somebody else's, and was left as it is. */
 export async function putTask(db: Database | Trx, row: AgentTaskInsert): Promise<boolean> {
   const written = await db
-    .insertInto("agent_tasks")
-    .values(row)
-    .onConflict((conflict) =>
-      conflict
-        .columns(["tenant_id", "agent_id", "id"])
-        .doUpdateSet((eb) => ({
-          state: eb.ref("excluded.state"),
-          status_at: eb.ref("excluded.status_at"),
-          task: eb.ref("excluded.task"),
-          updated_at: eb.ref("excluded.updated_at"),
-        }))
-        .whereRef("agent_tasks.owner_id", "=", "excluded.owner_id")
-        // Of two that watch the same task one may be behind.
-        .whereRef("agent_tasks.status_at", "<=", "excluded.status_at"),
+    .with("known", (cte) =>
+      cte
+        .selectFrom("agent_tasks")
+        .select("state")
+        .where("tenant_id", "=", row.tenant_id)
+        .where("agent_id", "=", row.agent_id)
+        .where("id", "=", row.id),
     )
-    .returning("id")
+    .with("put", (cte) =>
+      cte
+        .insertInto("agent_tasks")
+        .values(row)
+        .onConflict((conflict) =>
+          conflict
+            .columns(["tenant_id", "agent_id", "id"])
+            .doUpdateSet((eb) => ({
+              state: eb.ref("excluded.state"),
+              status_at: eb.ref("excluded.status_at"),
+              task: eb.ref("excluded.task"),
+              updated_at: eb.ref("excluded.updated_at"),
+            }))
+            .whereRef("agent_tasks.owner_id", "=", "excluded.owner_id")
+            // Of two that watch the same task one may be behind.
+            .whereRef("agent_tasks.status_at", "<=", "excluded.status_at"),
+        )
+        .returning(["tenant_id", "agent_id", "id", "state", "status_at"]),
+    )
+    .with("reached", (cte) =>
+      cte
+        .insertInto("agent_task_states")
+        .columns(["tenant_id", "agent_id", "task_id", "state", "at"])
+        .expression((eb) =>
+          eb
+            .selectFrom("put")
+            .select(["tenant_id", "agent_id", "id as task_id", "state", "status_at as at"])
+            .where("state", "not in", eb.selectFrom("known").select("state"))
+            .where(
+              (inner) =>
+                inner
+                  .selectFrom("agent_task_states")
+                  .select((one) => one.fn.countAll<number>().as("kept"))
+                  .where("tenant_id", "=", row.tenant_id)
+                  .where("agent_id", "=", row.agent_id)
+                  .where("task_id", "=", row.id),
+              "<",
+              MOST_STATES,
+            ),
+        )
+        .onConflict((conflict) => conflict.doNothing()),
+    )
+    .selectFrom("put")
+    .select("id")
     .executeTakeFirst();
   if (written !== undefined) return true;
   const known = await db
@@ -157,6 +196,19 @@ export async function findListedTask(
   let query = listed(db).where("t.tenant_id", "=", tenantId).where("t.agent_id", "=", agentId).where("t.id", "=", id);
   if (ownerId !== null) query = query.where("t.owner_id", "=", ownerId);
   return query.executeTakeFirst();
+}
+
+/** The states a task went through, the first first. */
+export async function statesOfTask(db: Database, tenantId: string, agentId: string, id: string): Promise<{ state: string; at: Date }[]> {
+  return db
+    .selectFrom("agent_task_states")
+    .select(["state", "at"])
+    .where("tenant_id", "=", tenantId)
+    .where("agent_id", "=", agentId)
+    .where("task_id", "=", id)
+    .orderBy("at")
+    .orderBy("seen_at")
+    .execute();
 }
 
 /** What a tenant keeps no longer: tasks that have not moved for as many days as it keeps bodies, and contexts nobody used. */

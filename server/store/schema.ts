@@ -38,6 +38,7 @@ import type {
   AgentPushDeliveryTable,
   AgentSigningKeyTable,
   AgentTable,
+  AgentTaskStateTable,
   AgentTaskTable,
 } from "./tables/agents.ts";
 import type { AdminLogTable, AuditChainTable, AuditCheckpointTable, AuditKeyTable, AuditRowTable } from "./tables/ledger.ts";
@@ -282,6 +283,7 @@ export interface Schema {
   agent_grant_groups: { grant_id: string; group_id: string; tenant_id: string };
   agent_signing_keys: AgentSigningKeyTable;
   agent_tasks: AgentTaskTable;
+  agent_task_states: AgentTaskStateTable;
   agent_contexts: AgentContextTable;
   agent_push_configs: AgentPushConfigTable;
   agent_push_deliveries: AgentPushDeliveryTable;

@@ -50,6 +50,11 @@ withBrowser("an administrator imports a skill, publishes a version, sees what di
     ["scripts/pack.sh", "changed"],
   ] as const)
     await files.getByRole("listitem").filter({ hasText: path }).getByText(became, { exact: true }).waitFor();
+  await page.getByText("No script of it was run yet.").waitFor();
+  await page.getByLabel("Arguments").fill("one 'two");
+  await page.getByRole("button", { name: "Run it" }).click();
+  await page.getByText("repacked", { exact: true }).waitFor();
+  await page.getByText("status 0", { exact: true }).waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
 
   await page.goto(`${world.console}/manage/resource-groups`);

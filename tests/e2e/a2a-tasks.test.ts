@@ -4,7 +4,7 @@ import { type AdminClient, signIn } from "../support/admin.ts";
 import { type AgentFixture, startAgent } from "../support/agents.ts";
 import { newPerson, type PortalClient } from "../support/portal.ts";
 import { startWorld, type World } from "../support/world.ts";
-import { call, grantAgent, message, registerAgent } from "./a2a-harness.ts";
+import { call, eventsIn, grantAgent, message, registerAgent } from "./a2a-harness.ts";
 import { newTeam, type Team } from "./mcp-harness.ts";
 
 /** Tasks as their owners, administrators and strangers see them, and as the protocol lists them. */
@@ -49,8 +49,18 @@ test("people see their own tasks in the portal, and nobody else's", async () => 
   ]);
   const read = await ann.request("GET", `/agent-tasks/${agentId}/${mine.id}`);
   expect(read.body).toMatchObject({ id: mine.id, state: "TASK_STATE_COMPLETED", task: { artifacts: [{ parts: [{ text: "for ann" }] }] } });
+  const { states } = read.body;
+  expect([states[0].state, states.at(-1).state]).toEqual(["TASK_STATE_COMPLETED", "TASK_STATE_COMPLETED"]);
   expect((await bob.request("GET", "/agent-tasks")).body).toMatchObject({ total: 0, tasks: [] });
   expect((await bob.request("GET", `/agent-tasks/${agentId}/${mine.id}`)).status).toBe(404);
+});
+
+test("the states a streamed task went through are told in order", async () => {
+  const headers = { authorization: `Bearer ${ann.token}`, "x-api-key": "" };
+  const streamed = await call(base, "", "POST", "/message:stream", message("count 3"), headers);
+  const [{ task }] = eventsIn(streamed.text);
+  const { body } = await ann.request("GET", `/agent-tasks/${agentId}/${task.id}`);
+  expect(body.states.map(({ state }: any) => state)).toEqual(["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
 });
 
 test("administrators see their tenant's agents, grants and tasks, and no other's", async () => {

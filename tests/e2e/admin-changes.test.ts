@@ -137,7 +137,9 @@ describe("a document is read back under the name it is sent with", () => {
     ["run-ceilings", "run_ceilings", { max_tokens_per_run: 10 }],
     ["agent-skills/a-skill/limits", "limits", { frequency: { max_calls_per_minute: 3 } }],
   ])("%s", async (last, member, document) => {
-    const path = `/v1/admin/resource-groups/${groups[0]}/${last}`;
+    const content = "---\nname: limited\ndescription: d\n---\n";
+    const { skill } = (await owner("POST", "/v1/admin/agent-skills/import", { files: [{ path: "SKILL.md", content }] })).body;
+    const path = `/v1/admin/resource-groups/${groups[0]}/${last.replace("a-skill", skill.id)}`;
     const sent = await owner("PATCH", path, { [member]: document });
     const read = await owner("GET", path);
     const beside = Object.keys(read.body).filter((name) => /^(?:inherited|effective)/.test(name));

@@ -80,7 +80,7 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     },
     upstream: { clock, providers: { echo: echoProvider(clock) } },
     toolServers: { discover: async () => ({ status: "inconclusive", detail: "There is no network here." }) },
-    agentCards: async () => ({ status: "inconclusive", detail: "There is no network here." }),
+    agentCards: async () => ({ status: "inconclusive", signature: null, detail: "There is no network here." }),
     health: {
       "/healthz": () => Response.json({ status: "alive" }),
       "/readyz": () => Response.json({}),

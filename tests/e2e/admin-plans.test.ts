@@ -202,6 +202,8 @@ const WANTED: Record<string, () => Record<string, unknown>> = {
     card_url: "https://wanted.example/card.json",
     auth_type: "bearer",
     credentials: { value: "a-token-that-is-wanted" },
+    card_keys: [{ kty: "OKP", crv: "Ed25519", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", kid: "wanted" }],
+    card_keys_url: null,
     timeout: 7.5,
     enabled: false,
     skills_allowed: ["b", "a"],

@@ -43,6 +43,11 @@ async function server(): Promise<string> {
   return (await post("/v1/admin/mcp-servers", { name: "of a kind", base_url: url })).reply.body.id;
 }
 
+async function skill(): Promise<string> {
+  const content = `---\nname: of-a-kind-${crypto.randomUUID()}\ndescription: d\n---\n`;
+  return (await owner("POST", "/v1/admin/agent-skills/import", { files: [{ path: "SKILL.md", content }] })).body.skill.id;
+}
+
 async function agent(): Promise<string> {
   const body = { card_name: crypto.randomUUID(), name: "of a kind", base_url: "http://kind.example" };
   return (await post("/v1/admin/agents", body)).reply.body.id;
@@ -115,11 +120,7 @@ const KINDS: Record<string, Kind> = {
     changes: [{ max_depth: 1 }, { max_depth: 2 }],
   },
   "/v1/admin/agent-skills/{id}": {
-    async made() {
-      const content = "---\nname: of-a-kind\ndescription: d\n---\n";
-      const { body } = await owner("POST", "/v1/admin/agent-skills/import", { files: [{ path: "SKILL.md", content }] });
-      return { path: `/v1/admin/agent-skills/${body.skill.id}` };
-    },
+    made: async () => ({ path: `/v1/admin/agent-skills/${await skill()}` }),
     changes: [{ approval_required_scripts: ["*"] }, { approval_required_scripts: ["scripts/a.py"] }],
   },
   "/v1/admin/ai-systems/{id}": {
@@ -262,7 +263,7 @@ const KINDS: Record<string, Kind> = {
   [`${GROUP}/llm-models/{model_id}/limits`]: document(async () => `llm-models/${await model()}/limits`, "limits", quota(5), quota(6)),
   [`${GROUP}/llm-models/{model_id}/governance`]: document(async () => `llm-models/${await model()}/governance`, "governance", heat(1), {}),
   [`${GROUP}/mcp-servers/{server_id}/limits`]: document(async () => `mcp-servers/${await server()}/limits`, "limits", often(5), {}),
-  [`${GROUP}/agent-skills/{skill_id}/limits`]: document("agent-skills/skill-1/limits", "limits", often(5), often(6)),
+  [`${GROUP}/agent-skills/{skill_id}/limits`]: document(async () => `agent-skills/${await skill()}/limits`, "limits", often(5), {}),
 };
 
 const routes = recordRoutes(OPERATIONS);

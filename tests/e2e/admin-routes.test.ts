@@ -134,7 +134,7 @@ function pathWith(operation: AdminOperation, id: string): string {
     .replace("{model}", "m")
     .replace("{model_id}", ids["/v1/admin/llms"] ?? "")
     .replace("{server_id}", "mcp-1")
-    .replace("{skill_id}", "skill-1")
+    .replace("{skill_id}", ids["/v1/admin/agent-skills"] ?? "")
     .replace("{version}", "1")
     .replace("{document_id}", crypto.randomUUID())
     .replace("{eid}", crypto.randomUUID())

@@ -68,6 +68,7 @@ llms:
   - { name: chat model, model_name: m, provider: ours, modes: [chat, responses], group_ids: [company, team], input_cost_per_million_tokens: 0.15 }
   - { name: embedder, provider: ours, modes: [embedding], group_ids: [team], routing_group_id: null }
   - { name: member, provider: ours, routing_group_id: smart, routing_weight: 2, group_ids: [team] }
+web_search_providers: [{ name: searcher, kind: brave, base_url: "http://127.0.0.1:9/", api_key: { from_env: SEARCH_KEY }, price_per_search_usd: 0.005 }]
 mcp_servers: [{ name: tools, base_url: "http://127.0.0.1:9", auth_type: bearer, api_key: { from_env: TOOLS_KEY } }]
 server_configs: [{ name: of the team, mcp_server_id: tools, group_ids: [team], approval_required_tools: [pay], approver_group_ids: [company] }]
 virtual_servers: [{ name: both, members: [{ mcp_server_id: tools, slug: own }], group_ids: [team] }]
@@ -92,7 +93,13 @@ identity_providers:
 api_keys: [{ resource_group_id: team, name: app, access_mode: shared }]
 `;
 
-const SECRETS = { OURS_KEY: "sk-ours-000001", TOOLS_KEY: "tools-secret-02", AGENT_KEY: "agent-secret-03", OIDC_SECRET: "oidc-secret-0004" };
+const SECRETS = {
+  OURS_KEY: "sk-ours-000001",
+  SEARCH_KEY: "search-secret-5",
+  TOOLS_KEY: "tools-secret-02",
+  AGENT_KEY: "agent-secret-03",
+  OIDC_SECRET: "oidc-secret-0004",
+};
 
 describe("a tenant's configuration", () => {
   test("made from a file is exported, made again in another tenant, and exported as the same", async () => {
@@ -113,7 +120,7 @@ describe("a tenant's configuration", () => {
     const variables = Object.fromEntries(
       [...exported.out.matchAll(/^ +from_env: (\w+)/gm)].map(([, name = ""], n) => [name, Object.values(SECRETS)[n] ?? ""]),
     );
-    expect(Object.keys(variables)).toHaveLength(4);
+    expect(Object.keys(variables)).toHaveLength(5);
     const second = await config(["apply", again, "--tenant", "second", "--keys-file", keys], variables);
     expect([second.code, second.err]).toEqual([0, ""]);
     expect((await config(["export", "--tenant", "second"])).out.replace("name: second", "name: first")).toBe(exported.out);

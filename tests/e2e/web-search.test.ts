@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rowOf } from "../support/admin.ts";
+import { pdf } from "../support/office-documents.ts";
 import { type SearchVendors, startSearchVendors } from "../support/search-vendors.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, handshakeClient, newTeam, post, stateless, statelessClient, type Team, textOf } from "./mcp-harness.ts";
@@ -33,6 +34,10 @@ beforeAll(async () => {
       if (pathname === "/around") return new Response(null, { status: 302, headers: { location: `${SITE}/around` } });
       if (pathname === "/picture") return new Response("GIF89a", { headers: { "content-type": "image/gif" } });
       if (pathname === "/huge") return new Response("x".repeat(6 * 1024 * 1024), { headers: { "content-type": "text/plain" } });
+      if (pathname === "/report.pdf")
+        return new Response(pdf(["Otters are mammals.", "They hold hands."]) as never, { headers: { "content-type": "application/pdf" } });
+      if (pathname === "/scan.pdf") return new Response(pdf([""]) as never, { headers: { "content-type": "application/pdf" } });
+      if (pathname === "/torn.pdf") return new Response("%PDF-1.4 nonsense", { headers: { "content-type": "application/pdf" } });
       if (pathname === "/leak")
         return new Response("ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q", { headers: { "content-type": "text/plain" } });
       return new Response(PAGE, html);
@@ -202,6 +207,18 @@ test("pages are read only where nothing leads inwards, the site agrees and they 
   }
   expect(visited.some((address) => address.includes("169.254") || address.includes("/closed"))).toBe(false);
   expect((await read(`${SITE}/onwards`)).structuredContent).toMatchObject({ final_url: `${SITE}/otters` });
+});
+
+test("a PDF page is read as its text, and one that holds none says so", async () => {
+  const team = await searching({ fetch: { addresses: "any" } });
+  const read = async (path: string) => (await call(team, "web_fetch", { url: `${SITE}${path}` })).body.result;
+  const whole = await read("/report.pdf");
+  expect([whole.isError ?? false, whole.content[0].text]).toEqual([false, expect.stringContaining("Otters are mammals.")]);
+  expect(whole.content[0].text).toContain("They hold hands.");
+  for (const path of ["/scan.pdf", "/torn.pdf"]) {
+    const refused = await read(path);
+    expect([path, refused.isError, refused.content[0].text]).toEqual([path, true, expect.stringContaining("The page was not read.")]);
+  }
 });
 
 test("addresses nobody was given are read only where their domain is allowed by name", async () => {

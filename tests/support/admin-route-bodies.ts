@@ -32,6 +32,7 @@ export const BODIES: Record<string, unknown> = {
   "PATCH /v1/admin/resource-groups/{id}/llm-models/{model_id}/governance": { governance: {} },
   "PATCH /v1/admin/resource-groups/{id}/mcp-servers/{server_id}/limits": { limits: {} },
   "PATCH /v1/admin/resource-groups/{id}/agent-skills/{skill_id}/limits": { limits: {} },
+  "POST /v1/admin/agent-skills/{id}/versions/{version}/try": { script: "scripts/a.sh" },
   "POST /v1/admin/argument-policies": {
     name: "made-by-table",
     target: "run_query",

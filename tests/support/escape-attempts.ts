@@ -137,6 +137,20 @@ export function escapeAttempts(host: Host): readonly (readonly [file: string, sc
         `import ctypes\nl=ctypes.CDLL(None,use_errno=True)\nr=l.syscall(${number},0,0,0,0,0,0)\ne=ctypes.get_errno()\nprint("ESCAPED",r,e) if not (r==-1 and e in (1,38)) else None`,
       ),
     ),
+    // What the engine of JavaScript offers beside the modules of Node.js.
+    ...host.ports.map((port) =>
+      node(
+        `Bun.connect({hostname:"127.0.0.1",port:${port},socket:{open(){console.log("ESCAPED")},data(){},error(){},connectError(){}}}).catch(()=>{})`,
+      ),
+    ),
+    node(`try { Bun.serve({port:0,fetch:()=>new Response("x")}); console.log("ESCAPED") } catch {}; process.exit(0)`),
+    ...files.slice(0, 6).map((path) => node(`Bun.file(${JSON.stringify(path)}).text().then((t) => t && console.log("ESCAPED"), () => {})`)),
+    ...writes.slice(0, 4).map((path) => node(`Bun.write("${path}/escape", "x").then(() => console.log("ESCAPED"), () => {})`)),
+    node(
+      `try { const {dlopen}=require("bun:ffi"); const l=dlopen("libc.so.6",{socket:{args:["i32","i32","i32"],returns:"i32"}}); if (l.symbols.socket(2,1,0)>=0) console.log("ESCAPED") } catch {}`,
+    ),
+    node(`Bun.$\`cat /etc/passwd\`.quiet().text().then(() => console.log("ESCAPED"), () => {})`),
+    node(`const w=[]; for(let i=0;i<500;i++) w.push(new Worker(URL.createObjectURL(new Blob(["for(;;);"]))))`),
     bash(`umount /skill 2>/dev/null && echo ESCAPED; exit 0`),
     bash(`chroot / true 2>/dev/null && echo ESCAPED; exit 0`),
     bash(`chmod u+s /tmp/x 2>/dev/null; cp /usr/bin/id /tmp/id; chmod 4755 /tmp/id; [ "$(/tmp/id -u)" = 0 ] && echo ESCAPED; exit 0`),

@@ -5,6 +5,7 @@ export const WHOLE_ROWS_GO = [
   "agent_contexts",
   "agent_push_configs",
   "agent_push_deliveries",
+  "agent_task_states",
   "agent_tasks",
   "alert_acknowledgements",
   "api_keys",

@@ -93,6 +93,39 @@ export const agentSkillFiles = z.strictObject({
 
 export const agentSkillQuery = z.strictObject({ ...pageQuery.shape, search });
 export const agentSkillVersionQuery = z.strictObject({ ...pageQuery.shape });
+export const agentSkillTrialRequest = z
+  .strictObject({
+    script: z.string().min(1).max(500).describe("a file of the version in scripts/"),
+    args: z.array(z.string().max(10_000)).max(256).optional(),
+    stdin: z.string().max(1_000_000).optional(),
+    timeout_seconds: z.number().int().min(1).max(60).optional().describe("30 when left out"),
+  })
+  .meta({ id: "AgentSkillTrialRequest" });
+
+export const agentSkillTrial = z
+  .strictObject({
+    script: z.string(),
+    version: z.number().int(),
+    end: z.enum(["exited", "deadline", "output_too_large", "aborted"]).describe("why it is over"),
+    exit_code: z.number().int().nullable(),
+    stdout: z.string().describe("at most 100,000 characters, as the next"),
+    stderr: z.string(),
+    files: z.array(z.strictObject({ name: z.string(), size: z.number().int() })).describe("what it left in /output, which is not kept"),
+    duration_ms: z.number(),
+    sandbox: z.string(),
+  })
+  .meta({ id: "AgentSkillTrial" });
+
+export const skillImportQuery = z.strictObject({
+  path: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .describe("of a Git bundle: the folder of the repository that is the skill; its root when left out"),
+  ref: z.string().min(1).max(200).optional().describe("of a Git bundle: the branch or tag; its head when left out"),
+});
+
 export const skillExportQuery = z.strictObject({
   layout: z.enum(["root", "folder"]).optional().describe("folder: everything in one folder named as the skill; root when left out"),
 });
@@ -133,3 +166,5 @@ export type AgentSkillVersion = z.output<typeof agentSkillVersion>;
 export type AgentSkillVersionWithFiles = z.output<typeof agentSkillVersionWithFiles>;
 export type AgentSkillImport = z.output<typeof agentSkillImport>;
 export type GroupSkill = z.output<typeof groupSkill>;
+export type AgentSkillTrialRequest = z.output<typeof agentSkillTrialRequest>;
+export type AgentSkillTrial = z.output<typeof agentSkillTrial>;

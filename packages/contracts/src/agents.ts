@@ -21,7 +21,38 @@ const credentials = z
   .optional()
   .describe("write-only; null takes them away");
 
+const keyText = z.string().regex(/^[A-Za-z0-9_-]{1,2000}$/, "must be base64url");
+/** A public key only: a private one would not be taken. */
+const publicKey = z
+  .strictObject({
+    kty: z.enum(["OKP", "EC", "RSA"]),
+    kid: z.string().min(1).max(200).optional().describe("left out: it is tried for signatures of any name"),
+    crv: z.string().max(40).optional(),
+    x: keyText.optional(),
+    y: keyText.optional(),
+    n: keyText.optional(),
+    e: keyText.optional(),
+    alg: z.string().max(40).optional(),
+    use: z.literal("sig").optional(),
+    key_ops: z.array(z.string().max(40)).max(10).optional(),
+  })
+  .meta({ id: "AgentCardKey" });
+
 const written = {
+  card_keys: z
+    .array(publicKey)
+    .min(1)
+    .max(10)
+    .nullable()
+    .optional()
+    .describe("public keys (JWK, RFC 7517) one of which has to have signed the agent's card; null: see card_keys_url"),
+  card_keys_url: httpUrl
+    .nullable()
+    .optional()
+    .describe(
+      "a key set one of whose keys has to have signed the card; without either, keys that the card names on the agent's own host are",
+    ),
+
   description: description.optional(),
   direction: z
     .enum(["outbound", "inbound"])
@@ -75,6 +106,17 @@ const discovery = z.strictObject({
   difference: cardDifference.nullable().describe("from the card before; null when none was found"),
 });
 
+const cardSignature = z
+  .strictObject({
+    status: z
+      .enum(["unsigned", "unverified", "verified", "failed"])
+      .describe("unverified: signed, and nothing says with whose keys; failed: with none of the keys that are trusted"),
+    kid: z.string().nullable(),
+    trusted_by: z.enum(["card_keys", "card_keys_url", "agent_host"]).nullable().describe("who says that the keys are the agent's"),
+    detail: z.string(),
+  })
+  .meta({ id: "AgentCardSignature" });
+
 const card = z.record(z.string(), z.unknown());
 
 export const agent = z
@@ -93,6 +135,11 @@ export const agent = z
     enabled: z.boolean(),
     skills_allowed: z.array(z.string()).nullable(),
     resource_group_id: recordId.nullable(),
+    card_keys: z.array(publicKey).nullable(),
+    card_keys_url: z.string().nullable(),
+    card_signature: cardSignature
+      .nullable()
+      .describe("what the signatures of its card came to when it was last looked at; a card whose signatures failed is not taken over"),
     endpoint_url: z.string().nullable().describe("where the agent is called, as its card says"),
     protocol_version: z.string().nullable().describe("of A2A, recorded at discovery; null until a card was found"),
     dialect: z.enum(["http_json", "jsonrpc"]).nullable().describe("the binding the agent is spoken to in"),
@@ -189,6 +236,9 @@ export const agentTask = z
     created_at: timestamp,
     status_at: timestamp,
     updated_at: timestamp,
+    states: z
+      .array(z.strictObject({ state: z.string(), at: timestamp }))
+      .describe("those it went through, the first first, as far as they were seen; empty in lists"),
     task: z.record(z.string(), z.unknown()).nullable().describe("as it was last seen; null in lists, and where bodies are not stored"),
   })
   .meta({ id: "AgentTask" });

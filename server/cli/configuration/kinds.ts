@@ -45,6 +45,8 @@ export const KINDS: readonly Kind[] = [
   { section: "providers", path: "/v1/admin/providers", list: "providers", key: ["provider_key"], secrets: ["api_key"] },
   { section: "routing_groups", path: "/v1/admin/llm-router/routing-groups", list: "routing_groups", key: ["id"] },
   { section: "llms", path: "/v1/admin/llms", list: "llms", key: ["name"], references: GROUPS, secrets: ["api_key"] },
+  // The first makes the tool server that configurations of servers name.
+  { section: "web_search_providers", path: "/v1/admin/web-search", list: "web_search_providers", key: ["name"], secrets: ["api_key"] },
   {
     section: "mcp_servers",
     path: "/v1/admin/mcp-servers",

@@ -1,10 +1,10 @@
 import type { AgentTask, AgentTaskQuery } from "@gatehouse/contracts/agents";
-import { findListedTask, type ListedTask, taskPage } from "../../store/agent-tasks.ts";
+import { findListedTask, type ListedTask, statesOfTask, taskPage } from "../../store/agent-tasks.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
 
-function read(row: ListedTask, whole: boolean): AgentTask {
+function read(row: ListedTask, whole: boolean, states: AgentTask["states"] = []): AgentTask {
   return {
     id: row.id,
     tenant_id: row.tenant_id,
@@ -22,6 +22,7 @@ function read(row: ListedTask, whole: boolean): AgentTask {
     created_at: row.created_at.toISOString(),
     status_at: row.status_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
+    states,
     task: whole && row.task !== null ? (JSON.parse(row.task) as Record<string, unknown>) : null,
   };
 }
@@ -48,5 +49,10 @@ export async function readAgentTask(
 ): Promise<AgentTask> {
   const row = await findListedTask(db, tenantId, agentId, id, ownerId);
   if (row === undefined) throw notFound("task");
-  return read(row, withContent);
+  const states = await statesOfTask(db, tenantId, agentId, id);
+  return read(
+    row,
+    withContent,
+    states.map(({ state, at }) => ({ state, at: at.toISOString() })),
+  );
 }

@@ -1,4 +1,5 @@
 import type { Agent, AgentCardDifference, AgentCreate, AgentQuery, AgentUpdate } from "@gatehouse/contracts/agents";
+import { canonicalJson } from "@gatehouse/ledger-format/admin-entry";
 import { ulid } from "../../kernel/ids.ts";
 import { grantsOfAgent, takeFirstDigest } from "../../store/agent-grants.ts";
 import { type AgentInsert, agentNamed, type AgentPatch, type AgentRow, agentStore, agentsToRefresh } from "../../store/agents.ts";
@@ -7,6 +8,7 @@ import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { type AgentCredentials, type AgentEntry, agentEntry, credentialsContext } from "./agent-entry.ts";
 import { type Card, cardsIn, isCard } from "./card.ts";
+import type { CardSignatureState } from "./card-verification.ts";
 import { publishedCard } from "./published-card.ts";
 import { ensureSigningKey } from "./signing-keys.ts";
 import { cardDifference, skillsDigest, type UpstreamCard } from "./upstream-card.ts";
@@ -25,6 +27,9 @@ function read(row: AgentRow): Agent {
     has_credentials: row.credentials_sealed !== null,
     timeout: row.timeout,
     enabled: row.enabled,
+    card_keys: row.card_keys as Agent["card_keys"],
+    card_keys_url: row.card_keys_url,
+    card_signature: row.card_signature,
     skills_allowed: row.skills_allowed,
     resource_group_id: row.resource_group_id,
     endpoint_url: row.endpoint_url,
@@ -52,7 +57,15 @@ const UNDISCOVERED: AgentPatch = {
   published_card: null,
   skills_digest: null,
   discovered_at: null,
+  card_signature: null,
 };
+
+const columnOf = (keys: AgentCreate["card_keys"]) => (keys === undefined ? {} : { card_keys: keys === null ? null : JSON.stringify(keys) });
+
+function checkKeys({ card_keys: keys, card_keys_url: url }: Pick<AgentCreate, "card_keys" | "card_keys_url">): void {
+  if (keys != null && url != null)
+    throw invalidField("card_keys_url", "cannot stand beside card_keys: one of them says whose signatures count");
+}
 
 /** What each way of authenticating needs. */
 const NEEDS: Readonly<Record<Agent["auth_type"], readonly (keyof AgentCredentials)[]>> = {
@@ -91,14 +104,16 @@ export const agents = records<AgentRow, AgentInsert, AgentPatch, Agent, AgentCre
   unique: "of this card_name",
   twin: (write, tenantId, candidate) => agentNamed(write.trx, tenantId, candidate.card_name),
   async toInsert(write, tenantId, body) {
-    const { credentials = null, ...columns } = body;
+    const { credentials = null, card_keys: keys, ...columns } = body;
     if (body.card_url == null && body.base_url == null) throw invalidField("base_url", "is required where there is no card_url");
     checkCredentials(body.auth_type ?? "none", credentials);
+    checkKeys(body);
     await checkOwnGroup(write, tenantId, body.resource_group_id, null);
     await ensureSigningKey(write, tenantId);
     const id = `agent-${ulid()}`;
     return {
       ...columns,
+      ...columnOf(keys),
       id,
       tenant_id: tenantId,
       credentials_sealed: sealed(write, id, credentials),
@@ -107,9 +122,10 @@ export const agents = records<AgentRow, AgentInsert, AgentPatch, Agent, AgentCre
     } as AgentInsert;
   },
   async toPatch(write, tenantId, row, body) {
-    const { credentials, ...columns } = body;
+    const { credentials, card_keys: keys, ...columns } = body;
     const before = read(row);
-    const after = { ...before, ...columns } as Agent;
+    const after = { ...before, ...columns, ...(keys === undefined ? {} : { card_keys: keys }) } as Agent;
+    checkKeys(after);
     if (after.card_url === null && after.base_url === null) throw invalidField("base_url", "is required where there is no card_url");
     await checkOwnGroup(write, tenantId, body.resource_group_id, row.resource_group_id);
     // Credentials go only to the host they were given for: whoever may write agents may not read them.
@@ -119,11 +135,12 @@ export const agents = records<AgentRow, AgentInsert, AgentPatch, Agent, AgentCre
     const kept = stored === null ? null : (JSON.parse(stored) as AgentCredentials);
     if (body.auth_type !== undefined || credentials !== undefined)
       checkCredentials(after.auth_type, credentials === undefined ? kept : credentials);
-    const moved = after.card_url !== before.card_url || after.base_url !== before.base_url;
+    const moved = isAskedOtherwise(before, after);
     const renamed =
       row.upstream_card !== null && !moved ? { published_card: JSON.stringify(cardOf(row.upstream_card as Card, after)) } : {};
     return {
       ...columns,
+      ...columnOf(keys),
       ...renamed,
       ...(credentials === undefined || JSON.stringify(credentials) === stored
         ? {}
@@ -161,34 +178,62 @@ function cardOf(card: Card, agent: Pick<Agent, "tenant_id" | "card_name" | "name
   );
 }
 
-/** Stores a card that was found; answers with how it differs from the one before, and which grants have to be confirmed for it. */
-export async function recordCard(write: Write, tenantId: string, probed: Agent, found: UpstreamCard): Promise<AgentCardDifference> {
+/** What was found says nothing of an agent that is elsewhere, or whose card others have to sign. */
+function isAskedOtherwise(before: Agent, after: Agent): boolean {
+  return (["card_url", "base_url", "card_keys", "card_keys_url"] as const).some((name) => !isSame(before[name], after[name]));
+}
+
+/** The database keeps members in an order of its own. */
+const isSame = (stored: unknown, found: unknown): boolean => canonicalJson(stored) === canonicalJson(found);
+
+/** Stores a card that was found, where it is another than was known; answers with how it differs from the one before, and which grants have to be confirmed for it. */
+export async function recordCard(
+  write: Write,
+  tenantId: string,
+  probed: Agent,
+  { found, signature }: { readonly found: UpstreamCard; readonly signature: CardSignatureState },
+): Promise<AgentCardDifference> {
   const row = await agentStore.find(write.trx, tenantId, probed.id, "lock");
   if (row === undefined) throw notFound("agent");
   const now = read(row);
   const told = cardDifference(row.upstream_card as Card | null, found.card);
-  // It is elsewhere by now than where it was looked at: what was found says nothing of it.
-  if (now.card_url !== probed.card_url || now.base_url !== probed.base_url) return { ...told, grants_to_confirm: [] };
+  const signed = row.card_signature?.status;
+  if (signed !== undefined && signed !== signature.status) told.changes.push(`signature: ${signed} is now ${signature.status}`);
+  // It is elsewhere by now than where it was looked at, or to be signed by others: what was found says nothing of it.
+  if (isAskedOtherwise(probed, now)) return { ...told, grants_to_confirm: [] };
   const digest = skillsDigest(found.skills);
   await takeFirstDigest(write.trx, row.id, digest);
   const grants = await grantsOfAgent(write.trx, row.id);
   const difference = { ...told, grants_to_confirm: grants.filter(({ skills_digest: given }) => given !== digest).map(({ id }) => id) };
   const facts = { endpoint_url: found.endpoint, protocol_version: found.version, dialect: found.binding, skills_digest: digest };
+  const isKnown =
+    signed === signature.status &&
+    row.skills_digest === digest &&
+    row.endpoint_url === found.endpoint &&
+    isSame(row.upstream_card, found.card) &&
+    isSame(row.published_card, cardOf(found.card, now));
+  if (isKnown) write.stay({}, {}, difference);
   await agentStore.update(write.trx, row.id, {
     ...facts,
     upstream_card: JSON.stringify(found.card),
     published_card: JSON.stringify(cardOf(found.card, now)),
+    card_signature: JSON.stringify(signature),
     discovered_at: write.now,
     is_healthy: true,
     health_checked_at: write.now,
   });
-  const changed =
-    row.skills_digest !== digest || row.endpoint_url !== found.endpoint || JSON.stringify(row.upstream_card) !== JSON.stringify(found.card);
-  if (changed) {
-    write.log({ tenant_id: tenantId, action: "refresh_card", resource: "agents", resource_id: row.id, after: { ...facts, difference } });
-    write.notify(tenantId, "policy");
-  }
+  write.log({ tenant_id: tenantId, action: "refresh_card", resource: "agents", resource_id: row.id, after: { ...facts, difference } });
+  write.notify(tenantId, "policy");
   return difference;
+}
+
+/** Writes that a card was not taken over for what its signatures came to; the one before goes on to hold. */
+export async function recordCardRefused(write: Write, tenantId: string, id: string, signature: CardSignatureState): Promise<void> {
+  const row = await agentStore.find(write.trx, tenantId, id, "lock");
+  if (row === undefined) throw notFound("agent");
+  if (isSame(row.card_signature, signature)) write.stay({}, {}, undefined);
+  await agentStore.update(write.trx, id, { card_signature: JSON.stringify(signature) });
+  write.log({ tenant_id: tenantId, action: "refuse_card", resource: "agents", resource_id: id, after: { card_signature: signature } });
 }
 
 /** Writes what a probe found. It is no change of policy. */

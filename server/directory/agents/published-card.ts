@@ -40,7 +40,7 @@ export function publishedCard({ card, streaming, skills }: Pick<UpstreamCard, "c
       ? { provider: { organization: card.provider.organization, url: card.provider.url } }
       : {}),
     version: typeof card.version === "string" && card.version !== "" ? card.version : "1",
-    capabilities: { streaming, pushNotifications: true, extendedAgentCard: true },
+    capabilities: { streaming, pushNotifications: true, extendedAgentCard: true, extensions: extensionsOf(card) },
     defaultInputModes: modes(card.defaultInputModes),
     defaultOutputModes: modes(card.defaultOutputModes),
     skills: (used.length > 0 ? used : [{ id: terms.cardName, name: terms.name }]).map((skill) => skillOf(skill)),
@@ -48,6 +48,19 @@ export function publishedCard({ card, streaming, skills }: Pick<UpstreamCard, "c
     ...(typeof card.iconUrl === "string" ? { iconUrl: card.iconUrl } : {}),
   };
   return withoutEmpty(made) as Card;
+}
+
+/** Those the agent has. Signers differ in whether they write that one is not required, so it is not written. */
+function extensionsOf(card: Card): Card[] {
+  const declared = isCard(card.capabilities) ? cardsIn(card.capabilities.extensions) : [];
+  return declared
+    .filter(({ uri }) => typeof uri === "string" && uri !== "")
+    .map(({ uri, description, required, params }) => ({
+      uri,
+      description: typeof description === "string" ? description : undefined,
+      required: required === true ? true : undefined,
+      params: isCard(params) ? params : undefined,
+    }));
 }
 
 /** What the protocol requires of a skill is there, whatever the agent says. */

@@ -1,5 +1,6 @@
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { ulid } from "../../kernel/ids.ts";
+import { type Semaphore, semaphore } from "../../kernel/semaphore.ts";
 import {
   endDelivery,
   type DueDelivery,
@@ -39,6 +40,9 @@ export interface PushConfig {
   readonly version: "1.0" | "0.3";
 }
 
+/** Thousands of tasks may end at a time. They wait here, and leave connections to others, who would wait for one in vain. */
+const WRITES = { most: 5, mostOfOne: 4, waitMs: 30_000 };
+
 type TaskKey = Pick<AgentTaskRow, "tenant_id" | "agent_id" | "id">;
 
 export interface Delivery extends PushConfig {
@@ -58,6 +62,7 @@ const context = (tenantId: string, agentId: string, taskId: string, id: string) 
 export class AgentTasks {
   private readonly db: Database;
   private readonly secrets: SecretBox;
+  private readonly writes: Semaphore = semaphore(WRITES);
 
   constructor(db: Database, secrets: SecretBox) {
     this.db = db;
@@ -70,7 +75,7 @@ export class AgentTasks {
 
   /** False: the task is somebody else's. */
   put(row: AgentTaskInsert): Promise<boolean> {
-    return putTask(this.db, row);
+    return this.written(row.tenant_id, () => putTask(this.db, row));
   }
 
   list(scope: TaskScope, listing: TaskListing): ReturnType<typeof listOwnTasks> {
@@ -84,7 +89,7 @@ export class AgentTasks {
 
   /** False: the agent gave the context to somebody else before. */
   keepContext(scope: TaskScope, contextId: string, upstreamId: string): Promise<boolean> {
-    return keepContext(this.db, scope, contextId, upstreamId);
+    return this.written(scope.tenantId, () => keepContext(this.db, scope, contextId, upstreamId));
   }
 
   async pushConfigs(task: TaskKey): Promise<PushConfig[]> {
@@ -153,6 +158,15 @@ export class AgentTasks {
 
   prune(): Promise<void> {
     return pruneTasks(this.db);
+  }
+
+  private async written<T>(tenantId: string, write: () => Promise<T>): Promise<T> {
+    const release = await this.writes(tenantId);
+    try {
+      return await write();
+    } finally {
+      release?.();
+    }
   }
 
   private opened(

@@ -1,3 +1,4 @@
+import { agentSkillStore } from "../../store/agent-skills.ts";
 import type { EffectiveLimits, LlmLimitsState, PolicyState } from "@gatehouse/contracts/limits";
 import { RE2JS } from "re2js";
 import { type FieldError, invalidFields, refuse, Refused } from "../../kernel/errors.ts";
@@ -86,12 +87,12 @@ export async function replacePolicy(write: Write, tenantId: string, of: PolicyOf
   return after;
 }
 
-const KINDS_OF_ITEMS = { model: ["llm_limits", "llm_governance"], "tool server": ["mcp_limits"] } satisfies Record<
+const KINDS_OF_ITEMS = { model: ["llm_limits", "llm_governance"], "tool server": ["mcp_limits"], skill: ["skill_limits"] } satisfies Record<
   string,
   readonly PolicyKind[]
 >;
 
-/** A model or tool server that goes takes its refinements along: nobody could change them any more, and a move would still be held to them. */
+/** A model, tool server or skill that goes takes its refinements along: nobody could change them any more, and a move would still be held to them. */
 export async function forgetItem(write: Write, tenantId: string, what: keyof typeof KINDS_OF_ITEMS, itemId: string): Promise<void> {
   await lockTree(write.trx, tenantId);
   await removePoliciesOf(write.trx, tenantId, KINDS_OF_ITEMS[what], itemId);
@@ -136,6 +137,7 @@ async function checkedItem(db: Database | Trx, tenantId: string, { kind, itemId 
   if ((kind === "llm_limits" || kind === "llm_governance") && !(await knownModels(db, tenantId, [itemId])).has(itemId))
     throw notFound("model");
   if (kind === "mcp_limits" && !(await knownMcpServers(db, tenantId, [itemId])).has(itemId)) throw notFound("tool server");
+  if (kind === "skill_limits" && (await agentSkillStore.find(db, tenantId, itemId)) === undefined) throw notFound("skill");
   return itemId;
 }
 

@@ -1,3 +1,4 @@
+import { forgetItem } from "../limits/group-policies.ts";
 import type {
   AgentSkill,
   AgentSkillQuery,
@@ -75,6 +76,7 @@ export const agentSkills = records<
   }),
   toPatch: async (write, _tenantId, _row, body) => ({ ...body, updated_at: write.now }) as AgentSkillPatch,
   dependents: async () => [],
+  removing: (write, row) => forgetItem(write, row.tenant_id, "skill", row.id),
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 
@@ -150,6 +152,25 @@ export async function publishSkillVersion(write: Write, tenantId: string, skillI
   const after = await agentSkillStore.find(write.trx, tenantId, skillId);
   if (after === undefined) throw notFound("skill");
   return read(after);
+}
+
+/** Writes down that an administrator has a script of a version run, before it is; answers with which version that is. */
+export async function recordTrial(
+  write: Write,
+  tenantId: string,
+  skillId: string,
+  version: string,
+  asked: { readonly script: string; readonly argsSha256: string },
+): Promise<{ readonly tenantId: string; readonly id: string; readonly version: number; readonly digest: string }> {
+  const { row } = await foundVersion(write.trx, tenantId, skillId, version);
+  write.log({
+    tenant_id: tenantId,
+    action: "try_script",
+    resource: AGENT_SKILLS,
+    resource_id: skillId,
+    after: { version: row.version, digest: row.digest, script: asked.script, args_sha256: asked.argsSha256 },
+  });
+  return { tenantId, id: skillId, version: row.version, digest: row.digest };
 }
 
 /** The files of a version as a ZIP, the same bytes each time. */

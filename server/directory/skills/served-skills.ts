@@ -33,7 +33,7 @@ export class ServedSkills {
   }
 
   /** Rejects when the database is needed and away. */
-  of({ id, version }: SkillEntry): ServedSkill | Promise<ServedSkill> {
+  of({ id, version }: Pick<SkillEntry, "id" | "version">): ServedSkill | Promise<ServedSkill> {
     const key = `${id}/${version}`;
     const kept = this.kept.get(key);
     if (kept !== undefined) return kept;

@@ -1,4 +1,4 @@
-import { agentsNotSeenSince, probedAgent, recordAgentHealth, recordCard } from "../../directory/agents/agents.ts";
+import { agentsNotSeenSince, probedAgent, recordAgentHealth, recordCard, recordCardRefused } from "../../directory/agents/agents.ts";
 import { type Actor, type Directory, write } from "../../directory/writes/write.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { CardDiscovery } from "./discover-card.ts";
@@ -17,8 +17,12 @@ export async function refreshCards(directory: Directory, discover: CardDiscovery
     try {
       const { entry, record } = await probedAgent(directory, tenantId, id);
       const looked = await discover(entry, record);
-      if (looked.status === "found") await write(directory, GATEWAY, (change) => recordCard(change, tenantId, record, looked.found));
-      else await recordAgentHealth(directory, id, false);
+      if (looked.status === "found") await write(directory, GATEWAY, (change) => recordCard(change, tenantId, record, looked));
+      else if (looked.signature !== null) {
+        const { signature } = looked;
+        await write(directory, GATEWAY, (change) => recordCardRefused(change, tenantId, id, signature));
+      }
+      await recordAgentHealth(directory, id, looked.status === "found");
     } catch (error) {
       log.warn("agent_card_not_refreshed", { tenant_id: tenantId, agent_id: id, error: error as Error });
     }

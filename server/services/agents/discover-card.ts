@@ -1,4 +1,5 @@
 import type { AgentEntry } from "../../directory/agents/agent-entry.ts";
+import type { CardSignatureState } from "../../directory/agents/card-verification.ts";
 import { readUpstreamCard, type UpstreamCard } from "../../directory/agents/upstream-card.ts";
 import { isRefusal } from "../../kernel/errors.ts";
 import { storableValue } from "../../kernel/storable.ts";
@@ -6,17 +7,19 @@ import { AgentAuthorization } from "../../upstreams/agents/agent-credentials.ts"
 import type { AgentSend } from "../../upstreams/agents/agent-send.ts";
 import { isNestedDeeper } from "../../wire/nesting.ts";
 import { readUpTo } from "../../wire/read-up-to.ts";
+import { cardVerification, type CardTrust } from "./card-trust.ts";
 
 const LARGEST_CARD = 512 * 1024;
 const DEEPEST = 40;
 const LONGEST_MS = 20_000;
 
 export type FoundCard =
-  | { readonly status: "found"; readonly detail: string; readonly found: UpstreamCard }
-  | { readonly status: "inconclusive"; readonly detail: string };
+  | { readonly status: "found"; readonly detail: string; readonly found: UpstreamCard; readonly signature: CardSignatureState }
+  /** `signature`: of a card that is there and was not taken for what it says of who made it. */
+  | { readonly status: "inconclusive"; readonly detail: string; readonly signature: CardSignatureState | null };
 
-/** Where an agent was registered to be. */
-export interface AgentPlace {
+/** Where an agent was registered to be, and whose signatures its card has to have. */
+export interface AgentPlace extends Pick<CardTrust, "card_keys" | "card_keys_url"> {
   readonly card_url: string | null;
   readonly base_url: string | null;
 }
@@ -33,19 +36,26 @@ function addressesOf({ card_url: card, base_url: base }: AgentPlace): string[] {
 
 export function cardDiscovery(send: AgentSend): CardDiscovery {
   const authorization = new AgentAuthorization(send);
+  const verified = cardVerification(send);
   return async (agent, place) => {
     const own = await authorization.headers(agent);
-    if (isRefusal(own)) return { status: "inconclusive", detail: own.message };
+    if (isRefusal(own)) return { status: "inconclusive", detail: own.message, signature: null };
     const origins = new Set([place.card_url, place.base_url].flatMap((url) => (url === null ? [] : [new URL(url).origin])));
     let detail = "";
     for (const url of addressesOf(place)) {
       const card = await cardAtAddress(url, own, Math.min(agent.timeoutMs, LONGEST_MS));
       const read = typeof card === "string" ? card : readUpstreamCard(card.value, origins);
-      if (typeof read !== "string") return { status: "found", detail: `The card stands at ${url}.`, found: read };
+      if (typeof read !== "string") {
+        const signature = await verified(read.card, { ...place, origins });
+        if (typeof signature === "string") return { status: "inconclusive", detail: signature, signature: null };
+        // Who could change what the card says could take over its calls: the one that is known goes on to hold.
+        if (signature.status === "failed") return { status: "inconclusive", detail: `${url}: ${signature.detail}`, signature };
+        return { status: "found", detail: `The card stands at ${url}.`, found: read, signature };
+      }
       // What is wrong with a card that is there says more than that there is none elsewhere.
       if (detail === "" || typeof card !== "string") detail = `${url}: ${read}`;
     }
-    return { status: "inconclusive", detail };
+    return { status: "inconclusive", detail, signature: null };
   };
 
   async function cardAtAddress(

@@ -5,6 +5,7 @@ import type { AgentRoute } from "../../road/target.ts";
 import { withHistory } from "../../wire/a2a/folded-task.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
+import { CallExtensions } from "./call-extensions.ts";
 import { givenWork } from "./given-work.ts";
 import { lookedAt } from "./looked-at.ts";
 import { outgoingHeaders } from "./outgoing-chain.ts";
@@ -16,6 +17,8 @@ import { written } from "./written.ts";
 
 /** Gives an agent a message and waits for what it answers. */
 export async function sendMessage(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
+  const extensions = new CallExtensions(call, route);
+  if (extensions.missing !== null) return extensions.missing;
   const work = await givenWork(call, route, request.params, parts);
   if (isRefusal(work)) return work;
   const { passage, params, names, pushConfig, historyLength } = work;
@@ -27,14 +30,16 @@ export async function sendMessage(call: Call, route: AgentRoute, request: AgentR
     agent: route.agent,
     operation: "SendMessage",
     params,
-    headers: outgoingHeaders(call, route, parts),
+    headers: { ...outgoingHeaders(call, route, parts), ...extensions.headers },
     abort: call.abort,
+    hear: extensions.hear,
   });
   if (isRefusal(event)) return event;
   noteReportedCost(call, event);
   const refusal = (await names.take(event)) ?? (await lookedAt(call, parts.gates, event));
   if (refusal !== null) return refusal;
-  if (event.kind === "message") return written(() => request.writer.whole({ kind: "event", event }));
+  const told = extensions.told(request.version);
+  if (event.kind === "message") return written(() => request.writer.whole({ kind: "event", event }), told);
   if (event.kind !== "task") return refuse("agent_invalid_response");
   call.row.custom_metadata = {
     ...(call.row.custom_metadata as object | null | undefined),
@@ -48,5 +53,5 @@ export async function sendMessage(call: Call, route: AgentRoute, request: AgentR
     await tellOf(row, event, parts);
   }
   const shown = { ...event, value: withHistory(event.value, historyLength) };
-  return written(() => request.writer.whole({ kind: "event", event: shown }));
+  return written(() => request.writer.whole({ kind: "event", event: shown }), told);
 }

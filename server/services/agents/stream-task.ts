@@ -10,9 +10,10 @@ import type { JsonObject } from "../../wire/document.ts";
 import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
+import { CallExtensions } from "./call-extensions.ts";
 import { givenWork } from "./given-work.ts";
 import { HeldTexts } from "./held-texts.ts";
-import { NO_HEADERS, outgoingHeaders } from "./outgoing-chain.ts";
+import { outgoingHeaders } from "./outgoing-chain.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { keepTask, knownTask, ownTaskOf } from "./own-tasks.ts";
 import { keepPushConfig, tellOf } from "./push-configs.ts";
@@ -31,6 +32,7 @@ interface TaskStream {
   readonly request: AgentRequest;
   readonly parts: AgentParts;
   readonly names: OwnNames;
+  readonly extensions: CallExtensions;
   readonly pushConfig: JsonObject | null;
   /** As it was before, of a task that goes on. */
   readonly before: JsonObject | null;
@@ -39,6 +41,8 @@ interface TaskStream {
 /** Gives an agent a message and passes on what it tells of it, as it tells it. */
 export async function streamMessage(call: Call, route: AgentRoute, request: AgentRequest, parts: AgentParts): Promise<Answer | Refusal> {
   if (route.agent.reached?.streaming !== true) return refuse("agent_unsupported_operation", "The agent does not stream.");
+  const extensions = new CallExtensions(call, route);
+  if (extensions.missing !== null) return extensions.missing;
   const work = await givenWork(call, route, request.params, parts);
   if (isRefusal(work)) return work;
   const { passage, params, names, pushConfig } = work;
@@ -50,10 +54,11 @@ export async function streamMessage(call: Call, route: AgentRoute, request: Agen
     agent: route.agent,
     operation: "SendStreamingMessage",
     params,
-    headers: outgoingHeaders(call, route, parts),
+    headers: { ...outgoingHeaders(call, route, parts), ...extensions.headers },
     abort: call.abort,
+    hear: extensions.hear,
   });
-  return isRefusal(events) ? events : streamed({ call, route, request, parts, names, pushConfig, before: null }, events);
+  return isRefusal(events) ? events : streamed({ call, route, request, parts, names, extensions, pushConfig, before: null }, events);
 }
 
 /** Joins the events of a task that is under way, in whichever process it was begun: the agent tells it as it stands, then what follows. */
@@ -68,10 +73,15 @@ export async function subscribeToTask(call: Call, route: AgentRoute, request: Ag
   const unrecorded = outlet.depart(call, route.agent.reached.endpoint, null);
   if (unrecorded !== null) return unrecorded;
   const names = new OwnNames(call, route, await contextNames(call, route, row.context_id, parts), row.id, parts);
-  const asked = { agent: route.agent, params: { id: row.id }, headers: NO_HEADERS, abort: call.abort };
+  const extensions = new CallExtensions(call, route);
+  const { headers, hear } = extensions;
+  const asked = { agent: route.agent, params: { id: row.id }, headers, hear, abort: call.abort };
   const events = await outlet.look(call).upstream.stream({ ...asked, operation: "SubscribeToTask" });
   if (isRefusal(events)) return events;
-  return streamed({ call, route, request, parts, names, pushConfig: null, before: knownTask(row) }, withTaskFirst(events, knownTask(row)));
+  return streamed(
+    { call, route, request, parts, names, extensions, pushConfig: null, before: knownTask(row) },
+    withTaskFirst(events, knownTask(row)),
+  );
 }
 
 /** A v0.3 agent that is asked again may begin with what follows: its caller is told first how the task stands. */
@@ -83,14 +93,65 @@ async function* withTaskFirst(events: AgentEvents, known: JsonObject): AgentEven
   return yield* events;
 }
 
+/** A status waits so long for the database to take it before its caller is told; without it, the agent is asked how the task stands. */
+const KEPT_WITHIN_MS = 2_000;
+
+/** Writes down how a task stands as its stream tells it. */
+class KeptStream {
+  readonly folded: FoldedTask;
+  private readonly stream: TaskStream;
+  private isKnown: boolean;
+  private isChanged = false;
+
+  constructor(stream: TaskStream) {
+    this.stream = stream;
+    this.folded = new FoldedTask(stream.before);
+    this.isKnown = stream.before !== null;
+  }
+
+  /** What may be told: `said` is what the agent told, `passed` what of it goes out now. */
+  async take(said: AgentEvent, passed: readonly AgentEvent[]): Promise<Refusal | null> {
+    for (const one of passed) this.folded.take(one);
+    if (said.kind === "message") return null;
+    this.isChanged = true;
+    if (this.isKnown) {
+      if (said.kind !== "artifactUpdate") await this.keepSoon();
+      return null;
+    }
+    // Its owner is written down before anybody is told the task's name.
+    const others = await this.keep();
+    if (others !== null) return others;
+    await begun(this.stream, said);
+    this.isKnown = true;
+    return null;
+  }
+
+  /** What was told last, when nothing more comes. */
+  async end(): Promise<void> {
+    if (this.isChanged && this.isKnown) await this.keepSoon();
+  }
+
+  private async keep(): Promise<Refusal | null> {
+    const { call, route, request, parts } = this.stream;
+    this.isChanged = false;
+    return this.folded.value === null ? null : keepTask(call, route, request, this.folded.value, parts);
+  }
+
+  private async keepSoon(): Promise<void> {
+    const { call, parts } = this.stream;
+    const written = this.keep().catch((error: Error) => void parts.log.warn("agent_task_not_kept", { call_id: call.id, error }));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    await Promise.race([written, new Promise((resolve) => (timer = setTimeout(resolve, KEPT_WITHIN_MS)))]);
+    clearTimeout(timer);
+  }
+}
+
 /** Frames for the caller; what it returns is the last, or why there is none. */
 async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerator<string, string | Refusal | null> {
-  const { call, route, request, parts, names } = stream;
+  const { call, request, parts, names } = stream;
   const held = new HeldTexts(call, parts.gates);
-  const folded = new FoldedTask(stream.before);
-  let known = stream.before !== null;
+  const kept = new KeptStream(stream);
   const frame = (event: AgentEvent, last: boolean) => `data: ${request.writer.event(event, last)}\n\n`;
-  const keep = async () => (folded.value === null ? null : keepTask(call, route, request, folded.value, parts));
   try {
     for (;;) {
       const step = await events.next();
@@ -106,14 +167,8 @@ async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerato
       if (refusal !== null) return refusal;
       const passed = await held.take(event);
       if (isRefusal(passed)) return passed;
-      for (const one of passed) folded.take(one);
-      // Its owner is written down before anybody is told the task's name.
-      if (event.kind !== "message" && (!known || event.kind !== "artifactUpdate")) {
-        const others = await keep();
-        if (others !== null) return others;
-        if (!known) await begun(stream, event);
-        known = true;
-      }
+      const others = await kept.take(event, passed);
+      if (others !== null) return others;
       const ended = isLast(event, request.version);
       for (const [at, one] of passed.entries()) {
         const last = ended && at === passed.length - 1;
@@ -123,7 +178,7 @@ async function* framesOf(stream: TaskStream, events: AgentEvents): AsyncGenerato
     }
   } finally {
     await events.return(null).catch(() => undefined);
-    await keep().catch((error: Error) => parts.log.warn("agent_task_not_kept", { call_id: call.id, error }));
+    await kept.end();
   }
 }
 
@@ -203,7 +258,7 @@ async function streamed(stream: TaskStream, events: AgentEvents): Promise<Stream
   return {
     kind: "stream",
     status: 200,
-    headers: HEADERS,
+    headers: { ...HEADERS, ...stream.extensions.told(stream.request.version) },
     upstream,
     codec,
     head: [],

@@ -10,8 +10,8 @@ import { TASK_STATES, TERMINAL_STATES } from "../../wire/a2a/shapes.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { AgentRequest } from "./agent-request.ts";
+import { CallExtensions } from "./call-extensions.ts";
 import { lookedAt } from "./looked-at.ts";
-import { NO_HEADERS } from "./outgoing-chain.ts";
 import { contextNames, OwnNames } from "./own-context.ts";
 import { keepTask, knownTask, ownTaskOf, taskScope } from "./own-tasks.ts";
 import { tellOf } from "./push-configs.ts";
@@ -34,7 +34,8 @@ async function asked(
   parts: AgentParts,
 ): Promise<JsonObject | Refusal> {
   const passage = parts.outlet.look(call);
-  const event = await passage.upstream.ask({ agent: route.agent, operation, params, headers: NO_HEADERS, abort: call.abort });
+  const { headers, hear } = new CallExtensions(call, route);
+  const event = await passage.upstream.ask({ agent: route.agent, operation, params, headers, hear, abort: call.abort });
   if (isRefusal(event)) return event;
   const names = new OwnNames(call, route, await contextNames(call, route, row.context_id, parts), row.id, parts);
   const refusal = (await names.take(event)) ?? (await lookedAt(call, parts.gates, event));

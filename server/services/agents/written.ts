@@ -2,10 +2,11 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Answer } from "../../road/answer.ts";
 import { Malformed } from "../../wire/a2a/shapes.ts";
 
-/** What a writer gives, or why its dialect cannot say it. */
-export function written(write: () => Answer): Answer | Refusal {
+/** What a writer gives, with what is told beside it, or why its dialect cannot say it. */
+export function written(write: () => Answer, headers: Readonly<Record<string, string>> = {}): Answer | Refusal {
   try {
-    return write();
+    const answer = write();
+    return { ...answer, headers: { ...answer.headers, ...headers } };
   } catch (error) {
     if (!(error instanceof Malformed)) throw error;
     return refuse("agent_content_type_not_supported", `The agent's answer cannot be said in the caller's dialect: ${error.message}.`);

@@ -28,3 +28,16 @@ export function documentReader(run: RunBounded): ReadDocument {
     return said.sections;
   };
 }
+
+/** Reads a PDF document of whoever; a text says why it cannot be read. */
+export function pdfReader(run: RunBounded): (content: Uint8Array) => Promise<readonly Section[] | string> {
+  const read = documentReader(run);
+  return async (content) => {
+    try {
+      return await read("pdf", content);
+    } catch (error) {
+      if (error instanceof UnreadableDocument) return error.message;
+      throw error;
+    }
+  };
+}

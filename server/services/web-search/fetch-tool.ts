@@ -7,7 +7,7 @@ import type { BoundedCache } from "../../kernel/bounded-cache.ts";
 import type { FetchPage } from "../../upstreams/web-search/fetch-page.ts";
 import { LONGEST_TEXT, USUAL_TEXT } from "./definitions.ts";
 import type { AddressHolder, GivenAddresses } from "../../directory/web-search/given-addresses.ts";
-import { type PageReader, readablePage, type ReadPage } from "./readable-page.ts";
+import { type PageReaders, readablePage, type ReadPage } from "./readable-page.ts";
 import { argumentFault } from "./search-tool.ts";
 import { toolFailure, type ToolResult } from "./tool-result.ts";
 
@@ -20,9 +20,8 @@ const given = z.strictObject({
 /** So that the parts of a page are parts of one page. */
 const PAGE_KEPT_MS = 300_000;
 
-export interface FetchParts {
+export interface FetchParts extends PageReaders {
   readonly fetch: FetchPage;
-  readonly reader: () => PageReader;
   readonly pages: BoundedCache<ReadPage>;
   readonly addresses: GivenAddresses;
 }
@@ -47,7 +46,7 @@ export async function fetchWeb(call: Call, args: unknown, parts: FetchParts): Pr
   if (page === undefined) {
     const fetched = await parts.fetch(address, (to) => refusedBy(policy, to), call.abort.signal);
     if (typeof fetched === "string") return toolFailure(`The page was not read. ${fetched}`);
-    const read = await readablePage(fetched, parts.reader);
+    const read = await readablePage(fetched, parts, scope.tenant.id);
     if (typeof read === "string") return toolFailure(`The page was not read. ${read}`);
     page = read;
     if (fetched.mayKeep) parts.pages.set(key, page, PAGE_KEPT_MS, page.text.length);

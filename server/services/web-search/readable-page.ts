@@ -6,6 +6,15 @@ export interface PageReader {
   end(): readonly { readonly headings: readonly string[]; readonly blocks: readonly string[] }[];
 }
 
+/** Reads a PDF document into the same; a text says why it cannot be read. */
+export type PdfReader = (content: Uint8Array, tenantId: string) => Promise<ReturnType<PageReader["end"]> | string>;
+
+/** How pages of other kinds than text are read. */
+export interface PageReaders {
+  readonly reader: () => PageReader;
+  readonly readPdf: PdfReader;
+}
+
 /** A page as its readers see it. */
 export interface ReadPage {
   readonly addresses: readonly URL[];
@@ -18,7 +27,15 @@ const LONGEST_PAGE = 500_000;
 const PIECE = 32 * 1024;
 
 /** A text says why the page cannot be read. */
-export async function readablePage({ addresses, type, charset, bytes }: WebPage, reader: () => PageReader): Promise<ReadPage | string> {
+export async function readablePage(
+  { addresses, type, charset, bytes }: WebPage,
+  { reader, readPdf }: PageReaders,
+  tenantId: string,
+): Promise<ReadPage | string> {
+  if (type === "application/pdf") {
+    const sections = await readPdf(bytes, tenantId);
+    return typeof sections === "string" ? sections : { addresses, title: "", text: written(sections) };
+  }
   const raw = decoded(bytes, charset);
   if (!type.includes("html")) return { addresses, title: "", text: raw.slice(0, LONGEST_PAGE) };
   const parser = reader();

@@ -4,13 +4,14 @@ import type { Job } from "../../kernel/job.ts";
 import type { Call } from "../../road/call.ts";
 import type { AskProvider } from "../../upstreams/web-search/ask-provider.ts";
 import { BoundedCache } from "../../kernel/bounded-cache.ts";
+import { semaphore } from "../../kernel/semaphore.ts";
 import type { FetchPage } from "../../upstreams/web-search/fetch-page.ts";
 import { META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { errorText, isRpcProblem, readRpc, resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { CAPABILITIES, INSTRUCTIONS, SERVER_INFO, TOOLS } from "./definitions.ts";
 import { fetchWeb, type FetchParts } from "./fetch-tool.ts";
 import type { GivenAddresses } from "../../directory/web-search/given-addresses.ts";
-import type { PageReader } from "./readable-page.ts";
+import type { PageReaders, PdfReader } from "./readable-page.ts";
 import { searchWeb, type SearchParts } from "./search-tool.ts";
 import { resultOf } from "./tool-result.ts";
 
@@ -19,18 +20,17 @@ const SEARCHES_KEPT = 2_000;
 const PAGES_KEPT = 8_000_000;
 const PRUNED_MS = 600_000;
 
-export interface WebSearchParts {
+export interface WebSearchParts extends PageReaders {
   readonly clock: Clock;
   readonly addresses: GivenAddresses;
   readonly ask: AskProvider;
   readonly fetch: FetchPage;
-  readonly reader: () => PageReader;
 }
 
 /** The tool server that the gateway itself is for searches of the web, as a server of the stateless dialect; null for what is meant for others. */
 export type OwnToolServer = (call: Call, request: { readonly url: string; readonly body?: string }) => Promise<Response> | null;
 
-export function openWebSearch({ clock, addresses, ask, fetch, reader }: WebSearchParts): {
+export function openWebSearch({ clock, addresses, ask, fetch, reader, readPdf }: WebSearchParts): {
   readonly server: OwnToolServer;
   readonly jobs: readonly Job[];
 } {
@@ -41,11 +41,26 @@ export function openWebSearch({ clock, addresses, ask, fetch, reader }: WebSearc
     fetch,
     pages: new BoundedCache(PAGES_KEPT, now),
     reader,
+    readPdf: oneByOne(readPdf),
     addresses,
   } satisfies SearchParts & FetchParts;
   return {
     server: (call, { url, body }) => (url === WEB_SEARCH_URL ? answered(call, body ?? "", parts) : null),
     jobs: [{ name: "prune_web_search_addresses", everyMs: PRUNED_MS, run: () => addresses.prune() }],
+  };
+}
+
+/** Each is read on a process of its own. */
+function oneByOne(read: PdfReader): PdfReader {
+  const places = semaphore({ most: 4, mostOfOne: 2, waitMs: 15_000 });
+  return async (content, tenantId) => {
+    const leave = await places(tenantId);
+    if (leave === null) return "Too many documents are being read just now.";
+    try {
+      return await read(content, tenantId);
+    } finally {
+      leave();
+    }
   };
 }
 

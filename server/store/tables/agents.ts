@@ -2,6 +2,14 @@ import type { NullableJson, NullableStamp, Stamp, WithDefault } from "./columns.
 
 /** The tables of agents, of their tasks, and of who is told of those. */
 
+/** What the signatures of an agent's card came to when it was last looked at. */
+export interface AgentCardSignature {
+  readonly status: "unsigned" | "unverified" | "verified" | "failed";
+  readonly kid: string | null;
+  readonly trusted_by: "card_keys" | "card_keys_url" | "agent_host" | null;
+  readonly detail: string;
+}
+
 export interface AgentTable {
   /** `agent-` and a ULID. */
   id: string;
@@ -28,6 +36,10 @@ export interface AgentTable {
   published_card: NullableJson<Record<string, unknown>>;
   skills_digest: string | null;
   discovered_at: NullableStamp;
+  /** Public keys as JWKs. */
+  card_keys: NullableJson<Record<string, unknown>[]>;
+  card_keys_url: string | null;
+  card_signature: NullableJson<AgentCardSignature>;
   is_healthy: boolean | null;
   health_checked_at: NullableStamp;
   created_at: Stamp;
@@ -78,6 +90,15 @@ export interface AgentTaskTable {
   updated_at: Stamp;
   watched_until: NullableStamp;
   told_digest: string | null;
+}
+
+export interface AgentTaskStateTable {
+  tenant_id: string;
+  agent_id: string;
+  task_id: string;
+  state: string;
+  at: Stamp;
+  seen_at: Stamp;
 }
 
 export interface AgentContextTable {

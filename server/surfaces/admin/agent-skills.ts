@@ -2,11 +2,14 @@ import {
   agentSkill,
   agentSkillImport,
   agentSkillQuery,
+  agentSkillTrial,
+  agentSkillTrialRequest,
   agentSkillUpdate,
   agentSkillVersion,
   agentSkillVersionQuery,
   agentSkillVersionWithFiles,
   skillExportQuery,
+  skillImportQuery,
 } from "@gatehouse/contracts/agent-skills";
 import { listOf } from "@gatehouse/contracts/conventions";
 import {
@@ -15,8 +18,11 @@ import {
   listSkillVersions,
   publishSkillVersion,
   readSkillVersion,
+  recordTrial,
 } from "../../directory/skills/agent-skills.ts";
 import { importSkill } from "../../directory/skills/import-skill.ts";
+import { isRefusal, Refused } from "../../kernel/errors.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
 import { operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
 import { uploadedSkill } from "./skill-upload.ts";
@@ -48,12 +54,14 @@ export const agentSkillOperations: readonly AdminOperation[] = [
     summary: "Import a skill",
     description:
       "A ZIP as the form's `file` or as an application/zip body, with SKILL.md at its root or in the one folder there; or JSON, " +
-      "`{files: [{path, content | content_base64, executable}]}`. It becomes the next version of the skill of its name, or a new skill, " +
+      "`{files: [{path, content | content_base64, executable}]}`; or a Git bundle in the place of the ZIP, of whose folder `path` is taken, " +
+      "as the branch or tag `ref` has it. It becomes the next version of the skill of its name, or a new skill, " +
       "and is served once it is published and granted. The same files again are the version there is. At most 512 files and 16 MiB.",
     upload: "file",
+    query: skillImportQuery,
     answer: { status: 200, about: "The skill and the version", schema: agentSkillImport },
     async run(call) {
-      const bundle = await uploadedSkill(call.request);
+      const bundle = await uploadedSkill(call.request, call.query, call.services.gitBundles);
       return call.write((write) => importSkill(write, call.tenantId, bundle));
     },
   }),
@@ -116,6 +124,26 @@ export const agentSkillOperations: readonly AdminOperation[] = [
     description: "It becomes the one that is served, in the place of another. Versions never change; to go back, publish an earlier one.",
     answer: { status: 200, about: "The skill as it is now", schema: agentSkill },
     run: (call) => call.write((write) => publishSkillVersion(write, call.tenantId, idOf(call), versionOf(call))),
+  }),
+  operation({
+    ...writing,
+    ...ofVersion,
+    method: "POST",
+    path: `${VERSION}/try`,
+    summary: "Run a script of a version to see what it does",
+    description:
+      "In the sandbox that calls run it in, published or not, with no file of anybody's and without an approval. The admin log tells of it; " +
+      "what it printed is answered and kept nowhere.",
+    body: agentSkillTrialRequest,
+    answer: { status: 200, about: "What it came to", schema: agentSkillTrial },
+    async run(call) {
+      const { script, args, stdin } = call.body;
+      const asked = { script, argsSha256: sha256Hex(JSON.stringify([args ?? [], stdin ?? ""])) };
+      const tried = await call.write((write) => recordTrial(write, call.tenantId, idOf(call), versionOf(call), asked));
+      const trial = await call.services.tryScript(tried, call.body, call.request.signal);
+      if (isRefusal(trial)) throw new Refused(trial);
+      return trial;
+    },
   }),
   operation({
     ...reading,

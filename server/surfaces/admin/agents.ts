@@ -13,7 +13,7 @@ import {
 } from "@gatehouse/contracts/agents";
 import { listOf } from "@gatehouse/contracts/conventions";
 import { listAgentTasks, readAgentTask } from "../../directory/agents/agent-tasks.ts";
-import { agents, probedAgent, recordAgentHealth, recordCard } from "../../directory/agents/agents.ts";
+import { agents, probedAgent, recordAgentHealth, recordCard, recordCardRefused } from "../../directory/agents/agents.ts";
 import { listCardKeys, rotateCardKey } from "../../directory/agents/signing-keys.ts";
 import { type AdminCall, operation, type AdminOperation } from "./operation.ts";
 import { idOf, listed, resource } from "./resource.ts";
@@ -55,9 +55,12 @@ async function refreshed({ services, tenantId, write }: Asking, id: string) {
   const { entry, record: probed } = await probedAgent(services.directory, tenantId, id);
   const looked = await services.agentCards(entry, probed);
   if (looked.status === "found") {
-    const difference = await write((change) => recordCard(change, tenantId, probed, looked.found));
+    const difference = await write((change) => recordCard(change, tenantId, probed, looked));
+    await recordAgentHealth(services.directory, id, true);
     return { status: looked.status, detail: looked.detail, difference };
   }
+  const { signature } = looked;
+  if (signature !== null) await write((change) => recordCardRefused(change, tenantId, id, signature));
   await recordAgentHealth(services.directory, id, false);
   return { status: looked.status, detail: looked.detail, difference: null };
 }
@@ -73,6 +76,8 @@ const isAskedAnew = (before: Agent, after: Agent, newCredentials: boolean) =>
     before.card_url !== after.card_url ||
     before.base_url !== after.base_url ||
     before.auth_type !== after.auth_type ||
+    before.card_keys_url !== after.card_keys_url ||
+    JSON.stringify(before.card_keys) !== JSON.stringify(after.card_keys) ||
     !before.enabled);
 
 export const agentOperations: readonly AdminOperation[] = [

@@ -1,3 +1,4 @@
+import { scriptTrial } from "../../services/tools/skills/try-script.ts";
 import { Hono } from "hono";
 import { adminTokens } from "../../directory/people/admin-tokens.ts";
 import { LoginThrottle } from "../../directory/people/login-throttle.ts";
@@ -39,6 +40,8 @@ export interface AdminDeps {
   readonly upstream: AdminServices["upstream"];
   readonly toolServers: AdminServices["toolServers"];
   readonly agentCards?: AdminServices["agentCards"] | undefined;
+  readonly tryScript?: AdminServices["tryScript"] | undefined;
+  readonly gitBundles?: AdminServices["gitBundles"] | undefined;
   readonly tryImport?: AdminServices["tryImport"] | undefined;
   /** `status()` of this process's ledger: a verification of its chain is then held to what the writer itself knows. */
   /** By words alone when left out. */
@@ -131,7 +134,9 @@ function servicesOf(deps: AdminDeps): AdminServices {
     welcome: deps.welcome ?? (async () => false),
     upstream: deps.upstream,
     toolServers: deps.toolServers,
-    agentCards: deps.agentCards ?? (async () => ({ status: "inconclusive", detail: "Cards are not looked for here." })),
+    agentCards: deps.agentCards ?? (async () => ({ status: "inconclusive", detail: "Cards are not looked for here.", signature: null })),
+    tryScript: deps.tryScript ?? scriptTrial(null),
+    gitBundles: deps.gitBundles ?? (async () => ({ field: "file", message: "is a Git bundle, which is not read here" })),
     tryImport: deps.tryImport ?? (async () => ({ ok: false, detail: "Vendors are not asked here.", duration_ms: 0 })),
     searchKnowledge: deps.searchKnowledge ?? searchBench(deps.db, null),
     gatewayOrigins: deps.gatewayOrigins ?? [],

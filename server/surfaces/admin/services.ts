@@ -1,3 +1,5 @@
+import type { TryScript } from "../../services/tools/skills/try-script.ts";
+import type { GitBundles } from "../../directory/skills/bundled-skill.ts";
 import type { LearningTerms } from "../../directory/assurance/baselines.ts";
 import type { Logins } from "../../directory/people/logins.ts";
 import type { RefusedAttempts } from "../../directory/people/refused-attempts.ts";
@@ -35,6 +37,9 @@ export interface AdminServices {
   readonly toolServers: ToolServerDiscovery;
   /** Looks for agents' cards. */
   readonly agentCards: CardDiscovery;
+  /** Reads repositories that are sent as one file; a reason where it is none, or cannot be read. */
+  readonly gitBundles: GitBundles;
+  readonly tryScript: TryScript;
   readonly searchKnowledge: SearchBench;
   /** Asks vendors for what was used. */
   readonly tryImport: TryImport;

@@ -23,6 +23,8 @@ export interface AgentAskRequest {
   readonly params: JsonObject;
   readonly headers: Readonly<Record<string, string>>;
   readonly abort: AbortController;
+  /** Told the head of an answer that is none of an error. */
+  readonly hear?: (headers: Headers) => void;
 }
 
 /** What of an agent's stream has come. A refusal is its last: the agent said so, or it broke off. */
@@ -46,7 +48,7 @@ class Told extends Error {
 export function agentUpstream(send: AgentSend): AgentUpstream {
   const authorization = new AgentAuthorization(send);
 
-  async function request({ agent, operation, params, headers, abort }: AgentAskRequest): Promise<Response | Refusal> {
+  async function request({ agent, operation, params, headers, abort, hear }: AgentAskRequest): Promise<Response | Refusal> {
     const { reached } = agent;
     if (reached === null) return refuse("agent_undiscovered");
     let ask: ReturnType<typeof agentAsk>;
@@ -76,7 +78,11 @@ export function agentUpstream(send: AgentSend): AgentUpstream {
       abort,
       timeoutMs: agent.timeoutMs,
     });
-    if (isRefusal(response) || response.ok) return response;
+    if (isRefusal(response)) return response;
+    if (response.ok) {
+      hear?.(response.headers);
+      return response;
+    }
     if (response.status === 401 || response.status === 403) authorization.refused(agent);
     return refusedBy(response);
   }

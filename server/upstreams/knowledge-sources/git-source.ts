@@ -1,18 +1,14 @@
-import { spawn } from "node:child_process";
+import { runGit } from "../git/run-git.ts";
 import { type KnowledgeSource, MOST_FILES, SourceUnavailable } from "./source.ts";
 
-const SECONDS = 60;
 const MOST_BYTES = 64 * 1024 * 1024;
-/** Nothing of the machine's or its users' settings, and no program that a repository might name. */
-const ENVIRONMENT = {
-  PATH: "/usr/local/bin:/usr/bin:/bin",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_TERMINAL_PROMPT: "0",
-  GIT_NO_LAZY_FETCH: "1",
-  LC_ALL: "C",
+
+const git = async (place: string, args: readonly string[]): Promise<Buffer> => {
+  const said = await runGit(place, args, MOST_BYTES);
+  if (typeof said === "string")
+    throw new SourceUnavailable(said === "missing" ? "There is no git on this machine." : "It is no Git repository that can be read.");
+  return said;
 };
-const SETTINGS = ["safe.directory=*", "core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never"];
 
 /** What the head of a Git repository holds: files alone, no links and nothing of repositories in it. */
 export async function gitSource(place: string): Promise<KnowledgeSource> {
@@ -34,27 +30,4 @@ export async function gitSource(place: string): Promise<KnowledgeSource> {
     },
     close: async () => undefined,
   };
-}
-
-function git(place: string, args: readonly string[]): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const settings = SETTINGS.flatMap((setting) => ["-c", setting]);
-    const child = spawn("git", [...settings, "-C", place, ...args], {
-      env: ENVIRONMENT,
-      stdio: ["ignore", "pipe", "ignore"],
-      timeout: SECONDS * 1000,
-    });
-    const pieces: Buffer[] = [];
-    let length = 0;
-    child.stdout.on("data", (piece: Buffer) => {
-      length += piece.byteLength;
-      if (length > MOST_BYTES) child.kill("SIGKILL");
-      else pieces.push(piece);
-    });
-    child.on("error", () => reject(new SourceUnavailable("There is no git on this machine.")));
-    child.on("close", (code) => {
-      if (code === 0 && length <= MOST_BYTES) resolve(Buffer.concat(pieces));
-      else reject(new SourceUnavailable("It is no Git repository that can be read."));
-    });
-  });
 }

@@ -33,19 +33,16 @@ export function languageOf(path: string, content: Uint8Array): Language | null {
 const GIGABYTE_KB = 1024 * 1024;
 
 /** The interpreters of this machine that a sandbox can use. */
-export function interpreters(env: Readonly<Record<string, string | undefined>>): ReadonlyMap<Language, Interpreter> {
+export function interpreters(): ReadonlyMap<Language, Interpreter> {
   const found = new Map<Language, Interpreter>();
   if (existsSync("/usr/bin/bash")) found.set("bash", { command: ["/usr/bin/bash"], bind: null, addressSpaceKb: GIGABYTE_KB });
   if (existsSync("/usr/bin/python3")) found.set("python", { command: ["/usr/bin/python3", "-B"], bind: null, addressSpaceKb: GIGABYTE_KB });
-  const heap = "--max-old-space-size=256";
-  if (existsSync("/usr/bin/node")) found.set("javascript", { command: ["/usr/bin/node", heap], bind: null, addressSpaceKb: null });
-  else {
-    const node = programOn(env.PATH ?? "", "node");
-    // The engine of the gateway itself is always there.
-    const host = node ?? process.execPath;
-    const inside = node === null ? "/opt/bun" : "/opt/node";
-    found.set("javascript", { command: node === null ? [inside] : [inside, heap], bind: [host, inside], addressSpaceKb: null });
-  }
+  // The engine of the gateway itself is always there, and starts in a tenth of the time that Node.js takes.
+  found.set("javascript", {
+    command: ["/opt/bun", "--smol", "--no-install", "--no-env-file", "--config=/dev/null"],
+    bind: [process.execPath, "/opt/bun"],
+    addressSpaceKb: GIGABYTE_KB,
+  });
   return found;
 }
 

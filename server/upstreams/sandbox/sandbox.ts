@@ -39,7 +39,7 @@ export class Sandbox {
 
   static async open(env: Readonly<Record<string, string | undefined>>, log: Log): Promise<Sandbox> {
     const folder = workFolder();
-    const languages = interpreters(env);
+    const languages = interpreters();
     const bash = languages.get("bash");
     const untrusted: string[] = [];
     for (const confinement of bash === undefined ? [] : confinementsOf(env, folder)) {

@@ -9,7 +9,7 @@ const DEADLINE_MS = 15_000;
 const ROBOTS_KEPT_MS = 3_600_000;
 const MOST_REDIRECTS = 5;
 const AGENT = "gatehouse";
-const READABLE = /^(?:text\/(?:html|plain|markdown)|application\/(?:xhtml\+xml|json|[\w.-]+\+json))$/;
+const READABLE = /^(?:text\/(?:html|plain|markdown)|application\/(?:pdf|xhtml\+xml|json|[\w.-]+\+json))$/;
 
 export interface WebPage {
   /** Every address on the way, the last of which is the page's. */
@@ -40,7 +40,10 @@ export function pageFetch({ outbound, now, ports = WEB_PORTS }: PageFetchParts):
   async function get(address: URL, abort: AbortController): Promise<Response> {
     return outbound.fetch(address.href, {
       method: "GET",
-      headers: { accept: "text/html, text/markdown, text/plain, application/json;q=0.9", "user-agent": `${AGENT} (web_fetch)` },
+      headers: {
+        accept: "text/html, text/markdown, text/plain, application/pdf;q=0.9, application/json;q=0.9",
+        "user-agent": `${AGENT} (web_fetch)`,
+      },
       abort,
       timeoutMs: DEADLINE_MS,
     });
@@ -117,7 +120,7 @@ async function pageOf(response: Response, addresses: readonly URL[]): Promise<We
     return why;
   };
   if (!response.ok) return drop(`The site answered with HTTP ${response.status}.`);
-  if (!READABLE.test(type.trim())) return drop("The page is neither HTML nor text nor JSON.");
+  if (!READABLE.test(type.trim())) return drop("The page is neither HTML nor text nor JSON nor PDF.");
   const bytes = await readCapped(response, MOST_BYTES);
   if (bytes === null) return "The page is larger than 5 MB.";
   const charset = parameters.map((parameter) => /^\s*charset\s*=\s*"?([\w.:-]+)/.exec(parameter)?.[1]).find((found) => found !== undefined);

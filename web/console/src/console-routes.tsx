@@ -36,6 +36,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/agent-tasks/$agent/$task",
+    component: lazyRouteComponent(() => import("./pages/agent-task.tsx"), "AgentTaskPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/approvals",
     component: lazyRouteComponent(() => import("./pages/approvals.tsx"), "WaitingApprovalsPage"),
   }),

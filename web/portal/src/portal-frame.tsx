@@ -10,6 +10,7 @@ import { Outlet, useNavigate } from "@tanstack/react-router";
 import {
   Bell,
   BookOpen,
+  Bot,
   CircleUser,
   FileText,
   Gauge,
@@ -48,6 +49,7 @@ export function PortalFrame(): ReactNode {
     { to: "/knowledge", label: t("navKnowledge"), icon: BookOpen },
     { to: "/files", label: t("navFiles"), icon: FileText },
     { to: "/jobs", label: t("navJobs"), icon: Layers },
+    { to: "/tasks", label: t("navTasks"), icon: Bot },
     { to: "/notifications", label: t("navNotifications"), icon: Bell, count: unread.data?.unread_count ?? 0 },
     { to: "/alerts", label: t("navAlerts"), icon: Gauge },
     { to: "/profile", label: t("navProfile"), icon: UserRound },

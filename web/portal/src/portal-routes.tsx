@@ -45,6 +45,10 @@ const pages = [
     lazyRouteComponent(() => import("./pages/jobs.tsx"), "JobsPage"),
   ),
   page(
+    "/tasks",
+    lazyRouteComponent(() => import("./pages/tasks.tsx"), "TasksPage"),
+  ),
+  page(
     "/notifications",
     lazyRouteComponent(() => import("./pages/notifications.tsx"), "NotificationsPage"),
   ),

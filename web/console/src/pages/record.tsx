@@ -13,6 +13,7 @@ import { adminSession } from "../admin-client.ts";
 import { ConsoleNotFound } from "../console-frame.tsx";
 import { PRODUCT } from "../product.ts";
 import { DocumentsPanel } from "../knowledge/documents-panel.tsx";
+import { AgentPanels } from "../agents/agent-panels.tsx";
 import { ActionPanel } from "../records/action-panel.tsx";
 import { type ApiDocument, bodySchema, hasOperation, isAllowed, memberLabel } from "../records/api-schema.ts";
 import { CurlLine } from "../records/curl-line.tsx";
@@ -56,6 +57,7 @@ function OneRecord({ kind, id }: { readonly kind: RecordKind; readonly id: strin
         <div className="grid gap-4">
           <Editor document={api.data} kind={kind} id={id} record={read.data} mayChange={isAllowed(api.data, "PATCH", one, user)} />
           {kind.slug === "resource-groups" && <GroupPanels id={id} />}
+          {kind.slug === "agents" && <AgentPanels id={id} />}
           {kind.slug === "skills" && <SkillPanels id={id} />}
           {kind.slug === "ai-systems" && <SystemPanels id={id} />}
           {kind.slug === "knowledge-bases" && <DocumentsPanel id={id} />}

@@ -8,11 +8,9 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { adminApi } from "../admin-client.ts";
 import { SkillImport } from "./skill-import.tsx";
-
-const versionQuery = (id: string, version: number) => ({
-  queryKey: ["skill", id, "version", version],
-  queryFn: () => adminApi.call("GET /v1/admin/agent-skills/{id}/versions/{version}", { path: { id, version: String(version) } }),
-});
+import { SkillRuns } from "./skill-runs.tsx";
+import { SkillTrial } from "./skill-trial.tsx";
+import { versionQuery } from "./version-query.ts";
 
 /** The versions of a skill, the files of one and what differs from the one before it, and its runs. */
 export function SkillPanels({ id }: { readonly id: string }): ReactNode {
@@ -63,6 +61,8 @@ export function SkillPanels({ id }: { readonly id: string }): ReactNode {
         </p>
       </Panel>
       {shown !== null && <VersionFiles id={id} version={shown} />}
+      {shown !== null && <SkillTrial key={shown} id={id} version={shown} />}
+      <SkillRuns id={id} />
       <SkillImport />
     </>
   );

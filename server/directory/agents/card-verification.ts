@@ -1,0 +1,149 @@
+import { canonicalJson } from "@gatehouse/ledger-format/admin-entry";
+import { decodeProtectedHeader, flattenedVerify, importJWK, type JWK } from "jose";
+import type { AgentCardSignature } from "../../store/tables/agents.ts";
+import { type Card, type CardValue, cardsIn, isCard } from "./card.ts";
+
+/** `unverified`: there is one, and nothing says whose keys to trust, or it is made in a way that is not known. */
+export type CardSignatureState = AgentCardSignature;
+
+/** One entry of a card's `signatures` that can be read. */
+export interface ReadSignature {
+  readonly protected: string;
+  readonly signature: string;
+  readonly alg: string;
+  readonly kid: string;
+  readonly jku: string | null;
+}
+
+const ALGORITHMS: ReadonlySet<string> = new Set([
+  "EdDSA",
+  "Ed25519",
+  "ES256",
+  "ES384",
+  "ES512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "RS256",
+  "RS384",
+  "RS512",
+]);
+const MOST_SIGNATURES = 10;
+const LONGEST = 8_192;
+/** Keys of one name that are tried. */
+const MOST_KEYS = 4;
+
+export const hasSignatures = (card: Card): boolean => Array.isArray(card.signatures) && card.signatures.length > 0;
+export const isKnownAlgorithm = (alg: string): boolean => ALGORITHMS.has(alg);
+
+/** The signatures that can be read; the others are as if they were not there. */
+export function readSignatures(card: Card): readonly ReadSignature[] {
+  return cardsIn(card.signatures)
+    .slice(0, MOST_SIGNATURES)
+    .flatMap(({ protected: head, signature }) => {
+      if (typeof head !== "string" || typeof signature !== "string" || head.length > LONGEST || signature.length > LONGEST) return [];
+      try {
+        const { alg, kid, jku } = decodeProtectedHeader({ protected: head });
+        if (typeof alg !== "string" || typeof kid !== "string" || kid === "") return [];
+        return [{ protected: head, signature, alg, kid, jku: typeof jku === "string" ? jku : null }];
+      } catch {
+        return [];
+      }
+    });
+}
+
+/** The signature of those that one of the keys made over the card; null: none. */
+export async function heldSignature(
+  card: Card,
+  signatures: readonly ReadSignature[],
+  keys: readonly Card[],
+): Promise<ReadSignature | null> {
+  const payloads = signedForms(card).map((text) => Buffer.from(text).toString("base64url"));
+  for (const one of signatures) {
+    if (!ALGORITHMS.has(one.alg)) continue;
+    const named = keys.filter(({ kid }) => kid === undefined || kid === one.kid).slice(0, MOST_KEYS);
+    for (const jwk of named) if (await holds(one, jwk, payloads)) return one;
+  }
+  return null;
+}
+
+async function holds({ protected: head, signature, alg }: ReadSignature, jwk: Card, payloads: readonly string[]): Promise<boolean> {
+  try {
+    const key = await importJWK(jwk as JWK, alg);
+    // A key that is a secret shared by both sides proves nothing of who signed.
+    if (key instanceof Uint8Array) return false;
+    for (const payload of payloads) {
+      const held = await flattenedVerify({ protected: head, signature, payload }, key, { algorithms: [alg] }).catch(() => null);
+      if (held !== null) return true;
+    }
+  } catch {
+    // A key of another kind than the signature's.
+  }
+  return false;
+}
+
+/**
+ * What a signer may have signed: the card as it is served, with what the protocol says of values that are not set, and as the
+ * official SDKs write it, which leave out every empty value and, in one case, write no character beyond ASCII. All of them say
+ * the same of the agent.
+ */
+export function signedForms(card: Card): readonly string[] {
+  const { signatures: _signatures, ...rest } = card;
+  const served = canonicalJson(rest);
+  const told = canonicalJson(withoutUnset(rest, "", true));
+  const shortest = canonicalJson(withoutUnset(rest, "", false));
+  return [...new Set([served, told, shortest, asciiOf(shortest)])];
+}
+
+/** What the protocol requires of its objects is there even when it is empty. */
+const REQUIRED: ReadonlySet<string> = new Set([
+  "name",
+  "description",
+  "version",
+  "supportedInterfaces",
+  "capabilities",
+  "defaultInputModes",
+  "defaultOutputModes",
+  "skills",
+  "url",
+  "protocolBinding",
+  "protocolVersion",
+  "id",
+  "tags",
+  "organization",
+  "scheme",
+  "location",
+  "flows",
+  "scopes",
+  "tokenUrl",
+  "authorizationUrl",
+  "deviceAuthorizationUrl",
+  "openIdConnectUrl",
+]);
+/** Whose being false cannot be told from their not being there. */
+const UNSET_WHEN_FALSE: ReadonlySet<string> = new Set(["required", "pkceRequired"]);
+
+function withoutUnset(value: CardValue, at: string, keepsRequired: boolean): CardValue {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => withoutUnset(item, at, keepsRequired));
+    return keepsRequired ? items : items.filter((item) => !isEmpty(item));
+  }
+  if (!isCard(value)) return value;
+  const kept: Card = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined || (member === false && UNSET_WHEN_FALSE.has(name))) continue;
+    const inner = withoutUnset(member, name, keepsRequired);
+    const isRequired = keepsRequired && REQUIRED.has(name) && !(name === "description" && at === "extensions");
+    if (isRequired || !isEmpty(inner)) kept[name] = inner;
+  }
+  return kept;
+}
+
+function isEmpty(value: CardValue): boolean {
+  if (value === "" || value === null) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isCard(value) && Object.keys(value).length === 0;
+}
+
+const asciiOf = (text: string): string =>
+  text.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);

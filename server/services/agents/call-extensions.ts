@@ -1,0 +1,47 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Call } from "../../road/call.ts";
+import type { AgentRoute } from "../../road/target.ts";
+import { declaredExtensions, EXTENSION_HEADERS, extensionsIn } from "../../wire/a2a/extensions.ts";
+import type { AgentVersion } from "../../wire/a2a/agent-requests.ts";
+import type { JsonValue } from "../../wire/document.ts";
+
+/** The extensions of the protocol that a caller asked for, and those of them that its agent took. */
+export class CallExtensions {
+  private readonly call: Call;
+  private readonly agent: AgentRoute["agent"];
+  private readonly asked: readonly string[];
+  private activated: readonly string[] = [];
+
+  constructor(call: Call, { agent }: AgentRoute) {
+    this.call = call;
+    this.agent = agent;
+    this.asked = extensionsIn(call.headers);
+  }
+
+  /** The agent takes no message from who does not know an extension that its card requires. */
+  get missing(): Refusal | null {
+    const declared = declaredExtensions(this.agent.reached?.card.capabilities as JsonValue | undefined);
+    const missing = declared.filter(({ uri, required }) => required && !this.asked.includes(uri)).map(({ uri }) => uri);
+    if (missing.length === 0) return null;
+    return refuse("agent_extension_required", `The agent requires extensions that A2A-Extensions does not name: ${missing.join(", ")}.`);
+  }
+
+  /** What the agent is asked with. */
+  get headers(): Record<string, string> {
+    return this.asked.length === 0 ? {} : { [EXTENSION_HEADERS[this.agent.reached?.version ?? "1.0"]]: this.asked.join(", ") };
+  }
+
+  /** Hears which it took from the head of its answer. */
+  readonly hear = (answered: Headers): void => {
+    const taken = new Set(extensionsIn(answered));
+    this.activated = this.asked.filter((uri) => taken.has(uri));
+    if (this.activated.length === 0) return;
+    const { row } = this.call;
+    row.custom_metadata = { ...(row.custom_metadata as object | null | undefined), a2a_extensions: this.activated.slice(0, 10) };
+  };
+
+  /** What the caller is answered with beside the answer itself. */
+  told(version: AgentVersion): Record<string, string> {
+    return this.activated.length === 0 ? {} : { [EXTENSION_HEADERS[version]]: this.activated.join(", ") };
+  }
+}

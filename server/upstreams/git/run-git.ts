@@ -1,0 +1,42 @@
+import { spawn } from "node:child_process";
+
+const SECONDS = 60;
+/** Nothing of the machine's or its users' settings, and no program that a repository might name. */
+const ENVIRONMENT = {
+  PATH: "/usr/local/bin:/usr/bin:/bin",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_NO_LAZY_FETCH: "1",
+  LC_ALL: "C",
+};
+const SETTINGS = ["safe.directory=*", "core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never"];
+/** Of addresses, kilobytes: what comes packed may unpack to anything. */
+const MOST_MEMORY_KB = 1024 * 1024;
+
+/** What git says about a repository; `missing`: there is none on this machine; `failed`: it would not, or said more than `most` bytes. `given`: what it reads. */
+export function runGit(place: string, args: readonly string[], most: number, given = ""): Promise<Buffer | "missing" | "failed"> {
+  return new Promise((resolve) => {
+    const settings = SETTINGS.flatMap((setting) => ["-c", setting]);
+    const command = ["git", ...settings, "-C", place, ...args];
+    const child = spawn("/bin/sh", ["-c", `ulimit -v ${MOST_MEMORY_KB} 2>/dev/null; exec "$@"`, "sh", ...command], {
+      env: ENVIRONMENT,
+      stdio: ["pipe", "pipe", "ignore"],
+      timeout: SECONDS * 1000,
+      killSignal: "SIGKILL",
+    });
+    const pieces: Buffer[] = [];
+    let length = 0;
+    child.stdout.on("data", (piece: Buffer) => {
+      length += piece.byteLength;
+      if (length > most) child.kill("SIGKILL");
+      else pieces.push(piece);
+    });
+    // It may end without having read what it is given.
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(given);
+    child.on("error", () => resolve("missing"));
+    // A shell that finds no such program ends so.
+    child.on("close", (code) => resolve(code === 127 ? "missing" : code === 0 && length <= most ? Buffer.concat(pieces) : "failed"));
+  });
+}

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { call, grantAgent, message, registerAgent } from "../e2e/a2a-harness.ts";
+import { type AgentFixture, startAgent } from "../support/agents.ts";
+import { ADMIN_PASSWORD } from "../support/gateway.ts";
+import { accessibilityFindings } from "./accessibility.ts";
+import { type BrowserWorld, signInOn, startBrowserWorld } from "./browser-world.ts";
+import { chromiumPath, watchedPage } from "./chromium.ts";
+
+const withBrowser = test.skipIf(chromiumPath() === null);
+let world: BrowserWorld;
+let agent: AgentFixture;
+let agentId = "";
+let base = "";
+let token = "";
+
+beforeAll(async () => {
+  if (chromiumPath() === null) return;
+  [world, agent] = await Promise.all([startBrowserWorld({}), startAgent()]);
+  const { resource_groups: groups } = await world.admin.get("/v1/admin/resource-groups?search=default");
+  agentId = (await registerAgent(world.admin, "fixture", agent.url)).id;
+  await grantAgent(world.admin, agentId, [groups[0].id]);
+  base = `${world.gateway.runtimeUrl}/a2a/default/fixture`;
+  const signedIn = await fetch(`${world.gateway.runtimeUrl}/v1/portal/auth/login`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(world.person),
+  });
+  token = ((await signedIn.json()) as { access_token: string }).access_token;
+});
+afterAll(async () => {
+  await world?.end();
+  await agent?.stop();
+});
+
+const send = async (text: string, configuration: object = {}): Promise<any> =>
+  (
+    await call(
+      base,
+      "",
+      "POST",
+      "/message:send",
+      { ...message(text), configuration },
+      { authorization: `Bearer ${token}`, "x-api-key": "" },
+    )
+  ).body.task;
+
+withBrowser("a person watches tasks of theirs, reads what was said and stops one", async () => {
+  const { page, context, problems } = await world.portalPage({ width: 320, height: 700, theme: "dark" });
+  await page.goto(`${world.portal}/tasks`);
+  await page.getByText("No tasks yet").waitFor();
+  await send("complete <b>bold</b> words");
+  await send("hold on", { returnImmediately: true });
+  await page.reload();
+  const stop = page.getByRole("button", { name: "Stop the task" });
+  const done = page.getByRole("listitem").filter({ hasText: "Completed" });
+  await stop.waitFor();
+  await done.first().getByRole("button", { name: "What was said" }).click();
+  await page.getByText("<b>bold</b> words", { exact: true }).waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  await page.getByRole("button", { name: "What was said" }).first().click();
+  await page.getByText("Working", { exact: true }).first().waitFor();
+  await stop.click();
+  await page.getByRole("dialog").getByRole("button", { name: "Stop the task" }).click();
+  await page.getByText("Stopped", { exact: true }).first().waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+  agent.release();
+});
+
+withBrowser("an administrator sees card, dialects and tasks, and accepts a changed card", async () => {
+  const { page, context, problems } = await watchedPage(world.browser, {});
+  await page.goto(`${world.console}/`);
+  await signInOn(page, "admin", ADMIN_PASSWORD);
+  const { id } = await send("complete <i>words</i>");
+  await page.goto(`${world.console}/manage/agents/${agentId}`);
+  await page.getByText("unsigned", { exact: true }).waitFor();
+  await page
+    .getByText(/A2A 1\.0 over HTTP\+JSON at http/)
+    .first()
+    .waitFor();
+  await page.getByText("allow", { exact: true }).waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+
+  agent.setCard({
+    skills: [
+      { id: "talk", name: "Talk", description: "Talks otherwise.", tags: ["talk"] },
+      { id: "steal", name: "Steal", description: "x", tags: ["x"] },
+    ],
+  });
+  await page.getByRole("button", { name: "Fetch its card anew" }).click();
+  await page.getByText("waits for the changed card").waitFor();
+  const changes = page.locator("section").filter({ has: page.getByRole("heading", { name: "What changed in its card" }) });
+  for (const [what, skill] of [
+    ["new skill", "steal"],
+    ["skill gone", "count"],
+    ["skill changed", "talk"],
+  ] as const)
+    await changes.getByRole("listitem").filter({ hasText: what }).filter({ hasText: skill }).first().waitFor();
+  const refused = await call(base, world.apiKey, "POST", "/message:send", message("complete x"));
+  expect(refused.status).toBe(403);
+  await page.getByRole("button", { name: "Accept the changed card" }).click();
+  await page.getByText("waits for the changed card").waitFor({ state: "detached" });
+
+  await page.getByRole("link", { name: id }).click();
+  await page.getByRole("heading", { name: "Its life" }).waitFor();
+  await page.getByRole("link", { name: "a2a: message send" }).waitFor();
+  await page.getByText("<i>words</i>").waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await context.close();
+});
