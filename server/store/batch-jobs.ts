@@ -66,9 +66,9 @@ export async function deleteBatchJob(db: Database, tenantId: string, id: string)
 }
 
 /** All lines are there and valid: from now on they are carried. */
-export async function startBatchJob(db: Database, tenantId: string, id: string, total: number): Promise<void> {
+export async function startBatchJob(db: Database, tenantId: string, id: string, total: number, mode: BatchJobRow["mode"]): Promise<void> {
   await sql`
-    UPDATE batch_jobs SET status = 'in_progress', in_progress_at = now(), total_requests = ${total}
+    UPDATE batch_jobs SET status = 'in_progress', in_progress_at = now(), total_requests = ${total}, mode = ${mode}
      WHERE tenant_id = ${tenantId} AND id = ${id} AND status = 'validating'`.execute(db);
 }
 
@@ -87,7 +87,9 @@ export async function describeBatchJob(
 
 export async function failValidation(db: Database, tenantId: string, id: string, problems: readonly BatchProblem[]): Promise<void> {
   const error: BatchJobError = { code: "invalid_body", message: "The input of the job is not valid: nothing of it was run." };
-  await sql`DELETE FROM batch_lines WHERE job_id = ${id}`.execute(db);
+  await sql`DELETE FROM batch_lines WHERE job_id = ${id} AND EXISTS (SELECT FROM batch_jobs j WHERE j.id = ${id} AND j.tenant_id = ${tenantId})`.execute(
+    db,
+  );
   await sql`
     UPDATE batch_jobs SET status = 'failed', ended_at = now(), error = ${JSON.stringify(error)}::jsonb, problems = ${JSON.stringify(problems)}::jsonb
      WHERE tenant_id = ${tenantId} AND id = ${id} AND status = 'validating'`.execute(db);
@@ -124,6 +126,7 @@ export interface ActiveJob {
   readonly id: string;
   readonly tenant_id: string;
   readonly status: BatchStatus;
+  readonly mode: BatchJobRow["mode"];
   readonly paused: boolean;
   readonly was_paused: boolean;
 }
@@ -131,7 +134,7 @@ export interface ActiveJob {
 /** Every job that has not ended; those whose time is over are told to end first. */
 export async function activeBatchJobs(db: Database): Promise<readonly ActiveJob[]> {
   const { rows } = await sql<ActiveJob & { readonly late: boolean; readonly torn: boolean }>`
-    SELECT id, tenant_id, status, coalesce(paused_until > now(), false) AS paused, paused_until IS NOT NULL AS was_paused,
+    SELECT id, tenant_id, status, mode, coalesce(paused_until > now(), false) AS paused, paused_until IS NOT NULL AS was_paused,
       status = 'in_progress' AND expires_at <= now() AS late, status = 'validating' AND created_at < now() - interval '2 hours' AS torn
       FROM batch_jobs WHERE ended_at IS NULL ORDER BY id`.execute(db);
   for (const job of rows) {
@@ -148,14 +151,40 @@ export async function activeBatchJobs(db: Database): Promise<readonly ActiveJob[
   return rows.filter(({ late, torn }) => !late && !torn);
 }
 
-/** Takes the writing of a job's end, once none of its lines is with a process. */
-export async function takeEnding(db: Database, owner: string, seconds: number): Promise<BatchJobWithCost | undefined> {
+/**
+ * Takes the writing of a job's end, once none of its lines is with a process or away. One whose row another chain may have is left
+ * to that chain for `doubtSeconds`.
+ */
+export async function takeEnding(
+  db: Database,
+  owner: string,
+  chain: string,
+  seconds: number,
+  doubtSeconds: number,
+): Promise<BatchJobWithCost | undefined> {
   const { rows } = await sql<{ id: string }>`
     UPDATE batch_jobs SET taken_by = ${owner}, taken_until = now() + ${seconds} * interval '1 second' WHERE id = (
       SELECT j.id FROM batch_jobs j WHERE j.ended_at IS NULL AND j.status IN ('finalizing', 'cancelling') AND coalesce(j.taken_until < now(), true)
-        AND NOT EXISTS (SELECT FROM batch_lines l WHERE l.job_id = j.id AND l.state = 1) ORDER BY j.id LIMIT 1 FOR UPDATE SKIP LOCKED)
+        AND (j.end_chain IS NULL OR j.end_chain = ${chain} OR j.end_begun_at < now() - ${doubtSeconds} * interval '1 second')
+        AND NOT EXISTS (SELECT FROM batch_lines l WHERE l.job_id = j.id AND l.state = 1)
+        AND NOT EXISTS (SELECT FROM batch_departures d WHERE d.job_id = j.id) ORDER BY j.id LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING id`.execute(db);
   return rows[0] === undefined ? undefined : readBatchJob(db, rows[0].id);
+}
+
+/** Settles which row tells of the end, before it is written to the chain. `doubtful`: one of that id may be written already. */
+export async function beginBatchEnd(
+  db: Database,
+  id: string,
+  owner: string,
+  row: { readonly id: string; readonly chain: string },
+): Promise<{ readonly rowId: string; readonly doubtful: boolean } | undefined> {
+  const { rows } = await sql<{ end_row_id: string; doubtful: boolean }>`
+    WITH before AS MATERIALIZED (SELECT id, end_row_id FROM batch_jobs WHERE id = ${id} AND taken_by = ${owner} AND ended_at IS NULL FOR UPDATE)
+    UPDATE batch_jobs j SET end_row_id = coalesce(b.end_row_id, ${row.id}), end_chain = ${row.chain}, end_begun_at = now() FROM before b WHERE j.id = b.id
+    RETURNING j.end_row_id, b.end_row_id IS NOT NULL AS doubtful`.execute(db);
+  const [found] = rows;
+  return found === undefined ? undefined : { rowId: found.end_row_id, doubtful: found.doubtful };
 }
 
 export async function finishBatchJob(

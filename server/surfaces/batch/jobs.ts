@@ -38,7 +38,7 @@ function recordOf(job: CallerJob): object {
   return {
     ...{ id, status, total_requests, endpoint, completion_window, created_at, model, model_id, description, metadata },
     request_counts: countsOf(job),
-    mode: "gateway",
+    mode: job.mode,
     cost_usd: usdFromMicros(job.cost_micro_usd),
     unpriced_requests: job.unpriced,
     ...{ in_progress_at, ended_at, expires_at, error, paused_until, output_file_id, error_file_id, retry_interrupted },
@@ -150,7 +150,7 @@ async function resultPage(batches: BatchService, job: CallerJob, query: Readonly
   const size = wholeNumber(query, "page_size", USUAL_PAGE, 1, MOST_ON_A_PAGE);
   if (typeof page !== "number") return page;
   if (typeof size !== "number") return size;
-  const found = await batches.store.page(job.id, { limit: size, offset: (page - 1) * size }, !isOver(job));
+  const found = await batches.store.page(job, { limit: size, offset: (page - 1) * size }, !isOver(job));
   const results = found.items.map((line) => resultLineOf(job, line)).join(",");
   const body = `{"results":[${results}],"total":${found.total},"page":${page},"page_size":${size}}`;
   return ownAnswer(200, { "content-type": "application/json" }, body);
