@@ -22,7 +22,7 @@ const linesOf = ({ id, tenant_id: tenantId }: LinesOf) =>
 export async function addLines(db: Database, { id, tenant_id: tenantId }: LinesOf, lines: readonly NewLine[]): Promise<void> {
   await sql`
     INSERT INTO batch_lines (job_id, line, custom_id, body)
-    SELECT j.id, l.* FROM batch_jobs j, FROM unnest(${lines.map(({ line }) => line)}::int[], ${lines.map(({ customId }) => customId)}::text[], ${lines.map(({ body }) => body)}::text[]) AS l WHERE j.id = ${id} AND j.tenant_id = ${tenantId}`.execute(
+    SELECT j.id, l.* FROM batch_jobs j, unnest(${lines.map(({ line }) => line)}::int[], ${lines.map(({ customId }) => customId)}::text[], ${lines.map(({ body }) => body)}::text[]) AS l WHERE j.id = ${id} AND j.tenant_id = ${tenantId}`.execute(
     db,
   );
 }

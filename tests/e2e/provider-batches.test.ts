@@ -113,8 +113,8 @@ test.each(Object.keys(FORMATS) as Format[])("%s runs a job: one batch, a row a l
       .map(({ id }) => id)
       .sort(),
   );
-  const [end] = await rowsOf(admin, { proxy_subtype: "batch_end" }, 1);
-  expect(end.custom_metadata.batch_end.job_id).toBe(made.id);
+  const end = await rowOf(admin, { parent_request_id: made.id.slice("batch_".length), proxy_subtype: "batch_end" });
+  expect(end.custom_metadata.batch_end).toMatchObject({ job_id: made.id, status: "completed" });
 });
 
 test("what the vendor kept for a batch is taken away", async () => {

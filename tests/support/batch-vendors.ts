@@ -22,7 +22,7 @@ export interface BatchVendor {
   readonly files: Map<string, string>;
   /** Whether batches end by themselves when they are next looked at. */
   endsAtOnce: boolean;
-  /** Takes the next batch and breaks the connection before it says so. */
+  /** Takes the next batch and does not say so. */
   breakNext: boolean;
   /** Status that the next request to make a batch is answered with. */
   refuseNext: number | null;
@@ -47,14 +47,7 @@ function started(handle: (vendor: BatchVendor, request: Request, url: URL) => Pr
       const answer = await handle(vendor, request, url);
       if (request.method === "POST" && vendor.breakNext && /batches$|:batchGenerateContent$/.test(url.pathname) && answer.ok) {
         vendor.breakNext = false;
-        return new Response(
-          new ReadableStream({
-            start(controller) {
-              controller.error(new Error("gone"));
-            },
-          }),
-          { status: 500 },
-        );
+        return new Response("bad gateway", { status: 502 });
       }
       return answer;
     },
@@ -78,6 +71,7 @@ let made = 0;
 const next = (prefix: string) => `${prefix}${(++made).toString(36)}x${Date.now().toString(36)}`;
 const json = (value: unknown, status = 200) => Response.json(value, { status });
 const jsonl = (all: unknown[]) => new Response(all.map((one) => `${JSON.stringify(one)}\n`).join(""));
+/** What time does at a vendor. */
 const settleState = (vendor: BatchVendor, batch: VendorBatch) => {
   if (batch.state === "in_progress" && vendor.endsAtOnce) batch.state = "ended";
 };
@@ -233,7 +227,11 @@ export function openaiBatchVendor(): BatchVendor {
       const at = from === null ? 0 : vendor.batches.findIndex(({ id }) => id === from) + 1;
       const limit = Number(url.searchParams.get("limit") ?? 20);
       const data = vendor.batches.slice(at, at + limit);
-      return json({ object: "list", data: data.map((one) => show(vendor, one)), has_more: at + limit < vendor.batches.length });
+      return json({
+        object: "list",
+        data: data.map((one) => (settleState(vendor, one), show(vendor, one))),
+        has_more: at + limit < vendor.batches.length,
+      });
     }
     const [, kind, id, action] = path.split("/") as [string, string, string, string | undefined];
     if (kind === "files" && request.method === "DELETE") {
@@ -322,7 +320,7 @@ export function anthropicBatchVendor(): BatchVendor {
       const at = from === null ? 0 : vendor.batches.findIndex(({ id }) => id === from) + 1;
       const limit = Number(url.searchParams.get("limit") ?? 20);
       const data = vendor.batches.slice(at, at + limit);
-      return json({ data: data.map((one) => show(vendor, one)), has_more: at + limit < vendor.batches.length });
+      return json({ data: data.map((one) => (settleState(vendor, one), show(vendor, one))), has_more: at + limit < vendor.batches.length });
     }
     const [, id, action] = path.split("/");
     const batch = vendor.batches.find((one) => one.id === id);
@@ -343,7 +341,7 @@ export function geminiBatchVendor(): BatchVendor {
   const stateName = { in_progress: "RUNNING", ended: "SUCCEEDED", cancelled: "CANCELLED", expired: "EXPIRED", failed: "FAILED" } as const;
   const show = (batch: VendorBatch) => {
     const over = batch.state !== "in_progress";
-    const inlined = batch.lines.flatMap(({ id, body }, index) => {
+    const inlined: unknown[] = batch.lines.flatMap(({ id, body }, index): unknown[] => {
       const question = body.contents.at(-1).parts[0].text as string;
       if (!wasAnswered(batch, index, question)) return [];
       const metadata = { key: id };
