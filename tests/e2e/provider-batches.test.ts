@@ -204,7 +204,8 @@ test("a provider that refuses a batch fails its lines, one that is busy is asked
 });
 
 test("who runs batches is a setting of the provider, where its format has batches", async () => {
-  const [openai] = (await admin.get("/v1/admin/providers?provider_key=openai")).items;
+  const { providers } = await admin.get("/v1/admin/providers?provider_key=openai");
+  const [openai] = providers;
   expect(openai.batch_mode).toBe("provider");
   const refused = await admin.request("POST", "/v1/admin/providers", {
     ...{
@@ -215,6 +216,6 @@ test("who runs batches is a setting of the provider, where its format has batche
       batch_mode: "provider",
     },
   });
-  expect([refused.status, JSON.stringify(refused)]).toEqual([400, expect.stringContaining("batch_mode")]);
+  expect([refused.status, JSON.stringify(refused.body)]).toEqual([400, expect.stringContaining("batch_mode")]);
   expect(await rowOf(admin, { proxy_subtype: "batch_submit" })).toBeDefined();
 });
